@@ -1,0 +1,467 @@
+//! The checked kernel: legal instructions with resolved operands, still in IL's four-component vectors, in
+//! structured control flow. [`crate::check`] makes it from the syntax tree, [`crate::lower`] consumes it.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Diagnostic, Span};
+use crate::isa::Opcode;
+
+/// Pixel or compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// `il_ps_*`: one thread per position of a two-dimensional domain.
+    Pixel,
+    /// `il_cs_*`: groups of threads.
+    Compute,
+}
+
+/// A checked kernel.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Pixel or compute.
+    pub stage: Stage,
+    /// What the kernel declares or uses.
+    pub interface: Interface,
+    /// Bodies; number 0 is main. Calls index this list; no recursion, call depth at most [`MAX_CALL_DEPTH`].
+    pub functions: Vec<Function>,
+    /// Highest temporary register number used plus one, after macro registers were renumbered.
+    pub temps: u32,
+    /// Warnings of the checker.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Deepest nesting of calls.
+pub const MAX_CALL_DEPTH: usize = 64;
+/// Deepest nesting of `if`, loops and `switch` in one body. Far above the 32 of the hardware, low enough that
+/// every later stage may recurse.
+pub const MAX_NESTING: usize = 256;
+
+/// One body.
+#[derive(Clone, Debug, Default)]
+pub struct Function {
+    /// Label in the text; `None` for main.
+    pub label: Option<u32>,
+    /// Statements.
+    pub body: Vec<Node>,
+}
+
+/// What a kernel needs from outside, for binding by the host and for memory access.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Interface {
+    /// Group geometry; `None` in pixel kernels.
+    pub group: Option<GroupSize>,
+    /// Pixel position (`vWinCoord0`, or `v0` declared as position): declared or used.
+    pub position: Option<PositionKind>,
+    /// Interpolated inputs `v#` that are not the position.
+    pub interpolants: Vec<u32>,
+    /// Outputs `o#`: components that may be written, bit k = component k.
+    pub outputs: BTreeMap<u32, u8>,
+    /// Resources `i#`.
+    pub resources: BTreeMap<u32, Resource>,
+    /// Samplers used, numbers 0 to 15.
+    pub samplers: Vec<u32>,
+    /// Constant buffers: declared rows of 16 bytes. Access is limited by the bound memory, not by this.
+    pub constants: BTreeMap<u32, u32>,
+    /// Immediate constant buffer.
+    pub immediates: Vec<[u32; 4]>,
+    /// Unordered access views.
+    pub uavs: BTreeMap<u32, Uav>,
+    /// Read-only raw and structured buffers: stride (0 = raw).
+    pub srvs: BTreeMap<u32, u32>,
+    /// `g[]` is used.
+    pub global: bool,
+    /// Indexed temporary arrays `x#`: elements of 128 bits.
+    pub arrays: BTreeMap<u32, u32>,
+    /// LDS blocks.
+    pub lds: BTreeMap<u32, Block>,
+    /// R700 LDS: dwords owned by each thread; 0 = unused.
+    pub lds_dwords_per_thread: u32,
+    /// GDS blocks.
+    pub gds: BTreeMap<u32, Block>,
+    /// Shared registers `sr#`: number reserved.
+    pub shared: u32,
+    /// Append/consume counters used, by UAV number.
+    pub counters: Vec<u32>,
+}
+
+/// Threads per group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupSize {
+    /// `dcl_num_thread_per_group`: exactly this.
+    Exact([u32; 3]),
+    /// `dcl_max_thread_per_group`: the launch decides, flattened size at most this.
+    AtMost(u32),
+}
+
+/// What the pixel position delivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PositionKind {
+    /// Column + 0.5, row + 0.5.
+    Centre,
+    /// Whole numbers (the `dclpi` form).
+    Whole,
+}
+
+/// Shape of a resource or typed UAV, `_type(…)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Dimension {
+    D1,
+    D2,
+    D3,
+    Buffer,
+    D1Array,
+    D2Array,
+}
+
+/// `dcl_resource`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// Shape.
+    pub dimension: Dimension,
+    /// `unnorm`: coordinates of `sample` count texels.
+    pub unnormalized: bool,
+    /// False if only used, with the shape assumed.
+    pub declared: bool,
+}
+
+/// A UAV declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uav {
+    /// Byte addresses.
+    Raw,
+    /// (record, byte offset) addresses, stride in bytes.
+    Structured {
+        /// Bytes per record, a multiple of 4.
+        stride: u32,
+    },
+    /// Converted by the format of the bound resource.
+    Typed {
+        /// Shape.
+        dimension: Dimension,
+    },
+    /// Byte addresses, 8/16/32-bit accesses.
+    Arena,
+}
+
+/// An LDS or GDS block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Size in bytes.
+    pub bytes: u32,
+    /// Bytes per record of a structured block; 0 for raw.
+    pub stride: u32,
+}
+
+/// A statement of the checked kernel.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// An instruction without control flow.
+    Inst(Inst),
+    /// `if… else … endif`
+    If {
+        /// Condition.
+        cond: Cond,
+        /// Statements when true.
+        then: Vec<Node>,
+        /// Statements when false.
+        otherwise: Vec<Node>,
+        /// The `if`.
+        span: Span,
+    },
+    /// `whileloop … endloop`
+    Loop {
+        /// Statements.
+        body: Vec<Node>,
+        /// The `whileloop`.
+        span: Span,
+    },
+    /// `switch … endswitch`; arms fall through in order.
+    Switch {
+        /// Position x as an integer.
+        selector: Src,
+        /// Arms in textual order.
+        arms: Vec<Arm>,
+        /// The `switch`.
+        span: Span,
+    },
+    /// Leaves the innermost loop or switch, for threads where the condition holds.
+    Break(Option<Cond>, Span),
+    /// Next iteration of the innermost loop.
+    Continue(Option<Cond>, Span),
+    /// Calls `functions[index]`.
+    Call {
+        /// Index into [`Kernel::functions`].
+        function: usize,
+        /// Condition.
+        cond: Option<Cond>,
+        /// The call.
+        span: Span,
+    },
+    /// Returns from the function; in main, ends the thread. A final `ret` of a body is not represented.
+    Return(Option<Cond>, Span),
+    /// Kills the pixel thread: no output, no later stores.
+    Discard(Cond, Span),
+}
+
+/// An arm of a switch.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// `case` values.
+    pub labels: Vec<i32>,
+    /// One of the labels is `default`.
+    pub default: bool,
+    /// Statements; falls through into the next arm unless it breaks.
+    pub body: Vec<Node>,
+}
+
+/// A condition of control flow.
+#[derive(Clone, Debug)]
+pub enum Cond {
+    /// Position x has any bit set.
+    NonZero(Src),
+    /// Position x has no bit set.
+    Zero(Src),
+    /// Float comparison of position x, denormals as they are; `Ne` is true for NaN.
+    Compare(Relop, Src, Src),
+}
+
+/// An instruction with resolved operands.
+#[derive(Clone, Debug)]
+pub struct Inst {
+    /// Which.
+    pub opcode: Opcode,
+    /// Specifiers.
+    pub controls: Controls,
+    /// Destination; for stores the mask of `mem`, for `transpose` the first of four.
+    pub dst: Option<Dst>,
+    /// Sources in textual order, `_ext` index operands last.
+    pub src: Vec<Src>,
+    /// Where.
+    pub span: Span,
+}
+
+/// Specifiers of an instruction, decoded.
+#[derive(Clone, Debug, Default)]
+pub struct Controls {
+    /// Destination scale as a power of two, −3 to 3 (`_d8` … `_x8`).
+    pub scale: i8,
+    /// Destination `_sat`.
+    pub saturate: bool,
+    /// `_ieee`
+    pub ieee: bool,
+    /// `_zeroop(…)`; absent means [`Zeroop::FltMax`].
+    pub zeroop: Option<Zeroop>,
+    /// `_relop(…)`
+    pub relop: Option<Relop>,
+    /// `_cmpval(…)`
+    pub cmpval: f32,
+    /// `_id(n)`, `_resource(n)`, `_stage(n)`, `_uav(n)`
+    pub id: u32,
+    /// `bufinfo_uav(n)`: the id is a UAV's.
+    pub of_uav: bool,
+    /// `_sampler(n)`
+    pub sampler: u32,
+    /// `_ext`: index operands are added to the ids.
+    pub ext: bool,
+    /// `_coordtype(…)`: `Some(true)` = unnormalised.
+    pub unnormalized: Option<bool>,
+    /// `_aoffimmi(u,v,w)` in half texels.
+    pub offset: [i8; 3],
+    /// `_compselect(c)`
+    pub component: u8,
+    /// `_size(…)` of arena accesses: bytes, 1, 2 or 4.
+    pub size: u8,
+    /// `resinfo_uint`
+    pub uint: bool,
+    /// `_lOffset(k)`
+    pub lds_offset: u32,
+    /// `_neighborExch`
+    pub neighbor_exchange: bool,
+    /// `fence_…`
+    pub fence: Fence,
+    /// `_matrix(rows x columns)` of transpose; (0, 0) = 4 x 4.
+    pub matrix: (u8, u8),
+    /// `nrm_nrm4`
+    pub nrm4: bool,
+    /// `reflect_normalize`
+    pub normalize: bool,
+}
+
+bitflags::bitflags! {
+    /// What a fence orders.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct Fence: u8 {
+        /// Execution barrier of the group (also orders LDS).
+        const THREADS = 1;
+        /// LDS accesses.
+        const LDS = 2;
+        /// Global memory.
+        const MEMORY = 4;
+        /// Shared registers.
+        const SHARED = 8;
+        /// Global stores only.
+        const MEMORY_WRITE = 16;
+        /// Global loads only.
+        const MEMORY_READ = 32;
+        /// GDS.
+        const GDS = 64;
+    }
+}
+
+/// Result of a division or reciprocal by zero (amd-il-alu 3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Zeroop {
+    /// Largest finite magnitude.
+    FltMax = 0,
+    /// Zero.
+    Zero = 1,
+    /// Infinity.
+    Infinity = 2,
+    /// Infinity on every device here.
+    InfElseMax = 3,
+}
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+#[allow(missing_docs)]
+pub enum Relop {
+    Ne = 0,
+    Eq = 1,
+    Ge = 2,
+    Gt = 3,
+    Le = 4,
+    Lt = 5,
+}
+
+/// A destination operand.
+#[derive(Clone, Debug)]
+pub struct Dst {
+    /// Register.
+    pub register: Register,
+    /// What happens to each component.
+    pub mask: [Write; 4],
+    /// Where.
+    pub span: Span,
+}
+
+/// What a mask does to a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// Keeps its value.
+    Keep,
+    /// Takes the result.
+    Result,
+    /// Becomes 0.0f.
+    Zero,
+    /// Becomes 1.0f.
+    One,
+}
+
+/// A source operand.
+#[derive(Clone, Debug)]
+pub struct Src {
+    /// Register.
+    pub register: Register,
+    /// What each position selects.
+    pub swizzle: [Select; 4],
+    /// Positions that the text gave; the rest repeat the last one.
+    pub given: u8,
+    /// Modifiers.
+    pub modifiers: Modifiers,
+    /// Where.
+    pub span: Span,
+}
+
+/// What a swizzle position delivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Select {
+    X,
+    Y,
+    Z,
+    W,
+    /// 0x00000000
+    Zero,
+    /// 0x3F800000
+    One,
+}
+
+/// Source modifiers; applied in the order of the fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Modifiers {
+    /// 1 − v
+    pub invert: bool,
+    /// v − 0.5 (`_bx2` = bias and x2)
+    pub bias: bool,
+    /// 2 v
+    pub x2: bool,
+    /// Sign of v: −1, 0, 1
+    pub sign: bool,
+    /// Divides the positions before it: `Some(1)` = by y, `Some(2)` = by z, `Some(3)` = by w.
+    pub div_comp: Option<u8>,
+    /// |v|
+    pub abs: bool,
+    /// −v on the positions whose bit is set
+    pub neg: u8,
+    /// Clamp to [0, 1]
+    pub saturate: bool,
+}
+
+/// A register operand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Register {
+    /// `r#`
+    Temp(u32),
+    /// `l#`, by value
+    Literal([u32; 4]),
+    /// `x#[index]`
+    Array(u32, Index),
+    /// `cb#[index]`
+    Const(u32, Index),
+    /// `icb[index]`
+    Immediate(Index),
+    /// `v#` interpolated
+    Interpolant(u32),
+    /// `vWinCoord0`, or `v0` as position
+    Position,
+    /// `vObjIndex0`
+    ObjectIndex,
+    /// `o#`
+    Output(u32),
+    /// `g[index]`
+    Global(Index),
+    /// `sr#`
+    Shared(u32),
+    /// A thread identifier
+    Thread(ThreadId),
+    /// `Tmr`
+    Timer,
+    /// `mem`: the pseudo destination of stores
+    Mem,
+    /// A register that was never written: only swizzles 0 and 1 select from it.
+    Nothing,
+}
+
+/// Compute thread identifiers (amd-il 2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum ThreadId {
+    InGroup,
+    InGroupFlat,
+    Absolute,
+    AbsoluteFlat,
+    Group,
+    GroupFlat,
+}
+
+/// `[register.component + offset]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Index {
+    /// Register and component (0 to 3) read as a signed integer.
+    pub base: Option<(Box<Register>, u8)>,
+    /// Added to it.
+    pub offset: i32,
+}

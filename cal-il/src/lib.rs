@@ -1,0 +1,27 @@
+//! AMD IL, the kernel language of ATI's Compute Abstraction Layer.
+//!
+//! Read this crate downhill; every arrow is one function:
+//!
+//! ```text
+//! text ─[text::parse]→ Ast ─[check::check]→ inst::Kernel ─[lower::lower]→ ir::Program ─[spirv::emit]→ SPIR-V words
+//!                        └─[text::print]→ text
+//! ```
+//!
+//! * [`isa`] holds the instruction table (one row per instruction) and the meaning of every scalar operation,
+//!   written once over an abstract [`isa::Algebra`] that each backend instantiates.
+//! * [`text`] knows spelling only; [`check`] knows what is legal; [`lower`] turns legal instructions into scalar
+//!   operations; [`ir`] is what backends run.
+//! * Problems are [`diagnostic::Diagnostic`]s with a source span and a rule name; several are collected before
+//!   a stage gives up.
+//!
+//! The crate is pure: no I/O, no threads, no `unsafe`.
+#![forbid(unsafe_code)]
+
+pub mod check;
+pub mod diagnostic;
+pub mod format;
+pub mod inst;
+pub mod ir;
+pub mod isa;
+pub mod lower;
+pub mod text;
