@@ -1,0 +1,198 @@
+//! Loader, instance and the list of adapters.
+//!
+//! Without a loader, without a driver, or with a broken one the list is empty and the log says why.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ash::{Entry, ext, vk};
+use cal_hal::{Adapter, Backend};
+
+use crate::adapter::VulkanAdapter;
+
+/// Settings of the backend, from the environment variables of the API layer.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Load the Khronos validation layer and log what it says.
+    pub validation: bool,
+    /// Only devices whose name contains this text, ignoring case, or whose number this is (`CAL_VULKAN_DEVICE`).
+    pub device: Option<String>,
+    /// Include devices of type CPU (software rasterisers) although no `device` asks for one.
+    pub software: bool,
+    /// Folder of the pipeline caches (`CAL_CACHE`); none = not kept.
+    pub cache: Option<PathBuf>,
+    /// Folder that receives the SPIR-V of every loaded kernel (`CAL_DUMP`).
+    pub dump: Option<PathBuf>,
+}
+
+/// The Vulkan backend.
+pub struct Vulkan {
+    adapters: Vec<Arc<dyn Adapter>>,
+}
+
+impl Vulkan {
+    /// Loads Vulkan and looks for devices.
+    pub fn new(options: Options) -> Self {
+        let adapters = match Instance::new(options.validation) {
+            Ok(instance) => list(&Arc::new(instance), &Arc::new(options)),
+            Err(reason) => {
+                log::warn!("no Vulkan devices: {reason}");
+                Vec::new()
+            }
+        };
+        Self { adapters }
+    }
+}
+
+impl Backend for Vulkan {
+    fn name(&self) -> &'static str {
+        "vulkan"
+    }
+
+    fn adapters(&self) -> Vec<Arc<dyn Adapter>> {
+        self.adapters.clone()
+    }
+}
+
+fn list(instance: &Arc<Instance>, options: &Arc<Options>) -> Vec<Arc<dyn Adapter>> {
+    // SAFETY: the instance is alive.
+    let devices = match unsafe { instance.raw.enumerate_physical_devices() } {
+        Ok(devices) => devices,
+        Err(error) => {
+            log::warn!("no Vulkan devices: enumeration failed: {error}");
+            return Vec::new();
+        }
+    };
+    let mut found = Vec::new();
+    for (number, physical) in devices.into_iter().enumerate() {
+        let adapter = match VulkanAdapter::new(instance.clone(), physical, options.clone()) {
+            Ok(adapter) => adapter,
+            Err(reason) => {
+                log::info!("Vulkan device {number} left out: {reason}");
+                continue;
+            }
+        };
+        let facts = adapter.facts();
+        let wanted = match &options.device {
+            Some(text) => {
+                text.parse() == Ok(number) || facts.name.to_lowercase().contains(&text.to_lowercase())
+            }
+            None => options.software || facts.kind != vk::PhysicalDeviceType::CPU,
+        };
+        if !wanted {
+            log::info!("Vulkan device {number} ({}) not asked for", facts.name);
+            continue;
+        }
+        log::info!("Vulkan device {number}: {}", facts.name);
+        found.push(adapter);
+    }
+    // Discrete devices first, software last; the driver's order otherwise.
+    found.sort_by_key(|adapter| match adapter.facts().kind {
+        vk::PhysicalDeviceType::DISCRETE_GPU => 0,
+        vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
+        vk::PhysicalDeviceType::CPU => 3,
+        _ => 2,
+    });
+    found.into_iter().map(|adapter| Arc::new(adapter) as Arc<dyn Adapter>).collect()
+}
+
+/// The Vulkan instance, destroyed with its last user.
+pub(crate) struct Instance {
+    pub raw: ash::Instance,
+    messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+    // The loader library must outlive every function pointer above; fields drop in order.
+    _entry: Entry,
+}
+
+const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
+
+impl Instance {
+    fn new(validation: bool) -> Result<Self, String> {
+        // SAFETY: the loader found by the system's search path is a Vulkan loader.
+        let entry = unsafe { Entry::load() }.map_err(|error| format!("no Vulkan loader: {error}"))?;
+        // SAFETY: the entry points are loaded.
+        let version = unsafe { entry.try_enumerate_instance_version() }.ok().flatten();
+        if version.is_none_or(|version| version < vk::API_VERSION_1_2) {
+            return Err("the Vulkan loader is older than 1.2".into());
+        }
+        let application = vk::ApplicationInfo::default()
+            .application_name(c"reCAL")
+            .engine_name(c"reCAL")
+            .api_version(vk::API_VERSION_1_3);
+        let mut layers = Vec::new();
+        let mut extensions: Vec<*const c_char> = Vec::new();
+        if validation {
+            // SAFETY: the entry points are loaded.
+            let present = unsafe { entry.enumerate_instance_layer_properties() }.unwrap_or_default();
+            if present.iter().any(|layer| layer.layer_name_as_c_str() == Ok(VALIDATION)) {
+                layers.push(VALIDATION.as_ptr());
+                extensions.push(ext::debug_utils::NAME.as_ptr());
+                extensions.push(ext::validation_features::NAME.as_ptr());
+            } else {
+                log::warn!("the Vulkan validation layer is not installed");
+            }
+        }
+        let mut messages = messenger_info();
+        let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+        let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
+        let mut info = vk::InstanceCreateInfo::default()
+            .application_info(&application)
+            .enabled_layer_names(&layers)
+            .enabled_extension_names(&extensions);
+        if !layers.is_empty() {
+            info = info.push_next(&mut messages).push_next(&mut features);
+        }
+        // SAFETY: `info` and all that it points to live until the call returns.
+        let raw = unsafe { entry.create_instance(&info, None) }
+            .map_err(|error| format!("no Vulkan driver: {error}"))?;
+        let messenger = (!layers.is_empty()).then(|| {
+            let loader = ext::debug_utils::Instance::new(&entry, &raw);
+            // SAFETY: the extension is enabled; the callback has no state.
+            unsafe { loader.create_debug_utils_messenger(&messenger_info(), None) }.map(|m| (loader, m))
+        });
+        let messenger = messenger.and_then(|m| m.map_err(|e| log::warn!("no validation messages: {e}")).ok());
+        Ok(Self { raw, messenger, _entry: entry })
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: all objects made from the instance hold an Arc of it and are gone.
+        unsafe {
+            if let Some((loader, messenger)) = &self.messenger {
+                loader.destroy_debug_utils_messenger(*messenger, None);
+            }
+            self.raw.destroy_instance(None);
+        }
+    }
+}
+
+fn messenger_info() -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+    vk::DebugUtilsMessengerCreateInfoEXT::default()
+        .message_severity(
+            vk::DebugUtilsMessageSeverityFlagsEXT::WARNING | vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
+        )
+        .message_type(
+            vk::DebugUtilsMessageTypeFlagsEXT::GENERAL | vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION,
+        )
+        .pfn_user_callback(Some(message))
+}
+
+/// Logs a message of the validation layer.
+unsafe extern "system" fn message(
+    severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _types: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    _user: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: the layer passes a valid structure for the time of the call.
+    let text = unsafe { data.as_ref().and_then(|data| data.message_as_c_str()) };
+    let text = text.unwrap_or_default().to_string_lossy();
+    if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) {
+        log::error!(target: "backend_vulkan::validation", "{text}");
+    } else {
+        log::warn!(target: "backend_vulkan::validation", "{text}");
+    }
+    vk::FALSE
+}
