@@ -1,5 +1,8 @@
 //! The algebra in which instruction meanings are written.
 
+use super::lane::division;
+use super::lane::expr::expr;
+
 /// Primitive operations on 32-bit words (`W`), 64-bit words (`Q`) and truth values (`B`).
 ///
 /// Every function in [`super::lane`] is generic over this trait, so one text is at once the CPU kernel (with
@@ -153,35 +156,172 @@ pub trait Algebra {
     // The rules of the device, built from the above.
 
     /// Denormals become zeros of the same sign (amd-il-alu 9.1).
+    #[inline(always)]
     fn flush(&mut self, a: Self::W) -> Self::W {
-        let exponent = self.word(0x7F80_0000);
-        let e = self.and(a, exponent);
-        let zero = self.word(0);
-        let tiny = self.ieq(e, zero);
-        let sign = self.word(0x8000_0000);
-        let signed_zero = self.and(a, sign);
-        self.select(tiny, signed_zero, a)
+        let tiny = expr!(self, ieq(and(a, 0x7F80_0000), 0));
+        expr!(self, select(tiny, and(a, 0x8000_0000), a))
     }
 
     /// True if `a` is a NaN, by its bits.
+    #[inline(always)]
     fn is_nan(&mut self, a: Self::W) -> Self::B {
-        let magnitude = self.word(0x7FFF_FFFF);
-        let m = self.and(a, magnitude);
-        let infinity = self.word(0x7F80_0000);
-        self.ult(infinity, m)
+        expr!(self, ult(0x7F80_0000, and(a, 0x7FFF_FFFF)))
     }
 
     /// Any NaN becomes 0x7FC00000 (amd-il-alu 9.2).
+    #[inline(always)]
     fn canonical(&mut self, a: Self::W) -> Self::W {
-        let nan = self.is_nan(a);
-        let quiet = self.word(0x7FC0_0000);
-        self.select(nan, quiet, a)
+        expr!(self, select(is_nan(a), 0x7FC0_0000, a))
     }
 
     /// All ones if `c`, else 0.
+    #[inline(always)]
     fn mask(&mut self, c: Self::B) -> Self::W {
-        let ones = self.word(!0);
-        let zero = self.word(0);
-        self.select(c, ones, zero)
+        expr!(self, select(c, 0xFFFF_FFFF, 0))
+    }
+
+    /// Any bit set.
+    #[inline(always)]
+    fn ine_zero(&mut self, a: Self::W) -> Self::B {
+        expr!(self, negate(ieq(a, 0)))
+    }
+
+    /// True if the flushed float `a` is +0 or −0.
+    #[inline(always)]
+    fn is_zero(&mut self, a: Self::W) -> Self::B {
+        expr!(self, ieq(and(a, 0x7FFF_FFFF), 0))
+    }
+
+    /// True if the double is a NaN, by its bits.
+    #[inline(always)]
+    fn is_dnan(&mut self, a: Self::Q) -> Self::B {
+        let magnitude = expr!(self, qand(a, quad({ !(1 << 63) })));
+        expr!(self, qult(quad({ 0x7FF0_0000_0000_0000 }), magnitude))
+    }
+
+    /// True if the double is +0 or −0.
+    #[inline(always)]
+    fn is_dzero(&mut self, a: Self::Q) -> Self::B {
+        expr!(self, qeq(qand(a, quad({ !(1 << 63) })), quad({ 0 })))
+    }
+
+    /// Any NaN becomes 0x7FF8000000000000.
+    #[inline(always)]
+    fn dcanonical(&mut self, a: Self::Q) -> Self::Q {
+        expr!(self, selectq(is_dnan(a), quad({ 0x7FF8_0000_0000_0000 }), a))
+    }
+
+    /// Ordered a <= b in double precision.
+    #[inline(always)]
+    fn dle(&mut self, a: Self::Q, b: Self::Q) -> Self::B {
+        expr!(self, either(dlt(a, b), deq(a, b)))
+    }
+
+    /// Number of zero bits above the highest set bit; 64 for 0.
+    #[inline(always)]
+    fn qclz(&mut self, a: Self::Q) -> Self::W {
+        let (lo, hi) = (self.lo(a), self.hi(a));
+        expr!(self, select(ieq(hi, 0), iadd(clz(lo), 32), clz(hi)))
+    }
+
+    /// High half of the unsigned product.
+    #[inline(always)]
+    fn qumulhi(&mut self, a: Self::Q, b: Self::Q) -> Self::Q {
+        let (a0, a1, b0, b1) = (self.lo(a), self.hi(a), self.lo(b), self.hi(b));
+        let low = expr!(self, umulhi(a0, b0));
+        let mid = expr!(self, pack(imul(a1, b0), umulhi(a1, b0)));
+        // At most (2^32 − 1)^2 + 2^32 − 1: no carry is lost.
+        let mid = expr!(self, qadd(mid, pack(low, 0)));
+        let (mid_lo, mid_hi) = (self.lo(mid), self.hi(mid));
+        let other = expr!(self, pack(imul(a0, b1), umulhi(a0, b1)));
+        let other = expr!(self, hi(qadd(other, pack(mid_lo, 0))));
+        let high = expr!(self, pack(imul(a1, b1), umulhi(a1, b1)));
+        expr!(self, qadd(qadd(high, pack(mid_hi, 0)), pack(other, 0)))
+    }
+
+    /// Towards zero to an integral float.
+    #[inline(always)]
+    fn ftrunc(&mut self, a: Self::W) -> Self::W {
+        let exponent = expr!(self, and(shr(a, 23), 0xFF));
+        let count = expr!(self, isub(exponent, 127));
+        let count = expr!(self, select(ult(count, 31), count, 31));
+        let fraction = expr!(self, shr(0x007F_FFFF, count));
+        let whole = expr!(self, and(a, not(fraction)));
+        expr!(self, select(ult(exponent, 127), and(a, 0x8000_0000), whole))
+    }
+
+    /// Towards −∞ to an integral float.
+    #[inline(always)]
+    fn ffloor(&mut self, a: Self::W) -> Self::W {
+        let whole = self.ftrunc(a);
+        let step = expr!(self, flt(a, whole));
+        let below = expr!(self, fadd_raw(whole, 0xBF80_0000));
+        self.select(step, below, whole)
+    }
+
+    /// Towards +∞ to an integral float.
+    #[inline(always)]
+    fn fceil(&mut self, a: Self::W) -> Self::W {
+        let flipped = expr!(self, ffloor(xor(a, 0x8000_0000)));
+        expr!(self, xor(flipped, 0x8000_0000))
+    }
+
+    /// To the nearest integral float, ties to even.
+    #[inline(always)]
+    fn fnearest(&mut self, a: Self::W) -> Self::W {
+        let sign = expr!(self, and(a, 0x8000_0000));
+        let magnitude = expr!(self, and(a, 0x7FFF_FFFF));
+        let whole = expr!(self, ftrunc(magnitude));
+        // Both are exact: the fraction, and the integer whose parity decides a tie.
+        let fraction = expr!(self, fadd_raw(magnitude, xor(whole, 0x8000_0000)));
+        let up = expr!(self, fadd_raw(whole, 0x3F80_0000));
+        let half = expr!(self, fmul_raw(whole, 0x3F00_0000));
+        let odd = expr!(self, flt(ftrunc(half), half));
+        let tie = expr!(self, both(feq(fraction, 0x3F00_0000), odd));
+        let more = expr!(self, either(flt(0x3F00_0000, fraction), tie));
+        let rounded = expr!(self, select(more, up, whole));
+        let large = expr!(self, ult(0x4AFF_FFFF, magnitude));
+        expr!(self, select(large, a, or(rounded, sign)))
+    }
+
+    /// Towards −∞ to an integral double.
+    #[inline(always)]
+    fn dfloor(&mut self, a: Self::Q) -> Self::Q {
+        let exponent = expr!(self, and(shr(hi(a), 20), 0x7FF));
+        let count = expr!(self, isub(exponent, 1023));
+        let count = expr!(self, select(ult(count, 63), count, 63));
+        let fraction = expr!(self, qshr(quad({ (1 << 52) - 1 }), count));
+        let whole = expr!(self, qand(a, qxor(fraction, quad({ !0 }))));
+        let small = expr!(self, qand(a, quad({ 1 << 63 })));
+        let whole = expr!(self, selectq(ult(exponent, 1023), small, whole));
+        let below = expr!(self, dadd_raw(whole, quad({ (-1f64).to_bits() })));
+        let step = self.dlt(a, whole);
+        self.selectq(step, below, whole)
+    }
+
+    /// The float `sign | significand · 2^(exponent − 150)` (exponent as a biased field, any signed value) rounded
+    /// to nearest even, then flushed. The significand is 64 bits with its top bit at 62, the lowest bit sticky.
+    #[inline(always)]
+    fn fround(&mut self, sign: Self::W, exponent: Self::W, significand: Self::Q) -> Self::W {
+        division::round_float(self, sign, exponent, significand)
+    }
+
+    /// The double with top significand bit at 62, rounded to nearest even with gradual underflow; as
+    /// [`Algebra::fround`].
+    #[inline(always)]
+    fn dround(&mut self, sign: Self::Q, exponent: Self::W, significand: Self::Q) -> Self::Q {
+        division::round_double(self, sign, exponent, significand)
+    }
+
+    /// a · b + c with one rounding, then flushed. Arguments are flushed.
+    #[inline(always)]
+    fn fma(&mut self, a: Self::W, b: Self::W, c: Self::W) -> Self::W {
+        division::fma(self, a, b, c)
+    }
+
+    /// IEEE a / b, correctly rounded, then flushed. Arguments are flushed.
+    #[inline(always)]
+    fn fdiv(&mut self, a: Self::W, b: Self::W) -> Self::W {
+        division::quotient(self, a, b)
     }
 }

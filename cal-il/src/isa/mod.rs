@@ -5,10 +5,12 @@
 
 mod algebra;
 pub mod lane;
+mod scalar;
 mod table;
 
 pub use algebra::Algebra;
 pub use lane::LaneOp;
+pub use scalar::Scalar;
 pub use table::{Opcode, TABLE};
 
 /// What an instruction is about. Information for people and tools; the checker goes by [`Row::controls`].

@@ -19,8 +19,16 @@
 //! `W` argument may hold a NaN of an unspecified payload. That keeps both out of arithmetic chains.
 
 pub mod bits;
+pub mod compare;
+pub mod convert;
+pub mod division;
+pub mod double;
+pub(crate) mod expr;
 pub mod float;
 pub mod int;
+pub mod int64;
+pub mod media;
+pub mod rounding;
 
 use super::Algebra;
 
@@ -51,12 +59,205 @@ impl Class {
 macro_rules! for_each_lane_op {
     ($callback:ident) => {
         $callback! {
+            // Moves. The F forms keep the class of a value that is about to be used as a float.
             Mov (W) -> W = bits::mov;
+            MovF (F) -> F = bits::mov;
+            Select (W, W, W) -> W = bits::select;
+            SelectF (W, F, F) -> F = bits::select;
+            // (condition, when not 0.0, old value)
+            Cmov (F, W, W) -> W = bits::cmov;
+            // Sign bit operations: of floats, and of any word (the high word of a double).
+            Neg (F) -> F = bits::neg;
+            Abs (F) -> F = bits::abs;
+            NegBits (W) -> W = bits::neg;
+            AbsBits (W) -> W = bits::abs;
+
+            // Bits
+            Not (W) -> W = bits::not;
+            And (W, W) -> W = bits::and;
+            Or (W, W) -> W = bits::or;
+            Xor (W, W) -> W = bits::xor;
+            Ishl (W, W) -> W = bits::shl;
+            Ishr (W, W) -> W = bits::sar;
+            Ushr (W, W) -> W = bits::shr;
+            Icbits (W) -> W = bits::popcount;
+            UbitReverse (W) -> W = bits::reverse;
+            FfbHi (W) -> W = bits::ffb_hi;
+            FfbLo (W) -> W = bits::ffb_lo;
+            FfbShi (W) -> W = bits::ffb_shi;
+            UbitExtract (W, W, W) -> W = bits::ubit_extract;
+            IbitExtract (W, W, W) -> W = bits::ibit_extract;
+            UbitInsert (W, W, W, W) -> W = bits::ubit_insert;
+            Bfi (W, W, W) -> W = bits::bfi;
+            Bfm (W, W) -> W = bits::bfm;
+            Bitalign (W, W, W) -> W = bits::bitalign;
+            Bytealign (W, W, W) -> W = bits::bytealign;
+
+            // 32-bit integers. Imul, Imad serve the unsigned forms too.
+            Iadd (W, W) -> W = int::iadd;
+            Isub (W, W) -> W = int::isub;
+            Inegate (W) -> W = int::ineg;
+            Imul (W, W) -> W = int::imul;
+            ImulHigh (W, W) -> W = int::imul_high;
+            UmulHigh (W, W) -> W = int::umul_high;
+            Imad (W, W, W) -> W = int::imad;
+            Imin (W, W) -> W = int::imin;
+            Imax (W, W) -> W = int::imax;
+            Umin (W, W) -> W = int::umin;
+            Umax (W, W) -> W = int::umax;
+            Imin3 (W, W, W) -> W = int::imin3;
+            Imed3 (W, W, W) -> W = int::imed3;
+            Imax3 (W, W, W) -> W = int::imax3;
+            Umin3 (W, W, W) -> W = int::umin3;
+            Umed3 (W, W, W) -> W = int::umed3;
+            Umax3 (W, W, W) -> W = int::umax3;
+            Udiv (W, W) -> W = int::udiv;
+            Umod (W, W) -> W = int::umod;
+            Ieq (W, W) -> W = int::ieq;
+            Ine (W, W) -> W = int::ine;
+            Ilt (W, W) -> W = int::ilt;
+            Ige (W, W) -> W = int::ige;
+            Ult (W, W) -> W = int::ult;
+            Uge (W, W) -> W = int::uge;
+            Icarry (W, W) -> W = int::icarry;
+            Iborrow (W, W) -> W = int::iborrow;
+            Umul24 (W, W) -> W = int::umul24;
+            Umul24High (W, W) -> W = int::umul24_high;
+            Umad24 (W, W, W) -> W = int::umad24;
+            Imul24 (W, W) -> W = int::imul24;
+            Imul24High (W, W) -> W = int::imul24_high;
+            Imad24 (W, W, W) -> W = int::imad24;
+
+            // Media. `sad4` is four Sad in a row.
+            U4lerp (W, W, W) -> W = media::u4lerp;
+            Sad (W, W, W) -> W = media::sad;
+            Sadhi (W, W, W) -> W = media::sadhi;
+            MsadU8 (W, W, W) -> W = media::msad;
+            QsadU8 (Q, W, Q) -> Q = media::qsad;
+            MqsadU8 (Q, W, Q) -> Q = media::mqsad;
+
+            // Single precision. A destination scale is MulIeee by the power of two.
             Flush (W) -> F = float::flush;
             Canon (F) -> W = float::canon;
             Add (F, F) -> F = float::add;
+            Sub (F, F) -> F = float::sub;
+            Mul (F, F) -> F = float::mul;
             MulIeee (F, F) -> F = float::mul_ieee;
-            Iadd (W, W) -> W = int::iadd;
+            Mad (F, F, F) -> F = float::mad;
+            MadIeee (F, F, F) -> F = float::mad_ieee;
+            Fma (F, F, F) -> F = float::fma;
+            Lrp (F, F, F) -> F = float::lrp;
+            Min (F, F) -> F = float::min;
+            Max (F, F) -> F = float::max;
+            MinIeee (F, F) -> F = float::min_ieee;
+            MaxIeee (F, F) -> F = float::max_ieee;
+            Min3 (F, F, F) -> F = float::min3;
+            Med3 (F, F, F) -> F = float::med3;
+            Max3 (F, F, F) -> F = float::max3;
+            Clamp (F, F, F) -> F = float::clamp;
+            Saturate (F) -> F = float::saturate;
+            Sgn (F) -> F = float::sgn;
+            Frc (F) -> F = rounding::frc;
+            Floor (F) -> F = rounding::floor;
+            Ceil (F) -> F = rounding::ceil;
+            Trunc (F) -> F = rounding::trunc;
+            RoundNearest (F) -> F = rounding::nearest;
+            Rnd (F) -> F = rounding::rnd;
+            // Division: the last operand is the number of the `_zeroop`.
+            Div (F, F, W) -> F = division::div;
+            Rcp (F, W) -> F = division::rcp;
+            Mod (F, F) -> F = division::modulo;
+            Ldexp (F, W) -> F = convert::ldexp;
+            FrexpExp (F) -> W = convert::frexp_exp;
+            FrexpMant (F) -> F = convert::frexp_mant;
+
+            // Comparisons: all ones / 0; 1.0 / 0.0; denormals as they are, all ones / 0, for control flow.
+            Ne (F, F) -> W = compare::ne;
+            Eq (F, F) -> W = compare::eq;
+            Ge (F, F) -> W = compare::ge;
+            Gt (F, F) -> W = compare::gt;
+            Le (F, F) -> W = compare::le;
+            Lt (F, F) -> W = compare::lt;
+            SetNe (F, F) -> F = compare::set_ne;
+            SetEq (F, F) -> F = compare::set_eq;
+            SetGe (F, F) -> F = compare::set_ge;
+            SetGt (F, F) -> F = compare::set_gt;
+            SetLe (F, F) -> F = compare::set_le;
+            SetLt (F, F) -> F = compare::set_lt;
+            RawNe (W, W) -> W = compare::raw_ne;
+            RawEq (W, W) -> W = compare::raw_eq;
+            RawGe (W, W) -> W = compare::raw_ge;
+            RawGt (W, W) -> W = compare::raw_gt;
+            RawLe (W, W) -> W = compare::raw_le;
+            RawLt (W, W) -> W = compare::raw_lt;
+            Class (W, W) -> W = compare::class;
+            Dclass (Q, W) -> W = compare::dclass;
+
+            // Conversions
+            Ftoi (F) -> W = convert::ftoi;
+            Ftou (F) -> W = convert::ftou;
+            FtoiFlr (F) -> W = convert::ftoi_flr;
+            FtoiRpi (F) -> W = convert::ftoi_rpi;
+            Itof (W) -> F = convert::itof;
+            Utof (W) -> F = convert::utof;
+            F2f16 (F) -> W = convert::f2f16;
+            F2f16Near (F) -> W = convert::f2f16_near;
+            F2f16NegInf (F) -> W = convert::f2f16_neg_inf;
+            F2f16PlusInf (F) -> W = convert::f2f16_plus_inf;
+            F162f (W) -> F = convert::f162f;
+            F2u4 (F, F, F, F) -> W = convert::f2u4;
+            Unpack0 (W) -> F = convert::unpack0;
+            Unpack1 (W) -> F = convert::unpack1;
+            Unpack2 (W) -> F = convert::unpack2;
+            Unpack3 (W) -> F = convert::unpack3;
+            F2d (F) -> Q = double::f2d;
+            D2f (Q) -> F = double::d2f;
+            Dtoi (Q) -> W = double::dtoi;
+            Dtou (Q) -> W = double::dtou;
+            Itod (W) -> Q = double::itod;
+            Utod (W) -> Q = double::utod;
+
+            // Double precision. Negation and magnitude: NegBits, AbsBits of the high word. `dmov`, `dmovc`: two moves.
+            Dadd (Q, Q) -> Q = double::add;
+            Dmul (Q, Q) -> Q = double::mul;
+            Dmad (Q, Q, Q) -> Q = double::mad;
+            Ddiv (Q, Q, W) -> Q = double::div;
+            Drcp (Q, W) -> Q = double::rcp;
+            Dsqrt (Q) -> Q = double::sqrt;
+            Dmin (Q, Q) -> Q = double::min;
+            Dmax (Q, Q) -> Q = double::max;
+            Dfrac (Q) -> Q = double::frac;
+            Dldexp (Q, W) -> Q = double::ldexp;
+            DfrexpExp (Q) -> W = double::frexp_exp;
+            DfrexpMant (Q) -> Q = double::frexp_mant;
+            Dsaturate (Q) -> Q = double::saturate;
+            Deq (Q, Q) -> W = double::eq;
+            Dne (Q, Q) -> W = double::ne;
+            Dlt (Q, Q) -> W = double::lt;
+            Dge (Q, Q) -> W = double::ge;
+
+            // 64-bit integers. I64mul serves the unsigned form too.
+            I64add (Q, Q) -> Q = int64::add;
+            I64sub (Q, Q) -> Q = int64::sub;
+            I64negate (Q) -> Q = int64::neg;
+            I64mul (Q, Q) -> Q = int64::mul;
+            I64div (Q, Q) -> Q = int64::idiv;
+            I64mod (Q, Q) -> Q = int64::imod;
+            U64div (Q, Q) -> Q = int64::udiv;
+            U64mod (Q, Q) -> Q = int64::umod;
+            I64min (Q, Q) -> Q = int64::imin;
+            I64max (Q, Q) -> Q = int64::imax;
+            U64min (Q, Q) -> Q = int64::umin;
+            U64max (Q, Q) -> Q = int64::umax;
+            I64shl (Q, W) -> Q = int64::shl;
+            I64shr (Q, W) -> Q = int64::sar;
+            U64shr (Q, W) -> Q = int64::shr;
+            I64eq (Q, Q) -> W = int64::eq;
+            I64ne (Q, Q) -> W = int64::ne;
+            I64lt (Q, Q) -> W = int64::ilt;
+            I64ge (Q, Q) -> W = int64::ige;
+            U64lt (Q, Q) -> W = int64::ult;
+            U64ge (Q, Q) -> W = int64::uge;
         }
     };
 }
@@ -111,6 +312,11 @@ macro_rules! define {
     (@arg $class:ident $a:ident $w:ident) => { next(&mut $w) };
     (@result Q $a:ident $r:ident) => { ($a.lo($r), Some($a.hi($r))) };
     (@result $class:ident $a:ident $r:ident) => { ($r, None) };
+}
+
+/// Computes `op` on constant argument words.
+pub fn fold(op: LaneOp, words: &[u32]) -> (u32, Option<u32>) {
+    apply(&mut super::Scalar, op, words)
 }
 
 fn next<T>(words: &mut impl Iterator<Item = T>) -> T {

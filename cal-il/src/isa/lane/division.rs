@@ -1,0 +1,180 @@
+//! Rounding of integer significands, and the sequences built on it: fused multiply-add and division.
+
+use super::expr::expr;
+use super::float;
+use crate::isa::Algebra;
+
+/// Definition of [`Algebra::fround`].
+#[inline(always)]
+pub fn round_float<A: Algebra + ?Sized>(a: &mut A, sign: A::W, exponent: A::W, significand: A::Q) -> A::W {
+    let (lo, hi) = (a.lo(significand), a.hi(significand));
+    let kept = expr!(a, shr(hi, 7));
+    let tail = expr!(a, or(and(hi, 0x3F), lo));
+    let sticky = expr!(a, ine_zero(or(tail, and(kept, 1))));
+    let up = expr!(a, both(ine_zero(and(hi, 0x40)), sticky));
+    let one = expr!(a, select(up, 1, 0));
+    // The carry out of the significand is meant to reach the exponent, even to make ∞.
+    let number = expr!(a, iadd(iadd(shl(isub(exponent, 1), 23), kept), one));
+    let number = expr!(a, select(ilt(exponent, 255), number, 0x7F80_0000));
+    // At the spacing of denormals this one rounds up to the smallest normal number (amd-il-alu 9.1).
+    let corner = expr!(a, both(ieq(exponent, 0), ieq(kept, 0x00FF_FFFF)));
+    let small = expr!(a, select(corner, 0x0080_0000, 0));
+    expr!(a, or(sign, select(ilt(0, exponent), number, small)))
+}
+
+/// Definition of [`Algebra::dround`].
+#[inline(always)]
+pub fn round_double<A: Algebra + ?Sized>(a: &mut A, sign: A::Q, exponent: A::W, significand: A::Q) -> A::Q {
+    let normal = expr!(a, ilt(0, exponent));
+    let field = expr!(a, select(normal, exponent, 1));
+    let shift = expr!(a, iadd(isub(field, exponent), 10));
+    let vanished = expr!(a, ult(63, shift));
+    let shift = expr!(a, select(vanished, 63, shift));
+    let kept = a.qshr(significand, shift);
+    let rest = expr!(a, qsub(significand, qshl(kept, shift)));
+    let half = expr!(a, qshl(quad({ 1 }), isub(shift, 1)));
+    let odd = expr!(a, ine_zero(and(lo(kept), 1)));
+    let up = expr!(a, either(qult(half, rest), both(qeq(half, rest), odd)));
+    let one = expr!(a, pack(select(up, 1, 0), 0));
+    let number = expr!(a, qadd(qadd(kept, one), pack(0, shl(isub(field, 1), 20))));
+    let number = expr!(a, selectq(ilt(exponent, 2047), number, quad({ 0x7FF0_0000_0000_0000 })));
+    expr!(a, qor(sign, selectq(vanished, quad({ 0 }), number)))
+}
+
+/// Biased exponent and 24-bit significand of a float; both 0 for a zero.
+#[inline(always)]
+pub(super) fn split<A: Algebra + ?Sized>(a: &mut A, x: A::W) -> (A::W, A::W) {
+    let exponent = expr!(a, and(shr(x, 23), 0xFF));
+    let full = expr!(a, or(and(x, 0x007F_FFFF), 0x0080_0000));
+    let significand = expr!(a, select(ieq(exponent, 0), 0, full));
+    (exponent, significand)
+}
+
+/// x >> n with the lowest bit also telling whether any bit was lost; n beyond 63 counts as 63.
+#[inline(always)]
+fn shift_sticky<A: Algebra + ?Sized>(a: &mut A, x: A::Q, n: A::W) -> A::Q {
+    let n = expr!(a, select(ult(n, 63), n, 63));
+    let kept = a.qshr(x, n);
+    let exact = expr!(a, qeq(qshl(kept, n), x));
+    expr!(a, qor(kept, pack(select(exact, 0, 1), 0)))
+}
+
+/// Definition of [`Algebra::fma`]: the exact product and the addend meet in 64 bits, of which the lowest is
+/// sticky.
+#[inline(always)]
+pub fn fma<A: Algebra + ?Sized>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {
+    let ((ex, mx), (ey, my), (ez, mz)) = (split(a, x), split(a, y), split(a, z));
+    let product_sign = expr!(a, and(xor(x, y), 0x8000_0000));
+    let sign = expr!(a, and(z, 0x8000_0000));
+
+    // Both significands get their top bit at 62; a zero goes far below everything.
+    let product = expr!(a, qshl(pack(imul(mx, my), umulhi(mx, my)), 15));
+    let carried = expr!(a, ine_zero(and(hi(product), 0x4000_0000)));
+    let product = expr!(a, selectq(carried, product, qshl(product, 1)));
+    let exponent = expr!(a, isub(iadd(ex, ey), select(carried, 126, 127)));
+    let product_zero = expr!(a, either(ieq(mx, 0), ieq(my, 0)));
+    let product_exponent = expr!(a, select(product_zero, word({ -1000i32 as u32 }), exponent));
+    let addend = expr!(a, pack(0, shl(mz, 7)));
+    let addend_exponent = expr!(a, select(ieq(mz, 0), word({ -1000i32 as u32 }), ez));
+
+    let lower = expr!(a, ilt(product_exponent, addend_exponent));
+    let level = expr!(a, ieq(product_exponent, addend_exponent));
+    let swap = expr!(a, either(lower, both(level, qult(product, addend))));
+    let big = a.selectq(swap, addend, product);
+    let small = a.selectq(swap, product, addend);
+    let exponent = a.select(swap, addend_exponent, product_exponent);
+    let other = a.select(swap, product_exponent, addend_exponent);
+    let result_sign = a.select(swap, sign, product_sign);
+    let distance = a.isub(exponent, other);
+    let small = shift_sticky(a, small, distance);
+    let same = a.ieq(sign, product_sign);
+    let sum = expr!(a, selectq(same, qadd(big, small), qsub(big, small)));
+
+    let zeros = a.qclz(sum);
+    let overflow = expr!(a, ieq(zeros, 0));
+    let left = expr!(a, qshl(sum, and(isub(zeros, 1), 63)));
+    let right = expr!(a, qor(qshr(sum, 1), qand(sum, quad({ 1 }))));
+    let normal = a.selectq(overflow, right, left);
+    let exponent = expr!(a, isub(exponent, isub(zeros, 1)));
+    let rounded = a.fround(result_sign, exponent, normal);
+    let zero_sign = a.and(sign, product_sign);
+    let finite = expr!(a, select(ieq(zeros, 64), zero_sign, rounded));
+
+    // ∞ and NaN: in the product by IEEE arithmetic, which is exact there; in the addend alone, the addend.
+    let product_special = expr!(a, either(ieq(ex, 255), ieq(ey, 255)));
+    let special = expr!(a, fadd_raw(fmul_raw(x, y), z));
+    let rest = expr!(a, select(ieq(ez, 255), z, finite));
+    a.select(product_special, special, rest)
+}
+
+/// Definition of [`Algebra::fdiv`]: long division in base 256 (amd-il-alu 9.3).
+#[inline(always)]
+pub fn quotient<A: Algebra + ?Sized>(a: &mut A, x: A::W, y: A::W) -> A::W {
+    let ((ex, mx), (ey, my)) = (split(a, x), split(a, y));
+    let sign = expr!(a, and(xor(x, y), 0x8000_0000));
+    let divisor = expr!(a, select(ieq(my, 0), 1, my));
+    let mut q = a.word(0);
+    let mut rest = mx;
+    for _ in 0..3 {
+        let digits = expr!(a, shl(rest, 8));
+        let digit = a.udiv(digits, divisor);
+        rest = expr!(a, isub(digits, imul(digit, divisor)));
+        q = expr!(a, iadd(shl(q, 8), digit));
+    }
+    // One bit more serves the case that the quotient has 24 bits; the rest is sticky.
+    let rest = expr!(a, shl(rest, 1));
+    let bit = expr!(a, negate(ult(rest, divisor)));
+    let q = expr!(a, iadd(shl(q, 1), select(bit, 1, 0)));
+    let rest = expr!(a, select(bit, isub(rest, divisor), rest));
+    let long = expr!(a, ine_zero(and(q, 0x0200_0000)));
+    let high = expr!(a, shl(q, select(long, 5, 6)));
+    let significand = a.pack(rest, high);
+    let exponent = expr!(a, iadd(isub(ex, ey), select(long, 127, 126)));
+    let finite = a.fround(sign, exponent, significand);
+
+    let (zero_x, zero_y) = (a.is_zero(x), a.is_zero(y));
+    let (inf_x, inf_y) = (expr!(a, ieq(ex, 255)), expr!(a, ieq(ey, 255)));
+    let nan = expr!(a, either(is_nan(x), is_nan(y)));
+    let invalid = expr!(a, either(both(zero_x, zero_y), both(inf_x, inf_y)));
+    let nan = a.either(nan, invalid);
+    let infinite = a.either(inf_x, zero_y);
+    let zero = a.either(zero_x, inf_y);
+    let number = expr!(a, select(zero, sign, finite));
+    let number = expr!(a, select(infinite, or(sign, 0x7F80_0000), number));
+    expr!(a, select(nan, 0x7FC0_0000, number))
+}
+
+/// The magnitude that `zeroop` gives for a zero divisor (amd-il-alu 3.2).
+#[inline(always)]
+pub(super) fn zero_magnitude<A: Algebra + ?Sized>(a: &mut A, zeroop: A::W) -> A::W {
+    let other = expr!(a, select(ieq(zeroop, 1), 0, 0x7F80_0000));
+    expr!(a, select(ieq(zeroop, 0), 0x7F7F_FFFF, other))
+}
+
+/// x / y, correctly rounded; a zero y by `zeroop`.
+#[inline(always)]
+pub fn div<A: Algebra>(a: &mut A, x: A::W, y: A::W, zeroop: A::W) -> A::W {
+    let quotient = a.fdiv(x, y);
+    let sign = expr!(a, and(xor(x, y), 0x8000_0000));
+    let magnitude = zero_magnitude(a, zeroop);
+    let limit = expr!(a, select(ieq(magnitude, 0), 0, or(sign, magnitude)));
+    // `infinity` is what IEEE division does, 0/0 included; a NaN stays one under all.
+    let ieee = expr!(a, either(ult(1, zeroop), is_nan(x)));
+    let replace = expr!(a, both(is_zero(y), negate(ieee)));
+    a.select(replace, limit, quotient)
+}
+
+/// 1 / x, correctly rounded; a zero x by `zeroop`.
+#[inline(always)]
+pub fn rcp<A: Algebra>(a: &mut A, x: A::W, zeroop: A::W) -> A::W {
+    let one = a.word(0x3F80_0000);
+    div(a, one, x, zeroop)
+}
+
+/// x − y · trunc(x / y), the sign of x (`mod`); NaN if y = 0.
+#[inline(always)]
+pub fn modulo<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
+    let quotient = a.fdiv(x, y);
+    let whole = expr!(a, xor(ftrunc(quotient), 0x8000_0000));
+    float::mad_ieee(a, whole, y, x)
+}
