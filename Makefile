@@ -1,0 +1,59 @@
+# make            the two libraries
+# make run        build everything and multiply matrices on the default device
+# make test       install what the tests need (apt-get, as root or through sudo), then run them all
+# make install    PREFIX=/usr/local [DESTDIR=]: headers, libraries, pkg-config, CMake, the cal command
+# make ci         format, lints, make test
+# make bench      time the C samples
+# make samples    build the C samples into target/recal/samples
+# make clean      remove what this file built; cargo's files stay
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CARGO   ?= cargo
+CC      ?= cc
+CFLAGS  ?= -O3
+
+BUILD    := target/recal
+LIBS     := $(BUILD)/lib
+SAMPLES  := $(BUILD)/samples
+INCLUDE  := cal-api/include
+PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
+WARNINGS := -Wall -Wextra -Wno-overlength-strings
+
+.PHONY: all libs samples run test test-deps install ci bench clean
+
+all: libs
+
+# cargo knows what is out of date, so this always asks it.
+libs:
+	CARGO="$(CARGO)" CC="$(CC)" sh scripts/build-libs.sh $(LIBS)
+
+samples: libs $(addprefix $(SAMPLES)/,$(PROGRAMS))
+
+$(SAMPLES)/%: samples/c/%.c samples/c/sample.c samples/c/sample.h $(wildcard $(INCLUDE)/CAL/*.h) | libs
+	@mkdir -p $(SAMPLES)
+	$(CC) -std=c99 $(CFLAGS) $(WARNINGS) -I$(INCLUDE)/CAL $< samples/c/sample.c -o $@ \
+	    -L$(LIBS) -Wl,-rpath,'$$ORIGIN/../lib' -laticalrt -laticalcl -lm -lpthread
+
+run: libs $(SAMPLES)/simple_matmult
+	$(SAMPLES)/simple_matmult
+
+test-deps:
+	sh scripts/install-test-deps.sh
+
+test: test-deps libs
+	$(CARGO) test --workspace
+
+install: libs
+	CARGO="$(CARGO)" sh scripts/install.sh $(LIBS) "$(PREFIX)" "$(DESTDIR)"
+
+ci:
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(MAKE) test
+
+bench: samples
+	sh scripts/bench.sh $(SAMPLES)
+
+clean:
+	rm -rf $(BUILD)

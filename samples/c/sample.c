@@ -1,0 +1,239 @@
+#define _POSIX_C_SOURCE 199309L
+#include "sample.h"
+
+#include <sched.h>
+#include <time.h>
+
+static unsigned number(const char* text, const char* option)
+{
+    char* end = NULL;
+    unsigned long value = text ? strtoul(text, &end, 10) : 0;
+    if (!text || end == text || *end != '\0' || value > 0x7FFFFFFFul) {
+        fprintf(stderr, "%s wants a number\n", option);
+        exit(2);
+    }
+    return (unsigned)value;
+}
+
+void sample_options(int argc, char** argv, SampleOptions* options, const char* what)
+{
+    for (int i = 1; i < argc; ++i) {
+        const char* option = argv[i];
+        unsigned* where = NULL;
+        if (strcmp(option, "-n") == 0) {
+            where = &options->n;
+        } else if (strcmp(option, "-m") == 0 && options->m != 0) {
+            where = &options->m;
+        } else if (strcmp(option, "-i") == 0) {
+            where = &options->iterations;
+        } else if (strcmp(option, "-d") == 0) {
+            where = &options->device;
+        } else {
+            int help = strcmp(option, "-h") == 0 || strcmp(option, "--help") == 0;
+            FILE* out = help ? stdout : stderr;
+            fprintf(out, "%s: %s\n  -n N   size (%u)\n", argv[0], what, options->n);
+            if (options->m != 0) {
+                fprintf(out, "  -m N   second size (%u)\n", options->m);
+            }
+            fprintf(out, "  -i N   iterations (%u)\n  -d N   device (%u)\n", options->iterations, options->device);
+            exit(help ? 0 : 2);
+        }
+        *where = number(argv[++i], option);
+    }
+    if (options->n == 0 || options->iterations == 0) {
+        fprintf(stderr, "sizes and iterations start at 1\n");
+        exit(2);
+    }
+}
+
+double sample_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Numerical Recipes' 32-bit linear congruence. */
+uint32_t sample_random(uint32_t* state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state;
+}
+
+float sample_random_float(uint32_t* state)
+{
+    return (float)(sample_random(state) >> 8) * (1.0f / 16777216.0f);
+}
+
+int sample_verdict(const char* name, int passed)
+{
+    printf("%s: %s\n", name, passed ? "PASS" : "FAIL");
+    return passed ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+void sample_check(CALresult result, const char* what)
+{
+    if (result != CAL_RESULT_OK) {
+        fprintf(stderr, "%s failed with %d\n  runtime: %s\n  compiler: %s\n", what, (int)result, calGetErrorString(),
+                calclGetErrorString());
+        exit(EXIT_FAILURE);
+    }
+}
+
+void sample_open(SampleDevice* device, unsigned ordinal)
+{
+    memset(device, 0, sizeof *device);
+    sample_check(calDeviceGetInfo(&device->info, ordinal), "calDeviceGetInfo");
+    device->attribs.struct_size = sizeof device->attribs;
+    sample_check(calDeviceGetAttribs(&device->attribs, ordinal), "calDeviceGetAttribs");
+    sample_check(calDeviceOpen(&device->device, ordinal), "calDeviceOpen");
+    sample_check(calCtxCreate(&device->context, device->device), "calCtxCreate");
+}
+
+void sample_close(SampleDevice* device)
+{
+    sample_check(calCtxDestroy(device->context), "calCtxDestroy");
+    sample_check(calDeviceClose(device->device), "calDeviceClose");
+}
+
+void sample_kernel(SampleDevice* device, SampleKernel* kernel, const char* il)
+{
+    CALobject object = NULL;
+    CALimage image = NULL;
+    sample_check(calclCompile(&object, CAL_LANGUAGE_IL, il, device->info.target), "calclCompile");
+    sample_check(calclLink(&image, &object, 1), "calclLink");
+    sample_check(calclFreeObject(object), "calclFreeObject");
+    sample_check(calModuleLoad(&kernel->module, device->context, image), "calModuleLoad");
+    sample_check(calclFreeImage(image), "calclFreeImage");
+    sample_check(calModuleGetEntry(&kernel->entry, device->context, kernel->module, "main"), "calModuleGetEntry");
+}
+
+void sample_unload(SampleDevice* device, SampleKernel* kernel)
+{
+    sample_check(calModuleUnload(device->context, kernel->module), "calModuleUnload");
+}
+
+static size_t element_bytes(CALformat format)
+{
+    switch (format) {
+    case CAL_FORMAT_UNORM_INT8_1:
+        return 1;
+    case CAL_FORMAT_UNORM_INT8_4:
+    case CAL_FORMAT_FLOAT32_1:
+    case CAL_FORMAT_UNORM_INT32_1:
+    case CAL_FORMAT_UNSIGNED_INT32_1:
+    case CAL_FORMAT_SIGNED_INT32_1:
+        return 4;
+    case CAL_FORMAT_FLOAT32_2:
+    case CAL_FORMAT_FLOAT64_1:
+    case CAL_FORMAT_UNSIGNED_INT32_2:
+        return 8;
+    case CAL_FORMAT_FLOAT32_4:
+    case CAL_FORMAT_FLOAT64_2:
+    case CAL_FORMAT_UNSIGNED_INT32_4:
+    case CAL_FORMAT_SIGNED_INT32_4:
+        return 16;
+    default:
+        fprintf(stderr, "sample_buffer: format %d is not one that the samples use\n", (int)format);
+        exit(EXIT_FAILURE);
+    }
+}
+
+void sample_buffer(SampleDevice* device, SampleBuffer* buffer, unsigned width, unsigned height, CALformat format,
+                   unsigned kind)
+{
+    CALuint flags = (kind & SAMPLE_GLOBAL ? CAL_RESALLOC_GLOBAL_BUFFER : 0u) |
+                    (kind & SAMPLE_CACHED ? CAL_RESALLOC_CACHEABLE : 0u);
+    int remote = (kind & SAMPLE_REMOTE) != 0;
+    buffer->width = width;
+    buffer->height = height;
+    buffer->bytes = element_bytes(format);
+    if (height == 0 && remote) {
+        sample_check(calResAllocRemote1D(&buffer->resource, &device->device, 1, width, format, flags),
+                     "calResAllocRemote1D");
+    } else if (height == 0) {
+        sample_check(calResAllocLocal1D(&buffer->resource, device->device, width, format, flags),
+                     "calResAllocLocal1D");
+    } else if (remote) {
+        sample_check(calResAllocRemote2D(&buffer->resource, &device->device, 1, width, height, format, flags),
+                     "calResAllocRemote2D");
+    } else {
+        sample_check(calResAllocLocal2D(&buffer->resource, device->device, width, height, format, flags),
+                     "calResAllocLocal2D");
+    }
+    sample_check(calCtxGetMem(&buffer->mem, device->context, buffer->resource), "calCtxGetMem");
+}
+
+/* Copies rows between packed host memory and a mapped resource. */
+static void transfer(const SampleBuffer* buffer, unsigned char* to_host, const unsigned char* from_host)
+{
+    CALvoid* address = NULL;
+    CALuint pitch = 0;
+    size_t row = buffer->width * buffer->bytes;
+    sample_check(calResMap(&address, &pitch, buffer->resource, 0), "calResMap");
+    for (unsigned y = 0; y < (buffer->height ? buffer->height : 1); ++y) {
+        unsigned char* mapped = (unsigned char*)address + (size_t)y * pitch * buffer->bytes;
+        if (to_host) {
+            memcpy(to_host + y * row, mapped, row);
+        } else {
+            memcpy(mapped, from_host + y * row, row);
+        }
+    }
+    sample_check(calResUnmap(buffer->resource), "calResUnmap");
+}
+
+void sample_write(const SampleBuffer* buffer, const void* packed)
+{
+    transfer(buffer, NULL, packed);
+}
+
+void sample_read(const SampleBuffer* buffer, void* packed)
+{
+    transfer(buffer, packed, NULL);
+}
+
+void sample_free(SampleDevice* device, SampleBuffer* buffer)
+{
+    sample_check(calCtxReleaseMem(device->context, buffer->mem), "calCtxReleaseMem");
+    sample_check(calResFree(buffer->resource), "calResFree");
+}
+
+void sample_bind(SampleDevice* device, const SampleKernel* kernel, const char* symbol, const SampleBuffer* buffer)
+{
+    CALname name = 0;
+    sample_check(calModuleGetName(&name, device->context, kernel->module, symbol), symbol);
+    sample_check(calCtxSetMem(device->context, name, buffer->mem), symbol);
+}
+
+void sample_wait(SampleDevice* device, CALevent event)
+{
+    CALresult result;
+    while ((result = calCtxIsEventDone(device->context, event)) == CAL_RESULT_PENDING) {
+        sched_yield();
+    }
+    sample_check(result, "calCtxIsEventDone");
+}
+
+void sample_run_domain(SampleDevice* device, const SampleKernel* kernel, unsigned width, unsigned height)
+{
+    CALevent event = 0;
+    CALdomain domain = {0, 0, 0, 0};
+    domain.width = width;
+    domain.height = height;
+    sample_check(calCtxRunProgram(&event, device->context, kernel->entry, &domain), "calCtxRunProgram");
+    sample_wait(device, event);
+}
+
+void sample_run_grid(SampleDevice* device, const SampleKernel* kernel, unsigned groups, unsigned block)
+{
+    CALevent event = 0;
+    CALprogramGrid grid;
+    memset(&grid, 0, sizeof grid);
+    grid.func = kernel->entry;
+    grid.gridBlock.width = block;
+    grid.gridBlock.height = grid.gridBlock.depth = 1;
+    grid.gridSize.width = groups;
+    grid.gridSize.height = grid.gridSize.depth = 1;
+    sample_check(calCtxRunProgramGrid(&event, device->context, &grid), "calCtxRunProgramGrid");
+    sample_wait(device, event);
+}

@@ -1,0 +1,88 @@
+/*
+ * sample.h - what the samples share: the command line, the clock, and the CAL calls every program makes.
+ *
+ * Each function ends the program with a message when a CAL call fails, so that the samples show the idea and not
+ * the error handling. hellocal.c and findnumdevices.c do without it and show the plain calls.
+ */
+#ifndef SAMPLE_H
+#define SAMPLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cal.h"
+#include "cal_ext.h"
+#include "calcl.h"
+
+/* Command line: [-n SIZE] [-m SIZE] [-i ITERATIONS] [-d DEVICE]. Preset the fields with the defaults. */
+typedef struct {
+    unsigned n;          /* main size; what it counts is up to the sample */
+    unsigned m;          /* second size, 0 when the sample has none */
+    unsigned iterations; /* how often the timed part runs */
+    unsigned device;     /* ordinal */
+} SampleOptions;
+
+void sample_options(int argc, char** argv, SampleOptions* options, const char* what);
+
+/* Seconds since some fixed moment. */
+double sample_seconds(void);
+
+/* Deterministic values: the same on every machine. */
+uint32_t sample_random(uint32_t* state);
+float    sample_random_float(uint32_t* state); /* 0 <= value < 1, 24 bits */
+
+/* Prints the verdict; returns the exit status for main. */
+int sample_verdict(const char* name, int passed);
+
+/* Ends the program if the result is not CAL_RESULT_OK. */
+void sample_check(CALresult result, const char* what);
+
+/* An open device with a context. */
+typedef struct {
+    CALdevice        device;
+    CALcontext       context;
+    CALdeviceinfo    info;
+    CALdeviceattribs attribs;
+} SampleDevice;
+
+void sample_open(SampleDevice* device, unsigned ordinal); /* calInit must have been called */
+void sample_close(SampleDevice* device);
+
+/* A kernel loaded into the device's context. */
+typedef struct {
+    CALmodule module;
+    CALfunc   entry;
+} SampleKernel;
+
+void sample_kernel(SampleDevice* device, SampleKernel* kernel, const char* il);
+void sample_unload(SampleDevice* device, SampleKernel* kernel);
+
+/* A resource with its mem. Rows in host memory are packed; the pitch is dealt with here. */
+typedef struct {
+    CALresource resource;
+    CALmem      mem;
+    unsigned    width;
+    unsigned    height; /* 0 for one dimension */
+    size_t      bytes;  /* per element */
+} SampleBuffer;
+
+enum { SAMPLE_LOCAL = 0, SAMPLE_REMOTE = 1, SAMPLE_GLOBAL = 2, SAMPLE_CACHED = 4 };
+
+void sample_buffer(SampleDevice* device, SampleBuffer* buffer, unsigned width, unsigned height, CALformat format,
+                   unsigned kind);
+void sample_write(const SampleBuffer* buffer, const void* packed);
+void sample_read(const SampleBuffer* buffer, void* packed);
+void sample_free(SampleDevice* device, SampleBuffer* buffer);
+
+/* Binds a buffer to a symbol of a kernel. */
+void sample_bind(SampleDevice* device, const SampleKernel* kernel, const char* symbol, const SampleBuffer* buffer);
+
+/* Run and wait. */
+void sample_run_domain(SampleDevice* device, const SampleKernel* kernel, unsigned width, unsigned height);
+void sample_run_grid(SampleDevice* device, const SampleKernel* kernel, unsigned groups, unsigned block);
+void sample_wait(SampleDevice* device, CALevent event);
+
+#endif

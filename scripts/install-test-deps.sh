@@ -1,0 +1,42 @@
+#!/bin/sh
+# Installs what the tests need beyond Rust, on Debian and Ubuntu. Asks for nothing that is already there; without
+# root or sudo it says what is missing and fails.
+set -eu
+
+# command:package that provides it
+needed="gcc:gcc g++:g++ cmake:cmake pkg-config:pkg-config valgrind:valgrind readelf:binutils
+    spirv-val:spirv-tools glslangValidator:glslang-tools"
+missing=
+for pair in $needed; do
+    command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair#*:}"
+done
+
+# package:file pattern that tells that it is there
+for pair in \
+    "libc6-dev:/usr/include/stdio.h" \
+    "libvulkan1:/usr/lib/*/libvulkan.so.1" \
+    "mesa-vulkan-drivers:/usr/share/vulkan/icd.d/lvp_icd*.json" \
+    "vulkan-validationlayers:/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json" \
+    "chromium:/usr/lib/chromium/libvk_swiftshader.so"; do
+    # shellcheck disable=SC2086 # the pattern is to be expanded
+    ls ${pair#*:} >/dev/null 2>&1 || missing="$missing ${pair%%:*}"
+done
+
+if [ -z "$missing" ]; then
+    exit 0
+fi
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "make test needs these packages (Debian's names):$missing" >&2
+    exit 1
+fi
+if [ "$(id -u)" = 0 ]; then
+    sudo=
+elif command -v sudo >/dev/null 2>&1; then
+    sudo=sudo
+else
+    echo "make test needs these packages; as root: apt-get install$missing" >&2
+    exit 1
+fi
+$sudo apt-get update
+# shellcheck disable=SC2086 # a list of packages
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing

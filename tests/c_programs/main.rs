@@ -1,0 +1,45 @@
+//! Builds the C and C++ programs of this folder's neighbours against an installed reCAL and runs them.
+//!
+//! Every program, header combination, export list and sample is a test with its own name; the usual filters of
+//! `cargo test` apply.
+
+mod abi;
+mod packages;
+mod programs;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
+
+use conformance::toolchain::{Installation, Result};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// The installation, made when the first test asks for it: listing the tests builds nothing.
+#[derive(Clone, Default)]
+pub struct Lazy(Arc<OnceLock<Result<Installation>>>);
+
+impl Lazy {
+    /// The installation, or why there is none.
+    pub fn get(&self) -> Result<&Installation> {
+        let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_programs");
+        self.0.get_or_init(|| Installation::new(&scratch)).as_ref().map_err(Clone::clone)
+    }
+}
+
+/// Makes a test of a function that needs the installation.
+pub fn trial<F>(name: String, lazy: &Lazy, test: F) -> Trial
+where
+    F: FnOnce(&Installation) -> Result<()> + Send + 'static,
+{
+    let lazy = lazy.clone();
+    Trial::test(name, move || lazy.get().and_then(test).map_err(Failed::from))
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let lazy = Lazy::default();
+    let mut trials = abi::trials(&lazy);
+    trials.extend(packages::trials(&lazy));
+    trials.extend(programs::trials(&lazy));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}

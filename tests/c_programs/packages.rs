@@ -1,0 +1,87 @@
+//! How other builds find an installed reCAL: pkg-config, CMake, `DESTDIR`.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use conformance::toolchain::{Installation, Result, repository, run};
+use libtest_mimic::Trial;
+
+use crate::{Lazy, trial};
+
+/// The tests of this file.
+pub fn trials(lazy: &Lazy) -> Vec<Trial> {
+    vec![
+        trial("packages::pkg_config".into(), lazy, |i| pkg_config(i)),
+        trial("packages::cmake".into(), lazy, |i| cmake(i)),
+        trial("packages::destdir".into(), lazy, |i| destdir(i)),
+    ]
+}
+
+fn pkg_config(installation: &Installation) -> Result<()> {
+    let mut query = Command::new("pkg-config");
+    query
+        .env("PKG_CONFIG_PATH", installation.prefix.join("lib/pkgconfig"))
+        .args(["--cflags", "--libs", "cal"]);
+    let options = run(&mut query, Duration::from_secs(60))?.success("pkg-config")?.stdout;
+    let program = installation.build.join("by-pkg-config");
+    let mut compiler = Command::new("gcc");
+    compiler.arg(repository().join("samples/c/hellocal.c")).arg("-o").arg(&program);
+    compiler.args(options.split_whitespace());
+    run(&mut compiler, Duration::from_secs(60))?.success("gcc")?;
+    let mut program = Command::new(program);
+    program.env("LD_LIBRARY_PATH", installation.prefix.join("lib"));
+    run(&mut program, Duration::from_secs(60))?.success("hellocal")?;
+    Ok(())
+}
+
+fn cmake(installation: &Installation) -> Result<()> {
+    let project = installation.build.join("by-cmake");
+    let write = |name: &str, text: &str| {
+        let file = project.join(name);
+        std::fs::write(&file, text).map_err(|e| format!("{}: {e}", file.display()))
+    };
+    // A leftover of an earlier run would keep its cache.
+    let _ = std::fs::remove_dir_all(&project);
+    std::fs::create_dir_all(&project).map_err(|e| format!("{}: {e}", project.display()))?;
+    let source = repository().join("samples/c/hellocal.c");
+    write(
+        "CMakeLists.txt",
+        &format!(
+            "cmake_minimum_required(VERSION 3.13)\nproject(hello C)\nfind_package(CAL 0.1 REQUIRED)\n\
+             add_executable(hello \"{}\")\ntarget_link_libraries(hello CAL::CAL)\n",
+            source.display()
+        ),
+    )?;
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(&project).arg("-B").arg(project.join("build"));
+    configure.arg(format!("-DCMAKE_PREFIX_PATH={}", installation.prefix.display()));
+    run(&mut configure, Duration::from_secs(120))?.success("cmake")?;
+    run(Command::new("cmake").arg("--build").arg(project.join("build")), Duration::from_secs(120))?
+        .success("cmake --build")?;
+    run(&mut Command::new(project.join("build/hello")), Duration::from_secs(60))?.success("hello")?;
+    Ok(())
+}
+
+/// A staged installation has the final prefix in its files, not the staging folder.
+fn destdir(installation: &Installation) -> Result<()> {
+    let stage = installation.build.join("stage");
+    let mut make = Command::new("make");
+    make.current_dir(repository()).args(["install", "PREFIX=/opt/recal"]);
+    make.arg(format!("DESTDIR={}", stage.display()));
+    for name in ["CARGO_TARGET_DIR", "MAKEFLAGS", "MAKELEVEL"] {
+        make.env_remove(name);
+    }
+    run(&mut make, Duration::from_secs(600))?.success("make install")?;
+    let root = stage.join("opt/recal");
+    for file in
+        ["include/CAL/cal.h", "lib/libaticalrt.so", "lib/libaticalcl.so", "lib/cmake/CAL/CALConfig.cmake"]
+    {
+        if !Path::new(&root).join(file).is_file() {
+            return Err(format!("{file} is not there"));
+        }
+    }
+    let pc =
+        std::fs::read_to_string(root.join("lib/pkgconfig/cal.pc")).map_err(|e| format!("cal.pc: {e}"))?;
+    if pc.contains("prefix=/opt/recal\n") { Ok(()) } else { Err(format!("cal.pc:\n{pc}")) }
+}
