@@ -5,11 +5,13 @@
 
 mod algebra;
 pub mod lane;
+mod meaning;
 mod scalar;
 mod table;
 
 pub use algebra::Algebra;
 pub use lane::LaneOp;
+pub use meaning::{Access, Area, AtomicOp, Choice, Meaning, Memory, Vector, View};
 pub use scalar::Scalar;
 pub use table::{Opcode, TABLE};
 
@@ -103,6 +105,10 @@ pub struct Row {
     pub family: Family,
     /// What it does, in one sentence.
     pub doc: &'static str,
+    /// Where the language reference describes it: part (`IL` for the language, `ALU` for arithmetic) and section.
+    pub section: &'static str,
+    /// How it becomes something that runs.
+    pub meaning: Meaning,
 }
 
 impl Opcode {
@@ -114,5 +120,10 @@ impl Opcode {
     /// Canonical spelling.
     pub fn mnemonic(self) -> &'static str {
         self.row().mnemonic
+    }
+
+    /// What it does, in one sentence.
+    pub fn doc(self) -> &'static str {
+        self.row().doc.trim()
     }
 }

@@ -1,1 +1,78 @@
-//! (under construction)
+//! Lowering: checked vector instructions become scalar operations on numbered registers.
+//!
+//! Input is a kernel that the checker passed, output a program that any backend runs. Lowering resolves what IL
+//! writes around an operation: swizzles, modifiers, masks, scales, relative addresses, structured addresses.
+//! What an instruction itself does, its table row says ([`crate::isa::Meaning`]). Afterwards passes over the
+//! program place the flushes and canonicalisations that the classes of lane operations ask for, and remove what
+//! nothing reads.
+//!
+//! Refused are only forms that need more than a lane: `transpose` of anything but temporaries, and what the
+//! checker should have caught.
+
+mod alu;
+mod build;
+mod flow;
+mod fold;
+mod memory;
+mod passes;
+mod source;
+mod vector;
+mod write;
+
+use crate::diagnostic::Diagnostic;
+use crate::inst::{Inst, Kernel};
+use crate::ir::{Builtin, Function, Operand, Output, Program};
+use crate::isa::Meaning;
+
+use build::Builder;
+use write::Value;
+
+/// Lowers a checked kernel. Time and size are linear in the kernel.
+pub fn lower(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
+    let mut builder = Builder::new(kernel);
+    let outputs = (kernel.interface.outputs.keys())
+        .map(|&index| Output { index, registers: builder.output(index) })
+        .collect();
+    let functions = (kernel.functions.iter())
+        .map(|function| Function { label: function.label, body: builder.body(&function.body) })
+        .collect();
+    if !builder.diagnostics.is_empty() {
+        return Err(builder.diagnostics);
+    }
+    let mut program = Program {
+        stage: kernel.stage,
+        interface: kernel.interface.clone(),
+        functions,
+        registers: builder.registers(),
+        outputs,
+        warnings: kernel.warnings.clone(),
+    };
+    passes::run(&mut program);
+    Ok(program)
+}
+
+impl Builder<'_> {
+    fn inst(&mut self, inst: &Inst) {
+        self.span = inst.span;
+        match inst.opcode.row().meaning {
+            Meaning::Declaration | Meaning::Flow | Meaning::Nothing => {}
+            Meaning::Lane(view, choice) => self.lane_inst(inst, view, choice),
+            Meaning::Vector(vector) => self.vector_inst(inst, vector),
+            Meaning::Memory(memory) => self.memory_inst(inst, memory),
+            Meaning::ComputeUnit => self.builtin_inst(inst, Builtin::ComputeUnit),
+            Meaning::WaveSlot => self.builtin_inst(inst, Builtin::WaveSlot),
+            Meaning::Refused(reason) => {
+                self.refuse("refused", format!("`{}`: {reason}", inst.opcode.mnemonic()));
+            }
+        }
+    }
+
+    fn builtin_inst(&mut self, inst: &Inst, builtin: Builtin) {
+        if let Some(dst) = &inst.dst {
+            self.write(dst, Self::replicate(dst, Value::Word(Operand::Builtin(builtin))));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Ordinary arithmetic: one lane operation for each component, pair or scalar.
+
+use smallvec::SmallVec;
+
+use crate::inst::{Dst, Inst, Src};
+use crate::ir::{LaneOp, Operand};
+use crate::isa::lane::Class;
+use crate::isa::{Choice, VectorRule, View};
+
+use super::build::{Args, Builder};
+use super::source::Words;
+use super::write::{Value, Values, written};
+
+impl Builder<'_> {
+    pub fn lane_inst(&mut self, inst: &Inst, view: View, choice: Choice) {
+        let Some(dst) = &inst.dst else {
+            return self.refuse("operand-count", format!("`{}` needs a destination", inst.opcode.mnemonic()));
+        };
+        let (op, zeroop) = match choice {
+            Choice::One(op) => (op, None),
+            Choice::Ieee { bare, ieee } => (if inst.controls.ieee { ieee } else { bare }, None),
+            Choice::Zeroop { op, bare } => (op, Some(inst.controls.zeroop.unwrap_or(bare) as u32)),
+        };
+        let classes = op.arguments();
+        let given = classes.len() - usize::from(zeroop.is_some());
+        if inst.src.len() != given {
+            return self.refuse(
+                "operand-count",
+                format!("`{}` takes {given} sources, not {}", inst.opcode.mnemonic(), inst.src.len()),
+            );
+        }
+        if op.result() == Class::Q || classes.contains(&Class::Q) {
+            return self.wide_inst(inst, dst, op, view, zeroop);
+        }
+        let scalar = inst.opcode.row().rule == VectorRule::ScalarReplicated;
+        let positions = if scalar { 0b1000 } else { written(dst) };
+        let words: SmallVec<[Words; 4]> = (inst.src.iter().zip(classes))
+            .map(|(src, class)| self.source(src, positions, argument_view(view, *class)))
+            .collect();
+        let args =
+            |k: usize| -> Args { words.iter().map(|w| w[k]).chain(zeroop.map(Operand::Imm)).collect() };
+        let values: Values = if scalar {
+            let value = self.result(inst, view, op, args(3));
+            Self::replicate(dst, value)
+        } else {
+            std::array::from_fn(|k| (positions & (1 << k) != 0).then(|| self.result(inst, view, op, args(k))))
+        };
+        self.write(dst, values);
+    }
+
+    /// The value of `op`, scaled and saturated if it is a float.
+    fn result(&mut self, inst: &Inst, view: View, op: LaneOp, args: Args) -> Value {
+        let float = op.result() == Class::F || matches!(view, View::Float | View::Bits) && is_move(op);
+        let value = match (op, &args[..]) {
+            (LaneOp::Mov, [word]) => Value::Word(*word),
+            _ => Value::Op(op, args),
+        };
+        if float { self.finish(&inst.controls, value) } else { value }
+    }
+
+    /// Instructions with 64-bit operands or results: pairs come from positions 0 and 1, words from position 0.
+    fn wide_inst(&mut self, inst: &Inst, dst: &Dst, op: LaneOp, view: View, zeroop: Option<u32>) {
+        let mut args = Args::new();
+        for (src, class) in inst.src.iter().zip(op.arguments()) {
+            match class {
+                Class::Q => {
+                    let words = self.source(src, 0b11, view);
+                    args.extend([words[0], words[1]]);
+                }
+                class => args.push(self.word_of_pair_inst(src, *class)),
+            }
+        }
+        args.extend(zeroop.map(Operand::Imm));
+        if op.result() != Class::Q {
+            let value = self.result(inst, view, op, args);
+            return self.write(dst, Self::replicate(dst, value));
+        }
+        if inst.controls.saturate && view == View::Double {
+            let [lo, hi] = self.pair(op, &args);
+            return self.write_wide(dst, LaneOp::Dsaturate, Args::from_slice(&[lo, hi]));
+        }
+        self.write_wide(dst, op, args);
+    }
+
+    fn word_of_pair_inst(&mut self, src: &Src, class: Class) -> Operand {
+        let view = if class == Class::F { View::Float } else { View::Int };
+        self.position(src, 0, view)
+    }
+
+    /// Writes the result of a 64-bit operation to the pairs that the mask names.
+    pub fn write_wide(&mut self, dst: &Dst, op: LaneOp, args: Args) {
+        let values = match written(dst) {
+            0b0011 => [Some(Value::Low(op, args)), Some(Value::High), None, None],
+            0b1100 => [None, None, Some(Value::Low(op, args)), Some(Value::High)],
+            0b1111 => {
+                [Some(Value::Low(op, args)), Some(Value::High), Some(Value::Same(0)), Some(Value::Same(1))]
+            }
+            _ => {
+                let words = self.pair(op, &args);
+                return self.write_pair(dst, words);
+            }
+        };
+        self.write(dst, values);
+    }
+
+    /// Writes a 64-bit value to the pairs of the mask, word by word.
+    pub fn write_pair(&mut self, dst: &Dst, words: [Operand; 2]) {
+        let mask = written(dst);
+        let values = std::array::from_fn(|k| (mask & (1 << k) != 0).then(|| Value::Word(words[k % 2])));
+        self.write(dst, values);
+    }
+}
+
+/// How a 32-bit argument of an instruction with view `view` is read.
+fn argument_view(view: View, class: Class) -> View {
+    match class {
+        Class::F => View::Float,
+        _ => view,
+    }
+}
+
+/// Operations that deliver one of their operands bit for bit.
+pub(super) fn is_move(op: LaneOp) -> bool {
+    matches!(op, LaneOp::Mov | LaneOp::Select | LaneOp::AbsBits)
+}

@@ -1,0 +1,150 @@
+//! The builder: registers, scratch values and emission of statements.
+
+use std::collections::HashMap;
+
+use smallvec::SmallVec;
+
+use crate::diagnostic::{Diagnostic, Span};
+use crate::inst;
+use crate::ir::{Block, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind};
+
+/// Operand words of one lane operation.
+pub(super) type Args = SmallVec<[Operand; 4]>;
+
+/// Collects the statements of a program under construction.
+pub(super) struct Builder<'k> {
+    pub kernel: &'k inst::Kernel,
+    /// Statements of the block that is being filled.
+    pub block: Block,
+    /// The IL instruction at work.
+    pub span: Span,
+    pub diagnostics: Vec<Diagnostic>,
+    next: Reg,
+    temps: HashMap<u32, [Option<Reg>; 4]>,
+    outputs: HashMap<u32, [Reg; 4]>,
+}
+
+impl<'k> Builder<'k> {
+    pub fn new(kernel: &'k inst::Kernel) -> Self {
+        Self {
+            kernel,
+            block: Block::new(),
+            span: Span::default(),
+            diagnostics: Vec::new(),
+            next: 0,
+            temps: HashMap::new(),
+            outputs: HashMap::new(),
+        }
+    }
+
+    /// Registers handed out so far.
+    pub fn registers(&self) -> u32 {
+        self.next
+    }
+
+    /// A new register.
+    pub fn scratch(&mut self) -> Reg {
+        let reg = self.next;
+        self.next += 1;
+        reg
+    }
+
+    /// The register of component `c` of `r{number}`.
+    pub fn temp(&mut self, number: u32, c: usize) -> Reg {
+        let next = &mut self.next;
+        *self.temps.entry(number).or_default()[c].get_or_insert_with(|| {
+            *next += 1;
+            *next - 1
+        })
+    }
+
+    /// The registers that shadow `o{number}`.
+    pub fn output(&mut self, number: u32) -> [Reg; 4] {
+        let next = &mut self.next;
+        *self.outputs.entry(number).or_insert_with(|| {
+            *next += 4;
+            [*next - 4, *next - 3, *next - 2, *next - 1]
+        })
+    }
+
+    pub fn statement(&mut self, kind: StmtKind) {
+        self.block.push(Stmt { kind, span: self.span });
+    }
+
+    pub fn memory(&mut self, inst: MemoryInst) {
+        self.statement(StmtKind::Memory(inst));
+    }
+
+    /// Emits `inst`; a move of a register to itself vanishes.
+    pub fn lane(&mut self, inst: LaneInst) {
+        if inst.op == LaneOp::Mov && inst.args[0] == Operand::Reg(inst.dst[0]) {
+            return;
+        }
+        self.statement(StmtKind::Lane(inst));
+    }
+
+    /// Computes `op` into a new register; an operation on constants becomes a constant.
+    pub fn value(&mut self, op: LaneOp, args: &[Operand]) -> Operand {
+        if op == LaneOp::Mov {
+            return args[0];
+        }
+        if let Some((word, _)) = super::fold::fold(op, args) {
+            return Operand::Imm(word);
+        }
+        let dst = self.scratch();
+        self.lane(LaneInst { op, dst: [dst, dst], args: SmallVec::from_slice(args) });
+        Operand::Reg(dst)
+    }
+
+    /// Computes a 64-bit `op` into two new registers, low word first.
+    pub fn pair(&mut self, op: LaneOp, args: &[Operand]) -> [Operand; 2] {
+        if let Some((lo, Some(hi))) = super::fold::fold(op, args) {
+            return [Operand::Imm(lo), Operand::Imm(hi)];
+        }
+        let dst = [self.scratch(), self.scratch()];
+        self.lane(LaneInst { op, dst, args: SmallVec::from_slice(args) });
+        dst.map(Operand::Reg)
+    }
+
+    /// Copies `value` to `dst`.
+    pub fn copy(&mut self, dst: Reg, value: Operand) {
+        self.lane(LaneInst { op: LaneOp::Mov, dst: [dst, dst], args: SmallVec::from_slice(&[value]) });
+    }
+
+    /// Emits operations that are meant to happen at once: none sees a result of another. A scratch register is
+    /// spent only where no order avoids one.
+    pub fn parallel(&mut self, mut insts: SmallVec<[LaneInst; 4]>) {
+        let mut late: SmallVec<[(Reg, Operand); 4]> = SmallVec::new();
+        while !insts.is_empty() {
+            let reads = |other: &LaneInst, dst: [Reg; 2]| {
+                other.args.iter().any(|&arg| arg == Operand::Reg(dst[0]) || arg == Operand::Reg(dst[1]))
+            };
+            let free = (0..insts.len())
+                .find(|&i| insts.iter().enumerate().all(|(j, other)| j == i || !reads(other, insts[i].dst)));
+            let mut inst = insts.remove(free.unwrap_or(0));
+            if free.is_none() {
+                if inst.op == LaneOp::Mov && !matches!(inst.args[0], Operand::Reg(_)) {
+                    late.push((inst.dst[0], inst.args[0]));
+                    continue;
+                }
+                let wide = inst.dst[0] != inst.dst[1];
+                let lo = self.scratch();
+                let hi = if wide { self.scratch() } else { lo };
+                late.push((inst.dst[0], Operand::Reg(lo)));
+                if wide {
+                    late.push((inst.dst[1], Operand::Reg(hi)));
+                }
+                inst.dst = [lo, hi];
+            }
+            self.lane(inst);
+        }
+        for (dst, value) in late {
+            self.copy(dst, value);
+        }
+    }
+
+    /// Reports an instruction that reached lowering in a form that the checker should have refused.
+    pub fn refuse(&mut self, rule: &'static str, message: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::error(rule, self.span, message));
+    }
+}

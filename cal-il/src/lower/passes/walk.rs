@@ -1,0 +1,147 @@
+//! Visits the operands and destinations of statements.
+
+use crate::ir::{AtomicAddress, Block, Dst4, Id, InfoSource, MemoryInst, Operand, Reg, Src4, Stmt, StmtKind};
+
+/// How a statement takes an operand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::lower) enum Use {
+    /// As a float that must be flushed; the payload of a NaN does not matter.
+    Float,
+    /// Bit for bit.
+    Word,
+    /// Only whether any bit is set.
+    Test,
+}
+
+/// Calls `f` with every operand of `inst`.
+pub(in crate::lower) fn memory_operands(inst: &mut MemoryInst, f: &mut dyn FnMut(&mut Operand, Use)) {
+    let id = |id: &mut Id, f: &mut dyn FnMut(&mut Operand, Use)| {
+        if let Some(index) = &mut id.index {
+            f(index, Use::Word);
+        }
+    };
+    let src4 = |src: &mut Src4, f: &mut dyn FnMut(&mut Operand, Use)| {
+        src.iter_mut().flatten().for_each(|word| f(word, Use::Word));
+    };
+    match inst {
+        MemoryInst::Sample { resource, sampler, coord, .. } => {
+            id(resource, f);
+            id(sampler, f);
+            coord.iter_mut().for_each(|word| f(word, Use::Float));
+        }
+        MemoryInst::Gather { resource, sampler, coord, texel_offset, .. } => {
+            id(resource, f);
+            id(sampler, f);
+            coord.iter_mut().for_each(|word| f(word, Use::Float));
+            texel_offset.iter_mut().flatten().for_each(|word| f(word, Use::Word));
+        }
+        MemoryInst::Fetch { resource, coord, .. } => {
+            id(resource, f);
+            coord.iter_mut().for_each(|word| f(word, Use::Word));
+        }
+        MemoryInst::ResourceInfo { resource, .. } => id(resource, f),
+        MemoryInst::BufferInfo { of: InfoSource::Resource(resource), .. } => id(resource, f),
+        MemoryInst::BufferInfo { .. }
+        | MemoryInst::SharedLoad { .. }
+        | MemoryInst::Counter { .. }
+        | MemoryInst::InitShared => {}
+        MemoryInst::ConstLoad { index, .. }
+        | MemoryInst::ImmediateLoad { index, .. }
+        | MemoryInst::ArrayLoad { index, .. }
+        | MemoryInst::GlobalLoad { index, .. } => f(index, Use::Word),
+        MemoryInst::ArrayStore { index, src, .. } | MemoryInst::GlobalStore { index, src, .. } => {
+            f(index, Use::Word);
+            src4(src, f);
+        }
+        MemoryInst::SharedStore { src, .. } | MemoryInst::LdsWriteOwn { src, .. } => src4(src, f),
+        MemoryInst::RawLoad { address, .. } => f(address, Use::Word),
+        MemoryInst::RawStore { address, src, .. } => {
+            f(address, Use::Word);
+            src4(src, f);
+        }
+        MemoryInst::TypedLoad { coord, .. } => coord.iter_mut().for_each(|word| f(word, Use::Word)),
+        MemoryInst::TypedStore { coord, src, .. } => {
+            coord.iter_mut().for_each(|word| f(word, Use::Word));
+            src.iter_mut().for_each(|word| f(word, Use::Word));
+        }
+        MemoryInst::Atomic { address, src, src2, wide, .. } => {
+            match address {
+                AtomicAddress::Byte(address) => f(address, Use::Word),
+                AtomicAddress::Texel(coord) => coord.iter_mut().for_each(|word| f(word, Use::Word)),
+            }
+            f(src, Use::Word);
+            src2.iter_mut().for_each(|word| f(word, Use::Word));
+            if let Some(wide) = wide {
+                f(&mut wide.src, Use::Word);
+                wide.src2.iter_mut().for_each(|word| f(word, Use::Word));
+            }
+        }
+        MemoryInst::LdsReadAny { thread, offset, .. } => {
+            f(thread, Use::Word);
+            f(offset, Use::Word);
+        }
+    }
+}
+
+/// Calls `f` with every register that `inst` writes.
+pub(in crate::lower) fn memory_destinations(inst: &mut MemoryInst, f: &mut dyn FnMut(&mut Reg)) {
+    let dst4 = |dst: &mut Dst4, f: &mut dyn FnMut(&mut Reg)| dst.iter_mut().flatten().for_each(f);
+    match inst {
+        MemoryInst::Sample { dst, .. }
+        | MemoryInst::Gather { dst, .. }
+        | MemoryInst::Fetch { dst, .. }
+        | MemoryInst::ResourceInfo { dst, .. }
+        | MemoryInst::BufferInfo { dst, .. }
+        | MemoryInst::ConstLoad { dst, .. }
+        | MemoryInst::ImmediateLoad { dst, .. }
+        | MemoryInst::ArrayLoad { dst, .. }
+        | MemoryInst::GlobalLoad { dst, .. }
+        | MemoryInst::SharedLoad { dst, .. }
+        | MemoryInst::RawLoad { dst, .. }
+        | MemoryInst::TypedLoad { dst, .. }
+        | MemoryInst::LdsReadAny { dst, .. } => dst4(dst, f),
+        MemoryInst::Atomic { dst, wide, .. } => {
+            dst.iter_mut().for_each(&mut *f);
+            if let Some(wide) = wide {
+                wide.dst.iter_mut().for_each(f);
+            }
+        }
+        MemoryInst::Counter { dst, .. } => f(dst),
+        MemoryInst::ArrayStore { .. }
+        | MemoryInst::GlobalStore { .. }
+        | MemoryInst::SharedStore { .. }
+        | MemoryInst::RawStore { .. }
+        | MemoryInst::TypedStore { .. }
+        | MemoryInst::LdsWriteOwn { .. }
+        | MemoryInst::InitShared => {}
+    }
+}
+
+/// The condition or selector that a statement tests before its blocks run.
+pub(in crate::lower) fn tested(kind: &mut StmtKind) -> Option<(&mut Operand, Use)> {
+    match kind {
+        StmtKind::If { cond, .. } | StmtKind::Discard(cond) => Some((&mut cond.operand, Use::Test)),
+        StmtKind::Break(cond)
+        | StmtKind::Continue(cond)
+        | StmtKind::Return(cond)
+        | StmtKind::Call { cond, .. } => cond.as_mut().map(|cond| (&mut cond.operand, Use::Test)),
+        StmtKind::Switch { selector, .. } => Some((selector, Use::Word)),
+        StmtKind::Lane(_) | StmtKind::Memory(_) | StmtKind::Loop { .. } | StmtKind::Fence(_) => None,
+    }
+}
+
+/// Calls `f` with every statement of `block` and of the blocks in it, outer before inner.
+pub(in crate::lower) fn statements(block: &mut Block, f: &mut dyn FnMut(&mut Stmt)) {
+    for stmt in block {
+        f(stmt);
+        match &mut stmt.kind {
+            StmtKind::If { then, otherwise, .. } => {
+                statements(then, f);
+                statements(otherwise, f);
+            }
+            StmtKind::Loop { body } => statements(body, f),
+            StmtKind::Switch { arms, .. } => arms.iter_mut().for_each(|arm| statements(&mut arm.body, f)),
+            _ => {}
+        }
+    }
+}
