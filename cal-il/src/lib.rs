@@ -25,3 +25,8 @@ pub mod ir;
 pub mod isa;
 pub mod lower;
 pub mod text;
+
+/// Text to checked kernel: [`text::parse`], then [`check::check`].
+pub fn front(text: &[u8]) -> Result<inst::Kernel, Vec<diagnostic::Diagnostic>> {
+    check::check(&text::parse(text)?)
+}

@@ -1,0 +1,255 @@
+//! One instruction: operands, masks, modifiers, and the memory it names.
+
+use super::operand::float_modifiers;
+use super::{Checker, Stop, legal};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::inst::{Controls, Dimension, Dst, Inst, Resource, Select, Src, Stage, Uav, Write};
+use crate::isa::{Category, Opcode, VectorRule};
+use crate::text::ast::{Operand, OperandKind, Statement};
+
+impl Checker<'_> {
+    /// Checks an instruction without control flow.
+    pub(super) fn instruction(&mut self, s: &Statement, opcode: Opcode) -> Result<Option<Inst>, Stop> {
+        let ast = self.ast;
+        if !self.stage_allows(s, opcode)? {
+            return Ok(None);
+        }
+        let Some(controls) = self.controls(s, opcode)? else { return Ok(None) };
+        if !self.memory(s, opcode, &controls)? {
+            return Ok(None);
+        }
+        let operands = ast.operands(s);
+        let mem = legal::writes_mem(opcode);
+        let has_dst = matches!(operands.first(), Some(Operand { kind: OperandKind::Destination { .. }, .. }));
+        let (dst, rest) = if has_dst {
+            let Some(dst) = self.destination(&operands[0], mem)? else { return Ok(None) };
+            (Some(dst), &operands[1..])
+        } else {
+            (None, operands)
+        };
+        let mut src = Vec::with_capacity(rest.len());
+        for operand in rest {
+            let Some(source) = self.source(operand)? else { return Ok(None) };
+            src.push(source);
+        }
+        if !legal::float_sources(opcode) {
+            self.drop_float_modifiers(opcode, &mut src);
+        }
+        if let Some(dst) = &dst {
+            if legal::pair_result(opcode) && !whole_pairs(&dst.mask) {
+                return self.fail(
+                    Diagnostic::error(
+                        "cut-pair",
+                        dst.span,
+                        format!("the result of `{}` is a pair of components", opcode.mnemonic()),
+                    )
+                    .with_note("write `.xy`, `.zw` or both"),
+                );
+            }
+            self.lint(opcode, dst, &src);
+        }
+        if opcode == Opcode::Transpose {
+            self.transpose_registers(dst.as_ref(), &src);
+        }
+        Ok(Some(Inst { opcode, controls, dst, src, span: s.span }))
+    }
+
+    /// `transpose` touches four registers in a row.
+    fn transpose_registers(&mut self, dst: Option<&Dst>, src: &[Src]) {
+        let registers = dst.map(|d| &d.register).into_iter().chain(src.iter().map(|s| &s.register));
+        let highest = registers
+            .filter_map(|r| if let crate::inst::Register::Temp(n) = r { Some(n + 3) } else { None })
+            .max();
+        if let Some(n) = highest {
+            self.note_temp(n);
+        }
+    }
+
+    fn stage_allows(&mut self, s: &Statement, opcode: Opcode) -> Result<bool, Stop> {
+        if self.stage == Stage::Pixel && opcode.row().category == Category::Lds {
+            return self.wrong_stage(s.word, "LDS").map(|()| false);
+        }
+        Ok(true)
+    }
+
+    fn drop_float_modifiers(&mut self, opcode: Opcode, src: &mut [Src]) {
+        for s in src {
+            if float_modifiers(&s.modifiers) {
+                s.modifiers = crate::inst::Modifiers { neg: s.modifiers.neg, ..Default::default() };
+                self.warn(
+                    Diagnostic::warning(
+                        "modifier-ignored",
+                        s.span,
+                        format!("float modifiers have no effect on `{}`", opcode.mnemonic()),
+                    )
+                    .with_note("only `_neg` has an integer meaning"),
+                );
+            }
+        }
+    }
+
+    /// Warns about swizzles that read as they hardly can be meant.
+    fn lint(&mut self, opcode: Opcode, dst: &Dst, src: &[Src]) {
+        match opcode.row().rule {
+            VectorRule::PerComponent => {
+                let last = (0..4).rev().find(|&k| dst.mask[k] == Write::Result).unwrap_or(0) as u8;
+                for s in src.iter().filter(|s| s.given > 1 && s.given <= last) {
+                    self.warn(
+                        Diagnostic::warning(
+                            "short-swizzle",
+                            s.span,
+                            format!("position {} is used, {} are given", last + 1, s.given),
+                        )
+                        .with_note("missing positions repeat the last one"),
+                    );
+                }
+            }
+            VectorRule::ScalarReplicated => {
+                for s in src {
+                    let constant = |k: Select| matches!(k, Select::Zero | Select::One);
+                    if constant(s.swizzle[3]) && !constant(s.swizzle[0]) {
+                        self.warn(
+                            Diagnostic::warning(
+                                "scalar-position",
+                                s.span,
+                                format!("`{}` reads position w, a constant here", opcode.mnemonic()),
+                            )
+                            .with_note("a single letter such as `.x` fills all positions"),
+                        );
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Checks that the memory an instruction names is declared with the right kind; false if it was refused.
+    fn memory(&mut self, s: &Statement, opcode: Opcode, c: &Controls) -> Result<bool, Stop> {
+        use Opcode as O;
+        match opcode.row().category {
+            Category::Texture => {
+                self.resource_used(c.id, s.span);
+                if !matches!(opcode, O::Load | O::Resinfo) && !self.interface.samplers.contains(&c.sampler) {
+                    self.interface.samplers.push(c.sampler);
+                }
+                Ok(true)
+            }
+            Category::Lds if matches!(opcode, O::LdsReadVec | O::LdsWriteVec) => {
+                if self.interface.lds_dwords_per_thread == 0 {
+                    return self.undeclared_memory(
+                        s.word,
+                        "LDS of this thread",
+                        "dcl_lds_size_per_thread 16",
+                    );
+                }
+                if opcode == O::LdsWriteVec && c.lds_offset >= self.interface.lds_dwords_per_thread {
+                    let d = Diagnostic::error(
+                        "lds-offset",
+                        s.word,
+                        "the offset lies beyond the LDS that each thread owns",
+                    );
+                    return self.error(d).map(|()| false);
+                }
+                Ok(true)
+            }
+            Category::Lds if !self.interface.lds.contains_key(&c.id) => self.undeclared_memory(
+                s.word,
+                &format!("LDS block {}", c.id),
+                &format!("dcl_lds_id({}) 1024", c.id),
+            ),
+            Category::Gds if matches!(opcode, O::AppendBufAlloc | O::AppendBufConsume) => {
+                if !self.interface.counters.contains(&c.id) {
+                    self.interface.counters.push(c.id);
+                }
+                Ok(true)
+            }
+            Category::Gds if !self.interface.gds.contains_key(&c.id) => self.undeclared_memory(
+                s.word,
+                &format!("GDS block {}", c.id),
+                &format!("dcl_gds_id({}) 512", c.id),
+            ),
+            Category::Uav => self.uav_used(s, opcode, c.id),
+            Category::Memory => match opcode {
+                O::SrvRawLoad | O::SrvStructLoad => {
+                    let structured = opcode == O::SrvStructLoad;
+                    match self.interface.srvs.get(&c.id) {
+                        Some(&stride) if (stride > 0) == structured => Ok(true),
+                        Some(_) => self.wrong_kind(s.word, &format!("buffer {}", c.id)),
+                        None => self.undeclared_memory(
+                            s.word,
+                            &format!("buffer {}", c.id),
+                            &format!("dcl_raw_srv_id({})", c.id),
+                        ),
+                    }
+                }
+                O::Bufinfo if c.of_uav => self.uav_used(s, opcode, c.id),
+                O::Bufinfo if self.interface.srvs.contains_key(&c.id) => Ok(true),
+                _ => {
+                    self.resource_used(c.id, s.span);
+                    Ok(true)
+                }
+            },
+            _ => Ok(true),
+        }
+    }
+
+    fn undeclared_memory(&mut self, span: Span, what: &str, how: &str) -> Result<bool, Stop> {
+        self.error(
+            Diagnostic::error("undeclared", span, format!("{what} is not declared"))
+                .with_note(format!("declare it: `{how}`")),
+        )
+        .map(|()| false)
+    }
+
+    fn wrong_kind(&mut self, span: Span, what: &str) -> Result<bool, Stop> {
+        self.error(Diagnostic::error(
+            "memory-kind",
+            span,
+            format!("{what} is declared as another kind of memory"),
+        ))
+        .map(|()| false)
+    }
+
+    fn resource_used(&mut self, id: u32, span: Span) {
+        if self.interface.resources.contains_key(&id) {
+            return;
+        }
+        self.interface
+            .resources
+            .insert(id, Resource { dimension: Dimension::D2, unnormalized: true, declared: false });
+        self.warn(
+            Diagnostic::warning("undeclared-resource", span, format!("resource {id} is not declared"))
+                .with_note("taken as `dcl_resource_id(…)_type(2d,unnorm)`"),
+        );
+    }
+
+    fn uav_used(&mut self, s: &Statement, opcode: Opcode, id: u32) -> Result<bool, Stop> {
+        use Opcode as O;
+        let Some(&uav) = self.interface.uavs.get(&id) else {
+            return self.undeclared_memory(s.word, &format!("UAV {id}"), &format!("dcl_raw_uav_id({id})"));
+        };
+        let good = match opcode {
+            O::UavLoad | O::UavStore => matches!(uav, Uav::Typed { .. }),
+            O::UavStructLoad | O::UavStructStore => matches!(uav, Uav::Structured { .. }),
+            O::UavRawLoad
+            | O::UavRawStore
+            | O::UavArenaLoad
+            | O::UavArenaStore
+            | O::UavByteLoad
+            | O::UavUbyteLoad
+            | O::UavShortLoad
+            | O::UavUshortLoad
+            | O::UavByteStore
+            | O::UavShortStore => matches!(uav, Uav::Raw | Uav::Arena),
+            // Atomics and queries take every kind.
+            _ => true,
+        };
+        if good { Ok(true) } else { self.wrong_kind(s.word, &format!("UAV {id}")) }
+    }
+}
+
+/// Both components of each pair are treated alike by the result.
+fn whole_pairs(mask: &[Write; 4]) -> bool {
+    let result = |k: usize| mask[k] == Write::Result;
+    result(0) == result(1) && result(2) == result(3)
+}

@@ -1,0 +1,188 @@
+//! Macros: definitions, and the private registers of their expansions.
+//!
+//! Registers named in a macro (`r#`, `x#`, `l#`) are private to it. A macro cannot be active twice at the same
+//! time, so one set of registers for each definition serves all its expansions.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::{Checker, Go};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::isa::Opcode;
+use crate::text::ast::{Argument, File, OperandKind, Register, Statement};
+
+/// Most statements after expansion.
+pub(super) const MAX_EXPANDED: usize = 1_000_000;
+/// Deepest nesting of macro calls.
+pub(super) const MAX_MACRO_DEPTH: usize = 64;
+
+/// All macros of a program.
+#[derive(Default)]
+pub(super) struct Macros {
+    pub list: Vec<Macro>,
+    pub by_id: HashMap<u32, usize>,
+    /// Macros being expanded, outermost first.
+    pub active: Vec<usize>,
+}
+
+/// A macro definition.
+pub(super) struct Macro {
+    pub outs: u32,
+    pub ins: u32,
+    /// Statements of the body.
+    pub body: Range<usize>,
+    /// Numbers of the private `r#`, sorted; the k-th becomes register `base + k`.
+    pub temps: Vec<u32>,
+    /// First private register; inputs, outputs and temporaries follow each other.
+    pub base: u32,
+    /// Elements of the private arrays, and the numbers they get.
+    pub arrays: HashMap<u32, u32>,
+    /// Private literals, in textual order of declaration: (number, statement, value).
+    pub literals: HashMap<u32, [u32; 4]>,
+}
+
+impl Macro {
+    /// Register of `in#`.
+    pub fn input(&self, k: u32) -> u32 {
+        self.base + k
+    }
+
+    /// Register of `out#`.
+    pub fn output(&self, k: u32) -> u32 {
+        self.base + self.ins + k
+    }
+
+    /// Register of a private `r#`.
+    pub fn temp(&self, number: u32) -> u32 {
+        let at = self.temps.binary_search(&number).unwrap_or(0) as u32;
+        self.base + self.ins + self.outs + at
+    }
+
+    fn registers(&self) -> u32 {
+        self.ins + self.outs + self.temps.len() as u32
+    }
+}
+
+impl Checker<'_> {
+    /// Finds all definitions; a macro may be called before it is defined.
+    pub(super) fn find_macros(&mut self) -> Go {
+        let ast = self.ast;
+        self.temps = ast.operands.iter().filter_map(|o| highest_temp(&o.kind)).max().map_or(0, |n| n + 1);
+        let program_temps = self.temps;
+        let mut open: Option<(usize, Span)> = None;
+        for (at, statement) in ast.statements.iter().enumerate() {
+            match statement.opcode {
+                Opcode::Mdef if open.is_some() => {
+                    self.error(Diagnostic::error(
+                        "macro-nesting",
+                        statement.word,
+                        "a macro is defined inside a macro",
+                    ))?;
+                }
+                Opcode::Mdef => open = Some((at, statement.word)),
+                Opcode::Mend => match open.take() {
+                    Some((start, _)) => self.define(start, at)?,
+                    None => {
+                        self.error(Diagnostic::error("unbalanced", statement.word, "`mend` without `mdef`"))?
+                    }
+                },
+                Opcode::End if open.is_some() => break,
+                _ => {}
+            }
+        }
+        if let Some((_, span)) = open {
+            return self.error(Diagnostic::error("unbalanced", span, "`mdef` is not closed by `mend`"));
+        }
+        if self.macros.list.is_empty() {
+            self.temps = 0;
+        } else {
+            let mut base = program_temps;
+            for m in &mut self.macros.list {
+                m.base = base;
+                base += m.registers();
+            }
+        }
+        self.temps = 0;
+        Ok(())
+    }
+
+    fn define(&mut self, start: usize, end: usize) -> Go {
+        let ast = self.ast;
+        let statement = &ast.statements[start];
+        let Some([id, outs, ins]) = self.macro_numbers(statement)? else {
+            return Ok(());
+        };
+        if self.macros.by_id.insert(id, self.macros.list.len()).is_some() {
+            return self.error(Diagnostic::error(
+                "redefined",
+                statement.word,
+                format!("macro {id} is defined twice"),
+            ));
+        }
+        let body = start + 1..end;
+        let mut temps: Vec<u32> = ast.statements[body.clone()]
+            .iter()
+            .flat_map(|s| ast.operands(s))
+            .flat_map(|o| temps_of(&o.kind))
+            .collect();
+        temps.sort_unstable();
+        temps.dedup();
+        self.macros.list.push(Macro {
+            outs,
+            ins,
+            body,
+            temps,
+            base: 0,
+            arrays: HashMap::new(),
+            literals: HashMap::new(),
+        });
+        Ok(())
+    }
+
+    /// Id, number of outputs, number of inputs.
+    fn macro_numbers(&mut self, statement: &Statement) -> Result<Option<[u32; 3]>, super::Stop> {
+        let ast = self.ast;
+        let mut numbers = [0; 3];
+        for s in ast.specifiers(statement) {
+            let slot = match s.name {
+                "" => 0,
+                "out" => 1,
+                "in" => 2,
+                _ => continue,
+            };
+            let value = match ast.arguments(s).first() {
+                Some(Argument::Number(n)) => n.bits(),
+                _ => u32::MAX,
+            };
+            if value > if slot == 0 { 0xFFFF_FFFE } else { 1024 } {
+                return self.fail(Diagnostic::error(
+                    "macro-syntax",
+                    s.span,
+                    "a macro has a number and at most 1024 inputs and outputs",
+                ));
+            }
+            numbers[slot] = value;
+        }
+        Ok(Some(numbers))
+    }
+
+    /// The macro whose body is being expanded.
+    pub(super) fn current_macro(&self) -> Option<&Macro> {
+        self.macros.active.last().map(|&at| &self.macros.list[at])
+    }
+}
+
+fn highest_temp(kind: &OperandKind) -> Option<u32> {
+    temps_of(kind).max()
+}
+
+fn temps_of(kind: &OperandKind) -> impl Iterator<Item = u32> {
+    let register: Option<Register> = match *kind {
+        OperandKind::Destination { register, .. } | OperandKind::Source { register, .. } => Some(register),
+        _ => None,
+    };
+    let direct = register.filter(|r| r.file == File::Temp).and_then(|r| r.number);
+    let base =
+        register.and_then(|r| r.index).and_then(|i| i.base).filter(|b| b.0 == File::Temp).and_then(|b| b.1);
+    direct.into_iter().chain(base)
+}
