@@ -11,10 +11,12 @@ mod grammar;
 mod operand;
 mod opword;
 mod parser;
+mod print;
 mod registers;
 
 pub use ast::Ast;
 pub use parser::parse;
+pub use print::print;
 
 /// Canonical name of a register file.
 pub(crate) fn register_name(file: ast::File) -> &'static str {
