@@ -30,3 +30,8 @@ pub mod text;
 pub fn front(text: &[u8]) -> Result<inst::Kernel, Vec<diagnostic::Diagnostic>> {
     check::check(&text::parse(text)?)
 }
+
+/// Text to program: [`front`], then [`lower::lower`]. Warnings are in [`ir::Program::warnings`].
+pub fn compile(text: &[u8]) -> Result<ir::Program, Vec<diagnostic::Diagnostic>> {
+    lower::lower(&front(text)?)
+}

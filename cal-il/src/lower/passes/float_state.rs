@@ -17,7 +17,7 @@ use crate::ir::{Block, Builtin, LaneInst, LaneOp, Operand, Program, Reg, Stmt, S
 use crate::isa::lane::Class;
 use crate::isa::{Algebra, Scalar};
 
-use super::walk::{self, Use};
+use crate::ir::visit::{self, Use};
 
 pub(super) fn run(program: &mut Program) {
     let states = States::of(program);
@@ -119,8 +119,8 @@ impl States {
         let mut moves: Vec<(Reg, Reg)> = Vec::new();
         let mut signs: Vec<(Reg, Reg)> = Vec::new();
         for function in &mut program.functions {
-            walk::statements(&mut function.body, &mut |stmt| match &mut stmt.kind {
-                StmtKind::Memory(inst) => walk::memory_destinations(inst, &mut |reg| {
+            visit::statements(&mut function.body, &mut |stmt| match &mut stmt.kind {
+                StmtKind::Memory(inst) => visit::memory_destinations(inst, &mut |reg| {
                     flushed[*reg as usize] = false;
                     plain[*reg as usize] = false;
                 }),
@@ -226,14 +226,14 @@ impl Pass {
 
     fn statement(&mut self, mut stmt: Stmt) {
         let span = stmt.span;
-        if let Some((operand, how)) = walk::tested(&mut stmt.kind) {
+        if let Some((operand, how)) = visit::tested(&mut stmt.kind) {
             self.operand(operand, how, span);
         }
         match &mut stmt.kind {
             StmtKind::Lane(inst) => return self.lane(inst.clone(), span),
             StmtKind::Memory(inst) => {
-                walk::memory_operands(inst, &mut |operand, how| self.operand(operand, how, span));
-                walk::memory_destinations(inst, &mut |reg| self.forget(*reg));
+                visit::memory_operands(inst, &mut |operand, how| self.operand(operand, how, span));
+                visit::memory_destinations(inst, &mut |reg| self.forget(*reg));
             }
             StmtKind::If { then, otherwise, .. } => {
                 *then = self.block(std::mem::take(then));

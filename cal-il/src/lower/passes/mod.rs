@@ -1,7 +1,6 @@
 //! Passes over the program after lowering.
 
 mod float_state;
-mod walk;
 
 use crate::ir::Program;
 

@@ -1,10 +1,13 @@
-//! Visits the operands and destinations of statements.
+//! Visits the operands and destinations of statements. Every analysis and pass goes through here, so a new memory
+//! instruction is spelt out once.
 
-use crate::ir::{AtomicAddress, Block, Dst4, Id, InfoSource, MemoryInst, Operand, Reg, Src4, Stmt, StmtKind};
+use smallvec::SmallVec;
+
+use super::{AtomicAddress, Block, Dst4, Id, InfoSource, MemoryInst, Operand, Reg, Src4, Stmt, StmtKind};
 
 /// How a statement takes an operand.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::lower) enum Use {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
     /// As a float that must be flushed; the payload of a NaN does not matter.
     Float,
     /// Bit for bit.
@@ -14,7 +17,7 @@ pub(in crate::lower) enum Use {
 }
 
 /// Calls `f` with every operand of `inst`.
-pub(in crate::lower) fn memory_operands(inst: &mut MemoryInst, f: &mut dyn FnMut(&mut Operand, Use)) {
+pub fn memory_operands(inst: &mut MemoryInst, f: &mut dyn FnMut(&mut Operand, Use)) {
     let id = |id: &mut Id, f: &mut dyn FnMut(&mut Operand, Use)| {
         if let Some(index) = &mut id.index {
             f(index, Use::Word);
@@ -84,7 +87,7 @@ pub(in crate::lower) fn memory_operands(inst: &mut MemoryInst, f: &mut dyn FnMut
 }
 
 /// Calls `f` with every register that `inst` writes.
-pub(in crate::lower) fn memory_destinations(inst: &mut MemoryInst, f: &mut dyn FnMut(&mut Reg)) {
+pub fn memory_destinations(inst: &mut MemoryInst, f: &mut dyn FnMut(&mut Reg)) {
     let dst4 = |dst: &mut Dst4, f: &mut dyn FnMut(&mut Reg)| dst.iter_mut().flatten().for_each(f);
     match inst {
         MemoryInst::Sample { dst, .. }
@@ -118,7 +121,7 @@ pub(in crate::lower) fn memory_destinations(inst: &mut MemoryInst, f: &mut dyn F
 }
 
 /// The condition or selector that a statement tests before its blocks run.
-pub(in crate::lower) fn tested(kind: &mut StmtKind) -> Option<(&mut Operand, Use)> {
+pub fn tested(kind: &mut StmtKind) -> Option<(&mut Operand, Use)> {
     match kind {
         StmtKind::If { cond, .. } | StmtKind::Discard(cond) => Some((&mut cond.operand, Use::Test)),
         StmtKind::Break(cond)
@@ -130,8 +133,35 @@ pub(in crate::lower) fn tested(kind: &mut StmtKind) -> Option<(&mut Operand, Use
     }
 }
 
+/// The operands of `inst`.
+pub fn operands_of(inst: &MemoryInst) -> SmallVec<[Operand; 8]> {
+    let mut all = SmallVec::new();
+    memory_operands(&mut inst.clone(), &mut |operand, _| all.push(*operand));
+    all
+}
+
+/// The registers that `inst` writes.
+pub fn destinations_of(inst: &MemoryInst) -> SmallVec<[Reg; 4]> {
+    let mut all = SmallVec::new();
+    memory_destinations(&mut inst.clone(), &mut |reg| all.push(*reg));
+    all
+}
+
+/// The condition or selector of a statement.
+pub fn tested_of(kind: &StmtKind) -> Option<Operand> {
+    match kind {
+        StmtKind::If { cond, .. } | StmtKind::Discard(cond) => Some(cond.operand),
+        StmtKind::Break(cond)
+        | StmtKind::Continue(cond)
+        | StmtKind::Return(cond)
+        | StmtKind::Call { cond, .. } => cond.map(|cond| cond.operand),
+        StmtKind::Switch { selector, .. } => Some(*selector),
+        StmtKind::Lane(_) | StmtKind::Memory(_) | StmtKind::Loop { .. } | StmtKind::Fence(_) => None,
+    }
+}
+
 /// Calls `f` with every statement of `block` and of the blocks in it, outer before inner.
-pub(in crate::lower) fn statements(block: &mut Block, f: &mut dyn FnMut(&mut Stmt)) {
+pub fn statements(block: &mut Block, f: &mut dyn FnMut(&mut Stmt)) {
     for stmt in block {
         f(stmt);
         match &mut stmt.kind {

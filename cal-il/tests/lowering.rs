@@ -1,0 +1,143 @@
+//! Whole kernels through text, check and lowering.
+
+use cal_il::ir::uniformity::Uniformity;
+use cal_il::ir::validate::validate;
+use cal_il::ir::{Program, StmtKind};
+use cal_il::isa::LaneOp;
+
+fn compile(text: &str) -> Program {
+    let program = cal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
+    validate(&program).unwrap_or_else(|defects| panic!("{defects:#?}\n{program}"));
+    program
+}
+
+/// Operations of all bodies, in order.
+fn operations(program: &Program) -> Vec<LaneOp> {
+    fn walk(block: &[cal_il::ir::Stmt], out: &mut Vec<LaneOp>) {
+        for stmt in block {
+            match &stmt.kind {
+                StmtKind::Lane(inst) => out.push(inst.op),
+                StmtKind::If { then, otherwise, .. } => {
+                    walk(then, out);
+                    walk(otherwise, out);
+                }
+                StmtKind::Loop { body } => walk(body, out),
+                StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| walk(&arm.body, out)),
+                _ => {}
+            }
+        }
+    }
+    let mut out = Vec::new();
+    program.functions.iter().for_each(|f| walk(&f.body, &mut out));
+    out
+}
+
+const MANDELBROT: &str = "il_ps_2_0
+dcl_input_position_interp(linear_noperspective) vWinCoord0.xy__
+dcl_output_generic o0
+dcl_cb cb0[2]
+dcl_literal l0, 0x00000000, 0x3F800000, 0x40800000, 0x00000001
+mad r0.xy, vWinCoord0.xy00, cb0[0].zwzw, cb0[0].xyxy
+mov r1, l0.xxxx
+mov r2.x, l0.x
+whileloop
+  ige r4.x, r2.x, cb0[1].x
+  break_logicalnz r4.x
+  mul r3.x, r1.x, r1.x
+  mul r3.y, r1.y, r1.y
+  add r3.z, r3.x, r3.y
+  lt r3.w, l0.z, r3.z
+  break_logicalnz r3.w
+  mul r1.y, r1.x, r1.y
+  add r1.y, r1.y, r1.y
+  add r1.y, r1.y, r0.y
+  sub r1.x, r3.x, r3.y
+  add r1.x, r1.x, r0.x
+  iadd r2.x, r2.x, l0.w
+endloop
+itof o0, r2.xxxx
+end
+";
+
+#[test]
+fn a_float_loop_flushes_nothing_inside() {
+    let program = compile(MANDELBROT);
+    fn inside(block: &[cal_il::ir::Stmt]) -> usize {
+        (block.iter())
+            .map(|stmt| match &stmt.kind {
+                StmtKind::Lane(i) => usize::from(matches!(i.op, LaneOp::Flush | LaneOp::Canon)),
+                _ => 0,
+            })
+            .sum()
+    }
+    let body = program.functions[0].body.iter().find_map(|stmt| match &stmt.kind {
+        StmtKind::Loop { body } => Some(body),
+        _ => None,
+    });
+    assert_eq!(inside(body.unwrap()), 0, "{program}");
+}
+
+#[test]
+fn counters_of_divergent_loops_are_not_uniform() {
+    let program = compile(MANDELBROT);
+    let facts = Uniformity::of(&program);
+    let counter = (program.functions[0].body.iter())
+        .find_map(|stmt| match &stmt.kind {
+            StmtKind::Loop { body } => body.iter().find_map(|stmt| match &stmt.kind {
+                StmtKind::Lane(inst) if inst.op == LaneOp::Iadd => Some(inst.dst[0]),
+                _ => None,
+            }),
+            _ => None,
+        })
+        .unwrap();
+    assert!(!facts.register(counter), "{program}");
+}
+
+#[test]
+fn uniform_loops_have_uniform_counters() {
+    let program = compile(
+        "il_cs_2_0
+dcl_num_thread_per_group 64
+dcl_cb cb0[1]
+dcl_literal l0, 0, 1, 0, 0
+mov r0.x, l0.x
+mov r2.x, l0.x
+whileloop
+  ige r1.x, r0.x, cb0[0].x
+  break_logicalnz r1.x
+  iadd r0.x, r0.x, l0.y
+  iadd r2.x, r2.x, vTidInGrp.x
+endloop
+mov g[vAbsTid.x], r2.xxxx
+end
+",
+    );
+    let facts = Uniformity::of(&program);
+    let uniform: Vec<bool> = (program.functions[0].body.iter())
+        .find_map(|stmt| match &stmt.kind {
+            StmtKind::Loop { body } => Some(
+                (body.iter())
+                    .filter_map(|stmt| match &stmt.kind {
+                        StmtKind::Lane(inst) => Some(facts.register(inst.dst[0])),
+                        _ => None,
+                    })
+                    .collect(),
+            ),
+            _ => None,
+        })
+        .unwrap();
+    assert_eq!(uniform, [true, true, false], "{program}");
+}
+
+#[test]
+fn operations_of_a_kernel() {
+    let program = compile(
+        "il_ps_2_0
+dcl_output_generic o0
+dcl_literal l0, 1.5, 2.0, -3.0, 0.25
+add o0, l0, l0.yyyy
+end
+",
+    );
+    assert_eq!(operations(&program), [LaneOp::Mov; 4], "constants fold");
+}
