@@ -43,12 +43,12 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
         trials.push(trial(format!("headers::{name}"), lazy, move |i| headers(i, standard)));
         trials.push(trial(format!("layout::{name}"), lazy, move |i| layout(i, standard)));
     }
-    trials.push(trial("layout::list_is_complete".into(), lazy, |i| list_is_complete(i)));
+    trials.push(trial("layout::list_is_complete".into(), lazy, list_is_complete));
     trials
         .push(trial("exports::libaticalrt".into(), lazy, |i| exports(i, "libaticalrt.so", "exports-rt.txt")));
     trials
         .push(trial("exports::libaticalcl".into(), lazy, |i| exports(i, "libaticalcl.so", "exports-cl.txt")));
-    trials.push(trial("exports::names_recorded_by_programs".into(), lazy, |i| recorded_names(i)));
+    trials.push(trial("exports::names_recorded_by_programs".into(), lazy, recorded_names));
     trials
 }
 

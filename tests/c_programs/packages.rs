@@ -12,9 +12,9 @@ use crate::{Lazy, trial};
 /// The tests of this file.
 pub fn trials(lazy: &Lazy) -> Vec<Trial> {
     vec![
-        trial("packages::pkg_config".into(), lazy, |i| pkg_config(i)),
-        trial("packages::cmake".into(), lazy, |i| cmake(i)),
-        trial("packages::destdir".into(), lazy, |i| destdir(i)),
+        trial("packages::pkg_config".into(), lazy, pkg_config),
+        trial("packages::cmake".into(), lazy, cmake),
+        trial("packages::destdir".into(), lazy, destdir),
     ]
 }
 

@@ -19,7 +19,12 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
     for source in sources(&repository().join("tests/c")) {
         let name = stem(&source);
         trials.push(trial(format!("programs::{name}"), lazy, move |i| {
-            let program = i.build(&stem(&source), &[source.clone()], Standard::of(&source), &[])?;
+            let program = i.build(
+                &stem(&source),
+                std::slice::from_ref(&source),
+                Standard::of(&source),
+                &["-D_GNU_SOURCE"],
+            )?;
             run(&mut Command::new(program), Duration::from_secs(240))?.success(&stem(&source))?;
             Ok(())
         }));

@@ -88,6 +88,8 @@ impl Installation {
     pub fn link_options(&self) -> Vec<String> {
         let lib = self.prefix.join("lib");
         vec![
+            // As distributions do: a program records only what it uses.
+            "-Wl,--as-needed".into(),
             format!("-L{}", lib.display()),
             format!("-Wl,-rpath,{}", lib.display()),
             "-laticalrt".into(),
