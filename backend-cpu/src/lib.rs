@@ -1,1 +1,29 @@
-//! backend-cpu
+//! The CPU backend: runs IL programs on the host's cores, bit for bit as documented. It is the oracle that other
+//! backends are compared with, and the device that is always there.
+//!
+//! ```text
+//! ir::Program ─[load]→ op::Code ─[launch: tiles, groups]→ wave::Wave ─[flow, lane_ops, memory]→ memory
+//! Command ─[queue]→ schedule::Job ─[worker threads]→ launch
+//! ```
+//!
+//! 64 threads run as one wave; each register is a row of 64 words ([`wave`]). A program is loaded once into flat
+//! operations with row numbers ([`op`], [`load`]), which [`flow`] walks with a mask of executing lanes. The loops
+//! over lanes are compiled for several instruction sets ([`isa_choice`]). `unsafe` is found in two places only:
+//! that choice, and shared bytes ([`memory`]).
+
+mod context;
+mod device;
+mod flow;
+mod isa_choice;
+mod lane_ops;
+mod launch;
+mod load;
+mod memory;
+mod op;
+mod queue;
+mod registers;
+mod schedule;
+mod system;
+mod wave;
+
+pub use device::CpuBackend;

@@ -664,8 +664,7 @@ impl Checker<'_> {
 
     /// Checks what only the whole set of declarations shows.
     pub(super) fn finish_declarations(&mut self) -> Go {
-        let refused = self.errors.iter().any(|d| d.rule == "group-size");
-        if self.stage == Stage::Compute && self.interface.group.is_none() && !refused {
+        if self.stage == Stage::Compute && self.interface.group.is_none() {
             return self.error(
                 Diagnostic::error(
                     "missing-group-size",

@@ -1,0 +1,232 @@
+//! What the waves of a launch see: bound memory, group memory, and the signal to stop.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use cal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
+use cal_il::format::Encoding;
+
+use crate::memory::{Block, TexelCache, View};
+use crate::op::{Code, Slot};
+use crate::wave::Row;
+
+/// Append counters of a device, by UAV number.
+pub type Counters = [AtomicU32; 16];
+
+/// A bound surface.
+#[derive(Clone, Copy)]
+pub struct Surface<'a> {
+    /// Its bytes.
+    pub view: View<'a>,
+    /// Elements per row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Elements from one row to the next.
+    pub pitch: u32,
+    /// Element format.
+    pub format: Format,
+    /// Words per element if they are stored bit for bit, else 0.
+    pub words: u32,
+}
+
+impl<'a> Surface<'a> {
+    /// What kernels see of a surface; an error if it is larger than its memory or not this backend's.
+    pub fn bind(surface: &'a cal_hal::Surface) -> Result<Surface<'a>, Error> {
+        let whole = whole(surface)?;
+        let bytes = surface.bytes();
+        if bytes > whole.bytes() as u64 || surface.width > surface.pitch {
+            return Err(Error::Failed(format!(
+                "a surface of {bytes} bytes does not fit its memory of {} bytes",
+                whole.bytes()
+            )));
+        }
+        let words =
+            if surface.format.encoding() == Encoding::Raw32 { surface.format.components() } else { 0 };
+        Ok(Surface {
+            view: whole.part(0, bytes as usize),
+            width: surface.width,
+            height: surface.height,
+            pitch: surface.pitch,
+            format: surface.format,
+            words,
+        })
+    }
+}
+
+/// All bytes of the memory of a surface.
+pub fn whole(surface: &cal_hal::Surface) -> Result<View<'_>, Error> {
+    match surface.memory.as_any().downcast_ref::<Block>() {
+        Some(block) => Ok(block.view()),
+        None => Err(Error::Failed("memory of another backend is bound".into())),
+    }
+}
+
+/// Tells the waves of a launch to give up.
+pub struct Stop {
+    /// 0 = run.
+    reason: AtomicU8,
+    deadline: Option<Instant>,
+}
+
+const TIMEOUT: u8 = 1;
+const CANCELLED: u8 = 2;
+
+impl Stop {
+    /// Runs for at most `limit` from now.
+    pub fn after(limit: Option<Duration>) -> Stop {
+        Stop { reason: AtomicU8::new(0), deadline: limit.and_then(|limit| Instant::now().checked_add(limit)) }
+    }
+
+    /// Asks all waves to give up.
+    pub fn cancel(&self) {
+        self.reason.store(CANCELLED, Relaxed);
+    }
+
+    /// True if the launch is to give up.
+    #[inline]
+    pub fn raised(&self) -> bool {
+        self.reason.load(Relaxed) != 0
+    }
+
+    /// Looks at the clock, too.
+    #[cold]
+    fn check(&self) -> bool {
+        if !self.raised() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            self.reason.store(TIMEOUT, Relaxed);
+        }
+        self.raised()
+    }
+
+    /// Why the launch gave up.
+    pub fn error(&self) -> Option<Error> {
+        match self.reason.load(Relaxed) {
+            0 => None,
+            TIMEOUT => Some(Error::Timeout("the kernel ran longer than the watchdog allows".into())),
+            _ => Some(Error::Failed("the queue was closed while the kernel ran".into())),
+        }
+    }
+}
+
+/// Everything that all waves of a launch share.
+pub struct Launch<'a> {
+    /// The program.
+    pub code: &'a Code,
+    /// How many threads.
+    pub extent: Extent,
+    /// Resources and SRVs by place.
+    pub resources: Vec<Surface<'a>>,
+    /// Constant buffers by place.
+    pub buffers: Vec<View<'a>>,
+    /// UAVs by place.
+    pub uavs: Vec<Surface<'a>>,
+    /// Outputs in the order of [`Code::outputs`].
+    pub outputs: Vec<Surface<'a>>,
+    /// `g[]`
+    pub global: View<'a>,
+    /// `s#`
+    pub samplers: [Sampler; 16],
+    /// Corner values of interpolated inputs.
+    pub params: Option<&'a [DomainParam; 8]>,
+    /// GDS.
+    pub gds: View<'a>,
+    /// Append counters.
+    pub counters: &'a Counters,
+    /// Signal to give up.
+    pub stop: &'a Stop,
+}
+
+impl<'a> Launch<'a> {
+    /// Finds what the program needs among the bindings.
+    pub fn bind(
+        code: &'a Code,
+        bindings: &'a Bindings,
+        extent: Extent,
+        gds: View<'a>,
+        counters: &'a Counters,
+        stop: &'a Stop,
+    ) -> Result<Launch<'a>, Error> {
+        fn find<'a>(
+            list: &'a [(u32, cal_hal::Surface)],
+            number: u32,
+            what: &str,
+        ) -> Result<&'a cal_hal::Surface, Error> {
+            let found = list.iter().find(|(n, _)| *n == number);
+            found.map(|(_, s)| s).ok_or_else(|| Error::Failed(format!("{what}{number} is not bound")))
+        }
+        let mut samplers = [Sampler::default(); 16];
+        for (number, sampler) in &bindings.samplers {
+            if let Some(slot) = samplers.get_mut(*number as usize) {
+                *slot = *sampler;
+            }
+        }
+        let all = |list, numbers: &[u32], what| -> Result<Vec<Surface<'a>>, Error> {
+            numbers.iter().map(|&n| Surface::bind(find(list, n, what)?)).collect()
+        };
+        Ok(Launch {
+            code,
+            extent,
+            resources: all(&bindings.resources, &code.resources, "i")?,
+            buffers: code
+                .buffers
+                .iter()
+                .map(|&n| whole(find(&bindings.constants, n, "cb")?))
+                .collect::<Result<_, _>>()?,
+            uavs: all(&bindings.uavs, &code.uavs, "uav")?,
+            outputs: code
+                .outputs
+                .iter()
+                .map(|&(n, _)| Surface::bind(find(&bindings.outputs, n, "o")?))
+                .collect::<Result<_, _>>()?,
+            global: match &bindings.global {
+                Some(surface) => Surface::bind(surface)?.view,
+                None => View::EMPTY,
+            },
+            samplers,
+            params: bindings.domain_params.as_deref(),
+            gds,
+            counters,
+            stop,
+        })
+    }
+
+    /// The resource of a slot whose number is known.
+    #[inline(always)]
+    pub fn resource(&self, slot: Slot) -> Option<&Surface<'a>> {
+        self.resources.get(slot.place as usize)
+    }
+}
+
+/// What the waves of one group see.
+pub struct Context<'a> {
+    /// The launch.
+    pub launch: &'a Launch<'a>,
+    /// LDS: blocks, then the R700 areas.
+    pub lds: View<'a>,
+    /// Shared registers.
+    pub shared: &'a mut [Row],
+    /// Threads per group.
+    pub group_threads: u32,
+    /// Waves per group.
+    pub group_waves: u32,
+    /// Texels of the last sample.
+    pub texels: TexelCache,
+    /// Back-edges since the launch was last asked whether to stop.
+    pub ticks: u32,
+}
+
+/// Back-edges of one wave between two looks at the clock: some microseconds.
+const TICKS: u32 = 64;
+
+impl Context<'_> {
+    /// Counts a loop back-edge; true if the launch is to give up.
+    #[inline(always)]
+    pub fn tick(&mut self) -> bool {
+        self.ticks += 1;
+        if self.ticks < TICKS {
+            return false;
+        }
+        self.ticks = 0;
+        self.launch.stop.check()
+    }
+}

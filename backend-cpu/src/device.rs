@@ -1,0 +1,175 @@
+//! The CPU as a CAL device: what it reports, memory, kernels, queues.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use cal_hal::{
+    Adapter, Attributes, Backend, Device, DeviceOptions, Kernel, KernelResources, Memory, MemoryRequest,
+    MemoryStatus, Program, Queue, Result,
+};
+
+use crate::context::Counters;
+use crate::isa_choice::{self, Isa};
+use crate::load;
+use crate::memory::{Block, InUse};
+use crate::op::Code;
+use crate::queue::CpuQueue;
+use crate::schedule::Pool;
+use crate::system;
+
+const MIB: u64 = 1 << 20;
+
+/// The backend `cpu`: one device, always there.
+pub struct CpuBackend {
+    adapter: Arc<CpuAdapter>,
+}
+
+impl Default for CpuBackend {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CpuBackend {
+    /// Looks at the processor and the memory of the host.
+    pub fn new() -> CpuBackend {
+        CpuBackend { adapter: Arc::new(CpuAdapter::new()) }
+    }
+}
+
+impl Backend for CpuBackend {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn adapters(&self) -> Vec<Arc<dyn Adapter>> {
+        vec![self.adapter.clone()]
+    }
+}
+
+struct CpuAdapter {
+    attributes: Attributes,
+    in_use: InUse,
+}
+
+impl CpuAdapter {
+    fn new() -> CpuAdapter {
+        let memory = system::memory_mib();
+        // Half of the host's memory stands for the card's; the other half is the host's as an application sees it.
+        let local = (memory / 2).clamp(256, 1 << 20);
+        let attributes = Attributes {
+            name: format!("{} ({})", system::processor_name(), isa_choice::chosen().name),
+            target: 8,
+            local_ram: local,
+            uncached_remote_ram: local / 2,
+            cached_remote_ram: local / 2,
+            engine_clock: system::clock_mhz(),
+            memory_clock: system::clock_mhz(),
+            wavefront_size: 64,
+            simds: system::cores() as u32,
+            shader_engines: 1,
+            double_precision: true,
+            compute: true,
+            lds_bytes: 32768,
+            max_group: 1024,
+            uavs: 12,
+            max_width_1d: 16384,
+            max_width_2d: 16384,
+            max_height_2d: 16384,
+            pitch_alignment: 256,
+            surface_alignment: 4096,
+        };
+        CpuAdapter { attributes, in_use: InUse::default() }
+    }
+
+    fn limit(&self) -> u64 {
+        u64::from(
+            self.attributes.local_ram
+                + self.attributes.uncached_remote_ram
+                + self.attributes.cached_remote_ram,
+        ) * MIB
+    }
+}
+
+impl Adapter for CpuAdapter {
+    fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    fn open(&self, options: &DeviceOptions) -> Result<Arc<dyn Device>> {
+        log::info!("CPU device: {} threads, {}", system::cores(), isa_choice::chosen().name);
+        Ok(Arc::new(CpuDevice {
+            pool: Arc::new(Pool::start(system::cores())),
+            isa: isa_choice::chosen(),
+            counters: Arc::default(),
+            in_use: self.in_use.clone(),
+            limit: self.limit(),
+            watchdog: options.watchdog,
+        }))
+    }
+
+    fn memory_status(&self) -> MemoryStatus {
+        let used = (self.in_use.load(Relaxed) / MIB) as u32;
+        let free = (system::available_mib() / 2).min(self.attributes.local_ram);
+        MemoryStatus {
+            local: free.min(self.attributes.local_ram.saturating_sub(used)),
+            uncached_remote: free.min(self.attributes.uncached_remote_ram),
+            cached_remote: free.min(self.attributes.cached_remote_ram),
+        }
+    }
+}
+
+/// The open device.
+pub struct CpuDevice {
+    pool: Arc<Pool>,
+    isa: &'static Isa,
+    counters: Arc<Counters>,
+    in_use: InUse,
+    limit: u64,
+    watchdog: Option<Duration>,
+}
+
+impl Device for CpuDevice {
+    fn allocate(&self, request: MemoryRequest) -> Result<Arc<dyn Memory>> {
+        Ok(Arc::new(Block::allocate(request.bytes, self.limit, &self.in_use)?))
+    }
+
+    unsafe fn import(&self, address: *mut u8, bytes: u64) -> Result<Arc<dyn Memory>> {
+        // SAFETY: the caller's promise is the one that `Block::import` asks for.
+        Ok(Arc::new(unsafe { Block::import(address, bytes) }?))
+    }
+
+    fn create_queue(&self) -> Result<Arc<dyn Queue>> {
+        Ok(Arc::new(CpuQueue::new(self.pool.clone(), self.counters.clone(), self.watchdog)))
+    }
+
+    fn load(&self, program: Arc<Program>) -> Result<Arc<dyn Kernel>> {
+        let code = Arc::new(load::load(&program, self.isa));
+        let resources = KernelResources {
+            gprs: program.registers.div_ceil(4),
+            lds_bytes: code.lds_bytes,
+            scratch: 0,
+            stack: 0,
+        };
+        Ok(Arc::new(CpuKernel { code, isa: self.isa, resources }))
+    }
+}
+
+/// A program ready to run.
+pub struct CpuKernel {
+    pub(crate) code: Arc<Code>,
+    pub(crate) isa: &'static Isa,
+    resources: KernelResources,
+}
+
+impl Kernel for CpuKernel {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn resources(&self) -> KernelResources {
+        self.resources
+    }
+}

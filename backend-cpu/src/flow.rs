@@ -1,0 +1,233 @@
+//! Runs a wave: walks the flat operations, keeps the mask of executing lanes, stops at barriers.
+//!
+//! Lanes leave a construct by way of four masks (broken, continued, returned, killed); the end of each construct
+//! lets go on whoever entered it and is in none of them. A side without lanes is jumped over.
+
+use cal_il::ir::Fence;
+
+use crate::context::Context;
+use crate::memory;
+use crate::op::{ArmLabels, Code, Frame, Op, RowId, Test};
+use crate::wave::{Mask, Row, Wave, nonzero};
+
+/// Why a wave stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All its threads are done.
+    Ended,
+    /// It waits for the other waves of its group.
+    Barrier,
+    /// The launch was told to stop.
+    Stopped,
+}
+
+/// Executing lanes for which the condition holds.
+#[inline(always)]
+fn holds(wave: &Wave, test: Test) -> Mask {
+    let set = nonzero(&wave.rows[test.row as usize]);
+    wave.exec & if test.nonzero { set } else { !set }
+}
+
+#[inline(always)]
+fn holds_or_all(wave: &Wave, test: Option<Test>) -> Mask {
+    test.map_or(wave.exec, |test| holds(wave, test))
+}
+
+/// Takes `leaving` out of the executing lanes; the next operation, or `skip` if nobody is left.
+#[inline(always)]
+fn leave(wave: &mut Wave, leaving: Mask, next: usize, skip: u32) -> usize {
+    if leaving == 0 {
+        return next;
+    }
+    let rest = wave.exec & !leaving;
+    wave.set_exec(rest);
+    if rest == 0 { skip as usize } else { next }
+}
+
+/// Goes on after a construct with the lanes in `exec`.
+#[inline(always)]
+fn close(wave: &mut Wave, exec: Mask, next: usize, skip: u32) -> usize {
+    wave.set_exec(exec);
+    if exec == 0 { skip as usize } else { next }
+}
+
+/// Appends the lanes of each arm to `wave.arms`.
+fn select_arms(wave: &mut Wave, selector: RowId, arms: &[ArmLabels]) {
+    let row: Row = wave.rows[selector as usize];
+    let mut rest = wave.exec;
+    let first = wave.arms.len();
+    for arm in arms {
+        let mut taken = 0;
+        for &label in &arm.labels {
+            taken |= !nonzero(&Row(row.0.map(|word| word ^ label as u32)));
+        }
+        wave.arms.push(taken & rest);
+        rest &= !taken;
+    }
+    if let Some(default) = arms.iter().position(|arm| arm.default) {
+        wave.arms[first + default] |= rest;
+    }
+}
+
+/// Runs `wave` from where it is. The frames match the operations by construction of the loader.
+#[inline(always)]
+pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
+    let mut pc = wave.pc;
+    loop {
+        let next = pc + 1;
+        pc = match &code.ops[pc] {
+            Op::Lanes { first, end } => {
+                let steps = &code.steps[*first as usize..*end as usize];
+                if wave.full {
+                    for step in steps {
+                        let ids = &code.operands[step.first as usize..][..step.count as usize];
+                        step.handler.full(&mut wave.rows, ids, &Row::ZERO);
+                    }
+                } else {
+                    for step in steps {
+                        let ids = &code.operands[step.first as usize..][..step.count as usize];
+                        step.handler.some(&mut wave.rows, ids, &wave.exec_row);
+                    }
+                }
+                next
+            }
+            Op::Memory(index) => {
+                memory::access(wave, &code.memory[*index as usize], context);
+                next
+            }
+            Op::If { cond, otherwise } => {
+                let taken = holds(wave, *cond);
+                let outer = wave.exec;
+                wave.frames.push(Frame::If { outer, otherwise: outer & !taken });
+                if taken != outer {
+                    wave.set_exec(taken);
+                }
+                if taken == 0 { *otherwise as usize } else { next }
+            }
+            Op::Else { end } => {
+                let lanes = match wave.frames.last() {
+                    Some(Frame::If { otherwise, .. }) => *otherwise,
+                    frame => unreachable!("else of {frame:?}"),
+                };
+                close(wave, lanes, next, *end)
+            }
+            Op::EndIf { skip } => match wave.frames.pop() {
+                Some(Frame::If { outer, .. }) => {
+                    let exec = wave.still(outer);
+                    if exec == wave.exec && exec != 0 { next } else { close(wave, exec, next, *skip) }
+                }
+                frame => unreachable!("endif of {frame:?}"),
+            },
+            Op::Loop => {
+                let frame = Frame::Loop { outer: wave.exec, broken: wave.broken, continued: wave.continued };
+                wave.frames.push(frame);
+                wave.broken = 0;
+                wave.continued = 0;
+                next
+            }
+            Op::EndLoop { body, skip } => {
+                let Some(Frame::Loop { outer, broken, continued }) = wave.frames.last().copied() else {
+                    unreachable!("endloop without its loop")
+                };
+                wave.continued = 0;
+                let live = wave.still(outer);
+                if live != 0 {
+                    if live != wave.exec {
+                        wave.set_exec(live);
+                    }
+                    if context.tick() {
+                        return Outcome::Stopped;
+                    }
+                    *body as usize
+                } else {
+                    wave.frames.pop();
+                    wave.broken = broken;
+                    wave.continued = continued;
+                    let exec = wave.still(outer);
+                    close(wave, exec, next, *skip)
+                }
+            }
+            Op::Switch { selector, labels } => {
+                let frame = Frame::Switch { outer: wave.exec, broken: wave.broken, arms: wave.arms.len() };
+                wave.frames.push(frame);
+                wave.broken = 0;
+                select_arms(wave, *selector, labels);
+                wave.set_exec(0);
+                next
+            }
+            Op::Arm { number, next: other } => {
+                let Some(Frame::Switch { arms, .. }) = wave.frames.last() else {
+                    unreachable!("case without its switch")
+                };
+                let exec = wave.exec | wave.arms[arms + *number as usize];
+                close(wave, exec, next, *other)
+            }
+            Op::EndSwitch { skip } => {
+                let Some(Frame::Switch { outer, broken, arms }) = wave.frames.pop() else {
+                    unreachable!("endswitch without its switch")
+                };
+                wave.arms.truncate(arms);
+                wave.broken = broken;
+                let exec = wave.still(outer);
+                close(wave, exec, next, *skip)
+            }
+            Op::Break { cond, skip } => {
+                let leaving = holds_or_all(wave, *cond);
+                wave.broken |= leaving;
+                leave(wave, leaving, next, *skip)
+            }
+            Op::Continue { cond, skip } => {
+                let leaving = holds_or_all(wave, *cond);
+                wave.continued |= leaving;
+                leave(wave, leaving, next, *skip)
+            }
+            Op::Call { target, cond } => {
+                let called = holds_or_all(wave, *cond);
+                if called == 0 {
+                    next
+                } else {
+                    wave.frames.push(Frame::Call {
+                        outer: wave.exec,
+                        broken: wave.broken,
+                        continued: wave.continued,
+                        returned: wave.returned,
+                        back: next,
+                    });
+                    (wave.broken, wave.continued, wave.returned) = (0, 0, 0);
+                    wave.set_exec(called);
+                    *target as usize
+                }
+            }
+            Op::EndFunction => {
+                let Some(Frame::Call { outer, broken, continued, returned, back }) = wave.frames.pop() else {
+                    unreachable!("end of a function that was not called")
+                };
+                (wave.broken, wave.continued, wave.returned) = (broken, continued, returned);
+                let exec = wave.still(outer);
+                wave.set_exec(exec);
+                back
+            }
+            Op::Return { cond, skip } => {
+                let leaving = holds_or_all(wave, *cond);
+                wave.returned |= leaving;
+                leave(wave, leaving, next, *skip)
+            }
+            Op::Discard { cond, skip } => {
+                let leaving = holds(wave, *cond);
+                wave.killed |= leaving;
+                leave(wave, leaving, next, *skip)
+            }
+            Op::Fence(fence) => {
+                if !fence.difference(Fence::THREADS | Fence::LDS | Fence::SHARED).is_empty() {
+                    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+                }
+                if fence.contains(Fence::THREADS) && context.group_waves > 1 {
+                    wave.pc = next;
+                    return Outcome::Barrier;
+                }
+                next
+            }
+            Op::End => return Outcome::Ended,
+        };
+    }
+}

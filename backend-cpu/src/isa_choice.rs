@@ -1,0 +1,175 @@
+//! Choice of the instruction set at run time.
+//!
+//! Everything that touches rows is compiled three times: for AVX-512, for AVX2 with FMA, and for the baseline of
+//! the target. [`chosen`] asks the processor once. All other code stays free of `unsafe` because a [`Handler`] or
+//! an [`Isa`] can only be had from here, after that question was answered.
+
+use std::sync::OnceLock;
+
+use cal_il::for_each_lane_op;
+use cal_il::isa::LaneOp;
+use cal_il::isa::lane::*;
+
+use crate::context::{Context, Surface};
+use crate::flow::{self, Outcome};
+use crate::lane_ops::{lane_body, lane_table};
+use crate::launch;
+use crate::op::{Code, RowId, Rows4};
+use crate::wave::{LANES, Mask, Row, Wave};
+use cal_il::isa::Scalar as Cpu;
+
+type Raw = unsafe fn(&mut [Row], &[RowId], &Row);
+
+/// The two forms of a row operation.
+#[derive(Clone, Copy)]
+pub struct Handler {
+    full: Raw,
+    some: Raw,
+}
+
+impl Handler {
+    fn new(full: Raw, some: Raw) -> Handler {
+        Handler { full, some }
+    }
+
+    /// Runs the operation for all lanes.
+    #[inline(always)]
+    pub fn full(self, rows: &mut [Row], ids: &[RowId], mask: &Row) {
+        // SAFETY: handlers come from the table of an `Isa`, which `chosen` hands out only if the processor has
+        // the features that the table was compiled for. They have no other requirement.
+        unsafe { (self.full)(rows, ids, mask) }
+    }
+
+    /// Runs the operation for the lanes whose word in `mask` is !0.
+    #[inline(always)]
+    pub fn some(self, rows: &mut [Row], ids: &[RowId], mask: &Row) {
+        // SAFETY: as in `full`.
+        unsafe { (self.some)(rows, ids, mask) }
+    }
+}
+
+/// The engine compiled for one instruction set.
+pub struct Isa {
+    /// Its name, for logs.
+    pub name: &'static str,
+    lane: fn(LaneOp) -> Handler,
+    run: unsafe fn(&mut Wave, &Code, &mut Context<'_>) -> Outcome,
+    store_output: unsafe fn(&Wave, &Surface<'_>, Rows4, [u32; 2], Mask),
+}
+
+impl Isa {
+    /// The handlers of a lane operation.
+    pub fn lane(&self, op: LaneOp) -> Handler {
+        (self.lane)(op)
+    }
+
+    /// Runs a wave until it ends or waits.
+    pub fn run(&self, wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
+        // SAFETY: only `chosen` and `available` hand out an `Isa`, after they saw that the processor has its
+        // features.
+        unsafe { (self.run)(wave, code, context) }
+    }
+
+    /// Stores an output of a tile whose first position is `origin`.
+    pub fn store_output(
+        &self,
+        wave: &Wave,
+        surface: &Surface<'_>,
+        rows: Rows4,
+        origin: [u32; 2],
+        kept: Mask,
+    ) {
+        // SAFETY: as in `run`.
+        unsafe { (self.store_output)(wave, surface, rows, origin, kept) }
+    }
+}
+
+macro_rules! build {
+    ($module:ident, $name:literal, $table:ident, $features:literal) => {
+        mod $module {
+            use super::*;
+
+            for_each_lane_op!($table);
+
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
+            unsafe fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
+                flow::run(wave, code, context)
+            }
+
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
+            unsafe fn store_output(
+                wave: &Wave,
+                surface: &Surface<'_>,
+                rows: Rows4,
+                origin: [u32; 2],
+                kept: Mask,
+            ) {
+                launch::store_output(wave, surface, rows, origin, kept);
+            }
+
+            pub static ISA: Isa = Isa { name: $name, lane, run, store_output };
+        }
+    };
+}
+
+macro_rules! baseline_table {
+    ($($row:tt)*) => { lane_table! { "sse2"; $($row)* } };
+}
+build!(baseline, "baseline", baseline_table, "sse2");
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::*;
+
+    macro_rules! avx2_table {
+        ($($row:tt)*) => { lane_table! { "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"; $($row)* } };
+    }
+    build!(avx2, "AVX2", avx2_table, "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c");
+
+    macro_rules! avx512_table {
+        ($($row:tt)*) => {
+            lane_table! {
+                "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"; $($row)*
+            }
+        };
+    }
+    build!(
+        avx512,
+        "AVX-512",
+        avx512_table,
+        "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"
+    );
+
+    /// What the processor can run, best first.
+    pub fn available() -> impl Iterator<Item = &'static Isa> {
+        let avx2 = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("f16c");
+        let avx512 = avx2
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512cd");
+        [(avx512, &avx512::ISA), (avx2, &avx2::ISA)].into_iter().filter_map(|(has, isa)| has.then_some(isa))
+    }
+}
+
+/// Every build that this processor can run, best first.
+pub fn available() -> Vec<&'static Isa> {
+    let mut list = Vec::new();
+    #[cfg(target_arch = "x86_64")]
+    list.extend(x86::available());
+    list.push(&baseline::ISA);
+    list
+}
+
+/// The best build for this processor.
+pub fn chosen() -> &'static Isa {
+    static CHOSEN: OnceLock<&'static Isa> = OnceLock::new();
+    CHOSEN.get_or_init(|| available()[0])
+}

@@ -1,0 +1,239 @@
+//! Runs parts of a launch: tiles of a pixel domain, groups of a compute grid.
+//!
+//! A pixel wave is a tile of 8 x 8 positions; a compute group is as many waves as its threads fill. Waves of a
+//! group take turns at barriers. Everything a thread of the host needs for that is its [`Scratch`].
+
+use cal_hal::{Error, Extent};
+use cal_il::ir::{Builtin, ThreadId};
+
+use crate::context::{Context, Launch, Surface};
+use crate::flow::Outcome;
+use crate::isa_choice::Isa;
+use crate::memory::{Block, InUse, TexelCache, View, texture};
+use crate::op::NONE;
+use crate::wave::{LANES, Mask, Row, Wave};
+
+/// Side of a tile.
+const TILE: u32 = 8;
+
+/// Number of parts of a launch: tiles or groups.
+pub fn parts(extent: Extent) -> u64 {
+    match extent {
+        Extent::Domain { width, height, .. } => {
+            u64::from(width.div_ceil(TILE)) * u64::from(height.div_ceil(TILE))
+        }
+        Extent::Grid { groups, block } => {
+            let empty = block.contains(&0);
+            if empty { 0 } else { groups.iter().map(|&n| u64::from(n)).product() }
+        }
+    }
+}
+
+/// Waves and group memory of one thread of the host, kept from launch to launch.
+#[derive(Default)]
+pub struct Scratch {
+    waves: Vec<Wave>,
+    lds: Option<Block>,
+    shared: Vec<Row>,
+    in_use: InUse,
+}
+
+impl Scratch {
+    /// Makes the waves and memory that the launch needs.
+    fn prepare(&mut self, launch: &Launch<'_>) -> Result<(), Error> {
+        let code = launch.code;
+        let (threads, waves) = group_size(launch.extent);
+        self.waves.resize_with(self.waves.len().max(waves as usize), Wave::default);
+        for wave in &mut self.waves[..waves as usize] {
+            wave.rows.resize(wave.rows.len().max(code.rows as usize), Row::ZERO);
+            for &(row, word) in &code.literals {
+                wave.rows[row as usize] = Row::splat(word);
+            }
+            for &(row, place, word) in &code.constants {
+                let value = launch.buffers.get(place as usize).map_or(0, |view| view.word(word as usize));
+                wave.rows[row as usize] = Row::splat(value);
+            }
+        }
+        let lds = u64::from(code.lds_bytes) + 4 * u64::from(code.lds_own) * u64::from(threads);
+        if self.lds.as_ref().map_or(0, |block| block.view().bytes() as u64) < lds {
+            self.lds = Some(Block::allocate(lds, u64::MAX, &self.in_use)?);
+        }
+        self.shared.clear();
+        self.shared.resize(4 * code.shared as usize, Row::ZERO);
+        Ok(())
+    }
+}
+
+/// Threads and waves of a group; a tile is one wave.
+fn group_size(extent: Extent) -> (u32, u32) {
+    match extent {
+        Extent::Domain { .. } => (LANES as u32, 1),
+        Extent::Grid { block, .. } => {
+            let threads = block.iter().product::<u32>();
+            (threads, threads.div_ceil(LANES as u32))
+        }
+    }
+}
+
+/// Runs the parts that `claim` gives out until it has no more, or the launch is told to stop.
+pub fn run_parts(
+    launch: &Launch<'_>,
+    isa: &Isa,
+    scratch: &mut Scratch,
+    mut claim: impl FnMut() -> Option<std::ops::Range<u64>>,
+) -> Result<(), Error> {
+    scratch.prepare(launch)?;
+    let (group_threads, group_waves) = group_size(launch.extent);
+    let lds_bytes =
+        launch.code.lds_bytes as usize + 4 * launch.code.lds_own as usize * group_threads as usize;
+    let lds = scratch.lds.as_ref().map_or(View::EMPTY, |block| block.view().part(0, lds_bytes));
+    let waves = &mut scratch.waves[..group_waves as usize];
+    let mut context = Context {
+        launch,
+        lds,
+        shared: &mut scratch.shared,
+        group_threads,
+        group_waves,
+        texels: TexelCache::default(),
+        ticks: 0,
+    };
+    while let Some(range) = claim() {
+        for part in range {
+            let outcome = match launch.extent {
+                Extent::Domain { .. } => tile(isa, &mut waves[0], &mut context, part),
+                Extent::Grid { .. } => group(isa, waves, &mut context, part),
+            };
+            if outcome == Outcome::Stopped || launch.stop.raised() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn clear(wave: &mut Wave, context: &Context<'_>) {
+    for range in &context.launch.code.zeroed {
+        wave.rows[range.start as usize..range.end as usize].fill(Row::ZERO);
+    }
+}
+
+/// Runs the tile number `part` and stores its outputs.
+fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Outcome {
+    let launch = context.launch;
+    let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
+    let across = u64::from(width.div_ceil(TILE));
+    let (left, top) = ((part % across) as u32 * TILE, (part / across) as u32 * TILE);
+    let (columns, lines) = ((width - left).min(TILE), (height - top).min(TILE));
+    let in_line: Mask = (1 << columns) - 1;
+    let mask = (0..lines).fold(0, |mask, line| mask | in_line << (TILE * line));
+    clear(wave, context);
+    let lane_x = |lane: usize| left + lane as u32 % TILE;
+    let lane_y = |lane: usize| top + lane as u32 / TILE;
+    for &(row, builtin) in &launch.code.builtins {
+        wave.rows[row as usize] = Row(std::array::from_fn(|lane| {
+            let (column, line) = (lane_x(lane), lane_y(lane));
+            match builtin {
+                Builtin::Position(0) => position(x + column, launch.code.whole_position),
+                Builtin::Position(1) => position(y + line, launch.code.whole_position),
+                Builtin::Interpolant(n, k) => {
+                    interpolate(launch, n, k, [column, line], [x + column, y + line], [width, height])
+                }
+                Builtin::ObjectIndex => line.wrapping_mul(width).wrapping_add(column),
+                _ => 0,
+            }
+        }));
+    }
+    wave.start(mask, 0);
+    let outcome = isa.run(wave, launch.code, context);
+    if outcome == Outcome::Ended {
+        let kept = mask & !wave.killed;
+        for (surface, (_, rows)) in launch.outputs.iter().zip(&launch.code.outputs) {
+            isa.store_output(wave, surface, *rows, [x + left, y + top], kept);
+        }
+    }
+    outcome
+}
+
+/// Stores an output of a tile whose first position is `origin`.
+#[inline(always)]
+pub fn store_output(wave: &Wave, surface: &Surface<'_>, rows: [u32; 4], origin: [u32; 2], kept: Mask) {
+    let mut element = Row::ZERO;
+    let mut inside = Row::ZERO;
+    for lane in 0..LANES {
+        let (column, line) = (origin[0] + lane as u32 % TILE, origin[1] + lane as u32 / TILE);
+        inside.0[lane] = u32::from(column < surface.width && line < surface.height);
+        element.0[lane] = line.wrapping_mul(surface.pitch).wrapping_add(column);
+    }
+    let ok = kept & crate::wave::nonzero(&inside);
+    let sources = rows.map(|row| if row == NONE { &Row::ZERO } else { &wave.rows[row as usize] });
+    texture::store_elements(surface, &element, ok, sources);
+}
+
+fn position(index: u32, whole: bool) -> u32 {
+    let half = if whole { 0.0 } else { 0.5 };
+    ((f64::from(index) + half) as f32).to_bits()
+}
+
+/// Interpolated input: linear over the domain at pixel centres; without corner values the pixel centre itself.
+fn interpolate(launch: &Launch<'_>, n: u32, k: u8, at: [u32; 2], absolute: [u32; 2], size: [u32; 2]) -> u32 {
+    let Some(param) = launch.params.and_then(|params| params.get(n as usize)) else {
+        return absolute.get(usize::from(k)).map_or(0, |&index| position(index, false));
+    };
+    let k = usize::from(k & 3);
+    let [u, v] = [0, 1].map(|d| (f64::from(at[d]) + 0.5) / f64::from(size[d]));
+    let [ul, ll, lr] = [param.ul, param.ll, param.lr].map(|corner| f64::from(corner[k]));
+    ((ul + (lr - ll) * u + (ll - ul) * v) as f32).to_bits()
+}
+
+/// Runs the group number `part`.
+fn group(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, part: u64) -> Outcome {
+    let launch = context.launch;
+    let Extent::Grid { groups, block } = launch.extent else { return Outcome::Ended };
+    let threads = context.group_threads;
+    let (gx, gy) = (u64::from(groups[0]), u64::from(groups[1]));
+    let number = [(part % gx) as u32, (part / gx % gy) as u32, (part / (gx * gy)) as u32];
+    context.lds.zero();
+    for (index, wave) in waves.iter_mut().enumerate() {
+        let first = (index * LANES) as u32;
+        clear(wave, context);
+        for &(row, builtin) in &launch.code.builtins {
+            wave.rows[row as usize] = Row(std::array::from_fn(|lane| {
+                let flat = first + lane as u32;
+                let own = [flat % block[0], flat / block[0] % block[1], flat / (block[0] * block[1])];
+                let absolute_flat = (part as u32).wrapping_mul(threads).wrapping_add(flat);
+                match builtin {
+                    Builtin::Thread(ThreadId::InGroup, k) => own.get(usize::from(k)).copied().unwrap_or(0),
+                    Builtin::Thread(ThreadId::InGroupFlat, _) => flat,
+                    Builtin::Thread(ThreadId::Group, k) => number.get(usize::from(k)).copied().unwrap_or(0),
+                    Builtin::Thread(ThreadId::GroupFlat, _) => part as u32,
+                    Builtin::Thread(ThreadId::Absolute, k) => match usize::from(k) {
+                        k @ 0..3 => number[k].wrapping_mul(block[k]).wrapping_add(own[k]),
+                        _ => 0,
+                    },
+                    Builtin::Thread(ThreadId::AbsoluteFlat, _) | Builtin::ObjectIndex => absolute_flat,
+                    Builtin::WaveSlot => index as u32,
+                    _ => 0,
+                }
+            }));
+        }
+        let lanes_here = (threads - first).min(LANES as u32);
+        let mask = if lanes_here == LANES as u32 { !0 } else { (1 << lanes_here) - 1 };
+        wave.start(mask, index as u32);
+    }
+    // A wave that has ended counts as arrived at every barrier.
+    let mut running = vec![true; waves.len()];
+    while running.contains(&true) {
+        for (wave, running) in waves.iter_mut().zip(&mut running).filter(|(_, running)| **running) {
+            match isa.run(wave, launch.code, context) {
+                Outcome::Ended => *running = false,
+                Outcome::Barrier => {}
+                Outcome::Stopped => return Outcome::Stopped,
+            }
+        }
+        // A barrier in an endless loop passes no other back-edge check than this when its waves are short.
+        if launch.stop.raised() {
+            return Outcome::Stopped;
+        }
+    }
+    Outcome::Ended
+}

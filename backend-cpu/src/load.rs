@@ -1,0 +1,518 @@
+//! Turns a program into flat operations: registers, literals, constants and launch values become rows, constructs
+//! become jumps, memory objects become places in the launch's lists. Happens once, when a module is loaded.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use cal_il::inst::{Dimension, PositionKind};
+use cal_il::ir::{
+    AtomicAddress, Block, Builtin, Cond, Dst4, Id, InfoSource, LaneInst, MemoryInst, Operand, Program, Space,
+    Src4, Stmt, StmtKind, Uav,
+};
+use cal_il::isa::lane::Class;
+
+use crate::isa_choice::Isa;
+use crate::op::{
+    Addressing, ArmLabels, AtomicAt, Code, MemoryOp, NONE, Op, Pc, Place, RowId, Rows4, Slot, Step, Test,
+};
+use crate::registers;
+
+/// The flat form of `program` for the given instruction set.
+pub fn load(program: &Program, isa: &Isa) -> Code {
+    let mut loader = Loader::new(program, isa);
+    for (number, function) in program.functions.iter().enumerate() {
+        loader.function(number, &function.body);
+    }
+    loader.finish()
+}
+
+struct Loader<'a> {
+    program: &'a Program,
+    isa: &'a Isa,
+    code: Code,
+    /// Position of each label; jumps hold label numbers until the end.
+    labels: Vec<Pc>,
+    /// Label of each function.
+    functions: Vec<Pc>,
+    literals: HashMap<u32, RowId>,
+    constants: HashMap<(u32, u32), RowId>,
+    builtins: HashMap<Builtin, RowId>,
+    /// First row and elements of each array.
+    arrays: HashMap<u32, (RowId, u32)>,
+    lds: HashMap<u32, Place>,
+    gds: HashMap<u32, Place>,
+    /// First of the lane operations that no operation holds yet.
+    open: usize,
+    /// The last sample's address, while its coordinates are unchanged.
+    sampled: Option<Addressing>,
+}
+
+/// The row of `key`, a new one at the first call.
+fn row_of<K: Eq + Hash>(map: &mut HashMap<K, RowId>, rows: &mut u32, key: K) -> RowId {
+    *map.entry(key).or_insert_with(|| {
+        *rows += 1;
+        *rows - 1
+    })
+}
+
+/// Consecutive places for blocks of memory, each at a multiple of 16 bytes; the total, too.
+fn lay_out<'a>(
+    blocks: impl Iterator<Item = (&'a u32, &'a cal_il::ir::MemoryBlock)>,
+    place: impl Fn(u32, u32) -> Place,
+) -> (HashMap<u32, Place>, u32) {
+    let mut end = 0u32;
+    let map = blocks.map(|(&number, block)| {
+        let offset = end;
+        end = offset.saturating_add(block.bytes).next_multiple_of(16);
+        (number, place(offset, block.bytes))
+    });
+    let map = map.collect();
+    (map, end)
+}
+
+impl<'a> Loader<'a> {
+    fn new(program: &'a Program, isa: &'a Isa) -> Self {
+        let interface = &program.interface;
+        let (lds, lds_bytes) = lay_out(interface.lds.iter(), |offset, bytes| Place::Lds { offset, bytes });
+        let (gds, gds_bytes) = lay_out(interface.gds.iter(), |offset, bytes| Place::Gds { offset, bytes });
+        let mut rows = program.registers;
+        let mut arrays = HashMap::new();
+        for (&number, &elements) in &interface.arrays {
+            arrays.insert(number, (rows, elements));
+            rows += 4 * elements;
+        }
+        let mut resources: Vec<u32> = interface.resources.keys().copied().collect();
+        resources.extend(interface.srvs.keys().filter(|n| !interface.resources.contains_key(n)));
+        let typed = |(n, uav): (&u32, &Uav)| matches!(uav, Uav::Typed { .. }).then_some(*n);
+        let code = Code {
+            rows,
+            outputs: program.outputs.iter().map(|o| (o.index, o.registers)).collect(),
+            lds_bytes,
+            lds_own: interface.lds_dwords_per_thread,
+            gds_bytes,
+            shared: interface.shared,
+            resources,
+            buffers: interface.constants.keys().copied().collect(),
+            uavs: interface.uavs.keys().copied().collect(),
+            typed_uavs: interface.uavs.iter().filter_map(typed).collect(),
+            immediates: interface.immediates.clone(),
+            whole_position: interface.position == Some(PositionKind::Whole),
+            ..Code::default()
+        };
+        let count = program.functions.len();
+        Loader {
+            program,
+            isa,
+            code,
+            labels: vec![0; count],
+            functions: (0..count as Pc).collect(),
+            literals: HashMap::new(),
+            constants: HashMap::new(),
+            builtins: HashMap::new(),
+            arrays,
+            lds,
+            gds,
+            open: 0,
+            sampled: None,
+        }
+    }
+
+    fn function(&mut self, number: usize, body: &Block) {
+        let end = self.label();
+        self.place(self.functions[number]);
+        self.block(body, end);
+        self.place(end);
+        self.emit(if number == 0 { Op::End } else { Op::EndFunction });
+    }
+
+    fn finish(mut self) -> Code {
+        for op in &mut self.code.ops {
+            resolve(op, &self.labels);
+        }
+        self.code.literals = self.literals.into_iter().map(|(word, row)| (row, word)).collect();
+        self.code.constants =
+            self.constants.into_iter().map(|((place, word), row)| (row, place, word)).collect();
+        self.code.builtins = self.builtins.into_iter().map(|(builtin, row)| (row, builtin)).collect();
+        let arrays = self.arrays.values().map(|&(first, elements)| first..first + 4 * elements);
+        self.code.zeroed = registers::zeroed(&self.code, self.program.registers, arrays);
+        self.code
+    }
+
+    fn label(&mut self) -> Pc {
+        self.labels.push(0);
+        self.labels.len() as Pc - 1
+    }
+
+    /// The next operation is where `label` leads.
+    fn place(&mut self, label: Pc) {
+        self.close_lanes();
+        self.labels[label as usize] = self.code.ops.len() as Pc;
+    }
+
+    fn emit(&mut self, op: Op) {
+        self.close_lanes();
+        if !matches!(op, Op::Memory(_)) {
+            self.sampled = None;
+        }
+        self.code.ops.push(op);
+    }
+
+    fn close_lanes(&mut self) {
+        let end = self.code.steps.len();
+        if end > self.open {
+            self.code.ops.push(Op::Lanes { first: self.open as u32, end: end as u32 });
+            self.open = end;
+        }
+    }
+
+    /// `end` is where threads go on when no lane of the block is left.
+    fn block(&mut self, block: &Block, end: Pc) {
+        for stmt in block {
+            self.statement(stmt, end);
+        }
+    }
+
+    fn statement(&mut self, stmt: &Stmt, end: Pc) {
+        match &stmt.kind {
+            StmtKind::Lane(inst) => self.lane(inst),
+            StmtKind::Memory(inst) => self.memory(inst),
+            StmtKind::If { cond, then, otherwise } => {
+                let cond = self.test(*cond);
+                let (middle, close) = (self.label(), self.label());
+                self.emit(Op::If { cond, otherwise: middle });
+                if otherwise.is_empty() {
+                    self.block(then, close);
+                    self.place(middle);
+                } else {
+                    self.block(then, middle);
+                    self.place(middle);
+                    self.emit(Op::Else { end: close });
+                    self.block(otherwise, close);
+                }
+                self.place(close);
+                self.emit(Op::EndIf { skip: end });
+            }
+            StmtKind::Loop { body } => {
+                self.code.loops = true;
+                let (start, close) = (self.label(), self.label());
+                self.emit(Op::Loop);
+                self.place(start);
+                self.block(body, close);
+                self.place(close);
+                self.emit(Op::EndLoop { body: start, skip: end });
+            }
+            StmtKind::Switch { selector, arms } => {
+                let selector = self.operand(*selector);
+                let labels = arms.iter().map(|a| ArmLabels { labels: a.labels.clone(), default: a.default });
+                self.emit(Op::Switch { selector, labels: labels.collect() });
+                for (number, arm) in arms.iter().enumerate() {
+                    let next = self.label();
+                    self.emit(Op::Arm { number: number as u32, next });
+                    self.block(&arm.body, next);
+                    self.place(next);
+                }
+                self.emit(Op::EndSwitch { skip: end });
+            }
+            StmtKind::Break(cond) => {
+                let cond = cond.map(|cond| self.test(cond));
+                self.emit(Op::Break { cond, skip: end });
+            }
+            StmtKind::Continue(cond) => {
+                let cond = cond.map(|cond| self.test(cond));
+                self.emit(Op::Continue { cond, skip: end });
+            }
+            StmtKind::Call { function, cond } => {
+                let cond = cond.map(|cond| self.test(cond));
+                self.emit(Op::Call { target: self.functions[*function], cond });
+            }
+            StmtKind::Return(cond) => {
+                let cond = cond.map(|cond| self.test(cond));
+                self.emit(Op::Return { cond, skip: end });
+            }
+            StmtKind::Discard(cond) => {
+                let cond = self.test(*cond);
+                self.emit(Op::Discard { cond, skip: end });
+            }
+            StmtKind::Fence(fence) => self.emit(Op::Fence(*fence)),
+        }
+    }
+
+    fn lane(&mut self, inst: &LaneInst) {
+        let writes: u16 = if inst.op.result() == Class::Q { 2 } else { 1 };
+        let first = self.code.operands.len() as u32;
+        self.code.operands.extend_from_slice(&inst.dst[..usize::from(writes)]);
+        for &operand in &inst.args {
+            let row = self.operand(operand);
+            self.code.operands.push(row);
+        }
+        let count = (self.code.operands.len() as u32 - first) as u16;
+        self.code.steps.push(Step { handler: self.isa.lane(inst.op), first, count, writes });
+        inst.dst.iter().for_each(|&row| self.written(row));
+    }
+
+    /// Forgets what depends on the old value of `row`.
+    fn written(&mut self, row: RowId) {
+        if self.sampled.is_some_and(|at| at.coord.contains(&row)) {
+            self.sampled = None;
+        }
+    }
+
+    fn operand(&mut self, operand: Operand) -> RowId {
+        let rows = &mut self.code.rows;
+        match operand {
+            Operand::Reg(register) => register,
+            Operand::Imm(word) => row_of(&mut self.literals, rows, word),
+            Operand::Const { buffer, row, component } => {
+                let place = place_of(&self.code.buffers, buffer);
+                // Rows beyond 2^30 have no word number in 32 bits; nothing is bound there.
+                let word = row.saturating_mul(4).saturating_add(u32::from(component));
+                row_of(&mut self.constants, rows, (place, word))
+            }
+            Operand::Builtin(builtin) => row_of(&mut self.builtins, rows, builtin),
+        }
+    }
+
+    fn test(&mut self, cond: Cond) -> Test {
+        Test { row: self.operand(cond.operand), nonzero: cond.nonzero }
+    }
+
+    fn operands<const N: usize>(&mut self, operands: [Operand; N]) -> [RowId; N] {
+        operands.map(|operand| self.operand(operand))
+    }
+
+    fn optional(&mut self, operand: Option<Operand>) -> RowId {
+        operand.map_or(NONE, |operand| self.operand(operand))
+    }
+
+    fn sources(&mut self, src: Src4) -> Rows4 {
+        src.map(|operand| self.optional(operand))
+    }
+
+    fn slot(&mut self, id: Id, list_place: u32) -> Slot {
+        let index = self.optional(id.index);
+        Slot { base: id.base, place: list_place, index }
+    }
+
+    fn resource(&mut self, id: Id) -> Slot {
+        let place = place_of(&self.code.resources, id.base);
+        self.slot(id, place)
+    }
+
+    /// Coordinates that reach memory: surfaces have columns and rows, no depth.
+    fn dimensions(&self, resource: u32) -> u32 {
+        self.program.interface.resources.get(&resource).map_or(2, |r| planar(r.dimension))
+    }
+
+    fn uav_dimensions(&self, uav: u32) -> u32 {
+        match self.program.interface.uavs.get(&uav) {
+            Some(Uav::Typed { dimension }) => planar(*dimension),
+            _ => 1,
+        }
+    }
+
+    fn space(&self, space: Space) -> Place {
+        match space {
+            Space::Uav(n) => Place::Uav(place_of(&self.code.uavs, n)),
+            Space::Srv(n) => Place::Srv(place_of(&self.code.resources, n)),
+            Space::Lds(n) => self.lds.get(&n).copied().unwrap_or(Place::Lds { offset: 0, bytes: 0 }),
+            Space::Gds(n) => self.gds.get(&n).copied().unwrap_or(Place::Gds { offset: 0, bytes: 0 }),
+        }
+    }
+
+    fn memory(&mut self, inst: &MemoryInst) {
+        let Some(op) = self.access(inst) else { return };
+        self.close_lanes();
+        if let MemoryOp::Sample { at, .. } = &op {
+            self.sampled = Some(*at);
+        }
+        op.each_row(|row, written| {
+            if written {
+                self.written(row);
+            }
+        });
+        let index = self.code.memory.len() as u32;
+        self.code.memory.push(op);
+        self.emit(Op::Memory(index));
+    }
+
+    fn access(&mut self, inst: &MemoryInst) -> Option<MemoryOp> {
+        Some(match *inst {
+            MemoryInst::Sample { resource, sampler, unnormalized, coord, offset, dst } => {
+                let dimensions = self.dimensions(resource.base);
+                let at = Addressing { coord: self.operands(coord), offset, unnormalized, dimensions };
+                let again = self.sampled == Some(at);
+                let (resource, sampler) = (self.resource(resource), self.slot(sampler, 0));
+                MemoryOp::Sample { resource, sampler, at, dst: destinations(dst), again, flushed: false }
+            }
+            MemoryInst::Gather {
+                resource,
+                sampler,
+                unnormalized,
+                coord,
+                offset,
+                texel_offset,
+                component,
+                dst,
+            } => {
+                let [u, v] = self.operands(coord);
+                let dimensions = self.dimensions(resource.base);
+                let at = Addressing { coord: [u, v, v], offset, unnormalized, dimensions };
+                let texel_offset = texel_offset.map(|offset| self.operands(offset));
+                let (resource, sampler) = (self.resource(resource), self.slot(sampler, 0));
+                MemoryOp::Gather { resource, sampler, at, texel_offset, component, dst: destinations(dst) }
+            }
+            MemoryInst::Fetch { resource, coord, offset, dst } => {
+                let dimensions = self.dimensions(resource.base);
+                let (coord, resource) = (self.operands(coord), self.resource(resource));
+                MemoryOp::Fetch { resource, coord, offset, dimensions, dst: destinations(dst) }
+            }
+            MemoryInst::ResourceInfo { resource, uint, dst } => {
+                MemoryOp::ResourceInfo { resource: self.resource(resource), uint, dst: destinations(dst) }
+            }
+            MemoryInst::BufferInfo { of, dst } => {
+                let interface = &self.program.interface;
+                let stride = match of {
+                    InfoSource::Uav(n) => match interface.uavs.get(&n) {
+                        Some(Uav::Structured { stride }) => *stride,
+                        _ => 0,
+                    },
+                    InfoSource::Srv(n) => interface.srvs.get(&n).copied().unwrap_or(0),
+                    InfoSource::Resource(_) => 0,
+                };
+                MemoryOp::BufferInfo { of, stride, dst: destinations(dst) }
+            }
+            MemoryInst::ConstLoad { buffer, index, offset, dst } => {
+                let place = place_of(&self.code.buffers, buffer);
+                MemoryOp::ConstLoad { place, index: self.operand(index), offset, dst: destinations(dst) }
+            }
+            MemoryInst::ImmediateLoad { index, offset, dst } => {
+                MemoryOp::ImmediateLoad { index: self.operand(index), offset, dst: destinations(dst) }
+            }
+            MemoryInst::ArrayLoad { array, index, offset, dst } => {
+                let (first, elements) = self.arrays.get(&array).copied().unwrap_or((0, 0));
+                MemoryOp::ArrayLoad {
+                    first,
+                    elements,
+                    index: self.operand(index),
+                    offset,
+                    dst: destinations(dst),
+                }
+            }
+            MemoryInst::ArrayStore { array, index, offset, src } => {
+                let (first, elements) = self.arrays.get(&array).copied().unwrap_or((0, 0));
+                let (index, src) = (self.operand(index), self.sources(src));
+                MemoryOp::ArrayStore { first, elements, index, offset, src }
+            }
+            MemoryInst::GlobalLoad { index, offset, dst } => {
+                MemoryOp::GlobalLoad { index: self.operand(index), offset, dst: destinations(dst) }
+            }
+            MemoryInst::GlobalStore { index, offset, src } => {
+                MemoryOp::GlobalStore { index: self.operand(index), offset, src: self.sources(src) }
+            }
+            MemoryInst::SharedLoad { register, dst } => {
+                MemoryOp::SharedLoad { register, dst: destinations(dst) }
+            }
+            MemoryInst::SharedStore { register, src } => {
+                MemoryOp::SharedStore { register, src: self.sources(src) }
+            }
+            MemoryInst::RawLoad { space, address, width, dst } => {
+                let place = self.space(space);
+                MemoryOp::RawLoad { place, address: self.operand(address), width, dst: destinations(dst) }
+            }
+            MemoryInst::RawStore { space, address, width, src } => {
+                let place = self.space(space);
+                MemoryOp::RawStore { place, address: self.operand(address), width, src: self.sources(src) }
+            }
+            MemoryInst::TypedLoad { uav, coord, dst } => {
+                let (place, dimensions) = (place_of(&self.code.uavs, uav), self.uav_dimensions(uav));
+                MemoryOp::TypedLoad { place, coord: self.operands(coord), dimensions, dst: destinations(dst) }
+            }
+            MemoryInst::TypedStore { uav, coord, src } => {
+                let (place, dimensions) = (place_of(&self.code.uavs, uav), self.uav_dimensions(uav));
+                MemoryOp::TypedStore {
+                    place,
+                    coord: self.operands(coord),
+                    dimensions,
+                    src: self.operands(src),
+                }
+            }
+            MemoryInst::Atomic { op, space, address, src, src2, dst, wide } => {
+                let place = self.space(space);
+                let (src, src2) = (self.operand(src), self.optional(src2));
+                let dst = dst.unwrap_or(NONE);
+                match (address, wide) {
+                    (AtomicAddress::Byte(address), Some(wide)) => {
+                        let src = [src, self.operand(wide.src)];
+                        let src2 = [src2, self.optional(wide.src2)];
+                        let dst = [dst, wide.dst.unwrap_or(NONE)];
+                        MemoryOp::AtomicWide { op, place, address: self.operand(address), src, src2, dst }
+                    }
+                    (AtomicAddress::Byte(address), None) => {
+                        let at = AtomicAt::Byte(self.operand(address));
+                        MemoryOp::Atomic { op, place, at, dimensions: 1, src, src2, dst }
+                    }
+                    // Typed UAVs have no 64-bit formats with atomics: the low words are meant.
+                    (AtomicAddress::Texel(coord), _) => {
+                        let at = AtomicAt::Texel(self.operands(coord));
+                        let dimensions = if let Space::Uav(n) = space { self.uav_dimensions(n) } else { 1 };
+                        MemoryOp::Atomic { op, place, at, dimensions, src, src2, dst }
+                    }
+                }
+            }
+            MemoryInst::LdsWriteOwn { offset, src } => {
+                MemoryOp::LdsWriteOwn { offset, src: self.sources(src) }
+            }
+            MemoryInst::LdsReadAny { thread, offset, neighbor_exchange, dst } => {
+                let [thread, offset] = self.operands([thread, offset]);
+                MemoryOp::LdsReadAny { thread, offset, neighbor_exchange, dst: destinations(dst) }
+            }
+            MemoryInst::Counter { uav, consume, dst } => MemoryOp::Counter { uav, consume, dst },
+            // Each launch starts with a bank of zeros anyway.
+            MemoryInst::InitShared => return None,
+        })
+    }
+}
+
+fn destinations(dst: Dst4) -> Rows4 {
+    dst.map(|register| register.unwrap_or(NONE))
+}
+
+/// Place of a number in a list, or a place that is in none.
+fn place_of(list: &[u32], number: u32) -> u32 {
+    list.iter().position(|&n| n == number).map_or(u32::MAX, |place| place as u32)
+}
+
+fn planar(dimension: Dimension) -> u32 {
+    match dimension {
+        Dimension::D1 | Dimension::Buffer => 1,
+        Dimension::D2 | Dimension::D3 | Dimension::D1Array | Dimension::D2Array => 2,
+    }
+}
+
+/// Replaces label numbers by positions.
+fn resolve(op: &mut Op, labels: &[Pc]) {
+    let set = |pc: &mut Pc| *pc = labels[*pc as usize];
+    match op {
+        Op::If { otherwise: pc, .. }
+        | Op::Else { end: pc }
+        | Op::EndIf { skip: pc }
+        | Op::Arm { next: pc, .. }
+        | Op::EndSwitch { skip: pc }
+        | Op::Break { skip: pc, .. }
+        | Op::Continue { skip: pc, .. }
+        | Op::Call { target: pc, .. }
+        | Op::Return { skip: pc, .. }
+        | Op::Discard { skip: pc, .. } => set(pc),
+        Op::EndLoop { body, skip } => {
+            set(body);
+            set(skip);
+        }
+        Op::Lanes { .. }
+        | Op::Memory(_)
+        | Op::Loop
+        | Op::Switch { .. }
+        | Op::EndFunction
+        | Op::Fence(_)
+        | Op::End => {}
+    }
+}

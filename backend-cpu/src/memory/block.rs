@@ -1,0 +1,96 @@
+//! Allocations: device memory, remote memory and wrapped application memory are all host memory here.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use cal_hal::{Error, Memory, Result};
+
+use super::View;
+
+/// Alignment of allocations: a page, so that rows start on cache lines.
+const ALIGNMENT: usize = 4096;
+
+/// Bytes that live allocations of a device take.
+pub type InUse = Arc<AtomicU64>;
+
+/// A block of memory.
+pub struct Block {
+    start: NonNull<u8>,
+    bytes: usize,
+    /// What to give back; `None` for application memory.
+    owned: Option<(Layout, InUse)>,
+}
+
+// SAFETY: the block only owns an address range; all access goes through `View`, which any thread may use.
+unsafe impl Send for Block {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Block {}
+
+impl Block {
+    /// `bytes` zero bytes. The pages are taken from the system when they are first touched.
+    pub fn allocate(bytes: u64, limit: u64, in_use: &InUse) -> Result<Block> {
+        let none = || Error::OutOfMemory(format!("{bytes} bytes are not to be had"));
+        let size = usize::try_from(bytes).map_err(|_| none())?.max(1);
+        let layout = Layout::from_size_align(size, ALIGNMENT).map_err(|_| none())?;
+        if in_use.fetch_add(bytes, Relaxed).saturating_add(bytes) > limit {
+            in_use.fetch_sub(bytes, Relaxed);
+            return Err(Error::OutOfMemory(format!(
+                "{bytes} bytes asked for; the device has {limit} in all"
+            )));
+        }
+        // SAFETY: the layout has a size of at least 1.
+        let Some(start) = NonNull::new(unsafe { alloc_zeroed(layout) }) else {
+            in_use.fetch_sub(bytes, Relaxed);
+            return Err(none());
+        };
+        Ok(Block { start, bytes: bytes as usize, owned: Some((layout, in_use.clone())) })
+    }
+
+    /// The application's `bytes` bytes at `address`.
+    ///
+    /// # Safety
+    /// They are valid for reads and writes while the block lives.
+    pub unsafe fn import(address: *mut u8, bytes: u64) -> Result<Block> {
+        let start = NonNull::new(address).filter(|a| a.as_ptr() as usize % 4 == 0);
+        let (Some(start), Ok(bytes)) = (start, usize::try_from(bytes)) else {
+            return Err(Error::Unsupported("wrapped memory must be aligned to 4 bytes".into()));
+        };
+        Ok(Block { start, bytes, owned: None })
+    }
+
+    /// The bytes.
+    pub fn view(&self) -> View<'_> {
+        // SAFETY: live until `self` drops, which the lifetime of the view forbids while it is used; nobody makes a
+        // reference to them, the host has only the raw address. Aligned to a page, or checked in `import`.
+        unsafe { View::new(self.start, self.bytes) }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if let Some((layout, in_use)) = &self.owned {
+            in_use.fetch_sub(self.bytes as u64, Relaxed);
+            // SAFETY: allocated with this layout in `allocate`, given back once.
+            unsafe { dealloc(self.start.as_ptr(), *layout) };
+        }
+    }
+}
+
+impl Memory for Block {
+    fn bytes(&self) -> u64 {
+        self.bytes as u64
+    }
+
+    fn map(&self) -> Result<*mut u8> {
+        Ok(self.start.as_ptr())
+    }
+
+    fn unmap(&self) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

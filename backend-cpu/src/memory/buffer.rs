@@ -1,0 +1,216 @@
+//! Buffers: constants, `g[]`, and byte-addressed memory of any kind.
+
+use cal_il::ir::{InfoSource, Width};
+
+use super::texture::{deliver, each_surface};
+use super::{View, words};
+use crate::context::Context;
+use crate::op::{NONE, Place, RowId, Rows4, Slot};
+use crate::wave::{LANES, Mask, Row, Wave, lanes, nonzero};
+
+/// Components that an access needs: one more than its highest.
+#[inline(always)]
+fn reach(rows: Rows4) -> usize {
+    4 - rows.iter().rev().take_while(|&&id| id == NONE).count()
+}
+
+/// Loads words `at + k` for the components of `dst`.
+#[inline(always)]
+fn load(wave: &mut Wave, view: &View<'_>, at: &Row, ok: Mask, dst: Rows4) {
+    let rows = match reach(dst) {
+        0 => return,
+        1 => {
+            let [x] = words::load1(view, at, ok);
+            [x, Row::ZERO, Row::ZERO, Row::ZERO]
+        }
+        2 => {
+            let [x, y] = words::load2(view, at, ok);
+            [x, y, Row::ZERO, Row::ZERO]
+        }
+        _ => words::load4(view, at, ok),
+    };
+    // Lanes that are not `ok` were loaded as 0.
+    deliver(wave, dst, &rows, !0);
+}
+
+/// Stores the components that `src` has at words `at + k`.
+#[inline(always)]
+fn store(wave: &Wave, view: &View<'_>, at: &Row, ok: Mask, src: Rows4) {
+    let row = |k: usize| &wave.rows[src[k] as usize];
+    match src.map(|id| id != NONE) {
+        [true, true, true, true] => words::store4(view, at, ok, [row(0), row(1), row(2), row(3)]),
+        [true, true, false, false] => words::store2(view, at, ok, [row(0), row(1)]),
+        [true, false, false, false] => words::store1(view, at, ok, [row(0)]),
+        _ => {
+            for (k, &id) in src.iter().enumerate().filter(|(_, id)| **id != NONE) {
+                let at = Row(at.0.map(|w| w.saturating_add(k as u32)));
+                words::store1(view, &at, ok, [&wave.rows[id as usize]]);
+            }
+        }
+    }
+}
+
+/// Word numbers of 16-byte elements `index + offset`, and the executing lanes for which they exist.
+#[inline(always)]
+fn elements(wave: &Wave, index: RowId, offset: i32, limit: usize) -> (Row, Mask) {
+    let row = &wave.rows[index as usize];
+    let limit = limit.div_ceil(16) as u64;
+    let mut at = Row::ZERO;
+    let mut inside = Row::ZERO;
+    for lane in 0..LANES {
+        let element = i64::from(row.0[lane] as i32) + i64::from(offset);
+        at.0[lane] = (element as u32).wrapping_mul(4);
+        inside.0[lane] = u32::from((element as u64) < limit);
+    }
+    (at, wave.exec & nonzero(&inside))
+}
+
+/// `cb#[index + offset]`
+#[inline(always)]
+pub fn const_load(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    place: u32,
+    index: RowId,
+    offset: i32,
+    dst: Rows4,
+) {
+    let view = context.launch.buffers.get(place as usize).copied().unwrap_or(View::EMPTY);
+    let (at, ok) = elements(wave, index, offset, view.bytes());
+    load(wave, &view, &at, ok, dst);
+}
+
+/// `icb[index + offset]`
+pub fn immediate_load(wave: &mut Wave, context: &mut Context<'_>, index: RowId, offset: i32, dst: Rows4) {
+    let table = &context.launch.code.immediates;
+    let (at, ok) = elements(wave, index, offset, 16 * table.len());
+    let mut rows = [Row::ZERO; 4];
+    for lane in lanes(ok) {
+        for (row, word) in rows.iter_mut().zip(table[at.0[lane] as usize / 4]) {
+            row.0[lane] = word;
+        }
+    }
+    deliver(wave, dst, &rows, !0);
+}
+
+/// `g[index + offset]`
+#[inline(always)]
+pub fn global_load(wave: &mut Wave, context: &mut Context<'_>, index: RowId, offset: i32, dst: Rows4) {
+    let view = context.launch.global;
+    let (at, ok) = elements(wave, index, offset, view.bytes());
+    load(wave, &view, &at, ok, dst);
+}
+
+/// `g[index + offset] = src`
+#[inline(always)]
+pub fn global_store(wave: &mut Wave, context: &mut Context<'_>, index: RowId, offset: i32, src: Rows4) {
+    let view = context.launch.global;
+    let (at, ok) = elements(wave, index, offset, view.bytes());
+    store(wave, &view, &at, ok, src);
+}
+
+/// The bytes of a byte-addressed space.
+#[inline(always)]
+pub fn view_of<'a>(context: &Context<'a>, place: Place) -> View<'a> {
+    let of = |list: &[crate::context::Surface<'a>], place: u32| list.get(place as usize).map(|s| s.view);
+    match place {
+        Place::Uav(place) => of(&context.launch.uavs, place).unwrap_or(View::EMPTY),
+        Place::Srv(place) => of(&context.launch.resources, place).unwrap_or(View::EMPTY),
+        Place::Lds { offset, bytes } => context.lds.part(offset as usize, bytes as usize),
+        Place::Gds { offset, bytes } => context.launch.gds.part(offset as usize, bytes as usize),
+    }
+}
+
+/// Byte-addressed load.
+#[inline(always)]
+pub fn raw_load(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    place: Place,
+    address: RowId,
+    width: Width,
+    dst: Rows4,
+) {
+    let view = view_of(context, place);
+    if width == Width::Dwords {
+        let at = Row(wave.rows[address as usize].0.map(|byte| byte >> 2));
+        return load(wave, &view, &at, wave.exec, dst);
+    }
+    let row = &wave.rows[address as usize];
+    let mut out = Row::ZERO;
+    for lane in lanes(wave.exec) {
+        let at = row.0[lane] as usize;
+        let short = || {
+            let at = at & !1;
+            // A half word at the very end that is not whole reads 0.
+            if at + 2 <= view.bytes() { u16::from_le_bytes([view.byte(at), view.byte(at + 1)]) } else { 0 }
+        };
+        out.0[lane] = match width {
+            Width::U8 => u32::from(view.byte(at)),
+            Width::I8 => i32::from(view.byte(at) as i8) as u32,
+            Width::U16 => u32::from(short()),
+            Width::I16 => i32::from(short() as i16) as u32,
+            Width::Dwords => view.word(at / 4),
+        };
+    }
+    deliver(wave, dst, &[out; 4], !0);
+}
+
+/// Byte-addressed store.
+#[inline(always)]
+pub fn raw_store(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    place: Place,
+    address: RowId,
+    width: Width,
+    src: Rows4,
+) {
+    let view = view_of(context, place);
+    if width == Width::Dwords {
+        let at = Row(wave.rows[address as usize].0.map(|byte| byte >> 2));
+        return store(wave, &view, &at, wave.exec, src);
+    }
+    let (row, value) = (&wave.rows[address as usize], &wave.rows[src[0] as usize]);
+    for lane in lanes(wave.exec) {
+        let (at, bytes) = (row.0[lane] as usize, value.0[lane].to_le_bytes());
+        match width {
+            Width::U8 | Width::I8 => view.set_byte(at, bytes[0]),
+            Width::U16 | Width::I16 if (at & !1) + 2 <= view.bytes() => {
+                view.set_byte(at & !1, bytes[0]);
+                view.set_byte(at | 1, bytes[1]);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `bufinfo`; `stride` is that of a structured buffer, else 0.
+pub fn info(wave: &mut Wave, context: &mut Context<'_>, of: &InfoSource, stride: u32, dst: Rows4) {
+    let launch = context.launch;
+    let counts = |surface: Option<&crate::context::Surface<'_>>, typed: bool| match surface {
+        None => [0; 4],
+        Some(s) if typed => [s.width.saturating_mul(s.height), 0, 0, 0],
+        Some(s) if stride != 0 => [(s.view.bytes() / stride as usize) as u32, stride, 0, 0],
+        Some(s) => [s.view.bytes() as u32, 0, 0, 0],
+    };
+    let numbered = |list: &[u32], n: u32| list.iter().position(|&m| m == n);
+    match of {
+        InfoSource::Resource(id) => {
+            let place = numbered(&launch.code.resources, id.base).map_or(u32::MAX, |p| p as u32);
+            let slot = Slot { base: id.base, place, index: NONE };
+            each_surface(wave, launch, slot, |wave, surface| {
+                deliver(wave, dst, &counts(surface, true).map(Row::splat), !0);
+            });
+        }
+        InfoSource::Uav(n) => {
+            let surface = numbered(&launch.code.uavs, *n).map(|place| &launch.uavs[place]);
+            let typed = launch.code.typed_uavs.contains(n);
+            deliver(wave, dst, &counts(surface, typed).map(Row::splat), !0);
+        }
+        InfoSource::Srv(n) => {
+            let surface = numbered(&launch.code.resources, *n).map(|place| &launch.resources[place]);
+            deliver(wave, dst, &counts(surface, false).map(Row::splat), !0);
+        }
+    }
+}

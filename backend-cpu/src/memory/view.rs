@@ -1,0 +1,179 @@
+//! Bytes that several threads and the application share.
+//!
+//! Kernels may race by design: two threads of a launch may store to one word, and a host may look at remote memory
+//! while a kernel runs. So no reference to these bytes is ever made. Single words are relaxed atomics, which cost
+//! nothing. Whole blocks (up to 128 bytes of neighbouring elements) are copied to and from the stack through raw
+//! pointers; a kernel that races with itself there gets words from either side, as the documents say.
+//!
+//! Every access checks its range against the length of the view. Nothing outside is ever touched.
+
+use std::marker::PhantomData;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// A range of shared bytes, 4-byte aligned, that live for `'a`.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    start: NonNull<u8>,
+    bytes: usize,
+    live: PhantomData<&'a AtomicU32>,
+}
+
+// SAFETY: a view is an address and a length; its methods make only atomic or unreferenced accesses, see the module
+// text, so any thread may use it while the bytes live, which `View::new` makes the caller promise.
+unsafe impl Send for View<'_> {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for View<'_> {}
+
+impl<'a> View<'a> {
+    /// No bytes.
+    pub const EMPTY: View<'static> =
+        View { start: NonNull::<u32>::dangling().cast(), bytes: 0, live: PhantomData };
+
+    /// The `bytes` bytes at `start`.
+    ///
+    /// # Safety
+    /// They stay readable and writable for `'a`, are only accessed through views or raw pointers meanwhile, and
+    /// `start` is a multiple of 4.
+    pub unsafe fn new(start: NonNull<u8>, bytes: usize) -> View<'a> {
+        View { start, bytes, live: PhantomData }
+    }
+
+    /// Length.
+    #[inline(always)]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The part from `offset`, at most `bytes` long; `offset` is rounded down to a multiple of 4.
+    #[inline(always)]
+    pub fn part(&self, offset: usize, bytes: usize) -> View<'a> {
+        let offset = (offset & !3).min(self.bytes & !3);
+        // SAFETY: `offset` is at most `self.bytes`, so the result stays in, or at the end of, the same block.
+        let start = unsafe { self.start.add(offset) };
+        View { start, bytes: bytes.min(self.bytes - offset), live: PhantomData }
+    }
+
+    /// Address of `N` bytes at `offset`, if they are inside.
+    #[inline(always)]
+    fn at(&self, offset: usize, n: usize) -> Option<*mut u8> {
+        // SAFETY: the range was just found to lie inside the view.
+        (n <= self.bytes && offset <= self.bytes - n).then(|| unsafe { self.start.as_ptr().add(offset) })
+    }
+
+    /// Word number `index`, if it is inside.
+    #[inline(always)]
+    pub fn atomic(&self, index: usize) -> Option<&AtomicU32> {
+        let at = self.at(index.checked_mul(4)?, 4)?;
+        // SAFETY: inside the view, aligned to 4 since the view is, live by the promise of `new`, and never
+        // referenced as anything but an atomic.
+        Some(unsafe { AtomicU32::from_ptr(at.cast()) })
+    }
+
+    /// The two words from word number `index` as one, if they are inside and aligned to 8 bytes.
+    #[inline(always)]
+    pub fn atomic_wide(&self, index: usize) -> Option<&AtomicU64> {
+        let at = self.at(index.checked_mul(4)?, 8)?;
+        // SAFETY: as in `atomic`; the alignment is tested here.
+        (at as usize % 8 == 0).then(|| unsafe { AtomicU64::from_ptr(at.cast()) })
+    }
+
+    /// Word number `index`, or 0 outside.
+    #[inline(always)]
+    pub fn word(&self, index: usize) -> u32 {
+        self.atomic(index).map_or(0, |w| w.load(Relaxed))
+    }
+
+    /// Stores word number `index`; nothing outside.
+    #[inline(always)]
+    pub fn set_word(&self, index: usize, value: u32) {
+        if let Some(word) = self.atomic(index) {
+            word.store(value, Relaxed);
+        }
+    }
+
+    /// The byte at `offset`, or 0 outside.
+    #[inline(always)]
+    pub fn byte(&self, offset: usize) -> u8 {
+        // SAFETY: inside the view and live, as in `atomic`; bytes have no alignment.
+        self.at(offset, 1).map_or(0, |at| unsafe { AtomicU8::from_ptr(at) }.load(Relaxed))
+    }
+
+    /// Stores the byte at `offset`; nothing outside.
+    #[inline(always)]
+    pub fn set_byte(&self, offset: usize, value: u8) {
+        if let Some(at) = self.at(offset, 1) {
+            // SAFETY: as in `byte`.
+            unsafe { AtomicU8::from_ptr(at) }.store(value, Relaxed);
+        }
+    }
+
+    /// `N` words from word number `index`, if all are inside.
+    #[inline(always)]
+    pub fn read<const N: usize>(&self, index: usize) -> Option<[u32; N]> {
+        let at = self.at(index.checked_mul(4)?, 4 * N)?;
+        // SAFETY: 4 N bytes from `at` are inside the view, live, and aligned to 4; the copy makes no reference.
+        Some(unsafe { at.cast::<[u32; N]>().read() })
+    }
+
+    /// Stores `N` words from word number `index`; false if not all are inside.
+    #[inline(always)]
+    pub fn write<const N: usize>(&self, index: usize, words: &[u32; N]) -> bool {
+        let Some(at) = index.checked_mul(4).and_then(|offset| self.at(offset, 4 * N)) else { return false };
+        // SAFETY: as in `read`.
+        unsafe { at.cast::<[u32; N]>().write(*words) };
+        true
+    }
+
+    /// The `n` bytes at `offset`, at most 16, followed by zeros; zeros if not all are inside.
+    #[inline(always)]
+    pub fn element(&self, offset: usize, n: usize) -> [u8; 16] {
+        let mut out = [0; 16];
+        for (k, byte) in out.iter_mut().enumerate().take(n) {
+            *byte = self.byte(offset + k);
+        }
+        out
+    }
+
+    /// Copies `bytes` bytes of `source` at `from` to `to`; the ranges may overlap. False, and nothing done, if
+    /// either range is not inside.
+    pub fn copy(&self, to: usize, source: &View<'_>, from: usize, bytes: usize) -> bool {
+        let (Some(dst), Some(src)) = (self.at(to, bytes), source.at(from, bytes)) else { return false };
+        // SAFETY: both ranges are inside live views; `copy` allows overlap.
+        unsafe { ptr::copy(src, dst, bytes) };
+        true
+    }
+
+    /// Sets all bytes to 0.
+    pub fn zero(&self) {
+        // SAFETY: the whole view is live and writable by the promise of `new`.
+        unsafe { ptr::write_bytes(self.start.as_ptr(), 0, self.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_outside_is_touched() {
+        let mut words = [1u32, 2, 3, 4];
+        // SAFETY: `words` outlives the view and is not used until the view's last use.
+        let view = unsafe { View::new(NonNull::from(&mut words).cast(), 12) };
+        assert_eq!(view.word(2), 3);
+        assert_eq!(view.word(3), 0);
+        assert_eq!(view.word(usize::MAX), 0);
+        assert_eq!(view.read::<2>(1), Some([2, 3]));
+        assert_eq!(view.read::<2>(2), None);
+        assert!(!view.write(2, &[9, 9]));
+        view.set_word(3, 9);
+        view.set_byte(12, 9);
+        assert!(view.atomic(usize::MAX / 4 + 1).is_none());
+        assert_eq!(view.part(4, 100).bytes(), 8);
+        assert_eq!(view.part(100, 4).bytes(), 0);
+        assert!(!view.copy(8, &view, 0, 8));
+        assert!(view.copy(4, &view, 0, 8));
+        assert_eq!(view.element(8, 4)[..5], [2, 0, 0, 0, 0]);
+        assert_eq!(words, [1, 1, 2, 4]);
+    }
+}

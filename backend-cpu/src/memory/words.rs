@@ -1,0 +1,184 @@
+//! Moves words between registers and memory, a wave at a time.
+//!
+//! Lanes are taken in eights, a row of a pixel tile: neighbours in memory and equal addresses are common there and
+//! are moved as blocks; anything else goes lane by lane.
+
+use super::View;
+use crate::wave::{LANES, Mask, Row, lanes};
+
+/// Lanes that are looked at together.
+const PART: usize = 8;
+
+macro_rules! load {
+    ($name:ident, $n:literal, $block:literal) => {
+        /// Words `at + k` of each lane in `ok`; 0 for other lanes and for words outside the view.
+        #[inline(always)]
+        pub fn $name(view: &View<'_>, at: &Row, ok: Mask) -> [Row; $n] {
+            let mut out = [Row::ZERO; $n];
+            let mut before: Option<[u32; PART]> = None;
+            for part in 0..LANES / PART {
+                let first = part * PART;
+                let live = (ok >> first) & 0xFF;
+                if live == 0 {
+                    before = None;
+                    continue;
+                }
+                let mut index = [0; PART];
+                index.copy_from_slice(&at.0[first..first + PART]);
+                if live == 0xFF {
+                    if before == Some(index) {
+                        for row in &mut out {
+                            row.0.copy_within(first - PART..first, first);
+                        }
+                        continue;
+                    }
+                    before = Some(index);
+                    let start = index[0];
+                    let (mut same, mut next) = (true, true);
+                    for lane in 0..PART {
+                        same &= index[lane] == start;
+                        next &= index[lane] == start.wrapping_add($n * lane as u32);
+                    }
+                    if next {
+                        if let Some(words) = view.read::<$block>(start as usize) {
+                            for (k, row) in out.iter_mut().enumerate() {
+                                for lane in 0..PART {
+                                    row.0[first + lane] = words[$n * lane + k];
+                                }
+                            }
+                            continue;
+                        }
+                    } else if same {
+                        if let Some(words) = view.read::<$n>(start as usize) {
+                            for (row, word) in out.iter_mut().zip(words) {
+                                row.0[first..first + PART].fill(word);
+                            }
+                            continue;
+                        }
+                    }
+                } else {
+                    before = None;
+                }
+                for lane in lanes(live) {
+                    let start = index[lane] as usize;
+                    match view.read::<$n>(start) {
+                        Some(words) => {
+                            for (row, word) in out.iter_mut().zip(words) {
+                                row.0[first + lane] = word;
+                            }
+                        }
+                        None => {
+                            for (k, row) in out.iter_mut().enumerate() {
+                                row.0[first + lane] = view.word(start + k);
+                            }
+                        }
+                    }
+                }
+            }
+            out
+        }
+    };
+}
+
+load!(load1, 1, 8);
+load!(load2, 2, 16);
+load!(load4, 4, 32);
+
+macro_rules! store {
+    ($name:ident, $n:literal, $block:literal) => {
+        /// Stores words `at + k` of each lane in `ok`; words outside the view are dropped.
+        #[inline(always)]
+        pub fn $name(view: &View<'_>, at: &Row, ok: Mask, rows: [&Row; $n]) {
+            for part in 0..LANES / PART {
+                let first = part * PART;
+                let live = (ok >> first) & 0xFF;
+                let mut index = [0; PART];
+                index.copy_from_slice(&at.0[first..first + PART]);
+                let mut next = live == 0xFF;
+                for lane in 0..PART {
+                    next &= index[lane] == index[0].wrapping_add($n * lane as u32);
+                }
+                if next {
+                    let mut words = [0; $block];
+                    for (k, row) in rows.iter().enumerate() {
+                        for lane in 0..PART {
+                            words[$n * lane + k] = row.0[first + lane];
+                        }
+                    }
+                    if view.write(index[0] as usize, &words) {
+                        continue;
+                    }
+                }
+                for lane in lanes(live) {
+                    let start = index[lane] as usize;
+                    let words: [u32; $n] = std::array::from_fn(|k| rows[k].0[first + lane]);
+                    if !view.write(start, &words) {
+                        for (k, &word) in words.iter().enumerate() {
+                            view.set_word(start + k, word);
+                        }
+                    }
+                }
+            }
+        }
+    };
+}
+
+store!(store1, 1, 8);
+store!(store2, 2, 16);
+store!(store4, 4, 32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Block, InUse};
+
+    fn memory(words: usize) -> Block {
+        let block = Block::allocate(4 * words as u64, u64::MAX, &InUse::default()).unwrap();
+        (0..words).for_each(|i| block.view().set_word(i, i as u32 * 10));
+        block
+    }
+
+    #[test]
+    fn every_pattern_loads_the_words_it_names() {
+        let block = memory(300);
+        let patterns: [fn(usize) -> usize; 6] =
+            [|l| 4 * l, |_| 5, |l| l / 8, |l| (l * 37) % 290, |l| 4 * (l % 8), |l| 60 + 4 * l];
+        for pattern in patterns {
+            for ok in [!0, 0x0F0F_00FF_FF00_1234] {
+                let at = Row(std::array::from_fn(|l| pattern(l) as u32));
+                let four = load4(&block.view(), &at, ok);
+                let two = load2(&block.view(), &at, ok);
+                let one = load1(&block.view(), &at, ok);
+                for lane in 0..LANES {
+                    let expected = |k: usize| {
+                        let word = pattern(lane) + k;
+                        if ok >> lane & 1 == 1 && word < 300 { word as u32 * 10 } else { 0 }
+                    };
+                    assert!((0..4).all(|k| four[k].0[lane] == expected(k)));
+                    assert!((0..2).all(|k| two[k].0[lane] == expected(k)));
+                    assert_eq!(one[0].0[lane], expected(0));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stores_hit_their_words_and_no_others() {
+        for step in [4, 5] {
+            let block = memory(4 * 64 - 2);
+            let at = Row(std::array::from_fn(|l| step * l as u32));
+            let rows = [Row(std::array::from_fn(|l| l as u32)), Row::splat(1), Row::splat(2), Row::splat(3)];
+            let ok = !0b10;
+            store4(&block.view(), &at, ok, [&rows[0], &rows[1], &rows[2], &rows[3]]);
+            for word in 0..4 * 64 - 2 {
+                let (lane, k) = (word / step as usize, word % step as usize);
+                let expected = match k {
+                    _ if lane == 1 || k == 4 => word as u32 * 10,
+                    0 => lane as u32,
+                    k => k as u32,
+                };
+                assert_eq!(block.view().word(word), expected, "word {word}");
+            }
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! The flat form of a program: operations in one array, operands as row numbers, constructs as jumps.
+
+use cal_il::ir::{AtomicOp, Builtin, Fence, InfoSource, Width};
+
+use crate::isa_choice::Handler;
+use crate::wave::Mask;
+
+/// Number of a row of a wave.
+pub type RowId = u32;
+/// Index of an operation.
+pub type Pc = u32;
+
+/// A run of these between two flow or memory operations costs one dispatch, then one indirect call each.
+#[derive(Clone, Copy)]
+pub struct Step {
+    /// For a wave with all its lanes, and for one with some.
+    pub handler: Handler,
+    /// First of its operands in [`Code::operands`]: destinations, then sources.
+    pub first: u32,
+    /// Number of operands.
+    pub count: u16,
+    /// How many of them are destinations.
+    pub writes: u16,
+}
+
+/// A lane condition: the row has any bit set, or none.
+#[derive(Clone, Copy, Debug)]
+pub struct Test {
+    /// Tested row.
+    pub row: RowId,
+    /// True: any bit. False: none.
+    pub nonzero: bool,
+}
+
+/// An operation. `skip` is where to go on when no lane is left: the end of the construct that encloses it.
+#[derive(Clone, Debug)]
+pub enum Op {
+    /// Lane operations `first..end` of [`Code::steps`].
+    Lanes { first: u32, end: u32 },
+    /// Memory access, an index into [`Code::memory`].
+    Memory(u32),
+    /// Opens an `if`; `otherwise` is its `Else`, or its `EndIf`.
+    If { cond: Test, otherwise: Pc },
+    /// Begins the other side; `end` is the `EndIf`.
+    Else { end: Pc },
+    /// Closes an `if`.
+    EndIf { skip: Pc },
+    /// Opens a loop.
+    Loop,
+    /// Closes it; `body` is the operation after its `Loop`.
+    EndLoop { body: Pc, skip: Pc },
+    /// Opens a switch.
+    Switch { selector: RowId, labels: Box<[ArmLabels]> },
+    /// Begins an arm; `next` is the following arm, or the `EndSwitch`.
+    Arm { number: u32, next: Pc },
+    /// Closes a switch.
+    EndSwitch { skip: Pc },
+    /// Leaves the innermost loop or switch.
+    Break { cond: Option<Test>, skip: Pc },
+    /// Next iteration of the innermost loop.
+    Continue { cond: Option<Test>, skip: Pc },
+    /// Calls the body at `target`.
+    Call { target: Pc, cond: Option<Test> },
+    /// Returns from the current body.
+    Return { cond: Option<Test>, skip: Pc },
+    /// End of a called body.
+    EndFunction,
+    /// Kills threads.
+    Discard { cond: Test, skip: Pc },
+    /// Orders memory, and threads.
+    Fence(Fence),
+    /// End of main.
+    End,
+}
+
+/// Labels of an arm of a switch.
+#[derive(Clone, Debug)]
+pub struct ArmLabels {
+    /// Values.
+    pub labels: Vec<i32>,
+    /// Taken when nothing matches.
+    pub default: bool,
+}
+
+/// An open construct of a wave.
+#[derive(Clone, Copy, Debug)]
+pub enum Frame {
+    /// `outer` executed the `if`, `otherwise` of them wait for the other side.
+    If { outer: Mask, otherwise: Mask },
+    /// `outer` entered; the rest is restored at the end.
+    Loop { outer: Mask, broken: Mask, continued: Mask },
+    /// As for loops; the arms' lanes start at `arms`.
+    Switch { outer: Mask, broken: Mask, arms: usize },
+    /// A call.
+    Call { outer: Mask, broken: Mask, continued: Mask, returned: Mask, back: usize },
+}
+
+/// Up to four rows; [`NONE`] marks a component that is not there.
+pub type Rows4 = [RowId; 4];
+/// No row.
+pub const NONE: RowId = RowId::MAX;
+
+/// A bound object: its place in the launch's list, and for indexed ids the row to add to the number `base`.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// Number in the text.
+    pub base: u32,
+    /// Place in the list of the launch, if `index` is [`NONE`].
+    pub place: u32,
+    /// Row added to `base`, or [`NONE`].
+    pub index: RowId,
+}
+
+/// Byte-addressed memory.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// A UAV, by place in the launch's list.
+    Uav(u32),
+    /// A read-only buffer, by place in the launch's list of resources.
+    Srv(u32),
+    /// LDS of the group: bytes `offset..offset + bytes`.
+    Lds { offset: u32, bytes: u32 },
+    /// GDS of the launch.
+    Gds { offset: u32, bytes: u32 },
+}
+
+/// Where an atomic operates.
+#[derive(Clone, Copy, Debug)]
+pub enum AtomicAt {
+    /// Byte address.
+    Byte(RowId),
+    /// Texel of a typed UAV.
+    Texel([RowId; 3]),
+}
+
+/// How a texture coordinate becomes a texel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addressing {
+    /// u, v, w.
+    pub coord: [RowId; 3],
+    /// Half texels.
+    pub offset: [i8; 3],
+    /// Coordinates count texels.
+    pub unnormalized: bool,
+    /// Coordinates that the resource's shape uses: 1 or 2.
+    pub dimensions: u32,
+}
+
+/// A memory access with all operands as rows.
+#[derive(Clone, Debug)]
+pub enum MemoryOp {
+    /// Filtered read. `again`: the previous `Sample` had the same coordinates, so its texels hold if the surface has
+    /// the same shape. `flushed`: denormals are flushed on the way.
+    Sample { resource: Slot, sampler: Slot, at: Addressing, dst: Rows4, again: bool, flushed: bool },
+    /// One component of the 2 x 2 neighbourhood.
+    Gather {
+        resource: Slot,
+        sampler: Slot,
+        at: Addressing,
+        texel_offset: Option<[RowId; 2]>,
+        component: u8,
+        dst: Rows4,
+    },
+    /// Unfiltered read at integers.
+    Fetch { resource: Slot, coord: [RowId; 3], offset: [i8; 3], dimensions: u32, dst: Rows4 },
+    /// Size of a resource.
+    ResourceInfo { resource: Slot, uint: bool, dst: Rows4 },
+    /// Size of a buffer.
+    BufferInfo { of: InfoSource, stride: u32, dst: Rows4 },
+    /// Constant buffer row.
+    ConstLoad { place: u32, index: RowId, offset: i32, dst: Rows4 },
+    /// Immediate constant row.
+    ImmediateLoad { index: RowId, offset: i32, dst: Rows4 },
+    /// Array element.
+    ArrayLoad { first: RowId, elements: u32, index: RowId, offset: i32, dst: Rows4 },
+    /// Array element.
+    ArrayStore { first: RowId, elements: u32, index: RowId, offset: i32, src: Rows4 },
+    /// `g[]`
+    GlobalLoad { index: RowId, offset: i32, dst: Rows4 },
+    /// `g[]`
+    GlobalStore { index: RowId, offset: i32, src: Rows4 },
+    /// Shared register.
+    SharedLoad { register: u32, dst: Rows4 },
+    /// Shared register.
+    SharedStore { register: u32, src: Rows4 },
+    /// Byte-addressed load.
+    RawLoad { place: Place, address: RowId, width: Width, dst: Rows4 },
+    /// Byte-addressed store.
+    RawStore { place: Place, address: RowId, width: Width, src: Rows4 },
+    /// Typed load.
+    TypedLoad { place: u32, coord: [RowId; 3], dimensions: u32, dst: Rows4 },
+    /// Typed store.
+    TypedStore { place: u32, coord: [RowId; 3], dimensions: u32, src: Rows4 },
+    /// Atomic on one word.
+    Atomic { op: AtomicOp, place: Place, at: AtomicAt, dimensions: u32, src: RowId, src2: RowId, dst: RowId },
+    /// Atomic on two words; pairs are low, high.
+    AtomicWide {
+        op: AtomicOp,
+        place: Place,
+        address: RowId,
+        src: [RowId; 2],
+        src2: [RowId; 2],
+        dst: [RowId; 2],
+    },
+    /// R700 LDS write.
+    LdsWriteOwn { offset: u32, src: Rows4 },
+    /// R700 LDS read.
+    LdsReadAny { thread: RowId, offset: RowId, neighbor_exchange: bool, dst: Rows4 },
+    /// Append or consume.
+    Counter { uav: u32, consume: bool, dst: RowId },
+}
+
+impl MemoryOp {
+    /// Calls `visit` for each row that the access reads (false) or writes (true), arrays excepted.
+    pub fn each_row(&self, mut visit: impl FnMut(RowId, bool)) {
+        let mut all = |ids: &[RowId], written: bool| {
+            ids.iter().filter(|id| **id != NONE).for_each(|&id| visit(id, written));
+        };
+        match self {
+            MemoryOp::Sample { resource, sampler, at, dst, .. } => {
+                all(&[resource.index, sampler.index], false);
+                all(&at.coord, false);
+                all(dst, true);
+            }
+            MemoryOp::Gather { resource, sampler, at, texel_offset, dst, .. } => {
+                all(&[resource.index, sampler.index], false);
+                all(&at.coord, false);
+                all(&texel_offset.unwrap_or([NONE; 2]), false);
+                all(dst, true);
+            }
+            MemoryOp::Fetch { resource, coord, dst, .. } => {
+                all(&[resource.index], false);
+                all(coord, false);
+                all(dst, true);
+            }
+            MemoryOp::ResourceInfo { resource, dst, .. } => {
+                all(&[resource.index], false);
+                all(dst, true);
+            }
+            MemoryOp::BufferInfo { dst, .. } | MemoryOp::SharedLoad { dst, .. } => all(dst, true),
+            MemoryOp::ConstLoad { index, dst, .. }
+            | MemoryOp::ImmediateLoad { index, dst, .. }
+            | MemoryOp::ArrayLoad { index, dst, .. }
+            | MemoryOp::GlobalLoad { index, dst, .. }
+            | MemoryOp::RawLoad { address: index, dst, .. } => {
+                all(&[*index], false);
+                all(dst, true);
+            }
+            MemoryOp::ArrayStore { index, src, .. }
+            | MemoryOp::GlobalStore { index, src, .. }
+            | MemoryOp::RawStore { address: index, src, .. } => {
+                all(&[*index], false);
+                all(src, false);
+            }
+            MemoryOp::SharedStore { src, .. } | MemoryOp::LdsWriteOwn { src, .. } => all(src, false),
+            MemoryOp::TypedLoad { coord, dst, .. } => {
+                all(coord, false);
+                all(dst, true);
+            }
+            MemoryOp::TypedStore { coord, src, .. } => {
+                all(coord, false);
+                all(src, false);
+            }
+            MemoryOp::Atomic { at, src, src2, dst, .. } => {
+                match at {
+                    AtomicAt::Byte(address) => all(&[*address], false),
+                    AtomicAt::Texel(coord) => all(coord, false),
+                }
+                all(&[*src, *src2], false);
+                all(&[*dst], true);
+            }
+            MemoryOp::AtomicWide { address, src, src2, dst, .. } => {
+                all(&[*address], false);
+                all(src, false);
+                all(src2, false);
+                all(dst, true);
+            }
+            MemoryOp::LdsReadAny { thread, offset, dst, .. } => {
+                all(&[*thread, *offset], false);
+                all(dst, true);
+            }
+            MemoryOp::Counter { dst, .. } => all(&[*dst], true),
+        }
+    }
+}
+
+/// A program ready to run.
+#[derive(Default)]
+pub struct Code {
+    /// Operations; main starts at 0.
+    pub ops: Vec<Op>,
+    /// Lane operations.
+    pub steps: Vec<Step>,
+    /// Their operands.
+    pub operands: Vec<RowId>,
+    /// Memory accesses.
+    pub memory: Vec<MemoryOp>,
+    /// Number of rows of a wave.
+    pub rows: u32,
+    /// Rows that must be 0 when a wave starts.
+    pub zeroed: Vec<std::ops::Range<RowId>>,
+    /// Rows with the same word in every lane of every launch.
+    pub literals: Vec<(RowId, u32)>,
+    /// Rows with a constant-buffer word: place in the launch's list, index of the word.
+    pub constants: Vec<(RowId, u32, u32)>,
+    /// Rows with values that depend on the thread.
+    pub builtins: Vec<(RowId, Builtin)>,
+    /// Output number and rows.
+    pub outputs: Vec<(u32, Rows4)>,
+    /// LDS bytes a group needs, the R700 areas excluded.
+    pub lds_bytes: u32,
+    /// LDS dwords that each thread owns (R700).
+    pub lds_own: u32,
+    /// GDS bytes.
+    pub gds_bytes: u32,
+    /// Shared registers.
+    pub shared: u32,
+    /// `i#` and SRV numbers in the order of their places.
+    pub resources: Vec<u32>,
+    /// `cb#` numbers in the order of their places.
+    pub buffers: Vec<u32>,
+    /// UAV numbers in the order of their places.
+    pub uavs: Vec<u32>,
+    /// Those of them that are typed.
+    pub typed_uavs: Vec<u32>,
+    /// Immediate constant buffer.
+    pub immediates: Vec<[u32; 4]>,
+    /// The program has a loop: how long a wave takes is not known.
+    pub loops: bool,
+    /// Pixel positions are whole numbers.
+    pub whole_position: bool,
+}

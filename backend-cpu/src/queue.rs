@@ -1,0 +1,229 @@
+//! Command queues: in order, run by whoever comes first, a worker after a flush or the caller who waits.
+//!
+//! Dropping a queue stops the launch in progress and discards what has not started: whoever wants results waits
+//! for them first. At process exit no wait can hang for want of a worker, since a waiting caller runs the commands
+//! itself; only a launch that a worker has already begun is waited for.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use cal_hal::{Command, Error, Queue, Result, Surface, Ticket};
+use parking_lot::{Condvar, Mutex};
+
+use crate::context::{Counters, Stop, whole};
+use crate::device::CpuKernel;
+use crate::launch::Scratch;
+use crate::schedule::{Job, Pool, Shared};
+
+/// Failed tickets that are remembered.
+const ERRORS: usize = 64;
+/// How often a waiting caller looks before it sleeps.
+const LOOKS: u32 = 2000;
+
+#[derive(Default)]
+struct State {
+    pending: VecDeque<(Ticket, Command)>,
+    last: Ticket,
+    /// A thread is running commands.
+    running: bool,
+    /// A worker has been asked to.
+    scheduled: bool,
+    /// Signal of the launch in progress.
+    stop: Option<Arc<Stop>>,
+    closing: bool,
+    scratch: Scratch,
+}
+
+/// The part of a queue that workers see.
+pub struct Runner {
+    state: Mutex<State>,
+    done: Condvar,
+    completed: AtomicU64,
+    busy: AtomicU64,
+    errors: Mutex<VecDeque<(Ticket, Error)>>,
+    shared: Arc<Shared>,
+    counters: Arc<Counters>,
+    threads: usize,
+    watchdog: Option<Duration>,
+}
+
+/// A command queue of the CPU.
+pub struct CpuQueue {
+    runner: Arc<Runner>,
+    /// Keeps the workers alive; they hold no reference to it, so it is never dropped on one of them.
+    _pool: Arc<Pool>,
+}
+
+impl CpuQueue {
+    /// An empty queue.
+    pub fn new(pool: Arc<Pool>, counters: Arc<Counters>, watchdog: Option<Duration>) -> CpuQueue {
+        let runner = Runner {
+            state: Mutex::default(),
+            done: Condvar::new(),
+            completed: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
+            errors: Mutex::default(),
+            shared: pool.shared().clone(),
+            counters,
+            threads: pool.threads().max(1),
+            watchdog,
+        };
+        CpuQueue { runner: Arc::new(runner), _pool: pool }
+    }
+}
+
+impl Runner {
+    /// Runs commands as a worker, unless someone else already does.
+    pub fn run_scheduled(self: &Arc<Self>, scratch: &mut Scratch) {
+        let mut state = self.state.lock();
+        state.scheduled = false;
+        if !state.running {
+            state.running = true;
+            drop(state);
+            self.run(Ticket::MAX, scratch);
+        }
+    }
+
+    /// Runs commands up to `limit`. The caller has set `running`.
+    fn run(self: &Arc<Self>, limit: Ticket, scratch: &mut Scratch) {
+        let mut started = Instant::now();
+        let mut state = self.state.lock();
+        loop {
+            let due = state.pending.front().is_some_and(|(ticket, _)| *ticket <= limit) && !state.closing;
+            let Some((ticket, command)) = (if due { state.pending.pop_front() } else { None }) else {
+                state.running = false;
+                // The rest was flushed too, but is nobody's to wait for now.
+                if !state.pending.is_empty() && !state.closing && !state.scheduled {
+                    state.scheduled = true;
+                    self.shared.enqueue(self.clone());
+                }
+                self.done.notify_all();
+                return;
+            };
+            let stop = Arc::new(Stop::after(self.watchdog));
+            state.stop = Some(stop.clone());
+            drop(state);
+            let result = self.execute(command, &stop, scratch);
+            let now = Instant::now();
+            self.busy.fetch_add((now - started).as_nanos() as u64, Ordering::Relaxed);
+            started = now;
+            if let Err(error) = result {
+                log::error!("command {ticket} failed: {error}");
+                let mut errors = self.errors.lock();
+                if errors.len() == ERRORS {
+                    errors.pop_front();
+                }
+                errors.push_back((ticket, error));
+            }
+            state = self.state.lock();
+            state.stop = None;
+            self.completed.store(ticket, Ordering::Release);
+            self.done.notify_all();
+        }
+    }
+
+    fn execute(&self, command: Command, stop: &Arc<Stop>, scratch: &mut Scratch) -> Result<()> {
+        match command {
+            Command::Launch { kernel, bindings, extent } => {
+                let Some(kernel) = kernel.as_any().downcast_ref::<CpuKernel>() else {
+                    return Err(Error::Failed("a kernel of another backend was launched".into()));
+                };
+                let (code, isa) = (kernel.code.clone(), kernel.isa);
+                let job =
+                    Job::new(code, bindings, extent, isa, self.counters.clone(), stop.clone(), self.threads)?;
+                self.shared.run(job, scratch)
+            }
+            Command::Copy { src, dst } => copy(&src, &dst),
+        }
+    }
+}
+
+/// Copies the rectangle of `src` to the origin of `dst`.
+fn copy(src: &Surface, dst: &Surface) -> Result<()> {
+    let (from, to) = (whole(src)?, whole(dst)?);
+    let element = src.format.bytes() as usize;
+    let bytes = src.width as usize * element;
+    let [from_pitch, to_pitch] = [src.pitch, dst.pitch].map(|pitch| pitch as usize * element);
+    let fits = src.width <= dst.width && src.height <= dst.height && src.format.bytes() == dst.format.bytes();
+    // Rows that follow each other without a gap are one.
+    let (rows, bytes) = if from_pitch == bytes && to_pitch == bytes {
+        (1, bytes * src.height as usize)
+    } else {
+        (src.height as usize, bytes)
+    };
+    let done = fits && (0..rows).all(|row| to.copy(row * to_pitch, &from, row * from_pitch, bytes));
+    if done { Ok(()) } else { Err(Error::Failed("a copy does not fit its surfaces".into())) }
+}
+
+impl Queue for CpuQueue {
+    fn submit(&self, command: Command) -> Result<Ticket> {
+        let mut state = self.runner.state.lock();
+        state.last += 1;
+        let ticket = state.last;
+        state.pending.push_back((ticket, command));
+        Ok(ticket)
+    }
+
+    fn flush(&self) -> Result<()> {
+        let mut state = self.runner.state.lock();
+        if !state.running && !state.scheduled && !state.pending.is_empty() {
+            state.scheduled = true;
+            self.runner.shared.enqueue(self.runner.clone());
+        }
+        Ok(())
+    }
+
+    fn completed(&self) -> Ticket {
+        self.runner.completed.load(Ordering::Acquire)
+    }
+
+    fn wait(&self, ticket: Ticket) -> Result<()> {
+        let runner = &self.runner;
+        let mut looks = 0;
+        while self.completed() < ticket {
+            let mut state = runner.state.lock();
+            if ticket > state.last {
+                return Err(Error::Failed(format!("ticket {ticket} was never given out")));
+            }
+            if !state.running {
+                state.running = true;
+                let mut scratch = std::mem::take(&mut state.scratch);
+                drop(state);
+                runner.run(ticket, &mut scratch);
+                runner.state.lock().scratch = scratch;
+            } else if looks < LOOKS {
+                drop(state);
+                looks += 1;
+                std::hint::spin_loop();
+            } else if self.completed() < ticket {
+                runner.done.wait(&mut state);
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&self, ticket: Ticket) -> Option<Error> {
+        let errors = self.runner.errors.lock();
+        errors.iter().find(|(failed, _)| *failed == ticket).map(|(_, error)| error.clone())
+    }
+
+    fn busy(&self) -> Duration {
+        Duration::from_nanos(self.runner.busy.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for CpuQueue {
+    fn drop(&mut self) {
+        let mut state = self.runner.state.lock();
+        state.closing = true;
+        state.pending.clear();
+        while state.running {
+            if let Some(stop) = &state.stop {
+                stop.cancel();
+            }
+            self.runner.done.wait(&mut state);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Which registers a wave must find as zero.
+//!
+//! All registers start as zero, but clearing a few hundred rows for each wave costs more than small kernels take. A
+//! register whose first mention is a write outside all constructs of main needs no clearing: every thread that can
+//! read it has written it.
+
+use std::ops::Range;
+
+use crate::op::{Code, Op, RowId, Test};
+
+/// Ranges of rows, out of the first `registers` and the arrays, that must be cleared.
+pub fn zeroed(code: &Code, registers: u32, arrays: impl Iterator<Item = Range<RowId>>) -> Vec<Range<RowId>> {
+    let mut scan = Scan { state: vec![State::Unseen; registers as usize] };
+    let mut depth = 0usize;
+    let mut returns = false;
+    for op in &code.ops {
+        let test = |test: &Test| test.row;
+        match op {
+            Op::Lanes { first, end } => {
+                for step in &code.steps[*first as usize..*end as usize] {
+                    let ids = &code.operands[step.first as usize..][..usize::from(step.count)];
+                    let (writes, reads) = ids.split_at(usize::from(step.writes));
+                    reads.iter().for_each(|&row| scan.read(row));
+                    writes.iter().for_each(|&row| scan.write(row, depth));
+                }
+            }
+            Op::Memory(index) => {
+                let access = &code.memory[*index as usize];
+                access.each_row(|row, written| {
+                    if !written {
+                        scan.read(row)
+                    }
+                });
+                access.each_row(|row, written| {
+                    if written {
+                        scan.write(row, depth)
+                    }
+                });
+            }
+            Op::If { cond, .. } => {
+                scan.read(test(cond));
+                depth += 1;
+            }
+            Op::Switch { selector, .. } => {
+                scan.read(*selector);
+                depth += 1;
+            }
+            Op::Loop => depth += 1,
+            Op::EndIf { .. } | Op::EndLoop { .. } | Op::EndSwitch { .. } => depth -= 1,
+            Op::Break { cond, .. } | Op::Continue { cond, .. } => {
+                cond.iter().for_each(|c| scan.read(test(c)))
+            }
+            Op::Return { cond, .. } => {
+                cond.iter().for_each(|c| scan.read(test(c)));
+                returns = true;
+            }
+            Op::Discard { cond, .. } => scan.read(test(cond)),
+            Op::Call { cond, .. } => {
+                cond.iter().for_each(|c| scan.read(test(c)));
+                // What the callee finds is not known here, so nothing that main has not written yet is safe.
+                scan.barrier();
+            }
+            // Main is first; the bodies that follow are reached by calls.
+            Op::End => depth += 1,
+            Op::Else { .. } | Op::Arm { .. } | Op::EndFunction | Op::Fence(_) => {}
+        }
+    }
+    for (_, rows) in &code.outputs {
+        // A thread that returned early shows its outputs too.
+        rows.iter().for_each(|&row| if returns { scan.need(row) } else { scan.read(row) });
+    }
+    let mut list: Vec<Range<RowId>> = Vec::new();
+    for row in (0..registers).filter(|&row| scan.state[row as usize] == State::Needed) {
+        match list.last_mut() {
+            Some(last) if last.end == row => last.end += 1,
+            _ => list.push(row..row + 1),
+        }
+    }
+    list.extend(arrays.filter(|range| !range.is_empty()));
+    list
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Unseen,
+    Written,
+    Needed,
+}
+
+struct Scan {
+    state: Vec<State>,
+}
+
+impl Scan {
+    fn read(&mut self, row: RowId) {
+        if let Some(state) = self.state.get_mut(row as usize) {
+            if *state == State::Unseen {
+                *state = State::Needed;
+            }
+        }
+    }
+
+    fn write(&mut self, row: RowId, depth: usize) {
+        if let Some(state) = self.state.get_mut(row as usize) {
+            if *state == State::Unseen {
+                *state = if depth == 0 { State::Written } else { State::Needed };
+            }
+        }
+    }
+
+    fn need(&mut self, row: RowId) {
+        if let Some(state) = self.state.get_mut(row as usize) {
+            *state = State::Needed;
+        }
+    }
+
+    fn barrier(&mut self) {
+        for state in self.state.iter_mut().filter(|state| **state == State::Unseen) {
+            *state = State::Needed;
+        }
+    }
+}
