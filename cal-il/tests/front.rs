@@ -1,26 +1,231 @@
-//! Accepted and refused kernel texts, as data under `tests/il/`.
+//! Accepted and refused kernel texts, kept as data under `tests/il/`, and texts made up here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-fn texts(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/il").join(folder);
-    let mut found: Vec<(PathBuf, Vec<u8>)> = fs::read_dir(&folder)
+use cal_il::diagnostic::{Diagnostic, Severity, position, render};
+use cal_il::text::{parse, print};
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/il").join(name)
+}
+
+fn texts(name: &str) -> Vec<(String, Vec<u8>)> {
+    let mut found: Vec<(String, Vec<u8>)> = fs::read_dir(folder(name))
         .expect("the folder of texts exists")
         .map(|entry| entry.expect("readable entry").path())
         .filter(|path| path.extension().is_some_and(|e| e == "il"))
-        .map(|path| (path.clone(), fs::read(&path).expect("readable text")))
+        .map(|path| {
+            let name = path.file_stem().and_then(|s| s.to_str()).expect("plain name").to_string();
+            (name, fs::read(&path).expect("readable text"))
+        })
         .collect();
     found.sort();
-    assert!(!found.is_empty(), "no texts in {}", folder.display());
+    assert!(!found.is_empty());
     found
+}
+
+/// The first error, and a check that everything about the list is readable.
+fn first_error(name: &str, text: &[u8]) -> Diagnostic {
+    let errors = cal_il::front(text).expect_err(name);
+    let shown = render(&errors, text, name);
+    assert!(shown.len() < 60_000, "{name}: {} bytes of diagnostics", shown.len());
+    assert!(errors.iter().all(|d| !d.message.is_empty() && d.span.start <= d.span.end), "{name}");
+    errors.into_iter().find(|d| d.severity == Severity::Error).expect("an error among the diagnostics")
 }
 
 #[test]
 fn accepted_texts_check() {
-    for (path, text) in texts("accept") {
+    for (name, text) in texts("accept") {
         if let Err(errors) = cal_il::front(&text) {
-            panic!("{}: {errors:#?}", path.display());
+            panic!("{}", render(&errors, &text, &name));
+        }
+    }
+}
+
+#[test]
+fn refused_texts_say_what_and_where() {
+    let table = fs::read_to_string(folder("reject").join("EXPECTED")).expect("the table of expectations");
+    let expected: Vec<Vec<&str>> =
+        table.lines().filter(|l| !l.starts_with('#')).map(|l| l.split(' ').collect()).collect();
+    let texts = texts("reject");
+    assert_eq!(expected.len(), texts.len(), "every text has one line in EXPECTED");
+    let mut wrong = String::new();
+    for (row, (name, text)) in expected.iter().zip(&texts) {
+        assert_eq!(row[0], name);
+        let error = first_error(name, text);
+        let (line, column) = position(text, error.span.start);
+        let found = format!("{name} {} {line}:{column}", error.rule);
+        if found != row.join(" ") {
+            wrong +=
+                &format!("expected {}\nfound    {found}\n{}\n", row.join(" "), render(&[error], text, name));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn printing_and_parsing_again_is_the_identity() {
+    for (name, text) in texts("accept") {
+        let tree = parse(&text).expect("accepted").without_spans();
+        let printed = print(&tree);
+        let again = match parse(printed.as_bytes()) {
+            Ok(again) => again.without_spans(),
+            Err(errors) => panic!("{}", render(&errors, printed.as_bytes(), &name)),
+        };
+        assert_eq!(tree, again, "{name}:\n{printed}");
+        assert_eq!(print(&again), printed, "{name}");
+    }
+}
+
+/// Runs the front end and asserts that it took less than `limit`.
+fn within(limit: Duration, name: &str, text: &[u8]) -> Diagnostic {
+    let start = Instant::now();
+    let error = first_error(name, text);
+    assert!(start.elapsed() < limit, "{name} took {:?}", start.elapsed());
+    error
+}
+
+#[test]
+fn deep_nesting_is_refused_early() {
+    for opener in ["if_logicalnz r0.x\n", "whileloop\n", "switch r0.x\ncase 0\n"] {
+        let text = format!("il_ps_2_0\n{}end\n", opener.repeat(100_000));
+        let error = within(Duration::from_secs(5), opener, text.as_bytes());
+        assert_eq!(error.rule, "nesting");
+        let lines_each = opener.matches('\n').count();
+        assert_eq!(position(text.as_bytes(), error.span.start), (2 + 256 * lines_each, 1));
+    }
+}
+
+#[test]
+fn deep_calls_are_refused() {
+    let mut text = String::from("il_ps_2_0\ncall 0\nendmain\n");
+    for n in 0..100_000 {
+        text += &format!("func {n}\ncall {}\nret\n", n + 1);
+    }
+    text += "func 100000\nret\nend\n";
+    assert_eq!(within(Duration::from_secs(5), "calls", text.as_bytes()).rule, "call-depth");
+}
+
+#[test]
+fn a_macro_bomb_is_refused() {
+    let mut text = String::from("il_ps_2_0\nmcall(40) (), ()\nmdef(0)_out(0)_in(0)\nmov r0, r1\nmend\n");
+    for n in 1..=40 {
+        text += &format!("mdef({n})_out(0)_in(0)\n{}mend\n", format!("mcall({}) (), ()\n", n - 1).repeat(10));
+    }
+    text += "end\n";
+    assert_eq!(within(Duration::from_secs(20), "bomb", text.as_bytes()).rule, "macro-size");
+}
+
+#[test]
+fn large_hostile_texts_end_quickly() {
+    let limit = Duration::from_secs(10);
+    let body = |line: &str, n: usize| format!("il_ps_2_0\n{}end\n", line.repeat(n)).into_bytes();
+    assert_eq!(within(limit, "endifs", &body("endif\n", 200_000)).rule, "unbalanced");
+    assert_eq!(within(limit, "unknown", &body("abcdefghijklmnop qrst\n", 200_000)).rule, "unknown-opcode");
+    assert_eq!(within(limit, "letters", &vec![b'x'; 4 << 20]).rule, "no-header");
+    assert_eq!(within(limit, "underscores", &body(&"_".repeat(1 << 20), 1)).rule, "unknown-opcode");
+    assert_eq!(within(limit, "too long", &vec![b' '; 33 << 20]).rule, "text-size");
+    assert_eq!(within(limit, "brackets", &body("mov r0, g[[[[[[[[[[\n", 100_000)).rule, "unknown-register");
+    assert_eq!(within(limit, "index", &body("mov r0, g[\n", 100_000)).rule, "missing-operand");
+    assert_eq!(
+        within(limit, "word", &body(&format!("mov{} r0\n", "_x".repeat(1 << 20)), 1)).rule,
+        "unknown-specifier"
+    );
+    assert_eq!(
+        within(limit, "commas", &body(&format!("mov r0{}\n", ", r1".repeat(1 << 18)), 1)).rule,
+        "operand-count"
+    );
+    assert_eq!(within(limit, "no end", &body("mov r0, r1\n", 200_000)[..2_000_000]).rule, "missing-end");
+}
+
+#[test]
+fn several_errors_come_at_once() {
+    let text = b"il_ps_2_0\nmull r0, r1\nadd r0, r1\nmov r0, r1.q\nend\n";
+    let errors = cal_il::front(text).unwrap_err();
+    let lines: Vec<usize> = errors.iter().map(|d| position(text, d.span.start).0).collect();
+    assert_eq!(lines, [2, 3, 4]);
+    let text = b"il_ps_2_0\nmov r0, l0\nmov r0, cb0[1]\nendif\nmov o9, r0\nend\n";
+    let errors = cal_il::front(text).unwrap_err();
+    let lines: Vec<usize> = errors.iter().map(|d| position(text, d.span.start).0).collect();
+    assert_eq!(lines, [2, 3, 4, 5]);
+}
+
+/// A small generator of numbers with a fixed seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % n.max(1)
+    }
+}
+
+#[test]
+fn mutated_texts_never_panic() {
+    let mut seeds = texts("accept");
+    seeds.extend(texts("reject").into_iter().filter(|(_, t)| t.len() < 10_000));
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let start = Instant::now();
+    let mut accepted = 0;
+    for _ in 0..30_000 {
+        let mut text = seeds[random.below(seeds.len())].1.clone();
+        for _ in 0..=random.below(4) {
+            mutate(&mut random, &seeds, &mut text);
+        }
+        match cal_il::front(&text) {
+            Ok(_) => {
+                accepted += 1;
+                // What is accepted also prints and reads back.
+                let tree = parse(&text).expect("accepted").without_spans();
+                let printed = print(&tree);
+                let again = parse(printed.as_bytes()).map(cal_il::text::Ast::without_spans);
+                assert_eq!(again.as_ref(), Ok(&tree), "{}\n{printed}", String::from_utf8_lossy(&text));
+            }
+            Err(errors) => {
+                assert!(errors.iter().any(|d| d.severity == Severity::Error));
+                assert!(!render(&errors, &text, "mutant").is_empty());
+            }
+        }
+        if start.elapsed() > Duration::from_secs(20) {
+            break;
+        }
+    }
+    assert!(accepted > 100, "mutants that stay legal exercise the printer: {accepted}");
+}
+
+fn mutate(random: &mut Random, seeds: &[(String, Vec<u8>)], text: &mut Vec<u8>) {
+    if text.is_empty() {
+        return;
+    }
+    let at = random.below(text.len());
+    match random.below(7) {
+        0 => text[at] = random.below(256) as u8,
+        1 => {
+            text.remove(at);
+        }
+        2 => text.truncate(at),
+        3 => text.insert(at, b"_.,()[]0123456789xyzw;- \n"[random.below(25)]),
+        4 => {
+            let end = (at + random.below(40)).min(text.len());
+            let piece = text[at..end].to_vec();
+            let to = random.below(text.len());
+            text.splice(to..to, piece);
+        }
+        5 => {
+            let end = (at + random.below(20)).min(text.len());
+            text.drain(at..end);
+        }
+        _ => {
+            let other = &seeds[random.below(seeds.len())].1;
+            let lines: Vec<&[u8]> = other.split(|&b| b == b'\n').collect();
+            let mut line = lines[random.below(lines.len())].to_vec();
+            line.push(b'\n');
+            let start = text[..at].iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1);
+            text.splice(start..start, line);
         }
     }
 }

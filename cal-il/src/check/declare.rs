@@ -664,7 +664,8 @@ impl Checker<'_> {
 
     /// Checks what only the whole set of declarations shows.
     pub(super) fn finish_declarations(&mut self) -> Go {
-        if self.stage == Stage::Compute && self.interface.group.is_none() {
+        let refused = self.errors.iter().any(|d| d.rule == "group-size");
+        if self.stage == Stage::Compute && self.interface.group.is_none() && !refused {
             return self.error(
                 Diagnostic::error(
                     "missing-group-size",

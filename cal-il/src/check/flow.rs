@@ -48,6 +48,8 @@ struct Builder {
     /// Enclosing loops and switches of the current place.
     loops: usize,
     switches: usize,
+    /// A closing word without its opener was reported: what else does not match is a consequence.
+    unbalanced: bool,
 }
 
 impl Checker<'_> {
@@ -86,6 +88,7 @@ impl Checker<'_> {
             main_ended: false,
             loops: 0,
             switches: 0,
+            unbalanced: false,
         };
         self.statements(&mut b, 0..self.ast.statements.len())
     }
@@ -331,7 +334,10 @@ impl Checker<'_> {
         }
     }
 
-    fn unbalanced(&mut self, b: &Builder, s: &Statement, opener: &str) -> Go {
+    fn unbalanced(&mut self, b: &mut Builder, s: &Statement, opener: &str) -> Go {
+        if std::mem::replace(&mut b.unbalanced, true) {
+            return Ok(());
+        }
         let name = s.opcode.mnemonic();
         let mut d = Diagnostic::error("unbalanced", s.word, format!("`{name}` without its `{opener}`"));
         if let Some(frame) = b.frames.last() {
@@ -467,6 +473,9 @@ impl Checker<'_> {
     /// Reports constructs left open at the end of a body, and forgets them.
     fn finish_body(&mut self, b: &mut Builder) -> Go {
         while let Some((frame, _)) = Self::close(b) {
+            if b.unbalanced {
+                continue;
+            }
             let (what, close) = match frame.construct {
                 Construct::If { .. } => ("if", "endif"),
                 Construct::Loop => ("whileloop", "endloop"),
@@ -478,6 +487,7 @@ impl Checker<'_> {
                 format!("this `{what}` is not closed by `{close}`"),
             ))?;
         }
+        b.unbalanced = false;
         let mut body = std::mem::take(&mut b.nodes);
         while matches!(body.last(), Some(Node::Return(None, _))) {
             body.pop();

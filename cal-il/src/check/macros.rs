@@ -11,8 +11,8 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::isa::Opcode;
 use crate::text::ast::{Argument, File, OperandKind, Register, Statement};
 
-/// Most statements after expansion.
-pub(super) const MAX_EXPANDED: usize = 1_000_000;
+/// Statements that macros may add. Far above any program met, low enough that a macro bomb stays small.
+pub(super) const MAX_EXPANDED: usize = 250_000;
 /// Deepest nesting of macro calls.
 pub(super) const MAX_MACRO_DEPTH: usize = 64;
 

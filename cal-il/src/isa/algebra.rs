@@ -1,7 +1,7 @@
 //! The algebra in which instruction meanings are written.
 
-use super::lane::division;
 use super::lane::expr::expr;
+use super::lane::{division, root};
 
 /// Primitive operations on 32-bit words (`W`), 64-bit words (`Q`) and truth values (`B`).
 ///
@@ -13,7 +13,7 @@ use super::lane::expr::expr;
 /// denormals nor canonicalise NaN. The provided methods build the rules of the Evergreen device from them
 /// (amd-il-alu 2 and 9). A backend may override a provided method only by something that yields the same bits,
 /// except in native float mode.
-pub trait Algebra {
+pub trait Algebra: Sized {
     /// A 32-bit word.
     type W: Copy;
     /// A 64-bit word.
@@ -141,9 +141,15 @@ pub trait Algebra {
     /// a · b + c with one rounding
     fn dfma_raw(&mut self, a: Self::Q, b: Self::Q, c: Self::Q) -> Self::Q;
     /// a / b, correctly rounded
-    fn ddiv_raw(&mut self, a: Self::Q, b: Self::Q) -> Self::Q;
+    #[inline(always)]
+    fn ddiv_raw(&mut self, a: Self::Q, b: Self::Q) -> Self::Q {
+        division::quotient_double(self, a, b)
+    }
     /// √a, correctly rounded
-    fn dsqrt_raw(&mut self, a: Self::Q) -> Self::Q;
+    #[inline(always)]
+    fn dsqrt_raw(&mut self, a: Self::Q) -> Self::Q {
+        root::square_root_double(self, a)
+    }
     /// Ordered a == b
     fn deq(&mut self, a: Self::Q, b: Self::Q) -> Self::B;
     /// Ordered a < b
@@ -323,5 +329,17 @@ pub trait Algebra {
     #[inline(always)]
     fn fdiv(&mut self, a: Self::W, b: Self::W) -> Self::W {
         division::quotient(self, a, b)
+    }
+
+    /// √a, correctly rounded. The argument is flushed.
+    #[inline(always)]
+    fn fsqrt(&mut self, a: Self::W) -> Self::W {
+        root::square_root(self, a)
+    }
+
+    /// 1/√a, correctly rounded; ±∞ for ±0. The argument is flushed.
+    #[inline(always)]
+    fn frsqrt(&mut self, a: Self::W) -> Self::W {
+        root::reciprocal_root(self, a)
     }
 }

@@ -119,6 +119,7 @@ impl Algebra for Scalar {
             whole.to_bits() | a & 0x8000_0000
         };
         fma(a: u32, b: u32, c: u32) -> u32 = Scalar.flush(f(a).mul_add(f(b), f(c)).to_bits());
+        fsqrt(a: u32) -> u32 = f(a).sqrt().to_bits();
         fdiv(a: u32, b: u32) -> u32 = Scalar.flush((f(a) / f(b)).to_bits());
     }
 }

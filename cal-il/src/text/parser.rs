@@ -11,14 +11,14 @@ use crate::isa::{Opcode, Scope};
 const MAX_ERRORS: usize = 20;
 /// Warnings kept.
 const MAX_WARNINGS: usize = 50;
-/// Longest text: spans have 32 bits, and no kernel comes near.
-const MAX_TEXT: usize = 256 << 20;
+/// Longest text. No kernel comes near, and the checked form of a longer one would take gigabytes.
+const MAX_TEXT: usize = 32 << 20;
 
 /// Parses a kernel text. Refuses text that is not IL; what is spelled correctly but not legal is found by
 /// [`crate::check::check`].
 pub fn parse(text: &[u8]) -> Result<Ast, Vec<Diagnostic>> {
     if text.len() > MAX_TEXT {
-        return Err(vec![Diagnostic::error("text-size", Span::default(), "the text is longer than 256 MiB")]);
+        return Err(vec![Diagnostic::error("text-size", Span::default(), "the text is longer than 32 MiB")]);
     }
     let mut parser = Parser { c: Cursor::new(text), ast: Ast::default(), errors: Vec::new() };
     parser.ast.statements.reserve(text.len() / 32);

@@ -1,12 +1,12 @@
 //! Rounding of integer significands, and the sequences built on it: fused multiply-add and division.
 
 use super::expr::expr;
-use super::float;
+use super::{double, float};
 use crate::isa::Algebra;
 
 /// Definition of [`Algebra::fround`].
 #[inline(always)]
-pub fn round_float<A: Algebra + ?Sized>(a: &mut A, sign: A::W, exponent: A::W, significand: A::Q) -> A::W {
+pub fn round_float<A: Algebra>(a: &mut A, sign: A::W, exponent: A::W, significand: A::Q) -> A::W {
     let (lo, hi) = (a.lo(significand), a.hi(significand));
     let kept = expr!(a, shr(hi, 7));
     let tail = expr!(a, or(and(hi, 0x3F), lo));
@@ -24,7 +24,7 @@ pub fn round_float<A: Algebra + ?Sized>(a: &mut A, sign: A::W, exponent: A::W, s
 
 /// Definition of [`Algebra::dround`].
 #[inline(always)]
-pub fn round_double<A: Algebra + ?Sized>(a: &mut A, sign: A::Q, exponent: A::W, significand: A::Q) -> A::Q {
+pub fn round_double<A: Algebra>(a: &mut A, sign: A::Q, exponent: A::W, significand: A::Q) -> A::Q {
     let normal = expr!(a, ilt(0, exponent));
     let field = expr!(a, select(normal, exponent, 1));
     let shift = expr!(a, iadd(isub(field, exponent), 10));
@@ -43,7 +43,7 @@ pub fn round_double<A: Algebra + ?Sized>(a: &mut A, sign: A::Q, exponent: A::W, 
 
 /// Biased exponent and 24-bit significand of a float; both 0 for a zero.
 #[inline(always)]
-pub(super) fn split<A: Algebra + ?Sized>(a: &mut A, x: A::W) -> (A::W, A::W) {
+pub(super) fn split<A: Algebra>(a: &mut A, x: A::W) -> (A::W, A::W) {
     let exponent = expr!(a, and(shr(x, 23), 0xFF));
     let full = expr!(a, or(and(x, 0x007F_FFFF), 0x0080_0000));
     let significand = expr!(a, select(ieq(exponent, 0), 0, full));
@@ -52,7 +52,7 @@ pub(super) fn split<A: Algebra + ?Sized>(a: &mut A, x: A::W) -> (A::W, A::W) {
 
 /// x >> n with the lowest bit also telling whether any bit was lost; n beyond 63 counts as 63.
 #[inline(always)]
-fn shift_sticky<A: Algebra + ?Sized>(a: &mut A, x: A::Q, n: A::W) -> A::Q {
+fn shift_sticky<A: Algebra>(a: &mut A, x: A::Q, n: A::W) -> A::Q {
     let n = expr!(a, select(ult(n, 63), n, 63));
     let kept = a.qshr(x, n);
     let exact = expr!(a, qeq(qshl(kept, n), x));
@@ -62,7 +62,7 @@ fn shift_sticky<A: Algebra + ?Sized>(a: &mut A, x: A::Q, n: A::W) -> A::Q {
 /// Definition of [`Algebra::fma`]: the exact product and the addend meet in 64 bits, of which the lowest is
 /// sticky.
 #[inline(always)]
-pub fn fma<A: Algebra + ?Sized>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {
+pub fn fma<A: Algebra>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {
     let ((ex, mx), (ey, my), (ez, mz)) = (split(a, x), split(a, y), split(a, z));
     let product_sign = expr!(a, and(xor(x, y), 0x8000_0000));
     let sign = expr!(a, and(z, 0x8000_0000));
@@ -109,7 +109,7 @@ pub fn fma<A: Algebra + ?Sized>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {
 
 /// Definition of [`Algebra::fdiv`]: long division in base 256 (amd-il-alu 9.3).
 #[inline(always)]
-pub fn quotient<A: Algebra + ?Sized>(a: &mut A, x: A::W, y: A::W) -> A::W {
+pub fn quotient<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
     let ((ex, mx), (ey, my)) = (split(a, x), split(a, y));
     let sign = expr!(a, and(xor(x, y), 0x8000_0000));
     let divisor = expr!(a, select(ieq(my, 0), 1, my));
@@ -146,7 +146,7 @@ pub fn quotient<A: Algebra + ?Sized>(a: &mut A, x: A::W, y: A::W) -> A::W {
 
 /// The magnitude that `zeroop` gives for a zero divisor (amd-il-alu 3.2).
 #[inline(always)]
-pub(super) fn zero_magnitude<A: Algebra + ?Sized>(a: &mut A, zeroop: A::W) -> A::W {
+pub(super) fn zero_magnitude<A: Algebra>(a: &mut A, zeroop: A::W) -> A::W {
     let other = expr!(a, select(ieq(zeroop, 1), 0, 0x7F80_0000));
     expr!(a, select(ieq(zeroop, 0), 0x7F7F_FFFF, other))
 }
@@ -177,4 +177,52 @@ pub fn modulo<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
     let quotient = a.fdiv(x, y);
     let whole = expr!(a, xor(ftrunc(quotient), 0x8000_0000));
     float::mad_ieee(a, whole, y, x)
+}
+
+/// Definition of [`Algebra::ddiv_raw`]: an estimate from a reciprocal, made exact by its integer residual.
+#[inline(always)]
+pub fn quotient_double<A: Algebra>(a: &mut A, x: A::Q, y: A::Q) -> A::Q {
+    let ((mx, ex), (my, ey)) = (double::normalise(a, x), double::normalise(a, y));
+    let sign = expr!(a, qand(qxor(x, y), quad({ 1 << 63 })));
+    // Both significands as doubles in [1, 2).
+    let tx = expr!(a, qxor(mx, quad({ 0x3FE0_0000_0000_0000 })));
+    let ty = expr!(a, qxor(my, quad({ 0x3FE0_0000_0000_0000 })));
+    let minus = expr!(a, qxor(ty, quad({ 1 << 63 })));
+    let mut inverse = expr!(a, ftod_raw(fdiv(0x3F80_0000, dtof_raw(ty))));
+    for _ in 0..2 {
+        let error = expr!(a, dfma_raw(minus, inverse, quad({ 1f64.to_bits() })));
+        inverse = a.dfma_raw(inverse, error, inverse);
+    }
+    let q = a.dmul_raw(tx, inverse);
+    let error = a.dfma_raw(minus, q, tx);
+    let q = a.dfma_raw(error, inverse, q);
+    // As an integer in units of 2^-55, from 16 below, the right digits are found by halving steps.
+    let fraction = expr!(a, qor(qand(q, quad({ (1 << 52) - 1 })), quad({ 1 << 52 })));
+    let shift = expr!(a, isub(and(shr(hi(q), 20), 0x7FF), 1020));
+    let mut q = expr!(a, qsub(qshl(fraction, and(shift, 63)), quad({ 16 })));
+    let mut rest = expr!(a, qsub(qshl(mx, 55), qmul(q, my)));
+    for step in [4, 3, 2, 1, 0] {
+        let part = expr!(a, qshl(my, word({ step })));
+        let more = expr!(a, negate(qlt(rest, part)));
+        rest = expr!(a, selectq(more, qsub(rest, part), rest));
+        q = expr!(a, selectq(more, qadd(q, quad({ 1 << step })), q));
+    }
+    let sticky = expr!(a, pack(select(qeq(rest, quad({ 0 })), 0, 1), 0));
+    let long = expr!(a, ine_zero(and(hi(q), 0x0080_0000)));
+    let wide = expr!(a, qor(qshl(q, select(long, 7, 8)), sticky));
+    let exponent = expr!(a, iadd(isub(ex, ey), select(long, 1023, 1022)));
+    let finite = a.dround(sign, exponent, wide);
+
+    let infinity = a.quad(0x7FF0_0000_0000_0000);
+    let (zero_x, zero_y) = (a.is_dzero(x), a.is_dzero(y));
+    let inf_x = expr!(a, qeq(qand(x, quad({ !(1 << 63) })), infinity));
+    let inf_y = expr!(a, qeq(qand(y, quad({ !(1 << 63) })), infinity));
+    let nan = expr!(a, either(is_dnan(x), is_dnan(y)));
+    let invalid = expr!(a, either(both(zero_x, zero_y), both(inf_x, inf_y)));
+    let nan = a.either(nan, invalid);
+    let infinite = a.either(inf_x, zero_y);
+    let zero = a.either(zero_x, inf_y);
+    let number = expr!(a, selectq(zero, sign, finite));
+    let number = expr!(a, selectq(infinite, qor(sign, infinity), number));
+    expr!(a, selectq(nan, quad({ 0x7FF8_0000_0000_0000 }), number))
 }

@@ -23,12 +23,15 @@ pub mod compare;
 pub mod convert;
 pub mod division;
 pub mod double;
+pub mod exponential;
 pub(crate) mod expr;
 pub mod float;
 pub mod int;
 pub mod int64;
 pub mod media;
+pub mod root;
 pub mod rounding;
+pub mod trigonometric;
 
 use super::Algebra;
 
@@ -166,7 +169,23 @@ macro_rules! for_each_lane_op {
             // Division: the last operand is the number of the `_zeroop`.
             Div (F, F, W) -> F = division::div;
             Rcp (F, W) -> F = division::rcp;
+            Rsq (F, W) -> F = root::rsq;
+            Sqrt (F) -> F = root::sqrt;
             Mod (F, F) -> F = division::modulo;
+            // Exponentials; of a logarithm, the last operand is the `_zeroop`. Exn is e^x.
+            Exp (F) -> F = exponential::exp2;
+            Exn (F) -> F = exponential::exp;
+            Log (F, W) -> F = exponential::log2;
+            Ln (F, W) -> F = exponential::ln;
+            Pow (F, F) -> F = exponential::pow;
+            // Trigonometric functions, in radians.
+            Sin (F) -> F = trigonometric::sin;
+            Cos (F) -> F = trigonometric::cos;
+            Tan (F) -> F = trigonometric::tan;
+            Asin (F) -> F = trigonometric::asin;
+            Acos (F) -> F = trigonometric::acos;
+            Atan (F) -> F = trigonometric::atan;
+            Pireduce (F) -> F = trigonometric::pireduce;
             Ldexp (F, W) -> F = convert::ldexp;
             FrexpExp (F) -> W = convert::frexp_exp;
             FrexpMant (F) -> F = convert::frexp_mant;
@@ -223,6 +242,7 @@ macro_rules! for_each_lane_op {
             Dmad (Q, Q, Q) -> Q = double::mad;
             Ddiv (Q, Q, W) -> Q = double::div;
             Drcp (Q, W) -> Q = double::rcp;
+            Drsq (Q, W) -> Q = root::drsq;
             Dsqrt (Q) -> Q = double::sqrt;
             Dmin (Q, Q) -> Q = double::min;
             Dmax (Q, Q) -> Q = double::max;
