@@ -26,6 +26,7 @@ pub mod double;
 pub mod exponential;
 pub(crate) mod expr;
 pub mod float;
+pub mod gcn;
 pub mod int;
 pub mod int64;
 pub mod media;
@@ -255,6 +256,18 @@ macro_rules! for_each_lane_op {
             Dne (Q, Q) -> W = double::ne;
             Dlt (Q, Q) -> W = double::lt;
             Dge (Q, Q) -> W = double::ge;
+
+            // Steps of division and range reduction. A scale takes (value, denominator, numerator); its flag goes to
+            // the last operand of the fmas.
+            DivScale (F, F, F) -> F = gcn::div_scale;
+            DivScaleFlag (F, F, F) -> W = gcn::div_scale_flag;
+            DivFmas (F, F, F, W) -> F = gcn::div_fmas;
+            DivFixup (F, F, F) -> F = gcn::div_fixup;
+            DdivScale (Q, Q, Q) -> Q = gcn::ddiv_scale;
+            DdivScaleFlag (Q, Q, Q) -> W = gcn::ddiv_scale_flag;
+            DdivFmas (Q, Q, Q, W) -> Q = gcn::ddiv_fmas;
+            DdivFixup (Q, Q, Q) -> Q = gcn::ddiv_fixup;
+            DtrigPreop (Q, W) -> Q = gcn::dtrig_preop;
 
             // 64-bit integers. I64mul serves the unsigned form too.
             I64add (Q, Q) -> Q = int64::add;
