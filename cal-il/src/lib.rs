@@ -24,6 +24,7 @@ pub mod inst;
 pub mod ir;
 pub mod isa;
 pub mod lower;
+pub mod spirv;
 pub mod text;
 
 /// Text to checked kernel: [`text::parse`], then [`check::check`].

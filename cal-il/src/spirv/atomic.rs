@@ -1,0 +1,301 @@
+//! Read-modify-write on memory (amd-il 5.5).
+
+use rspirv::dr::Operand as Literal;
+use rspirv::spirv::{Capability, Decoration, Op, StorageClass, Word};
+
+use super::Emitter;
+use super::lane::Quad;
+use super::launch::Slot;
+use super::memory::{Place, Words};
+use super::module::Type;
+use crate::ir::{AtomicAddress, AtomicOp, Operand, Reg, Space, WideAtomic};
+use crate::isa::Algebra;
+
+/// The instruction that does it in one step.
+fn direct(op: AtomicOp) -> Option<Op> {
+    Some(match op {
+        AtomicOp::Add => Op::AtomicIAdd,
+        AtomicOp::Sub => Op::AtomicISub,
+        AtomicOp::Min => Op::AtomicSMin,
+        AtomicOp::Max => Op::AtomicSMax,
+        AtomicOp::UMin => Op::AtomicUMin,
+        AtomicOp::UMax => Op::AtomicUMax,
+        AtomicOp::And => Op::AtomicAnd,
+        AtomicOp::Or => Op::AtomicOr,
+        AtomicOp::Xor => Op::AtomicXor,
+        AtomicOp::Xchg => Op::AtomicExchange,
+        AtomicOp::RSub | AtomicOp::Inc | AtomicOp::Dec | AtomicOp::MskOr | AtomicOp::CmpXchg => return None,
+    })
+}
+
+impl Emitter<'_> {
+    #[allow(clippy::too_many_arguments)]
+    pub fn atomic(
+        &mut self,
+        op: AtomicOp,
+        space: Space,
+        address: &AtomicAddress,
+        src: &Operand,
+        src2: Option<&Operand>,
+        dst: Option<Reg>,
+        wide: Option<&WideAtomic>,
+    ) {
+        let s = self.operand(src);
+        let s2 = src2.map(|operand| self.operand(operand));
+        let s2 = s2.unwrap_or_else(|| self.word(0));
+        let words = self.space(space);
+        let two = self.word(2);
+        let (index, mut inside) = match address {
+            AtomicAddress::Byte(address) => {
+                let address = self.operand(address);
+                (self.shr(address, two), None)
+            }
+            AtomicAddress::Texel(coord) => {
+                let Space::Uav(uav) = space else { return };
+                let row = self.layout.row(Slot::Uav(uav));
+                let surface = self.surface_at(row);
+                let (element, inside) = self.texel_element(&surface, coord, [0; 3], self.uav_is_flat(uav));
+                // Of elements wider than a word the first word is meant.
+                let (bytes, two, zero) = (self.lg_bytes(&surface), self.word(2), self.word(0));
+                let wider = self.ult(two, bytes);
+                let shift = self.isub(bytes, two);
+                let shift = self.select(wider, shift, zero);
+                (self.shl(element, shift), Some(inside))
+            }
+        };
+        if let Some(wide) = wide {
+            let high = self.operand(&wide.src);
+            let high2 = wide.src2.as_ref().map(|operand| self.operand(operand));
+            let high2 = high2.unwrap_or_else(|| self.word(0));
+            return self.wide_atomic(op, words, index, [s, high], [s2, high2], dst, wide.dst);
+        }
+        let within = self.ult(index, words.limit);
+        inside = Some(match inside {
+            Some(inside) => self.both(inside, within),
+            None => within,
+        });
+        let inside = inside.unwrap_or(within);
+        let old = self.when_else_zero(inside, |e| {
+            let pointer = e.pointer_to(words, index);
+            e.word_atomic(op, words, pointer, s, s2)
+        });
+        if let Some(dst) = dst {
+            self.write(dst, old);
+        }
+    }
+
+    /// An atomic on a word; the old value.
+    fn word_atomic(&mut self, op: AtomicOp, words: Words, pointer: Word, s: Word, s2: Word) -> Word {
+        let u32 = self.t.u32;
+        let (scope, relaxed) = (self.word(Self::scope(words) as u32), self.word(0));
+        if let Some(op) = direct(op) {
+            return self.w.op(op, u32, &[pointer, scope, relaxed, s]);
+        }
+        match op {
+            AtomicOp::CmpXchg => {
+                let operands = [pointer, scope, relaxed, relaxed, s, s2];
+                self.w.op(Op::AtomicCompareExchange, u32, &operands)
+            }
+            // With the largest limit the wrapping forms are plain steps.
+            AtomicOp::Inc if self.w.bits.get(&s) == Some(&u32::MAX) => {
+                let one = self.word(1);
+                self.w.op(Op::AtomicIAdd, u32, &[pointer, scope, relaxed, one])
+            }
+            AtomicOp::Dec if self.w.bits.get(&s) == Some(&u32::MAX) => {
+                let one = self.word(1);
+                self.w.op(Op::AtomicISub, u32, &[pointer, scope, relaxed, one])
+            }
+            _ => {
+                let first = self.w.op(Op::AtomicLoad, u32, &[pointer, scope, relaxed]);
+                self.exchange_loop(u32, first, |e, m| {
+                    let new = e.new_word(op, m, s, s2);
+                    let operands = [pointer, scope, relaxed, relaxed, new, m];
+                    e.w.op(Op::AtomicCompareExchange, u32, &operands)
+                })
+            }
+        }
+    }
+
+    /// Repeats `attempt`, which takes the value thought to be in memory and gives the one that was, until they
+    /// agree.
+    fn exchange_loop(
+        &mut self,
+        ty: Word,
+        first: Word,
+        attempt: impl FnOnce(&mut Self, Word) -> Word,
+    ) -> Word {
+        let memo = self.memo.clone();
+        let variable = self.w.local(ty, None);
+        self.w.store(variable, first, None);
+        let [head, body, next, merge] = [0; 4].map(|_| self.w.id());
+        self.w.branch(head);
+        self.w.label(head);
+        self.w.loop_merge(merge, next);
+        self.w.branch(body);
+        self.w.label(body);
+        let thought = self.w.load(ty, variable, None);
+        let found = attempt(self, thought);
+        self.w.store(variable, found, None);
+        let same = self.w.op(Op::IEqual, self.t.bool, &[thought, found]);
+        self.w.branch_if(same, merge, next);
+        self.w.label(next);
+        self.w.branch(head);
+        self.w.label(merge);
+        self.memo = memo;
+        self.w.load(ty, variable, None)
+    }
+
+    /// The new value for old value `m`, of the operations that no instruction does.
+    fn new_word(&mut self, op: AtomicOp, m: Word, s: Word, s2: Word) -> Word {
+        let (zero, one) = (self.word(0), self.word(1));
+        match op {
+            AtomicOp::RSub => self.isub(s, m),
+            AtomicOp::Inc => {
+                let (more, below) = (self.iadd(m, one), self.ult(m, s));
+                self.select(below, more, zero)
+            }
+            AtomicOp::Dec => {
+                let less = self.isub(m, one);
+                let (none, above) = (self.ieq(m, zero), self.ult(s, m));
+                let wraps = self.either(none, above);
+                self.select(wraps, s, less)
+            }
+            AtomicOp::MskOr => {
+                let keep = self.not(s);
+                let kept = self.and(m, keep);
+                self.or(kept, s2)
+            }
+            _ => s,
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn wide_atomic(
+        &mut self,
+        op: AtomicOp,
+        words: Words,
+        index: Word,
+        src: [Word; 2],
+        src2: [Word; 2],
+        lo: Option<Reg>,
+        hi: Option<Reg>,
+    ) {
+        let Place::Address(address) = words.place else {
+            // Group memory is an array of words.
+            return self.refuse("64-bit atomics on group memory are not supported");
+        };
+        if !self.target.int64_atomics || !self.target.int64 {
+            return self.refuse("the device has no 64-bit atomics");
+        }
+        self.w.capability(Capability::Int64Atomics);
+        let (one, zero) = (self.word(1), self.word(0));
+        let last = self.iadd(index, one);
+        let inside = self.ult(last, words.limit);
+        let u64 = self.w.ty(Type::U64);
+        let (yes, merge, before) = (self.w.id(), self.w.id(), self.w.current());
+        self.w.selection_merge(merge);
+        self.w.branch_if(inside, yes, merge);
+        self.w.label(yes);
+        let memo = self.memo.clone();
+        let index = match words.first {
+            Some(first) => self.iadd(first, index),
+            None => index,
+        };
+        let pair = self.shr(index, one);
+        let pointer = self.wide_pointer(address, pair);
+        let (scope, relaxed) = (self.word(Self::scope(words) as u32), zero);
+        let wide = |e: &mut Self, [lo, hi]: [Word; 2]| {
+            let pair = e.w.op(Op::CompositeConstruct, e.t.uvec2, &[lo, hi]);
+            e.w.op(Op::Bitcast, u64, &[pair])
+        };
+        let (s, s2) = (wide(self, src), wide(self, src2));
+        let old = match (direct(op), op) {
+            (Some(op), _) => self.w.op(op, u64, &[pointer, scope, relaxed, s]),
+            (None, AtomicOp::CmpXchg) => {
+                self.w.op(Op::AtomicCompareExchange, u64, &[pointer, scope, relaxed, relaxed, s, s2])
+            }
+            _ => {
+                let first = self.w.op(Op::AtomicLoad, u64, &[pointer, scope, relaxed]);
+                self.exchange_loop(u64, first, |e, m| {
+                    let new = e.new_quad(op, m, s, s2);
+                    e.w.op(Op::AtomicCompareExchange, u64, &[pointer, scope, relaxed, relaxed, new, m])
+                })
+            }
+        };
+        self.memo = memo;
+        let end = self.w.current();
+        self.w.branch(merge);
+        self.w.label(merge);
+        let none = self.w.quad(0);
+        let old = self.w.op(Op::Phi, u64, &[old, end, none, before]);
+        let (low, high) = (self.lo(Quad::Integer(old)), self.hi(Quad::Integer(old)));
+        for (register, word) in [(lo, low), (hi, high)] {
+            if let Some(register) = register {
+                self.write(register, word);
+            }
+        }
+    }
+
+    fn new_quad(&mut self, op: AtomicOp, m: Word, s: Word, s2: Word) -> Word {
+        let u64 = self.w.ty(Type::U64);
+        let (zero, one) = (self.w.quad(0), self.w.quad(1));
+        let bool = self.t.bool;
+        match op {
+            AtomicOp::RSub => self.w.op(Op::ISub, u64, &[s, m]),
+            AtomicOp::Inc => {
+                let more = self.w.op(Op::IAdd, u64, &[m, one]);
+                let below = self.w.op(Op::ULessThan, bool, &[m, s]);
+                self.w.op(Op::Select, u64, &[below, more, zero])
+            }
+            AtomicOp::Dec => {
+                let less = self.w.op(Op::ISub, u64, &[m, one]);
+                let none = self.w.op(Op::IEqual, bool, &[m, zero]);
+                let above = self.w.op(Op::ULessThan, bool, &[s, m]);
+                let wraps = self.either(none, above);
+                self.w.op(Op::Select, u64, &[wraps, s, less])
+            }
+            AtomicOp::MskOr => {
+                let keep = self.w.op(Op::Not, u64, &[s]);
+                let kept = self.w.op(Op::BitwiseAnd, u64, &[m, keep]);
+                self.w.op(Op::BitwiseOr, u64, &[kept, s2])
+            }
+            _ => s,
+        }
+    }
+
+    /// Pointer to 64-bit word `index` at an address.
+    fn wide_pointer(&mut self, address: Word, index: Word) -> Word {
+        let class = StorageClass::PhysicalStorageBuffer;
+        let block = match self.pointers.get(&0) {
+            Some(block) => *block,
+            None => {
+                let element = self.w.ty(Type::U64);
+                let array = self.w.global(Op::TypeRuntimeArray, None, vec![Literal::IdRef(element)]);
+                self.w.decorate(array, Decoration::ArrayStride, &[8]);
+                let block = self.w.global(Op::TypeStruct, None, vec![Literal::IdRef(array)]);
+                self.w.decorate(block, Decoration::Block, &[]);
+                self.w.decorate_member(block, 0, Decoration::Offset, &[0]);
+                let block = self.w.ty(Type::Pointer(class, block));
+                self.pointers.insert(0, block);
+                block
+            }
+        };
+        let base = self.w.op(Op::Bitcast, block, &[address]);
+        let (pointer, zero) = (self.w.pointer(class, Type::U64), self.w.word(0));
+        self.w.op(Op::AccessChain, pointer, &[base, zero, index])
+    }
+
+    pub fn counter(&mut self, uav: u32, consume: bool, dst: Reg) {
+        let row = self.layout.row(Slot::Counters);
+        let words = self.surface_words(row);
+        let (index, one) = (self.word(uav), self.word(1));
+        let inside = self.ult(index, words.limit);
+        let op = if consume { AtomicOp::Sub } else { AtomicOp::Add };
+        let value = self.when_else_zero(inside, |e| {
+            let pointer = e.pointer_to(words, index);
+            let old = e.word_atomic(op, words, pointer, one, one);
+            if consume { e.isub(old, one) } else { old }
+        });
+        self.write(dst, value);
+    }
+}

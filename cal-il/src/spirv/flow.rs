@@ -1,0 +1,777 @@
+//! Statements as structured control flow, functions, and the order of memory accesses between threads.
+//!
+//! Registers are variables across blocks, so no phi is needed. A `switch` whose arms fall through becomes a
+//! sequence of conditional arms inside a one-case `OpSwitch`, which gives `break` its target and lets `continue`
+//! pass.
+//!
+//! *Lockstep.* Programs of one-wave groups may count on the 64 threads running together (amd-il 5.8). Devices run
+//! fewer at a time, so barriers stand between conflicting accesses to group memory where all threads pass.
+
+use std::collections::HashSet;
+
+use rspirv::spirv::{BuiltIn, MemorySemantics, Op, Scope, Word};
+
+use super::launch::Slot;
+use super::registers::{calls, destinations, order, visit};
+use super::{Emitter, TILE, uniform};
+use crate::inst::Fence;
+use crate::ir::{
+    Arm, Block, Builtin, Cond, LaneInst, MemoryInst, Operand, PositionKind, Program, Reg, Space, Stage, Stmt,
+    StmtKind, ThreadId,
+};
+use crate::isa::Algebra;
+use crate::isa::lane::{Class, apply};
+
+/// Key of the R700 areas among the LDS blocks.
+pub(super) const OWN_AREAS: u32 = u32::MAX;
+
+/// Where breaks and continues go, and what group memory has seen.
+#[derive(Default)]
+pub(super) struct Flow {
+    breaks: Vec<Word>,
+    continues: Vec<Word>,
+    /// Threads of the group may have parted.
+    parted: bool,
+    /// Barriers between conflicting accesses are wanted.
+    lockstep: bool,
+    /// Group memory was read, written, since the last barrier.
+    read: bool,
+    written: bool,
+    /// Functions that may kill the thread.
+    killers: HashSet<usize>,
+}
+
+impl Flow {
+    pub fn of(program: &Program, threads: u32) -> Self {
+        let mut killers = HashSet::new();
+        for n in order(&program.functions) {
+            let body = &program.functions[n].body;
+            let mut kills = discards(body);
+            calls(body, &mut |callee| kills |= killers.contains(&callee));
+            if kills {
+                killers.insert(n);
+            }
+        }
+        let lockstep = program.stage == Stage::Compute && threads <= 64;
+        Self { lockstep, killers, ..Self::default() }
+    }
+}
+
+/// All lane and memory operations of a program.
+fn any(program: &Program, test: &mut impl FnMut(&StmtKind) -> bool) -> bool {
+    fn block(statements: &Block, test: &mut impl FnMut(&StmtKind) -> bool) -> bool {
+        statements.iter().any(|s| {
+            test(&s.kind)
+                || match &s.kind {
+                    StmtKind::If { then, otherwise, .. } => block(then, test) || block(otherwise, test),
+                    StmtKind::Loop { body } => block(body, test),
+                    StmtKind::Switch { arms, .. } => arms.iter().any(|arm| block(&arm.body, test)),
+                    _ => false,
+                }
+        })
+    }
+    program.functions.iter().any(|function| block(&function.body, test))
+}
+
+/// Whether double-precision instructions occur: the module needs float controls for them.
+pub(super) fn uses_double(program: &Program) -> bool {
+    any(program, &mut |kind| match kind {
+        StmtKind::Lane(inst) => inst.op.result() == Class::Q || inst.op.arguments().contains(&Class::Q),
+        _ => false,
+    })
+}
+
+/// Whether threads exchange what they read from the R700 areas.
+pub(super) fn exchanges(program: &Program) -> bool {
+    any(program, &mut |kind| {
+        matches!(kind, StmtKind::Memory(MemoryInst::LdsReadAny { neighbor_exchange: true, .. }))
+    })
+}
+
+/// Whether the program orders global memory between threads.
+pub(super) fn orders_memory(program: &Program) -> bool {
+    any(program, &mut |kind| match kind {
+        StmtKind::Fence(fence) => {
+            fence.intersects(Fence::MEMORY | Fence::MEMORY_READ | Fence::MEMORY_WRITE | Fence::GDS)
+        }
+        StmtKind::Memory(MemoryInst::Atomic { .. }) => true,
+        _ => false,
+    })
+}
+
+fn discards(block: &Block) -> bool {
+    block.iter().any(|statement| match &statement.kind {
+        StmtKind::Discard(_) => true,
+        StmtKind::If { then, otherwise, .. } => discards(then) || discards(otherwise),
+        StmtKind::Loop { body } => discards(body),
+        StmtKind::Switch { arms, .. } => arms.iter().any(|arm| discards(&arm.body)),
+        _ => false,
+    })
+}
+
+/// Registers that the statements may write, called functions included.
+pub(super) fn written(program: &Program, block: &Block) -> HashSet<Reg> {
+    fn enter(program: &Program, block: &Block, out: &mut HashSet<Reg>, seen: &mut HashSet<usize>) {
+        visit(block, &mut |register, writes| {
+            if writes {
+                out.insert(register);
+            }
+        });
+        calls(block, &mut |callee| {
+            if seen.insert(callee) {
+                enter(program, &program.functions[callee].body, out, seen);
+            }
+        });
+    }
+    let mut out = HashSet::new();
+    enter(program, block, &mut out, &mut HashSet::new());
+    out
+}
+
+/// Whether the statements, or functions they call, use group memory.
+fn uses_group_memory(program: &Program, block: &Block) -> bool {
+    block.iter().any(|statement| match &statement.kind {
+        StmtKind::Memory(inst) => group_access(inst).is_some(),
+        StmtKind::If { then, otherwise, .. } => {
+            uses_group_memory(program, then) || uses_group_memory(program, otherwise)
+        }
+        StmtKind::Loop { body } => uses_group_memory(program, body),
+        StmtKind::Switch { arms, .. } => arms.iter().any(|arm| uses_group_memory(program, &arm.body)),
+        StmtKind::Call { function, .. } => uses_group_memory(program, &program.functions[*function].body),
+        _ => false,
+    })
+}
+
+/// Whether an access to group memory writes; `None` for other accesses.
+fn group_access(inst: &MemoryInst) -> Option<bool> {
+    match inst {
+        MemoryInst::RawLoad { space: Space::Lds(_), .. } | MemoryInst::LdsReadAny { .. } => Some(false),
+        MemoryInst::RawStore { space: Space::Lds(_), .. }
+        | MemoryInst::Atomic { space: Space::Lds(_), .. }
+        | MemoryInst::LdsWriteOwn { .. } => Some(true),
+        _ => None,
+    }
+}
+
+impl Emitter<'_> {
+    /// Writes all functions of the program; returns main's.
+    pub fn program_functions(&mut self) -> Word {
+        let program = self.program;
+        let order = order(&program.functions);
+        for n in &order {
+            let id = self.w.id();
+            self.functions.insert(*n, id);
+        }
+        let void = self.t.void;
+        for n in order {
+            let function = self.functions[&n];
+            self.memo = Default::default();
+            self.flow.parted = n != 0;
+            self.w.begin(function, void, &[]);
+            self.block(&program.functions[n].body);
+            if self.w.reachable() {
+                self.spill();
+                self.w.return_void();
+            }
+            self.w.end();
+        }
+        self.functions[&0]
+    }
+
+    /// Writes the entry point around main.
+    pub fn entry(&mut self, entry: Word, body: Word) {
+        let void = self.t.void;
+        self.memo = Default::default();
+        self.w.begin(entry, void, &[]);
+        match self.program.stage {
+            Stage::Pixel => {
+                let domain = self.row_at(0);
+                let (width, height) = (self.part(domain, 2), self.part(domain, 3));
+                let (x, y) = (self.pixel_index(0), self.pixel_index(1));
+                let (in_x, in_y) = (self.ult(x, width), self.ult(y, height));
+                let inside = self.both(in_x, in_y);
+                self.when(inside, |e| {
+                    e.w.op(Op::FunctionCall, void, &[body]);
+                    match e.killed {
+                        None => e.outputs(),
+                        Some(killed) => {
+                            let killed = e.w.load(e.t.u32, killed, None);
+                            let zero = e.word(0);
+                            let alive = e.ieq(killed, zero);
+                            e.when(alive, |e| e.outputs());
+                        }
+                    }
+                });
+            }
+            Stage::Compute => {
+                if self.shared_words > 0 {
+                    self.zero_group_memory();
+                }
+                self.w.op(Op::FunctionCall, void, &[body]);
+            }
+        }
+        self.w.return_void();
+        self.w.end();
+    }
+
+    fn outputs(&mut self) {
+        let program = self.program;
+        for output in &program.outputs {
+            let words = output.registers.map(|register| self.read(register));
+            let row = self.layout.row(Slot::Output(output.index));
+            let domain = self.row_at(0);
+            let (x0, y0) = (self.part(domain, 0), self.part(domain, 1));
+            let (x, y) = (self.pixel_index(0), self.pixel_index(1));
+            let (x, y) = (self.iadd(x, x0), self.iadd(y, y0));
+            self.store_texel(row, x, Some(y), words);
+        }
+    }
+
+    /// All words of group memory become 0 before anything else.
+    fn zero_group_memory(&mut self) {
+        let threads = {
+            let xy = self.imul(self.block[0], self.block[1]);
+            self.imul(xy, self.block[2])
+        };
+        let first = self.builtin(Builtin::Thread(ThreadId::InGroupFlat, 0));
+        let (u32, end) = (self.t.u32, self.word(self.shared_words));
+        let index = self.w.local(u32, None);
+        self.w.store(index, first, None);
+        let [head, check, body, next, merge] = [0; 5].map(|_| self.w.id());
+        self.w.branch(head);
+        self.w.label(head);
+        self.w.loop_merge(merge, next);
+        self.w.branch(check);
+        self.w.label(check);
+        let at = self.w.load(u32, index, None);
+        let more = self.ult(at, end);
+        self.w.branch_if(more, body, merge);
+        self.w.label(body);
+        let (pointer, zero) = (self.shared_pointer(at), self.word(0));
+        self.w.store(pointer, zero, None);
+        self.w.branch(next);
+        self.w.label(next);
+        let at = self.iadd(at, threads);
+        self.w.store(index, at, None);
+        self.w.branch(head);
+        self.w.label(merge);
+        self.barrier();
+    }
+
+    /// Runs `f` where the condition holds. What `f` finds out is forgotten, registers must not be written.
+    pub fn when(&mut self, condition: Word, f: impl FnOnce(&mut Self)) {
+        let (yes, merge) = (self.w.id(), self.w.id());
+        self.w.selection_merge(merge);
+        self.w.branch_if(condition, yes, merge);
+        self.w.label(yes);
+        let memo = self.memo.clone();
+        f(self);
+        self.memo = memo;
+        self.w.branch(merge);
+        self.w.label(merge);
+    }
+
+    /// The word of `f` where the condition holds, else 0.
+    pub fn when_else_zero(&mut self, condition: Word, f: impl FnOnce(&mut Self) -> Word) -> Word {
+        let (yes, merge, before) = (self.w.id(), self.w.id(), self.w.current());
+        self.w.selection_merge(merge);
+        self.w.branch_if(condition, yes, merge);
+        self.w.label(yes);
+        let memo = self.memo.clone();
+        let value = f(self);
+        self.memo = memo;
+        let last = self.w.current();
+        self.w.branch(merge);
+        self.w.label(merge);
+        let zero = self.word(0);
+        self.w.op(Op::Phi, self.t.u32, &[value, last, zero, before])
+    }
+
+    fn condition(&mut self, cond: &Cond) -> Word {
+        let (value, zero) = (self.operand(&cond.operand), self.word(0));
+        let op = if cond.nonzero { Op::INotEqual } else { Op::IEqual };
+        self.w.op(op, self.t.bool, &[value, zero])
+    }
+
+    fn block(&mut self, block: &Block) {
+        for statement in block {
+            if !self.w.reachable() {
+                return;
+            }
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        match &statement.kind {
+            StmtKind::Lane(inst) => self.lane(inst),
+            StmtKind::Memory(inst) => {
+                self.keep_lockstep(inst);
+                self.memory(inst);
+                debug_assert!(destinations(inst).all(|register| self.memo.registers.contains_key(&register)));
+            }
+            StmtKind::If { cond, then, otherwise } => self.branches(cond, then, otherwise),
+            StmtKind::Loop { body } => self.endless(body),
+            StmtKind::Switch { selector, arms } => self.switch(selector, arms),
+            StmtKind::Break(cond) => {
+                if let Some(to) = self.flow.breaks.last().copied() {
+                    self.jump(cond.as_ref(), Some(to));
+                }
+            }
+            StmtKind::Continue(cond) => {
+                if let Some(to) = self.flow.continues.last().copied() {
+                    self.jump(cond.as_ref(), Some(to));
+                }
+            }
+            StmtKind::Return(cond) => self.jump(cond.as_ref(), None),
+            StmtKind::Call { function, cond } => self.call(*function, cond.as_ref()),
+            StmtKind::Discard(cond) => self.discard(cond),
+            StmtKind::Fence(fence) => self.fence(*fence),
+        }
+    }
+
+    fn lane(&mut self, inst: &LaneInst) {
+        let words: Vec<Word> = inst.args.iter().map(|operand| self.operand(operand)).collect();
+        self.flushed_arguments = inst.op.arguments().iter().all(|class| *class == Class::F);
+        let (lo, hi) = apply(self, inst.op, &words);
+        self.flushed_arguments = false;
+        self.write(inst.dst[0], lo);
+        if let Some(hi) = hi {
+            self.write(inst.dst[1], hi);
+        }
+    }
+
+    /// Goes to a label, or returns, if the condition holds.
+    fn jump(&mut self, cond: Option<&Cond>, to: Option<Word>) {
+        let Some(cond) = cond else {
+            self.spill();
+            return match to {
+                Some(to) => self.w.branch(to),
+                None => self.w.return_void(),
+            };
+        };
+        let condition = self.condition(cond);
+        self.spill();
+        self.flow.parted |= self.uniformity.parts(cond);
+        let merge = self.w.id();
+        self.w.selection_merge(merge);
+        match to {
+            Some(to) => self.w.branch_if(condition, to, merge),
+            None => {
+                let leave = self.w.id();
+                self.w.branch_if(condition, leave, merge);
+                self.w.label(leave);
+                self.w.return_void();
+            }
+        }
+        self.w.label(merge);
+    }
+
+    fn branches(&mut self, cond: &Cond, then: &Block, otherwise: &Block) {
+        let condition = self.condition(cond);
+        self.spill();
+        let [yes, no, merge] = [0; 3].map(|_| self.w.id());
+        self.w.selection_merge(merge);
+        self.w.branch_if(condition, yes, if otherwise.is_empty() { merge } else { no });
+        let before = self.memo.clone();
+        let parts = self.uniformity.parts(cond);
+        let outer = self.flow.parted;
+        let (read, written) = (self.flow.read, self.flow.written);
+        let mut after = (read, written);
+        for (label, side) in [(yes, then), (no, otherwise)] {
+            if label == no && otherwise.is_empty() {
+                continue;
+            }
+            self.flow.parted = outer || parts;
+            (self.flow.read, self.flow.written) = (read, written);
+            self.memo = before.clone();
+            self.w.label(label);
+            self.block(side);
+            if self.w.reachable() {
+                self.spill();
+                self.w.branch(merge);
+            }
+            after = (after.0 | self.flow.read, after.1 | self.flow.written);
+        }
+        (self.flow.read, self.flow.written) = after;
+        let gone = uniform::leaves(then) || uniform::leaves(otherwise);
+        let inner = self.uniformity.exits(then) || self.uniformity.exits(otherwise);
+        self.flow.parted = outer || (parts && gone) || inner;
+        self.memo = before;
+        self.forget(then);
+        self.forget(otherwise);
+        self.w.label(merge);
+    }
+
+    fn endless(&mut self, body: &Block) {
+        self.spill();
+        self.forget(body);
+        let before = self.memo.clone();
+        let [head, first, next, merge] = [0; 4].map(|_| self.w.id());
+        self.w.branch(head);
+        self.w.label(head);
+        self.w.loop_merge(merge, next);
+        self.w.branch(first);
+        self.w.label(first);
+        self.flow.breaks.push(merge);
+        self.flow.continues.push(next);
+        let outer = self.flow.parted;
+        self.flow.parted |= self.uniformity.loop_parts(body);
+        if uses_group_memory(self.program, body) {
+            // What the iteration before did.
+            (self.flow.read, self.flow.written) = (true, true);
+        }
+        self.block(body);
+        if self.w.reachable() {
+            self.spill();
+            self.w.branch(next);
+        }
+        self.w.label(next);
+        self.w.branch(head);
+        self.flow.breaks.pop();
+        self.flow.continues.pop();
+        self.flow.parted = outer || returns(body);
+        self.memo = before;
+        self.w.label(merge);
+    }
+
+    fn switch(&mut self, selector: &Operand, arms: &[Arm]) {
+        let value = self.operand(selector);
+        self.spill();
+        let before = self.memo.clone();
+        let merge = self.w.id();
+        let outer = self.flow.parted;
+        let inner = outer
+            || self.uniformity.differs(selector)
+            || arms.iter().any(|arm| self.uniformity.exits(&arm.body));
+        self.flow.parted = inner;
+        self.flow.breaks.push(merge);
+        let (last, rest) = match arms.split_last() {
+            Some((last, rest)) => (Some(last), rest),
+            None => (None, &[][..]),
+        };
+        if rest.iter().all(|arm| ends(&arm.body)) {
+            let labels: Vec<Word> = arms.iter().map(|_| self.w.id()).collect();
+            let mut cases = Vec::new();
+            let mut default = merge;
+            let mut seen = HashSet::new();
+            for (arm, label) in rest.iter().chain(last).zip(&labels) {
+                cases.extend(arm.labels.iter().filter(|v| seen.insert(**v)).map(|v| (*v as u32, *label)));
+                if arm.default {
+                    default = *label;
+                }
+            }
+            self.w.selection_merge(merge);
+            self.w.switch(value, default, &cases);
+            for (arm, label) in arms.iter().zip(labels) {
+                self.arm(arm, label, merge, &before, arms);
+            }
+        } else {
+            // The number of the arm at which to start, then each arm in turn from there on.
+            let mut start = self.word(arms.len() as u32);
+            if let Some(k) = arms.iter().position(|arm| arm.default) {
+                start = self.word(k as u32);
+            }
+            for (k, arm) in arms.iter().enumerate().rev() {
+                let number = self.word(k as u32);
+                for label in &arm.labels {
+                    let label = self.word(*label as u32);
+                    let same = self.ieq(value, label);
+                    start = self.select(same, number, start);
+                }
+            }
+            let (all, zero) = (self.w.id(), self.word(0));
+            self.w.selection_merge(merge);
+            self.w.switch(zero, all, &[]);
+            self.w.label(all);
+            for (k, arm) in arms.iter().enumerate() {
+                let (label, next, number) = (self.w.id(), self.w.id(), self.word(k as u32));
+                // An arm runs if the start is not after it.
+                let after = self.ult(number, start);
+                let runs = self.negate(after);
+                self.w.selection_merge(next);
+                self.w.branch_if(runs, label, next);
+                self.arm(arm, label, next, &before, arms);
+                self.w.label(next);
+            }
+            self.w.branch(merge);
+        }
+        self.flow.breaks.pop();
+        self.flow.parted =
+            outer || (inner && arms.iter().any(|arm| returns(&arm.body) || continues(&arm.body)));
+        self.memo = before;
+        for arm in arms {
+            self.forget(&arm.body);
+        }
+        self.w.label(merge);
+    }
+
+    fn arm(&mut self, arm: &Arm, label: Word, next: Word, before: &super::Memo, arms: &[Arm]) {
+        self.memo = before.clone();
+        // Arms before this one may have run.
+        for other in arms {
+            self.forget(&other.body);
+        }
+        let parted = self.flow.parted;
+        self.w.label(label);
+        self.block(&arm.body);
+        if self.w.reachable() {
+            self.spill();
+            self.w.branch(next);
+        }
+        self.flow.parted = parted;
+        if uses_group_memory(self.program, &arm.body) {
+            (self.flow.read, self.flow.written) = (true, true);
+        }
+    }
+
+    fn call(&mut self, function: usize, cond: Option<&Cond>) {
+        let Some(callee) = self.functions.get(&function).copied() else { return };
+        let void = self.t.void;
+        self.spill();
+        match cond {
+            None => {
+                self.w.op(Op::FunctionCall, void, &[callee]);
+            }
+            Some(cond) => {
+                let condition = self.condition(cond);
+                self.when(condition, |e| {
+                    e.w.op(Op::FunctionCall, void, &[callee]);
+                });
+            }
+        }
+        let program = self.program;
+        for register in written(program, &program.functions[function].body) {
+            self.memo.registers.remove(&register);
+        }
+        if uses_group_memory(program, &program.functions[function].body) {
+            (self.flow.read, self.flow.written) = (true, true);
+        }
+        if self.flow.killers.contains(&function) {
+            let killed = self.killed();
+            let (killed, zero) = (self.w.load(self.t.u32, killed, None), self.word(0));
+            let gone = self.w.op(Op::INotEqual, self.t.bool, &[killed, zero]);
+            self.leave_if(gone, |_| ());
+        }
+    }
+
+    /// Returns if the condition holds.
+    fn leave_if(&mut self, condition: Word, before: impl FnOnce(&mut Self)) {
+        let (leave, merge) = (self.w.id(), self.w.id());
+        self.w.selection_merge(merge);
+        self.w.branch_if(condition, leave, merge);
+        self.w.label(leave);
+        before(self);
+        self.w.return_void();
+        self.w.label(merge);
+    }
+
+    fn discard(&mut self, cond: &Cond) {
+        let condition = self.condition(cond);
+        self.spill();
+        self.leave_if(condition, |e| {
+            let (killed, one) = (e.killed(), e.word(1));
+            e.w.store(killed, one, None);
+        });
+    }
+
+    fn killed(&mut self) -> Word {
+        if let Some(killed) = self.killed {
+            return killed;
+        }
+        let zero = self.w.word(0);
+        let killed = self.private(self.t.u32, zero);
+        self.killed = Some(killed);
+        killed
+    }
+
+    /// A barrier of the group that orders its memory.
+    pub fn barrier(&mut self) {
+        let group = self.word(Scope::Workgroup as u32);
+        let semantics = MemorySemantics::ACQUIRE_RELEASE | MemorySemantics::WORKGROUP_MEMORY;
+        let semantics = self.word(semantics.bits());
+        self.w.act(Op::ControlBarrier, &[group, group, semantics]);
+        (self.flow.read, self.flow.written) = (false, false);
+    }
+
+    /// Group memory was read.
+    pub fn flow_read(&mut self) {
+        self.flow.read = true;
+    }
+
+    fn fence(&mut self, fence: Fence) {
+        let device = fence.intersects(Fence::MEMORY | Fence::MEMORY_READ | Fence::MEMORY_WRITE | Fence::GDS);
+        let one_wave = self.flow.lockstep && !self.flow.parted && fence.contains(Fence::LDS);
+        let compute = self.program.stage == Stage::Compute;
+        let scope = self.word(if device { Scope::Device as u32 } else { Scope::Workgroup as u32 });
+        let mut semantics = MemorySemantics::ACQUIRE_RELEASE;
+        if device {
+            semantics |= MemorySemantics::UNIFORM_MEMORY;
+        }
+        if compute && self.shared.is_some() {
+            semantics |= MemorySemantics::WORKGROUP_MEMORY;
+        }
+        if !semantics.intersects(MemorySemantics::UNIFORM_MEMORY | MemorySemantics::WORKGROUP_MEMORY) {
+            // Semantics without a storage class order nothing.
+            semantics = MemorySemantics::ACQUIRE_RELEASE | MemorySemantics::UNIFORM_MEMORY;
+        }
+        let semantics = self.word(semantics.bits());
+        if compute && (fence.contains(Fence::THREADS) || one_wave) {
+            let group = self.word(Scope::Workgroup as u32);
+            self.w.act(Op::ControlBarrier, &[group, scope, semantics]);
+            (self.flow.read, self.flow.written) = (false, false);
+        } else {
+            self.w.act(Op::MemoryBarrier, &[scope, semantics]);
+        }
+    }
+
+    /// Puts a barrier before an access to group memory that conflicts with an earlier one.
+    fn keep_lockstep(&mut self, inst: &MemoryInst) {
+        let Some(writes) = group_access(inst) else { return };
+        if !self.flow.lockstep {
+            return;
+        }
+        let conflict = self.flow.written || (writes && self.flow.read);
+        if conflict && !self.flow.parted {
+            self.barrier();
+        }
+        self.flow.written |= writes;
+        self.flow.read |= !writes;
+    }
+
+    /// An operand's word.
+    pub fn operand(&mut self, operand: &Operand) -> Word {
+        match operand {
+            Operand::Reg(register) => self.read(*register),
+            Operand::Imm(bits) => self.word(*bits),
+            Operand::Const { buffer, row, component } => {
+                let words = self.constant_row(*buffer, *row);
+                self.part(words, u32::from(*component))
+            }
+            Operand::Builtin(builtin) => self.builtin(*builtin),
+        }
+    }
+
+    /// Component of a launch identifier.
+    fn launch_id(&mut self, builtin: BuiltIn, component: u32) -> Word {
+        let variable = self.input(builtin);
+        let value = match self.memo.rows.get(&variable) {
+            Some(value) => *value,
+            None => {
+                let value = self.w.load(self.t.uvec3, variable, None);
+                self.memo.rows.insert(variable, value);
+                value
+            }
+        };
+        self.part(value, component)
+    }
+
+    /// Column (0) or row (1) of the pixel in its domain.
+    pub fn pixel_index(&mut self, axis: u32) -> Word {
+        let group = self.launch_id(BuiltIn::WorkgroupId, axis);
+        let thread = self.launch_id(BuiltIn::LocalInvocationId, axis);
+        let side = self.word(TILE[axis as usize]);
+        let first = self.imul(group, side);
+        self.iadd(first, thread)
+    }
+
+    /// x + Sx (y + Sy z)
+    fn flatten(&mut self, [x, y, z]: [Word; 3], [sx, sy]: [Word; 2]) -> Word {
+        let plane = self.imul(sy, z);
+        let rows = self.iadd(y, plane);
+        let rows = self.imul(sx, rows);
+        self.iadd(x, rows)
+    }
+
+    pub fn builtin(&mut self, builtin: Builtin) -> Word {
+        if let Some(value) = self.memo.builtins.get(&builtin) {
+            return *value;
+        }
+        let value = match builtin {
+            Builtin::Thread(ThreadId::InGroup | ThreadId::Absolute | ThreadId::Group, 3..) => self.word(0),
+            Builtin::Thread(ThreadId::InGroup, k) => self.launch_id(BuiltIn::LocalInvocationId, k.into()),
+            Builtin::Thread(ThreadId::Group, k) => self.launch_id(BuiltIn::WorkgroupId, k.into()),
+            Builtin::Thread(ThreadId::Absolute, k) => {
+                let group = self.launch_id(BuiltIn::WorkgroupId, k.into());
+                let thread = self.launch_id(BuiltIn::LocalInvocationId, k.into());
+                let first = self.imul(group, self.block[usize::from(k)]);
+                self.iadd(first, thread)
+            }
+            Builtin::Thread(ThreadId::InGroupFlat, _) => {
+                let id = [0, 1, 2].map(|k| self.launch_id(BuiltIn::LocalInvocationId, k));
+                self.flatten(id, [self.block[0], self.block[1]])
+            }
+            Builtin::Thread(ThreadId::GroupFlat, _) => {
+                let id = [0, 1, 2].map(|k| self.launch_id(BuiltIn::WorkgroupId, k));
+                let groups = self.row_at(0);
+                let sizes = [self.part(groups, 0), self.part(groups, 1)];
+                self.flatten(id, sizes)
+            }
+            Builtin::Thread(ThreadId::AbsoluteFlat, _) => {
+                let group = self.builtin(Builtin::Thread(ThreadId::GroupFlat, 0));
+                let thread = self.builtin(Builtin::Thread(ThreadId::InGroupFlat, 0));
+                let xy = self.imul(self.block[0], self.block[1]);
+                let threads = self.imul(xy, self.block[2]);
+                let first = self.imul(group, threads);
+                self.iadd(first, thread)
+            }
+            Builtin::Position(k @ (0 | 1)) => {
+                let domain = self.row_at(0);
+                let (index, first) = (self.pixel_index(k.into()), self.part(domain, k.into()));
+                let index = self.iadd(index, first);
+                // Far below 2^24: exact.
+                let whole = self.itof_raw(index);
+                if self.program.interface.position == Some(PositionKind::Whole) {
+                    whole
+                } else {
+                    let half = self.word(0x3F00_0000);
+                    self.fadd_raw(whole, half)
+                }
+            }
+            Builtin::Position(_) => self.word(0),
+            Builtin::Interpolant(register, component) => self.interpolant(register, component.into()),
+            Builtin::ObjectIndex => {
+                if self.program.stage == Stage::Compute {
+                    self.builtin(Builtin::Thread(ThreadId::AbsoluteFlat, 0))
+                } else {
+                    let domain = self.row_at(0);
+                    let width = self.part(domain, 2);
+                    let (x, y) = (self.pixel_index(0), self.pixel_index(1));
+                    let row = self.imul(y, width);
+                    self.iadd(row, x)
+                }
+            }
+            Builtin::Timer(_) | Builtin::ComputeUnit | Builtin::WaveSlot => self.word(0),
+        };
+        self.memo.builtins.insert(builtin, value);
+        value
+    }
+}
+
+/// Whether the end of the statements is never reached.
+fn ends(block: &Block) -> bool {
+    match block.last().map(|statement| &statement.kind) {
+        Some(StmtKind::Break(None) | StmtKind::Continue(None) | StmtKind::Return(None)) => true,
+        Some(StmtKind::If { then, otherwise, .. }) => ends(then) && ends(otherwise),
+        _ => false,
+    }
+}
+
+fn returns(block: &Block) -> bool {
+    block.iter().any(|statement| match &statement.kind {
+        StmtKind::Return(_) | StmtKind::Discard(_) => true,
+        StmtKind::If { then, otherwise, .. } => returns(then) || returns(otherwise),
+        StmtKind::Loop { body } => returns(body),
+        StmtKind::Switch { arms, .. } => arms.iter().any(|arm| returns(&arm.body)),
+        _ => false,
+    })
+}
+
+fn continues(block: &Block) -> bool {
+    block.iter().any(|statement| match &statement.kind {
+        StmtKind::Continue(_) => true,
+        StmtKind::If { then, otherwise, .. } => continues(then) || continues(otherwise),
+        StmtKind::Switch { arms, .. } => arms.iter().any(|arm| continues(&arm.body)),
+        _ => false,
+    })
+}

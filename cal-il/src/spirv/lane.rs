@@ -1,0 +1,736 @@
+//! Lane operations as SPIR-V: [`Algebra`] with result ids for values.
+//!
+//! In faithful mode nothing here depends on what a driver may choose: additions, multiplications and conversions
+//! are correctly rounded and uncontracted, comparisons that must see denormals are integer comparisons, and where
+//! a device flushes denormals the one case in which that differs from flushing afterwards is put right.
+
+use rspirv::spirv::{Capability, Decoration, GlslStd450Op as GLOp, Op, Word};
+
+use super::module::Type;
+use super::{Emitter, Mode};
+use crate::isa::Algebra;
+
+/// A 64-bit value in the form in which it was made; converted when another form is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Quad {
+    /// Low and high words.
+    Words(Word, Word),
+    /// A 64-bit integer.
+    Integer(Word),
+    /// A double.
+    Double(Word),
+}
+
+impl Emitter<'_> {
+    /// The 32-bit word as a float.
+    pub fn as_float(&mut self, word: Word) -> Word {
+        if let Some(bits) = self.w.bits.get(&word).copied() {
+            return self.w.float(bits);
+        }
+        if let Some(float) = self.memo.float.get(&word) {
+            return *float;
+        }
+        let float = self.w.op(Op::Bitcast, self.t.f32, &[word]);
+        self.memo.float.insert(word, float);
+        float
+    }
+
+    /// The float as a 32-bit word.
+    fn as_word(&mut self, float: Word) -> Word {
+        let word = self.w.op(Op::Bitcast, self.t.u32, &[float]);
+        self.memo.float.insert(word, float);
+        word
+    }
+
+    fn words(&mut self, q: Quad) -> (Word, Word) {
+        let id = match q {
+            Quad::Words(lo, hi) => return (lo, hi),
+            Quad::Integer(id) | Quad::Double(id) => id,
+        };
+        if let Some(words) = self.memo.halves.get(&id) {
+            return *words;
+        }
+        let pair = self.w.op(Op::Bitcast, self.t.uvec2, &[id]);
+        let words = (self.w.extract(self.t.u32, pair, 0), self.w.extract(self.t.u32, pair, 1));
+        self.memo.halves.insert(id, words);
+        words
+    }
+
+    fn integer(&mut self, q: Quad) -> Word {
+        let ty = self.w.ty(Type::U64);
+        match q {
+            Quad::Integer(id) => id,
+            Quad::Double(id) => self.w.op(Op::Bitcast, ty, &[id]),
+            Quad::Words(lo, hi) => {
+                if let (Some(lo), Some(hi)) = (self.w.bits.get(&lo), self.w.bits.get(&hi)) {
+                    let bits = u64::from(*lo) | u64::from(*hi) << 32;
+                    return self.w.quad(bits);
+                }
+                if let Some(id) = self.memo.integer.get(&(lo, hi)) {
+                    return *id;
+                }
+                let pair = self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]);
+                let id = self.w.op(Op::Bitcast, ty, &[pair]);
+                self.memo.integer.insert((lo, hi), id);
+                self.memo.halves.insert(id, (lo, hi));
+                id
+            }
+        }
+    }
+
+    fn double(&mut self, q: Quad) -> Word {
+        if !self.target.float64 {
+            self.refuse("the device has no 64-bit floats");
+        }
+        let ty = self.w.ty(Type::F64);
+        match q {
+            Quad::Double(id) => id,
+            Quad::Integer(id) => self.w.op(Op::Bitcast, ty, &[id]),
+            Quad::Words(lo, hi) => {
+                if let Some(id) = self.memo.double.get(&(lo, hi)) {
+                    return *id;
+                }
+                let pair = self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]);
+                let id = self.w.op(Op::Bitcast, ty, &[pair]);
+                self.memo.double.insert((lo, hi), id);
+                self.memo.halves.insert(id, (lo, hi));
+                id
+            }
+        }
+    }
+
+    /// A double-precision instruction.
+    fn double_op(&mut self, op: Op, arguments: &[Quad]) -> Quad {
+        let arguments: Vec<Word> = arguments.iter().map(|q| self.double(*q)).collect();
+        let ty = self.w.ty(Type::F64);
+        let id = self.w.op(op, ty, &arguments);
+        self.w.decorate(id, Decoration::NoContraction, &[]);
+        Quad::Double(id)
+    }
+
+    fn integer_op(&mut self, op: Op, a: Quad, b: Quad) -> Quad {
+        let (a, b) = (self.integer(a), self.integer(b));
+        let ty = self.w.ty(Type::U64);
+        Quad::Integer(self.w.op(op, ty, &[a, b]))
+    }
+
+    fn integer_compare(&mut self, op: Op, a: Quad, b: Quad) -> Word {
+        let (a, b) = (self.integer(a), self.integer(b));
+        self.w.op(op, self.t.bool, &[a, b])
+    }
+
+    /// The two results of an extended multiplication or an addition with carry.
+    fn pair_op(&mut self, op: Op, a: Word, b: Word) -> (Word, Word) {
+        let ty = self.w.ty(Type::Pair);
+        let both = self.w.op(op, ty, &[a, b]);
+        (self.w.extract(self.t.u32, both, 0), self.w.extract(self.t.u32, both, 1))
+    }
+
+    fn word_op(&mut self, op: Op, arguments: &[Word]) -> Word {
+        self.w.op(op, self.t.u32, arguments)
+    }
+
+    fn truth_op(&mut self, op: Op, arguments: &[Word]) -> Word {
+        self.w.op(op, self.t.bool, arguments)
+    }
+
+    fn float_op(&mut self, op: Op, arguments: &[Word]) -> Word {
+        let arguments: Vec<Word> = arguments.iter().map(|word| self.as_float(*word)).collect();
+        let float = self.w.op(op, self.t.f32, &arguments);
+        self.w.decorate(float, Decoration::NoContraction, &[]);
+        self.as_word(float)
+    }
+
+    fn float_compare(&mut self, op: Op, a: Word, b: Word) -> Word {
+        let (a, b) = (self.as_float(a), self.as_float(b));
+        self.truth_op(op, &[a, b])
+    }
+
+    /// A word that orders floats as signed integers (NaN excluded, −0 just below +0).
+    fn float_key(&mut self, a: Word) -> Word {
+        let (n31, low) = (self.word(31), self.word(0x7FFF_FFFF));
+        let sign = self.sar(a, n31);
+        let flip = self.and(sign, low);
+        self.xor(a, flip)
+    }
+
+    /// Neither is NaN.
+    fn ordered(&mut self, a: Word, b: Word) -> Word {
+        let (a, b) = (self.is_nan(a), self.is_nan(b));
+        let any = self.either(a, b);
+        self.negate(any)
+    }
+
+    /// Both are zeros.
+    fn both_zero(&mut self, a: Word, b: Word) -> Word {
+        let one = self.word(1);
+        let zero = self.word(0);
+        let any = self.or(a, b);
+        let shifted = self.shl(any, one);
+        self.ieq(shifted, zero)
+    }
+
+    /// Whether comparisons may be the device's: native mode, arguments known to be flushed, or a device that
+    /// keeps denormals.
+    fn native_compare(&self) -> bool {
+        self.target.mode == Mode::Native || self.flushed_arguments || self.target.gradual32
+    }
+
+    /// Quotient and remainder, for devices without 64-bit integers.
+    fn long_division(&mut self, a: Quad, b: Quad) -> (Quad, Quad) {
+        let routine = self.division_routine();
+        let ((al, ah), (bl, bh)) = (self.words(a), self.words(b));
+        let uvec4 = self.t.uvec4;
+        let result = self.w.op(Op::FunctionCall, uvec4, &[routine, al, ah, bl, bh]);
+        let [ql, qh, rl, rh] = [0, 1, 2, 3].map(|k| self.part(result, k));
+        (Quad::Words(ql, qh), Quad::Words(rl, rh))
+    }
+
+    /// `uvec4 divide(a low, a high, b low, b high)`: quotient and remainder, a bit at a time.
+    fn division_routine(&mut self) -> Word {
+        if let Some(routine) = self.routines.get("divide") {
+            return *routine;
+        }
+        let routine = self.w.id();
+        self.routines.insert("divide", routine);
+        let memo = std::mem::take(&mut self.memo);
+        let (u32, uvec4) = (self.t.u32, self.t.uvec4);
+        let p = self.w.begin(routine, uvec4, &[u32; 4]);
+        let (zero, one, count) = (self.word(0), self.word(1), self.word(64));
+        // The dividend moves out at the top while the quotient moves in at the bottom.
+        let state = [p[0], p[1], zero, zero, zero].map(|first| {
+            let variable = self.w.local(u32, None);
+            self.w.store(variable, first, None);
+            variable
+        });
+        let [head, test, body, next, merge] = [0; 5].map(|_| self.w.id());
+        self.w.branch(head);
+        self.w.label(head);
+        self.w.loop_merge(merge, next);
+        self.w.branch(test);
+        self.w.label(test);
+        let step = self.w.load(u32, state[4], None);
+        let more = self.ult(step, count);
+        self.w.branch_if(more, body, merge);
+        self.w.label(body);
+        let [ql, qh, rl, rh] = [0, 1, 2, 3].map(|k| self.w.load(u32, state[k], None));
+        let last = self.word(31);
+        let top = self.shr(qh, last);
+        let lost = self.shr(rh, last);
+        let rest = self.shift_pair(Quad::Words(rl, rh), one, true, None);
+        let (low, high) = self.words(rest);
+        let low = self.or(low, top);
+        let moved = self.shift_pair(Quad::Words(ql, qh), one, true, None);
+        let (ql, qh) = self.words(moved);
+        let (rest, divisor) = (Quad::Words(low, high), Quad::Words(p[2], p[3]));
+        let below = self.qult(rest, divisor);
+        let fits = self.negate(below);
+        let carried = self.ieq(lost, one);
+        let fits = self.either(fits, carried);
+        let less = self.qsub(rest, divisor);
+        let rest = self.selectq(fits, less, rest);
+        let bit = self.select(fits, one, zero);
+        let ql = self.or(ql, bit);
+        let (rl, rh) = self.words(rest);
+        let step = self.iadd(step, one);
+        for (variable, value) in state.into_iter().zip([ql, qh, rl, rh, step]) {
+            self.w.store(variable, value, None);
+        }
+        self.w.branch(next);
+        self.w.label(next);
+        self.w.branch(head);
+        self.w.label(merge);
+        let words = [0, 1, 2, 3].map(|k| self.w.load(u32, state[k], None));
+        let result = self.w.op(Op::CompositeConstruct, uvec4, &words);
+        self.w.return_value(result);
+        self.w.end();
+        self.memo = memo;
+        routine
+    }
+
+    /// The shift of a pair by `n` < 64 in words, for devices without 64-bit integers.
+    fn shift_pair(&mut self, q: Quad, n: Word, left: bool, fill: Option<Word>) -> Quad {
+        let (lo, hi) = self.words(q);
+        let (c31, c32) = (self.word(31), self.word(32));
+        let zero = self.word(0);
+        let within = self.and(n, c31);
+        let far = self.ult(n, c32);
+        let back = self.isub(c31, within);
+        let one = self.word(1);
+        if left {
+            // The bits that cross, without ever shifting by 32.
+            let half = self.shr(lo, one);
+            let crossing = self.shr(half, back);
+            let high = self.shl(hi, within);
+            let near_hi = self.or(high, crossing);
+            let low = self.shl(lo, within);
+            let hi = self.select(far, near_hi, low);
+            let lo = self.select(far, low, zero);
+            Quad::Words(lo, hi)
+        } else {
+            let double = self.shl(hi, one);
+            let crossing = self.shl(double, back);
+            let low = self.shr(lo, within);
+            let near_lo = self.or(low, crossing);
+            let high = if fill.is_some() { self.sar(hi, within) } else { self.shr(hi, within) };
+            let lo = self.select(far, near_lo, high);
+            let hi = self.select(far, high, fill.unwrap_or(zero));
+            Quad::Words(lo, hi)
+        }
+    }
+}
+
+impl Algebra for Emitter<'_> {
+    type W = Word;
+    type Q = Quad;
+    type B = Word;
+
+    fn word(&mut self, bits: u32) -> Word {
+        self.w.word(bits)
+    }
+
+    fn quad(&mut self, bits: u64) -> Quad {
+        Quad::Words(self.w.word(bits as u32), self.w.word((bits >> 32) as u32))
+    }
+
+    fn pack(&mut self, lo: Word, hi: Word) -> Quad {
+        Quad::Words(lo, hi)
+    }
+
+    fn lo(&mut self, q: Quad) -> Word {
+        self.words(q).0
+    }
+
+    fn hi(&mut self, q: Quad) -> Word {
+        self.words(q).1
+    }
+
+    fn select(&mut self, c: Word, a: Word, b: Word) -> Word {
+        self.word_op(Op::Select, &[c, a, b])
+    }
+
+    fn selectq(&mut self, c: Word, a: Quad, b: Quad) -> Quad {
+        match (a, b) {
+            (Quad::Integer(a), Quad::Integer(b)) => {
+                let ty = self.w.ty(Type::U64);
+                Quad::Integer(self.w.op(Op::Select, ty, &[c, a, b]))
+            }
+            _ => {
+                let ((al, ah), (bl, bh)) = (self.words(a), self.words(b));
+                Quad::Words(self.select(c, al, bl), self.select(c, ah, bh))
+            }
+        }
+    }
+
+    fn both(&mut self, a: Word, b: Word) -> Word {
+        self.truth_op(Op::LogicalAnd, &[a, b])
+    }
+
+    fn either(&mut self, a: Word, b: Word) -> Word {
+        self.truth_op(Op::LogicalOr, &[a, b])
+    }
+
+    fn negate(&mut self, a: Word) -> Word {
+        self.truth_op(Op::LogicalNot, &[a])
+    }
+
+    fn iadd(&mut self, a: Word, b: Word) -> Word {
+        self.word_op(Op::IAdd, &[a, b])
+    }
+
+    fn isub(&mut self, a: Word, b: Word) -> Word {
+        self.word_op(Op::ISub, &[a, b])
+    }
+
+    fn imul(&mut self, a: Word, b: Word) -> Word {
+        self.word_op(Op::IMul, &[a, b])
+    }
+
+    fn umulhi(&mut self, a: Word, b: Word) -> Word {
+        self.pair_op(Op::UMulExtended, a, b).1
+    }
+
+    fn smulhi(&mut self, a: Word, b: Word) -> Word {
+        self.pair_op(Op::SMulExtended, a, b).1
+    }
+
+    fn udiv(&mut self, a: Word, b: Word) -> Word {
+        self.word_op(Op::UDiv, &[a, b])
+    }
+
+    fn umod(&mut self, a: Word, b: Word) -> Word {
+        self.word_op(Op::UMod, &[a, b])
+    }
+
+    fn and(&mut self, a: Word, b: Word) -> Word {
+        self.word_op(Op::BitwiseAnd, &[a, b])
+    }
+
+    fn or(&mut self, a: Word, b: Word) -> Word {
+        self.word_op(Op::BitwiseOr, &[a, b])
+    }
+
+    fn xor(&mut self, a: Word, b: Word) -> Word {
+        self.word_op(Op::BitwiseXor, &[a, b])
+    }
+
+    fn not(&mut self, a: Word) -> Word {
+        self.word_op(Op::Not, &[a])
+    }
+
+    fn shl(&mut self, a: Word, n: Word) -> Word {
+        self.word_op(Op::ShiftLeftLogical, &[a, n])
+    }
+
+    fn shr(&mut self, a: Word, n: Word) -> Word {
+        self.word_op(Op::ShiftRightLogical, &[a, n])
+    }
+
+    fn sar(&mut self, a: Word, n: Word) -> Word {
+        self.word_op(Op::ShiftRightArithmetic, &[a, n])
+    }
+
+    fn popcount(&mut self, a: Word) -> Word {
+        self.word_op(Op::BitCount, &[a])
+    }
+
+    fn clz(&mut self, a: Word) -> Word {
+        // FindUMsb gives −1 for 0, and 31 − (−1) is 32.
+        let top = self.w.glsl(GLOp::FindUMsb, self.t.u32, &[a]);
+        let last = self.word(31);
+        self.isub(last, top)
+    }
+
+    fn reverse(&mut self, a: Word) -> Word {
+        self.word_op(Op::BitReverse, &[a])
+    }
+
+    fn ieq(&mut self, a: Word, b: Word) -> Word {
+        self.truth_op(Op::IEqual, &[a, b])
+    }
+
+    fn ilt(&mut self, a: Word, b: Word) -> Word {
+        self.truth_op(Op::SLessThan, &[a, b])
+    }
+
+    fn ult(&mut self, a: Word, b: Word) -> Word {
+        self.truth_op(Op::ULessThan, &[a, b])
+    }
+
+    fn fadd_raw(&mut self, a: Word, b: Word) -> Word {
+        self.float_op(Op::FAdd, &[a, b])
+    }
+
+    fn fmul_raw(&mut self, a: Word, b: Word) -> Word {
+        let product = self.float_op(Op::FMul, &[a, b]);
+        if self.target.mode == Mode::Native || self.target.gradual32 {
+            return product;
+        }
+        // A device that flushes may find the product tiny before rounding it up to the smallest normal number.
+        // That is so if the significand product P, 48 bits, is at least 2^48 − 2^24 with biased exponents that
+        // sum to 126, or at least 2^47 − 2^23 with a sum of 127. T = P >> 16.
+        let (c8, c23, byte, top) = (self.word(8), self.word(23), self.word(0xFF), self.word(0x8000_0000));
+        let mut exponents = [a, a];
+        let mut significands = [a, a];
+        for (k, x) in [a, b].into_iter().enumerate() {
+            let shifted = self.shr(x, c23);
+            exponents[k] = self.and(shifted, byte);
+            let left = self.shl(x, c8);
+            significands[k] = self.or(left, top);
+        }
+        let sum = self.iadd(exponents[0], exponents[1]);
+        let t = self.umulhi(significands[0], significands[1]);
+        let (c126, c127) = (self.word(126), self.word(127));
+        let (high, middle, range) = (self.word(0xFFFF_FEFF), self.word(0x7FFF_FF80), self.word(0x80));
+        let (at126, at127) = (self.ieq(sum, c126), self.ieq(sum, c127));
+        let near_one = self.ult(high, t);
+        let offset = self.isub(t, middle);
+        let near_half = self.ult(offset, range);
+        let first = self.both(at126, near_one);
+        let second = self.both(at127, near_half);
+        let corner = self.either(first, second);
+        let signs = self.xor(a, b);
+        let sign = self.and(signs, top);
+        let smallest = self.word(0x0080_0000);
+        let smallest = self.or(sign, smallest);
+        self.select(corner, smallest, product)
+    }
+
+    fn feq(&mut self, a: Word, b: Word) -> Word {
+        if self.native_compare() {
+            return self.float_compare(Op::FOrdEqual, a, b);
+        }
+        let (same, zero, ordered) = (self.ieq(a, b), self.both_zero(a, b), self.ordered(a, b));
+        let equal = self.either(same, zero);
+        self.both(equal, ordered)
+    }
+
+    fn flt(&mut self, a: Word, b: Word) -> Word {
+        if self.native_compare() {
+            return self.float_compare(Op::FOrdLessThan, a, b);
+        }
+        let (ka, kb) = (self.float_key(a), self.float_key(b));
+        let (less, zero, ordered) = (self.ilt(ka, kb), self.both_zero(a, b), self.ordered(a, b));
+        let differ = self.negate(zero);
+        let less = self.both(less, differ);
+        self.both(less, ordered)
+    }
+
+    fn fle(&mut self, a: Word, b: Word) -> Word {
+        if self.native_compare() {
+            return self.float_compare(Op::FOrdLessThanEqual, a, b);
+        }
+        let (ka, kb) = (self.float_key(a), self.float_key(b));
+        let (more, zero, ordered) = (self.ilt(kb, ka), self.both_zero(a, b), self.ordered(a, b));
+        let at_most = self.negate(more);
+        let at_most = self.either(at_most, zero);
+        self.both(at_most, ordered)
+    }
+
+    fn itof_raw(&mut self, a: Word) -> Word {
+        let float = self.w.op(Op::ConvertSToF, self.t.f32, &[a]);
+        self.as_word(float)
+    }
+
+    fn utof_raw(&mut self, a: Word) -> Word {
+        if self.target.mode == Mode::Native {
+            let float = self.w.op(Op::ConvertUToF, self.t.f32, &[a]);
+            return self.as_word(float);
+        }
+        // Some drivers round twice; two exact halves and one addition do not.
+        let (c16, mask, scale) = (self.word(16), self.word(0xFFFF), self.word(0x4780_0000));
+        let (high, low) = (self.shr(a, c16), self.and(a, mask));
+        let (high, low) = (self.itof_raw(high), self.itof_raw(low));
+        let high = self.float_op(Op::FMul, &[high, scale]);
+        self.fadd_raw(high, low)
+    }
+
+    fn ftoi_raw(&mut self, a: Word) -> Word {
+        let float = self.as_float(a);
+        self.word_op(Op::ConvertFToS, &[float])
+    }
+
+    fn qadd(&mut self, a: Quad, b: Quad) -> Quad {
+        if self.target.int64 {
+            return self.integer_op(Op::IAdd, a, b);
+        }
+        let ((al, ah), (bl, bh)) = (self.words(a), self.words(b));
+        let (lo, carry) = self.pair_op(Op::IAddCarry, al, bl);
+        let high = self.iadd(ah, bh);
+        Quad::Words(lo, self.iadd(high, carry))
+    }
+
+    fn qsub(&mut self, a: Quad, b: Quad) -> Quad {
+        if self.target.int64 {
+            return self.integer_op(Op::ISub, a, b);
+        }
+        let ((al, ah), (bl, bh)) = (self.words(a), self.words(b));
+        let (lo, borrow) = self.pair_op(Op::ISubBorrow, al, bl);
+        let high = self.isub(ah, bh);
+        Quad::Words(lo, self.isub(high, borrow))
+    }
+
+    fn qmul(&mut self, a: Quad, b: Quad) -> Quad {
+        if self.target.int64 {
+            return self.integer_op(Op::IMul, a, b);
+        }
+        let ((al, ah), (bl, bh)) = (self.words(a), self.words(b));
+        let (lo, high) = self.pair_op(Op::UMulExtended, al, bl);
+        let (first, second) = (self.imul(al, bh), self.imul(ah, bl));
+        let cross = self.iadd(first, second);
+        Quad::Words(lo, self.iadd(high, cross))
+    }
+
+    fn qand(&mut self, a: Quad, b: Quad) -> Quad {
+        let ((al, ah), (bl, bh)) = (self.words(a), self.words(b));
+        Quad::Words(self.and(al, bl), self.and(ah, bh))
+    }
+
+    fn qor(&mut self, a: Quad, b: Quad) -> Quad {
+        let ((al, ah), (bl, bh)) = (self.words(a), self.words(b));
+        Quad::Words(self.or(al, bl), self.or(ah, bh))
+    }
+
+    fn qxor(&mut self, a: Quad, b: Quad) -> Quad {
+        let ((al, ah), (bl, bh)) = (self.words(a), self.words(b));
+        Quad::Words(self.xor(al, bl), self.xor(ah, bh))
+    }
+
+    fn qshl(&mut self, a: Quad, n: Word) -> Quad {
+        if !self.target.int64 {
+            return self.shift_pair(a, n, true, None);
+        }
+        let a = self.integer(a);
+        let ty = self.w.ty(Type::U64);
+        Quad::Integer(self.w.op(Op::ShiftLeftLogical, ty, &[a, n]))
+    }
+
+    fn qshr(&mut self, a: Quad, n: Word) -> Quad {
+        if !self.target.int64 {
+            return self.shift_pair(a, n, false, None);
+        }
+        let a = self.integer(a);
+        let ty = self.w.ty(Type::U64);
+        Quad::Integer(self.w.op(Op::ShiftRightLogical, ty, &[a, n]))
+    }
+
+    fn qsar(&mut self, a: Quad, n: Word) -> Quad {
+        if !self.target.int64 {
+            let (_, hi) = self.words(a);
+            let last = self.word(31);
+            let fill = self.sar(hi, last);
+            return self.shift_pair(a, n, false, Some(fill));
+        }
+        let a = self.integer(a);
+        let ty = self.w.ty(Type::U64);
+        Quad::Integer(self.w.op(Op::ShiftRightArithmetic, ty, &[a, n]))
+    }
+
+    fn qeq(&mut self, a: Quad, b: Quad) -> Word {
+        let ((al, ah), (bl, bh)) = (self.words(a), self.words(b));
+        let (low, high) = (self.ieq(al, bl), self.ieq(ah, bh));
+        self.both(low, high)
+    }
+
+    fn qlt(&mut self, a: Quad, b: Quad) -> Word {
+        if self.target.int64 {
+            return self.integer_compare(Op::SLessThan, a, b);
+        }
+        let ((al, ah), (bl, bh)) = (self.words(a), self.words(b));
+        let (less, same, low) = (self.ilt(ah, bh), self.ieq(ah, bh), self.ult(al, bl));
+        let tie = self.both(same, low);
+        self.either(less, tie)
+    }
+
+    fn qult(&mut self, a: Quad, b: Quad) -> Word {
+        if self.target.int64 {
+            return self.integer_compare(Op::ULessThan, a, b);
+        }
+        let ((al, ah), (bl, bh)) = (self.words(a), self.words(b));
+        let (less, same, low) = (self.ult(ah, bh), self.ieq(ah, bh), self.ult(al, bl));
+        let tie = self.both(same, low);
+        self.either(less, tie)
+    }
+
+    fn qudiv(&mut self, a: Quad, b: Quad) -> Quad {
+        if !self.target.int64 {
+            return self.long_division(a, b).0;
+        }
+        self.integer_op(Op::UDiv, a, b)
+    }
+
+    fn qumod(&mut self, a: Quad, b: Quad) -> Quad {
+        if !self.target.int64 {
+            return self.long_division(a, b).1;
+        }
+        self.integer_op(Op::UMod, a, b)
+    }
+
+    fn dadd_raw(&mut self, a: Quad, b: Quad) -> Quad {
+        self.double_op(Op::FAdd, &[a, b])
+    }
+
+    fn dmul_raw(&mut self, a: Quad, b: Quad) -> Quad {
+        self.double_op(Op::FMul, &[a, b])
+    }
+
+    fn dfma_raw(&mut self, a: Quad, b: Quad, c: Quad) -> Quad {
+        let arguments = [a, b, c].map(|q| self.double(q));
+        let ty = self.w.ty(Type::F64);
+        let id = self.w.glsl(GLOp::Fma, ty, &arguments);
+        self.w.decorate(id, Decoration::NoContraction, &[]);
+        Quad::Double(id)
+    }
+
+    fn ddiv_raw(&mut self, a: Quad, b: Quad) -> Quad {
+        self.double_op(Op::FDiv, &[a, b])
+    }
+
+    fn dsqrt_raw(&mut self, a: Quad) -> Quad {
+        let a = self.double(a);
+        let ty = self.w.ty(Type::F64);
+        Quad::Double(self.w.glsl(GLOp::Sqrt, ty, &[a]))
+    }
+
+    fn deq(&mut self, a: Quad, b: Quad) -> Word {
+        let (a, b) = (self.double(a), self.double(b));
+        self.truth_op(Op::FOrdEqual, &[a, b])
+    }
+
+    fn dlt(&mut self, a: Quad, b: Quad) -> Word {
+        let (a, b) = (self.double(a), self.double(b));
+        self.truth_op(Op::FOrdLessThan, &[a, b])
+    }
+
+    fn ftod_raw(&mut self, a: Word) -> Quad {
+        if !self.target.float64 {
+            self.refuse("the device has no 64-bit floats");
+        }
+        let float = self.as_float(a);
+        let ty = self.w.ty(Type::F64);
+        Quad::Double(self.w.op(Op::FConvert, ty, &[float]))
+    }
+
+    fn dtof_raw(&mut self, a: Quad) -> Word {
+        let double = self.double(a);
+        let float = self.w.op(Op::FConvert, self.t.f32, &[double]);
+        let result = self.as_word(float);
+        if self.target.mode == Mode::Native || self.target.gradual32 {
+            return result;
+        }
+        // As for products: from 2^-126 (1 − 2^-24) on the result rounds up to the smallest normal number.
+        let (lo, hi) = self.words(a);
+        let (magnitude, high, low) = (self.word(0x7FFF_FFFF), self.word(0x380F_FFFF), self.word(0xDFFF_FFFF));
+        let top = self.and(hi, magnitude);
+        let (same, above) = (self.ieq(top, high), self.ult(low, lo));
+        let corner = self.both(same, above);
+        let sign = self.word(0x8000_0000);
+        let sign = self.and(hi, sign);
+        let smallest = self.word(0x0080_0000);
+        let smallest = self.or(sign, smallest);
+        self.select(corner, smallest, result)
+    }
+
+    fn flush(&mut self, a: Word) -> Word {
+        if self.target.mode == Mode::Native {
+            return a;
+        }
+        let (exponent, zero, sign) = (self.word(0x7F80_0000), self.word(0), self.word(0x8000_0000));
+        let e = self.and(a, exponent);
+        let tiny = self.ieq(e, zero);
+        let signed_zero = self.and(a, sign);
+        self.select(tiny, signed_zero, a)
+    }
+
+    fn canonical(&mut self, a: Word) -> Word {
+        if self.target.mode == Mode::Native {
+            return a;
+        }
+        let nan = self.is_nan(a);
+        let quiet = self.word(0x7FC0_0000);
+        self.select(nan, quiet, a)
+    }
+}
+
+impl Emitter<'_> {
+    /// Float controls of the entry point.
+    pub fn float_controls(&mut self, entry: Word) {
+        use rspirv::spirv::ExecutionMode as M;
+        let t = self.target;
+        let (f32s, f64s) = (true, t.float64 && self.uses_double);
+        let wanted = [
+            (t.nan_preserve32 && f32s, Capability::SignedZeroInfNanPreserve, M::SignedZeroInfNanPreserve, 32),
+            (t.nan_preserve64 && f64s, Capability::SignedZeroInfNanPreserve, M::SignedZeroInfNanPreserve, 64),
+            (t.rte32 && f32s, Capability::RoundingModeRTE, M::RoundingModeRTE, 32),
+            (t.rte64 && f64s, Capability::RoundingModeRTE, M::RoundingModeRTE, 64),
+            (t.denorm_preserve32 && f32s, Capability::DenormPreserve, M::DenormPreserve, 32),
+            (t.denorm_preserve64 && f64s, Capability::DenormPreserve, M::DenormPreserve, 64),
+        ];
+        for (present, capability, mode, bits) in wanted {
+            if present {
+                self.w.capability(capability);
+                self.w.execution_mode(entry, mode, &[bits]);
+            }
+        }
+    }
+}

@@ -1,0 +1,727 @@
+//! Memory by words: the launch table, constants, `g[]`, UAVs, LDS, GDS, arrays, shared registers.
+//!
+//! Nothing faults: loads outside take word 0 and then give 0, stores outside do not happen.
+
+use rspirv::dr::Operand as Literal;
+use rspirv::spirv::{Decoration, Op, Scope, StorageClass, Word};
+
+use super::launch::Slot;
+use super::module::Type;
+use super::{Emitter, flow};
+use crate::ir::{Builtin, Dst4, Id, InfoSource, MemoryInst, Operand, Space, Src4, ThreadId, Uav, Width};
+use crate::isa::Algebra;
+
+/// A run of words that an access may touch.
+#[derive(Clone, Copy)]
+pub(super) struct Words {
+    pub place: Place,
+    /// First word of the run in its place.
+    pub first: Option<Word>,
+    /// Number of words.
+    pub limit: Word,
+}
+
+/// Where words are.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// At an address: two words in a vector.
+    Address(Word),
+    /// In group memory.
+    Group,
+}
+
+impl Emitter<'_> {
+    /// A row of the launch table.
+    pub fn row(&mut self, row: Word) -> Word {
+        if let Some(words) = self.memo.rows.get(&row) {
+            return *words;
+        }
+        let (zero, pointer) = (self.w.word(0), self.w.pointer(StorageClass::Uniform, Type::Vec(4)));
+        let pointer = self.w.op(Op::AccessChain, pointer, &[self.table, zero, row]);
+        let words = self.w.load(self.t.uvec4, pointer, None);
+        self.memo.rows.insert(row, words);
+        words
+    }
+
+    /// A row of the launch table by number.
+    pub fn row_at(&mut self, row: u32) -> Word {
+        let row = self.w.word(row);
+        self.row(row)
+    }
+
+    /// A component of a vector.
+    pub fn part(&mut self, vector: Word, component: u32) -> Word {
+        if let Some(word) = self.memo.parts.get(&(vector, component)) {
+            return *word;
+        }
+        let word = self.w.extract(self.t.u32, vector, component);
+        self.memo.parts.insert((vector, component), word);
+        word
+    }
+
+    /// The words of a surface whose first row is `row`.
+    pub fn surface_words(&mut self, row: u32) -> Words {
+        let head = self.row_at(row);
+        self.head_words(head)
+    }
+
+    pub fn head_words(&mut self, head: Word) -> Words {
+        let address = match self.memo.bases.get(&(head, 0)) {
+            Some(address) => *address,
+            None => {
+                let (lo, hi) = (self.part(head, 0), self.part(head, 1));
+                let address = self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]);
+                self.memo.bases.insert((head, 0), address);
+                address
+            }
+        };
+        Words { place: Place::Address(address), first: None, limit: self.part(head, 2) }
+    }
+
+    /// Pointer to element `index` of arrays of `width` words at an address.
+    pub fn address_pointer(&mut self, address: Word, width: u32, index: Word) -> Word {
+        let class = StorageClass::PhysicalStorageBuffer;
+        let block = match self.pointers.get(&width) {
+            Some(block) => *block,
+            None => {
+                let element = if width == 1 { self.t.u32 } else { self.w.ty(Type::Vec(width)) };
+                let array = self.w.global(Op::TypeRuntimeArray, None, vec![Literal::IdRef(element)]);
+                self.w.decorate(array, Decoration::ArrayStride, &[4 * width]);
+                let block = self.w.global(Op::TypeStruct, None, vec![Literal::IdRef(array)]);
+                self.w.decorate(block, Decoration::Block, &[]);
+                self.w.decorate_member(block, 0, Decoration::Offset, &[0]);
+                if flow::orders_memory(self.program) {
+                    self.w.decorate_member(block, 0, Decoration::Coherent, &[]);
+                }
+                let block = self.w.ty(Type::Pointer(class, block));
+                self.pointers.insert(width, block);
+                block
+            }
+        };
+        let base = match self.memo.bases.get(&(address, width)) {
+            Some(base) => *base,
+            None => {
+                let base = self.w.op(Op::Bitcast, block, &[address]);
+                self.memo.bases.insert((address, width), base);
+                base
+            }
+        };
+        let element = if width == 1 { Type::U32 } else { Type::Vec(width) };
+        let (pointer, zero) = (self.w.pointer(class, element), self.w.word(0));
+        self.w.op(Op::AccessChain, pointer, &[base, zero, index])
+    }
+
+    /// Pointer to a word of group memory.
+    pub fn shared_pointer(&mut self, index: Word) -> Word {
+        let pointer = self.w.pointer(StorageClass::Workgroup, Type::U32);
+        let shared = self.shared.expect("programs with group accesses have group memory");
+        self.w.op(Op::AccessChain, pointer, &[shared, index])
+    }
+
+    /// Pointer to a word that is known to be inside.
+    pub fn pointer_to(&mut self, words: Words, index: Word) -> Word {
+        let index = match words.first {
+            Some(first) => self.iadd(first, index),
+            None => index,
+        };
+        match words.place {
+            Place::Address(address) => self.address_pointer(address, 1, index),
+            Place::Group => self.shared_pointer(index),
+        }
+    }
+
+    fn align(words: Words) -> Option<u32> {
+        matches!(words.place, Place::Address(_)).then_some(4)
+    }
+
+    /// Loads a word; 0 outside. An empty run may have no word 0 of its own, but its place has one.
+    pub fn load_word(&mut self, words: Words, index: Word) -> Word {
+        let zero = self.word(0);
+        let inside = self.ult(index, words.limit);
+        let index = self.select(inside, index, zero);
+        let pointer = self.pointer_to(words, index);
+        let value = self.w.load(self.t.u32, pointer, Self::align(words));
+        self.select(inside, value, zero)
+    }
+
+    /// Stores a word; nothing outside.
+    pub fn store_word(&mut self, words: Words, index: Word, value: Word) {
+        let inside = self.ult(index, words.limit);
+        self.when(inside, |e| {
+            let pointer = e.pointer_to(words, index);
+            e.w.store(pointer, value, Self::align(words));
+        });
+    }
+
+    /// Loads an aligned element of `width` words that is inside where `inside` holds; 0 elsewhere.
+    pub fn load_element(
+        &mut self,
+        address: Word,
+        width: u32,
+        index: Word,
+        inside: Option<Word>,
+    ) -> Vec<Word> {
+        let zero = self.word(0);
+        let index = match inside {
+            Some(inside) => self.select(inside, index, zero),
+            None => index,
+        };
+        let pointer = self.address_pointer(address, width, index);
+        let ty = if width == 1 { self.t.u32 } else { self.w.ty(Type::Vec(width)) };
+        let value = self.w.load(ty, pointer, Some(4 * width));
+        let words: Vec<Word> =
+            if width == 1 { vec![value] } else { (0..width).map(|k| self.part(value, k)).collect() };
+        match inside {
+            Some(inside) => words.into_iter().map(|word| self.select(inside, word, zero)).collect(),
+            None => words,
+        }
+    }
+
+    /// Stores an aligned element.
+    pub fn store_element(&mut self, address: Word, index: Word, words: &[Word]) {
+        let width = words.len() as u32;
+        let pointer = self.address_pointer(address, width, index);
+        let value = if width == 1 {
+            words[0]
+        } else {
+            let ty = self.w.ty(Type::Vec(width));
+            self.w.op(Op::CompositeConstruct, ty, words)
+        };
+        self.w.store(pointer, value, Some(4 * width));
+    }
+
+    /// Writes the wanted components.
+    pub fn deliver(&mut self, dst: &Dst4, words: [Word; 4]) {
+        for (register, word) in dst.iter().zip(words) {
+            if let Some(register) = register {
+                self.write(*register, word);
+            }
+        }
+    }
+
+    /// Row of a constant buffer: a vector of four words, each 0 beyond the bound memory.
+    pub fn constant_row(&mut self, buffer: u32, row: u32) -> Word {
+        if let Some(words) = self.memo.constants.get(&(buffer, row)) {
+            return *words;
+        }
+        let index = self.word(row);
+        let parts = self.buffer_row(Slot::Constant(buffer), index);
+        let vector = self.w.op(Op::CompositeConstruct, self.t.uvec4, &parts);
+        for (k, word) in parts.into_iter().enumerate() {
+            self.memo.parts.insert((vector, k as u32), word);
+        }
+        self.memo.constants.insert((buffer, row), vector);
+        vector
+    }
+
+    /// Element `index` of 16 bytes, unsigned; 0 outside.
+    fn buffer_row(&mut self, slot: Slot, index: Word) -> [Word; 4] {
+        let row = self.layout.row(slot);
+        let words = self.surface_words(row);
+        let Place::Address(address) = words.place else { unreachable!("surfaces have addresses") };
+        // Memory is whole pages: a row that begins inside ends inside the allocation. Its words past the bound
+        // read 0 all the same.
+        let two = self.word(2);
+        let full = self.shr(words.limit, two);
+        let inside = self.ult(index, full);
+        let parts = self.load_element(address, 4, index, Some(inside));
+        [parts[0], parts[1], parts[2], parts[3]]
+    }
+
+    /// Signed index plus offset.
+    fn offset_index(&mut self, index: &Operand, offset: i32) -> Word {
+        let index = self.operand(index);
+        if offset == 0 {
+            return index;
+        }
+        let offset = self.word(offset as u32);
+        self.iadd(index, offset)
+    }
+
+    /// The words of byte-addressed memory.
+    pub fn space(&mut self, space: Space) -> Words {
+        match space {
+            Space::Uav(id) => {
+                let row = self.layout.row(Slot::Uav(id));
+                self.surface_words(row)
+            }
+            Space::Srv(id) => {
+                let row = self.layout.row(Slot::Resource(id));
+                self.surface_words(row)
+            }
+            Space::Lds(id) => {
+                let bytes = self.program.interface.lds.get(&id).map_or(0, |block| block.bytes);
+                let first = self.lds.get(&id).copied().unwrap_or(0);
+                Words { place: Place::Group, first: Some(self.word(first)), limit: self.word(bytes / 4) }
+            }
+            Space::Gds(id) => {
+                let bytes = self.program.interface.gds.get(&id).map_or(0, |block| block.bytes);
+                let first = self.layout.gds.get(&id).copied().unwrap_or(0);
+                let row = self.layout.row(Slot::Scratch);
+                let words = self.surface_words(row);
+                Words { first: Some(self.word(first)), limit: self.word(bytes / 4), ..words }
+            }
+        }
+    }
+
+    /// Whether an access can never be inside: then nothing is emitted for it.
+    fn absent(&self, space: Space) -> bool {
+        let interface = &self.program.interface;
+        match space {
+            Space::Lds(id) => interface.lds.get(&id).is_none_or(|block| block.bytes < 4),
+            Space::Gds(id) => interface.gds.get(&id).is_none_or(|block| block.bytes < 4),
+            Space::Uav(_) | Space::Srv(_) => false,
+        }
+    }
+
+    /// Executes a memory access.
+    pub fn memory(&mut self, inst: &MemoryInst) {
+        use MemoryInst as M;
+        match inst {
+            M::Sample { resource, sampler, unnormalized, coord, offset, dst } => {
+                self.sample(resource, sampler, *unnormalized, coord, *offset, dst);
+            }
+            M::Gather { resource, sampler, unnormalized, coord, offset, texel_offset, component, dst } => {
+                self.gather(resource, sampler, *unnormalized, coord, *offset, texel_offset, *component, dst);
+            }
+            M::Fetch { resource, coord, offset, dst } => self.fetch(resource, coord, *offset, dst),
+            M::ResourceInfo { resource, uint, dst } => self.resource_info(resource, *uint, dst),
+            M::BufferInfo { of, dst } => self.buffer_info(of, dst),
+            M::ConstLoad { buffer, index, offset, dst } => {
+                let index = self.offset_index(index, *offset);
+                let words = self.buffer_row(Slot::Constant(*buffer), index);
+                self.deliver(dst, words);
+            }
+            M::ImmediateLoad { index, offset, dst } => self.immediate(index, *offset, dst),
+            M::ArrayLoad { array, index, offset, dst } => self.array_load(*array, index, *offset, dst),
+            M::ArrayStore { array, index, offset, src } => self.array_store(*array, index, *offset, src),
+            M::GlobalLoad { index, offset, dst } => {
+                let index = self.offset_index(index, *offset);
+                let words = self.buffer_row(Slot::Global, index);
+                self.deliver(dst, words);
+            }
+            M::GlobalStore { index, offset, src } => self.global_store(index, *offset, src),
+            M::SharedLoad { register, dst } => self.shared_load(*register, dst),
+            M::SharedStore { register, src } => self.shared_store(*register, src),
+            M::RawLoad { space, address, width, dst } => self.raw_load(*space, address, *width, dst),
+            M::RawStore { space, address, width, src } => self.raw_store(*space, address, *width, src),
+            M::TypedLoad { uav, coord, dst } => self.typed_load(*uav, coord, dst),
+            M::TypedStore { uav, coord, src } => self.typed_store(*uav, coord, src),
+            M::Atomic { op, space, address, src, src2, dst, wide } => {
+                self.atomic(*op, *space, address, src, src2.as_ref(), *dst, wide.as_ref());
+            }
+            M::LdsWriteOwn { offset, src } => self.write_own(*offset, src),
+            M::LdsReadAny { thread, offset, neighbor_exchange, dst } => {
+                self.read_any(thread, offset, *neighbor_exchange, dst);
+            }
+            M::Counter { uav, consume, dst } => self.counter(*uav, *consume, *dst),
+            // Shared registers are zero at the start of a launch anyhow.
+            M::InitShared => {}
+        }
+    }
+
+    fn global_store(&mut self, index: &Operand, offset: i32, src: &Src4) {
+        let index = self.offset_index(index, offset);
+        let values: Vec<(u32, Word)> = src
+            .iter()
+            .enumerate()
+            .filter_map(|(k, operand)| operand.as_ref().map(|operand| (k as u32, self.operand(operand))))
+            .collect();
+        let row = self.layout.row(Slot::Global);
+        let words = self.surface_words(row);
+        let Place::Address(address) = words.place else { unreachable!("surfaces have addresses") };
+        let two = self.word(2);
+        let full = self.shr(words.limit, two);
+        let inside = self.ult(index, full);
+        self.when(inside, |e| match values[..] {
+            [(0, x), (1, y), (2, z), (3, w)] => e.store_element(address, index, &[x, y, z, w]),
+            _ => {
+                let (first, align) = (e.shl(index, two), Self::align(words));
+                for (k, value) in values {
+                    let k = e.word(k);
+                    let at = e.iadd(first, k);
+                    let pointer = e.pointer_to(words, at);
+                    e.w.store(pointer, value, align);
+                }
+            }
+        });
+    }
+
+    fn raw_load(&mut self, space: Space, address: &Operand, width: Width, dst: &Dst4) {
+        let zero = self.word(0);
+        if self.absent(space) {
+            return self.deliver(dst, [zero; 4]);
+        }
+        let address = self.operand(address);
+        let words = self.space(space);
+        let two = self.word(2);
+        let first = self.shr(address, two);
+        if width == Width::Dwords {
+            let mut values = [zero; 4];
+            for (k, value) in values.iter_mut().enumerate().filter(|(k, _)| dst[*k].is_some()) {
+                let at = self.offset_by(first, k as u32);
+                *value = self.load_word(words, at);
+            }
+            return self.deliver(dst, values);
+        }
+        let word = self.load_word(words, first);
+        let shift = self.bit_offset(address, width);
+        let low = self.shr(word, shift);
+        let value = match width {
+            Width::U8 => self.field(low, 24, false),
+            Width::I8 => self.field(low, 24, true),
+            Width::U16 => self.field(low, 16, false),
+            Width::I16 => self.field(low, 16, true),
+            Width::Dwords => low,
+        };
+        self.deliver(dst, [value; 4]);
+    }
+
+    /// The bits left when `spare` high bits are dropped, extended by sign or zero.
+    pub fn field(&mut self, word: Word, spare: u32, signed: bool) -> Word {
+        if !signed {
+            let mask = self.word(u32::MAX >> spare);
+            return self.and(word, mask);
+        }
+        let spare = self.word(spare);
+        let high = self.shl(word, spare);
+        self.sar(high, spare)
+    }
+
+    fn offset_by(&mut self, index: Word, k: u32) -> Word {
+        if k == 0 {
+            return index;
+        }
+        let k = self.word(k);
+        self.iadd(index, k)
+    }
+
+    /// Where a byte or half word starts in its word.
+    fn bit_offset(&mut self, address: Word, width: Width) -> Word {
+        let within = self.word(if matches!(width, Width::U8 | Width::I8) { 3 } else { 2 });
+        let three = self.word(3);
+        let byte = self.and(address, within);
+        self.shl(byte, three)
+    }
+
+    fn raw_store(&mut self, space: Space, address: &Operand, width: Width, src: &Src4) {
+        if self.absent(space) {
+            return;
+        }
+        let address = self.operand(address);
+        let words = self.space(space);
+        let two = self.word(2);
+        let first = self.shr(address, two);
+        if width == Width::Dwords {
+            let values: Vec<(u32, Word)> = src
+                .iter()
+                .enumerate()
+                .filter_map(|(k, operand)| operand.as_ref().map(|operand| (k as u32, self.operand(operand))))
+                .collect();
+            for (k, value) in values {
+                let at = self.offset_by(first, k);
+                self.store_word(words, at, value);
+            }
+            return;
+        }
+        let Some(value) = &src[0] else { return };
+        let value = self.operand(value);
+        let bits = if matches!(width, Width::U8 | Width::I8) { 8 } else { 16 };
+        let shift = self.bit_offset(address, width);
+        let inside = self.ult(first, words.limit);
+        self.when(inside, |e| {
+            let pointer = e.pointer_to(words, first);
+            e.merge_bits(words, pointer, shift, bits, value);
+        });
+    }
+
+    /// Puts `bits` bits at bit `shift` of a word whose other bits other threads may write: clears, then sets.
+    pub fn merge_bits(&mut self, words: Words, pointer: Word, shift: Word, bits: u32, value: Word) {
+        let mask = self.word(u32::MAX >> (32 - bits));
+        let low = self.and(value, mask);
+        let set = self.shl(low, shift);
+        let field = self.shl(mask, shift);
+        let keep = self.not(field);
+        self.bitwise_atomics(words, pointer, keep, set);
+    }
+
+    /// Ands, then ors, a word.
+    pub fn bitwise_atomics(&mut self, words: Words, pointer: Word, keep: Word, set: Word) {
+        let scope = Self::scope(words);
+        let (scope, relaxed) = (self.word(scope as u32), self.word(0));
+        self.w.op(Op::AtomicAnd, self.t.u32, &[pointer, scope, relaxed, keep]);
+        self.w.op(Op::AtomicOr, self.t.u32, &[pointer, scope, relaxed, set]);
+    }
+
+    /// Who takes part in atomics.
+    pub fn scope(words: Words) -> Scope {
+        match words.place {
+            Place::Address(_) => Scope::Device,
+            Place::Group => Scope::Workgroup,
+        }
+    }
+
+    fn immediate(&mut self, index: &Operand, offset: i32, dst: &Dst4) {
+        let index = self.offset_index(index, offset);
+        let rows = &self.program.interface.immediates;
+        let zero = self.word(0);
+        if rows.is_empty() {
+            return self.deliver(dst, [zero; 4]);
+        }
+        let variable = match self.immediates {
+            Some(variable) => variable,
+            None => {
+                let words: Vec<Literal> =
+                    rows.iter().flatten().map(|bits| Literal::IdRef(self.w.word(*bits))).collect();
+                let array = self.w.ty(Type::Array(words.len() as u32));
+                let data = self.w.global(Op::ConstantComposite, Some(array), words);
+                let variable = self.private(array, data);
+                self.immediates = Some(variable);
+                variable
+            }
+        };
+        let words = self.array_words(variable, StorageClass::Private, rows.len() as u32, index, dst);
+        self.deliver(dst, words);
+    }
+
+    /// Element `index` of an array variable; 0 outside.
+    fn array_words(
+        &mut self,
+        variable: Word,
+        class: StorageClass,
+        elements: u32,
+        index: Word,
+        dst: &Dst4,
+    ) -> [Word; 4] {
+        let (zero, two, limit) = (self.word(0), self.word(2), self.word(elements));
+        let inside = self.ult(index, limit);
+        let index = self.select(inside, index, zero);
+        let first = self.shl(index, two);
+        let pointer = self.w.pointer(class, Type::U32);
+        let mut words = [zero; 4];
+        for (k, word) in words.iter_mut().enumerate().filter(|(k, _)| dst[*k].is_some()) {
+            let at = self.offset_by(first, k as u32);
+            let element = self.w.op(Op::AccessChain, pointer, &[variable, at]);
+            let value = self.w.load(self.t.u32, element, None);
+            *word = self.select(inside, value, zero);
+        }
+        words
+    }
+
+    /// The variable of `x#` and its number of elements.
+    fn array(&mut self, array: u32) -> Option<(Word, u32)> {
+        let elements = self.program.interface.arrays.get(&array).copied().filter(|n| *n > 0)?;
+        if let Some(variable) = self.arrays.get(&array) {
+            return Some((*variable, elements));
+        }
+        let Some(words) = elements.checked_mul(4).filter(|words| *words <= 1 << 20) else {
+            self.refuse("an indexed temporary array is too large for the device");
+            return None;
+        };
+        let ty = self.w.ty(Type::Array(words));
+        let null = self.w.null(ty);
+        let variable = self.private(ty, null);
+        self.arrays.insert(array, variable);
+        Some((variable, elements))
+    }
+
+    fn array_load(&mut self, array: u32, index: &Operand, offset: i32, dst: &Dst4) {
+        let index = self.offset_index(index, offset);
+        let words = match self.array(array) {
+            Some((variable, elements)) => {
+                self.array_words(variable, StorageClass::Private, elements, index, dst)
+            }
+            None => [self.word(0); 4],
+        };
+        self.deliver(dst, words);
+    }
+
+    fn array_store(&mut self, array: u32, index: &Operand, offset: i32, src: &Src4) {
+        let index = self.offset_index(index, offset);
+        let Some((variable, elements)) = self.array(array) else { return };
+        let values: Vec<(u32, Word)> = src
+            .iter()
+            .enumerate()
+            .filter_map(|(k, operand)| operand.as_ref().map(|operand| (k as u32, self.operand(operand))))
+            .collect();
+        let limit = self.word(elements);
+        let inside = self.ult(index, limit);
+        self.when(inside, |e| {
+            let two = e.word(2);
+            let first = e.shl(index, two);
+            let pointer = e.w.pointer(StorageClass::Private, Type::U32);
+            for (k, value) in values {
+                let at = e.offset_by(first, k);
+                let element = e.w.op(Op::AccessChain, pointer, &[variable, at]);
+                e.w.store(element, value, None);
+            }
+        });
+    }
+
+    /// Word of component 0 of `sr#` for this lane, in the scratch memory.
+    fn shared_register(&mut self, register: u32) -> (Words, Word) {
+        let row = self.layout.row(Slot::Scratch);
+        let words = self.surface_words(row);
+        let thread = self.builtin(Builtin::Thread(ThreadId::InGroupFlat, 0));
+        let (lane, two) = (self.word(63), self.word(2));
+        let lane = self.and(thread, lane);
+        let lane = self.shl(lane, two);
+        let first = self.word(self.layout.shared.wrapping_add(register.wrapping_mul(256)));
+        (words, self.iadd(first, lane))
+    }
+
+    fn shared_load(&mut self, register: u32, dst: &Dst4) {
+        let (words, first) = self.shared_register(register);
+        let mut values = [self.word(0); 4];
+        for (k, value) in values.iter_mut().enumerate().filter(|(k, _)| dst[*k].is_some()) {
+            let at = self.offset_by(first, k as u32);
+            *value = self.load_word(words, at);
+        }
+        self.deliver(dst, values);
+    }
+
+    fn shared_store(&mut self, register: u32, src: &Src4) {
+        let (words, first) = self.shared_register(register);
+        for (k, operand) in src.iter().enumerate() {
+            if let Some(operand) = operand {
+                let value = self.operand(operand);
+                let at = self.offset_by(first, k as u32);
+                self.store_word(words, at, value);
+            }
+        }
+    }
+
+    /// First word of the area of a thread.
+    fn area(&mut self, thread: Word) -> Word {
+        let first = self.lds.get(&flow::OWN_AREAS).copied().unwrap_or(0);
+        let (first, own) = (self.word(first), self.word(self.program.interface.lds_dwords_per_thread));
+        let offset = self.imul(thread, own);
+        self.iadd(first, offset)
+    }
+
+    fn write_own(&mut self, offset: u32, src: &Src4) {
+        let own = self.program.interface.lds_dwords_per_thread;
+        let thread = self.builtin(Builtin::Thread(ThreadId::InGroupFlat, 0));
+        let area = self.area(thread);
+        for (k, operand) in src.iter().enumerate() {
+            let dword = offset.saturating_add(k as u32);
+            if let Some(operand) = operand.as_ref().filter(|_| dword < own) {
+                let value = self.operand(operand);
+                let at = self.offset_by(area, dword);
+                let pointer = self.shared_pointer(at);
+                self.w.store(pointer, value, None);
+            }
+        }
+    }
+
+    /// Dword `offset` of the area of `thread`; 0 outside.
+    fn area_word(&mut self, thread: Word, offset: Word) -> Word {
+        let (zero, own) = (self.word(0), self.word(self.program.interface.lds_dwords_per_thread));
+        let threads = self.group_threads();
+        let (known, within) = (self.ult(thread, threads), self.ult(offset, own));
+        let inside = self.both(known, within);
+        let thread = self.select(inside, thread, zero);
+        let offset = self.select(inside, offset, zero);
+        let area = self.area(thread);
+        let at = self.iadd(area, offset);
+        let pointer = self.shared_pointer(at);
+        let value = self.w.load(self.t.u32, pointer, None);
+        self.select(inside, value, zero)
+    }
+
+    fn group_threads(&mut self) -> Word {
+        let xy = self.imul(self.block[0], self.block[1]);
+        self.imul(xy, self.block[2])
+    }
+
+    fn read_any(&mut self, thread: &Operand, offset: &Operand, exchange: bool, dst: &Dst4) {
+        let zero = self.word(0);
+        let (thread, offset) = (self.operand(thread), self.operand(offset));
+        if self.program.interface.lds_dwords_per_thread == 0 {
+            return self.deliver(dst, [zero; 4]);
+        }
+        let mut words = [zero; 4];
+        if !exchange {
+            for (k, word) in words.iter_mut().enumerate() {
+                let at = self.offset_by(offset, k as u32);
+                *word = self.area_word(thread, at);
+            }
+            return self.deliver(dst, words);
+        }
+        // Component c is what thread c of the quad loads into the component that has this thread's place in the
+        // quad: the threads tell each other what they were to read.
+        let own = self.builtin(Builtin::Thread(ThreadId::InGroupFlat, 0));
+        let (one, three) = (self.word(1), self.word(3));
+        let exchange = self.word(self.exchange);
+        let slot = self.shl(own, one);
+        let slot = self.iadd(exchange, slot);
+        self.barrier();
+        for (k, value) in [thread, offset].into_iter().enumerate() {
+            let at = self.offset_by(slot, k as u32);
+            let pointer = self.shared_pointer(at);
+            self.w.store(pointer, value, None);
+        }
+        self.barrier();
+        let place = self.and(own, three);
+        let quad = self.isub(own, place);
+        for (c, word) in words.iter_mut().enumerate() {
+            let neighbour = self.offset_by(quad, c as u32);
+            let slot = self.shl(neighbour, one);
+            let slot = self.iadd(exchange, slot);
+            let [thread, offset] = [0, 1].map(|k| {
+                let at = self.offset_by(slot, k);
+                let pointer = self.shared_pointer(at);
+                self.w.load(self.t.u32, pointer, None)
+            });
+            let offset = self.iadd(offset, place);
+            *word = self.area_word(thread, offset);
+        }
+        self.flow_read();
+        self.deliver(dst, words);
+    }
+
+    fn resource_info(&mut self, resource: &Id, uint: bool, dst: &Dst4) {
+        let surface = self.surface(resource);
+        let (zero, one) = (self.word(0), self.word(1));
+        let bound = self.w.op(Op::INotEqual, self.t.bool, &[surface.words, zero]);
+        let words = [surface.width, surface.height, one, one].map(|n| {
+            let n = self.select(bound, n, zero);
+            if uint { n } else { self.itof_raw(n) }
+        });
+        self.deliver(dst, words);
+    }
+
+    fn buffer_info(&mut self, of: &InfoSource, dst: &Dst4) {
+        let zero = self.word(0);
+        let interface = &self.program.interface;
+        let (surface, stride, typed) = match of {
+            InfoSource::Resource(id) => (self.surface(id), 0, true),
+            InfoSource::Uav(n) => {
+                let (stride, typed) = match interface.uavs.get(n) {
+                    Some(Uav::Structured { stride }) => (*stride, false),
+                    Some(Uav::Typed { .. }) => (0, true),
+                    _ => (0, false),
+                };
+                let row = self.layout.row(Slot::Uav(*n));
+                (self.surface_at(row), stride, typed)
+            }
+            InfoSource::Srv(n) => {
+                let row = self.layout.row(Slot::Resource(*n));
+                (self.surface_at(row), interface.srvs.get(n).copied().unwrap_or(0), false)
+            }
+        };
+        let two = self.word(2);
+        let bytes = self.shl(surface.words, two);
+        let words = if typed {
+            let bound = self.w.op(Op::INotEqual, self.t.bool, &[surface.words, zero]);
+            let elements = self.imul(surface.width, surface.height);
+            [self.select(bound, elements, zero), zero, zero, zero]
+        } else if stride != 0 {
+            let stride = self.word(stride);
+            [self.udiv(bytes, stride), stride, zero, zero]
+        } else {
+            [bytes, zero, zero, zero]
+        };
+        self.deliver(dst, words);
+    }
+}

@@ -1,0 +1,387 @@
+//! SPIR-V from programs.
+//!
+//! In: an [`ir::Program`](crate::ir::Program) and what a device can do ([`Target`]). Out: a module for a compute
+//! pipeline, valid SPIR-V 1.5 for Vulkan 1.2, and the [`launch::Layout`] of the uniform block that it reads. Refused, with
+//! the reason: what the device lacks.
+//!
+//! ```text
+//! module     types, constants, blocks
+//! registers  registers as variables          lane       lane operations (an Algebra)
+//! flow       statements, functions, barriers  memory     words: g[], UAVs, LDS, arrays, constants
+//! atomic     read-modify-write                texture    texels, samplers, formats
+//! ```
+//!
+//! Interface of the module: entry point `main`; a uniform block (set 0, binding 0) with the launch table of
+//! [`launch`]; all other memory through addresses in that table. Pixel kernels run in groups of 8 x 8 threads that
+//! cover the domain. If [`Module::group`] is `None`, specialization constants 0, 1, 2 are the group's size.
+
+mod atomic;
+mod flow;
+mod format;
+mod lane;
+pub mod launch;
+mod memory;
+mod module;
+mod registers;
+mod texture;
+mod uniform;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use rspirv::dr::Operand as Literal;
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, StorageClass, Word};
+
+use crate::ir::{GroupSize, Program, Stage};
+use launch::Layout;
+use module::{Type, Writer};
+use registers::{Memo, Registers};
+use uniform::Uniformity;
+
+/// Raised whenever the emitter writes other modules for the same program: part of cache keys.
+pub const VERSION: u32 = 1;
+
+/// What a device can do, as far as emission depends on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Exactness wanted.
+    pub mode: Mode,
+    /// 64-bit floats.
+    pub float64: bool,
+    /// 64-bit integers. Without them pairs of words are used.
+    pub int64: bool,
+    /// 64-bit atomics in buffers.
+    pub int64_atomics: bool,
+    /// 64-bit atomics in group memory.
+    pub int64_shared_atomics: bool,
+    /// The device can be told to round single precision to nearest even.
+    pub rte32: bool,
+    /// The same for double precision.
+    pub rte64: bool,
+    /// The device can be told to keep signs of zero, infinities and NaNs in single precision.
+    pub nan_preserve32: bool,
+    /// The same for double precision.
+    pub nan_preserve64: bool,
+    /// The device can be told to keep denormals in single precision.
+    pub denorm_preserve32: bool,
+    /// The same for double precision.
+    pub denorm_preserve64: bool,
+    /// Single precision operations and comparisons see and give denormals, by the above or by a probe.
+    pub gradual32: bool,
+    /// Largest group, flattened.
+    pub max_group: u32,
+    /// Largest group in x, y, z.
+    pub max_group_size: [u32; 3],
+    /// Bytes of group memory.
+    pub max_shared: u32,
+    /// Bytes of a uniform block.
+    pub max_uniform: u32,
+}
+
+/// Exactness of float operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Every instruction gives the documented bits.
+    Faithful,
+    /// The device's own instructions.
+    Native,
+}
+
+/// What is known about a launch beforehand. A module runs only launches that keep to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Assume {
+    /// Formats of resources, outputs and typed UAVs.
+    pub formats: Formats,
+    /// All samplers have the default state: nearest, clamp to edge.
+    pub default_samplers: bool,
+}
+
+/// A class of formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Formats {
+    /// Four unconverted words.
+    FourWords,
+    /// One, two or four unconverted words.
+    Words,
+    /// All.
+    Any,
+}
+
+impl Formats {
+    /// The narrowest class that contains a format.
+    pub fn of(format: crate::format::Format) -> Formats {
+        use crate::format::Encoding;
+        match (format.encoding(), format.bytes()) {
+            (Encoding::Raw32 | Encoding::Float64, 16) => Formats::FourWords,
+            (Encoding::Raw32 | Encoding::Float64, _) => Formats::Words,
+            _ => Formats::Any,
+        }
+    }
+}
+
+/// A module and what its user must know.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// SPIR-V words.
+    pub words: Vec<u32>,
+    /// The uniform block.
+    pub layout: Layout,
+    /// Threads of a group; `None`: specialization constants 0 to 2.
+    pub group: Option<[u32; 3]>,
+    /// Bytes of group memory.
+    pub shared: u32,
+}
+
+/// Why a device cannot run a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported(pub String);
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+/// Writes a program as a module for a target.
+pub fn emit(program: &Program, target: &Target, assume: Assume) -> Result<Module, Unsupported> {
+    let group = group(program, target)?;
+    let layout = Layout::new(program);
+    if layout.rows * 16 > target.max_uniform {
+        return Err(Unsupported(format!("the kernel binds more objects ({}) than fit", layout.slots.len())));
+    }
+    let mut emitter = Emitter::new(program, target, assume, layout, group);
+    let shared = emitter.shared_words * 4;
+    if shared > target.max_shared {
+        return Err(Unsupported(format!(
+            "the kernel needs {shared} bytes of group memory (LDS), the device has {}",
+            target.max_shared
+        )));
+    }
+    emitter.module();
+    match emitter.refused {
+        Some(reason) => Err(Unsupported(reason)),
+        None => Ok(Module { words: emitter.w.finish(), layout: emitter.layout, group, shared }),
+    }
+}
+
+/// Threads per group of pixel kernels.
+const TILE: [u32; 3] = [8, 8, 1];
+
+fn group(program: &Program, target: &Target) -> Result<Option<[u32; 3]>, Unsupported> {
+    let group = match (program.stage, program.interface.group) {
+        (Stage::Pixel, _) => Some(TILE),
+        (Stage::Compute, Some(GroupSize::Exact(size))) => Some(size),
+        (Stage::Compute, _) => None,
+    };
+    if let Some(size) = group {
+        check_group(size, target)?;
+    }
+    Ok(group)
+}
+
+/// Whether a target can run groups of this size.
+pub fn check_group(size: [u32; 3], target: &Target) -> Result<(), Unsupported> {
+    let flat = size.iter().map(|n| u64::from(*n)).product::<u64>();
+    let fits =
+        flat <= u64::from(target.max_group) && size.iter().zip(target.max_group_size).all(|(n, m)| *n <= m);
+    if fits {
+        return Ok(());
+    }
+    let ([x, y, z], [a, b, c]) = (size, target.max_group_size);
+    Err(Unsupported(format!(
+        "groups of {x} x {y} x {z} threads; the device runs at most {} ({a} x {b} x {c})",
+        target.max_group
+    )))
+}
+
+/// Types used everywhere.
+struct Types {
+    void: Word,
+    bool: Word,
+    u32: Word,
+    f32: Word,
+    uvec2: Word,
+    uvec3: Word,
+    uvec4: Word,
+}
+
+struct Emitter<'a> {
+    program: &'a Program,
+    target: &'a Target,
+    assume: Assume,
+    layout: Layout,
+    group: Option<[u32; 3]>,
+    w: Writer,
+    t: Types,
+    memo: Memo,
+    registers: Registers,
+    uniformity: Uniformity,
+    /// The lane operation at hand takes flushed arguments only.
+    flushed_arguments: bool,
+    refused: Option<String>,
+    uses_double: bool,
+    /// Variables of the entry point's interface.
+    interface: Vec<Word>,
+    /// The launch table.
+    table: Word,
+    /// Size of a group by dimension: constants or specialization constants.
+    block: [Word; 3],
+    inputs: HashMap<BuiltIn, Word>,
+    /// Pointer types through addresses, by words an element.
+    pointers: HashMap<u32, Word>,
+    /// Group memory, and where its parts start.
+    shared: Option<Word>,
+    shared_words: u32,
+    lds: HashMap<u32, u32>,
+    exchange: u32,
+    arrays: HashMap<u32, Word>,
+    immediates: Option<Word>,
+    killed: Option<Word>,
+    functions: HashMap<usize, Word>,
+    routines: HashMap<&'static str, Word>,
+    flow: flow::Flow,
+}
+
+impl<'a> Emitter<'a> {
+    fn new(
+        program: &'a Program,
+        target: &'a Target,
+        assume: Assume,
+        layout: Layout,
+        group: Option<[u32; 3]>,
+    ) -> Self {
+        let mut w = Writer::new();
+        let t = Types {
+            void: w.ty(Type::Void),
+            bool: w.ty(Type::Bool),
+            u32: w.ty(Type::U32),
+            f32: w.ty(Type::F32),
+            uvec2: w.ty(Type::Vec(2)),
+            uvec3: w.ty(Type::Vec(3)),
+            uvec4: w.ty(Type::Vec(4)),
+        };
+        // Group memory: the LDS blocks, R700 areas, then addresses for the exchange between neighbours.
+        let interface = &program.interface;
+        let mut words = 0;
+        let mut lds = HashMap::new();
+        for (id, memory) in &interface.lds {
+            lds.insert(*id, words);
+            words += memory.bytes.div_ceil(4);
+        }
+        let threads = match (group, interface.group) {
+            (Some([x, y, z]), _) => x.saturating_mul(y).saturating_mul(z),
+            (None, Some(GroupSize::AtMost(n))) => n,
+            (None, _) => target.max_group,
+        };
+        let exchange;
+        if interface.lds_dwords_per_thread > 0 {
+            lds.insert(flow::OWN_AREAS, words);
+            words = words.saturating_add(interface.lds_dwords_per_thread.saturating_mul(threads));
+            exchange = words;
+            if flow::exchanges(program) {
+                words = words.saturating_add(2 * threads);
+            }
+        } else {
+            exchange = words;
+        }
+        let mut this = Self {
+            program,
+            target,
+            assume,
+            layout,
+            group,
+            w,
+            t,
+            memo: Memo::default(),
+            registers: Registers::of(program),
+            uniformity: Uniformity::of(program),
+            flushed_arguments: false,
+            refused: None,
+            uses_double: flow::uses_double(program),
+            interface: Vec::new(),
+            table: 0,
+            block: [0; 3],
+            inputs: HashMap::new(),
+            pointers: HashMap::new(),
+            shared: None,
+            shared_words: words,
+            lds,
+            exchange,
+            arrays: HashMap::new(),
+            immediates: None,
+            killed: None,
+            functions: HashMap::new(),
+            routines: HashMap::new(),
+            flow: flow::Flow::of(program, threads),
+        };
+        this.declare();
+        this
+    }
+
+    /// Notes that the device cannot run this; emission goes on to keep the code simple.
+    fn refuse(&mut self, reason: &str) {
+        self.refused.get_or_insert_with(|| reason.to_owned());
+    }
+
+    /// Declares the launch table, the group size and group memory.
+    fn declare(&mut self) {
+        let rows = self.w.word(self.layout.rows);
+        let array =
+            self.w.global(Op::TypeArray, None, vec![Literal::IdRef(self.t.uvec4), Literal::IdRef(rows)]);
+        self.w.decorate(array, Decoration::ArrayStride, &[16]);
+        let table = self.w.global(Op::TypeStruct, None, vec![Literal::IdRef(array)]);
+        self.w.decorate(table, Decoration::Block, &[]);
+        self.w.decorate_member(table, 0, Decoration::Offset, &[0]);
+        self.table = self.w.variable(StorageClass::Uniform, table, None);
+        self.w.decorate(self.table, Decoration::DescriptorSet, &[0]);
+        self.w.decorate(self.table, Decoration::Binding, &[0]);
+        self.interface.push(self.table);
+
+        match self.group {
+            Some(size) => self.block = size.map(|n| self.w.word(n)),
+            None => {
+                let u32 = self.t.u32;
+                for (k, slot) in self.block.iter_mut().enumerate() {
+                    let one = if k == 0 { 64 } else { 1 };
+                    *slot = self.w.global(Op::SpecConstant, Some(u32), vec![Literal::LiteralBit32(one)]);
+                    self.w.decorate(*slot, Decoration::SpecId, &[k as u32]);
+                }
+                let parts = self.block.map(Literal::IdRef).to_vec();
+                let size = self.w.global(Op::SpecConstantComposite, Some(self.t.uvec3), parts);
+                self.w.decorate_builtin(size, BuiltIn::WorkgroupSize);
+            }
+        }
+        if self.shared_words > 0 {
+            let words = self.w.ty(Type::Array(self.shared_words));
+            let shared = self.w.variable(StorageClass::Workgroup, words, None);
+            self.interface.push(shared);
+            self.shared = Some(shared);
+        }
+    }
+
+    /// Writes the entry point and everything it needs.
+    fn module(&mut self) {
+        let entry = self.w.id();
+        let body = self.program_functions();
+        self.entry(entry, body);
+        let interface = self.interface.clone();
+        self.w.entry_point(entry, &interface);
+        let size = self.group.unwrap_or([1; 3]);
+        self.w.execution_mode(entry, ExecutionMode::LocalSize, &size);
+        self.float_controls(entry);
+    }
+
+    /// An input variable of the invocation, three words.
+    fn input(&mut self, builtin: BuiltIn) -> Word {
+        if let Some(variable) = self.inputs.get(&builtin) {
+            return *variable;
+        }
+        let variable = self.w.variable(StorageClass::Input, self.t.uvec3, None);
+        self.w.decorate_builtin(variable, builtin);
+        self.interface.push(variable);
+        self.inputs.insert(builtin, variable);
+        variable
+    }
+}

@@ -1,0 +1,175 @@
+//! Emitted modules are valid SPIR-V for Vulkan 1.2, for every lane operation and every accepted text, for a device
+//! that has everything and for one that has little. Needs `spirv-val`; without it the modules are only made.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use cal_il::inst::{Interface, Stage};
+use cal_il::ir::{Function, LaneInst, LaneOp, Operand, Output, Program, Stmt, StmtKind};
+use cal_il::isa::lane::Class;
+use cal_il::spirv::{Assume, Formats, Mode, Module, Target, Unsupported, emit};
+
+/// A device with everything.
+fn rich(mode: Mode) -> Target {
+    Target {
+        mode,
+        float64: true,
+        int64: true,
+        int64_atomics: true,
+        int64_shared_atomics: true,
+        rte32: true,
+        rte64: true,
+        nan_preserve32: true,
+        nan_preserve64: true,
+        denorm_preserve32: true,
+        denorm_preserve64: true,
+        gradual32: true,
+        max_group: 1024,
+        max_group_size: [1024, 1024, 64],
+        max_shared: 49152,
+        max_uniform: 65536,
+    }
+}
+
+/// A device with the least that takes part.
+fn poor() -> Target {
+    Target {
+        float64: false,
+        int64: false,
+        int64_atomics: false,
+        int64_shared_atomics: false,
+        rte32: false,
+        rte64: false,
+        nan_preserve32: false,
+        nan_preserve64: false,
+        denorm_preserve32: false,
+        denorm_preserve64: false,
+        gradual32: false,
+        max_shared: 32768,
+        max_uniform: 16384,
+        ..rich(Mode::Faithful)
+    }
+}
+
+const ASSUMPTIONS: [Assume; 3] = [
+    Assume { formats: Formats::FourWords, default_samplers: true },
+    Assume { formats: Formats::Words, default_samplers: true },
+    Assume { formats: Formats::Any, default_samplers: false },
+];
+
+/// What the validator says against a module; `None` if there is no validator.
+fn complaints(module: &Module) -> Option<String> {
+    let mut child = Command::new("spirv-val")
+        .args(["--target-env", "vulkan1.2", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let bytes: Vec<u8> = module.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    child.stdin.take().expect("piped").write_all(&bytes).expect("the validator reads its input");
+    let output = child.wait_with_output().expect("the validator ends");
+    let text = [output.stdout, output.stderr].concat();
+    Some(if output.status.success() { String::new() } else { String::from_utf8_lossy(&text).into_owned() })
+}
+
+fn check(name: &str, program: &Program, target: &Target, assume: Assume) -> Result<(), Unsupported> {
+    let module = emit(program, target, assume)?;
+    if let Some(text) = complaints(&module) {
+        if !text.is_empty() {
+            let path = std::env::temp_dir().join("recal-invalid.spv");
+            let bytes: Vec<u8> = module.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let _ = std::fs::write(&path, bytes);
+            panic!("{name} for {:?}, {assume:?}: {text}\nmodule in {}", target.mode, path.display());
+        }
+    }
+    Ok(())
+}
+
+/// o0 = op(registers 0, 1, …)
+fn one_lane_op(op: LaneOp) -> Program {
+    let words: usize = op.arguments().iter().map(|class| class.words()).sum();
+    let args = (0..words as u32).map(Operand::Reg).collect();
+    let inst = LaneInst { op, dst: [8, if op.result() == Class::Q { 9 } else { 8 }], args };
+    let span = Default::default();
+    // Twice, and once more under a condition.
+    let body = vec![
+        Stmt { kind: StmtKind::Lane(inst.clone()), span },
+        Stmt {
+            kind: StmtKind::If {
+                cond: cal_il::ir::Cond { operand: Operand::Reg(8), nonzero: true },
+                then: vec![Stmt { kind: StmtKind::Lane(inst.clone()), span }],
+                otherwise: vec![],
+            },
+            span,
+        },
+        Stmt { kind: StmtKind::Lane(inst), span },
+    ];
+    let mut interface = Interface::default();
+    interface.outputs.insert(0, 15);
+    Program {
+        stage: Stage::Pixel,
+        interface,
+        functions: vec![Function { label: None, body }],
+        registers: 12,
+        outputs: vec![Output { index: 0, registers: [8, 9, 10, 11] }],
+        warnings: vec![],
+    }
+}
+
+#[test]
+fn every_lane_operation_is_valid() {
+    for op in LaneOp::ALL {
+        let program = one_lane_op(*op);
+        for mode in [Mode::Faithful, Mode::Native] {
+            check(op.name(), &program, &rich(mode), ASSUMPTIONS[0]).unwrap();
+        }
+        match check(op.name(), &program, &poor(), ASSUMPTIONS[0]) {
+            Ok(()) => {}
+            Err(Unsupported(reason)) => {
+                assert!(
+                    op.arguments().contains(&Class::Q) || op.result() == Class::Q,
+                    "{}: {reason}",
+                    op.name()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_accepted_text_is_valid() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/il/accept");
+    let mut count = 0;
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == "il")) {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        // Other tests see to it that the texts compile.
+        let Ok(program) = cal_il::compile(&std::fs::read(&path).unwrap()) else { continue };
+        for assume in ASSUMPTIONS {
+            for mode in [Mode::Faithful, Mode::Native] {
+                // A text may ask for more than any device has; it is refused then, not miscompiled.
+                if let Err(Unsupported(reason)) = check(&name, &program, &rich(mode), assume) {
+                    eprintln!("{name}: {reason}");
+                }
+            }
+            let _ = check(&name, &program, &poor(), assume);
+        }
+        count += 1;
+    }
+    assert!(count > 0);
+}
+
+#[test]
+fn what_a_device_lacks_is_named() {
+    let double = one_lane_op(LaneOp::Dadd);
+    let refused = emit(&double, &poor(), ASSUMPTIONS[0]).unwrap_err();
+    assert!(refused.0.contains("64-bit floats"), "{refused}");
+    let text = b"il_cs_2_0\ndcl_num_thread_per_group 512\nend\n";
+    let program = cal_il::compile(text).unwrap();
+    let small = Target { max_group: 256, ..rich(Mode::Faithful) };
+    let refused = emit(&program, &small, ASSUMPTIONS[0]).unwrap_err();
+    assert!(refused.0.contains("512") && refused.0.contains("256"), "{refused}");
+}
