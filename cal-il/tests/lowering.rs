@@ -41,8 +41,8 @@ mad r0.xy, vWinCoord0.xy00, cb0[0].zwzw, cb0[0].xyxy
 mov r1, l0.xxxx
 mov r2.x, l0.x
 whileloop
-  ige r4.x, r2.x, cb0[1].x
-  break_logicalnz r4.x
+  ige r3.x, r2.x, cb0[1].x
+  break_logicalnz r3.x
   mul r3.x, r1.x, r1.x
   mul r3.y, r1.y, r1.y
   add r3.z, r3.x, r3.y

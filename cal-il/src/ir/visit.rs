@@ -160,6 +160,38 @@ pub fn tested_of(kind: &StmtKind) -> Option<Operand> {
     }
 }
 
+/// Calls `f` with every register of the statement itself, not of its blocks: those it reads, then those it writes
+/// (`true`). A 64-bit result names two.
+pub fn registers(kind: &mut StmtKind, f: &mut dyn FnMut(&mut Reg, bool)) {
+    let mut read = |operand: &mut Operand| {
+        if let Operand::Reg(reg) = operand {
+            f(reg, false);
+        }
+    };
+    match kind {
+        StmtKind::Lane(inst) => {
+            inst.args.iter_mut().for_each(read);
+            let [low, high] = &mut inst.dst;
+            let wide = low != high;
+            f(low, true);
+            if wide {
+                f(high, true);
+            } else {
+                *high = *low;
+            }
+        }
+        StmtKind::Memory(inst) => {
+            memory_operands(inst, &mut |operand, _| read(operand));
+            memory_destinations(inst, &mut |reg| f(reg, true));
+        }
+        other => {
+            if let Some((operand, _)) = tested(other) {
+                read(operand);
+            }
+        }
+    }
+}
+
 /// Calls `f` with every statement of `block` and of the blocks in it, outer before inner.
 pub fn statements(block: &mut Block, f: &mut dyn FnMut(&mut Stmt)) {
     for stmt in block {

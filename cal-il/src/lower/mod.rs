@@ -29,6 +29,13 @@ use write::Value;
 
 /// Lowers a checked kernel. Time and size are linear in the kernel.
 pub fn lower(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
+    let mut program = translate(kernel)?;
+    passes::run(&mut program);
+    Ok(program)
+}
+
+/// Statement for statement, without passes: classes are not respected yet.
+fn translate(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
     let mut builder = Builder::new(kernel);
     let outputs = (kernel.interface.outputs.keys())
         .map(|&index| Output { index, registers: builder.output(index) })
@@ -39,16 +46,14 @@ pub fn lower(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
     if !builder.diagnostics.is_empty() {
         return Err(builder.diagnostics);
     }
-    let mut program = Program {
+    Ok(Program {
         stage: kernel.stage,
         interface: kernel.interface.clone(),
         functions,
         registers: builder.registers(),
         outputs,
         warnings: kernel.warnings.clone(),
-    };
-    passes::run(&mut program);
-    Ok(program)
+    })
 }
 
 impl Builder<'_> {

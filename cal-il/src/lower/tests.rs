@@ -1,6 +1,6 @@
 //! Hand-built kernels: what statements come out.
 
-use super::lower;
+use super::{lower, translate};
 use crate::diagnostic::Span;
 use crate::inst::{Dst, Function, Inst, Interface, Kernel, Node, Register, Select, Src, Stage, Write};
 use crate::ir::{LaneOp, Operand, Program, StmtKind};
@@ -37,15 +37,18 @@ fn inst(opcode: Opcode, dst: Dst, src: Vec<Src>) -> Node {
     Node::Inst(Inst { opcode, controls: Default::default(), dst: Some(dst), src, span: Span::default() })
 }
 
-fn program(body: Vec<Node>) -> Program {
-    lower(&Kernel {
+fn kernel(body: Vec<Node>) -> Kernel {
+    Kernel {
         stage: Stage::Pixel,
         interface: Interface { outputs: [(0, 0xF)].into(), ..Default::default() },
         functions: vec![Function { label: None, body }],
         temps: 8,
         warnings: Vec::new(),
-    })
-    .unwrap()
+    }
+}
+
+fn program(body: Vec<Node>) -> Program {
+    lower(&kernel(body)).unwrap()
 }
 
 fn lanes(program: &Program) -> Vec<(LaneOp, u32, Vec<Operand>)> {
@@ -61,11 +64,12 @@ fn lanes(program: &Program) -> Vec<(LaneOp, u32, Vec<Operand>)> {
 fn swaps_go_through_one_scratch_register() {
     // mov r1.xy, l0 ; iadd r1.xy, r1.yx, l0 ; mov o0, r1
     let literal = || src(Register::Literal([1, 2, 3, 4]), "xyzw");
-    let p = program(vec![
+    let p = translate(&kernel(vec![
         inst(Opcode::Mov, dst(Register::Temp(1), "xy__"), vec![literal()]),
         inst(Opcode::Iadd, dst(Register::Temp(1), "xy__"), vec![src(Register::Temp(1), "yx"), literal()]),
         inst(Opcode::Mov, dst(Register::Output(0), "xyzw"), vec![src(Register::Temp(1), "xyyy")]),
-    ]);
+    ]))
+    .unwrap();
     let ops: Vec<LaneOp> = lanes(&p).iter().map(|l| l.0).collect();
     let adds = ops.iter().filter(|op| **op == LaneOp::Iadd).count();
     assert_eq!(adds, 2, "only the components of the mask are computed");
@@ -105,14 +109,66 @@ fn a_loaded_component_is_flushed_once() {
 
 #[test]
 fn masks_in_float_registers_keep_their_bits() {
-    // r1.x is a float sum in one place and an all-ones mask in another: the sum is made canonical when written,
+    // r1.x is a float sum in one branch and an all-ones mask in the other: the sum is made canonical when written,
     // the mask is never touched.
     let temp = |n| src(Register::Temp(n), "x");
+    let position = || src(Register::Position, "x");
+    let branch = |opcode| vec![inst(opcode, dst(Register::Temp(1), "x___"), vec![position(), position()])];
     let p = program(vec![
-        inst(Opcode::Add, dst(Register::Temp(1), "x___"), vec![temp(2), temp(3)]),
-        inst(Opcode::Eq, dst(Register::Temp(1), "x___"), vec![temp(1), temp(3)]),
+        Node::If {
+            cond: crate::inst::Cond::NonZero(position()),
+            then: branch(Opcode::Add),
+            otherwise: branch(Opcode::Eq),
+            span: Span::default(),
+        },
         inst(Opcode::Mov, dst(Register::Output(0), "x___"), vec![temp(1)]),
     ]);
+    let StmtKind::If { then, otherwise, .. } = &p.functions[0].body[0].kind else { panic!("{p}") };
+    let ops = |block: &[crate::ir::Stmt]| -> Vec<LaneOp> {
+        (block.iter())
+            .filter_map(|stmt| match &stmt.kind {
+                StmtKind::Lane(inst) => Some(inst.op),
+                _ => None,
+            })
+            .collect()
+    };
+    assert_eq!(ops(then), [LaneOp::Add, LaneOp::Canon], "{p}");
+    assert_eq!(ops(otherwise), [LaneOp::Eq], "{p}");
+    assert_eq!(lanes(&p).len(), 1, "one move to the output: {p}");
+}
+
+#[test]
+fn a_value_of_one_branch_is_not_forwarded() {
+    // if (x) r1.x = cb0[3].x ; o0.x = r1.x: zero where the branch is not taken.
+    let p = program(vec![
+        Node::If {
+            cond: crate::inst::Cond::NonZero(src(Register::Position, "x")),
+            then: vec![inst(
+                Opcode::Mov,
+                dst(Register::Temp(1), "x___"),
+                vec![src(Register::Const(0, crate::inst::Index { base: None, offset: 3 }), "x")],
+            )],
+            otherwise: vec![],
+            span: Span::default(),
+        },
+        inst(Opcode::Mov, dst(Register::Output(0), "x___"), vec![src(Register::Temp(1), "x")]),
+    ]);
+    let l = lanes(&p);
+    assert!(matches!(l[0].2[0], Operand::Reg(_)), "{p}");
+}
+
+#[test]
+fn reused_registers_come_apart() {
+    // r1 is an integer first and a float then: nothing is made canonical for the sake of the integer.
+    let temp = |n| src(Register::Temp(n), "x");
+    let position = || src(Register::Position, "x");
+    let p = program(vec![
+        inst(Opcode::Ftoi, dst(Register::Temp(1), "x___"), vec![position()]),
+        inst(Opcode::Itof, dst(Register::Temp(2), "x___"), vec![temp(1)]),
+        inst(Opcode::Add, dst(Register::Temp(1), "x___"), vec![temp(2), position()]),
+        inst(Opcode::Add, dst(Register::Temp(1), "x___"), vec![temp(1), temp(1)]),
+        inst(Opcode::Lt, dst(Register::Output(0), "x___"), vec![temp(1), position()]),
+    ]);
     let ops: Vec<LaneOp> = lanes(&p).iter().map(|l| l.0).collect();
-    assert_eq!(ops, [LaneOp::Add, LaneOp::Canon, LaneOp::Eq, LaneOp::Mov]);
+    assert_eq!(ops, [LaneOp::Ftoi, LaneOp::Itof, LaneOp::Add, LaneOp::Add, LaneOp::Lt], "{p}");
 }

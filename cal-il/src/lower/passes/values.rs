@@ -1,0 +1,151 @@
+//! Forwards copies and removes what nothing reads.
+//!
+//! After the split into webs a register with one definition, which does not also hold the zero of the beginning, is a
+//! name for a value. Where that definition is a move, readers take the source instead: a constant, a constant buffer
+//! word, a value of the launch, or another such name. Then operations and loads whose results nobody reads go.
+//! Stores, atomics, counters and control flow stay.
+
+use smallvec::SmallVec;
+
+use crate::ir::{Block, LaneOp, MemoryInst, Operand, Program, Reg, StmtKind, visit};
+use crate::lower::fold;
+
+/// Forwards copies and folds what becomes constant. `early` tells the registers that may be read before they are
+/// written.
+pub(super) fn forward(program: &mut Program, early: &[bool]) {
+    let count = program.registers as usize;
+    let mut definitions: Vec<u32> = early.iter().map(|early| u32::from(*early)).collect();
+    for output in &program.outputs {
+        output.registers.iter().for_each(|reg| definitions[*reg as usize] += 1);
+    }
+    for function in &mut program.functions {
+        visit::statements(&mut function.body, &mut |stmt| {
+            visit::registers(&mut stmt.kind, &mut |reg, definition| {
+                definitions[*reg as usize] += u32::from(definition);
+            });
+        });
+    }
+    let single = |reg: Reg| definitions[reg as usize] == 1;
+    // Every source is resolved before its readers, since it is defined before them.
+    let mut resolved: Vec<Option<Operand>> = vec![None; count];
+    for function in &mut program.functions {
+        visit::statements(&mut function.body, &mut |stmt| {
+            let replace = |operand: &mut Operand| {
+                if let Operand::Reg(reg) = *operand
+                    && let Some(source) = resolved[reg as usize]
+                {
+                    *operand = source;
+                }
+            };
+            match &mut stmt.kind {
+                StmtKind::Lane(inst) => {
+                    inst.args.iter_mut().for_each(replace);
+                    if inst.op != LaneOp::Mov
+                        && let Some((word, None)) = fold::fold(inst.op, &inst.args)
+                    {
+                        inst.op = LaneOp::Mov;
+                        inst.args = SmallVec::from_slice(&[Operand::Imm(word)]);
+                    }
+                    let dst = inst.dst[0];
+                    if inst.op == LaneOp::Mov && single(dst) {
+                        resolved[dst as usize] = match inst.args[0] {
+                            Operand::Reg(reg) if !single(reg) => None,
+                            source => Some(source),
+                        };
+                    }
+                }
+                StmtKind::Memory(inst) => visit::memory_operands(inst, &mut |operand, _| replace(operand)),
+                other => {
+                    if let Some((operand, _)) = visit::tested(other) {
+                        replace(operand);
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Removes operations and loads whose results nothing reads.
+pub(super) fn sweep(program: &mut Program) {
+    let mut uses = vec![0u32; program.registers as usize];
+    for output in &program.outputs {
+        output.registers.iter().for_each(|reg| uses[*reg as usize] += 1);
+    }
+    for function in &mut program.functions {
+        visit::statements(&mut function.body, &mut |stmt| {
+            visit::registers(&mut stmt.kind, &mut |reg, definition| {
+                uses[*reg as usize] += u32::from(!definition)
+            });
+        });
+    }
+    for function in &mut program.functions {
+        sweep_block(&mut function.body, &mut uses);
+    }
+}
+
+/// From the end, so that what feeds only removed statements goes too.
+fn sweep_block(block: &mut Block, uses: &mut [u32]) {
+    let mut kept = Block::with_capacity(block.len());
+    for mut stmt in std::mem::take(block).into_iter().rev() {
+        let dead = match &mut stmt.kind {
+            StmtKind::Lane(inst) => inst.dst.iter().all(|reg| uses[*reg as usize] == 0),
+            StmtKind::Memory(inst) => dead_load(inst, uses),
+            StmtKind::If { then, otherwise, .. } => {
+                sweep_block(otherwise, uses);
+                sweep_block(then, uses);
+                then.is_empty() && otherwise.is_empty()
+            }
+            StmtKind::Loop { body } => {
+                sweep_block(body, uses);
+                false
+            }
+            StmtKind::Switch { arms, .. } => {
+                arms.iter_mut().rev().for_each(|arm| sweep_block(&mut arm.body, uses));
+                false
+            }
+            _ => false,
+        };
+        if dead {
+            visit::registers(&mut stmt.kind, &mut |reg, definition| {
+                uses[*reg as usize] -= u32::from(!definition);
+            });
+        } else {
+            kept.push(stmt);
+        }
+    }
+    kept.reverse();
+    *block = kept;
+}
+
+/// Drops the components of a load that nothing reads; true if none is left.
+fn dead_load(inst: &mut MemoryInst, uses: &[u32]) -> bool {
+    match inst {
+        MemoryInst::Sample { dst, .. }
+        | MemoryInst::Gather { dst, .. }
+        | MemoryInst::Fetch { dst, .. }
+        | MemoryInst::ResourceInfo { dst, .. }
+        | MemoryInst::BufferInfo { dst, .. }
+        | MemoryInst::ConstLoad { dst, .. }
+        | MemoryInst::ImmediateLoad { dst, .. }
+        | MemoryInst::ArrayLoad { dst, .. }
+        | MemoryInst::GlobalLoad { dst, .. }
+        | MemoryInst::SharedLoad { dst, .. }
+        | MemoryInst::RawLoad { dst, .. }
+        | MemoryInst::TypedLoad { dst, .. }
+        | MemoryInst::LdsReadAny { dst, .. } => {
+            for component in dst.iter_mut() {
+                *component = component.filter(|reg| uses[*reg as usize] != 0);
+            }
+            dst.iter().all(Option::is_none)
+        }
+        MemoryInst::Atomic { .. }
+        | MemoryInst::Counter { .. }
+        | MemoryInst::ArrayStore { .. }
+        | MemoryInst::GlobalStore { .. }
+        | MemoryInst::SharedStore { .. }
+        | MemoryInst::RawStore { .. }
+        | MemoryInst::TypedStore { .. }
+        | MemoryInst::LdsWriteOwn { .. }
+        | MemoryInst::InitShared => false,
+    }
+}
