@@ -137,7 +137,10 @@ fn large_hostile_texts_end_quickly() {
         within(limit, "commas", &body(&format!("mov r0{}\n", ", r1".repeat(1 << 18)), 1)).rule,
         "operand-count"
     );
-    assert_eq!(within(limit, "no end", &body("mov r0, r1\n", 200_000)[..10 + 11 * 100_000]).rule, "missing-end");
+    assert_eq!(
+        within(limit, "no end", &body("mov r0, r1\n", 200_000)[..10 + 11 * 100_000]).rule,
+        "missing-end"
+    );
 }
 
 #[test]
