@@ -53,6 +53,16 @@ double sample_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+void* sample_memory(size_t bytes)
+{
+    void* memory = calloc(bytes ? bytes : 1, 1);
+    if (!memory) {
+        fprintf(stderr, "no memory for %lu bytes\n", (unsigned long)bytes);
+        exit(EXIT_FAILURE);
+    }
+    return memory;
+}
+
 /* Numerical Recipes' 32-bit linear congruence. */
 uint32_t sample_random(uint32_t* state)
 {
@@ -226,14 +236,23 @@ void sample_run_domain(SampleDevice* device, const SampleKernel* kernel, unsigne
 
 void sample_run_grid(SampleDevice* device, const SampleKernel* kernel, unsigned groups, unsigned block)
 {
+    unsigned grid[2] = {groups, 1}, threads[2] = {block, 1};
+    sample_run_grid2(device, kernel, grid, threads);
+}
+
+void sample_run_grid2(SampleDevice* device, const SampleKernel* kernel, const unsigned groups[2],
+                      const unsigned block[2])
+{
     CALevent event = 0;
     CALprogramGrid grid;
     memset(&grid, 0, sizeof grid);
     grid.func = kernel->entry;
-    grid.gridBlock.width = block;
-    grid.gridBlock.height = grid.gridBlock.depth = 1;
-    grid.gridSize.width = groups;
-    grid.gridSize.height = grid.gridSize.depth = 1;
+    grid.gridBlock.width = block[0];
+    grid.gridBlock.height = block[1];
+    grid.gridBlock.depth = 1;
+    grid.gridSize.width = groups[0];
+    grid.gridSize.height = groups[1];
+    grid.gridSize.depth = 1;
     sample_check(calCtxRunProgramGrid(&event, device->context, &grid), "calCtxRunProgramGrid");
     sample_wait(device, event);
 }

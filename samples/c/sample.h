@@ -40,6 +40,9 @@ int sample_verdict(const char* name, int passed);
 /* Ends the program if the result is not CAL_RESULT_OK. */
 void sample_check(CALresult result, const char* what);
 
+/* Memory or the end of the program. */
+void* sample_memory(size_t bytes);
+
 /* An open device with a context. */
 typedef struct {
     CALdevice        device;
@@ -83,6 +86,16 @@ void sample_bind(SampleDevice* device, const SampleKernel* kernel, const char* s
 /* Run and wait. */
 void sample_run_domain(SampleDevice* device, const SampleKernel* kernel, unsigned width, unsigned height);
 void sample_run_grid(SampleDevice* device, const SampleKernel* kernel, unsigned groups, unsigned block);
+void sample_run_grid2(SampleDevice* device, const SampleKernel* kernel, const unsigned groups[2],
+                      const unsigned block[2]);
 void sample_wait(SampleDevice* device, CALevent event);
+
+/* What pixel kernels and compute kernels start with. */
+#define SAMPLE_PS "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n"
+#define SAMPLE_CS(GROUP) "il_cs_2_0\ndcl_num_thread_per_group " #GROUP "\n"
+
+/* A two-dimensional input of floats, addressed by element; the middle of element (x, y) is (x + 0.5, y + 0.5). */
+#define SAMPLE_INPUT(N) \
+    "dcl_resource_id(" #N ")_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n"
 
 #endif

@@ -9,8 +9,6 @@
  */
 #include "sample.h"
 
-#define DCL_RESOURCE(N) \
-    "dcl_resource_id(" #N ")_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n"
 #define DCL_OUTPUT(N) "dcl_output_generic o" #N "\n"
 
 /* Fetches the four positions of stream S into four registers. B is addressed by (x, k), A by (k, y). */
@@ -41,13 +39,12 @@
     MULTIPLY(C, 39, 23, 27, 31, 35)
 
 static const char* kernel_text =
-    "il_ps_2_0\n"
-    "dcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n"
+    SAMPLE_PS
     DCL_OUTPUT(0) DCL_OUTPUT(1) DCL_OUTPUT(2) DCL_OUTPUT(3)
     DCL_OUTPUT(4) DCL_OUTPUT(5) DCL_OUTPUT(6) DCL_OUTPUT(7)
-    DCL_RESOURCE(0) DCL_RESOURCE(1) DCL_RESOURCE(2) DCL_RESOURCE(3)
-    DCL_RESOURCE(4) DCL_RESOURCE(5) DCL_RESOURCE(6) DCL_RESOURCE(7)
-    DCL_RESOURCE(8) DCL_RESOURCE(9) DCL_RESOURCE(10) DCL_RESOURCE(11)
+    SAMPLE_INPUT(0) SAMPLE_INPUT(1) SAMPLE_INPUT(2) SAMPLE_INPUT(3)
+    SAMPLE_INPUT(4) SAMPLE_INPUT(5) SAMPLE_INPUT(6) SAMPLE_INPUT(7)
+    SAMPLE_INPUT(8) SAMPLE_INPUT(9) SAMPLE_INPUT(10) SAMPLE_INPUT(11)
     "dcl_cb cb0[1]\n"
     "dcl_literal l0, 0.0, 1.0, 2.0, 3.0\n"
     "dcl_literal l1, 4.0, 4.0, 4.0, 4.0\n"
@@ -128,14 +125,10 @@ int main(int argc, char** argv)
     }
 
     size_t bytes = (size_t)n * n * sizeof(float);
-    float* a = malloc(bytes);
-    float* b = malloc(bytes);
-    float* c = malloc(bytes);
-    float* expected = malloc(bytes);
-    if (!a || !b || !c || !expected) {
-        fprintf(stderr, "out of memory\n");
-        return 1;
-    }
+    float* a = sample_memory(bytes);
+    float* b = sample_memory(bytes);
+    float* c = sample_memory(bytes);
+    float* expected = sample_memory(bytes);
     uint32_t seed = 2008;
     for (size_t i = 0; i < (size_t)n * n; ++i) {
         a[i] = (float)(sample_random(&seed) >> 29) / 8.0f;
