@@ -5,13 +5,37 @@ use std::process::Command;
 use std::time::Duration;
 
 use conformance::toolchain::{Installation, Result, Standard, repository, run};
-use libtest_mimic::Trial;
+use libtest_mimic::{Failed, Trial};
 
 use crate::{Lazy, trial};
 
-/// The samples with arguments that keep them short.
-const SAMPLES: &[(&str, &[&str])] =
-    &[("hellocal", &[]), ("findnumdevices", &[]), ("simple_matmult", &["-n", "64", "-i", "2"])];
+/// The samples with arguments that keep them short, and again for valgrind, where everything is fifty times slower.
+#[rustfmt::skip]
+const SAMPLES: &[(&str, &[&str], &[&str])] = &[
+    ("async_copy", &["-n", "128", "-m", "6"], &["-n", "64", "-m", "3"]),
+    ("basic", &["-n", "100"], &["-n", "16"]),
+    ("bitonic_sort", &["-n", "4096"], &["-n", "128"]),
+    ("black_scholes", &["-n", "64", "-i", "1"], &["-n", "8", "-i", "1"]),
+    ("compute_matmult", &["-n", "96", "-i", "1"], &["-n", "32", "-i", "1"]),
+    ("double_matmult", &["-n", "50", "-i", "1"], &["-n", "16", "-i", "1"]),
+    ("fft", &["-n", "1024", "-i", "1"], &["-n", "128", "-i", "1"]),
+    ("findnumdevices", &[], &[]),
+    ("hellocal", &[], &[]),
+    ("mandelbrot", &["-n", "150", "-i", "1"], &["-n", "32", "-m", "64", "-i", "1"]),
+    ("memexport", &["-n", "128", "-i", "1"], &["-n", "64", "-i", "1"]),
+    ("memimport", &["-n", "4096", "-i", "1"], &["-n", "128", "-i", "1"]),
+    ("mersenne_twister", &["-n", "64", "-m", "700"], &["-n", "64", "-m", "10"]),
+    ("multi_device", &["-n", "150", "-i", "1"], &["-n", "32", "-i", "1"]),
+    ("nbody", &["-n", "256"], &["-n", "64", "-i", "1"]),
+    ("offline_compile", &[], &[]),
+    ("pinned_memory", &["-n", "128", "-i", "2"], &["-n", "64", "-i", "1"]),
+    ("polynomial", &["-n", "100", "-i", "1"], &["-n", "16", "-i", "1"]),
+    ("reduction", &["-n", "100001", "-i", "1"], &["-n", "3000", "-i", "1"]),
+    ("simple_matmult", &["-n", "256", "-i", "2"], &["-n", "64", "-i", "1"]),
+    ("stencil", &["-n", "100", "-i", "20"], &["-n", "32", "-i", "3"]),
+    ("transpose", &["-n", "256", "-i", "1"], &["-n", "64", "-i", "1"]),
+    ("vector_matrix", &["-n", "512", "-i", "1"], &["-n", "128", "-i", "1"]),
+];
 
 /// The tests of this file.
 pub fn trials(lazy: &Lazy) -> Vec<Trial> {
@@ -25,15 +49,17 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
                 Standard::of(&source),
                 &["-D_GNU_SOURCE"],
             )?;
-            run(&mut Command::new(program), Duration::from_secs(240))?.success(&stem(&source))?;
+            run(Command::new(program).current_dir(&i.build), Duration::from_secs(240))?
+                .success(&stem(&source))?;
             Ok(())
         }));
     }
-    for &(name, arguments) in SAMPLES {
+    for &(name, arguments, small) in SAMPLES {
         trials.push(trial(format!("samples::{name}"), lazy, move |i| {
             let program = sample(i, name, "run")?;
-            let output =
-                run(Command::new(program).args(arguments), Duration::from_secs(240))?.success(name)?.stdout;
+            let mut command = Command::new(program);
+            command.current_dir(&i.build).args(arguments);
+            let output = run(&mut command, Duration::from_secs(240))?.success(name)?.stdout;
             if output.contains(&format!("{name}: PASS")) {
                 Ok(())
             } else {
@@ -42,9 +68,10 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
         }));
         trials.push(trial(format!("valgrind::{name}"), lazy, move |i| {
             let program = sample(i, name, "valgrind")?;
-            valgrind(&program, arguments, name)
+            valgrind(i, &program, small, name)
         }));
     }
+    trials.push(Trial::test("samples::all_are_tested", || all_are_tested().map_err(Failed::from)));
     trials
 }
 
@@ -64,6 +91,17 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Every sample of the folder stands in [`SAMPLES`].
+fn all_are_tested() -> Result<()> {
+    for source in sources(&repository().join("samples/c")) {
+        let name = stem(&source);
+        if name != "sample" && !SAMPLES.iter().any(|&(known, ..)| known == name) {
+            return Err(format!("samples/c/{name}.c is not tested"));
+        }
+    }
+    Ok(())
+}
+
 /// Builds a sample; `purpose` keeps apart the programs that several tests build at the same time.
 fn sample(installation: &Installation, name: &str, purpose: &str) -> Result<PathBuf> {
     let folder = repository().join("samples/c");
@@ -77,8 +115,9 @@ fn sample(installation: &Installation, name: &str, purpose: &str) -> Result<Path
 }
 
 /// Memory errors and definite leaks are failures.
-fn valgrind(program: &Path, arguments: &[&str], name: &str) -> Result<()> {
+fn valgrind(installation: &Installation, program: &Path, arguments: &[&str], name: &str) -> Result<()> {
     let mut command = Command::new("valgrind");
+    command.current_dir(&installation.build);
     command.args(["--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite", "--quiet"]);
     command.arg(program).args(arguments);
     run(&mut command, Duration::from_secs(240))?.success(name)?;
