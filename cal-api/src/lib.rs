@@ -1,1 +1,66 @@
-//! cal-api
+//! The Compute Abstraction Layer (CAL): devices, memory, kernels in AMD IL, and queues to run them on.
+//!
+//! ```
+//! use cal::{Domain, Format, Place, Runtime};
+//!
+//! let text = "il_ps_2_0\n\
+//!             dcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n\
+//!             dcl_output_generic o0\n\
+//!             mov o0, vWinCoord0.x\n\
+//!             end\n";
+//! let runtime = Runtime::new()?;
+//! let device = runtime.open(0)?;
+//! let context = device.create_context()?;
+//! let module = context.load(&cal::compile(text, device.info().target)?.into())?;
+//! let output = device.allocate_2d(64, 64, Format::Float32x1, Place::Local)?;
+//! module.bind("o0", &output)?;
+//! context.run(&module, Domain::of(64, 64))?.wait()?;
+//! assert_eq!(output.map::<f32>()?[3], 3.5);
+//! # Ok::<(), cal::Error>(())
+//! ```
+//!
+//! Objects are reference-counted and usable from any thread; what a launch uses stays alive until it is done,
+//! whatever is dropped meanwhile. [`Error::result`] gives the `CALresult` code.
+//!
+//! The C functions, `calInit` to `calShutdown` and the extensions, are in [`ffi`]; they are the same objects behind
+//! handles. Where the documents leave room, `docs/api-choices.md` says what this implementation does.
+
+pub use cal_hal::{DomainParam, FloatMode, Format, Sampler, Wrap};
+
+pub use crate::compiler::compile;
+pub use crate::config::{Config, Trace};
+pub use crate::context::Context;
+pub use crate::counter::{Counter, CounterType};
+pub use crate::device::{Device, DeviceInfo};
+pub use crate::error::{CalResult, Error, Result};
+pub use crate::event::Event;
+pub use crate::image::{Image, Object};
+pub use crate::launch::{Domain, Grid};
+pub use crate::map::{Element, Map};
+pub use crate::mem::Mem;
+pub use crate::module::{FuncInfo, Module, Name};
+pub use crate::resource::{Place, Resource};
+pub use crate::runtime::{Runtime, register_backend};
+pub use crate::symbol::Symbol;
+
+pub mod config;
+pub mod ffi;
+pub mod target;
+
+mod compiler;
+mod context;
+mod counter;
+mod device;
+mod error;
+mod event;
+mod handle;
+mod image;
+mod launch;
+mod line;
+mod map;
+mod mem;
+mod module;
+mod resource;
+mod runtime;
+mod scan;
+mod symbol;

@@ -1,0 +1,179 @@
+//! IL text to objects and programs.
+//!
+//! Input: kernel text, as bytes (comments may hold any code page), and a target. Output: an [`Object`], or an error
+//! whose message holds every diagnostic with line, column and caret. Instructions newer than the target are refused.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use cal_il::diagnostic::{Diagnostic, Severity, render};
+use cal_il::inst::{Kernel, Node, Stage};
+use cal_il::ir::Program;
+use cal_il::isa::Family;
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::image::{Image, Object};
+use crate::target::Target;
+
+/// Errors and warnings shown of one text.
+const SHOWN: usize = 32;
+
+/// Compiles IL text for a target (a value of `CALtarget`, see [`crate::DeviceInfo::target`]).
+///
+/// ```
+/// let error = cal::compile("il_ps_2_0\nfrobnicate r0, r1\nend\n", 8).unwrap_err();
+/// assert!(error.to_string().contains("frobnicate"));
+/// ```
+pub fn compile(text: impl AsRef<[u8]>, target: u32) -> Result<Object> {
+    let text = text.as_ref();
+    let target = Target::from_value(target)
+        .ok_or_else(|| Error::invalid(format!("target: {target} is no value of CALtarget")))?;
+    let program = program(text, target)?;
+    if !program.warnings.is_empty() {
+        log::warn!(target: "cal::compiler", "{}", shown(&program.warnings, text));
+    }
+    let object = Object::new(target, text, &program)?;
+    dump(target, "il", text);
+    Ok(object)
+}
+
+/// The program of a text.
+pub(crate) fn program(text: &[u8], target: Target) -> Result<Program> {
+    let refused = |diagnostics: Vec<Diagnostic>| {
+        Error::failed(format!("the kernel was not accepted\n{}", shown(&diagnostics, text)))
+    };
+    let kernel = cal_il::front(text).map_err(refused)?;
+    let newer = newer_instructions(&kernel, target);
+    if !newer.is_empty() {
+        return Err(refused(newer));
+    }
+    cal_il::lower::lower(&kernel).map_err(refused)
+}
+
+fn shown(diagnostics: &[Diagnostic], text: &[u8]) -> String {
+    let first = &diagnostics[..diagnostics.len().min(SHOWN)];
+    let mut all = render(first, text, "kernel");
+    if diagnostics.len() > SHOWN {
+        all += &format!("and {} more\n", diagnostics.len() - SHOWN);
+    }
+    all
+}
+
+/// An error for each instruction that the target does not have.
+fn newer_instructions(kernel: &Kernel, target: Target) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if kernel.stage == Stage::Compute && target.family < Family::R700 {
+        let message = format!("target {} has no compute kernels", target.name);
+        found.push(Diagnostic {
+            severity: Severity::Error,
+            rule: "target",
+            span: Default::default(),
+            message,
+            note: None,
+        });
+    }
+    for function in &kernel.functions {
+        check_family(&function.body, target, &mut found);
+    }
+    found
+}
+
+fn check_family(body: &[Node], target: Target, found: &mut Vec<Diagnostic>) {
+    for node in body {
+        match node {
+            Node::Inst(inst) => {
+                let row = inst.opcode.row();
+                if row.family > target.family {
+                    let message = format!(
+                        "`{}` needs {:?} or later, but target {} is {:?}",
+                        row.mnemonic, row.family, target.name, target.family
+                    );
+                    found.push(Diagnostic::error("target", inst.span, message));
+                }
+            }
+            Node::If { then, otherwise, .. } => {
+                check_family(then, target, found);
+                check_family(otherwise, target, found);
+            }
+            Node::Loop { body, .. } => check_family(body, target, found),
+            Node::Switch { arms, .. } => arms.iter().for_each(|a| check_family(&a.body, target, found)),
+            Node::Break(..)
+            | Node::Continue(..)
+            | Node::Call { .. }
+            | Node::Return(..)
+            | Node::Discard(..) => {}
+        }
+    }
+}
+
+/// The text as a listing, in canonical form; as it is, if that is not to be had.
+pub(crate) fn listing(text: &[u8]) -> String {
+    match cal_il::text::parse(text) {
+        Ok(ast) => cal_il::text::print(&ast),
+        Err(_) => String::from_utf8_lossy(text).into_owned(),
+    }
+}
+
+/// Writes an image to the folder of `CAL_DUMP`.
+pub(crate) fn dump_image(image: &Image) {
+    if let Some(target) = image.targets().first().and_then(|&t| Target::from_value(t)) {
+        dump(target, "elf", image.as_bytes());
+    }
+}
+
+/// Writes to the folder of `CAL_DUMP`, if there is one; names hold the target and a hash, so equal ones meet.
+fn dump(target: Target, extension: &str, bytes: &[u8]) {
+    static FOLDER: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
+    let Some(folder) = FOLDER.get_or_init(|| Config::from_env().0.dump) else { return };
+    let name = format!("{}-{:016x}.{extension}", target.name.to_ascii_lowercase(), fnv1a(bytes));
+    if let Err(e) = write(folder, &name, bytes) {
+        log::warn!("CAL_DUMP: {}: {e}", folder.join(name).display());
+    }
+}
+
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join(name), bytes)
+}
+
+/// FNV-1a: stable between runs, unlike the hash of the standard library.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COPY: &str = "il_ps_2_0\ndcl_output_generic o0\nmov o0, r0.0000\nend\n";
+
+    #[test]
+    fn errors_have_line_and_reason() {
+        let text = compile("il_ps_2_0\nmov r0, r1\nbogus r1\nend\n", 8).unwrap_err().to_string();
+        assert!(text.contains("kernel:3:1") && text.contains("bogus"), "{text}");
+    }
+
+    #[test]
+    fn unknown_targets_are_refused() {
+        assert_eq!(compile(COPY, 27).unwrap_err().result(), crate::CalResult::InvalidParameter);
+        assert!(compile(COPY, 26).is_ok());
+    }
+
+    #[test]
+    fn instructions_newer_than_the_target_are_refused_by_name() {
+        let text = "il_ps_2_0\ndcl_output_generic o0\nubit_extract r0, r1, r2, r3\nmov o0, r0\nend\n";
+        assert!(compile(text, 8).is_ok());
+        let error = compile(text, 5).unwrap_err().to_string();
+        assert!(error.contains("ubit_extract") && error.contains("770"), "{error}");
+    }
+
+    #[test]
+    fn compute_kernels_need_r700() {
+        let text = "il_cs_2_0\ndcl_num_thread_per_group 64\nend\n";
+        assert!(compile(text, 5).is_ok());
+        assert!(compile(text, 3).unwrap_err().to_string().contains("compute"));
+    }
+}

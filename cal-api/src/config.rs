@@ -1,0 +1,354 @@
+//! The environment variables: one table that names, documents, parses and validates them.
+//!
+//! Input: the environment at `calInit` (or [`crate::Runtime::new`]). Output: a [`Config`] and warnings. Rubbish is
+//! never fatal: it is reported and the default is taken.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cal_hal::FloatMode;
+
+use crate::target::Target;
+
+/// An environment variable.
+#[derive(Debug)]
+pub struct Variable {
+    /// Name.
+    pub name: &'static str,
+    /// Accepted values.
+    pub values: &'static str,
+    /// Value when unset or not understood.
+    pub default: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+    parse: fn(&mut Config, &str) -> Result<(), String>,
+}
+
+/// How the runtime is to behave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Backends by name, in order of enumeration.
+    pub backends: Vec<String>,
+    /// Which Vulkan device: position or part of the name; all if `None`.
+    pub vulkan_device: Option<String>,
+    /// Exactness of float operations.
+    pub float: FloatMode,
+    /// Target to report instead of the device's own.
+    pub target: Option<Target>,
+    /// Log filter.
+    pub log: String,
+    /// Folder for kernels and images.
+    pub dump: Option<PathBuf>,
+    /// Where API calls are written.
+    pub trace: Trace,
+    /// Folder for built kernels; `None` = do not cache.
+    pub cache: Option<PathBuf>,
+    /// Longest time one launch may take; `None` = for ever.
+    pub timeout: Option<Duration>,
+    /// Backends check kernels for misuse.
+    pub checks: bool,
+}
+
+/// Where API calls are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trace {
+    /// Nowhere.
+    Off,
+    /// Standard error.
+    Stderr,
+    /// A file, created or emptied.
+    File(PathBuf),
+}
+
+/// All variables, in the order in which they are documented.
+pub const VARIABLES: &[Variable] = &[
+    Variable {
+        name: "CAL_BACKEND",
+        values: "comma-separated list of `vulkan`, `cpu`, or names of backends that the program registered",
+        default: "registered backends, then `cpu`",
+        doc: "Which backends are asked for devices. The CPU is enumerated last wherever it stands in the list; \
+              leaving it out removes it.",
+        parse: |config, text| {
+            let names: Vec<String> =
+                text.split(',').map(|n| n.trim().to_ascii_lowercase()).filter(|n| !n.is_empty()).collect();
+            if names.is_empty() {
+                return Err("it names no backend".into());
+            }
+            config.backends = names;
+            Ok(())
+        },
+    },
+    Variable {
+        name: "CAL_VULKAN_DEVICE",
+        values: "position in the list of Vulkan devices, from 0, or a part of the device's name",
+        default: "all but software rasterisers",
+        doc: "Which Vulkan devices are enumerated.",
+        parse: |config, text| {
+            config.vulkan_device = Some(text.to_owned());
+            Ok(())
+        },
+    },
+    Variable {
+        name: "CAL_FLOAT",
+        values: "`faithful`, `native`",
+        default: "faithful on the CPU, native on a GPU",
+        doc: "`faithful`: every instruction gives the documented bits. `native`: the device's own instructions, \
+              within the documented bounds. The CPU is always faithful.",
+        parse: |config, text| {
+            config.float = match text.to_ascii_lowercase().as_str() {
+                "faithful" => FloatMode::Faithful,
+                "native" => FloatMode::Native,
+                _ => return Err("neither `faithful` nor `native`".into()),
+            };
+            Ok(())
+        },
+    },
+    Variable {
+        name: "CAL_TARGET",
+        values: "a value or name of `CALtarget`: `8`, `cypress`, `rv770` …",
+        default: "the device's own, Cypress",
+        doc: "The historical device that every device reports, with the limits of that generation.",
+        parse: |config, text| {
+            config.target = Some(Target::parse(text).ok_or("no such target")?);
+            Ok(())
+        },
+    },
+    Variable {
+        name: "CAL_LOG",
+        values: "a filter as in `RUST_LOG`: `warn`, `debug`, `cal=trace,backend_vulkan=info` …",
+        default: "`warn`",
+        doc: "What is logged to standard error. Has no effect in a program that installed a logger of its own.",
+        parse: |config, text| {
+            config.log = text.to_owned();
+            Ok(())
+        },
+    },
+    Variable {
+        name: "CAL_DUMP",
+        values: "a folder, created if missing",
+        default: "nothing is written",
+        doc: "Receives the IL text of every kernel that is compiled (`*.il`) and every image that is linked (`*.elf`).",
+        parse: |config, text| {
+            config.dump = Some(PathBuf::from(text));
+            Ok(())
+        },
+    },
+    Variable {
+        name: "CAL_TRACE",
+        values: "`0`, `1` (standard error), or a file name",
+        default: "`0`",
+        doc: "Writes every call with its arguments, results and duration, one line each.",
+        parse: |config, text| {
+            config.trace = match text {
+                "0" => Trace::Off,
+                "1" | "stderr" => Trace::Stderr,
+                path => Trace::File(PathBuf::from(path)),
+            };
+            Ok(())
+        },
+    },
+    Variable {
+        name: "CAL_CACHE",
+        values: "a folder, created if missing, or `off`",
+        default: "`recal` in `$XDG_CACHE_HOME`, else in `$HOME/.cache`",
+        doc: "Where GPU backends keep built kernels between runs.",
+        parse: |config, text| {
+            config.cache = if text.eq_ignore_ascii_case("off") { None } else { Some(PathBuf::from(text)) };
+            Ok(())
+        },
+    },
+    Variable {
+        name: "CAL_TIMEOUT",
+        values: "seconds, with or without a fraction; `0` = no limit",
+        default: "`600`",
+        doc: "Longest time one launch may take. A kernel that takes longer is stopped and its event answers an error.",
+        parse: |config, text| {
+            let seconds: f64 = text.parse().map_err(|_| "not a number of seconds")?;
+            if !(0.0..=1e9).contains(&seconds) {
+                return Err("not between 0 and 1000000000".into());
+            }
+            config.timeout = (seconds > 0.0).then(|| Duration::from_secs_f64(seconds));
+            Ok(())
+        },
+    },
+    Variable {
+        name: "CAL_DEBUG",
+        values: "comma-separated list of `checks`",
+        default: "none",
+        doc: "`checks`: kernels report accesses outside their resources and other misuse in the log, where the \
+              backend can tell.",
+        parse: |config, text| {
+            for word in text.split(',').map(str::trim).filter(|w| !w.is_empty()) {
+                match word {
+                    "checks" => config.checks = true,
+                    other => return Err(format!("unknown word `{other}`")),
+                }
+            }
+            Ok(())
+        },
+    },
+];
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            backends: Vec::new(),
+            vulkan_device: None,
+            float: FloatMode::Default,
+            target: None,
+            log: "warn".into(),
+            dump: None,
+            trace: Trace::Off,
+            cache: None,
+            timeout: Some(Duration::from_secs(600)),
+            checks: false,
+        }
+    }
+}
+
+impl Config {
+    /// From the environment. The warnings name variables that were not understood.
+    pub fn from_env() -> (Config, Vec<String>) {
+        Self::from_lookup(|name| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()))
+    }
+
+    /// From any source of variables.
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> (Config, Vec<String>) {
+        let base = lookup("XDG_CACHE_HOME").filter(|d| !d.is_empty()).map(PathBuf::from).or_else(|| {
+            lookup("HOME").filter(|d| !d.is_empty()).map(|home| PathBuf::from(home).join(".cache"))
+        });
+        let mut config = Config { cache: base.map(|b| b.join("recal")), ..Config::default() };
+        let mut warnings = Vec::new();
+        for variable in VARIABLES {
+            let Some(text) = lookup(variable.name) else { continue };
+            if text.trim().is_empty() {
+                continue;
+            }
+            let mut changed = config.clone();
+            match (variable.parse)(&mut changed, text.trim()) {
+                Ok(()) => config = changed,
+                Err(reason) => warnings.push(format!(
+                    "{}={text}: {reason}; taken as unset (accepted: {}; default: {})",
+                    variable.name, variable.values, variable.default
+                )),
+            }
+        }
+        (config, warnings)
+    }
+
+    /// One line for the log.
+    pub(crate) fn summary(&self) -> String {
+        let backends = if self.backends.is_empty() { "default".into() } else { self.backends.join(",") };
+        format!(
+            "backends {backends}, float {:?}, target {}, timeout {:?}, cache {:?}, dump {:?}, trace {:?}, checks {}",
+            self.float,
+            self.target.map_or("the device's", |t| t.name),
+            self.timeout,
+            self.cache,
+            self.dump,
+            self.trace,
+            self.checks
+        )
+    }
+}
+
+/// The table as `docs/environment.md`.
+pub fn documentation() -> String {
+    let mut text = String::from(
+        "# Environment variables\n\nRead once, by `calInit` (`cal::Runtime::new` in Rust; `calclCompile` reads \
+         `CAL_LOG` and `CAL_DUMP` if it comes first). A value that is not understood is reported in the log and taken \
+         as unset. `CAL_LOG=cal=info` shows what was understood.\n\nThis page is generated from the table in \
+         `cal-api/src/config.rs`; a test keeps the two equal.\n",
+    );
+    for variable in VARIABLES {
+        text += &format!(
+            "\n## {}\n\n{}\n\n* Values: {}\n* Default: {}\n",
+            variable.name, variable.doc, variable.values, variable.default
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(pairs: &[(&str, &str)]) -> (Config, Vec<String>) {
+        Config::from_lookup(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned()))
+    }
+
+    #[test]
+    fn nothing_set_is_the_default() {
+        assert_eq!(parse(&[]), (Config::default(), vec![]));
+    }
+
+    #[test]
+    fn every_variable_is_understood() {
+        let (config, warnings) = parse(&[
+            ("CAL_BACKEND", " vulkan, CPU "),
+            ("CAL_VULKAN_DEVICE", "llvmpipe"),
+            ("CAL_FLOAT", "Faithful"),
+            ("CAL_TARGET", "rv770"),
+            ("CAL_LOG", "debug"),
+            ("CAL_DUMP", "out"),
+            ("CAL_TRACE", "1"),
+            ("CAL_CACHE", "OFF"),
+            ("CAL_TIMEOUT", "2.5"),
+            ("CAL_DEBUG", "checks"),
+            ("HOME", "h"),
+        ]);
+        assert_eq!(warnings, Vec::<String>::new());
+        assert_eq!(
+            config,
+            Config {
+                backends: vec!["vulkan".into(), "cpu".into()],
+                vulkan_device: Some("llvmpipe".into()),
+                float: FloatMode::Faithful,
+                target: Target::from_value(5),
+                log: "debug".into(),
+                dump: Some("out".into()),
+                trace: Trace::Stderr,
+                cache: None,
+                timeout: Some(Duration::from_millis(2500)),
+                checks: true,
+            }
+        );
+    }
+
+    #[test]
+    fn rubbish_warns_and_changes_nothing() {
+        for (name, value) in [
+            ("CAL_BACKEND", ",,"),
+            ("CAL_FLOAT", "sloppy"),
+            ("CAL_TARGET", "geforce"),
+            ("CAL_TIMEOUT", "soon"),
+            ("CAL_TIMEOUT", "-1"),
+            ("CAL_TIMEOUT", "NaN"),
+            ("CAL_TIMEOUT", "1e300"),
+            ("CAL_DEBUG", "checks,luck"),
+        ] {
+            let (config, warnings) = parse(&[(name, value)]);
+            assert_eq!(config, Config::default(), "{name}={value}");
+            assert_eq!(warnings.len(), 1, "{name}={value}");
+            assert!(warnings[0].contains(name) && warnings[0].contains(value), "{warnings:?}");
+        }
+    }
+
+    #[test]
+    fn zero_lifts_the_time_limit() {
+        assert_eq!(parse(&[("CAL_TIMEOUT", "0")]).0.timeout, None);
+    }
+
+    #[test]
+    fn the_page_in_docs_is_this_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/environment.md");
+        if std::env::var_os("RECAL_WRITE_DOCS").is_some() {
+            std::fs::write(path, documentation()).unwrap();
+        }
+        assert_eq!(
+            std::fs::read_to_string(path).unwrap(),
+            documentation(),
+            "RECAL_WRITE_DOCS=1 rewrites the page"
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! An open device.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+pub use cal_hal::Attributes as DeviceInfo;
+use cal_hal::MemoryStatus;
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::resource::{Flags, Place, Resource, Shape};
+use crate::runtime::Runtime;
+
+/// Atomic counters of a device (CAL 1.4: `CAL_MAX_ATOMIC_COUNTER`).
+pub(crate) const ATOMIC_COUNTERS: usize = 11;
+
+/// An open device. Clones are the same device; it closes when all of them and everything made from them are gone.
+#[derive(Clone)]
+pub struct Device(Arc<Inner>);
+
+struct Inner {
+    runtime: Runtime,
+    ordinal: u32,
+    info: DeviceInfo,
+    hal: Arc<dyn cal_hal::Device>,
+    closed: AtomicBool,
+    atomic_counters: [AtomicU32; ATOMIC_COUNTERS],
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if !self.closed.swap(true, Ordering::AcqRel) {
+            self.runtime.closed(self.ordinal);
+        }
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Device) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({}: {})", self.0.ordinal, self.0.info.name)
+    }
+}
+
+impl Device {
+    pub(crate) fn new(
+        runtime: Runtime,
+        ordinal: u32,
+        info: DeviceInfo,
+        hal: Arc<dyn cal_hal::Device>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            runtime,
+            ordinal,
+            info,
+            hal,
+            closed: AtomicBool::new(false),
+            atomic_counters: Default::default(),
+        }))
+    }
+
+    /// Facts about the device.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.0.info
+    }
+
+    /// Number of the device in its runtime.
+    pub fn ordinal(&self) -> u32 {
+        self.0.ordinal
+    }
+
+    /// Memory left, MiB.
+    pub fn memory_status(&self) -> Result<MemoryStatus> {
+        self.0.runtime.memory_status(self.0.ordinal)
+    }
+
+    /// Makes a context: a queue, and a place for kernels.
+    pub fn create_context(&self) -> Result<Context> {
+        Context::new(self)
+    }
+
+    /// Allocates a one-dimensional resource. Contents are zero. Width is limited by [`DeviceInfo::max_width_1d`];
+    /// see [`Device::allocate_buffer`] for larger ones.
+    pub fn allocate_1d(&self, width: u32, format: crate::Format, place: Place) -> Result<Resource> {
+        Resource::allocate(std::slice::from_ref(self), Shape::line(width, format), place, Flags::default())
+    }
+
+    /// Allocates a global buffer: one-dimensional, for `g[]` and `uav#`, limited by memory only.
+    pub fn allocate_buffer(&self, width: u32, format: crate::Format, place: Place) -> Result<Resource> {
+        Resource::allocate(
+            std::slice::from_ref(self),
+            Shape::line(width, format),
+            place,
+            Flags { global_buffer: true },
+        )
+    }
+
+    /// Allocates a two-dimensional resource. Contents are zero.
+    pub fn allocate_2d(
+        &self,
+        width: u32,
+        height: u32,
+        format: crate::Format,
+        place: Place,
+    ) -> Result<Resource> {
+        Resource::allocate(
+            std::slice::from_ref(self),
+            Shape::rows(width, height, format),
+            place,
+            Flags::default(),
+        )
+    }
+
+    pub(crate) fn hal(&self) -> &Arc<dyn cal_hal::Device> {
+        &self.0.hal
+    }
+
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.0.runtime
+    }
+
+    /// Lets the ordinal be opened again although objects of this device still live.
+    pub(crate) fn close(&self) {
+        if !self.0.closed.swap(true, Ordering::AcqRel) {
+            self.0.runtime.closed(self.0.ordinal);
+        }
+    }
+
+    /// One of the device-wide counters; kernels do not reach them, only the host does.
+    pub(crate) fn atomic_counter(&self, index: u32) -> Result<&AtomicU32> {
+        self.0.atomic_counters.get(index as usize).ok_or_else(|| {
+            Error::invalid(format!("index: {index}, but there are {ATOMIC_COUNTERS} atomic counters"))
+        })
+    }
+}

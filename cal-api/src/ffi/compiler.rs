@@ -1,0 +1,180 @@
+//! The compiler library: `recal_cl_*` symbols, which the `calcl*` functions of `libaticalcl.so` forward to.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+
+use super::error_text::Library;
+use super::image::{block, free, image_at, object_at};
+use super::state::process;
+use super::types::*;
+use crate::error::{Error, Result};
+use crate::image::Image;
+use crate::target::Target;
+
+/// Hands a listing to the program's log function, line by line.
+fn log_to(logfunc: CALLogFunction) -> Result<impl FnMut(&str)> {
+    let logfunc = logfunc.ok_or_else(|| Error::invalid("logfunc: NULL"))?;
+    Ok(move |line: &str| {
+        let line = CString::new(line.replace('\0', " ")).unwrap_or_default();
+        // SAFETY: the caller's function takes a NUL-terminated text.
+        unsafe { logfunc(line.as_ptr()) };
+    })
+}
+
+boundary! {
+    /// Version of the compiler: 1.4.1734.
+    #[unsafe(export_name = "recal_cl_GetVersion")]
+    Compiler Nothing
+    fn calclGetVersion(call; major: CALuint, minor: CALuint, imp: CALuint;) {
+        let _ = call;
+        Ok(super::system::VERSION)
+    }
+
+    /// Compiles IL text for a target. Works at any time.
+    #[unsafe(export_name = "recal_cl_Compile")]
+    Compiler Nothing
+    fn calclCompile(call; obj: CALobject; language: CALenum, source: *const c_char, target: CALenum) {
+        let _ = call;
+        crate::runtime::start_log_from_env();
+        if language != CAL_LANGUAGE_IL {
+            return Err(Error::invalid(format!("language: {language} is not CAL_LANGUAGE_IL")));
+        }
+        if source.is_null() {
+            return Err(Error::invalid("source: NULL"));
+        }
+        // SAFETY: not NULL; ends with NUL by the contract of the function.
+        let text = unsafe { CStr::from_ptr(source) }.to_bytes();
+        Ok((block(crate::compile(text, target)?.as_bytes())?,))
+    }
+
+    /// Links objects, each for another target, into an image.
+    #[unsafe(export_name = "recal_cl_Link")]
+    Compiler Nothing
+    fn calclLink(call; image: CALimage; obj: *mut CALobject, objCount: CALuint) {
+        let _ = call;
+        if obj.is_null() || objCount == 0 {
+            return Err(Error::invalid("obj, objCount: no object"));
+        }
+        let mut objects = Vec::new();
+        for index in 0..objCount as usize {
+            // SAFETY: not NULL, and valid for `objCount` objects by the contract of the function; reading stops at
+            // a bad one.
+            objects.push(unsafe { object_at(obj.add(index).read_unaligned()) }?);
+        }
+        let image = Image::link(&objects.iter().collect::<Vec<_>>())?;
+        Ok((block(image.as_bytes())?,))
+    }
+
+    /// Frees an object.
+    #[unsafe(export_name = "recal_cl_FreeObject")]
+    Compiler Nothing
+    fn calclFreeObject(call; ; obj: CALobject) {
+        let _ = call;
+        // SAFETY: NULL or a `malloc` block by the contract of the function.
+        unsafe { free("obj", obj.cast()) }
+    }
+
+    /// Frees an image, wherever it came from.
+    #[unsafe(export_name = "recal_cl_FreeImage")]
+    Compiler Nothing
+    fn calclFreeImage(call; ; image: CALimage) {
+        let _ = call;
+        // SAFETY: NULL or a `malloc` block by the contract of the function.
+        unsafe { free("image", image.cast()) }
+    }
+
+    /// Calls `logfunc` with the listing, line by line, newlines included.
+    #[unsafe(export_name = "recal_cl_DisassembleImage")]
+    Compiler Nothing
+    fn calclDisassembleImage(call; ; image: CALimage, logfunc: CALLogFunction) {
+        let _ = call;
+        // SAFETY: NULL or the address of an image by the contract of the function.
+        let image = unsafe { image_at(image) }?;
+        image.disassemble(log_to(logfunc)?)
+    }
+
+    /// Would assemble device code of the original GPUs; there is none here to run it.
+    #[unsafe(export_name = "recal_cl_AssembleObject")]
+    Compiler Nothing
+    fn calclAssembleObject(call; obj: CALobject; kind: CALenum, source: *const c_char, target: CALenum) {
+        let _ = call;
+        if source.is_null() {
+            return Err(Error::invalid("source: NULL"));
+        }
+        if kind > CAL_PROGRAM_TYPE_CS {
+            return Err(Error::invalid(format!("type: {kind} is no CALCLprogramType")));
+        }
+        let target = Target::from_value(target)
+            .ok_or_else(|| Error::invalid(format!("target: {target} is no value of CALtarget")))?;
+        Err(Error::unsupported(format!(
+            "the source is device code of {}, which no device here runs; compile IL with calclCompile",
+            target.name
+        )))
+    }
+
+    /// Calls `logfunc` with the listing of the object that `obj` points at, line by line, newlines included.
+    #[unsafe(export_name = "recal_cl_DisassembleObject")]
+    Compiler Nothing
+    fn calclDisassembleObject(call; ; obj: *const CALobject, logfunc: CALLogFunction) {
+        let _ = call;
+        if obj.is_null() {
+            return Err(Error::invalid("obj: NULL"));
+        }
+        // SAFETY: not NULL; points at an object by the contract of the function.
+        let object = unsafe { object_at(obj.read_unaligned()) }?;
+        object.disassemble(log_to(logfunc)?)
+    }
+
+    /// Bytes of an image as a file.
+    #[unsafe(export_name = "recal_cl_ImageGetSize")]
+    Compiler Nothing
+    fn calclImageGetSize(call; size: CALuint; image: CALimage) {
+        let _ = call;
+        // SAFETY: NULL or the address of an image by the contract of the function.
+        let image = unsafe { image_at(image) }?;
+        let bytes = image.as_bytes().len();
+        Ok((u32::try_from(bytes).map_err(|_| Error::failed(format!("image: {bytes} bytes")))?,))
+    }
+
+    /// Writes an image as a file.
+    #[unsafe(export_name = "recal_cl_ImageWrite")]
+    Compiler Nothing
+    fn calclImageWrite(call; ; buffer: *mut c_void, size: CALuint, image: CALimage) {
+        let _ = call;
+        if buffer.is_null() {
+            return Err(Error::invalid("buffer: NULL"));
+        }
+        // SAFETY: NULL or the address of an image by the contract of the function.
+        let image = unsafe { image_at(image) }?;
+        let bytes = image.as_bytes();
+        if bytes.len() > size as usize {
+            return Err(Error::failed(format!("size: {size} bytes, but the image has {}", bytes.len())));
+        }
+        // SAFETY: not NULL, and valid for `size` bytes by the contract of the function; `bytes` is a copy.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.cast::<u8>(), bytes.len()) };
+        Ok(())
+    }
+
+    /// Compiler extensions: there are none.
+    #[unsafe(export_name = "recal_cl_ExtSupported")]
+    Compiler Nothing
+    fn calclExtSupported(call; ; extid: CALenum) {
+        let _ = call;
+        Err(Error::unsupported(format!("extid: {extid:#x}: the compiler has no extensions")))
+    }
+
+    /// Compiler extensions: there are none.
+    #[unsafe(export_name = "recal_cl_ExtGetProc")]
+    Compiler Nothing
+    fn calclExtGetProc(call; proc_: CALextproc; extid: CALenum, procname: *const c_char) {
+        let _ = call;
+        // SAFETY: NULL or NUL-terminated by the contract of the function.
+        let name = unsafe { super::module::text_at("procname", procname) }?;
+        Err(Error::unsupported(format!("extid: {extid:#x}: the compiler has no extensions, and no `{name}`")))
+    }
+}
+
+/// Text about the most recent compiler error, diagnostics included; never NULL.
+#[unsafe(export_name = "recal_cl_GetErrorString")]
+pub extern "C" fn calclGetErrorString() -> *const c_char {
+    std::panic::catch_unwind(|| process().errors.get(Library::Compiler)).unwrap_or(c"no error text".as_ptr())
+}

@@ -1,0 +1,81 @@
+//! Extensions `CAL_EXT_COUNTERS` and `CAL_PRIVATE_EXT_ATOMIC_COUNTER`.
+
+use std::sync::atomic::Ordering;
+
+use super::boundary::Call;
+use super::types::*;
+use crate::counter::{Counter, CounterType};
+use crate::error::{Error, Result};
+
+fn counter_of(call: &Call, ctx: CALcontext, handle: CALcounter) -> Result<Counter> {
+    let context = call.context(ctx)?;
+    let counter = call.find(&call.process.counters, "counter", handle)?;
+    if *counter.context() == context {
+        Ok(counter)
+    } else {
+        Err(Error::bad_handle(format!("counter: {handle:#x} belongs to another context")))
+    }
+}
+
+boundary! {
+    /// Makes a counter: idle fraction (measured) or input cache hit rate (modelled).
+    Runtime Init
+    fn calCtxCreateCounter(call; counter: CALcounter; ctx: CALcontext, kind: CALenum) {
+        let context = call.context(ctx)?;
+        let kind = match kind {
+            CAL_COUNTER_IDLE => CounterType::Idle,
+            CAL_COUNTER_INPUT_CACHE_HIT_RATE => CounterType::InputCacheHitRate,
+            other => return Err(Error::invalid(format!("type: {other} is no value of CALcountertype"))),
+        };
+        Ok((call.enter(&call.process.counters, context.create_counter(kind))?,))
+    }
+
+    /// Destroys a counter.
+    Runtime Init
+    fn calCtxDestroyCounter(call; ; ctx: CALcontext, counter: CALcounter) {
+        counter_of(call, ctx, counter)?;
+        call.take(&call.process.counters, "counter", counter).map(|_| ())
+    }
+
+    /// Starts measuring.
+    Runtime Init
+    fn calCtxBeginCounter(call; ; ctx: CALcontext, counter: CALcounter) {
+        counter_of(call, ctx, counter)?.begin()
+    }
+
+    /// Ends measuring after what was submitted so far.
+    Runtime Init
+    fn calCtxEndCounter(call; ; ctx: CALcontext, counter: CALcounter) {
+        counter_of(call, ctx, counter)?.end()
+    }
+
+    /// The fraction, 0 to 1; waits for the work.
+    Runtime Init
+    fn calCtxGetCounter(call; result: CALfloat; ctx: CALcontext, counter: CALcounter) {
+        Ok((counter_of(call, ctx, counter)?.value()?,))
+    }
+}
+
+// The arguments of these two are in another order than everywhere else: outputs last.
+boundary! {
+    /// Reads one of the eleven counters of a device. They belong to the host; kernels do not reach them.
+    Runtime Init
+    fn calReadAtomicCounter(call; ; dev: CALdevice, index: CALuint, value: *mut CALuint) {
+        let device = call.find(&call.process.devices, "dev", dev)?;
+        let counter = device.atomic_counter(index)?.load(Ordering::SeqCst);
+        if value.is_null() {
+            return Err(Error::invalid("value: NULL"));
+        }
+        // SAFETY: not NULL; valid for writing by the contract of the function.
+        unsafe { value.write_unaligned(counter) };
+        Ok(())
+    }
+
+    /// Writes one of the eleven counters of a device.
+    Runtime Init
+    fn calWriteAtomicCounter(call; ; dev: CALdevice, index: CALuint, value: CALuint) {
+        let device = call.find(&call.process.devices, "dev", dev)?;
+        device.atomic_counter(index)?.store(value, Ordering::SeqCst);
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! A context's command queue with what the API adds: one submission at a time, when to flush, what is done.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cal_hal::{Command, Queue, Ticket};
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::error::{Error, Result};
+
+/// Commands that may gather before they are started unasked.
+const BATCH: u64 = 64;
+
+/// A queue. Resources and events hold on to it, so work outlives its context.
+pub(crate) struct Line {
+    queue: Arc<dyn Queue>,
+    /// Held while a command and the uses of its resources are recorded.
+    submission: Mutex<()>,
+    /// Latest ticket given out.
+    last: AtomicU64,
+    /// Every ticket up to this one was flushed.
+    flushed: AtomicU64,
+}
+
+impl Line {
+    pub(crate) fn new(queue: Arc<dyn Queue>) -> Arc<Self> {
+        Arc::new(Self {
+            queue,
+            submission: Mutex::new(()),
+            last: AtomicU64::new(0),
+            flushed: AtomicU64::new(0),
+        })
+    }
+
+    /// Begins a submission; [`Line::submit`] wants the guard.
+    pub(crate) fn begin(&self) -> MutexGuard<'_, ()> {
+        self.submission.lock()
+    }
+
+    pub(crate) fn submit(&self, _submission: &MutexGuard<'_, ()>, command: Command) -> Result<Ticket> {
+        let ticket = self.queue.submit(command).map_err(|e| Error::backend("submitting work", e))?;
+        self.last.store(ticket, Ordering::Release);
+        if ticket.saturating_sub(self.flushed.load(Ordering::Relaxed)) >= BATCH {
+            self.flush()?;
+        }
+        Ok(ticket)
+    }
+
+    pub(crate) fn last(&self) -> Ticket {
+        self.last.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn completed(&self) -> Ticket {
+        self.queue.completed()
+    }
+
+    pub(crate) fn busy(&self) -> std::time::Duration {
+        self.queue.busy()
+    }
+
+    /// Starts everything submitted so far.
+    pub(crate) fn flush(&self) -> Result<()> {
+        let last = self.last();
+        if self.flushed.load(Ordering::Acquire) >= last {
+            return Ok(());
+        }
+        self.queue.flush().map_err(|e| Error::backend("starting queued work", e))?;
+        self.flushed.fetch_max(last, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// Whether the work of the tickets `first` to `last` is done; starts it if not. An error if any of it failed.
+    pub(crate) fn is_done(&self, first: Ticket, last: Ticket) -> Result<bool> {
+        if self.queue.completed() < last {
+            self.flush()?;
+            return Ok(false);
+        }
+        self.outcome(first, last).map(|()| true)
+    }
+
+    /// Starts and awaits the work of the tickets `first` to `last`; an error if any of it failed.
+    pub(crate) fn wait(&self, first: Ticket, last: Ticket) -> Result<()> {
+        if self.queue.completed() < last {
+            self.flush()?;
+            // What failed is told ticket by ticket below; a wait that failed for another reason is told here.
+            let waited = self.queue.wait(last);
+            if self.queue.completed() < last {
+                waited.map_err(|e| Error::backend("waiting for work", e))?;
+            }
+        }
+        self.outcome(first, last)
+    }
+
+    /// Awaits everything. Failures of single commands are not reported again.
+    pub(crate) fn wait_all(&self) -> Result<()> {
+        let last = self.last();
+        if last == 0 || self.queue.completed() >= last {
+            return Ok(());
+        }
+        self.flush()?;
+        match self.queue.wait(last) {
+            Err(e) if self.queue.completed() < last => Err(Error::backend("waiting for work", e)),
+            _ => Ok(()),
+        }
+    }
+
+    fn outcome(&self, first: Ticket, last: Ticket) -> Result<()> {
+        for ticket in first.max(1)..=last {
+            if let Some(e) = self.queue.error(ticket) {
+                return Err(Error::backend("the work of this event failed", e));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,362 @@
+//! Resources: memory with a shape and a format.
+//!
+//! The pitch is always the width: programs either honour the pitch or assume exactly this for widths that are
+//! multiples of 64. Sizes are rounded up to whole pages, so that the slack which programs expect after the last
+//! row is there. A resource remembers which queues used it last: mapping waits for them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use cal_hal::{Format, Heap, Memory, MemoryRequest, Surface, Ticket};
+use parking_lot::Mutex;
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::line::Line;
+
+const PAGE: u64 = 4096;
+
+/// Where a resource lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Device memory.
+    Local,
+    /// Host memory, fast to write on the host.
+    Remote,
+    /// Host memory, fast to read on the host (`CAL_RESALLOC_CACHEABLE`).
+    RemoteCached,
+}
+
+impl Place {
+    fn heap(self) -> Heap {
+        match self {
+            Place::Local => Heap::Local,
+            Place::Remote => Heap::Remote,
+            Place::RemoteCached => Heap::RemoteCached,
+        }
+    }
+}
+
+/// What else was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flags {
+    /// `CAL_RESALLOC_GLOBAL_BUFFER`: a 1D resource is limited by memory only.
+    pub(crate) global_buffer: bool,
+}
+
+/// Extent and element format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) two_dimensional: bool,
+    pub(crate) format: Format,
+}
+
+impl Shape {
+    pub(crate) fn line(width: u32, format: Format) -> Self {
+        Self { width, height: 1, two_dimensional: false, format }
+    }
+
+    pub(crate) fn rows(width: u32, height: u32, format: Format) -> Self {
+        Self { width, height, two_dimensional: true, format }
+    }
+
+    /// Bytes of all rows; `None` beyond what 64 bits hold.
+    fn bytes(&self) -> Option<u64> {
+        (u64::from(self.width) * u64::from(self.height)).checked_mul(u64::from(self.format.bytes()))
+    }
+
+    /// Checks the shape against the limits of a device; gives the bytes.
+    fn check(&self, device: &Device, flags: Flags) -> Result<u64> {
+        let info = device.info();
+        for (name, value) in [("width", self.width), ("height", self.height)] {
+            if value == 0 {
+                return Err(Error::invalid(format!("{name}: 0")));
+            }
+        }
+        let beyond = |name, value, limit| {
+            if value > limit {
+                Err(Error::failed(format!("{name}: {value} is more than the {limit} of {}", info.name)))
+            } else {
+                Ok(())
+            }
+        };
+        if self.two_dimensional {
+            beyond("width", self.width, info.max_width_2d)?;
+            beyond("height", self.height, info.max_height_2d)?;
+        } else if !flags.global_buffer {
+            beyond("width", self.width, info.max_width_1d)?;
+        }
+        self.bytes().ok_or_else(|| Error::failed("width, height: more bytes than can be counted"))
+    }
+}
+
+/// Who has the resource mapped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mapped {
+    No,
+    /// `calResMap`: kernels and copies may still use it, as old programs do.
+    Raw,
+    /// A [`crate::Map`]: nothing else touches it.
+    Guard,
+}
+
+struct State {
+    mapped: Mapped,
+    /// Latest use by each queue; `None` while it is being submitted.
+    uses: Vec<(Arc<Line>, Option<Ticket>)>,
+}
+
+/// Memory with a shape and a format. Clones are the same memory.
+#[derive(Clone)]
+pub struct Resource(Arc<Inner>);
+
+struct Inner {
+    shape: Shape,
+    /// The memory as each of the devices sees it; the first allocated it.
+    views: Vec<(Device, Arc<dyn Memory>)>,
+    /// Host address that is valid as long as the resource: shared between devices, or the application's.
+    fixed: Option<HostAddress>,
+    pinned: bool,
+    state: Mutex<State>,
+}
+
+impl Drop for Inner {
+    /// Commands keep what they use alive, but not what it borrows from: the application's memory, or another
+    /// device's. So the end of such a resource waits for its work.
+    fn drop(&mut self) {
+        if self.fixed.is_some() {
+            for (line, _) in std::mem::take(&mut self.state.get_mut().uses) {
+                if let Err(e) = line.wait_all() {
+                    log::warn!("work on a resource that is going away: {e}");
+                }
+            }
+            self.views.truncate(1);
+        }
+    }
+}
+
+/// An address that is only ever handed out, never followed here.
+#[derive(Clone, Copy)]
+struct HostAddress(usize);
+
+impl PartialEq for Resource {
+    fn eq(&self, other: &Resource) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Resource({} x {} {})", self.width(), self.height(), self.format().name())
+    }
+}
+
+impl Resource {
+    /// Allocates on the first device and shows the memory to the others.
+    pub(crate) fn allocate(devices: &[Device], shape: Shape, place: Place, flags: Flags) -> Result<Resource> {
+        let [first, others @ ..] = devices else {
+            return Err(Error::invalid("no device"));
+        };
+        let mut bytes = 0;
+        for device in devices {
+            bytes = shape.check(device, flags)?;
+        }
+        let rounded = bytes
+            .checked_next_multiple_of(PAGE)
+            .ok_or_else(|| Error::failed("more bytes than can be counted"))?;
+        let memory = first
+            .hal()
+            .allocate(MemoryRequest { bytes: rounded, heap: place.heap() })
+            .map_err(|e| Error::backend(format!("allocating {rounded} bytes on {}", first.info().name), e))?;
+        let mut views = vec![(first.clone(), Arc::clone(&memory))];
+        let mut fixed = None;
+        if !others.is_empty() {
+            let address =
+                memory.map().map_err(|e| Error::backend("mapping memory for several devices", e))?;
+            fixed = Some(HostAddress(address as usize));
+            for device in others {
+                let shared = crate::map::share(device, address, rounded)
+                    .map_err(|e| Error::backend(format!("sharing memory with {}", device.info().name), e))?;
+                views.push((device.clone(), shared));
+            }
+        }
+        Ok(Self::new(shape, views, fixed, false))
+    }
+
+    /// Wraps memory of the application that a backend has imported.
+    pub(crate) fn pinned(
+        device: &Device,
+        shape: Shape,
+        address: *mut u8,
+        memory: Arc<dyn Memory>,
+    ) -> Resource {
+        Self::new(shape, vec![(device.clone(), memory)], Some(HostAddress(address as usize)), true)
+    }
+
+    fn new(
+        shape: Shape,
+        views: Vec<(Device, Arc<dyn Memory>)>,
+        fixed: Option<HostAddress>,
+        pinned: bool,
+    ) -> Resource {
+        let state = Mutex::new(State { mapped: Mapped::No, uses: Vec::new() });
+        Resource(Arc::new(Inner { shape, views, fixed, pinned, state }))
+    }
+
+    /// Bytes of a pinned resource of this shape on a device, after all checks.
+    pub(crate) fn pinned_bytes(device: &Device, shape: Shape) -> Result<u64> {
+        // Application memory is bound as `g[]`, `uav#` or `cb#`, and nothing says which when it is made.
+        shape.check(device, Flags { global_buffer: true })
+    }
+
+    /// Elements in a row.
+    pub fn width(&self) -> u32 {
+        self.0.shape.width
+    }
+
+    /// Rows; 1 if one-dimensional.
+    pub fn height(&self) -> u32 {
+        self.0.shape.height
+    }
+
+    /// Elements from one row to the next.
+    pub fn pitch(&self) -> u32 {
+        self.0.shape.width
+    }
+
+    /// Element format.
+    pub fn format(&self) -> Format {
+        self.0.shape.format
+    }
+
+    /// True if the resource belongs to `device`.
+    pub fn is_on(&self, device: &Device) -> bool {
+        self.memory_on(device).is_some()
+    }
+
+    /// Bytes of all rows.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.shape.bytes().unwrap_or(0) as usize
+    }
+
+    pub(crate) fn memory_on(&self, device: &Device) -> Option<&Arc<dyn Memory>> {
+        self.0.views.iter().find(|(d, _)| d == device).map(|(_, m)| m)
+    }
+
+    pub(crate) fn surface(&self, memory: &Arc<dyn Memory>) -> Surface {
+        Surface {
+            memory: Arc::clone(memory),
+            width: self.width(),
+            height: self.height(),
+            pitch: self.pitch(),
+            format: self.format(),
+        }
+    }
+
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.0.pinned
+    }
+
+    /// True between `calResMap` and `calResUnmap`.
+    pub(crate) fn is_mapped_raw(&self) -> bool {
+        self.0.state.lock().mapped == Mapped::Raw
+    }
+
+    /// Maps for C: the address stays valid until [`Resource::unmap_raw`]; work may use the memory meanwhile.
+    pub(crate) fn map_raw(&self) -> Result<*mut u8> {
+        self.map_as(Mapped::Raw)
+    }
+
+    pub(crate) fn unmap_raw(&self) -> Result<()> {
+        self.unmap_as(Mapped::Raw)
+    }
+
+    pub(crate) fn map_guard(&self) -> Result<*mut u8> {
+        self.map_as(Mapped::Guard)
+    }
+
+    pub(crate) fn unmap_guard(&self) {
+        // The guard exists, so the state is right.
+        let _ = self.unmap_as(Mapped::Guard);
+    }
+
+    fn map_as(&self, how: Mapped) -> Result<*mut u8> {
+        {
+            let mut state = self.0.state.lock();
+            if state.mapped != Mapped::No {
+                return Err(Error::failed("the resource is mapped already"));
+            }
+            state.mapped = how;
+        }
+        let address = self.wait_idle().and_then(|()| match self.0.fixed {
+            Some(HostAddress(address)) => Ok(address as *mut u8),
+            None => self.0.views[0].1.map().map_err(|e| Error::backend("mapping memory", e)),
+        });
+        if address.is_err() {
+            self.0.state.lock().mapped = Mapped::No;
+        }
+        address
+    }
+
+    fn unmap_as(&self, how: Mapped) -> Result<()> {
+        let mut state = self.0.state.lock();
+        if state.mapped != how {
+            return Err(Error::failed("the resource is not mapped"));
+        }
+        if self.0.fixed.is_none() {
+            self.0.views[0].1.unmap();
+        }
+        state.mapped = Mapped::No;
+        Ok(())
+    }
+
+    /// Waits for all work that was submitted with this resource. Failed work counts as done.
+    pub(crate) fn wait_idle(&self) -> Result<()> {
+        let uses = self.0.state.lock().uses.clone();
+        for (line, ticket) in uses {
+            let ticket = match ticket {
+                Some(ticket) => ticket,
+                None => {
+                    // Another thread is just submitting; its ticket is known when it lets go.
+                    let _submitted = line.begin();
+                    line.last()
+                }
+            };
+            if line.completed() < ticket
+                && let Err(e) = line.wait(ticket, ticket)
+                && line.completed() < ticket
+            {
+                return Err(e);
+            }
+        }
+        self.0.state.lock().uses.retain(|(line, ticket)| ticket.is_none_or(|t| line.completed() < t));
+        Ok(())
+    }
+
+    /// Announces a use by a queue whose submission has begun.
+    pub(crate) fn announce(&self, line: &Arc<Line>) -> Result<()> {
+        let mut state = self.0.state.lock();
+        if state.mapped == Mapped::Guard {
+            return Err(Error::failed("a bound resource is mapped"));
+        }
+        set_use(&mut state.uses, line, None);
+        Ok(())
+    }
+
+    /// Records the ticket of an announced use.
+    pub(crate) fn record(&self, line: &Arc<Line>, ticket: Ticket) {
+        set_use(&mut self.0.state.lock().uses, line, Some(ticket));
+    }
+}
+
+fn set_use(uses: &mut Vec<(Arc<Line>, Option<Ticket>)>, line: &Arc<Line>, ticket: Option<Ticket>) {
+    match uses.iter_mut().find(|(l, _)| Arc::ptr_eq(l, line)) {
+        Some((_, t)) => *t = ticket,
+        None => {
+            uses.retain(|(line, ticket)| ticket.is_none_or(|t| line.completed() < t));
+            uses.push((Arc::clone(line), ticket));
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The runtime: which devices there are.
+//!
+//! Input: a [`Config`] and the registered backends. Output: numbered devices, GPUs first, the CPU last.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once, Weak};
+
+use cal_hal::{Adapter, Backend};
+use parking_lot::{Mutex, RwLock};
+
+use crate::config::Config;
+use crate::device::{Device, DeviceInfo};
+use crate::error::{Error, Result};
+use crate::line::Line;
+use crate::target::Target;
+
+/// Backends that the program brought along.
+static REGISTERED: RwLock<Vec<Arc<dyn Backend>>> = RwLock::new(Vec::new());
+
+/// Adds a backend of the program's own. Its devices are enumerated before all others, unless `CAL_BACKEND` says
+/// otherwise; runtimes made before do not see it. A second backend of the same name replaces the first.
+pub fn register_backend(backend: Arc<dyn Backend>) {
+    let mut registered = REGISTERED.write();
+    registered.retain(|b| b.name() != backend.name());
+    registered.push(backend);
+}
+
+/// The devices present and what is common to them. `calInit` makes one; dropping the last reference is `calShutdown`.
+#[derive(Clone)]
+pub struct Runtime(Arc<Inner>);
+
+struct Inner {
+    entries: Vec<Entry>,
+    config: Config,
+    /// Queues ever made, to wait for their work at shutdown.
+    lines: Mutex<Vec<Weak<Line>>>,
+}
+
+struct Entry {
+    adapter: Arc<dyn Adapter>,
+    info: DeviceInfo,
+    open: AtomicBool,
+}
+
+impl Runtime {
+    /// Finds the devices, as the environment variables say.
+    ///
+    /// ```
+    /// let runtime = cal::Runtime::new()?;
+    /// for info in runtime.devices() {
+    ///     println!("{}: {} SIMDs", info.name, info.simds);
+    /// }
+    /// # Ok::<(), cal::Error>(())
+    /// ```
+    pub fn new() -> Result<Runtime> {
+        let (config, warnings) = Config::from_env();
+        start_log(&config, &warnings);
+        Self::with_config(config)
+    }
+
+    /// Finds the devices, as `config` says.
+    pub fn with_config(config: Config) -> Result<Runtime> {
+        let registered = REGISTERED.read().clone();
+        let mut names = config.backends.clone();
+        if names.is_empty() {
+            names.extend(registered.iter().map(|b| b.name().to_owned()));
+            names.extend(DEFAULT_BACKENDS.map(str::to_owned));
+        }
+        // The CPU comes last: programs take device 0.
+        if let Some(at) = names.iter().position(|n| n == "cpu") {
+            names.retain(|n| n != "cpu");
+            names.push("cpu".into());
+            log::debug!("the CPU was number {at} in the list of backends and is enumerated last");
+        }
+        names.dedup();
+        let mut entries = Vec::new();
+        for name in &names {
+            let backend =
+                registered.iter().find(|b| b.name() == name).cloned().or_else(|| built_in(name, &config));
+            let Some(backend) = backend else {
+                log::warn!("no backend is called `{name}`");
+                continue;
+            };
+            for adapter in backend.adapters() {
+                let mut info = adapter.attributes().clone();
+                if let Some(target) = config.target {
+                    target.lower(&mut info);
+                }
+                log::info!("device {}: {} ({name})", entries.len(), info.name);
+                entries.push(Entry { adapter, info, open: AtomicBool::new(false) });
+            }
+        }
+        Ok(Runtime(Arc::new(Inner { entries, config, lines: Mutex::new(Vec::new()) })))
+    }
+
+    /// Facts about the devices, in order of their ordinals.
+    pub fn devices(&self) -> impl Iterator<Item = &DeviceInfo> {
+        self.0.entries.iter().map(|e| &e.info)
+    }
+
+    /// How the runtime was configured.
+    pub fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    /// Opens a device. Each device is open once at a time.
+    pub fn open(&self, ordinal: u32) -> Result<Device> {
+        let entry = self.entry(ordinal)?;
+        if entry.open.swap(true, Ordering::AcqRel) {
+            return Err(Error::already(format!("ordinal: device {ordinal} is open already")));
+        }
+        let options = cal_hal::DeviceOptions {
+            float_mode: self.0.config.float,
+            watchdog: self.0.config.timeout,
+            checks: self.0.config.checks,
+        };
+        match entry.adapter.open(&options) {
+            Ok(hal) => Ok(Device::new(self.clone(), ordinal, entry.info.clone(), hal)),
+            Err(e) => {
+                entry.open.store(false, Ordering::Release);
+                Err(Error::backend(format!("opening device {ordinal} ({})", entry.info.name), e))
+            }
+        }
+    }
+
+    /// Facts about one device.
+    pub fn info(&self, ordinal: u32) -> Result<&DeviceInfo> {
+        Ok(&self.entry(ordinal)?.info)
+    }
+
+    pub(crate) fn memory_status(&self, ordinal: u32) -> Result<cal_hal::MemoryStatus> {
+        Ok(self.entry(ordinal)?.adapter.memory_status())
+    }
+
+    fn entry(&self, ordinal: u32) -> Result<&Entry> {
+        self.0.entries.get(ordinal as usize).ok_or_else(|| {
+            Error::failed(format!("ordinal: {ordinal}, but there are {} devices", self.0.entries.len()))
+        })
+    }
+
+    /// The device may be opened again.
+    pub(crate) fn closed(&self, ordinal: u32) {
+        if let Some(entry) = self.0.entries.get(ordinal as usize) {
+            entry.open.store(false, Ordering::Release);
+        }
+    }
+
+    pub(crate) fn add_line(&self, line: &Arc<Line>) {
+        let mut lines = self.0.lines.lock();
+        lines.retain(|l| l.strong_count() > 0);
+        lines.push(Arc::downgrade(line));
+    }
+
+    /// Waits for all work on all queues, also of contexts that are gone. Failures were reported on their events.
+    pub(crate) fn wait_for_all(&self) {
+        let lines: Vec<_> = self.0.lines.lock().iter().filter_map(Weak::upgrade).collect();
+        for line in lines {
+            if let Err(e) = line.wait_all() {
+                log::warn!("work in flight at shutdown: {e}");
+            }
+        }
+    }
+}
+
+/// Backends asked when `CAL_BACKEND` is not set, in order.
+const DEFAULT_BACKENDS: [&str; 1] = ["cpu"];
+
+fn built_in(name: &str, config: &Config) -> Option<Arc<dyn Backend>> {
+    match name {
+        "cpu" => Some(Arc::new(backend_cpu::CpuBackend::new())),
+        "vulkan" => Some(Arc::new(backend_vulkan::Vulkan::new(backend_vulkan::Options {
+            validation: config.checks,
+            device: config.vulkan_device.clone(),
+            software: false,
+            cache: config.cache.clone(),
+            dump: config.dump.clone(),
+        }))),
+        _ => None,
+    }
+}
+
+/// Starts the logger, once a process, and reports what the environment said.
+pub(crate) fn start_log(config: &Config, warnings: &[String]) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // A program with a logger of its own keeps it.
+        let _ = env_logger::Builder::new().parse_filters(&config.log).try_init();
+        for warning in warnings {
+            log::warn!("{warning}");
+        }
+        log::info!("reCAL {}: {}", env!("CARGO_PKG_VERSION"), config.summary());
+    });
+}
+
+/// As [`start_log`], for a compiler that is used without a runtime.
+pub(crate) fn start_log_from_env() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let (config, warnings) = Config::from_env();
+        start_log(&config, &warnings);
+    });
+}
+
+/// What the target of a device is.
+pub(crate) fn target_of(info: &DeviceInfo) -> Target {
+    Target::from_value(info.target).unwrap_or(crate::target::TARGETS[crate::target::CYPRESS as usize])
+}
