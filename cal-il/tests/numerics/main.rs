@@ -1,0 +1,9 @@
+//! The numbers: every scalar operation against references of other origin.
+
+mod exact;
+mod golden;
+mod idioms;
+mod inexact;
+mod integer;
+mod sequences;
+mod support;

@@ -1,0 +1,151 @@
+//! The integer sequences that the algebra provides give the same bits as what the scalar evaluator has instead.
+
+use cal_il::isa::lane::{Class, apply, fold};
+use cal_il::isa::{Algebra, LaneOp, Scalar};
+
+use super::support::Random;
+
+/// The required methods and nothing else: every provided one runs as its sequence.
+struct Sequences;
+
+macro_rules! required {
+    ($($name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {$(
+        fn $name(&mut self, $($arg: $ty),*) -> $result { Scalar.$name($($arg),*) }
+    )*};
+}
+
+impl Algebra for Sequences {
+    type W = u32;
+    type Q = u64;
+    type B = bool;
+
+    required! {
+        word(bits: u32) -> u32;
+        quad(bits: u64) -> u64;
+        pack(lo: u32, hi: u32) -> u64;
+        lo(q: u64) -> u32;
+        hi(q: u64) -> u32;
+        select(c: bool, a: u32, b: u32) -> u32;
+        selectq(c: bool, a: u64, b: u64) -> u64;
+        both(a: bool, b: bool) -> bool;
+        either(a: bool, b: bool) -> bool;
+        negate(a: bool) -> bool;
+        iadd(a: u32, b: u32) -> u32;
+        isub(a: u32, b: u32) -> u32;
+        imul(a: u32, b: u32) -> u32;
+        umulhi(a: u32, b: u32) -> u32;
+        smulhi(a: u32, b: u32) -> u32;
+        and(a: u32, b: u32) -> u32;
+        or(a: u32, b: u32) -> u32;
+        xor(a: u32, b: u32) -> u32;
+        not(a: u32) -> u32;
+        popcount(a: u32) -> u32;
+        clz(a: u32) -> u32;
+        reverse(a: u32) -> u32;
+        ieq(a: u32, b: u32) -> bool;
+        ilt(a: u32, b: u32) -> bool;
+        ult(a: u32, b: u32) -> bool;
+        fadd_raw(a: u32, b: u32) -> u32;
+        fmul_raw(a: u32, b: u32) -> u32;
+        feq(a: u32, b: u32) -> bool;
+        flt(a: u32, b: u32) -> bool;
+        fle(a: u32, b: u32) -> bool;
+        itof_raw(a: u32) -> u32;
+        utof_raw(a: u32) -> u32;
+        qadd(a: u64, b: u64) -> u64;
+        qsub(a: u64, b: u64) -> u64;
+        qmul(a: u64, b: u64) -> u64;
+        qand(a: u64, b: u64) -> u64;
+        qor(a: u64, b: u64) -> u64;
+        qxor(a: u64, b: u64) -> u64;
+        qeq(a: u64, b: u64) -> bool;
+        qlt(a: u64, b: u64) -> bool;
+        qult(a: u64, b: u64) -> bool;
+        dadd_raw(a: u64, b: u64) -> u64;
+        dmul_raw(a: u64, b: u64) -> u64;
+        dfma_raw(a: u64, b: u64, c: u64) -> u64;
+        deq(a: u64, b: u64) -> bool;
+        dlt(a: u64, b: u64) -> bool;
+        ftod_raw(a: u32) -> u64;
+        dtof_raw(a: u64) -> u32;
+    }
+
+    // The preconditions that a backend may rely on.
+
+    fn udiv(&mut self, a: u32, b: u32) -> u32 {
+        assert_ne!(b, 0, "division by zero");
+        a / b
+    }
+
+    fn umod(&mut self, a: u32, b: u32) -> u32 {
+        assert_ne!(b, 0, "division by zero");
+        a % b
+    }
+
+    fn qudiv(&mut self, a: u64, b: u64) -> u64 {
+        assert_ne!(b, 0, "division by zero");
+        a / b
+    }
+
+    fn qumod(&mut self, a: u64, b: u64) -> u64 {
+        assert_ne!(b, 0, "division by zero");
+        a % b
+    }
+
+    fn shl(&mut self, a: u32, n: u32) -> u32 {
+        assert!(n < 32, "shift by {n}");
+        a << n
+    }
+
+    fn shr(&mut self, a: u32, n: u32) -> u32 {
+        assert!(n < 32, "shift by {n}");
+        a >> n
+    }
+
+    fn sar(&mut self, a: u32, n: u32) -> u32 {
+        assert!(n < 32, "shift by {n}");
+        ((a as i32) >> n) as u32
+    }
+
+    fn qshl(&mut self, a: u64, n: u32) -> u64 {
+        assert!(n < 64, "shift by {n}");
+        a << n
+    }
+
+    fn qshr(&mut self, a: u64, n: u32) -> u64 {
+        assert!(n < 64, "shift by {n}");
+        a >> n
+    }
+
+    fn qsar(&mut self, a: u64, n: u32) -> u64 {
+        assert!(n < 64, "shift by {n}");
+        ((a as i64) >> n) as u64
+    }
+
+    fn ftoi_raw(&mut self, a: u32) -> u32 {
+        Scalar.ftoi_raw(a)
+    }
+}
+
+#[test]
+fn sequences_agree_with_the_machine() {
+    let mut random = Random(7);
+    for op in LaneOp::ALL {
+        for _ in 0..20_000 {
+            let mut words = Vec::new();
+            for class in op.arguments() {
+                let operand = random.operand(*class);
+                match class {
+                    Class::F => words.push(Scalar.flush(operand as u32)),
+                    Class::W => words.push(operand as u32),
+                    Class::Q => words.extend([operand as u32, (operand >> 32) as u32]),
+                }
+            }
+            let (mut a, mut b) = (apply(&mut Sequences, *op, &words), fold(*op, &words));
+            if op.result() == Class::F {
+                (a.0, b.0) = (Scalar.canonical(a.0), Scalar.canonical(b.0));
+            }
+            assert_eq!(a, b, "{} {words:X?}", op.name());
+        }
+    }
+}
