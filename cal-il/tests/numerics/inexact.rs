@@ -91,7 +91,7 @@ fn reciprocal_roots() {
             let bits = flush(x[0]);
             match value(bits) {
                 v if v.is_nan() || v < 0.0 => got == NAN,
-                v if v == 0.0 => got == zero_result(zeroop, bits, 0x7F7F_FFFF, 0x7F80_0000),
+                0.0 => got == zero_result(zeroop, bits, 0x7F7F_FFFF, 0x7F80_0000),
                 v if v.is_infinite() => got == 0,
                 _ => {
                     let (m, e) = even(bits, 23);
@@ -102,7 +102,7 @@ fn reciprocal_roots() {
         });
         hold(LaneOp::Drsq, &[zeroop], |x, got| match f64::from_bits(x[0]) {
             v if v.is_nan() || v < 0.0 => got == DNAN,
-            v if v == 0.0 => got == zero_result(zeroop, x[0], 0x7FEF_FFFF_FFFF_FFFF, 0x7FF0_0000_0000_0000),
+            0.0 => got == zero_result(zeroop, x[0], 0x7FEF_FFFF_FFFF_FFFF, 0x7FF0_0000_0000_0000),
             v if v.is_infinite() => got == 0,
             v => {
                 let bits = if v.is_normal() { x[0] } else { (v * 2f64.powi(108)).to_bits() };
