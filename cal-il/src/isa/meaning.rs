@@ -68,6 +68,10 @@ pub enum Vector {
     DoubleFrexp,
     PairMove,
     PairSelect,
+    DivScale,
+    DivFmas,
+    DoubleDivScale,
+    DoubleDivFmas,
 }
 
 /// Byte-addressed memories and typed views.

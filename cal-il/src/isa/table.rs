@@ -104,13 +104,13 @@ isa! {
     /// Clears the sign bit.
     Abs "abs" [] 1 Float 1 1 "" Compute PerComponent R600 [bits AbsBits] "ALU 3.1";
     /// Arc cosine in radians; NaN outside [-1, 1].
-    Acos "acos" [] 2 Float 1 1 "" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.4";
+    Acos "acos" [] 2 Float 1 1 "" Compute ScalarReplicated R600 [float Acos] "ALU 3.4";
     /// Sum, rounded to nearest even.
     Add "add" [] 3 Float 1 2 "" Compute PerComponent R600 [float Add] "ALU 3.1";
     /// Arc sine in radians; NaN outside [-1, 1].
-    Asin "asin" [] 4 Float 1 1 "" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.4";
+    Asin "asin" [] 4 Float 1 1 "" Compute ScalarReplicated R600 [float Asin] "ALU 3.4";
     /// Arc tangent in radians.
-    Atan "atan" [] 5 Float 1 1 "" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.4";
+    Atan "atan" [] 5 Float 1 1 "" Compute ScalarReplicated R600 [float Atan] "ALU 3.4";
     /// Leaves the innermost loop or switch.
     Break "break" [] 6 Flow 0 0 "" Compute Other R600 [flow] "IL 4.3";
     /// Leaves the innermost loop or switch if a float comparison holds.
@@ -134,7 +134,7 @@ isa! {
     /// Goes on with the next iteration if a float comparison holds.
     Continuec "continuec" [] 17 Flow 0 2 "_relop(op)" Compute Other R600 [flow] "IL 4.3";
     /// Cosine of radians, over the full range.
-    Cos "cos" [] 18 Float 1 1 "" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.4";
+    Cos "cos" [] 18 Float 1 1 "" Compute ScalarReplicated R600 [float Cos] "ALU 3.4";
     /// Cross product of the first three components; w becomes 0.
     Crs "crs" [] 19 Float 1 2 "" Compute Other R600 [vector Cross] "ALU 3.8";
     /// Declares an array of Direct3D 9 constants.
@@ -186,9 +186,9 @@ isa! {
     /// Ends the main program.
     Endmain "endmain" [] 43 Flow 0 0 "" Compute Other R600 [flow] "IL 4.6";
     /// e to the power of the source.
-    Exn "exn" [] 44 Float 1 1 "" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.3";
+    Exn "exn" [] 44 Float 1 1 "" Compute ScalarReplicated R600 [float Exn] "ALU 3.3";
     /// 2 to the power of the source.
-    Exp "exp" [] 45 Float 1 1 "" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.3";
+    Exp "exp" [] 45 Float 1 1 "" Compute ScalarReplicated R600 [float Exp] "ALU 3.3";
     /// Partial exponential of w: 2^floor, fraction, 2^w, 1.
     Expp "expp" [] 46 Float 1 1 "" Compute Other R600 [vector ExpPartial] "ALU 3.3";
     /// First source, negated unless the dot product of the other two is negative.
@@ -214,11 +214,11 @@ isa! {
     /// Lighting coefficients of Direct3D 9.
     Lit "lit" [] 57 Float 1 1 "" Compute Other R600 [vector Lit] "ALU 3.8";
     /// Natural logarithm; `_zeroop` says what zero gives.
-    Ln "ln" [] 58 Float 1 1 "[_zeroop(z)]" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.3";
+    Ln "ln" [] 58 Float 1 1 "[_zeroop(z)]" Compute ScalarReplicated R600 [zeroop Ln] "ALU 3.3";
     /// Level of detail of a lookup.
     Lod "lod" [] 59 Texture 1 1 "_stage(n)" Graphics Other R600 [graphics] "IL 5.4";
     /// Logarithm to base 2; `_zeroop` says what zero gives.
-    Log "log" [] 60 Float 1 1 "[_zeroop(z)]" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.3";
+    Log "log" [] 60 Float 1 1 "[_zeroop(z)]" Compute ScalarReplicated R600 [zeroop Log] "ALU 3.3";
     /// Partial logarithm of |w|: exponent, mantissa, log2, 1.
     Logp "logp" [] 61 Float 1 1 "[_zeroop(z)]" Compute Other R600 [vector LogPartial] "ALU 3.3";
     /// Loop counted by a Direct3D 9 integer constant.
@@ -252,9 +252,9 @@ isa! {
     /// Divides a vector by its length; `_zeroop` replaces the reciprocal of a zero length.
     Nrm "nrm" [] 76 Float 1 1 "[_nrm3|_nrm4] [_zeroop(z)]" Compute Other R600 [vector Normalize] "ALU 3.8";
     /// Reduces radians to [-pi, pi).
-    Pireduce "pireduce" [] 77 Float 1 1 "" Compute PerComponent R600 [refused "this build lacks its lane operation"] "ALU 3.4";
+    Pireduce "pireduce" [] 77 Float 1 1 "" Compute PerComponent R600 [float Pireduce] "ALU 3.4";
     /// First source to the power of the second.
-    Pow "pow" [] 78 Float 1 2 "" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.3";
+    Pow "pow" [] 78 Float 1 2 "" Compute ScalarReplicated R600 [float Pow] "ALU 3.3";
     /// Marks precomputed code.
     Precomp "precomp" [] 79 Misc 0 0 "" Graphics Other R600 [graphics] "IL 4.9";
     /// Projective division of coordinates.
@@ -268,21 +268,21 @@ isa! {
     /// Adds one half and rounds down.
     Rnd "rnd" [] 84 Float 1 1 "" Compute PerComponent R600 [float Rnd] "ALU 3.5";
     /// Reciprocal square root, correctly rounded; `_zeroop` says what zero gives.
-    Rsq "rsq" [] 85 Float 1 1 "[_zeroop(z)]" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.2";
+    Rsq "rsq" [] 85 Float 1 1 "[_zeroop(z)]" Compute ScalarReplicated R600 [zeroop Rsq] "ALU 3.2";
     /// 1.0 where the relation holds, else 0.0.
     Set "set" [] 86 Compare 1 2 "_relop(op)" Compute PerComponent R600 [vector Set] "ALU 3.9";
     /// Sign as -1.0, 0.0 or 1.0; NaN gives -1.0.
     Sgn "sgn" [] 87 Float 1 1 "" Compute PerComponent R600 [float Sgn] "ALU 3.1";
     /// Sine of radians, over the full range.
-    Sin "sin" [] 88 Float 1 1 "" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.4";
+    Sin "sin" [] 88 Float 1 1 "" Compute ScalarReplicated R600 [float Sin] "ALU 3.4";
     /// Cosine of w in x, sine in y.
     Sincos "sincos" [] 89 Float 1 1 "" Compute Other R600 [vector SinCos] "ALU 3.4";
     /// Square root, correctly rounded.
-    Sqrt "sqrt" [] 90 Float 1 1 "" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.2";
+    Sqrt "sqrt" [] 90 Float 1 1 "" Compute ScalarReplicated R600 [float Sqrt] "ALU 3.2";
     /// Difference, rounded to nearest even.
     Sub "sub" [] 91 Float 1 2 "" Compute PerComponent R600 [float Sub] "ALU 3.1";
     /// Tangent of radians.
-    Tan "tan" [] 92 Float 1 1 "" Compute ScalarReplicated R600 [refused "this build lacks its lane operation"] "ALU 3.4";
+    Tan "tan" [] 92 Float 1 1 "" Compute ScalarReplicated R600 [float Tan] "ALU 3.4";
     /// Older form of `sample`: resource and sampler share the stage number.
     Texld "texld" [] 93 Texture 1 1 "_stage(n) [_centroid(b)] [_mag(m)] [_min(m)] [_aniso(a)] [_lodbias(v)] [_xoffset(v)] [_yoffset(v)] [_zoffset(v)]" Graphics Other R600 [memory Sample] "IL 5.4";
     /// Older form of `sample_b`.
@@ -448,11 +448,11 @@ isa! {
     /// All ones where equal as floats, else 0.
     Eq "eq" [] 174 Compare 1 2 "" Compute PerComponent R600 [float Eq] "ALU 3.9";
     /// 2 to the power of the source, per component.
-    ExpVec "exp_vec" [] 175 Float 1 1 "" Compute PerComponent R600 [refused "this build lacks its lane operation"] "ALU 3.3";
+    ExpVec "exp_vec" [] 175 Float 1 1 "" Compute PerComponent R600 [float Exp] "ALU 3.3";
     /// All ones where greater or equal as floats, else 0.
     Ge "ge" [] 176 Compare 1 2 "" Compute PerComponent R600 [float Ge] "ALU 3.9";
     /// Logarithm to base 2, per component; zero gives -infinity.
-    LogVec "log_vec" [] 177 Float 1 1 "[_zeroop(z)]" Compute PerComponent R600 [refused "this build lacks its lane operation"] "ALU 3.3";
+    LogVec "log_vec" [] 177 Float 1 1 "[_zeroop(z)]" Compute PerComponent R600 [zeroop_infinity Log] "ALU 3.3";
     /// All ones where less as floats, else 0.
     Lt "lt" [] 178 Compare 1 2 "" Compute PerComponent R600 [float Lt] "ALU 3.9";
     /// All ones where different as floats or NaN, else 0.
@@ -466,13 +466,13 @@ isa! {
     /// Rounds toward zero to a whole float.
     RoundZ "round_z" [] 183 Float 1 1 "" Compute PerComponent R600 [float Trunc] "ALU 3.5";
     /// Reciprocal square root, per component; zero gives infinity.
-    RsqVec "rsq_vec" [] 184 Float 1 1 "" Compute PerComponent R600 [refused "this build lacks its lane operation"] "ALU 3.2";
+    RsqVec "rsq_vec" [] 184 Float 1 1 "" Compute PerComponent R600 [zeroop_infinity Rsq] "ALU 3.2";
     /// Sine of radians, per component.
-    SinVec "sin_vec" [] 185 Float 1 1 "" Compute PerComponent R600 [refused "this build lacks its lane operation"] "ALU 3.4";
+    SinVec "sin_vec" [] 185 Float 1 1 "" Compute PerComponent R600 [float Sin] "ALU 3.4";
     /// Cosine of radians, per component.
-    CosVec "cos_vec" [] 186 Float 1 1 "" Compute PerComponent R600 [refused "this build lacks its lane operation"] "ALU 3.4";
+    CosVec "cos_vec" [] 186 Float 1 1 "" Compute PerComponent R600 [float Cos] "ALU 3.4";
     /// Square root, per component.
-    SqrtVec "sqrt_vec" [] 187 Float 1 1 "" Compute PerComponent R600 [refused "this build lacks its lane operation"] "ALU 3.2";
+    SqrtVec "sqrt_vec" [] 187 Float 1 1 "" Compute PerComponent R600 [float Sqrt] "ALU 3.2";
     /// Dot product of two components, from left to right, each step rounded.
     Dp2 "dp2" [] 188 Float 1 2 "[_ieee]" Compute Reduction R600 [vector Dot2] "ALU 3.8";
     /// Copies bits.
@@ -788,7 +788,7 @@ isa! {
     /// Reciprocal of a double, correctly rounded.
     Drcp "drcp" [] 343 Double 1 1 "[_zeroop(z)]" Compute DoublePair Evergreen [double_zeroop Drcp] "ALU 7";
     /// Reciprocal square root of a double.
-    Drsq "drsq" [] 344 Double 1 1 "[_zeroop(z)]" Compute DoublePair Evergreen [refused "this build lacks its lane operation"] "ALU 7";
+    Drsq "drsq" [] 344 Double 1 1 "[_zeroop(z)]" Compute DoublePair Evergreen [double_zeroop Drsq] "ALU 7";
     /// Begins a macro.
     Mdef "mdef" [] 345 Flow 0 0 "(id) _out(n) _in(m) [_outline]" Compute Other R600 [flow] "IL 4.8";
     /// Ends a macro.
@@ -1044,19 +1044,19 @@ isa! {
     /// Waits for a semaphore and decrements it.
     SemaphoreWait "semaphore_wait" [] 472 Sync 0 0 "_id(n)" Compute Other Evergreen [refused "semaphores need global wave sync, which no CAL device has"] "IL 5.13";
     /// Scales an operand of a division so that its steps neither overflow nor underflow.
-    DivScale "div_scale" ["fdiv_scale"] 473 Float 1 3 "" Compute Other NorthernIslands [refused "this build lacks its lane operation"] "ALU 7";
+    DivScale "div_scale" ["fdiv_scale"] 473 Float 1 3 "" Compute Other NorthernIslands [vector DivScale] "ALU 7";
     /// Fused multiply-add step of a division.
-    DivFmas "div_fmas" ["fdiv_fmas"] 474 Float 1 3 "" Compute Other NorthernIslands [refused "this build lacks its lane operation"] "ALU 7";
+    DivFmas "div_fmas" ["fdiv_fmas"] 474 Float 1 3 "" Compute Other NorthernIslands [vector DivFmas] "ALU 7";
     /// Gives the special values of a division their results.
-    DivFixup "div_fixup" ["fdiv_fixup"] 475 Float 1 3 "" Compute Other NorthernIslands [refused "this build lacks its lane operation"] "ALU 7";
+    DivFixup "div_fixup" ["fdiv_fixup"] 475 Float 1 3 "" Compute Other NorthernIslands [float DivFixup] "ALU 7";
     /// Scales an operand of a double division.
-    DdivScale "ddiv_scale" [] 476 Double 1 3 "" Compute DoublePair NorthernIslands [refused "this build lacks its lane operation"] "ALU 7";
+    DdivScale "ddiv_scale" [] 476 Double 1 3 "" Compute DoublePair NorthernIslands [vector DoubleDivScale] "ALU 7";
     /// Fused multiply-add step of a double division.
-    DdivFmas "ddiv_fmas" [] 477 Double 1 3 "" Compute DoublePair NorthernIslands [refused "this build lacks its lane operation"] "ALU 7";
+    DdivFmas "ddiv_fmas" [] 477 Double 1 3 "" Compute DoublePair NorthernIslands [vector DoubleDivFmas] "ALU 7";
     /// Gives the special values of a double division their results.
-    DdivFixup "ddiv_fixup" [] 478 Double 1 3 "" Compute DoublePair NorthernIslands [refused "this build lacks its lane operation"] "ALU 7";
+    DdivFixup "ddiv_fixup" [] 478 Double 1 3 "" Compute DoublePair NorthernIslands [double DdivFixup] "ALU 7";
     /// Segment of 2/pi for the range reduction of a double.
-    DtrigPreop "dtrig_preop" [] 479 Double 1 2 "" Compute DoublePair NorthernIslands [refused "this build lacks its lane operation"] "ALU 7";
+    DtrigPreop "dtrig_preop" [] 479 Double 1 2 "" Compute DoublePair NorthernIslands [double DtrigPreop] "ALU 7";
     /// Sum of absolute differences of the bytes whose reference byte is not zero.
     MsadU8 "msad_u8" ["msad"] 480 Uint 1 3 "" Compute Other NorthernIslands [int MsadU8] "ALU 6";
     /// Four sums of absolute differences over a sliding window.
@@ -1070,7 +1070,7 @@ isa! {
     /// Difference, wrapping.
     Isub "isub" [] _ Int 1 2 "" Compute PerComponent R600 [int Isub] "ALU 4";
     /// Tangent of radians, per component.
-    TanVec "tan_vec" [] _ Float 1 1 "" Compute PerComponent R600 [refused "this build lacks its lane operation"] "ALU 3.4";
+    TanVec "tan_vec" [] _ Float 1 1 "" Compute PerComponent R600 [float Tan] "ALU 3.4";
     /// States the wave size; a hint.
     DclWavesize "dcl_wavesize" [] _ Decl 0 0 "<int>" Compute Other NorthernIslands [declaration] "IL 3.6";
 }

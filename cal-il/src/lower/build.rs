@@ -22,6 +22,7 @@ pub(super) struct Builder<'k> {
     next: Reg,
     temps: HashMap<u32, [Option<Reg>; 4]>,
     outputs: HashMap<u32, [Reg; 4]>,
+    flags: [Option<Reg>; 5],
 }
 
 impl<'k> Builder<'k> {
@@ -34,6 +35,7 @@ impl<'k> Builder<'k> {
             next: 0,
             temps: HashMap::new(),
             outputs: HashMap::new(),
+            flags: [None; 5],
         }
     }
 
@@ -64,6 +66,16 @@ impl<'k> Builder<'k> {
         *self.outputs.entry(number).or_insert_with(|| {
             *next += 4;
             [*next - 4, *next - 3, *next - 2, *next - 1]
+        })
+    }
+
+    /// The flag that the steps of a division pass on besides their operands: one for each component, and one for
+    /// doubles.
+    pub fn flag(&mut self, which: usize) -> Reg {
+        let next = &mut self.next;
+        *self.flags[which].get_or_insert_with(|| {
+            *next += 1;
+            *next - 1
         })
     }
 

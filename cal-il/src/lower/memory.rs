@@ -2,13 +2,13 @@
 
 use crate::inst::{Dst, Fence, Inst, Src, Stage, Uav};
 use crate::ir::{
-    AtomicAddress, AtomicOp, Dst4, Id, InfoSource, LaneOp, MemoryInst, Operand, Space, Src4, StmtKind,
+    AtomicAddress, AtomicOp, Cond, Dst4, Id, InfoSource, LaneOp, MemoryInst, Operand, Space, Src4, StmtKind,
     WideAtomic, Width,
 };
 use crate::isa::{Access, Area, Memory, View};
 
 use super::build::Builder;
-use super::write::written;
+use super::write::{Value, written};
 
 /// Order of the two values of a compare-exchange on LDS and GDS: compare value, then new value.
 const SHARED_COMPARE_FIRST: bool = true;
@@ -243,8 +243,8 @@ impl Builder<'_> {
                 self.load_into(dst, &none, |dst| MemoryInst::TypedLoad { uav: id, coord, dst });
             }
             Access::Vector => {
-                if c.ext {
-                    self.refuse("ext-index", "a run-time buffer index (`_ext`) is not supported here");
+                if c.ext && area == Area::Srv {
+                    return self.indexed_load(inst, dst);
                 }
                 let address = self.address(area, id, &inst.src[0]);
                 let width = Width::Dwords;
@@ -275,6 +275,33 @@ impl Builder<'_> {
                 });
             }
         }
+    }
+
+    /// A load from a read-only buffer chosen at run time: one guarded load for each declared buffer. An undeclared
+    /// one reads as 0.
+    fn indexed_load(&mut self, inst: &Inst, dst: &Dst) {
+        let own = usize::from(inst.opcode.row().sources);
+        let index = inst.src.get(own).map_or(Operand::Imm(0), |src| self.position(src, 0, View::Int));
+        let chosen = self.value(LaneOp::Iadd, &[Operand::Imm(inst.controls.id), index]);
+        let mask = written(dst);
+        let loaded: Dst4 = std::array::from_fn(|k| (mask & (1 << k) != 0).then(|| self.scratch()));
+        loaded.into_iter().flatten().for_each(|reg| self.copy(reg, Operand::Imm(0)));
+        let buffers: Vec<u32> = self.kernel.interface.srvs.keys().copied().collect();
+        for id in buffers {
+            let operand = self.value(LaneOp::Ieq, &[chosen, Operand::Imm(id)]);
+            let outer = std::mem::take(&mut self.block);
+            let address = self.address(Area::Srv, id, &inst.src[0]);
+            self.memory(MemoryInst::RawLoad {
+                space: Space::Srv(id),
+                address,
+                width: Width::Dwords,
+                dst: loaded,
+            });
+            let then = std::mem::replace(&mut self.block, outer);
+            let cond = Cond { operand, nonzero: true };
+            self.statement(StmtKind::If { cond, then, otherwise: Vec::new() });
+        }
+        self.write(dst, loaded.map(|reg| reg.map(|reg| Value::Word(Operand::Reg(reg)))));
     }
 
     fn area_store(&mut self, inst: &Inst, area: Area, access: Access) {

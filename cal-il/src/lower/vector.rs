@@ -4,7 +4,7 @@
 
 use smallvec::smallvec;
 
-use crate::inst::{Controls, Dst, Inst, Register, Relop, Src, Write};
+use crate::inst::{Controls, Dst, Inst, Register, Relop, Src, Write, Zeroop};
 use crate::ir::{LaneOp, Operand};
 use crate::isa::{Vector, View};
 
@@ -14,6 +14,7 @@ use super::write::{Value, Values, written};
 
 const ZERO_WORD: Operand = Operand::Imm(0);
 const ONE_WORD: Operand = Operand::Imm(ONE);
+const TWO_WORD: Operand = Operand::Imm(0x4000_0000);
 
 impl Builder<'_> {
     pub fn vector_inst(&mut self, inst: &Inst, vector: Vector) {
@@ -32,6 +33,26 @@ impl Builder<'_> {
                 let dot = self.dot(c.ieee, &a, &b, 2);
                 self.write_one(dst, c, Value::op(LaneOp::Add, &[dot, add]));
             }
+            Vector::Length => {
+                let a = self.floats(&src[0], 3);
+                let square = self.dot(false, &a, &a, 3);
+                self.write_one(dst, c, Value::op(LaneOp::Sqrt, &[square]));
+            }
+            Vector::Distance => {
+                let (a, b) = (self.floats(&src[0], 3), self.floats(&src[1], 3));
+                let d: Words = std::array::from_fn(|k| self.value(LaneOp::Sub, &[a[k], b[k]]));
+                let square = self.dot(false, &d, &d, 3);
+                self.write_one(dst, c, Value::op(LaneOp::Sqrt, &[square]));
+            }
+            Vector::Normalize => {
+                let n = if c.nrm4 { 4 } else { 3 };
+                let positions = written(dst) | ((1 << n) - 1);
+                let a = self.source(&src[0], positions, View::Float);
+                let square = self.dot(false, &a, &a, n);
+                let zeroop = Operand::Imm(c.zeroop.unwrap_or(Zeroop::FltMax) as u32);
+                let scale = self.value(LaneOp::Rsq, &[square, zeroop]);
+                self.write_each(dst, c, |_, k| Value::op(LaneOp::Mul, &[a[k], scale]));
+            }
             Vector::Cross => {
                 let (a, b) = (self.floats(&src[0], 3), self.floats(&src[1], 3));
                 self.write_each(dst, c, |builder, k| {
@@ -44,6 +65,23 @@ impl Builder<'_> {
                     Value::op(LaneOp::Sub, &[first, second])
                 });
             }
+            Vector::Reflect => {
+                let positions = written(dst) | 0b0111;
+                let a = self.source(&src[0], positions, View::Float);
+                let mut n = self.source(&src[1], positions, View::Float);
+                if c.normalize {
+                    let square = self.dot(false, &n, &n, 3);
+                    let infinity = Operand::Imm(Zeroop::Infinity as u32);
+                    let scale = self.value(LaneOp::Rsq, &[square, infinity]);
+                    n = n.map(|word| self.value(LaneOp::Mul, &[word, scale]));
+                }
+                let dot = self.dot(false, &a, &n, 3);
+                let twice = self.value(LaneOp::MulIeee, &[dot, TWO_WORD]);
+                self.write_each(dst, c, |builder, k| {
+                    let along = builder.value(LaneOp::Mul, &[twice, n[k]]);
+                    Value::op(LaneOp::Sub, &[a[k], along])
+                });
+            }
             Vector::FaceForward => {
                 let a = self.source(&src[0], written(dst), View::Float);
                 let (b, n) = (self.floats(&src[1], 3), self.floats(&src[2], 3));
@@ -53,6 +91,28 @@ impl Builder<'_> {
                     let away = builder.value(LaneOp::Neg, &[a[k]]);
                     Value::op(LaneOp::SelectF, &[toward, a[k], away])
                 });
+            }
+            Vector::Lit => {
+                let a = self.source(&src[0], 0b1011, View::Float);
+                let mask = written(dst);
+                let diffuse = self.value(LaneOp::Max, &[a[0], ZERO_WORD]);
+                let specular = if mask & 0b0100 == 0 {
+                    ZERO_WORD
+                } else {
+                    // Direct3D limits the exponent to what 8.8 fixed point holds.
+                    let limit = 0x42FF_FF00;
+                    let exponent = self.value(
+                        LaneOp::Clamp,
+                        &[a[3], Operand::Imm(limit | 0x8000_0000), Operand::Imm(limit)],
+                    );
+                    let power = self.value(LaneOp::Pow, &[a[1], exponent]);
+                    let lit = self.value(LaneOp::Gt, &[a[0], ZERO_WORD]);
+                    let seen = self.value(LaneOp::Gt, &[a[1], ZERO_WORD]);
+                    let both = self.value(LaneOp::And, &[lit, seen]);
+                    self.value(LaneOp::SelectF, &[both, power, ZERO_WORD])
+                };
+                let words = [ONE_WORD, diffuse, specular, ONE_WORD];
+                self.write_each(dst, c, |_, k| Value::Word(words[k]));
             }
             Vector::Dst => {
                 let a = self.source(&src[0], 0b0110, View::Float);
@@ -64,17 +124,27 @@ impl Builder<'_> {
                     _ => Value::Word(b[3]),
                 });
             }
-            Vector::Length
-            | Vector::Distance
-            | Vector::Normalize
-            | Vector::Reflect
-            | Vector::Lit
-            | Vector::SinCos
-            | Vector::ExpPartial
-            | Vector::LogPartial => self.refuse(
-                "not-available",
-                format!("`{}` needs inexact operations that this build lacks", inst.opcode.mnemonic()),
-            ),
+            Vector::SinCos => {
+                let a = self.position(&src[0], 3, View::Float);
+                self.write_each(dst, c, |_, k| match k {
+                    0 => Value::op(LaneOp::Cos, &[a]),
+                    1 => Value::op(LaneOp::Sin, &[a]),
+                    _ => Value::Word(ZERO_WORD),
+                });
+            }
+            Vector::ExpPartial => {
+                let a = self.position(&src[0], 3, View::Float);
+                self.write_each(dst, c, |builder, k| match k {
+                    0 => {
+                        let whole = builder.value(LaneOp::Floor, &[a]);
+                        Value::op(LaneOp::Exp, &[whole])
+                    }
+                    1 => Value::op(LaneOp::Frc, &[a]),
+                    2 => Value::op(LaneOp::Exp, &[a]),
+                    _ => Value::Word(ONE_WORD),
+                });
+            }
+            Vector::LogPartial => self.log_partial(inst, dst),
             Vector::Transpose => self.transpose(inst, dst),
             Vector::Set => {
                 let mask = written(dst);
@@ -142,6 +212,37 @@ impl Builder<'_> {
                     })
                 });
                 self.write(dst, values);
+            }
+            Vector::DivScale | Vector::DivFmas => {
+                let mask = written(dst);
+                let [a, b, n] = [0, 1, 2].map(|k| self.source(&src[k], mask, View::Float));
+                if vector == Vector::DivFmas {
+                    return self.write_each(dst, c, |builder, k| {
+                        let flag = Operand::Reg(builder.flag(k));
+                        Value::op(LaneOp::DivFmas, &[a[k], b[k], n[k], flag])
+                    });
+                }
+                for k in (0..4).filter(|k| mask & (1 << k) != 0) {
+                    let flag = self.value(LaneOp::DivScaleFlag, &[a[k], b[k], n[k]]);
+                    let register = self.flag(k);
+                    self.copy(register, flag);
+                }
+                self.write_each(dst, c, |_, k| Value::op(LaneOp::DivScale, &[a[k], b[k], n[k]]));
+            }
+            Vector::DoubleDivScale | Vector::DoubleDivFmas => {
+                let mut args: Args = Args::new();
+                for operand in src {
+                    let words = self.source(operand, 0b0011, View::Double);
+                    args.extend([words[0], words[1]]);
+                }
+                let register = self.flag(4);
+                if vector == Vector::DoubleDivFmas {
+                    args.push(Operand::Reg(register));
+                    return self.write_wide(dst, LaneOp::DdivFmas, args);
+                }
+                let flag = self.value(LaneOp::DdivScaleFlag, &args);
+                self.copy(register, flag);
+                self.write_wide(dst, LaneOp::DdivScale, args);
             }
             Vector::PairMove => {
                 let words = self.source(&src[0], 0b0011, View::Double);
@@ -226,6 +327,26 @@ impl Builder<'_> {
             span: dst.span,
         };
         self.positions(&src, components)
+    }
+
+    fn log_partial(&mut self, inst: &Inst, dst: &Dst) {
+        let c = &inst.controls;
+        let a = self.position(&inst.src[0], 3, View::Float);
+        let a = self.value(LaneOp::Abs, &[a]);
+        let zeroop = Operand::Imm(c.zeroop.unwrap_or(Zeroop::FltMax) as u32);
+        let mask = written(dst);
+        let log = if mask & 0b0111 != 0 { self.value(LaneOp::Log, &[a, zeroop]) } else { ZERO_WORD };
+        let exponent = if mask & 0b0011 != 0 { self.value(LaneOp::Floor, &[log]) } else { ZERO_WORD };
+        self.write_each(dst, c, |builder, k| match k {
+            0 => Value::Word(exponent),
+            1 => {
+                let power = builder.value(LaneOp::Exp, &[exponent]);
+                let infinity = Operand::Imm(Zeroop::Infinity as u32);
+                Value::op(LaneOp::Div, &[a, power, infinity])
+            }
+            2 => Value::Word(log),
+            _ => Value::Word(ONE_WORD),
+        });
     }
 
     /// Rows are consecutive registers from the source on; columns go to consecutive registers from the
