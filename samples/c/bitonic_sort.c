@@ -19,9 +19,9 @@ static const char* kernel_text =
     "ior r0.y, r0.x, cb0[0].x\n"
     "imul r2.xy, r0.xy, l0.xx\n"
     "uav_raw_load_id(0) r3.x, r2.x\n"
-    "uav_raw_load_id(0) r3.y, r2.y\n"
-    "umin r4.x, r3.x, r3.y\n"
-    "umax r4.y, r3.x, r3.y\n"
+    "uav_raw_load_id(0) r7.x, r2.y\n" /* into .x: a mask .y would load the word after it */
+    "umin r4.x, r3.x, r7.x\n"
+    "umax r4.y, r3.x, r7.x\n"
     "iand r5.x, r0.x, cb0[0].y\n" /* descending runs */
     "cmov_logical r6.x, r5.x, r4.y, r4.x\n"
     "cmov_logical r6.y, r5.x, r4.x, r4.y\n"
