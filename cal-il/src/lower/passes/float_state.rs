@@ -55,8 +55,8 @@ enum Effect {
 fn effect(inst: &LaneInst) -> Effect {
     let args = &inst.args;
     match inst.op {
-        LaneOp::Mov | LaneOp::MovF => Effect::Move(smallvec![args[0]]),
-        LaneOp::Select | LaneOp::SelectF | LaneOp::Cmov => Effect::Move(smallvec![args[1], args[2]]),
+        LaneOp::Mov => Effect::Move(smallvec![args[0]]),
+        LaneOp::Select | LaneOp::Cmov => Effect::Move(smallvec![args[1], args[2]]),
         LaneOp::AbsBits | LaneOp::NegBits => Effect::Sign(args[0]),
         LaneOp::Eq
         | LaneOp::Ne
@@ -265,8 +265,7 @@ impl Pass {
             for word in 0..class.words() {
                 let how = match (inst.op, class, at + word) {
                     (LaneOp::Select | LaneOp::SelectF, _, 0) => Use::Test,
-                    (LaneOp::Mov | LaneOp::MovF, _, _) if takes_any => Use::Test,
-                    (LaneOp::Select | LaneOp::SelectF, _, _) if takes_any => Use::Test,
+                    (LaneOp::Mov | LaneOp::Select, _, _) if takes_any => Use::Test,
                     (LaneOp::Cmov, _, 1 | 2) if takes_any => Use::Test,
                     (_, Class::F, _) => Use::Float,
                     _ => Use::Word,
