@@ -73,7 +73,9 @@ impl Line {
     pub(crate) fn is_done(&self, first: Ticket, last: Ticket) -> Result<bool> {
         if self.queue.completed() < last {
             self.flush()?;
-            return Ok(false);
+            if self.queue.completed() < last {
+                return Ok(false);
+            }
         }
         self.outcome(first, last).map(|()| true)
     }
