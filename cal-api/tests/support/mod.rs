@@ -1,6 +1,8 @@
 //! What the tests of the C ABI share: a lock, since `calInit` is process-wide; a backend whose work is done when the
 //! test says so; short ways to make objects.
 #![allow(dead_code)]
+// The macros exist to make calls of the C ABI short; every expansion is such a call.
+#![allow(clippy::macro_metavars_in_unsafe)]
 
 pub mod manual;
 
