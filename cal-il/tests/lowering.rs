@@ -141,3 +141,61 @@ end
     );
     assert_eq!(operations(&program), [LaneOp::Mov; 4], "constants fold");
 }
+
+/// Lowers a checked kernel and returns the time it took.
+fn time(text: &str) -> std::time::Duration {
+    let kernel = cal_il::front(text.as_bytes()).unwrap_or_else(|e| panic!("{:#?}", &e[..1]));
+    let start = std::time::Instant::now();
+    let program = cal_il::lower::lower(&kernel).unwrap();
+    let time = start.elapsed();
+    validate(&program).unwrap();
+    time
+}
+
+const HEAD: &str = "il_ps_2_0\ndcl_output_generic o0\ndcl_cb cb0[4]\ndcl_indexed_temp_array x0[8]\n";
+
+/// Lowering is linear: shapes that would punish a quadratic pass take no longer per instruction than plain code.
+#[test]
+fn large_kernels_lower_in_linear_time() {
+    let n = 25_000;
+    let plain: String =
+        (0..4 * n).map(|k| format!("mad r{}, r{}, cb0[1], r{}\n", k % 97, k % 89, k % 83)).collect();
+    let fresh: String = (0..4 * n)
+        .map(|k| format!("add r{}, r{}, r{}\n", k % 60_000, k / 2 % 60_000, k / 3 % 60_000))
+        .collect();
+    let breaks: String =
+        (0..n).map(|k| format!("break_logicalnz r{k}.x\nadd r{}, r{k}, r{k}\n", k + 1)).collect();
+    let ifs: String = (0..n)
+        .map(|k| {
+            format!(
+                "if_logicalnz r{}.x\nmov r{}, r3\nelse\nmov r4, r{}\nendif\n",
+                k % 50,
+                k % 60_000,
+                k % 777
+            )
+        })
+        .collect();
+    let nested: String = format!(
+        "{}{}{}",
+        "whileloop\nbreak_logicalnz r0.x\n".repeat(200),
+        (0..n).map(|k| format!("mov r{k}, r{}\n", k / 2)).collect::<String>(),
+        "endloop\n".repeat(200)
+    );
+    let switches: String = format!(
+        "switch r0.x\n{}endswitch\n",
+        (0..n).map(|k| format!("case {k}\nadd r{k}, r1, r2\n")).collect::<String>()
+    );
+    for (name, body) in [
+        ("plain", plain),
+        ("fresh", fresh),
+        ("breaks", format!("whileloop\n{breaks}endloop\n")),
+        ("ifs", ifs),
+        ("nested", nested),
+        ("switches", switches),
+    ] {
+        let time = time(&format!("{HEAD}{body}mov o0, r1\nmov x0[r2.x], r77\nend\n"));
+        println!("{name}: {time:?}");
+        // About a tenth of a second each in an optimised build; the bound leaves room for slow machines.
+        assert!(time.as_secs() < 8, "{name} took {time:?}");
+    }
+}

@@ -11,6 +11,9 @@ use crate::ir::{Block, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKin
 /// Operand words of one lane operation.
 pub(super) type Args = SmallVec<[Operand; 4]>;
 
+/// No register yet.
+const NONE: Reg = Reg::MAX;
+
 /// Collects the statements of a program under construction.
 pub(super) struct Builder<'k> {
     pub kernel: &'k inst::Kernel,
@@ -20,7 +23,8 @@ pub(super) struct Builder<'k> {
     pub span: Span,
     pub diagnostics: Vec<Diagnostic>,
     next: Reg,
-    temps: HashMap<u32, [Option<Reg>; 4]>,
+    /// Registers of `r#` components, by number; `NONE` where a component was not met yet.
+    temps: Vec<[Reg; 4]>,
     outputs: HashMap<u32, [Reg; 4]>,
     flags: [Option<Reg>; 5],
 }
@@ -33,7 +37,7 @@ impl<'k> Builder<'k> {
             span: Span::default(),
             diagnostics: Vec::new(),
             next: 0,
-            temps: HashMap::new(),
+            temps: Vec::new(),
             outputs: HashMap::new(),
             flags: [None; 5],
         }
@@ -53,11 +57,16 @@ impl<'k> Builder<'k> {
 
     /// The register of component `c` of `r{number}`.
     pub fn temp(&mut self, number: u32, c: usize) -> Reg {
-        let next = &mut self.next;
-        *self.temps.entry(number).or_default()[c].get_or_insert_with(|| {
-            *next += 1;
-            *next - 1
-        })
+        let number = number as usize;
+        if number >= self.temps.len() {
+            self.temps.resize(number + 1, [NONE; 4]);
+        }
+        let reg = &mut self.temps[number][c];
+        if *reg == NONE {
+            *reg = self.next;
+            self.next += 1;
+        }
+        *reg
     }
 
     /// The registers that shadow `o{number}`.

@@ -4,7 +4,9 @@
 //! selection of such: float operations read it as it is, and whatever reads bits gets it through `Canon`. All other
 //! registers hold exact words, since some definition has a NaN whose bits count (a mask, an integer, a loaded word):
 //! a float result is made canonical as it is written, and float operations read through `Flush` unless no
-//! definition can be a denormal. Within a basic block each operand is flushed or made canonical once.
+//! definition can be a denormal. Within a basic block each operand is flushed or made canonical once; a register
+//! with one definition that deeper blocks read as a float is flushed where it is defined, and a constant buffer word
+//! that loops or functions read as a float at the beginning of main.
 //!
 //! The analysis ignores the order of statements, so its result holds wherever a register is read.
 
@@ -19,13 +21,98 @@ use crate::isa::{Algebra, Scalar};
 
 use crate::ir::visit::{self, Use};
 
-pub(super) fn run(program: &mut Program) {
+/// Places flushes. `early` tells the registers that may be read before they are written.
+pub(super) fn run(program: &mut Program, early: &[bool]) {
     let states = States::of(program);
-    let mut pass = Pass { states, next: program.registers, cache: HashMap::new(), out: Block::new() };
-    for function in &mut program.functions {
+    let cache = Cache {
+        forms: vec![(0, 0); program.registers as usize],
+        permanent: vec![NONE; program.registers as usize],
+        others: HashMap::new(),
+        block: 1,
+    };
+    let shared = float_reads_in_deeper_blocks(program, early);
+    let mut pass = Pass {
+        states,
+        next: program.registers,
+        cache,
+        shared,
+        out: Block::new(),
+        prologue: Block::new(),
+        constants: HashMap::new(),
+        depth: 0,
+    };
+    for (number, function) in program.functions.iter_mut().enumerate() {
+        pass.depth = usize::from(number != 0);
         function.body = pass.block(std::mem::take(&mut function.body));
     }
     program.registers = pass.next;
+    if !pass.prologue.is_empty() {
+        let main = &mut program.functions[0].body;
+        pass.prologue.append(main);
+        *main = pass.prologue;
+    }
+}
+
+/// No register.
+const NONE: Reg = Reg::MAX;
+
+/// Registers with one definition, never read before it, that a block deeper than the definition reads as a float.
+fn float_reads_in_deeper_blocks(program: &Program, early: &[bool]) -> Vec<bool> {
+    struct Scan {
+        definitions: Vec<u32>,
+        block_of: Vec<u32>,
+        shared: Vec<bool>,
+        blocks: u32,
+    }
+    impl Scan {
+        fn block(&mut self, block: &Block) {
+            self.blocks += 1;
+            let here = self.blocks;
+            for stmt in block {
+                match &stmt.kind {
+                    StmtKind::Lane(inst) => {
+                        let mut at = 0;
+                        for class in inst.op.arguments() {
+                            if let (Class::F, Operand::Reg(reg)) = (class, inst.args[at])
+                                && self.block_of[reg as usize] != here
+                            {
+                                self.shared[reg as usize] = true;
+                            }
+                            at += class.words();
+                        }
+                        self.define(inst.dst[0], here);
+                        if inst.dst[1] != inst.dst[0] {
+                            self.define(inst.dst[1], here);
+                        }
+                    }
+                    StmtKind::Memory(inst) => {
+                        visit::destinations_of(inst).into_iter().for_each(|reg| self.define(reg, here));
+                    }
+                    StmtKind::If { then, otherwise, .. } => {
+                        self.block(then);
+                        self.block(otherwise);
+                    }
+                    StmtKind::Loop { body } => self.block(body),
+                    StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| self.block(&arm.body)),
+                    _ => {}
+                }
+            }
+        }
+
+        fn define(&mut self, reg: Reg, here: u32) {
+            let index = reg as usize;
+            self.definitions[index] += 1;
+            self.block_of[index] = here;
+        }
+    }
+    let count = program.registers as usize;
+    let mut scan =
+        Scan { definitions: vec![0; count], block_of: vec![0; count], shared: vec![false; count], blocks: 0 };
+    for function in &program.functions {
+        scan.block(&function.body);
+    }
+    let single = |reg: usize| scan.definitions[reg] == 1 && !early[reg];
+    (0..count).map(|reg| scan.shared[reg] && single(reg)).collect()
 }
 
 /// What is known of the words in each register.
@@ -198,19 +285,73 @@ fn spread(state: &mut [bool], value: bool, edges: &[(Reg, Reg)], admits: impl Fn
         }
     }
 }
-/// What a cached scratch register holds of an operand.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+/// A form of an operand.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Flushed,
     Canonical,
 }
 
+/// Forms of operands that are at hand in this basic block.
+struct Cache {
+    /// By register: block in which the entry counts, and the register that holds its flushed or canonical form.
+    /// A register needs one of the two only.
+    forms: Vec<(u32, Reg)>,
+    /// By register: its flushed form, where that counts for good.
+    permanent: Vec<Reg>,
+    /// Flushed words of other operands.
+    others: HashMap<Operand, Reg>,
+    block: u32,
+}
+
+impl Cache {
+    fn get(&self, operand: Operand) -> Option<Reg> {
+        match operand {
+            Operand::Reg(reg) => {
+                let (block, form) = *self.forms.get(reg as usize)?;
+                if self.permanent[reg as usize] != NONE {
+                    return Some(self.permanent[reg as usize]);
+                }
+                (block == self.block).then_some(form)
+            }
+            other => self.others.get(&other).copied(),
+        }
+    }
+
+    fn put(&mut self, operand: Operand, form: Reg) {
+        match operand {
+            Operand::Reg(reg) => self.forms[reg as usize] = (self.block, form),
+            other => {
+                self.others.insert(other, form);
+            }
+        }
+    }
+
+    fn forget(&mut self, reg: Reg) {
+        if let Some(entry) = self.forms.get_mut(reg as usize) {
+            entry.0 = 0;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.block += 1;
+        self.others.clear();
+    }
+}
+
 struct Pass {
     states: States,
     next: Reg,
-    /// Forms of operands that are at hand in this basic block.
-    cache: HashMap<(Operand, Form), Reg>,
+    cache: Cache,
+    /// Registers to flush where they are defined.
+    shared: Vec<bool>,
     out: Block,
+    /// What goes to the beginning of main.
+    prologue: Block,
+    /// Constants that the prologue flushes.
+    constants: HashMap<Operand, Reg>,
+    /// Loops around, or 1 in a function.
+    depth: usize,
 }
 
 impl Pass {
@@ -224,22 +365,33 @@ impl Pass {
         std::mem::replace(&mut self.out, outer)
     }
 
-    fn statement(&mut self, mut stmt: Stmt) {
+    fn statement(&mut self, stmt: Stmt) {
         let span = stmt.span;
+        let mut stmt = match stmt.kind {
+            StmtKind::Lane(inst) => return self.lane(inst, span),
+            kind => Stmt { kind, span },
+        };
         if let Some((operand, how)) = visit::tested(&mut stmt.kind) {
             self.operand(operand, how, span);
         }
         match &mut stmt.kind {
-            StmtKind::Lane(inst) => return self.lane(inst.clone(), span),
+            StmtKind::Lane(_) => {}
             StmtKind::Memory(inst) => {
                 visit::memory_operands(inst, &mut |operand, how| self.operand(operand, how, span));
-                visit::memory_destinations(inst, &mut |reg| self.forget(*reg));
+                let destinations = visit::destinations_of(inst);
+                self.out.push(stmt);
+                destinations.into_iter().for_each(|reg| self.defined(reg, span));
+                return;
             }
             StmtKind::If { then, otherwise, .. } => {
                 *then = self.block(std::mem::take(then));
                 *otherwise = self.block(std::mem::take(otherwise));
             }
-            StmtKind::Loop { body } => *body = self.block(std::mem::take(body)),
+            StmtKind::Loop { body } => {
+                self.depth += 1;
+                *body = self.block(std::mem::take(body));
+                self.depth -= 1;
+            }
             StmtKind::Switch { arms, .. } => {
                 for arm in arms {
                     arm.body = self.block(std::mem::take(&mut arm.body));
@@ -282,14 +434,32 @@ impl Pass {
                 LaneInst { op: LaneOp::Canon, dst: [dst, dst], args: smallvec![Operand::Reg(scratch)] },
                 span,
             );
-            self.forget(dst);
-            self.cache.insert((Operand::Reg(dst), Form::Flushed), scratch);
+            // Before it became canonical the word was fit for arithmetic.
+            self.cache.put(Operand::Reg(dst), scratch);
+            if self.shared[dst as usize] {
+                self.cache.permanent[dst as usize] = scratch;
+            }
             return;
         }
-        let written = inst.dst;
+        let [low, high] = inst.dst;
         self.push(inst, span);
-        self.forget(written[0]);
-        self.forget(written[1]);
+        self.defined(low, span);
+        if high != low {
+            self.defined(high, span);
+        }
+    }
+
+    /// `reg` has a new word: forms of the old one are void.
+    fn defined(&mut self, reg: Reg, span: Span) {
+        self.cache.forget(reg);
+        if self.shared[reg as usize] && !self.states.flushed[reg as usize] {
+            let form = self.scratch();
+            self.push(
+                LaneInst { op: LaneOp::Flush, dst: [form, form], args: smallvec![Operand::Reg(reg)] },
+                span,
+            );
+            self.cache.permanent[reg as usize] = form;
+        }
     }
 
     /// Replaces `operand` by a form that suits its use.
@@ -306,9 +476,11 @@ impl Pass {
             (Use::Word, Operand::Reg(reg)) if self.states.loose[reg as usize] => Form::Canonical,
             (Use::Word, _) => return,
         };
-        let key = (*operand, form);
-        let reg = match self.cache.get(&key) {
-            Some(&reg) => reg,
+        let reg = match self.cache.get(*operand) {
+            Some(reg) => reg,
+            None if self.depth > 0 && matches!(operand, Operand::Const { .. }) => {
+                self.hoisted(*operand, span)
+            }
             None => {
                 let op = match form {
                     Form::Flushed => LaneOp::Flush,
@@ -316,7 +488,7 @@ impl Pass {
                 };
                 let reg = self.scratch();
                 self.push(LaneInst { op, dst: [reg, reg], args: smallvec![*operand] }, span);
-                self.cache.insert(key, reg);
+                self.cache.put(*operand, reg);
                 reg
             }
         };
@@ -335,8 +507,15 @@ impl Pass {
         self.next - 1
     }
 
-    fn forget(&mut self, reg: Reg) {
-        self.cache.remove(&(Operand::Reg(reg), Form::Flushed));
-        self.cache.remove(&(Operand::Reg(reg), Form::Canonical));
+    /// The flushed form of a constant, computed at the beginning of main.
+    fn hoisted(&mut self, constant: Operand, span: Span) -> Reg {
+        if let Some(&reg) = self.constants.get(&constant) {
+            return reg;
+        }
+        let reg = self.scratch();
+        let inst = LaneInst { op: LaneOp::Flush, dst: [reg, reg], args: smallvec![constant] };
+        self.prologue.push(Stmt { kind: StmtKind::Lane(inst), span });
+        self.constants.insert(constant, reg);
+        reg
     }
 }

@@ -11,5 +11,5 @@ pub(super) fn run(program: &mut Program) {
     let early = webs::run(program);
     values::forward(program, &early);
     values::sweep(program);
-    float_state::run(program);
+    float_state::run(program, &early);
 }

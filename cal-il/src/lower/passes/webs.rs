@@ -8,12 +8,15 @@
 //! dead at a join stay separate. Registers that several functions touch, and outputs, are left alone. A program
 //! whose jumps and definitions multiply to excess is left as it is; that keeps the pass linear.
 
-use std::collections::HashMap;
-
 use crate::ir::{Block, Program, Reg, StmtKind, visit};
 
 /// Steps at joins, in all, after which the pass gives up.
-const BUDGET: usize = 1 << 24;
+const BUDGET: usize = 1 << 22;
+
+/// A node that is not an unread join.
+const READ: u32 = u32::MAX;
+/// The end of a list of operands.
+const END: u32 = u32::MAX - 1;
 
 /// Splits the registers of `program`. Returns, for each register, whether it may be read before it is written, that
 /// is whether it also holds the zero of the beginning or what an earlier call left.
@@ -29,7 +32,8 @@ pub(super) fn run(program: &mut Program) -> Vec<bool> {
     if webs.work > BUDGET {
         return vec![true; entries as usize];
     }
-    let mut renamed = Renamed { webs, at: 0, registers: HashMap::new() };
+    let registers = vec![READ; webs.parent.len()];
+    let mut renamed = Renamed { webs, at: 0, registers, roots: Vec::new() };
     // Outputs keep the first numbers.
     for output in &mut program.outputs {
         output.registers = output.registers.map(|reg| renamed.number(reg));
@@ -37,13 +41,9 @@ pub(super) fn run(program: &mut Program) -> Vec<bool> {
     for function in &mut program.functions {
         renamed.block(&mut function.body);
     }
-    program.registers = renamed.registers.len() as u32;
+    program.registers = renamed.roots.len() as u32;
     // The root of a web is its oldest node, and the nodes of the beginning are older than all others.
-    let mut early = vec![false; renamed.registers.len()];
-    for (&root, &reg) in &renamed.registers {
-        early[reg as usize] = root < entries;
-    }
-    early
+    renamed.roots.iter().map(|&root| root < entries).collect()
 }
 
 /// Registers that are not split: outputs, and what more than one function touches.
@@ -89,13 +89,17 @@ struct Webs<'p> {
     current: Vec<Node>,
     /// Union-find forest over nodes.
     parent: Vec<Node>,
-    /// Operands of joins that nothing has read yet.
-    pending: HashMap<Node, Vec<Node>>,
+    /// For a join that nothing has read yet, the first of its operands in `operands`.
+    pending: Vec<u32>,
+    /// Operands of joins, with the number of the next one.
+    operands: Vec<(Node, u32)>,
     /// Node of each occurrence, in the order of the walk.
     occurrences: Vec<Node>,
     /// Changes of `current`, to be undone at the end of a branch.
     log: Vec<(Reg, Node)>,
     stamp: Vec<u32>,
+    /// Values at the end of a branch, where `stamp` is `now`.
+    branch: Vec<Node>,
     now: u32,
     targets: Vec<Target>,
     /// Registers that the function at work defines, if it can be called again.
@@ -112,10 +116,12 @@ impl<'p> Webs<'p> {
             // Node r is what register r holds when its function begins.
             current: (0..count).collect(),
             parent: (0..count).collect(),
-            pending: HashMap::new(),
+            pending: vec![READ; count as usize],
+            operands: Vec::new(),
             occurrences: Vec::new(),
             log: Vec::new(),
             stamp: vec![0; count as usize],
+            branch: vec![0; count as usize],
             now: 0,
             targets: Vec::new(),
             persistent: Vec::new(),
@@ -130,8 +136,8 @@ impl<'p> Webs<'p> {
         if number != 0 {
             // What a call leaves, the next one finds.
             self.persistent = self.defined(body);
-            for reg in self.persistent.clone() {
-                self.pending.insert(reg, Vec::new());
+            for reg in &self.persistent {
+                self.pending[*reg as usize] = END;
             }
         }
         self.block(body);
@@ -168,13 +174,22 @@ impl<'p> Webs<'p> {
 
     fn node(&mut self) -> Node {
         self.parent.push(self.parent.len() as Node);
+        self.pending.push(READ);
         self.parent.len() as Node - 1
     }
 
-    fn join(&mut self, operands: Vec<Node>) -> Node {
+    fn join(&mut self, operands: &[Node]) -> Node {
+        self.work += 1;
         let node = self.node();
-        self.pending.insert(node, operands);
+        self.pending[node as usize] = END;
+        operands.iter().for_each(|&operand| self.add_operand(node, operand));
         node
+    }
+
+    fn add_operand(&mut self, join: Node, operand: Node) {
+        let next = self.pending[join as usize];
+        self.pending[join as usize] = self.operands.len() as u32;
+        self.operands.push((operand, next));
     }
 
     fn set(&mut self, reg: Reg, node: Node) {
@@ -188,25 +203,30 @@ impl<'p> Webs<'p> {
         if to == from {
             return;
         }
-        match self.pending.get_mut(&to) {
-            Some(operands) if operands.last() != Some(&from) => operands.push(from),
-            Some(_) => {}
-            None => {
+        match self.pending[to as usize] {
+            READ => {
                 self.union(to, from);
                 self.activate(from);
             }
+            END => self.add_operand(to, from),
+            last if self.operands[last as usize].0 != from => self.add_operand(to, from),
+            _ => {}
         }
     }
 
     /// Something reads `node`: it and what reaches it become one web.
     fn activate(&mut self, node: Node) {
+        if self.pending[node as usize] == READ {
+            return;
+        }
         let mut work = vec![node];
         while let Some(node) = work.pop() {
-            if let Some(operands) = self.pending.remove(&node) {
-                for operand in operands {
-                    self.union(node, operand);
-                    work.push(operand);
-                }
+            let mut next = std::mem::replace(&mut self.pending[node as usize], READ);
+            while next != READ && next != END {
+                let (operand, after) = self.operands[next as usize];
+                self.union(node, operand);
+                work.push(operand);
+                next = after;
             }
         }
     }
@@ -321,21 +341,25 @@ impl<'p> Webs<'p> {
             (true, false) => then_values.into_iter().for_each(|(reg, node)| self.set(reg, node)),
             (false, _) => otherwise_values.into_iter().for_each(|(reg, node)| self.set(reg, node)),
             (true, true) => {
-                let other: HashMap<Reg, Node> = otherwise_values.iter().copied().collect();
-                let mut joined = Vec::new();
+                self.now += 1;
                 for &(reg, node) in &then_values {
-                    let otherwise = other.get(&reg).copied().unwrap_or(self.current[reg as usize]);
-                    joined.push((reg, vec![node, otherwise]));
+                    self.stamp[reg as usize] = self.now;
+                    self.branch[reg as usize] = node;
                 }
-                let first: HashMap<Reg, Node> = then_values.iter().copied().collect();
                 for (reg, node) in otherwise_values {
-                    if !first.contains_key(&reg) {
-                        joined.push((reg, vec![self.current[reg as usize], node]));
-                    }
-                }
-                for (reg, operands) in joined {
-                    let node = self.join(operands);
+                    let index = reg as usize;
+                    let then =
+                        if self.stamp[index] == self.now { self.branch[index] } else { self.current[index] };
+                    self.stamp[index] = 0;
+                    let node = self.join(&[then, node]);
                     self.set(reg, node);
+                }
+                for (reg, node) in then_values {
+                    let index = reg as usize;
+                    if self.stamp[index] == self.now {
+                        let node = self.join(&[node, self.current[index]]);
+                        self.set(reg, node);
+                    }
                 }
             }
         }
@@ -348,12 +372,12 @@ impl<'p> Webs<'p> {
         let heads: Vec<Node> = (defined.iter())
             .map(|reg| {
                 let entry = self.current[*reg as usize];
-                let head = self.join(vec![entry]);
+                let head = self.join(&[entry]);
                 self.set(*reg, head);
                 head
             })
             .collect();
-        let exits = defined.iter().map(|_| self.join(Vec::new())).collect();
+        let exits = defined.iter().map(|_| self.join(&[])).collect();
         self.targets.push(Target { defined, exits, heads, is_loop: true, exited: false });
         self.block(body);
         self.jump(true, true);
@@ -376,20 +400,24 @@ impl<'p> Webs<'p> {
         defined.dedup();
         let before = self.reachable;
         let mark = self.log.len();
-        let entries: Vec<Node> = defined.iter().map(|reg| self.current[*reg as usize]).collect();
-        let exits: Vec<Node> = defined.iter().map(|_| self.join(Vec::new())).collect();
-        self.targets.push(Target { defined: defined.clone(), exits, ..Target::default() });
+        let exits: Vec<Node> = defined.iter().map(|_| self.join(&[])).collect();
+        self.targets.push(Target { defined, exits, ..Target::default() });
         // The selector may skip every arm.
         self.reachable = before && !has_default;
         self.jump(false, true);
         for arm in arms {
-            let falls = self.reachable;
-            for (reg, entry) in defined.iter().zip(&entries) {
-                let here = self.current[*reg as usize];
-                let node = if falls && here != *entry { self.join(vec![*entry, here]) } else { *entry };
-                self.set(*reg, node);
+            if self.work > BUDGET {
+                return;
             }
-            self.work += defined.len();
+            // An arm begins with the values before the switch, or with those of the arm that falls into it.
+            let falls = self.reachable;
+            for (reg, here) in self.undo(mark) {
+                if falls {
+                    let entry = self.current[reg as usize];
+                    let node = self.join(&[entry, here]);
+                    self.set(reg, node);
+                }
+            }
             self.reachable = before;
             self.block(arm);
         }
@@ -408,14 +436,21 @@ impl<'p> Webs<'p> {
 struct Renamed<'p> {
     webs: Webs<'p>,
     at: usize,
-    registers: HashMap<Node, Reg>,
+    /// Register of each root, `READ` where it has none yet.
+    registers: Vec<Reg>,
+    /// By register: the root of the web.
+    roots: Vec<Node>,
 }
 
 impl Renamed<'_> {
     fn number(&mut self, node: Node) -> Reg {
         let root = self.webs.find(node);
-        let next = self.registers.len() as Reg;
-        *self.registers.entry(root).or_insert(next)
+        let reg = &mut self.registers[root as usize];
+        if *reg == READ {
+            *reg = self.roots.len() as Reg;
+            self.roots.push(root);
+        }
+        *reg
     }
 
     fn block(&mut self, block: &mut Block) {
