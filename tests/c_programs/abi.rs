@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use conformance::toolchain::{Installation, Result, Standard, repository, run};
-use libtest_mimic::Trial;
+use libtest_mimic::{Failed, Trial};
 
 use crate::{Lazy, trial};
 
@@ -43,6 +43,7 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
         trials.push(trial(format!("headers::{name}"), lazy, move |i| headers(i, standard)));
         trials.push(trial(format!("layout::{name}"), lazy, move |i| layout(i, standard)));
     }
+    trials.push(Trial::test("layout::rust", || rust_side().map_err(Failed::from)));
     trials.push(trial("layout::list_is_complete".into(), lazy, list_is_complete));
     trials
         .push(trial("exports::libaticalrt".into(), lazy, |i| exports(i, "libaticalrt.so", "exports-rt.txt")));
@@ -185,6 +186,36 @@ fn list_is_complete(installation: &Installation) -> Result<()> {
         }
     }
     if unknown.is_empty() { Ok(()) } else { Err(format!("not in layout.txt: {}", unknown.join(", "))) }
+}
+
+/// The Rust side of the boundary has the same sizes, offsets and values: every structure of the list with every member,
+/// and no value that the list has otherwise.
+fn rust_side() -> Result<()> {
+    let expected: BTreeSet<String> = facts()?.into_iter().map(|f| f.text).collect();
+    let rust: BTreeSet<String> = cal::ffi::abi_lines().into_iter().collect();
+    let names = |lines: &BTreeSet<String>| -> BTreeSet<String> {
+        lines.iter().filter_map(|l| l.rsplit_once(' ').map(|(name, _)| name.to_string())).collect()
+    };
+    let known = names(&expected);
+    let wrong: Vec<&String> = rust
+        .difference(&expected)
+        .filter(|l| l.rsplit_once(' ').is_some_and(|(name, _)| known.contains(name)))
+        .collect();
+    let covered = names(&rust);
+    let missing: Vec<&String> = known
+        .iter()
+        .filter(|name| {
+            name.starts_with("offset ")
+                || name.starts_with("value CAL_RESULT_")
+                || name.starts_with("value CAL_TARGET_")
+        })
+        .filter(|name| !covered.contains(*name))
+        .collect();
+    if wrong.is_empty() && missing.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("differ: {wrong:?}; not on the Rust side: {missing:?}"))
+    }
 }
 
 /// The symbols that a library gives to programs are exactly the historical ones.
