@@ -7,7 +7,7 @@ use cal_il::ir::Fence;
 
 use crate::context::Context;
 use crate::memory;
-use crate::op::{ArmLabels, Code, Frame, Op, RowId, Test};
+use crate::op::{ArmLabels, Code, Frame, Op, RowId, Step, Test};
 use crate::wave::{Mask, Row, Wave, nonzero};
 
 /// Why a wave stopped.
@@ -69,6 +69,23 @@ fn select_arms(wave: &mut Wave, selector: RowId, arms: &[ArmLabels]) {
     }
 }
 
+/// Runs a lane operation, then gives the lanes that do not execute their old values back.
+#[inline(always)]
+fn masked<const WRITES: usize>(wave: &mut Wave, step: Step, ids: &[RowId]) {
+    let mut old = [Row::ZERO; WRITES];
+    let written = &ids[..WRITES];
+    for (old, &id) in old.iter_mut().zip(written) {
+        *old = wave.rows[id as usize];
+    }
+    step.handler.call(&mut wave.rows, ids);
+    for (old, &id) in old.iter().zip(written) {
+        let new = &mut wave.rows[id as usize].0;
+        for ((word, &old), &mask) in new.iter_mut().zip(&old.0).zip(&wave.exec_row.0) {
+            *word = *word & mask | old & !mask;
+        }
+    }
+}
+
 /// Runs `wave` from where it is. The frames match the operations by construction of the loader.
 #[inline(always)]
 pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
@@ -77,16 +94,18 @@ pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
         let next = pc + 1;
         pc = match &code.ops[pc] {
             Op::Lanes { first, end } => {
-                let steps = &code.steps[*first as usize..*end as usize];
-                if wave.full {
-                    for step in steps {
-                        let ids = &code.operands[step.first as usize..][..step.count as usize];
-                        step.handler.full(&mut wave.rows, ids, &Row::ZERO);
-                    }
-                } else {
-                    for step in steps {
-                        let ids = &code.operands[step.first as usize..][..step.count as usize];
-                        step.handler.some(&mut wave.rows, ids, &wave.exec_row);
+                for step in &code.steps[*first as usize..*end as usize] {
+                    let ids = &code.operands[step.first as usize..][..usize::from(step.count)];
+                    if wave.full {
+                        step.handler.call(&mut wave.rows, ids);
+                    } else {
+                        match step.writes {
+                            1 => masked::<1>(wave, *step, ids),
+                            2 => masked::<2>(wave, *step, ids),
+                            4 => masked::<4>(wave, *step, ids),
+                            8 => masked::<8>(wave, *step, ids),
+                            writes => unreachable!("a lane operation writes {writes} rows"),
+                        }
                     }
                 }
                 next

@@ -7,45 +7,44 @@
 use std::sync::OnceLock;
 
 use cal_il::for_each_lane_op;
-use cal_il::isa::LaneOp;
 use cal_il::isa::lane::*;
+use cal_il::isa::{Algebra, LaneOp};
 
 use crate::context::{Context, Surface};
 use crate::flow::{self, Outcome};
-use crate::lane_ops::{lane_body, lane_table};
+use crate::lane_ops::{lane_body, lane_table, mad_table};
 use crate::launch;
 use crate::op::{Code, RowId, Rows4};
 use crate::wave::{LANES, Mask, Row, Wave};
 use cal_il::isa::Scalar as Cpu;
 
-type Raw = unsafe fn(&mut [Row], &[RowId], &Row);
-
-/// The two forms of a row operation.
+/// A row operation: reads and writes whole rows.
 #[derive(Clone, Copy)]
-pub struct Handler {
-    full: Raw,
-    some: Raw,
-}
+pub struct Handler(unsafe fn(&mut [Row], &[RowId]));
 
 impl Handler {
-    fn new(full: Raw, some: Raw) -> Handler {
-        Handler { full, some }
+    fn new(row: unsafe fn(&mut [Row], &[RowId])) -> Handler {
+        Handler(row)
     }
 
-    /// Runs the operation for all lanes.
+    /// Runs the operation on the rows named by `ids`.
     #[inline(always)]
-    pub fn full(self, rows: &mut [Row], ids: &[RowId], mask: &Row) {
+    pub fn call(self, rows: &mut [Row], ids: &[RowId]) {
         // SAFETY: handlers come from the table of an `Isa`, which `chosen` hands out only if the processor has
         // the features that the table was compiled for. They have no other requirement.
-        unsafe { (self.full)(rows, ids, mask) }
+        unsafe { (self.0)(rows, ids) }
     }
+}
 
-    /// Runs the operation for the lanes whose word in `mask` is !0.
-    #[inline(always)]
-    pub fn some(self, rows: &mut [Row], ids: &[RowId], mask: &Row) {
-        // SAFETY: as in `full`.
-        unsafe { (self.some)(rows, ids, mask) }
-    }
+/// Fused multiply-adds, four components that share a factor.
+#[derive(Clone, Copy, Debug)]
+pub struct MadShape {
+    /// [`LaneOp::Mad`] or [`LaneOp::MadIeee`].
+    pub op: LaneOp,
+    /// Links of the chain: 1, 2 or 4.
+    pub length: usize,
+    /// The sums of the last but one link are wanted too.
+    pub middle: bool,
 }
 
 /// The engine compiled for one instruction set.
@@ -53,6 +52,7 @@ pub struct Isa {
     /// Its name, for logs.
     pub name: &'static str,
     lane: fn(LaneOp) -> Handler,
+    mad: fn(MadShape) -> Handler,
     run: unsafe fn(&mut Wave, &Code, &mut Context<'_>) -> Outcome,
     store_output: unsafe fn(&Wave, &Surface<'_>, Rows4, [u32; 2], Mask),
 }
@@ -61,6 +61,11 @@ impl Isa {
     /// The handlers of a lane operation.
     pub fn lane(&self, op: LaneOp) -> Handler {
         (self.lane)(op)
+    }
+
+    /// The handler of fused multiply-adds.
+    pub fn mad(&self, shape: MadShape) -> Handler {
+        (self.mad)(shape)
     }
 
     /// Runs a wave until it ends or waits.
@@ -90,6 +95,7 @@ macro_rules! build {
             use super::*;
 
             for_each_lane_op!($table);
+            mad_table!($features);
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
             unsafe fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
@@ -107,7 +113,7 @@ macro_rules! build {
                 launch::store_output(wave, surface, rows, origin, kept);
             }
 
-            pub static ISA: Isa = Isa { name: $name, lane, run, store_output };
+            pub static ISA: Isa = Isa { name: $name, lane, mad, run, store_output };
         }
     };
 }

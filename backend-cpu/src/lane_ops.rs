@@ -12,14 +12,10 @@ macro_rules! lane_table {
             match op {
                 $(LaneOp::$name => {
                     #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
-                    unsafe fn full(rows: &mut [Row], ids: &[RowId], _: &Row) {
-                        lane_body!(full rows ids (Row::ZERO) $result $($path)::+; $($class)*);
+                    unsafe fn row(rows: &mut [Row], ids: &[RowId]) {
+                        lane_body!(rows ids $result $($path)::+; $($class)*);
                     }
-                    #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
-                    unsafe fn some(rows: &mut [Row], ids: &[RowId], mask: &Row) {
-                        lane_body!(some rows ids mask $result $($path)::+; $($class)*);
-                    }
-                    Handler::new(full, some)
+                    Handler::new(row)
                 })*
             }
         }
@@ -28,14 +24,14 @@ macro_rules! lane_table {
 
 /// Body of a handler.
 macro_rules! lane_body {
-    ($how:ident $rows:ident $ids:ident $mask:tt Q $path:path; $($class:ident)*) => {{
+    ($rows:ident $ids:ident Q $path:path; $($class:ident)*) => {{
         let (lo, hi) = lane_body!(@bind $rows $ids (2) Q $path; [] $($class)*);
-        lane_body!(@put $how $rows ($ids[0]) lo $mask);
-        lane_body!(@put $how $rows ($ids[1]) hi $mask);
+        $rows[$ids[0] as usize] = lo;
+        $rows[$ids[1] as usize] = hi;
     }};
-    ($how:ident $rows:ident $ids:ident $mask:tt $result:ident $path:path; $($class:ident)*) => {{
+    ($rows:ident $ids:ident $result:ident $path:path; $($class:ident)*) => {{
         let out = lane_body!(@bind $rows $ids (1) W $path; [] $($class)*);
-        lane_body!(@put $how $rows ($ids[0]) out $mask);
+        $rows[$ids[0] as usize] = out;
     }};
     // One `let` per argument: hygiene keeps the names of different steps apart.
     (@bind $rows:ident $ids:ident ($at:expr) $result:ident $path:path; [$($done:tt)*] Q $($rest:ident)*) => {{
@@ -65,13 +61,81 @@ macro_rules! lane_body {
     }};
     (@read $lane:ident ($word:ident)) => { $word[$lane] };
     (@read $lane:ident ($lo:ident $hi:ident)) => { u64::from($lo[$lane]) | u64::from($hi[$lane]) << 32 };
-    (@put full $rows:ident ($id:expr) $value:ident $mask:tt) => { $rows[$id as usize] = $value; };
-    (@put some $rows:ident ($id:expr) $value:ident $mask:tt) => {
-        let row = &mut $rows[$id as usize].0;
-        for lane in 0..LANES {
-            row[lane] = $value.0[lane] & $mask.0[lane] | row[lane] & !$mask.0[lane];
-        }
-    };
 }
 
-pub(crate) use {lane_body, lane_table};
+/// Makes `fn mad(shape) -> Handler`: four multiply-adds that share a factor, or a chain of such quads.
+///
+/// Operands: four sums, four sums of the last but one link if `middle`, four addends, then for each link the shared
+/// factor and four others.
+macro_rules! mad_table {
+    ($features:literal) => {
+        /// [`float::mad`] with the zero test turned round, so that it can mask the multiplication.
+        #[inline(always)]
+        fn mad_nonzero(a: &mut Cpu, x: u32, y: u32, z: u32) -> u32 {
+            let both = (x & 0x7FFF_FFFF != 0) & (y & 0x7FFF_FFFF != 0);
+            let product = if both { f32::from_bits(x) * f32::from_bits(y) } else { 0.0 };
+            let product = a.flush(product.to_bits());
+            float::add(a, product, z)
+        }
+
+        /// The handler of fused multiply-adds.
+        pub fn mad(shape: MadShape) -> Handler {
+            match (shape.op, shape.length, shape.middle) {
+                (LaneOp::MadIeee, 1, _) => mad_table!(@handler $features, float::mad_ieee, 1, false),
+                (LaneOp::MadIeee, 2, false) => mad_table!(@handler $features, float::mad_ieee, 2, false),
+                (LaneOp::MadIeee, 2, true) => mad_table!(@handler $features, float::mad_ieee, 2, true),
+                (LaneOp::MadIeee, 4, false) => mad_table!(@handler $features, float::mad_ieee, 4, false),
+                (LaneOp::MadIeee, 4, true) => mad_table!(@handler $features, float::mad_ieee, 4, true),
+                (LaneOp::Mad, 1, _) => mad_table!(@handler $features, mad_nonzero, 1, false),
+                (LaneOp::Mad, 2, false) => mad_table!(@handler $features, mad_nonzero, 2, false),
+                (LaneOp::Mad, 2, true) => mad_table!(@handler $features, mad_nonzero, 2, true),
+                (LaneOp::Mad, 4, false) => mad_table!(@handler $features, mad_nonzero, 4, false),
+                (LaneOp::Mad, 4, true) => mad_table!(@handler $features, mad_nonzero, 4, true),
+                shape => unreachable!("no such chain: {shape:?}"),
+            }
+        }
+    };
+    (@handler $features:literal, $mad:path, $length:literal, $middle:literal) => {{
+        #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
+        unsafe fn row(rows: &mut [Row], ids: &[RowId]) {
+            const START: usize = if $middle { 8 } else { 4 };
+            let row = |at: usize| &rows[ids[at] as usize].0;
+            let z: [&[u32; LANES]; 4] = std::array::from_fn(|k| row(START + k));
+            let x: [&[u32; LANES]; $length] = std::array::from_fn(|link| row(START + 4 + 5 * link));
+            let y: [[&[u32; LANES]; 4]; $length] =
+                std::array::from_fn(|link| std::array::from_fn(|k| row(START + 5 + 5 * link + k)));
+            let mut sums = [Row::ZERO; 4];
+            let mut inner = [Row::ZERO; 4];
+            // Components are written out: the compiler would not unroll a loop of this size, and then not vectorise.
+            macro_rules! component {
+                ($lane:ident $k:literal) => {
+                    let mut sum = z[$k][$lane];
+                    for link in 0..$length {
+                        if $middle && link == $length - 1 {
+                            inner[$k].0[$lane] = sum;
+                        }
+                        sum = $mad(&mut Cpu, x[link][$lane], y[link][$k][$lane], sum);
+                    }
+                    sums[$k].0[$lane] = sum;
+                };
+            }
+            for lane in 0..LANES {
+                component!(lane 0);
+                component!(lane 1);
+                component!(lane 2);
+                component!(lane 3);
+            }
+            if $middle {
+                for k in 0..4 {
+                    rows[ids[4 + k] as usize] = inner[k];
+                }
+            }
+            for k in 0..4 {
+                rows[ids[k] as usize] = sums[k];
+            }
+        }
+        Handler::new(row)
+    }};
+}
+
+pub(crate) use {lane_body, lane_table, mad_table};

@@ -46,6 +46,7 @@ impl Scratch {
         self.waves.resize_with(self.waves.len().max(waves as usize), Wave::default);
         for wave in &mut self.waves[..waves as usize] {
             wave.rows.resize(wave.rows.len().max(code.rows as usize), Row::ZERO);
+            wave.starts.resize(wave.starts.len().max(code.samples as usize), 0);
             for &(row, word) in &code.literals {
                 wave.rows[row as usize] = Row::splat(word);
             }
@@ -117,12 +118,23 @@ fn clear(wave: &mut Wave, context: &Context<'_>) {
     }
 }
 
+/// Rows of tiles that are walked together, column by column: what a column of tiles reads stays in the cache.
+const BAND: u64 = 2;
+
+/// First column and line of the tile number `part`.
+fn tile_origin(part: u64, width: u32, height: u32) -> [u32; 2] {
+    let (across, down) = (u64::from(width.div_ceil(TILE)), u64::from(height.div_ceil(TILE)));
+    let first = part / (across * BAND) * BAND;
+    let rows = BAND.min(down - first);
+    let rest = part - first * across;
+    [(rest / rows) as u32 * TILE, (first + rest % rows) as u32 * TILE]
+}
+
 /// Runs the tile number `part` and stores its outputs.
 fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Outcome {
     let launch = context.launch;
     let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
-    let across = u64::from(width.div_ceil(TILE));
-    let (left, top) = ((part % across) as u32 * TILE, (part / across) as u32 * TILE);
+    let [left, top] = tile_origin(part, width, height);
     let (columns, lines) = ((width - left).min(TILE), (height - top).min(TILE));
     let in_line: Mask = (1 << columns) - 1;
     let mask = (0..lines).fold(0, |mask, line| mask | in_line << (TILE * line));
@@ -236,4 +248,21 @@ fn group(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, part: u64) ->
         }
     }
     Outcome::Ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tile_is_run_once() {
+        for (width, height) in [(1, 1), (8, 8), (9, 40), (100, 7), (64, 24)] {
+            let count = parts(Extent::Domain { x: 3, y: 4, width, height });
+            let mut origins: Vec<_> = (0..count).map(|part| tile_origin(part, width, height)).collect();
+            origins.sort_unstable();
+            origins.dedup();
+            assert_eq!(origins.len() as u64, count);
+            assert!(origins.iter().all(|[x, y]| x % 8 == 0 && y % 8 == 0 && *x < width && *y < height));
+        }
+    }
 }

@@ -14,6 +14,7 @@
 mod context;
 mod device;
 mod flow;
+mod fuse;
 mod isa_choice;
 mod lane_ops;
 mod launch;

@@ -11,9 +11,11 @@ use cal_il::ir::{
 };
 use cal_il::isa::lane::Class;
 
+use crate::fuse;
 use crate::isa_choice::Isa;
 use crate::op::{
-    Addressing, ArmLabels, AtomicAt, Code, MemoryOp, NONE, Op, Pc, Place, RowId, Rows4, Slot, Step, Test,
+    Access, Addressing, ArmLabels, AtomicAt, Code, MemoryOp, NONE, Op, Pc, Place, RowId, Rows4, SampleOp,
+    Slot, Step, Test,
 };
 use crate::registers;
 
@@ -126,6 +128,7 @@ impl<'a> Loader<'a> {
     }
 
     fn finish(mut self) -> Code {
+        fuse::fuse(&mut self.code, self.isa, &mut self.labels);
         for op in &mut self.code.ops {
             resolve(op, &self.labels);
         }
@@ -246,7 +249,7 @@ impl<'a> Loader<'a> {
             self.code.operands.push(row);
         }
         let count = (self.code.operands.len() as u32 - first) as u16;
-        self.code.steps.push(Step { handler: self.isa.lane(inst.op), first, count, writes });
+        self.code.steps.push(Step { op: inst.op, handler: self.isa.lane(inst.op), first, count, writes });
         inst.dst.iter().for_each(|&row| self.written(row));
     }
 
@@ -322,7 +325,7 @@ impl<'a> Loader<'a> {
     fn memory(&mut self, inst: &MemoryInst) {
         let Some(op) = self.access(inst) else { return };
         self.close_lanes();
-        if let MemoryOp::Sample { at, .. } = &op {
+        if let MemoryOp::Sample(SampleOp { at, .. }) = &op {
             self.sampled = Some(*at);
         }
         op.each_row(|row, written| {
@@ -331,7 +334,7 @@ impl<'a> Loader<'a> {
             }
         });
         let index = self.code.memory.len() as u32;
-        self.code.memory.push(op);
+        self.code.memory.push(Access { op, flush: 0 });
         self.emit(Op::Memory(index));
     }
 
@@ -342,7 +345,9 @@ impl<'a> Loader<'a> {
                 let at = Addressing { coord: self.operands(coord), offset, unnormalized, dimensions };
                 let again = self.sampled == Some(at);
                 let (resource, sampler) = (self.resource(resource), self.slot(sampler, 0));
-                MemoryOp::Sample { resource, sampler, at, dst: destinations(dst), again, flushed: false }
+                let number = self.code.samples;
+                self.code.samples += 1;
+                MemoryOp::Sample(SampleOp { number, resource, sampler, at, dst: destinations(dst), again })
             }
             MemoryInst::Gather {
                 resource,

@@ -1,6 +1,7 @@
 //! The flat form of a program: operations in one array, operands as row numbers, constructs as jumps.
 
 use cal_il::ir::{AtomicOp, Builtin, Fence, InfoSource, Width};
+use cal_il::isa::LaneOp;
 
 use crate::isa_choice::Handler;
 use crate::wave::Mask;
@@ -13,7 +14,9 @@ pub type Pc = u32;
 /// A run of these between two flow or memory operations costs one dispatch, then one indirect call each.
 #[derive(Clone, Copy)]
 pub struct Step {
-    /// For a wave with all its lanes, and for one with some.
+    /// The lane operation, or the one that a fused step repeats.
+    pub op: LaneOp,
+    /// What to do.
     pub handler: Handler,
     /// First of its operands in [`Code::operands`]: destinations, then sources.
     pub first: u32,
@@ -146,12 +149,37 @@ pub struct Addressing {
     pub dimensions: u32,
 }
 
+/// A filtered read.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleOp {
+    /// `i#`
+    pub resource: Slot,
+    /// `s#`
+    pub sampler: Slot,
+    /// Coordinates.
+    pub at: Addressing,
+    /// Destinations.
+    pub dst: Rows4,
+    /// Number of the sample in the program.
+    pub number: u32,
+    /// The previous sample had the same coordinates: its texels hold if the surface has the same shape.
+    pub again: bool,
+}
+
+/// A memory access.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// What.
+    pub op: MemoryOp,
+    /// Components of a load that are flushed on the way; bit k is component k.
+    pub flush: u8,
+}
+
 /// A memory access with all operands as rows.
 #[derive(Clone, Debug)]
 pub enum MemoryOp {
-    /// Filtered read. `again`: the previous `Sample` had the same coordinates, so its texels hold if the surface has
-    /// the same shape. `flushed`: denormals are flushed on the way.
-    Sample { resource: Slot, sampler: Slot, at: Addressing, dst: Rows4, again: bool, flushed: bool },
+    /// Filtered read.
+    Sample(SampleOp),
     /// One component of the 2 x 2 neighbourhood.
     Gather {
         resource: Slot,
@@ -210,14 +238,58 @@ pub enum MemoryOp {
     Counter { uav: u32, consume: bool, dst: RowId },
 }
 
+impl Op {
+    /// Calls `visit` for each row that a flow operation reads.
+    pub fn each_read(&self, visit: impl FnMut(RowId)) {
+        let rows = match self {
+            Op::If { cond, .. } | Op::Discard { cond, .. } => Some(cond.row),
+            Op::Break { cond, .. }
+            | Op::Continue { cond, .. }
+            | Op::Call { cond, .. }
+            | Op::Return { cond, .. } => cond.as_ref().map(|cond| cond.row),
+            Op::Switch { selector, .. } => Some(*selector),
+            _ => None,
+        };
+        rows.into_iter().for_each(visit);
+    }
+}
+
 impl MemoryOp {
+    /// Destinations of a load of four components.
+    pub fn loaded(&self) -> Option<&Rows4> {
+        match self {
+            MemoryOp::Sample(SampleOp { dst, .. })
+            | MemoryOp::Fetch { dst, .. }
+            | MemoryOp::ConstLoad { dst, .. }
+            | MemoryOp::GlobalLoad { dst, .. }
+            | MemoryOp::RawLoad { dst, .. }
+            | MemoryOp::TypedLoad { dst, .. }
+            | MemoryOp::ArrayLoad { dst, .. } => Some(dst),
+            _ => None,
+        }
+    }
+
+    /// The same, to change them.
+    pub fn loaded_mut(&mut self) -> Option<&mut Rows4> {
+        match self {
+            MemoryOp::Sample(SampleOp { dst, .. })
+            | MemoryOp::Fetch { dst, .. }
+            | MemoryOp::ConstLoad { dst, .. }
+            | MemoryOp::GlobalLoad { dst, .. }
+            | MemoryOp::RawLoad { dst, .. }
+            | MemoryOp::TypedLoad { dst, .. }
+            | MemoryOp::ArrayLoad { dst, .. } => Some(dst),
+            _ => None,
+        }
+    }
+
     /// Calls `visit` for each row that the access reads (false) or writes (true), arrays excepted.
     pub fn each_row(&self, mut visit: impl FnMut(RowId, bool)) {
         let mut all = |ids: &[RowId], written: bool| {
             ids.iter().filter(|id| **id != NONE).for_each(|&id| visit(id, written));
         };
         match self {
-            MemoryOp::Sample { resource, sampler, at, dst, .. } => {
+            MemoryOp::Sample(SampleOp { resource, sampler, at, dst, .. }) => {
                 all(&[resource.index, sampler.index], false);
                 all(&at.coord, false);
                 all(dst, true);
@@ -293,8 +365,10 @@ pub struct Code {
     pub steps: Vec<Step>,
     /// Their operands.
     pub operands: Vec<RowId>,
+    /// Number of samples.
+    pub samples: u32,
     /// Memory accesses.
-    pub memory: Vec<MemoryOp>,
+    pub memory: Vec<Access>,
     /// Number of rows of a wave.
     pub rows: u32,
     /// Rows that must be 0 when a wave starts.

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::op::{Code, Op, RowId, Test};
+use crate::op::{Code, Op, RowId};
 
 /// Ranges of rows, out of the first `registers` and the arrays, that must be cleared.
 pub fn zeroed(code: &Code, registers: u32, arrays: impl Iterator<Item = Range<RowId>>) -> Vec<Range<RowId>> {
@@ -14,7 +14,6 @@ pub fn zeroed(code: &Code, registers: u32, arrays: impl Iterator<Item = Range<Ro
     let mut depth = 0usize;
     let mut returns = false;
     for op in &code.ops {
-        let test = |test: &Test| test.row;
         match op {
             Op::Lanes { first, end } => {
                 for step in &code.steps[*first as usize..*end as usize] {
@@ -25,7 +24,7 @@ pub fn zeroed(code: &Code, registers: u32, arrays: impl Iterator<Item = Range<Ro
                 }
             }
             Op::Memory(index) => {
-                let access = &code.memory[*index as usize];
+                let access = &code.memory[*index as usize].op;
                 access.each_row(|row, written| {
                     if !written {
                         scan.read(row)
@@ -37,26 +36,17 @@ pub fn zeroed(code: &Code, registers: u32, arrays: impl Iterator<Item = Range<Ro
                     }
                 });
             }
-            Op::If { cond, .. } => {
-                scan.read(test(cond));
+            Op::If { .. } | Op::Switch { .. } | Op::Loop => {
+                op.each_read(|row| scan.read(row));
                 depth += 1;
             }
-            Op::Switch { selector, .. } => {
-                scan.read(*selector);
-                depth += 1;
-            }
-            Op::Loop => depth += 1,
             Op::EndIf { .. } | Op::EndLoop { .. } | Op::EndSwitch { .. } => depth -= 1,
-            Op::Break { cond, .. } | Op::Continue { cond, .. } => {
-                cond.iter().for_each(|c| scan.read(test(c)))
-            }
-            Op::Return { cond, .. } => {
-                cond.iter().for_each(|c| scan.read(test(c)));
+            Op::Break { .. } | Op::Continue { .. } | Op::Discard { .. } => op.each_read(|row| scan.read(row)),
+            Op::Return { .. } => {
+                op.each_read(|row| scan.read(row));
                 returns = true;
             }
-            Op::Discard { cond, .. } => scan.read(test(cond)),
-            Op::Call { cond, .. } => {
-                cond.iter().for_each(|c| scan.read(test(c)));
+            Op::Call { .. } => {
                 // What the callee finds is not known here, so nothing that main has not written yet is safe.
                 scan.barrier();
             }

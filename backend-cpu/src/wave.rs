@@ -98,6 +98,10 @@ pub struct Wave {
     pub arms: Vec<Mask>,
     /// Next operation.
     pub pc: usize,
+    /// Where each sample of the program read last, to guess where it reads next.
+    pub starts: Vec<u32>,
+    /// Components that the current load flushes.
+    pub flush: u8,
     /// Number of the wave in its group.
     pub index: u32,
 }

@@ -3,6 +3,7 @@
 use cal_il::ir::{InfoSource, Width};
 
 use super::texture::{deliver, each_surface};
+use super::words::Pattern;
 use super::{View, words};
 use crate::context::Context;
 use crate::op::{NONE, Place, RowId, Rows4, Slot};
@@ -20,14 +21,14 @@ fn load(wave: &mut Wave, view: &View<'_>, at: &Row, ok: Mask, dst: Rows4) {
     let rows = match reach(dst) {
         0 => return,
         1 => {
-            let [x] = words::load1(view, at, ok);
+            let [x] = words::load1(view, at, ok, Pattern::of(at, ok, 1));
             [x, Row::ZERO, Row::ZERO, Row::ZERO]
         }
         2 => {
-            let [x, y] = words::load2(view, at, ok);
+            let [x, y] = words::load2(view, at, ok, Pattern::of(at, ok, 2));
             [x, y, Row::ZERO, Row::ZERO]
         }
-        _ => words::load4(view, at, ok),
+        _ => words::load4(view, at, ok, Pattern::of(at, ok, 4)),
     };
     // Lanes that are not `ok` were loaded as 0.
     deliver(wave, dst, &rows, !0);

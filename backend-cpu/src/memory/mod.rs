@@ -17,16 +17,15 @@ pub use texture::TexelCache;
 pub use view::View;
 
 use crate::context::Context;
-use crate::op::MemoryOp;
+use crate::op::{Access, MemoryOp};
 use crate::wave::Wave;
 
 /// Executes one access for the executing lanes of a wave.
 #[inline(always)]
-pub fn access(wave: &mut Wave, op: &MemoryOp, context: &mut Context<'_>) {
-    match op {
-        MemoryOp::Sample { resource, sampler, at, dst, again, flushed } => {
-            texture::sample(wave, context, *resource, *sampler, at, *dst, *again, *flushed);
-        }
+pub fn access(wave: &mut Wave, access: &Access, context: &mut Context<'_>) {
+    wave.flush = access.flush;
+    match &access.op {
+        MemoryOp::Sample(op) => texture::sample(wave, context, op),
         MemoryOp::Gather { resource, sampler, at, texel_offset, component, dst } => {
             filter::gather(wave, context, *resource, *sampler, at, *texel_offset, *component, *dst);
         }

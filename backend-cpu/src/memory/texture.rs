@@ -2,25 +2,40 @@
 
 use cal_hal::{Sampler, Wrap};
 
+use super::words::{PART, Pattern};
 use super::{filter, words};
 use crate::context::{Context, Launch, Surface};
-use crate::op::{Addressing, NONE, RowId, Rows4, Slot};
+use crate::op::{NONE, RowId, Rows4, SampleOp, Slot};
 use crate::wave::{LANES, Mask, Row, Wave, lanes};
 
 /// The texels of the last `sample`, for the next one with the same coordinates.
 #[derive(Clone, Copy)]
 pub struct TexelCache {
     /// Shape of the surface and wrap modes they were made for.
-    key: (u32, u32, u32, [Wrap; 3]),
-    /// Element numbers.
-    element: Row,
+    key: (u32, u32, u32, u32, [Wrap; 3]),
+    /// Element numbers times words per element.
+    at: Row,
+    /// How they lie.
+    pattern: Pattern,
     /// Lanes that hit the surface; others take the border.
     inside: Mask,
 }
 
+impl TexelCache {
+    /// No sample may use it: surfaces of width 0 hold no texels.
+    fn forget(&mut self) {
+        self.key.0 = 0;
+    }
+}
+
 impl Default for TexelCache {
     fn default() -> Self {
-        TexelCache { key: (0, 0, 0, [Wrap::ClampToEdge; 3]), element: Row::ZERO, inside: 0 }
+        TexelCache {
+            key: (0, 0, 0, 0, [Wrap::ClampToEdge; 3]),
+            at: Row::ZERO,
+            pattern: Pattern::Mixed,
+            inside: 0,
+        }
     }
 }
 
@@ -122,22 +137,39 @@ fn nearest(row: &Row, size: u32, offset: i8, unnormalized: bool, mode: Wrap) -> 
     (out, inside)
 }
 
+/// Word numbers of elements that are stored bit for bit, and their pattern; of others the element numbers.
+#[inline(always)]
+fn place(surface: &Surface<'_>, element: &Row, ok: Mask) -> (Row, Pattern) {
+    let n = surface.words.max(1);
+    let mut at = *element;
+    for word in &mut at.0 {
+        *word = word.wrapping_mul(n);
+    }
+    (at, Pattern::of(&at, ok, n))
+}
+
 /// Loads the elements of the lanes in `ok` and converts them; other lanes hold anything.
 #[inline(always)]
-pub fn load_elements(surface: &Surface<'_>, element: &Row, ok: Mask) -> [Row; 4] {
-    let scaled = |n: u32| Row(element.0.map(|e| e.wrapping_mul(n)));
+fn load_elements(surface: &Surface<'_>, element: &Row, ok: Mask) -> [Row; 4] {
+    let (at, pattern) = place(surface, element, ok);
+    load_placed(surface, &at, ok, pattern)
+}
+
+/// The same for elements that [`place`] has placed.
+#[inline(always)]
+fn load_placed(surface: &Surface<'_>, at: &Row, ok: Mask, pattern: Pattern) -> [Row; 4] {
     let missing = Row::splat(if surface.format.is_integer() { 1 } else { 1.0f32.to_bits() });
     match surface.words {
-        4 => words::load4(&surface.view, &scaled(4), ok),
+        4 => words::load4(&surface.view, at, ok, pattern),
         2 => {
-            let [x, y] = words::load2(&surface.view, &scaled(2), ok);
+            let [x, y] = words::load2(&surface.view, at, ok, pattern);
             [x, y, Row::ZERO, missing]
         }
         1 => {
-            let [x] = words::load1(&surface.view, element, ok);
+            let [x] = words::load1(&surface.view, at, ok, pattern);
             [x, Row::ZERO, Row::ZERO, missing]
         }
-        _ => convert(surface, element, ok),
+        _ => convert(surface, at, ok),
     }
 }
 
@@ -178,95 +210,139 @@ fn convert_and_store(surface: &Surface<'_>, element: &Row, ok: Mask, rows: [&Row
     }
 }
 
-/// Writes the components that are wanted; `ok` lanes take `rows`, other executing lanes 0.
+/// Writes the components that are wanted, flushed if the access says so; `ok` lanes take `rows`, other executing
+/// lanes 0.
 #[inline(always)]
 pub fn deliver(wave: &mut Wave, dst: Rows4, rows: &[Row; 4], ok: Mask) {
-    if wave.exec & !ok == 0 {
-        for (&id, row) in dst.iter().zip(rows) {
-            if id != NONE {
-                wave.put(id, row);
+    if wave.full && wave.exec & !ok == 0 {
+        for (k, (&id, row)) in dst.iter().zip(rows).enumerate() {
+            if id == NONE {
+                continue;
+            }
+            let to = &mut wave.rows[id as usize].0;
+            if wave.flush >> k & 1 == 0 {
+                *to = row.0;
+            } else {
+                for lane in 0..LANES {
+                    to[lane] = flushed(row.0[lane]);
+                }
             }
         }
     } else {
-        let mask = crate::wave::spread(ok);
-        for (&id, row) in dst.iter().zip(rows) {
-            if id != NONE {
-                wave.put(id, &Row(std::array::from_fn(|lane| row.0[lane] & mask.0[lane])));
-            }
-        }
+        deliver_some(wave, dst, rows, ok);
     }
-}
-
-/// `sample`
-#[allow(clippy::too_many_arguments)]
-#[inline(always)]
-pub fn sample(
-    wave: &mut Wave,
-    context: &mut Context<'_>,
-    resource: Slot,
-    sampler: Slot,
-    at: &Addressing,
-    dst: Rows4,
-    again: bool,
-    flushed: bool,
-) {
-    let launch = context.launch;
-    let sampler = sampler_of(wave, launch, sampler);
-    each_surface(wave, launch, resource, |wave, surface| {
-        let Some(surface) = surface else {
-            context.texels.key.0 = 0;
-            return deliver(wave, dst, &[Row::ZERO; 4], 0);
-        };
-        if sampler.linear && !surface.format.is_integer() {
-            context.texels.key.0 = 0;
-            return filter::linear(wave, surface, &sampler, at, dst);
-        }
-        let cache = &mut context.texels;
-        let key = (surface.width, surface.height, surface.pitch, sampler.wrap);
-        if !again || cache.key != key || surface.width == 0 {
-            cache.key = key;
-            let [u, v, _] = at.coord;
-            let (column, inside) = nearest(
-                &wave.rows[u as usize],
-                surface.width,
-                at.offset[0],
-                at.unnormalized,
-                sampler.wrap[0],
-            );
-            (cache.element, cache.inside) = (column, inside);
-            if at.dimensions > 1 && surface.height > 1 || sampler.wrap[1] as u32 > 5 {
-                let (row, inside) = nearest(
-                    &wave.rows[v as usize],
-                    surface.height,
-                    at.offset[1],
-                    at.unnormalized,
-                    sampler.wrap[1],
-                );
-                for lane in 0..LANES {
-                    cache.element.0[lane] += row.0[lane].wrapping_mul(surface.pitch);
-                }
-                cache.inside &= inside;
-            }
-        }
-        let mut rows = load_elements(surface, &cache.element, cache.inside);
-        if cache.inside != !0 {
-            filter::border(&mut rows, &sampler, surface, !cache.inside);
-        }
-        if flushed {
-            for row in &mut rows {
-                flush(row);
-            }
-        }
-        deliver(wave, dst, &rows, !0);
-    });
 }
 
 /// Denormals to zeros of the same sign.
 #[inline(always)]
-fn flush(row: &mut Row) {
-    for word in &mut row.0 {
-        *word = if *word & 0x7F80_0000 == 0 { *word & 0x8000_0000 } else { *word };
+fn flushed(word: u32) -> u32 {
+    if word & 0x7F80_0000 == 0 { word & 0x8000_0000 } else { word }
+}
+
+#[inline(never)]
+fn deliver_some(wave: &mut Wave, dst: Rows4, rows: &[Row; 4], ok: Mask) {
+    let mask = crate::wave::spread(ok);
+    for (k, (&id, row)) in dst.iter().zip(rows).enumerate().filter(|(_, (id, _))| **id != NONE) {
+        let mut row = *row;
+        for lane in 0..LANES {
+            row.0[lane] &= mask.0[lane];
+        }
+        if wave.flush >> k & 1 == 1 {
+            row.0 = row.0.map(flushed);
+        }
+        wave.put(id, &row);
     }
+}
+
+/// `sample`
+#[inline(always)]
+pub fn sample(wave: &mut Wave, context: &mut Context<'_>, op: &SampleOp) {
+    let launch = context.launch;
+    let sampler = sampler_of(wave, launch, op.sampler);
+    match launch.resource(op.resource) {
+        Some(surface) if op.resource.index == NONE && !sampler.linear => {
+            sample_nearest(wave, surface, &sampler, &mut context.texels, op);
+        }
+        _ => sample_any(wave, context, &sampler, op),
+    }
+}
+
+/// The same for indexed, unbound and filtered resources.
+#[inline(never)]
+fn sample_any(wave: &mut Wave, context: &mut Context<'_>, sampler: &Sampler, op: &SampleOp) {
+    let texels = &mut context.texels;
+    each_surface(wave, context.launch, op.resource, |wave, surface| match surface {
+        Some(surface) if sampler.linear && !surface.format.is_integer() => {
+            filter::linear(wave, surface, sampler, &op.at, op.dst);
+            texels.forget();
+        }
+        Some(surface) => sample_nearest(wave, surface, sampler, texels, op),
+        None => {
+            deliver(wave, op.dst, &[Row::ZERO; 4], 0);
+            texels.forget();
+        }
+    });
+}
+
+#[inline(always)]
+fn sample_nearest(
+    wave: &mut Wave,
+    surface: &Surface<'_>,
+    sampler: &Sampler,
+    cache: &mut TexelCache,
+    op: &SampleOp,
+) {
+    let key = (surface.width, surface.height, surface.pitch, surface.words, sampler.wrap);
+    if !op.again || cache.key != key || surface.width == 0 {
+        cache.key = key;
+        let at = &op.at;
+        let [u, v, _] = at.coord;
+        let (column, inside) =
+            nearest(&wave.rows[u as usize], surface.width, at.offset[0], at.unnormalized, sampler.wrap[0]);
+        (cache.at, cache.inside) = (column, inside);
+        if at.dimensions > 1 && surface.height > 1 || sampler.wrap[1] as u32 >= Wrap::ClampToBorder as u32 {
+            let (row, inside) = nearest(
+                &wave.rows[v as usize],
+                surface.height,
+                at.offset[1],
+                at.unnormalized,
+                sampler.wrap[1],
+            );
+            for lane in 0..LANES {
+                cache.at.0[lane] += row.0[lane].wrapping_mul(surface.pitch);
+            }
+            cache.inside &= inside;
+        }
+        (cache.at, cache.pattern) = place(surface, &cache.at, cache.inside);
+    }
+    let at = &cache.at;
+    // Kernels walk through their inputs in even steps, often a row at a time, which the processor does not foresee.
+    let last = &mut wave.starts[op.number as usize];
+    let step = at.0[0].wrapping_sub(*last);
+    *last = at.0[0];
+    match cache.pattern {
+        Pattern::Runs => {
+            for part in (0..LANES).step_by(PART) {
+                if part == 0 || at.0[part] != at.0[part - PART] {
+                    surface.view.prefetch(at.0[part].wrapping_add(step));
+                    surface.view.prefetch(
+                        at.0[part].wrapping_add(step).wrapping_add(PART as u32 * surface.words / 2),
+                    );
+                }
+            }
+        }
+        Pattern::Splats => {
+            for part in (0..LANES).step_by(PART) {
+                surface.view.prefetch(at.0[part].wrapping_add(step));
+            }
+        }
+        Pattern::Mixed => {}
+    }
+    let mut rows = load_placed(surface, at, cache.inside, cache.pattern);
+    if cache.inside != !0 {
+        filter::border(&mut rows, sampler, surface, !cache.inside);
+    }
+    deliver(wave, op.dst, &rows, !0);
 }
 
 /// Element numbers of integer texels, and the executing lanes that are inside.
@@ -304,12 +380,42 @@ pub fn fetch(
     dimensions: u32,
     dst: Rows4,
 ) {
-    each_surface(wave, context.launch, resource, |wave, surface| {
-        let Some(surface) = surface else { return deliver(wave, dst, &[Row::ZERO; 4], 0) };
-        let (element, ok) = texels(wave, surface, coord, offset, dimensions);
-        let rows = load_elements(surface, &element, ok);
-        deliver(wave, dst, &rows, ok);
+    match context.launch.resource(resource) {
+        Some(surface) if resource.index == NONE => {
+            fetch_one(wave, Some(surface), coord, offset, dimensions, dst)
+        }
+        _ => fetch_indexed(wave, context.launch, resource, coord, offset, dimensions, dst),
+    }
+}
+
+#[inline(never)]
+fn fetch_indexed(
+    wave: &mut Wave,
+    launch: &Launch<'_>,
+    resource: Slot,
+    coord: [RowId; 3],
+    offset: [i8; 3],
+    dimensions: u32,
+    dst: Rows4,
+) {
+    each_surface(wave, launch, resource, |wave, surface| {
+        fetch_one(wave, surface, coord, offset, dimensions, dst)
     });
+}
+
+#[inline(always)]
+fn fetch_one(
+    wave: &mut Wave,
+    surface: Option<&Surface<'_>>,
+    coord: [RowId; 3],
+    offset: [i8; 3],
+    dimensions: u32,
+    dst: Rows4,
+) {
+    let Some(surface) = surface else { return deliver(wave, dst, &[Row::ZERO; 4], 0) };
+    let (element, ok) = texels(wave, surface, coord, offset, dimensions);
+    let rows = load_elements(surface, &element, ok);
+    deliver(wave, dst, &rows, ok);
 }
 
 /// Typed UAV load: outside, a missing w still reads 1 and the rest 0, as for a zero element.

@@ -125,6 +125,19 @@ impl<'a> View<'a> {
         true
     }
 
+    /// Asks for the cache line of word number `index`, which may be anywhere.
+    #[inline(always)]
+    pub fn prefetch(&self, index: u32) {
+        let at = self.start.as_ptr().wrapping_add(4 * index as usize);
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a prefetch does not access memory as the language sees it, and faults on no address.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = at;
+    }
+
     /// The `n` bytes at `offset`, at most 16, followed by zeros; zeros if not all are inside.
     #[inline(always)]
     pub fn element(&self, offset: usize, n: usize) -> [u8; 16] {

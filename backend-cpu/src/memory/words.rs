@@ -7,69 +7,90 @@ use super::View;
 use crate::wave::{LANES, Mask, Row, lanes};
 
 /// Lanes that are looked at together.
-const PART: usize = 8;
+pub const PART: usize = 8;
+
+/// How the words of a wave lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// All lanes are live, and each eight of them read the same words.
+    Splats,
+    /// All lanes are live, and each eight of them read neighbours.
+    Runs,
+    /// Anything else.
+    Mixed,
+}
+
+impl Pattern {
+    /// The pattern of accesses to `n` words at `at` by the lanes in `ok`.
+    #[inline(always)]
+    pub fn of(at: &Row, ok: Mask, n: u32) -> Pattern {
+        if ok != !0 {
+            return Pattern::Mixed;
+        }
+        let (mut far, mut apart) = (0, 0);
+        for lane in 0..LANES - 1 {
+            // The step from one eight to the next does not matter.
+            let inner = if lane % PART == PART - 1 { 0 } else { !0 };
+            let step = at.0[lane + 1].wrapping_sub(at.0[lane]);
+            far |= (step ^ n) & inner;
+            apart |= step & inner;
+        }
+        match (far, apart) {
+            (0, _) => Pattern::Runs,
+            (_, 0) => Pattern::Splats,
+            _ => Pattern::Mixed,
+        }
+    }
+}
 
 macro_rules! load {
     ($name:ident, $n:literal, $block:literal) => {
-        /// Words `at + k` of each lane in `ok`; 0 for other lanes and for words outside the view.
+        /// Words `at + k` of each lane in `ok`; 0 for other lanes and for words outside the view. The pattern is
+        /// the one of `at` and `ok`.
         #[inline(always)]
-        pub fn $name(view: &View<'_>, at: &Row, ok: Mask) -> [Row; $n] {
+        pub fn $name(view: &View<'_>, at: &Row, ok: Mask, pattern: Pattern) -> [Row; $n] {
             let mut out = [Row::ZERO; $n];
-            let mut before: Option<[u32; PART]> = None;
+            let mut before = None;
             for part in 0..LANES / PART {
                 let first = part * PART;
-                let live = (ok >> first) & 0xFF;
-                if live == 0 {
-                    before = None;
-                    continue;
-                }
-                let mut index = [0; PART];
-                index.copy_from_slice(&at.0[first..first + PART]);
-                if live == 0xFF {
-                    if before == Some(index) {
+                let start = at.0[first];
+                if pattern != Pattern::Mixed {
+                    if before == Some(start) {
                         for row in &mut out {
                             row.0.copy_within(first - PART..first, first);
                         }
                         continue;
                     }
-                    before = Some(index);
-                    let start = index[0];
-                    let (mut same, mut next) = (true, true);
-                    for lane in 0..PART {
-                        same &= index[lane] == start;
-                        next &= index[lane] == start.wrapping_add($n * lane as u32);
-                    }
-                    if next {
-                        if let Some(words) = view.read::<$block>(start as usize) {
-                            for (k, row) in out.iter_mut().enumerate() {
-                                for lane in 0..PART {
-                                    row.0[first + lane] = words[$n * lane + k];
-                                }
-                            }
-                            continue;
-                        }
-                    } else if same {
-                        if let Some(words) = view.read::<$n>(start as usize) {
-                            for (row, word) in out.iter_mut().zip(words) {
-                                row.0[first..first + PART].fill(word);
-                            }
-                            continue;
-                        }
-                    }
-                } else {
-                    before = None;
+                    before = Some(start);
                 }
-                for lane in lanes(live) {
-                    let start = index[lane] as usize;
+                if pattern == Pattern::Splats {
+                    if let Some(words) = view.read::<$n>(start as usize) {
+                        for (row, word) in out.iter_mut().zip(words) {
+                            row.0[first..first + PART].fill(word);
+                        }
+                        continue;
+                    }
+                } else if pattern == Pattern::Runs {
+                    if let Some(words) = view.read::<$block>(start as usize) {
+                        for (k, row) in out.iter_mut().enumerate() {
+                            for lane in 0..PART {
+                                row.0[first + lane] = words[$n * lane + k];
+                            }
+                        }
+                        continue;
+                    }
+                }
+                for lane in lanes((ok >> first) & 0xFF).map(|lane| first + lane) {
+                    let start = at.0[lane] as usize;
                     match view.read::<$n>(start) {
                         Some(words) => {
                             for (row, word) in out.iter_mut().zip(words) {
-                                row.0[first + lane] = word;
+                                row.0[lane] = word;
                             }
                         }
                         None => {
                             for (k, row) in out.iter_mut().enumerate() {
-                                row.0[first + lane] = view.word(start + k);
+                                row.0[lane] = view.word(start + k);
                             }
                         }
                     }
@@ -139,6 +160,17 @@ mod tests {
     }
 
     #[test]
+    fn patterns_are_recognised() {
+        let row = |f: fn(usize) -> usize| Row(std::array::from_fn(|l| f(l) as u32));
+        assert_eq!(Pattern::of(&row(|l| 4 * l), !0, 4), Pattern::Runs);
+        assert_eq!(Pattern::of(&row(|l| 4 * (l % 8) + 100 * (l / 8)), !0, 4), Pattern::Runs);
+        assert_eq!(Pattern::of(&row(|l| 4 * l), !0, 2), Pattern::Mixed);
+        assert_eq!(Pattern::of(&row(|l| l / 8), !0, 4), Pattern::Splats);
+        assert_eq!(Pattern::of(&row(|l| l / 4), !0, 4), Pattern::Mixed);
+        assert_eq!(Pattern::of(&row(|_| 3), !1, 4), Pattern::Mixed);
+    }
+
+    #[test]
     fn every_pattern_loads_the_words_it_names() {
         let block = memory(300);
         let patterns: [fn(usize) -> usize; 6] =
@@ -146,9 +178,9 @@ mod tests {
         for pattern in patterns {
             for ok in [!0, 0x0F0F_00FF_FF00_1234] {
                 let at = Row(std::array::from_fn(|l| pattern(l) as u32));
-                let four = load4(&block.view(), &at, ok);
-                let two = load2(&block.view(), &at, ok);
-                let one = load1(&block.view(), &at, ok);
+                let four = load4(&block.view(), &at, ok, Pattern::of(&at, ok, 4));
+                let two = load2(&block.view(), &at, ok, Pattern::of(&at, ok, 2));
+                let one = load1(&block.view(), &at, ok, Pattern::of(&at, ok, 1));
                 for lane in 0..LANES {
                     let expected = |k: usize| {
                         let word = pattern(lane) + k;

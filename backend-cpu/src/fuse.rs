@@ -1,0 +1,262 @@
+//! Makes the flat operations fewer, without changing a bit of what they compute.
+//!
+//! * A loaded word that is only used flushed is flushed by the load.
+//! * Multiply-adds of four components by one word, as `mad r, a.x, b, c` makes them, become one operation; so do
+//!   two or four of them in a chain, whose sums then stay in machine registers.
+//! * A run of lane operations that became empty disappears.
+
+use std::collections::HashMap;
+
+use cal_il::isa::LaneOp;
+
+use crate::isa_choice::{Isa, MadShape};
+use crate::op::{Code, Op, Pc, RowId, Step};
+
+/// Applies all of it; `labels` are positions in the operations and are kept up to date.
+pub fn fuse(code: &mut Code, isa: &Isa, labels: &mut [Pc]) {
+    let removed = flush_in_loads(code);
+    let old = std::mem::take(&mut code.steps);
+    let mut positions = Vec::with_capacity(code.ops.len() + 1);
+    let mut ops = Vec::with_capacity(code.ops.len());
+    for mut op in std::mem::take(&mut code.ops) {
+        positions.push(ops.len() as Pc);
+        if let Op::Lanes { first, end } = &mut op {
+            let range = *first as usize..*end as usize;
+            let steps: Vec<Step> = range.clone().filter(|i| !removed[*i]).map(|i| old[i]).collect();
+            *first = code.steps.len() as u32;
+            multiply_adds(code, isa, &steps);
+            *end = code.steps.len() as u32;
+            if first == end {
+                continue;
+            }
+        }
+        ops.push(op);
+    }
+    positions.push(ops.len() as Pc);
+    code.ops = ops;
+    labels.iter_mut().for_each(|label| *label = positions[*label as usize]);
+}
+
+/// A `Flush` that reads a loaded row.
+struct Candidate {
+    step: usize,
+    access: usize,
+    component: usize,
+    to: RowId,
+    /// Nothing mentioned `to` between the load and the flush.
+    free: bool,
+}
+
+/// What is known of the rows in a run of operations without flow.
+#[derive(Default)]
+struct Run {
+    clock: u32,
+    /// Row written by a load: access, component, when.
+    loaded: HashMap<RowId, (usize, usize, u32)>,
+    mentioned: HashMap<RowId, u32>,
+}
+
+impl Run {
+    fn mention(&mut self, row: RowId) {
+        self.clock += 1;
+        self.mentioned.insert(row, self.clock);
+    }
+}
+
+/// Lets loads flush; returns which steps are no longer needed.
+fn flush_in_loads(code: &mut Code) -> Vec<bool> {
+    let mut candidates: HashMap<RowId, Vec<Candidate>> = HashMap::new();
+    // Rows read by anything but a flush of what was loaded just before.
+    let mut other: std::collections::HashSet<RowId> = std::collections::HashSet::new();
+    other.extend(code.outputs.iter().flat_map(|(_, rows)| rows));
+    let mut run = Run::default();
+    for op in &code.ops {
+        match op {
+            Op::Lanes { first, end } => {
+                for index in *first as usize..*end as usize {
+                    let step = code.steps[index];
+                    let ids = &code.operands[step.first as usize..][..usize::from(step.count)];
+                    let (writes, reads) = ids.split_at(usize::from(step.writes));
+                    let loaded =
+                        (step.op == LaneOp::Flush).then(|| run.loaded.get(&reads[0]).copied()).flatten();
+                    if let Some((access, component, when)) = loaded {
+                        let free = run.mentioned.get(&writes[0]).is_none_or(|&last| last < when);
+                        let candidate = Candidate { step: index, access, component, to: writes[0], free };
+                        candidates.entry(reads[0]).or_default().push(candidate);
+                    } else {
+                        other.extend(reads);
+                    }
+                    reads.iter().for_each(|&row| run.mention(row));
+                    for &row in writes {
+                        run.mention(row);
+                        run.loaded.remove(&row);
+                    }
+                }
+            }
+            Op::Memory(index) => {
+                let access = &code.memory[*index as usize];
+                access.op.each_row(|row, written| {
+                    run.mention(row);
+                    if written {
+                        run.loaded.remove(&row);
+                    } else {
+                        other.insert(row);
+                    }
+                });
+                for (component, &row) in access.op.loaded().iter().flat_map(|rows| rows.iter().enumerate()) {
+                    run.loaded.insert(row, (*index as usize, component, run.clock));
+                }
+            }
+            op => {
+                op.each_read(|row| _ = other.insert(row));
+                run = Run::default();
+            }
+        }
+    }
+    let mut removed = vec![false; code.steps.len()];
+    for (row, list) in candidates {
+        let mut sources: Vec<_> = list.iter().map(|c| (c.access, c.component)).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        if other.contains(&row) || sources.len() != list.len() || list.iter().any(|c| !c.free) {
+            continue;
+        }
+        for candidate in list {
+            let access = &mut code.memory[candidate.access];
+            access.flush |= 1 << candidate.component;
+            if let Some(rows) = access.op.loaded_mut() {
+                rows[candidate.component] = candidate.to;
+            }
+            removed[candidate.step] = true;
+        }
+    }
+    removed
+}
+
+/// Four multiply-adds that share a factor: `sum[k] = x · y[k] + z[k]`.
+#[derive(Clone, Copy)]
+struct Quad {
+    op: LaneOp,
+    sum: [RowId; 4],
+    x: RowId,
+    y: [RowId; 4],
+    z: [RowId; 4],
+}
+
+impl Quad {
+    /// The quad that four steps make, if none of them reads what another wrote.
+    fn of(code: &Code, steps: &[Step]) -> Option<Quad> {
+        let steps = steps.get(..4)?;
+        let op = steps[0].op;
+        if !matches!(op, LaneOp::Mad | LaneOp::MadIeee)
+            || steps.iter().any(|step| step.op != op || step.writes != 1)
+        {
+            return None;
+        }
+        let ids = |k: usize| &code.operands[steps[k].first as usize..][..4];
+        // The factors may come in either order, and the product does not depend on it.
+        let first: [RowId; 2] = [ids(0)[1], ids(0)[2]];
+        for x in first {
+            let other = |k: usize| match (ids(k)[1] == x, ids(k)[2] == x) {
+                (true, _) => Some(ids(k)[2]),
+                (_, true) => Some(ids(k)[1]),
+                _ => None,
+            };
+            let (Some(y0), Some(y1), Some(y2), Some(y3)) = (other(0), other(1), other(2), other(3)) else {
+                continue;
+            };
+            let quad = Quad {
+                op,
+                sum: std::array::from_fn(|k| ids(k)[0]),
+                x,
+                y: [y0, y1, y2, y3],
+                z: std::array::from_fn(|k| ids(k)[3]),
+            };
+            let distinct = (0..4).all(|k| !quad.sum[..k].contains(&quad.sum[k]));
+            let apart = (0..4).all(|k| {
+                let earlier = &quad.sum[..k];
+                !earlier.contains(&x) && !earlier.contains(&quad.y[k]) && !earlier.contains(&quad.z[k])
+            });
+            if distinct && apart {
+                return Some(quad);
+            }
+        }
+        None
+    }
+
+    /// True if `next` goes on with the sums and its factors are not among them.
+    fn feeds(&self, next: &Quad) -> bool {
+        self.op == next.op
+            && next.z == self.sum
+            && !self.sum.contains(&next.x)
+            && !next.y.iter().any(|y| self.sum.contains(y))
+    }
+}
+
+/// Appends `steps` with multiply-adds fused.
+fn multiply_adds(code: &mut Code, isa: &Isa, steps: &[Step]) {
+    let mut at = 0;
+    while at < steps.len() {
+        let Some(first) = Quad::of(code, &steps[at..]) else {
+            code.steps.push(steps[at]);
+            at += 1;
+            continue;
+        };
+        let mut chain = vec![first];
+        while chain.len() < 4 {
+            let next = Quad::of(code, &steps[at + 4 * chain.len()..]);
+            // Sums in the middle must be the same rows, so that the last write of each is the chain's.
+            let same = chain.windows(2).all(|pair| pair[0].sum == pair[1].sum);
+            match next {
+                Some(next) if chain[chain.len() - 1].feeds(&next) && same => chain.push(next),
+                _ => break,
+            }
+        }
+        let length = match chain.len() {
+            4 => 4,
+            2 | 3 => 2,
+            _ => 1,
+        };
+        chain.truncate(length);
+        emit(code, isa, &chain, &steps[at + 4 * length..]);
+        at += 4 * length;
+    }
+}
+
+/// Appends one operation for the chain; `rest` are the steps that follow it.
+fn emit(code: &mut Code, isa: &Isa, chain: &[Quad], rest: &[Step]) {
+    let last = chain[chain.len() - 1];
+    let inner = chain[0].sum;
+    let middle = chain.len() > 1 && inner != last.sum && !dead(code, inner, rest);
+    let first = code.operands.len() as u32;
+    code.operands.extend(last.sum);
+    if middle {
+        code.operands.extend(inner);
+    }
+    let writes = (code.operands.len() as u32 - first) as u16;
+    code.operands.extend(chain[0].z);
+    for quad in chain {
+        code.operands.push(quad.x);
+        code.operands.extend(quad.y);
+    }
+    let count = (code.operands.len() as u32 - first) as u16;
+    let shape = MadShape { op: last.op, length: chain.len(), middle };
+    code.steps.push(Step { op: last.op, handler: isa.mad(shape), first, count, writes });
+}
+
+/// True if the rows are overwritten before anything reads them.
+fn dead(code: &Code, rows: [RowId; 4], rest: &[Step]) -> bool {
+    rows.iter().all(|row| {
+        for step in rest {
+            let ids = &code.operands[step.first as usize..][..usize::from(step.count)];
+            let (writes, reads) = ids.split_at(usize::from(step.writes));
+            if reads.contains(row) {
+                return false;
+            }
+            if writes.contains(row) {
+                return true;
+            }
+        }
+        false
+    })
+}
