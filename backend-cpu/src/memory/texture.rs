@@ -223,8 +223,8 @@ pub fn deliver(wave: &mut Wave, dst: Rows4, rows: &[Row; 4], ok: Mask) {
             if wave.flush >> k & 1 == 0 {
                 *to = row.0;
             } else {
-                for lane in 0..LANES {
-                    to[lane] = flushed(row.0[lane]);
+                for (to, &word) in to.iter_mut().zip(&row.0) {
+                    *to = flushed(word);
                 }
             }
         }

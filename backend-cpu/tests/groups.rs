@@ -1,0 +1,134 @@
+//! Groups: barriers of several waves, LDS of both kinds, atomics, GDS, counters, thread numbers.
+
+mod harness;
+
+use cal_hal::{Bindings, Extent, Format};
+use harness::{Machine, grid, read};
+
+#[test]
+fn waves_meet_at_barriers() {
+    // Each thread writes its number to LDS, then reads that of the thread 65 further on, twice over.
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 200\ndcl_raw_uav_id(0)\ndcl_lds_id(1) 800\n\
+        dcl_literal l0, 2, 65, 200, 1\nishl r0.x, vTidInGrpFlat0.x, l0.x\nmov r1.x, vTidInGrpFlat0.x\n\
+        mov r5.x, l0.w\nwhileloop\nlds_store_id(1) r0.x, r1.x\nfence_threads_lds\n\
+        iadd r2.x, vTidInGrpFlat0.x, l0.y\numod r2.x, r2.x, l0.z\nishl r2.x, r2.x, l0.x\nlds_load_id(1) r3.x, r2.x\n\
+        fence_threads_lds\nmov r1.x, r3.x\nbreak_logicalz r5.x\nmov r5.x, r5.y\nendloop\n\
+        uav_raw_store_id(0) mem0.x___, r0.x, r1.x\nend\n";
+    let got = Machine::new().compute(text, 200, 200);
+    assert!((0..200).all(|t| got[t] as usize == (t + 130) % 200));
+}
+
+#[test]
+fn tree_sum_over_1024_threads() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 1024\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 4096\n\
+        dcl_literal l0, 2, 512, 1, 0\nishl r0.x, vTidInGrpFlat0.x, l0.x\nlds_store_id(0) r0.x, vTidInGrpFlat0.x\n\
+        mov r1.x, l0.y\nwhileloop\nfence_threads_lds\nbreak_logicalz r1.x\nult r2.x, vTidInGrpFlat0.x, r1.x\n\
+        if_logicalnz r2.x\nishl r3.x, r1.x, l0.x\niadd r3.x, r3.x, r0.x\nlds_load_id(0) r4.x, r3.x\n\
+        lds_load_id(0) r4._y__, r0.x\niadd r4.x, r4.x, r4.y\nlds_store_id(0) r0.x, r4.x\nendif\n\
+        ushr r1.x, r1.x, l0.z\nendloop\nlds_load_id(0) r5.x, l0.w\nuav_raw_store_id(0) mem0.x___, r0.x, r5.x\nend\n";
+    let got = Machine::new().compute(text, 1024, 1024);
+    assert!(got.iter().all(|&sum| sum == 1023 * 1024 / 2));
+}
+
+#[test]
+fn lockstep_without_barriers_in_one_wave() {
+    // Write own, read the neighbour's, write again without a fence between: all 64 move together.
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_lds_size_per_thread 4\ndcl_lds_sharing_mode _wavefrontRel\n\
+        dcl_raw_uav_id(0)\ndcl_literal l0, 1, 63, 2, 0\nmov r1, vTidInGrp0.xxxx\nlds_write_vec mem0, r1\nfence_lds\n\
+        iadd r2.x, vTidInGrp0.x, l0.x\nand r2.x, r2.x, l0.y\nlds_read_vec r3, r2.x000\nlds_write_vec mem0, r3\n\
+        fence_lds\nlds_read_vec r3, r2.x000\nishl r0.x, vTidInGrp0.x, l0.z\n\
+        uav_raw_store_id(0) mem0.x___, r0.x, r3.x\nend\n";
+    let got = Machine::new().compute(text, 64, 64);
+    assert!((0..64).all(|t| got[t] as usize == (t + 2) % 64));
+}
+
+#[test]
+fn neighbour_exchange_transposes_quads() {
+    // Thread t owns (4t, 4t+1, 4t+2, 4t+3); after the exchange it holds component t%4 of its quad's threads.
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_lds_size_per_thread 4\ndcl_raw_uav_id(0)\n\
+        dcl_literal l0, 0, 1, 2, 3\ndcl_literal l1, 4, 4, 4, 4\nishl r0.x, vTidInGrp0.x, l0.z\niadd r1, r0.xxxx, l0\n\
+        lds_write_vec mem0, r1\nfence_lds\nlds_read_vec_neighborExch r3, vTidInGrp0.x000\n\
+        ishl r0.x, r0.x, l0.z\nuav_raw_store_id(0) mem0.xyzw, r0.x, r3\nend\n";
+    let got = Machine::new().compute(text, 64, 256);
+    for t in 0..64 {
+        for c in 0..4 {
+            assert_eq!(got[4 * t + c] as usize, 4 * ((t & !3) + c) + (t & 3));
+        }
+    }
+}
+
+#[test]
+fn atomics_add_up_over_all_groups() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 4, 8\n\
+        uav_read_add_id(0) r1.x, l0.x, l0.y\numax r2.x, r1.x, l0.x\nuav_add_id(0) l0.z, r1.x\n\
+        uav_umax_id(0) l0.w, r1.x\nend\n";
+    let machine = Machine::new();
+    let out = machine.surface(Format::UnsignedInt32x1, 4, 1);
+    let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
+    machine.run(text, bindings, grid(500, 64));
+    let n = 500 * 64u32;
+    // Every ticket from 0 to n − 1 was given out once.
+    assert_eq!(read(&out, 3), [n, (u64::from(n) * u64::from(n - 1) / 2) as u32, n - 1]);
+}
+
+#[test]
+fn compare_exchange_and_out_of_range_atomics() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 7, 4, 4096\n\
+        dcl_literal l1, 2, 1, 0, 16\nuav_read_cmp_xchg_id(0) r1.x, l0.x, l0.y, l0.x\n\
+        ishl r0.x, vTidInGrpFlat0.x, l1.x\niadd r0.x, r0.x, l1.w\nuav_read_add_id(0) r2.x, l0.w, l0.y\n\
+        iadd r1.x, r1.x, r2.x\nuav_raw_store_id(0) mem0.x___, r0.x, r1.x\nend\n";
+    let got = Machine::new().compute(text, 64, 68);
+    assert_eq!(got[0], 7);
+    // Lane 0 saw 0, all later ones 7; the atomic outside returned 0.
+    assert_eq!(got[4], 0);
+    assert!(got[5..].iter().all(|&old| old == 7));
+}
+
+#[test]
+fn gds_lives_for_a_launch() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_gds_id(0) 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 2, 3\n\
+        gds_read_add_id(0) r1.x, l0.x, l0.y\nuav_umax_id(0) l0.x, r1.x\nend\n";
+    let machine = Machine::new();
+    let out = machine.surface(Format::UnsignedInt32x1, 4, 1);
+    let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
+    for _ in 0..2 {
+        machine.run(text, bindings.clone(), grid(10, 64));
+        assert_eq!(read(&out, 1), [639]);
+    }
+}
+
+#[test]
+fn append_counters_outlive_launches() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 2, 0, 0\n\
+        append_buf_alloc_id(0) r1.x\nishl r0.x, r1.x, l0.y\nuav_raw_store_id(0) mem0.x___, r0.x, r1.x\nend\n";
+    let machine = Machine::new();
+    let out = machine.surface(Format::UnsignedInt32x1, 256, 1);
+    let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
+    machine.run(text, bindings.clone(), grid(2, 64));
+    machine.run(text, bindings, grid(2, 64));
+    assert_eq!(read(&out, 256), (0..256).collect::<Vec<u32>>());
+}
+
+#[test]
+fn thread_numbers_of_a_three_dimensional_grid() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 4, 3, 2\ndcl_raw_uav_id(0)\ndcl_literal l0, 5, 32, 0, 0\n\
+        dcl_literal l1, 0, 16, 4, 1\n\
+        umul r0.x, vAbsTidFlat.x, l0.y\nuav_raw_store_id(0) mem0.xyz_, r0.x, vAbsTid0.xyzx\niadd r0.x, r0.x, l1.y\n\
+        mov r1.x, vTidInGrpFlat.x\nmov r1._y__, vThreadGrpIdFlat.x\n\
+        uav_raw_store_id(0) mem0.xy__, r0.x, r1\nend\n";
+    let machine = Machine::new();
+    let (groups, block) = ([2u32, 3, 2], [4u32, 3, 2]);
+    let threads = 24 * 12;
+    let out = machine.surface(Format::UnsignedInt32x1, 8 * threads, 1);
+    let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
+    machine.run(text, bindings, Extent::Grid { groups, block });
+    let got = read(&out, 8 * threads as usize);
+    for flat in 0..threads {
+        let (group, own) = (flat / 24, flat % 24);
+        let g = [group % 2, group / 2 % 3, group / 6];
+        let t = [own % 4, own / 4 % 3, own / 12];
+        let at = 8 * flat as usize;
+        assert_eq!(got[at..at + 3], [g[0] * 4 + t[0], g[1] * 3 + t[1], g[2] * 2 + t[2]]);
+        assert_eq!(got[at + 4..at + 6], [own, group]);
+    }
+}

@@ -1,0 +1,166 @@
+//! Queues: order, copies, errors, many small launches from several threads, closing with work in flight.
+
+mod harness;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cal_hal::{Backend, Bindings, Command, DeviceOptions, Error, Format, Heap, MemoryRequest};
+use harness::{Machine, domain, grid, read, write};
+
+const ENDLESS: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 0, 0\n\
+    whileloop\niadd r0.x, r0.x, l0.y\nendloop\nuav_raw_store_id(0) mem0.x___, l0.x, r0.x\nend\n";
+
+const ADD: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 0, 0\n\
+    uav_add_id(0) l0.x, l0.y\nend\n";
+
+fn one_uav(machine: &Machine) -> (cal_hal::Surface, Bindings) {
+    let out = machine.surface(Format::UnsignedInt32x1, 64, 1);
+    let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
+    (out, bindings)
+}
+
+#[test]
+fn many_small_launches_from_several_threads() {
+    let machine = Machine::new();
+    let kernel = machine.kernel(ADD);
+    let (out, bindings) = one_uav(&machine);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let queue = machine.device.create_queue().unwrap();
+            let (kernel, bindings) = (kernel.clone(), Arc::new(bindings.clone()));
+            scope.spawn(move || {
+                let mut last = 0;
+                for i in 0..500 {
+                    let extent = grid(1 + i % 3, 64);
+                    last = queue
+                        .submit(Command::Launch {
+                            kernel: kernel.clone(),
+                            bindings: bindings.clone(),
+                            extent,
+                        })
+                        .unwrap();
+                    match i % 4 {
+                        0 => queue.wait(last).unwrap(),
+                        1 => queue.flush().unwrap(),
+                        _ => {}
+                    }
+                    assert!(queue.completed() <= last);
+                }
+                queue.wait(last).unwrap();
+                assert_eq!(queue.completed(), last);
+                assert!(queue.busy() > Duration::ZERO);
+            });
+        }
+    });
+    // 500 launches of 1, 2, 3, 1, … groups.
+    let groups: u32 = (0..500).map(|i| 1 + i % 3).sum();
+    assert_eq!(read(&out, 1), [4 * 64 * groups]);
+}
+
+#[test]
+fn a_flushed_queue_runs_without_a_waiter() {
+    let machine = Machine::new();
+    let (out, bindings) = one_uav(&machine);
+    let ticket = machine.submit(&machine.kernel(ADD), bindings, grid(3, 64));
+    assert_eq!(machine.queue.completed(), 0);
+    machine.queue.flush().unwrap();
+    let start = Instant::now();
+    while machine.queue.completed() < ticket {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        std::thread::yield_now();
+    }
+    assert_eq!(read(&out, 1), [192]);
+}
+
+#[test]
+fn copies_keep_order_and_pitch() {
+    let machine = Machine::new();
+    let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+        mov o0, vWinCoord0.xyxy\nend\n";
+    let drawn = machine.pitched(Format::Float32x2, 10, 7, 64);
+    let copied = machine.pitched(Format::Float32x2, 12, 9, 13);
+    let bindings = Bindings { outputs: vec![(0, drawn.clone())], ..Bindings::default() };
+    machine.submit(&machine.kernel(text), bindings, domain(10, 7));
+    let ticket = machine.queue.submit(Command::Copy { src: drawn, dst: copied.clone() }).unwrap();
+    machine.queue.wait(ticket).unwrap();
+    let got = read(&copied, 2 * 13 * 9);
+    for row in 0..9 {
+        for column in 0..13 {
+            let at = 2 * (row * 13 + column);
+            let inside = row < 7 && column < 10;
+            let expected = if inside { [column as f32 + 0.5, row as f32 + 0.5] } else { [0.0; 2] };
+            assert_eq!(got[at..at + 2], expected.map(f32::to_bits), "column {column} row {row}");
+        }
+    }
+}
+
+#[test]
+fn a_copy_that_does_not_fit_fails_and_the_queue_goes_on() {
+    let machine = Machine::new();
+    let (small, large) = (machine.surface(Format::Float32x1, 4, 1), machine.surface(Format::Float32x1, 8, 1));
+    let bad = machine.queue.submit(Command::Copy { src: large.clone(), dst: small.clone() }).unwrap();
+    write(&small, &[1, 2, 3, 4]);
+    let good = machine.queue.submit(Command::Copy { src: small, dst: large.clone() }).unwrap();
+    machine.queue.wait(good).unwrap();
+    assert!(matches!(machine.queue.error(bad), Some(Error::Failed(_))));
+    assert_eq!(machine.queue.error(good), None);
+    assert_eq!(read(&large, 5), [1, 2, 3, 4, 0]);
+}
+
+#[test]
+fn the_watchdog_ends_an_endless_kernel_and_only_that() {
+    let options = DeviceOptions { watchdog: Some(Duration::from_millis(50)), ..DeviceOptions::default() };
+    let machine = Machine::with(&options);
+    let (out, bindings) = one_uav(&machine);
+    let endless = machine.submit(&machine.kernel(ENDLESS), bindings.clone(), grid(100, 64));
+    let next = machine.submit(&machine.kernel(ADD), bindings, grid(1, 64));
+    machine.queue.wait(next).unwrap();
+    assert!(matches!(machine.queue.error(endless), Some(Error::Timeout(_))));
+    assert_eq!(machine.queue.error(next), None);
+    assert_eq!(read(&out, 1), [64]);
+}
+
+#[test]
+fn dropping_a_queue_stops_what_it_runs() {
+    let machine = Machine::new();
+    let (_, bindings) = one_uav(&machine);
+    let kernel = machine.kernel(ENDLESS);
+    for pause in [0, 5] {
+        let queue = machine.device.create_queue().unwrap();
+        let launch = Command::Launch {
+            kernel: kernel.clone(),
+            bindings: Arc::new(bindings.clone()),
+            extent: grid(10, 64),
+        };
+        queue.submit(launch.clone()).unwrap();
+        queue.submit(launch).unwrap();
+        queue.flush().unwrap();
+        std::thread::sleep(Duration::from_millis(pause));
+        drop(queue);
+    }
+    // The workers are free again, and go with the device.
+    let ticket = machine.submit(&machine.kernel(ADD), bindings, grid(1, 64));
+    machine.queue.flush().unwrap();
+    machine.queue.wait(ticket).unwrap();
+    drop(machine);
+}
+
+#[test]
+fn a_missing_binding_is_an_error_not_a_panic() {
+    let machine = Machine::new();
+    let error = machine.try_run(ADD, Bindings::default(), grid(1, 64)).unwrap_err();
+    assert_eq!(error, Error::Failed("uav0 is not bound".into()));
+}
+
+#[test]
+fn memory_is_refused_not_overcommitted() {
+    let adapter = backend_cpu::CpuBackend::new().adapters()[0].clone();
+    let device = adapter.open(&DeviceOptions::default()).unwrap();
+    let request = MemoryRequest { bytes: 1 << 50, heap: Heap::Local };
+    assert!(matches!(device.allocate(request), Err(Error::OutOfMemory(_))));
+    assert!(device.allocate(MemoryRequest { bytes: 4096, heap: Heap::RemoteCached }).is_ok());
+    let attributes = adapter.attributes();
+    assert_eq!((attributes.target, attributes.wavefront_size), (8, 64));
+    assert!(attributes.simds > 0 && attributes.engine_clock > 0 && attributes.local_ram > 0);
+}
