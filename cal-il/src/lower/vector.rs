@@ -329,20 +329,30 @@ impl Builder<'_> {
         self.positions(&src, components)
     }
 
+    /// Exponent and significand come from the bits, so that they belong together next to a power of two, where a
+    /// rounded logarithm is already the next whole number. A zero has significand 1, as in Direct3D.
     fn log_partial(&mut self, inst: &Inst, dst: &Dst) {
+        const INFINITY: Operand = Operand::Imm(0x7F80_0000);
+        const TWO: Operand = Operand::Imm(0x4000_0000);
         let c = &inst.controls;
         let a = self.position(&inst.src[0], 3, View::Float);
         let a = self.value(LaneOp::Abs, &[a]);
         let zeroop = Operand::Imm(c.zeroop.unwrap_or(Zeroop::FltMax) as u32);
-        let mask = written(dst);
-        let log = if mask & 0b0111 != 0 { self.value(LaneOp::Log, &[a, zeroop]) } else { ZERO_WORD };
-        let exponent = if mask & 0b0011 != 0 { self.value(LaneOp::Floor, &[log]) } else { ZERO_WORD };
+        let log = if written(dst) & 0b0101 != 0 { self.value(LaneOp::Log, &[a, zeroop]) } else { ZERO_WORD };
+        let zero = self.value(LaneOp::Eq, &[a, ZERO_WORD]);
         self.write_each(dst, c, |builder, k| match k {
-            0 => Value::Word(exponent),
+            0 => {
+                let exponent = builder.value(LaneOp::FrexpExp, &[a]);
+                let exponent = builder.value(LaneOp::Iadd, &[exponent, Operand::Imm(!0)]);
+                let exponent = builder.value(LaneOp::Itof, &[exponent]);
+                let finite = builder.value(LaneOp::Lt, &[a, INFINITY]);
+                let exponent = builder.value(LaneOp::SelectF, &[finite, exponent, log]);
+                Value::op(LaneOp::SelectF, &[zero, log, exponent])
+            }
             1 => {
-                let power = builder.value(LaneOp::Exp, &[exponent]);
-                let infinity = Operand::Imm(Zeroop::Infinity as u32);
-                Value::op(LaneOp::Div, &[a, power, infinity])
+                let significand = builder.value(LaneOp::FrexpMant, &[a]);
+                let significand = builder.value(LaneOp::MulIeee, &[significand, TWO]);
+                Value::op(LaneOp::SelectF, &[zero, ONE_WORD, significand])
             }
             2 => Value::Word(log),
             _ => Value::Word(ONE_WORD),

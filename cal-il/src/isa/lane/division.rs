@@ -164,11 +164,13 @@ pub fn div<A: Algebra>(a: &mut A, x: A::W, y: A::W, zeroop: A::W) -> A::W {
     a.select(replace, limit, quotient)
 }
 
-/// 1 / x, correctly rounded; a zero x by `zeroop`.
+/// 1 / x, correctly rounded; a zero x by `zeroop`, with the sign of x even for `zero`.
 #[inline(always)]
 pub fn rcp<A: Algebra>(a: &mut A, x: A::W, zeroop: A::W) -> A::W {
     let one = a.word(0x3F80_0000);
-    div(a, one, x, zeroop)
+    let quotient = div(a, one, x, zeroop);
+    let keep = expr!(a, both(is_zero(x), ieq(zeroop, 1)));
+    a.select(keep, x, quotient)
 }
 
 /// x − y · trunc(x / y), the sign of x (`mod`); NaN if y = 0.

@@ -44,11 +44,13 @@ pub fn div<A: Algebra>(a: &mut A, x: A::Q, y: A::Q, zeroop: A::W) -> A::Q {
     a.selectq(replace, limit, quotient)
 }
 
-/// 1 / x, correctly rounded; a zero x by `zeroop`.
+/// 1 / x, correctly rounded; a zero x by `zeroop`, with the sign of x even for `zero`.
 #[inline(always)]
 pub fn rcp<A: Algebra>(a: &mut A, x: A::Q, zeroop: A::W) -> A::Q {
     let one = a.quad(1f64.to_bits());
-    div(a, one, x, zeroop)
+    let quotient = div(a, one, x, zeroop);
+    let keep = expr!(a, both(is_dzero(x), ieq(zeroop, 1)));
+    a.selectq(keep, x, quotient)
 }
 
 /// √x, correctly rounded.

@@ -1,0 +1,17 @@
+//! Cases made from the instruction table: every arithmetic row × specifiers × masks, swizzles, modifiers, over edge
+//! values and random ones, with expected words from [`crate::reference`]; and families of cases over formats,
+//! atomics and coverage of refused rows that a model of a few lines can work out.
+//!
+//! Nothing is written to disk; the cases are the same in every run.
+
+mod alu;
+mod values;
+
+pub use alu::alu;
+
+use crate::case::Case;
+
+/// All generated cases.
+pub fn all() -> Vec<Case> {
+    alu()
+}

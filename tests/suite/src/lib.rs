@@ -1,0 +1,20 @@
+//! The conformance suite: cases with expected values that no code under test computed, and one runner for them
+//! on any backend.
+//!
+//! ```text
+//! tests/cases/**/*.il ─[case::parse]→ Case ┐
+//! instruction table ─[generate]→ Case      ├─[runner]→ Verdicts ─[report]→ CONFORMANCE.md
+//! found/*.il (kept fuzz finds) → Case      ┘
+//! ```
+//!
+//! Expected values are written by hand, or come from [`reference`]: a second reading of the documents over a
+//! softfloat, wide integers and multiple-precision numbers. It shares nothing with `cal_il::isa::lane`.
+
+pub mod case;
+pub mod generate;
+pub mod known;
+mod memory;
+pub mod reference;
+pub mod report;
+pub mod runner;
+pub mod suite;

@@ -1,0 +1,245 @@
+//! Runs cases on a backend: compile, allocate, upload, launch, wait, compare.
+//!
+//! Input: cases and a device; output: a [`Verdict`] for each. A panic in a compiler stage or a backend fails the
+//! case that caused it, not the run. Memory that a case does not mention, padding included, must not change.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cal_hal::{
+    Backend, Bindings, Command, Device, DeviceOptions, FloatMode, Heap, Memory, MemoryRequest, Queue, Surface,
+};
+use rayon::prelude::*;
+
+use crate::case::{Buffer, Case, Slot};
+use crate::memory;
+
+/// How a case ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// As expected.
+    Passed,
+    /// The device or the mode is not meant to run it; says why.
+    Skipped(String),
+    /// What was wrong, a line each.
+    Failed(Vec<String>),
+}
+
+/// A device under test.
+pub struct Runner {
+    device: Arc<dyn Device>,
+    mode: FloatMode,
+    fp64: bool,
+    compute: bool,
+    /// `backend: device`, for people.
+    pub name: String,
+}
+
+/// Lines printed for one failed case.
+const MOST_LINES: usize = 12;
+
+impl Runner {
+    /// Opens the first device of a backend, or the first whose name contains `device`.
+    pub fn open(backend: &dyn Backend, device: Option<&str>, mode: FloatMode) -> Result<Runner, String> {
+        let adapters = backend.adapters();
+        let adapter = adapters
+            .iter()
+            .find(|a| device.is_none_or(|d| a.attributes().name.to_lowercase().contains(&d.to_lowercase())))
+            .ok_or_else(|| format!("the {} backend has no such device here", backend.name()))?;
+        let options =
+            DeviceOptions { float_mode: mode, watchdog: Some(Duration::from_secs(30)), checks: false };
+        let attributes = adapter.attributes();
+        Ok(Runner {
+            device: adapter.open(&options).map_err(|e| e.to_string())?,
+            mode,
+            fp64: attributes.double_precision,
+            compute: attributes.compute,
+            name: format!("{}: {}", backend.name(), attributes.name),
+        })
+    }
+
+    /// Runs all cases over the machine's cores, verdicts in their order.
+    pub fn run_all(&self, cases: &[Case]) -> Vec<Verdict> {
+        cases
+            .par_iter()
+            .map_init(
+                || self.device.create_queue(),
+                |queue, case| match queue {
+                    Ok(queue) => self.run(case, queue.as_ref()),
+                    Err(error) => Verdict::Failed(vec![format!("no queue: {error}")]),
+                },
+            )
+            .collect()
+    }
+
+    /// Runs one case.
+    pub fn run(&self, case: &Case, queue: &dyn Queue) -> Verdict {
+        if case.needs.fp64 && !self.fp64 {
+            return Verdict::Skipped("no 64-bit floats".into());
+        }
+        if case.needs.compute && !self.compute {
+            return Verdict::Skipped("no compute kernels".into());
+        }
+        if case.faithful_only && self.mode == FloatMode::Native {
+            return Verdict::Skipped("holds in faithful mode only".into());
+        }
+        match catch_unwind(AssertUnwindSafe(|| self.attempt(case, queue))) {
+            Ok(Ok(())) => Verdict::Passed,
+            Ok(Err(lines)) => Verdict::Failed(lines),
+            Err(panic) => Verdict::Failed(vec![format!("panic: {}", panic_text(&*panic))]),
+        }
+    }
+
+    fn attempt(&self, case: &Case, queue: &dyn Queue) -> Result<(), Vec<String>> {
+        let one = |what: &str, error: &dyn std::fmt::Display| vec![format!("{what}: {error}")];
+        let program = match (cal_il::compile(case.text.as_bytes()), &case.refused) {
+            (Ok(program), None) => program,
+            (Ok(_), Some(rule)) => return Err(vec![format!("compiles, but must be refused ({rule})")]),
+            (Err(errors), refused) => return refusal(&case.text, &errors, refused.as_deref()),
+        };
+        let Some(extent) = case.extent else { return Err(vec!["a case without threads".into()]) };
+        let kernel = self.device.load(Arc::new(program)).map_err(|e| one("load", &e))?;
+        let mut memories = Vec::new();
+        for buffer in &case.buffers {
+            memories.push(self.place(buffer).map_err(|e| one("memory", &e))?);
+        }
+        let command = Command::Launch { kernel, bindings: Arc::new(bind(case, &memories)), extent };
+        let ticket = queue.submit(command).map_err(|e| one("submit", &e))?;
+        queue.wait(ticket).map_err(|e| one("wait", &e))?;
+        if let Some(error) = queue.error(ticket) {
+            return Err(one("launch", &error));
+        }
+        let mut lines = Vec::new();
+        for (buffer, memory) in case.buffers.iter().zip(&memories) {
+            let bytes = memory::read(memory.as_ref()).map_err(|e| one("map", &e))?;
+            compare(buffer, &bytes, self.mode == FloatMode::Native, &mut lines);
+        }
+        if lines.is_empty() { Ok(()) } else { Err(lines) }
+    }
+
+    fn place(&self, buffer: &Buffer) -> cal_hal::Result<Arc<dyn Memory>> {
+        let bytes = spread(buffer);
+        let request = MemoryRequest {
+            bytes: (bytes.len() as u64).next_multiple_of(4096).max(4096),
+            heap: Heap::RemoteCached,
+        };
+        let memory = self.device.allocate(request)?;
+        memory::write(memory.as_ref(), &bytes)?;
+        Ok(memory)
+    }
+}
+
+/// The initial bytes with rows at their pitch.
+fn spread(buffer: &Buffer) -> Vec<u8> {
+    let pitch = buffer.pitch() as usize * buffer.format.bytes() as usize;
+    let mut bytes = vec![0; pitch * buffer.height as usize];
+    for (k, row) in buffer.initial.chunks(buffer.row_bytes().max(1)).enumerate() {
+        bytes[k * pitch..k * pitch + row.len()].copy_from_slice(row);
+    }
+    bytes
+}
+
+fn bind(case: &Case, memories: &[Arc<dyn Memory>]) -> Bindings {
+    let mut bindings = Bindings { samplers: case.samplers.clone(), ..Bindings::default() };
+    bindings.domain_params = case.params.map(Box::new);
+    for (buffer, memory) in case.buffers.iter().zip(memories) {
+        let surface = Surface {
+            memory: memory.clone(),
+            width: buffer.width,
+            height: buffer.height,
+            pitch: buffer.pitch(),
+            format: buffer.format,
+        };
+        for slot in &buffer.slots {
+            let surface = surface.clone();
+            match *slot {
+                Slot::Resource(n) => bindings.resources.push((n, surface)),
+                Slot::Constant(n) => bindings.constants.push((n, surface)),
+                Slot::Output(n) => bindings.outputs.push((n, surface)),
+                Slot::Uav(n) => bindings.uavs.push((n, surface)),
+                Slot::Global => bindings.global = Some(surface),
+            }
+        }
+    }
+    bindings
+}
+
+/// Compares memory with what is wanted, and everything else with what it was.
+fn compare(buffer: &Buffer, memory: &[u8], loose: bool, lines: &mut Vec<String>) {
+    let pitch = buffer.pitch() as usize * buffer.format.bytes() as usize;
+    let row = buffer.row_bytes().max(1);
+    let place = |at: usize| at / row * pitch + at % row;
+    let mut untouched = spread(buffer);
+    untouched.resize(memory.len(), 0);
+    let mut wrong = 0;
+    for &(at, want) in buffer.expected.iter().flatten() {
+        let start = place(at);
+        let found = &memory[start..start + want.bytes()];
+        if !want.accepts(found, loose) {
+            wrong += 1;
+            if lines.len() < MOST_LINES {
+                let hex: String = found.iter().rev().map(|b| format!("{b:02X}")).collect();
+                lines.push(format!(
+                    "{} byte {at} (word {}): 0x{hex}, wanted {want:X?}",
+                    buffer.slots[0],
+                    at / 4
+                ));
+            }
+        }
+        untouched[start..start + want.bytes()].copy_from_slice(found);
+    }
+    if wrong > MOST_LINES {
+        lines.push(format!("{}: {wrong} wrong in all", buffer.slots[0]));
+    }
+    if let Some(at) = (0..memory.len()).find(|&k| memory[k] != untouched[k]) {
+        lines.push(format!(
+            "{}: memory byte {at} changed to {:02X}, which nothing should write",
+            buffer.slots[0], memory[at]
+        ));
+    }
+}
+
+/// Judges the compiler's errors.
+fn refusal(
+    text: &str,
+    errors: &[cal_il::diagnostic::Diagnostic],
+    wanted: Option<&str>,
+) -> Result<(), Vec<String>> {
+    if let Some(wanted) = wanted
+        && errors
+            .iter()
+            .any(|e| e.rule.contains(wanted) || e.message.to_lowercase().contains(&wanted.to_lowercase()))
+    {
+        return Ok(());
+    }
+    let mut lines: Vec<String> = errors
+        .iter()
+        .take(4)
+        .map(|e| {
+            let line = text.as_bytes()[..(e.span.start as usize).min(text.len())]
+                .iter()
+                .filter(|b| **b == b'\n')
+                .count();
+            format!(
+                "line {}: {} [{}]: {}",
+                line + 1,
+                e.message,
+                e.rule,
+                text.lines().nth(line).unwrap_or_default()
+            )
+        })
+        .collect();
+    if let Some(wanted) = wanted {
+        lines.push(format!("refused, but not for `{wanted}`"));
+    }
+    Err(lines)
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("of unknown kind")
+}
