@@ -54,6 +54,7 @@ operations! {
     "sqrt" TWO_BINADES, false, f64::sqrt, |x, a| root::sqrt(a, x);
     "sqrt-integer" TWO_BINADES, false, f64::sqrt, |x, a| root::square_root(a, x);
     "rsq" TWO_BINADES, false, |x| 1.0 / x.sqrt(), |x, a| root::rsq(a, x, INFINITY);
+    "rsq-integer" TWO_BINADES, false, |x| 1.0 / x.sqrt(), |x, a| root::reciprocal_root(a, x);
     "exp" EXPONENTS, true, f64::exp2, |x, a| exponential::exp2(a, x);
     "exn" EXPONENTS, true, f64::exp, |x, a| exponential::exp(a, x);
     "log" POSITIVE, false, f64::log2, |x, a| exponential::log2(a, x, INFINITY);

@@ -119,6 +119,8 @@ impl Algebra for Scalar {
             whole.to_bits() | a & 0x8000_0000
         };
         fma(a: u32, b: u32, c: u32) -> u32 = Scalar.flush(f(a).mul_add(f(b), f(c)).to_bits());
+        // Double precision lands on the right side of every midpoint: all significands were tried.
+        frsqrt(a: u32) -> u32 = ((1.0 / f64::from(f(a)).sqrt()) as f32).to_bits();
         fsqrt(a: u32) -> u32 = f(a).sqrt().to_bits();
         fdiv(a: u32, b: u32) -> u32 = Scalar.flush((f(a) / f(b)).to_bits());
     }

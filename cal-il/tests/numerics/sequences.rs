@@ -3,7 +3,7 @@
 use cal_il::isa::lane::{Class, apply, fold};
 use cal_il::isa::{Algebra, LaneOp, Scalar};
 
-use super::support::Random;
+use super::support::{Random, edges};
 
 /// The required methods and nothing else: every provided one runs as its sequence.
 struct Sequences;
@@ -127,25 +127,52 @@ impl Algebra for Sequences {
     }
 }
 
+fn compare(op: LaneOp, operands: &[u64]) {
+    let mut words = Vec::new();
+    for (class, operand) in op.arguments().iter().zip(operands) {
+        match class {
+            Class::F => words.push(Scalar.flush(*operand as u32)),
+            Class::W => words.push(*operand as u32),
+            Class::Q => words.extend([*operand as u32, (*operand >> 32) as u32]),
+        }
+    }
+    let (mut a, mut b) = (apply(&mut Sequences, op, &words), fold(op, &words));
+    if op.result() == Class::F {
+        (a.0, b.0) = (Scalar.canonical(a.0), Scalar.canonical(b.0));
+    }
+    assert_eq!(a, b, "{} {words:X?}", op.name());
+}
+
 #[test]
 fn sequences_agree_with_the_machine() {
     let mut random = Random(7);
     for op in LaneOp::ALL {
+        let classes = op.arguments();
+        // All combinations of up to two operands, a sample of those of more.
+        edges(classes, 0, [1, 1, 1, 7, 211][classes.len()], |operands| compare(*op, operands));
         for _ in 0..20_000 {
-            let mut words = Vec::new();
-            for class in op.arguments() {
-                let operand = random.operand(*class);
-                match class {
-                    Class::F => words.push(Scalar.flush(operand as u32)),
-                    Class::W => words.push(operand as u32),
-                    Class::Q => words.extend([operand as u32, (operand >> 32) as u32]),
-                }
-            }
-            let (mut a, mut b) = (apply(&mut Sequences, *op, &words), fold(*op, &words));
-            if op.result() == Class::F {
-                (a.0, b.0) = (Scalar.canonical(a.0), Scalar.canonical(b.0));
-            }
-            assert_eq!(a, b, "{} {words:X?}", op.name());
+            let operands: Vec<u64> = classes.iter().map(|c| random.operand(*c)).collect();
+            compare(*op, &operands);
+        }
+    }
+}
+
+#[test]
+fn quotients_and_sums_of_products_at_the_edge_of_the_normal_range() {
+    // Exact values just below 2^-126 round up to it at the spacing of denormals.
+    for (x, y) in [(0x00FF_FFFF, 0x4000_0000), (0x00FF_FFFE, 0x4000_0000), (0x007F_FFFF, 0x3F80_0000)] {
+        let quotient = f32::from_bits(x) / f32::from_bits(y);
+        assert_eq!(apply(&mut Sequences, LaneOp::Div, &[x, y, 2]).0, Scalar.flush(quotient.to_bits()));
+    }
+    let mut random = Random(9);
+    for _ in 0..200_000 {
+        // x · y near 2^-126, z a tiny correction or zero.
+        let x = 0x3F00_0000 + (random.next() as u32 >> 8);
+        let y = (2f64.powi(-126) / f64::from(f32::from_bits(x))) as f32;
+        let z = if random.next() % 2 == 0 { 0 } else { 0x0080_0000 | random.next() as u32 & 0x8000_0000 };
+        for y in [y.to_bits(), y.to_bits() + 1, y.to_bits() - 1] {
+            compare(LaneOp::Fma, &[x.into(), y.into(), z.into()]);
+            compare(LaneOp::Div, &[y.into(), x.into(), 2]);
         }
     }
 }

@@ -9,8 +9,9 @@ use cal_il::isa::lane::{Class, fold};
 const RANDOM: usize = 1_000_000;
 
 /// Words worth trying in all combinations: floats around every rule, small and extreme integers.
-const WORDS: [u32; 40] = [
+const WORDS: [u32; 41] = [
     0x0000_0000,
+    0x4000_0000,
     0x8000_0000,
     0x0000_0001,
     0x8000_0001,
@@ -158,30 +159,19 @@ pub fn check(op: LaneOp, literals: &[u64], reference: impl Fn(&[u64]) -> u64 + S
 
 /// Requires that `property` of operands and result holds, on the same operands.
 pub fn hold(op: LaneOp, literals: &[u64], property: impl Fn(&[u64], u64) -> bool + Sync) {
+    let classes = &op.arguments()[..op.arguments().len() - literals.len()];
     let compare = |operands: &[u64]| {
-        let got = evaluate(op, operands);
-        assert!(property(operands, got), "{} {operands:X?} gives {got:X}", op.name());
+        let all: Vec<u64> = operands.iter().chain(literals).copied().collect();
+        let got = evaluate(op, &all);
+        assert!(property(&all, got), "{} {all:X?} gives {got:X}", op.name());
     };
     let compare = &compare;
-    let classes = &op.arguments()[..op.arguments().len() - literals.len()];
     thread::scope(|scope| {
         for half in 0..2 {
             scope.spawn(move || {
-                let mut operands = vec![0; classes.len()];
-                operands.extend_from_slice(literals);
-                let sizes: Vec<usize> =
-                    classes.iter().map(|c| if *c == Class::Q { QUADS.len() } else { WORDS.len() }).collect();
-                let combinations: usize = sizes.iter().product();
-                for number in (half..combinations).step_by(2) {
-                    let mut rest = number;
-                    for (k, class) in classes.iter().enumerate() {
-                        let index = rest % sizes[k];
-                        rest /= sizes[k];
-                        operands[k] = if *class == Class::Q { QUADS[index] } else { WORDS[index].into() };
-                    }
-                    compare(&operands);
-                }
+                edges(classes, half, 2, compare);
                 let mut random = Random(half as u64);
+                let mut operands = vec![0; classes.len()];
                 for _ in 0..RANDOM / 2 {
                     for (operand, class) in operands.iter_mut().zip(classes) {
                         *operand = random.operand(*class);
@@ -191,4 +181,21 @@ pub fn hold(op: LaneOp, literals: &[u64], property: impl Fn(&[u64], u64) -> bool
             });
         }
     });
+}
+
+/// Calls `body` with every `step`-th combination of edge values from number `first` on.
+pub fn edges(classes: &[Class], first: usize, step: usize, body: impl Fn(&[u64])) {
+    let sizes: Vec<usize> =
+        classes.iter().map(|c| if *c == Class::Q { QUADS.len() } else { WORDS.len() }).collect();
+    let combinations: usize = sizes.iter().product();
+    let mut operands = vec![0; classes.len()];
+    for number in (first..combinations).step_by(step) {
+        let mut rest = number;
+        for (k, class) in classes.iter().enumerate() {
+            let index = rest % sizes[k];
+            rest /= sizes[k];
+            operands[k] = if *class == Class::Q { QUADS[index] } else { WORDS[index].into() };
+        }
+        body(&operands);
+    }
 }

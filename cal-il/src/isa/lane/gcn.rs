@@ -1,7 +1,8 @@
 //! Steps of division and range reduction that Graphics Core Next added: `div_scale`, `div_fmas`, `div_fixup`,
 //! their double forms, and `dtrig_preop`.
 //!
-//! They follow the published instruction set manuals. The hardware passes one flag from the scaling to the
+//! They follow the published instruction set manuals, except where those would overflow: a denominator whose
+//! reciprocal is denormal is scaled down, never up. The hardware passes one flag from the scaling to the
 //! multiply-add outside the operands; here it is a result of its own and an operand.
 
 use super::double;
@@ -63,6 +64,8 @@ struct Scaling<B> {
     up: B,
     /// Scale both down.
     down: B,
+    /// Scale the denominator down.
+    denominator_down: B,
     /// The quotient has to be scaled at the end.
     flag: B,
 }
@@ -93,14 +96,15 @@ fn scaling<A: Algebra>(
     let down = case(a, denormal_inverse);
     let numerator = case(a, denormal_quotient);
     let tiny = case(a, tiny_numerator);
-    let denominator = a.either(huge, both);
+    let flag = a.either(huge, both);
     Scaling {
         invalid: zero,
-        denominator,
+        denominator: huge,
         numerator,
         up: a.either(denormal, tiny),
         down,
-        flag: a.either(denominator, numerator),
+        denominator_down: both,
+        flag: a.either(flag, numerator),
     }
 }
 
@@ -124,10 +128,12 @@ fn scaling_of_floats<A: Algebra>(a: &mut A, denominator: A::W, numerator: A::W) 
 #[inline(always)]
 pub fn div_scale<A: Algebra>(a: &mut A, x: A::W, denominator: A::W, numerator: A::W) -> A::W {
     let s = scaling_of_floats(a, denominator, numerator);
-    let is_denominator = expr!(a, both({ s.denominator }, feq(x, denominator)));
+    let of_denominator = a.feq(x, denominator);
+    let is_denominator = a.both(s.denominator, of_denominator);
     let is_numerator = expr!(a, both({ s.numerator }, feq(x, numerator)));
+    let down = expr!(a, either({ s.down }, both({ s.denominator_down }, of_denominator)));
     let up = expr!(a, either({ s.up }, either(is_denominator, is_numerator)));
-    let factor = expr!(a, select({ s.down }, 0x1F80_0000, 0x3F80_0000));
+    let factor = expr!(a, select(down, 0x1F80_0000, 0x3F80_0000));
     let factor = expr!(a, select(up, 0x5F80_0000, factor));
     let scaled = float::mul_ieee(a, x, factor);
     expr!(a, select({ s.invalid }, 0x7FC0_0000, scaled))
@@ -140,15 +146,19 @@ pub fn div_scale_flag<A: Algebra>(a: &mut A, _: A::W, denominator: A::W, numerat
     a.mask(s.flag)
 }
 
-/// x · y + z rounded once, times 2^32 if the flag is set.
+/// x · y + z rounded once; if the flag is set, times 2^64 where z, the quotient so far, is 2 or more, else
+/// times 2^-64.
 #[inline(always)]
 pub fn div_fmas<A: Algebra>(a: &mut A, x: A::W, y: A::W, z: A::W, flag: A::W) -> A::W {
     let sum = a.fma(x, y, z);
-    let scaled = expr!(a, flush(fmul_raw(sum, 0x4F80_0000)));
+    let large = expr!(a, ult(0x3FFF_FFFF, and(z, 0x7FFF_FFFF)));
+    let scale = expr!(a, select(large, 0x5F80_0000, 0x1F80_0000));
+    let scaled = expr!(a, flush(fmul_raw(sum, scale)));
     expr!(a, select(ieq(flag, 0), sum, scaled))
 }
 
-/// The quotient with its sign, or what IEEE 754 gives where the steps before cannot.
+/// The quotient with its sign, or what IEEE 754 gives where the steps before cannot: for zeros, ∞ and NaN, for
+/// quotients too small, and for those that overflowed on the way and left a NaN.
 #[inline(always)]
 pub fn div_fixup<A: Algebra>(a: &mut A, quotient: A::W, denominator: A::W, numerator: A::W) -> A::W {
     let sign = expr!(a, and(xor(denominator, numerator), 0x8000_0000));
@@ -160,7 +170,7 @@ pub fn div_fixup<A: Algebra>(a: &mut A, quotient: A::W, denominator: A::W, numer
     let zero = expr!(a, either(is_zero(denominator), is_zero(numerator)));
     let ieee = expr!(a, fdiv(numerator, denominator));
     let number = a.select(underflow, sign, number);
-    let number = expr!(a, select(is_nan(quotient), 0x7FC0_0000, number));
+    let number = expr!(a, select(is_nan(quotient), or(sign, 0x7F80_0000), number));
     expr!(a, select(either(special, zero), ieee, number))
 }
 
@@ -190,10 +200,12 @@ fn scaling_of_doubles<A: Algebra>(a: &mut A, denominator: A::Q, numerator: A::Q)
 #[inline(always)]
 pub fn ddiv_scale<A: Algebra>(a: &mut A, x: A::Q, denominator: A::Q, numerator: A::Q) -> A::Q {
     let s = scaling_of_doubles(a, denominator, numerator);
-    let is_denominator = expr!(a, both({ s.denominator }, deq(x, denominator)));
+    let of_denominator = a.deq(x, denominator);
+    let is_denominator = a.both(s.denominator, of_denominator);
     let is_numerator = expr!(a, both({ s.numerator }, deq(x, numerator)));
+    let down = expr!(a, either({ s.down }, both({ s.denominator_down }, of_denominator)));
     let up = expr!(a, either({ s.up }, either(is_denominator, is_numerator)));
-    let places = expr!(a, select({ s.down }, word({ -128i32 as u32 }), 0));
+    let places = expr!(a, select(down, word({ -128i32 as u32 }), 0));
     let places = expr!(a, select(up, 128, places));
     let scaled = double::ldexp(a, x, places);
     expr!(a, selectq({ s.invalid }, quad({ 0x7FF8_0000_0000_0000 }), scaled))
@@ -206,11 +218,13 @@ pub fn ddiv_scale_flag<A: Algebra>(a: &mut A, _: A::Q, denominator: A::Q, numera
     a.mask(s.flag)
 }
 
-/// x · y + z rounded once, times 2^64 if the flag is set.
+/// [`div_fmas`] for doubles, with 2^128 and 2^-128.
 #[inline(always)]
 pub fn ddiv_fmas<A: Algebra>(a: &mut A, x: A::Q, y: A::Q, z: A::Q, flag: A::W) -> A::Q {
     let sum = a.dfma_raw(x, y, z);
-    let scaled = expr!(a, dmul_raw(sum, quad({ 0x43F0_0000_0000_0000 })));
+    let large = expr!(a, ult(0x3FFF_FFFF, and(hi(z), 0x7FFF_FFFF)));
+    let scale = expr!(a, pack(0, select(large, 0x47F0_0000, 0x37F0_0000)));
+    let scaled = a.dmul_raw(sum, scale);
     expr!(a, dcanonical(selectq(ieq(flag, 0), sum, scaled)))
 }
 
@@ -225,6 +239,8 @@ pub fn ddiv_fixup<A: Algebra>(a: &mut A, quotient: A::Q, denominator: A::Q, nume
     let zero = expr!(a, either(is_dzero(denominator), is_dzero(numerator)));
     let ieee = a.ddiv_raw(numerator, denominator);
     let number = a.selectq(underflow, sign, number);
+    let infinite = expr!(a, qor(sign, quad({ 0x7FF0_0000_0000_0000 })));
+    let number = expr!(a, selectq(is_dnan(quotient), infinite, number));
     expr!(a, dcanonical(selectq(either(special, zero), ieee, number)))
 }
 
