@@ -142,6 +142,22 @@ end
     assert_eq!(operations(&program), [LaneOp::Mov; 4], "constants fold");
 }
 
+#[test]
+fn straight_code_packs_into_few_registers() {
+    let steps: String = (0..1000)
+        .map(|k| format!("add r{}, r{k}, cb0[{}]\nmul r{}, r{}, r{k}\n", 3 * k, k % 4, k + 1, 3 * k))
+        .collect();
+    let program = compile(&format!(
+        "il_ps_2_0\ndcl_input_position_interp(linear) v0.xy__\ndcl_output_generic o0\ndcl_cb cb0[4]\nmov r0, v0\n{steps}mov o0, r1000\nend\n"
+    ));
+    assert!(program.registers > 2000, "{}", program.registers);
+    let mut packed = program.clone();
+    let facts = cal_il::ir::compact::compact(&mut packed, &Uniformity::of(&program));
+    validate(&packed).unwrap();
+    assert!(packed.registers < 64, "{}", packed.registers);
+    assert!(packed.outputs.iter().all(|o| o.registers.iter().all(|reg| !facts.register(*reg))));
+}
+
 /// Lowers a checked kernel and returns the time it took.
 fn time(text: &str) -> std::time::Duration {
     let kernel = cal_il::front(text.as_bytes()).unwrap_or_else(|e| panic!("{:#?}", &e[..1]));

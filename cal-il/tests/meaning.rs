@@ -4,6 +4,9 @@
 mod reference;
 
 use cal_il::ir::Space;
+use cal_il::ir::compact::compact;
+use cal_il::ir::uniformity::Uniformity;
+use cal_il::ir::validate::validate;
 use reference::Machine;
 
 const NAN: u32 = 0x7FC0_0000;
@@ -20,8 +23,16 @@ fn run_on(machine: &mut Machine, declarations: &str, body: &str) -> Vec<[u32; 4]
         "il_cs_2_0\ndcl_num_thread_per_group 64\n{declarations}\n{main}\n{endmain}{functions}\nend\n"
     );
     let program = cal_il::compile(text.as_bytes()).unwrap_or_else(|e| panic!("{e:#?}\n{text}"));
-    cal_il::ir::validate::validate(&program).unwrap_or_else(|d| panic!("{d:#?}\n{program}"));
+    validate(&program).unwrap_or_else(|d| panic!("{d:#?}\n{program}"));
+    // Packed into fewer registers it must do the same.
+    let mut packed = program.clone();
+    compact(&mut packed, &Uniformity::of(&program));
+    validate(&packed).unwrap_or_else(|d| panic!("{d:#?}\n{packed}"));
+    assert!(packed.registers <= program.registers);
+    let mut again = machine.clone();
+    again.run(&packed);
     machine.run(&program);
+    assert_eq!(again.global, machine.global, "{program}\npacked:\n{packed}");
     machine.global.clone()
 }
 

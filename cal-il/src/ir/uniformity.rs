@@ -58,6 +58,11 @@ impl Uniformity {
         Self { registers: vec![false; program.registers as usize] }
     }
 
+    /// Facts known by other means.
+    pub(super) fn from_registers(registers: Vec<bool>) -> Self {
+        Self { registers }
+    }
+
     /// Whether all lanes that read `reg` read the same word.
     pub fn register(&self, reg: Reg) -> bool {
         self.registers[reg as usize]
@@ -235,6 +240,16 @@ impl Flow {
 
 /// Registers whose every use follows, in the same block or a deeper one, the definition that reaches it.
 fn local_registers(program: &Program) -> Vec<bool> {
+    scan(program).local
+}
+
+/// Those of them that have one definition.
+pub(super) fn single_local_registers(program: &Program) -> Vec<bool> {
+    let scan = scan(program);
+    scan.local.iter().zip(&scan.definitions).map(|(local, definitions)| *local && *definitions == 1).collect()
+}
+
+fn scan(program: &Program) -> Scan {
     let count = program.registers as usize;
     let mut scan = Scan {
         local: vec![true; count],
@@ -249,7 +264,10 @@ fn local_registers(program: &Program) -> Vec<bool> {
     for function in &program.functions {
         scan.block(&function.body);
     }
-    scan.local
+    for output in &program.outputs {
+        output.registers.iter().for_each(|reg| scan.local[*reg as usize] = false);
+    }
+    scan
 }
 
 struct Scan {

@@ -14,7 +14,7 @@ use cal_il::isa::{Algebra, Scalar};
 const ODD_NAN: u32 = 0xFFC1_2345;
 
 /// Memory around the threads.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Machine {
     pub constants: Vec<[u32; 4]>,
     pub global: Vec<[u32; 4]>,
