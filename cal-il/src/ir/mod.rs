@@ -17,6 +17,7 @@
 //! No access faults. Loads outside deliver 0 (texture reads follow the wrap mode), stores and atomics outside
 //! have no effect, atomics outside return 0. The limit is the memory bound at launch.
 
+pub mod analyze;
 pub mod compact;
 pub mod print;
 pub mod uniformity;
