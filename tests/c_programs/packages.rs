@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use conformance::toolchain::{Installation, Result, repository, run};
+use conformance::toolchain::{Installation, Result, Standard, repository, run};
 use libtest_mimic::Trial;
 
 use crate::{Lazy, trial};
@@ -15,6 +15,7 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
         trial("packages::pkg_config".into(), lazy, pkg_config),
         trial("packages::cmake".into(), lazy, cmake),
         trial("packages::destdir".into(), lazy, destdir),
+        trial("packages::readme".into(), lazy, readme),
     ]
 }
 
@@ -84,4 +85,20 @@ fn destdir(installation: &Installation) -> Result<()> {
     let pc =
         std::fs::read_to_string(root.join("lib/pkgconfig/cal.pc")).map_err(|e| format!("cal.pc: {e}"))?;
     if pc.contains("prefix=/opt/recal\n") { Ok(()) } else { Err(format!("cal.pc:\n{pc}")) }
+}
+
+/// The program of the README builds and prints what its comment says.
+fn readme(installation: &Installation) -> Result<()> {
+    let file = repository().join("README.md");
+    let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let program = text
+        .split("```c\n")
+        .nth(1)
+        .and_then(|t| t.split("```").next())
+        .ok_or("README.md has no C program")?;
+    let source = installation.build.join("readme.c");
+    std::fs::write(&source, program).map_err(|e| format!("{}: {e}", source.display()))?;
+    let program = installation.build("readme", &[source], Standard::C("c99"), &[])?;
+    let output = run(&mut Command::new(program), Duration::from_secs(60))?.success("readme")?.stdout;
+    if output == "8.75\n" { Ok(()) } else { Err(format!("printed {output}")) }
 }
