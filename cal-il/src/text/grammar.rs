@@ -272,7 +272,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>)
     let word = word.to_ascii_lowercase();
     let limit = (word.len() / 3).clamp(1, 3);
     candidates
-        .map(|c| (distance(word.as_bytes(), c.as_bytes()), c))
+        .map(|c| (distance(word.as_bytes(), c.to_ascii_lowercase().as_bytes()), c))
         .filter(|&(d, c)| d <= limit && d < c.len())
         .min_by_key(|&(d, _)| d)
         .map(|(_, c)| c)

@@ -22,3 +22,6 @@ pub use print::print;
 pub(crate) fn register_name(file: ast::File) -> &'static str {
     registers::name(file)
 }
+
+#[cfg(test)]
+mod tests;

@@ -355,8 +355,15 @@ fn unknown(c: &Cursor) -> Box<Diagnostic> {
     }
     let word = c.excerpt();
     let d = Diagnostic::error("unknown-opcode", span, format!("`{word}` is not an instruction"));
-    Box::new(match grammar::nearest(&word, grammar::mnemonics()) {
-        Some(near) => d.with_note(format!("did you mean `{near}`?")),
-        None => d,
-    })
+    // Specifiers may follow the misspelled mnemonic: try the word without its last parts.
+    let mut stem = word.as_str();
+    loop {
+        if let Some(near) = grammar::nearest(stem, grammar::mnemonics()) {
+            return Box::new(d.with_note(format!("did you mean `{near}`?")));
+        }
+        match stem.rfind('_') {
+            Some(at) => stem = &stem[..at],
+            None => return Box::new(d),
+        }
+    }
 }
