@@ -156,3 +156,6 @@ impl Checker<'_> {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;
