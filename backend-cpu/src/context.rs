@@ -7,8 +7,9 @@ use cal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
 use cal_il::format::Encoding;
 
 use crate::memory::{Block, TexelCache, View};
+use crate::observe::{Event, Watch};
 use crate::op::{Code, Slot};
-use crate::wave::Row;
+use crate::wave::{Row, Wave};
 
 /// Append counters of a device, by UAV number.
 pub type Counters = [AtomicU32; 16];
@@ -211,6 +212,8 @@ pub struct Context<'a> {
     pub group_waves: u32,
     /// Texels of the last sample.
     pub texels: TexelCache,
+    /// Watcher of the waves.
+    pub watch: Option<&'a mut (dyn Watch + 'a)>,
     /// Back-edges since the launch was last asked whether to stop.
     pub ticks: u32,
 }
@@ -219,6 +222,18 @@ pub struct Context<'a> {
 const TICKS: u32 = 64;
 
 impl Context<'_> {
+    /// Shows the watcher what is about to happen, or has happened.
+    pub fn show(&mut self, wave: &Wave, event: Event, happened: bool) {
+        if let Some(watch) = self.watch.take() {
+            if happened {
+                watch.after(wave, self, event);
+            } else {
+                watch.before(wave, self, event);
+            }
+            self.watch = Some(watch);
+        }
+    }
+
     /// Counts a loop back-edge; true if the launch is to give up.
     #[inline(always)]
     pub fn tick(&mut self) -> bool {

@@ -14,6 +14,7 @@ use crate::context::Counters;
 use crate::isa_choice::{self, Isa};
 use crate::load;
 use crate::memory::{Block, InUse};
+use crate::observe::{Finding, Findings};
 use crate::op::Code;
 use crate::queue::CpuQueue;
 use crate::schedule::Pool;
@@ -37,6 +38,12 @@ impl CpuBackend {
     pub fn new() -> CpuBackend {
         CpuBackend { adapter: Arc::new(CpuAdapter::new()) }
     }
+
+    /// Takes the misuse by kernels that devices opened with [`DeviceOptions::checks`] have found since the last
+    /// call.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.adapter.findings.take()
+    }
 }
 
 impl Backend for CpuBackend {
@@ -52,6 +59,7 @@ impl Backend for CpuBackend {
 struct CpuAdapter {
     attributes: Attributes,
     in_use: InUse,
+    findings: Arc<Findings>,
 }
 
 impl CpuAdapter {
@@ -81,7 +89,7 @@ impl CpuAdapter {
             pitch_alignment: 256,
             surface_alignment: 4096,
         };
-        CpuAdapter { attributes, in_use: InUse::default() }
+        CpuAdapter { attributes, in_use: InUse::default(), findings: Arc::default() }
     }
 
     fn limit(&self) -> u64 {
@@ -107,6 +115,7 @@ impl Adapter for CpuAdapter {
             in_use: self.in_use.clone(),
             limit: self.limit(),
             watchdog: options.watchdog,
+            findings: options.checks.then(|| self.findings.clone()),
         }))
     }
 
@@ -129,6 +138,8 @@ pub struct CpuDevice {
     in_use: InUse,
     limit: u64,
     watchdog: Option<Duration>,
+    /// Where misuse by kernels is reported, if it is looked for.
+    findings: Option<Arc<Findings>>,
 }
 
 impl Device for CpuDevice {
@@ -142,11 +153,16 @@ impl Device for CpuDevice {
     }
 
     fn create_queue(&self) -> Result<Arc<dyn Queue>> {
-        Ok(Arc::new(CpuQueue::new(self.pool.clone(), self.counters.clone(), self.watchdog)))
+        Ok(Arc::new(CpuQueue::new(
+            self.pool.clone(),
+            self.counters.clone(),
+            self.watchdog,
+            self.findings.clone(),
+        )))
     }
 
     fn load(&self, program: Arc<Program>) -> Result<Arc<dyn Kernel>> {
-        let code = Arc::new(load::load(&program, self.isa));
+        let code = Arc::new(load::load(&program, self.isa, self.findings.is_some()));
         let resources = KernelResources {
             gprs: program.registers.div_ceil(4),
             lds_bytes: code.lds_bytes,

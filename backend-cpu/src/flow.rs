@@ -7,6 +7,7 @@ use cal_il::ir::Fence;
 
 use crate::context::Context;
 use crate::memory;
+use crate::observe::Event;
 use crate::op::{ArmLabels, Code, Frame, Op, RowId, Step, Test};
 use crate::wave::{Mask, Row, Wave, nonzero};
 
@@ -88,13 +89,22 @@ fn masked<const WRITES: usize>(wave: &mut Wave, step: Step, ids: &[RowId]) {
 
 /// Runs `wave` from where it is. The frames match the operations by construction of the loader.
 #[inline(always)]
-pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
+pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
     let mut pc = wave.pc;
     loop {
         let next = pc + 1;
+        let flow = WATCHED && !matches!(code.ops[pc], Op::Lanes { .. });
+        if flow {
+            context.show(wave, Event::Op(pc), false);
+        }
+        let here = pc;
         pc = match &code.ops[pc] {
             Op::Lanes { first, end } => {
-                for step in &code.steps[*first as usize..*end as usize] {
+                for (number, step) in code.steps[*first as usize..*end as usize].iter().enumerate() {
+                    let event = Event::Step(*first as usize + number);
+                    if WATCHED {
+                        context.show(wave, event, false);
+                    }
                     let ids = &code.operands[step.first as usize..][..usize::from(step.count)];
                     if wave.full {
                         step.handler.call(&mut wave.rows, ids);
@@ -106,6 +116,9 @@ pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
                             8 => masked::<8>(wave, *step, ids),
                             writes => unreachable!("a lane operation writes {writes} rows"),
                         }
+                    }
+                    if WATCHED {
+                        context.show(wave, event, true);
                     }
                 }
                 next
@@ -248,5 +261,8 @@ pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
             }
             Op::End => return Outcome::Ended,
         };
+        if flow {
+            context.show(wave, Event::Op(here), true);
+        }
     }
 }

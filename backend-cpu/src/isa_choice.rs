@@ -70,6 +70,9 @@ impl Isa {
 
     /// Runs a wave until it ends or waits.
     pub fn run(&self, wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
+        if context.watch.is_some() {
+            return flow::run::<true>(wave, code, context);
+        }
         // SAFETY: only `chosen` and `available` hand out an `Isa`, after they saw that the processor has its
         // features.
         unsafe { (self.run)(wave, code, context) }
@@ -99,7 +102,7 @@ macro_rules! build {
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
             unsafe fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
-                flow::run(wave, code, context)
+                flow::run::<false>(wave, code, context)
             }
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]

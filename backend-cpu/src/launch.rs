@@ -10,6 +10,7 @@ use crate::context::{Context, Launch, Surface};
 use crate::flow::Outcome;
 use crate::isa_choice::Isa;
 use crate::memory::{Block, InUse, TexelCache, View, texture};
+use crate::observe::Watch;
 use crate::op::NONE;
 use crate::wave::{LANES, Mask, Row, Wave};
 
@@ -25,6 +26,27 @@ pub fn parts(extent: Extent) -> u64 {
         Extent::Grid { groups, block } => {
             let empty = block.contains(&0);
             if empty { 0 } else { groups.iter().map(|&n| u64::from(n)).product() }
+        }
+    }
+}
+
+/// The part of a thread at an absolute position, and its number in the part.
+pub fn part_of(extent: Extent, thread: [u32; 3]) -> Option<(u64, u32)> {
+    match extent {
+        Extent::Domain { x, y, width, height } => {
+            let (column, line) = (thread[0].checked_sub(x)?, thread[1].checked_sub(y)?);
+            let origin = [column / TILE * TILE, line / TILE * TILE];
+            let part = (0..parts(extent)).find(|&part| tile_origin(part, width, height) == origin)?;
+            (column < width && line < height).then_some((part, line % TILE * TILE + column % TILE))
+        }
+        Extent::Grid { groups, block } => {
+            let group: [u32; 3] = std::array::from_fn(|k| thread[k] / block[k].max(1));
+            let own: [u32; 3] = std::array::from_fn(|k| thread[k] % block[k].max(1));
+            let flat = |at: [u32; 3], size: [u32; 3]| {
+                u64::from(at[0])
+                    + u64::from(size[0]) * (u64::from(at[1]) + u64::from(size[1]) * u64::from(at[2]))
+            };
+            (0..3).all(|k| group[k] < groups[k]).then(|| (flat(group, groups), flat(own, block) as u32))
         }
     }
 }
@@ -77,10 +99,11 @@ fn group_size(extent: Extent) -> (u32, u32) {
 }
 
 /// Runs the parts that `claim` gives out until it has no more, or the launch is told to stop.
-pub fn run_parts(
-    launch: &Launch<'_>,
+pub fn run_parts<'a>(
+    launch: &'a Launch<'a>,
     isa: &Isa,
-    scratch: &mut Scratch,
+    scratch: &'a mut Scratch,
+    watch: Option<&'a mut (dyn Watch + 'a)>,
     mut claim: impl FnMut() -> Option<std::ops::Range<u64>>,
 ) -> Result<(), Error> {
     scratch.prepare(launch)?;
@@ -96,10 +119,14 @@ pub fn run_parts(
         group_threads,
         group_waves,
         texels: TexelCache::default(),
+        watch,
         ticks: 0,
     };
     while let Some(range) = claim() {
         for part in range {
+            if let Some(watch) = &mut context.watch {
+                watch.part(part);
+            }
             let outcome = match launch.extent {
                 Extent::Domain { .. } => tile(isa, &mut waves[0], &mut context, part),
                 Extent::Grid { .. } => group(isa, waves, &mut context, part),

@@ -20,6 +20,7 @@ mod lane_ops;
 mod launch;
 mod load;
 mod memory;
+mod observe;
 mod op;
 mod queue;
 mod registers;
@@ -28,3 +29,4 @@ mod system;
 mod wave;
 
 pub use device::CpuBackend;
+pub use observe::{Finding, Misuse, TraceStep, trace};

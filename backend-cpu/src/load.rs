@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use cal_il::diagnostic::Span;
 use cal_il::inst::{Dimension, PositionKind};
 use cal_il::ir::{
     AtomicAddress, Block, Builtin, Cond, Dst4, Id, InfoSource, LaneInst, MemoryInst, Operand, Program, Space,
@@ -19,9 +20,9 @@ use crate::op::{
 };
 use crate::registers;
 
-/// The flat form of `program` for the given instruction set.
-pub fn load(program: &Program, isa: &Isa) -> Code {
-    let mut loader = Loader::new(program, isa);
+/// The flat form of `program` for the given instruction set. To be `watched`, it stays as it is and keeps its spans.
+pub fn load(program: &Program, isa: &Isa, watched: bool) -> Code {
+    let mut loader = Loader::new(program, isa, watched);
     for (number, function) in program.functions.iter().enumerate() {
         loader.function(number, &function.body);
     }
@@ -47,6 +48,9 @@ struct Loader<'a> {
     open: usize,
     /// The last sample's address, while its coordinates are unchanged.
     sampled: Option<Addressing>,
+    watched: bool,
+    /// Of the statement at hand.
+    span: Span,
 }
 
 /// The row of `key`, a new one at the first call.
@@ -73,7 +77,7 @@ fn lay_out<'a>(
 }
 
 impl<'a> Loader<'a> {
-    fn new(program: &'a Program, isa: &'a Isa) -> Self {
+    fn new(program: &'a Program, isa: &'a Isa, watched: bool) -> Self {
         let interface = &program.interface;
         let (lds, lds_bytes) = lay_out(interface.lds.iter(), |offset, bytes| Place::Lds { offset, bytes });
         let (gds, gds_bytes) = lay_out(interface.gds.iter(), |offset, bytes| Place::Gds { offset, bytes });
@@ -88,6 +92,7 @@ impl<'a> Loader<'a> {
         let typed = |(n, uav): (&u32, &Uav)| matches!(uav, Uav::Typed { .. }).then_some(*n);
         let code = Code {
             rows,
+            registers: program.registers,
             outputs: program.outputs.iter().map(|o| (o.index, o.registers)).collect(),
             lds_bytes,
             lds_own: interface.lds_dwords_per_thread,
@@ -116,6 +121,8 @@ impl<'a> Loader<'a> {
             gds,
             open: 0,
             sampled: None,
+            watched,
+            span: Span::default(),
         }
     }
 
@@ -128,7 +135,9 @@ impl<'a> Loader<'a> {
     }
 
     fn finish(mut self) -> Code {
-        fuse::fuse(&mut self.code, self.isa, &mut self.labels);
+        if !self.watched {
+            fuse::fuse(&mut self.code, self.isa, &mut self.labels);
+        }
         for op in &mut self.code.ops {
             resolve(op, &self.labels);
         }
@@ -157,13 +166,20 @@ impl<'a> Loader<'a> {
         if !matches!(op, Op::Memory(_)) {
             self.sampled = None;
         }
+        self.push(op);
+    }
+
+    fn push(&mut self, op: Op) {
         self.code.ops.push(op);
+        if self.watched {
+            self.code.op_spans.push(self.span);
+        }
     }
 
     fn close_lanes(&mut self) {
         let end = self.code.steps.len();
         if end > self.open {
-            self.code.ops.push(Op::Lanes { first: self.open as u32, end: end as u32 });
+            self.push(Op::Lanes { first: self.open as u32, end: end as u32 });
             self.open = end;
         }
     }
@@ -176,6 +192,7 @@ impl<'a> Loader<'a> {
     }
 
     fn statement(&mut self, stmt: &Stmt, end: Pc) {
+        self.span = stmt.span;
         match &stmt.kind {
             StmtKind::Lane(inst) => self.lane(inst),
             StmtKind::Memory(inst) => self.memory(inst),
@@ -250,6 +267,9 @@ impl<'a> Loader<'a> {
         }
         let count = (self.code.operands.len() as u32 - first) as u16;
         self.code.steps.push(Step { op: inst.op, handler: self.isa.lane(inst.op), first, count, writes });
+        if self.watched {
+            self.code.step_spans.push(self.span);
+        }
         inst.dst.iter().for_each(|&row| self.written(row));
     }
 

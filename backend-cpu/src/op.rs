@@ -1,5 +1,6 @@
 //! The flat form of a program: operations in one array, operands as row numbers, constructs as jumps.
 
+use cal_il::diagnostic::Span;
 use cal_il::ir::{AtomicOp, Builtin, Fence, InfoSource, Width};
 use cal_il::isa::LaneOp;
 
@@ -238,6 +239,14 @@ pub enum MemoryOp {
     Counter { uav: u32, consume: bool, dst: RowId },
 }
 
+impl Code {
+    /// Destinations and sources of a step.
+    pub fn ids(&self, step: usize) -> (&[RowId], &[RowId]) {
+        let step = self.steps[step];
+        self.operands[step.first as usize..][..usize::from(step.count)].split_at(usize::from(step.writes))
+    }
+}
+
 impl Op {
     /// Calls `visit` for each row that a flow operation reads.
     pub fn each_read(&self, visit: impl FnMut(RowId)) {
@@ -361,6 +370,12 @@ impl MemoryOp {
 pub struct Code {
     /// Operations; main starts at 0.
     pub ops: Vec<Op>,
+    /// Registers of the program; their rows come first.
+    pub registers: u32,
+    /// Instructions of the lane operations and of the others, if the code is to be watched.
+    pub step_spans: Vec<Span>,
+    /// See `step_spans`.
+    pub op_spans: Vec<Span>,
     /// Lane operations.
     pub steps: Vec<Step>,
     /// Their operands.

@@ -15,6 +15,7 @@ use parking_lot::{Condvar, Mutex};
 use crate::context::{Counters, Stop, whole};
 use crate::device::CpuKernel;
 use crate::launch::Scratch;
+use crate::observe::Findings;
 use crate::schedule::{Job, Pool, Shared};
 
 /// Failed tickets that are remembered.
@@ -47,6 +48,7 @@ pub struct Runner {
     counters: Arc<Counters>,
     threads: usize,
     watchdog: Option<Duration>,
+    findings: Option<Arc<Findings>>,
 }
 
 /// A command queue of the CPU.
@@ -58,7 +60,12 @@ pub struct CpuQueue {
 
 impl CpuQueue {
     /// An empty queue.
-    pub fn new(pool: Arc<Pool>, counters: Arc<Counters>, watchdog: Option<Duration>) -> CpuQueue {
+    pub fn new(
+        pool: Arc<Pool>,
+        counters: Arc<Counters>,
+        watchdog: Option<Duration>,
+        findings: Option<Arc<Findings>>,
+    ) -> CpuQueue {
         let runner = Runner {
             state: Mutex::default(),
             done: Condvar::new(),
@@ -69,6 +76,7 @@ impl CpuQueue {
             counters,
             threads: pool.threads().max(1),
             watchdog,
+            findings,
         };
         CpuQueue { runner: Arc::new(runner), _pool: pool }
     }
@@ -131,8 +139,16 @@ impl Runner {
                     return Err(Error::Failed("a kernel of another backend was launched".into()));
                 };
                 let (code, isa) = (kernel.code.clone(), kernel.isa);
-                let job =
-                    Job::new(code, bindings, extent, isa, self.counters.clone(), stop.clone(), self.threads)?;
+                let job = Job::new(
+                    code,
+                    bindings,
+                    extent,
+                    isa,
+                    self.counters.clone(),
+                    stop.clone(),
+                    self.findings.clone(),
+                    self.threads,
+                )?;
                 self.shared.run(job, scratch)
             }
             Command::Copy { src, dst } => copy(&src, &dst),

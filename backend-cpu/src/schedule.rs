@@ -23,6 +23,7 @@ use crate::context::{Counters, Launch, Stop};
 use crate::isa_choice::Isa;
 use crate::launch::{Scratch, parts, run_parts};
 use crate::memory::{Block, InUse, View};
+use crate::observe::{Checker, Findings, Watch};
 use crate::op::Code;
 use crate::queue::Runner;
 
@@ -43,11 +44,14 @@ pub struct Job {
     /// Threads at work on it, the one that runs the queue included.
     active: AtomicUsize,
     stop: Arc<Stop>,
+    /// Where misuse is reported, if it is looked for.
+    findings: Option<Arc<Findings>>,
     failed: Mutex<Option<Error>>,
 }
 
 impl Job {
     /// Everything a launch needs.
+    #[allow(clippy::too_many_arguments)]
     pub fn new(
         code: Arc<Code>,
         bindings: Arc<Bindings>,
@@ -55,6 +59,7 @@ impl Job {
         isa: &'static Isa,
         counters: Arc<Counters>,
         stop: Arc<Stop>,
+        findings: Option<Arc<Findings>>,
         threads: usize,
     ) -> Result<Job> {
         let parts = parts(extent);
@@ -76,6 +81,7 @@ impl Job {
             next: AtomicU64::new(0),
             active: AtomicUsize::new(0),
             stop,
+            findings,
             failed: Mutex::new(None),
         })
     }
@@ -95,7 +101,9 @@ impl Job {
             let gds = self.gds.as_ref().map_or(View::EMPTY, Block::view);
             let launch =
                 Launch::bind(&self.code, &self.bindings, self.extent, gds, &self.counters, &self.stop)?;
-            run_parts(&launch, self.isa, scratch, || self.claim())
+            let mut checker = self.findings.as_deref().map(Checker::new);
+            let watch = checker.as_mut().map(|checker| checker as &mut dyn Watch);
+            run_parts(&launch, self.isa, scratch, watch, || self.claim())
         };
         // A panic here is a bug of this crate; it must not take the process, or a lock, with it.
         let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|cause| {

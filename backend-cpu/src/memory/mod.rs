@@ -13,6 +13,7 @@ mod view;
 pub mod words;
 
 pub use block::{Block, InUse};
+pub use buffer::view_of;
 pub use texture::TexelCache;
 pub use view::View;
 

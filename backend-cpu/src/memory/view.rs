@@ -45,6 +45,11 @@ impl<'a> View<'a> {
         self.bytes
     }
 
+    /// Number of the first byte, to tell memories apart.
+    pub fn address(&self) -> usize {
+        self.start.as_ptr() as usize
+    }
+
     /// The part from `offset`, at most `bytes` long; `offset` is rounded down to a multiple of 4.
     #[inline(always)]
     pub fn part(&self, offset: usize, bytes: usize) -> View<'a> {
