@@ -88,6 +88,9 @@ fn nan_is_0_and_infinities_clamp() {
     assert!(got.iter().all(|row| row[..3] == [texel(0, 2), texel(6, 0), texel(0, 2)]));
 }
 
+/// Texel of a column, or `None` for the border.
+type Texel = fn(i64) -> Option<i64>;
+
 #[test]
 fn wrap_modes_follow_their_definitions() {
     let machine = Machine::new();
@@ -95,7 +98,7 @@ fn wrap_modes_follow_their_definitions() {
     let border = [9.0f32, 8.0, 7.0, 6.0];
     // Column of position x is x − 8 for offsets of −8.
     let body = "sample_resource(0)_sampler(0)_aoffimmi(-8.0,0.0,0.0) o0, vWinCoord0.xyxx";
-    let cases: [(Wrap, fn(i64) -> Option<i64>); 6] = [
+    let cases: [(Wrap, Texel); 6] = [
         (Wrap::Repeat, |i| Some((i + 70) % 7)),
         (Wrap::MirroredRepeat, |i| {
             Some(if i < -7 {
@@ -311,9 +314,9 @@ fn raw_stores_outside_are_dropped_and_loads_outside_are_0() {
     machine.run(text, Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() }, grid(1, 64));
     let got = read(&out, 1024);
     assert_eq!(got[..4], [9; 4]);
-    for word in 48..100 {
+    for (word, &got) in got.iter().enumerate().take(100).skip(48) {
         let (thread, k) = ((word - 48) / 4, (word - 48) % 4);
-        assert_eq!(got[word], if k < 3 { 16 * thread as u32 } else { 9 }, "word {word}");
+        assert_eq!(got, if k < 3 { 16 * thread as u32 } else { 9 }, "word {word}");
     }
     assert!(got[100..].iter().all(|&w| w == 9), "nothing beyond the surface changed");
 }
