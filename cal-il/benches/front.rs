@@ -34,6 +34,7 @@ fn long_kernel() -> Vec<u8> {
         );
     }
     text += "mov o0, r0\nend\n";
+    assert!(cal_il::front(text.as_bytes()).is_ok(), "the measured text is accepted");
     text.into_bytes()
 }
 

@@ -1,6 +1,7 @@
 //! Specifiers decoded into [`Controls`].
 
-use super::declare::{MAX_IDS, word_of};
+use super::declare::word_of;
+use super::memory::MAX_IDS;
 use super::{Checker, Stop, legal};
 use crate::diagnostic::Diagnostic;
 use crate::inst::{Controls, Fence, Relop, Stage, Zeroop};

@@ -1,38 +1,35 @@
-//! Structure: main and functions, nested constructs, macro expansion.
+//! Structure: statements in order, nested constructs, conditions.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use super::declare::literal_of;
-use super::macros::{MAX_EXPANDED, MAX_MACRO_DEPTH};
+use super::macros::MAX_EXPANDED;
 use super::operand::float_modifiers;
 use super::{Checker, Go, Stop, legal};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::inst::{
-    Arm, Cond, Controls, Dst, Function, Inst, MAX_NESTING, Modifiers, Node, Register, Relop, Select, Src,
-    Stage, Write,
-};
+use crate::inst::{Arm, Cond, MAX_NESTING, Modifiers, Node, Register, Relop, Select, Src, Stage};
 use crate::isa::{Category, Opcode};
-use crate::text::ast::{Argument, Number, OperandKind, Statement};
+use crate::text::ast::{Number, OperandKind, Statement};
 
 /// An open construct.
-enum Construct {
+pub(super) enum Construct {
     If { cond: Cond, then: Option<Vec<Node>> },
     Loop,
     Switch { selector: Src, arms: Vec<Arm>, labels: HashSet<i32>, default: bool },
 }
 
 /// An open construct and the statements around it.
-struct Frame {
-    construct: Construct,
-    outer: Vec<Node>,
-    word: Span,
-    span: Span,
+pub(super) struct Frame {
+    pub construct: Construct,
+    pub outer: Vec<Node>,
+    pub word: Span,
+    pub span: Span,
 }
 
 /// Which body is being read.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+pub(super) enum Place {
     Main,
     /// After `endmain` or `endfunc`.
     Between,
@@ -40,46 +37,19 @@ enum Place {
 }
 
 /// The bodies while they are read.
-struct Builder {
-    place: Place,
-    nodes: Vec<Node>,
-    frames: Vec<Frame>,
-    main_ended: bool,
+pub(super) struct Builder {
+    pub place: Place,
+    pub nodes: Vec<Node>,
+    pub frames: Vec<Frame>,
+    pub main_ended: bool,
     /// Enclosing loops and switches of the current place.
-    loops: usize,
-    switches: usize,
+    pub loops: usize,
+    pub switches: usize,
     /// A closing word without its opener was reported: what else does not match is a consequence.
-    unbalanced: bool,
+    pub unbalanced: bool,
 }
 
 impl Checker<'_> {
-    /// Numbers the functions in textual order; calls may come first.
-    pub(super) fn find_functions(&mut self) -> Go {
-        let ast = self.ast;
-        self.functions.push(Function::default());
-        for s in ast.statements.iter().filter(|s| s.opcode == Opcode::Func) {
-            let Some(label) = self.label(s)? else { continue };
-            let index = self.functions.len();
-            self.functions.push(Function { label: Some(label), body: Vec::new() });
-            if self.labels.insert(label, (index, s.span)).is_some() {
-                self.error(Diagnostic::error(
-                    "redefined",
-                    s.span,
-                    format!("function {label} is defined twice"),
-                ))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The label operand: the last one.
-    fn label(&mut self, s: &Statement) -> Result<Option<u32>, Stop> {
-        match self.ast.operands(s).last().map(|o| o.kind) {
-            Some(OperandKind::Number(Number::Integer { value, .. })) if value >= 0 => Ok(Some(value as u32)),
-            _ => self.fail(Diagnostic::error("label", s.span, "a label is a non-negative integer")),
-        }
-    }
-
     pub(super) fn build(&mut self) -> Go {
         let mut b = Builder {
             place: Place::Main,
@@ -119,12 +89,12 @@ impl Checker<'_> {
     }
 
     /// Reports an error after which nothing else would be worth reading.
-    fn give_up(&mut self, d: Diagnostic) -> Go {
+    pub(super) fn give_up(&mut self, d: Diagnostic) -> Go {
         self.errors.push(d);
         Err(Stop)
     }
 
-    fn statement(&mut self, b: &mut Builder, s: &Statement) -> Go {
+    pub(super) fn statement(&mut self, b: &mut Builder, s: &Statement) -> Go {
         use Opcode as O;
         if let Some((rule, message, note)) = legal::refusal(s.opcode) {
             // Declarations were refused when they were collected.
@@ -231,7 +201,7 @@ impl Checker<'_> {
         self.error(Diagnostic::error("unbalanced", s.word, format!("`{name}` stands outside of {inside}")))
     }
 
-    fn push(&mut self, b: &mut Builder, s: &Statement, node: Node) -> Go {
+    pub(super) fn push(&mut self, b: &mut Builder, s: &Statement, node: Node) -> Go {
         if let Some(Frame { construct: Construct::Switch { arms, .. }, .. }) = b.frames.last()
             && arms.is_empty()
         {
@@ -273,7 +243,7 @@ impl Checker<'_> {
     }
 
     /// Closes the innermost construct: its statements, and the frame.
-    fn close(b: &mut Builder) -> Option<(Frame, Vec<Node>)> {
+    pub(super) fn close(b: &mut Builder) -> Option<(Frame, Vec<Node>)> {
         let mut frame = b.frames.pop()?;
         match frame.construct {
             Construct::Loop => b.loops -= 1,
@@ -286,7 +256,7 @@ impl Checker<'_> {
 
     /// The condition of a flow statement: `Some(None)` = unconditional.
     #[allow(clippy::option_option)]
-    fn condition(&mut self, s: &Statement, opcode: Opcode) -> Result<Option<Option<Cond>>, Stop> {
+    pub(super) fn condition(&mut self, s: &Statement, opcode: Opcode) -> Result<Option<Option<Cond>>, Stop> {
         use Opcode as O;
         let ast = self.ast;
         let nonzero = match opcode {
@@ -451,196 +421,10 @@ impl Checker<'_> {
         }
         Ok(())
     }
-
-    fn call(&mut self, b: &mut Builder, s: &Statement, opcode: Opcode) -> Go {
-        let Some(label) = self.label(s)? else { return Ok(()) };
-        let Some(cond) = self.condition(s, opcode)? else { return Ok(()) };
-        let Some(&(function, _)) = self.labels.get(&label) else {
-            return self.error(Diagnostic::error(
-                "undefined-function",
-                s.span,
-                format!("function {label} is not defined"),
-            ));
-        };
-        let caller = match b.place {
-            Place::Function(index) => index,
-            _ => 0,
-        };
-        self.calls.push((caller, function, s.span));
-        self.push(b, s, Node::Call { function, cond, span: s.span })
-    }
-
-    /// Reports constructs left open at the end of a body, and forgets them.
-    fn finish_body(&mut self, b: &mut Builder) -> Go {
-        while let Some((frame, _)) = Self::close(b) {
-            if b.unbalanced {
-                continue;
-            }
-            let (what, close) = match frame.construct {
-                Construct::If { .. } => ("if", "endif"),
-                Construct::Loop => ("whileloop", "endloop"),
-                Construct::Switch { .. } => ("switch", "endswitch"),
-            };
-            self.error(Diagnostic::error(
-                "unbalanced",
-                frame.word,
-                format!("this `{what}` is not closed by `{close}`"),
-            ))?;
-        }
-        b.unbalanced = false;
-        let mut body = std::mem::take(&mut b.nodes);
-        while matches!(body.last(), Some(Node::Return(None, _))) {
-            body.pop();
-        }
-        match b.place {
-            Place::Main => self.functions[0].body = body,
-            Place::Function(index) => self.functions[index].body = body,
-            Place::Between => {}
-        }
-        b.place = Place::Between;
-        Ok(())
-    }
-
-    fn end_main(&mut self, b: &mut Builder, s: &Statement) -> Go {
-        if b.place != Place::Main {
-            let message =
-                if b.main_ended { "main has already ended" } else { "`endmain` stands outside of main" };
-            return self.error(Diagnostic::error("unbalanced", s.word, message));
-        }
-        b.main_ended = true;
-        self.finish_body(b)
-    }
-
-    fn begin_function(&mut self, b: &mut Builder, s: &Statement) -> Go {
-        self.finish_body(b)?;
-        b.main_ended = true;
-        let label = self.ast.operands(s).last().and_then(|o| match o.kind {
-            OperandKind::Number(n) => Some(n.bits()),
-            _ => None,
-        });
-        // A label in error was reported; its body is read for further findings and lands nowhere that matters.
-        b.place = Place::Function(label.and_then(|l| self.labels.get(&l)).map_or(0, |&(index, _)| index));
-        Ok(())
-    }
-
-    fn end_function(&mut self, b: &mut Builder, s: &Statement) -> Go {
-        if !matches!(b.place, Place::Function(_)) {
-            return self.error(Diagnostic::error("unbalanced", s.word, "`endfunc` without its `func`"));
-        }
-        self.finish_body(b)
-    }
-
-    fn end(&mut self, b: &mut Builder, _: &Statement) -> Go {
-        self.finish_body(b)
-    }
-
-    /// Expands a macro: inputs are copied in, the body runs, outputs are copied out.
-    fn expand(&mut self, b: &mut Builder, s: &Statement) -> Go {
-        let ast = self.ast;
-        let numbers: Vec<u32> = ast
-            .specifiers(s)
-            .iter()
-            .flat_map(|x| ast.arguments(x))
-            .filter_map(|a| if let Argument::Number(n) = a { Some(n.bits()) } else { None })
-            .collect();
-        let &[id, destinations] = numbers.as_slice() else { return Ok(()) };
-        let Some(&at) = self.macros.by_id.get(&id) else {
-            return self.error(Diagnostic::error(
-                "undefined-macro",
-                s.word,
-                format!("macro {id} is not defined"),
-            ));
-        };
-        if self.macros.active.contains(&at) {
-            return self.give_up(Diagnostic::error("recursion", s.word, format!("macro {id} calls itself")));
-        }
-        if self.macros.active.len() >= MAX_MACRO_DEPTH {
-            return self.give_up(Diagnostic::error(
-                "macro-depth",
-                s.word,
-                format!("macros nest deeper than {MAX_MACRO_DEPTH}"),
-            ));
-        }
-        let (outs, sources) = ast.operands(s).split_at(destinations as usize);
-        let m = &self.macros.list[at];
-        let (body, ins, out_count) = (m.body.clone(), m.ins, m.outs);
-        if outs.len() != out_count as usize || sources.len() != ins as usize {
-            return self.error(Diagnostic::error(
-                "operand-count",
-                s.word,
-                format!(
-                    "macro {id} has {out_count} outputs and {ins} inputs, this call has {} and {}",
-                    outs.len(),
-                    sources.len()
-                ),
-            ));
-        }
-        for (k, operand) in sources.iter().enumerate() {
-            let Some(src) = self.source(operand)? else { continue };
-            let register = self.macros.list[at].input(k as u32);
-            let register = Register::Temp(self.note_temp(register));
-            let dst = Dst { register, mask: [Write::Result; 4], span: operand.span };
-            self.push(b, s, mov(dst, src))?;
-        }
-        let depth = b.frames.len();
-        let (loops, switches) = (std::mem::take(&mut b.loops), std::mem::take(&mut b.switches));
-        self.macros.active.push(at);
-        let result = self.macro_body(b, body, depth, s);
-        self.macros.active.pop();
-        result?;
-        b.loops += loops;
-        b.switches += switches;
-        for (k, operand) in outs.iter().enumerate() {
-            let Some(dst) = self.destination(operand, false)? else { continue };
-            let register = self.macros.list[at].output(k as u32);
-            let mut src = nothing(operand.span);
-            src.register = Register::Temp(self.note_temp(register));
-            self.push(b, s, mov(dst, src))?;
-        }
-        Ok(())
-    }
-
-    fn macro_body(&mut self, b: &mut Builder, body: Range<usize>, depth: usize, call: &Statement) -> Go {
-        let ast = self.ast;
-        for at in body {
-            let s = &ast.statements[at];
-            self.expanded += 1;
-            if self.expanded > MAX_EXPANDED + ast.statements.len() {
-                let message = format!("macros expand to more than {MAX_EXPANDED} statements");
-                return self.give_up(Diagnostic::error("macro-size", call.word, message));
-            }
-            let closes = matches!(
-                s.opcode,
-                Opcode::Endif
-                    | Opcode::Endloop
-                    | Opcode::Endswitch
-                    | Opcode::Else
-                    | Opcode::Case
-                    | Opcode::Default
-            );
-            if closes && b.frames.len() <= depth {
-                return self.give_up(Diagnostic::error(
-                    "macro-flow",
-                    s.word,
-                    "a macro cannot close a construct of its caller",
-                ));
-            }
-            self.statement(b, s)?;
-        }
-        if b.frames.len() > depth {
-            let word = b.frames[depth].word;
-            return self.give_up(Diagnostic::error(
-                "macro-flow",
-                word,
-                "a macro must close the constructs that it opens",
-            ));
-        }
-        Ok(())
-    }
 }
 
 /// A source that reads nothing; full swizzle.
-fn nothing(span: Span) -> Src {
+pub(super) fn nothing(span: Span) -> Src {
     Src {
         register: Register::Nothing,
         swizzle: [Select::X, Select::Y, Select::Z, Select::W],
@@ -648,15 +432,4 @@ fn nothing(span: Span) -> Src {
         modifiers: Modifiers::default(),
         span,
     }
-}
-
-fn mov(dst: Dst, src: Src) -> Node {
-    let span = dst.span;
-    Node::Inst(Inst {
-        opcode: Opcode::Mov,
-        controls: Controls::default(),
-        dst: Some(dst),
-        src: vec![src],
-        span,
-    })
 }

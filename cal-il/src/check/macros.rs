@@ -1,4 +1,4 @@
-//! Macros: definitions, and the private registers of their expansions.
+//! Macros: definitions, their private registers, expansion.
 //!
 //! Registers named in a macro (`r#`, `x#`, `l#`) are private to it. A macro cannot be active twice at the same
 //! time, so one set of registers for each definition serves all its expansions.
@@ -6,8 +6,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::flow::{Builder, nothing};
 use super::{Checker, Go};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::inst::{Controls, Dst, Inst, Node, Register as Resolved, Src, Write};
 use crate::isa::Opcode;
 use crate::text::ast::{Argument, File, OperandKind, Register, Statement};
 
@@ -166,6 +168,110 @@ impl Checker<'_> {
         Ok(Some(numbers))
     }
 
+    /// Expands a macro: inputs are copied in, the body runs, outputs are copied out.
+    pub(super) fn expand(&mut self, b: &mut Builder, s: &Statement) -> Go {
+        let ast = self.ast;
+        let numbers: Vec<u32> = ast
+            .specifiers(s)
+            .iter()
+            .flat_map(|x| ast.arguments(x))
+            .filter_map(|a| if let Argument::Number(n) = a { Some(n.bits()) } else { None })
+            .collect();
+        let &[id, destinations] = numbers.as_slice() else { return Ok(()) };
+        let Some(&at) = self.macros.by_id.get(&id) else {
+            return self.error(Diagnostic::error(
+                "undefined-macro",
+                s.word,
+                format!("macro {id} is not defined"),
+            ));
+        };
+        if self.macros.active.contains(&at) {
+            return self.give_up(Diagnostic::error("recursion", s.word, format!("macro {id} calls itself")));
+        }
+        if self.macros.active.len() >= MAX_MACRO_DEPTH {
+            return self.give_up(Diagnostic::error(
+                "macro-depth",
+                s.word,
+                format!("macros nest deeper than {MAX_MACRO_DEPTH}"),
+            ));
+        }
+        let (outs, sources) = ast.operands(s).split_at(destinations as usize);
+        let m = &self.macros.list[at];
+        let (body, ins, out_count) = (m.body.clone(), m.ins, m.outs);
+        if outs.len() != out_count as usize || sources.len() != ins as usize {
+            return self.error(Diagnostic::error(
+                "operand-count",
+                s.word,
+                format!(
+                    "macro {id} has {out_count} outputs and {ins} inputs, this call has {} and {}",
+                    outs.len(),
+                    sources.len()
+                ),
+            ));
+        }
+        for (k, operand) in sources.iter().enumerate() {
+            let Some(src) = self.source(operand)? else { continue };
+            let register = self.macros.list[at].input(k as u32);
+            let register = Resolved::Temp(self.note_temp(register));
+            let dst = Dst { register, mask: [Write::Result; 4], span: operand.span };
+            self.push(b, s, mov(dst, src))?;
+        }
+        let depth = b.frames.len();
+        let (loops, switches) = (std::mem::take(&mut b.loops), std::mem::take(&mut b.switches));
+        self.macros.active.push(at);
+        let result = self.macro_body(b, body, depth, s);
+        self.macros.active.pop();
+        result?;
+        b.loops += loops;
+        b.switches += switches;
+        for (k, operand) in outs.iter().enumerate() {
+            let Some(dst) = self.destination(operand, false)? else { continue };
+            let register = self.macros.list[at].output(k as u32);
+            let mut src = nothing(operand.span);
+            src.register = Resolved::Temp(self.note_temp(register));
+            self.push(b, s, mov(dst, src))?;
+        }
+        Ok(())
+    }
+
+    fn macro_body(&mut self, b: &mut Builder, body: Range<usize>, depth: usize, call: &Statement) -> Go {
+        let ast = self.ast;
+        for at in body {
+            let s = &ast.statements[at];
+            self.expanded += 1;
+            if self.expanded > MAX_EXPANDED + ast.statements.len() {
+                let message = format!("macros expand to more than {MAX_EXPANDED} statements");
+                return self.give_up(Diagnostic::error("macro-size", call.word, message));
+            }
+            let closes = matches!(
+                s.opcode,
+                Opcode::Endif
+                    | Opcode::Endloop
+                    | Opcode::Endswitch
+                    | Opcode::Else
+                    | Opcode::Case
+                    | Opcode::Default
+            );
+            if closes && b.frames.len() <= depth {
+                return self.give_up(Diagnostic::error(
+                    "macro-flow",
+                    s.word,
+                    "a macro cannot close a construct of its caller",
+                ));
+            }
+            self.statement(b, s)?;
+        }
+        if b.frames.len() > depth {
+            let word = b.frames[depth].word;
+            return self.give_up(Diagnostic::error(
+                "macro-flow",
+                word,
+                "a macro must close the constructs that it opens",
+            ));
+        }
+        Ok(())
+    }
+
     /// The macro whose body is being expanded.
     pub(super) fn current_macro(&self) -> Option<&Macro> {
         self.macros.active.last().map(|&at| &self.macros.list[at])
@@ -185,4 +291,15 @@ fn temps_of(kind: &OperandKind) -> impl Iterator<Item = u32> {
     let base =
         register.and_then(|r| r.index).and_then(|i| i.base).filter(|b| b.0 == File::Temp).and_then(|b| b.1);
     direct.into_iter().chain(base)
+}
+
+fn mov(dst: Dst, src: Src) -> Node {
+    let span = dst.span;
+    Node::Inst(Inst {
+        opcode: Opcode::Mov,
+        controls: Controls::default(),
+        dst: Some(dst),
+        src: vec![src],
+        span,
+    })
 }

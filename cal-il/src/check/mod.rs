@@ -5,6 +5,7 @@
 //! by name, undeclared memory, unbalanced flow, recursion, and sizes that no device of the time had.
 //! What it drops with a warning is exactly what the reference says to ignore.
 
+mod bodies;
 mod calls;
 mod controls;
 mod declare;
@@ -12,6 +13,7 @@ mod flow;
 mod instruction;
 mod legal;
 mod macros;
+mod memory;
 mod operand;
 
 use std::collections::{BTreeMap, HashMap};
