@@ -15,7 +15,7 @@ fn long_kernel() -> Vec<u8> {
          dcl_cb cb0[16]\ndcl_literal l0, 0x3F800000, 1.5, -7, 0\n\
          dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n",
     );
-    for n in 0..2_600 {
+    for n in 0..2_600_u32 {
         let (a, b, c) = (n % 700, (n * 7 + 1) % 700, (n * 13 + 5) % 700);
         text += &format!(
             "dcl_literal l{}, 0x{:08X}, 0x{:08X}, {}.5, {n}\n\
@@ -27,7 +27,7 @@ fn long_kernel() -> Vec<u8> {
              whileloop\n  ige r{c}.w, r{a}.x, l0.z\n  break_logicalnz r{c}.w\n  ior r{a}, r{a}, r{b}.wzyx ; merge\nendloop\n\
              mov g[r{a}.x + 4].xy__, r{c}\n",
             n % 200 + 1,
-            n * 2_654_435,
+            n.wrapping_mul(2_654_435),
             n * 40_503,
             n % 100,
             n % 200 + 1
