@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use ash::{amd, ext, khr, nv, vk};
-use cal_hal::{Adapter, Attributes, Device, DeviceOptions, Error, MemoryStatus, Result};
+use cal_hal::{Adapter, Attributes, Device, DeviceOptions, MemoryStatus, Result};
 
+use crate::device::VulkanDevice;
 use crate::instance::{Instance, Options};
 
 const MIB: u64 = 1 << 20;
@@ -14,7 +15,6 @@ const JUNIPER: u32 = 9;
 
 /// What a physical device reports.
 #[derive(Clone, Debug)]
-#[allow(dead_code, reason = "opening the device reads the rest")]
 pub(crate) struct Facts {
     pub name: String,
     pub kind: vk::PhysicalDeviceType,
@@ -22,10 +22,12 @@ pub(crate) struct Facts {
     pub driver: u32,
     pub limits: vk::PhysicalDeviceLimits,
     pub memory: vk::PhysicalDeviceMemoryProperties,
+    pub vendor_id: u32,
+    pub device_id: u32,
     pub queue_family: u32,
+    pub queue_count: u32,
     pub max_allocation: u64,
     pub max_buffer: u64,
-    pub subgroup: u32,
     pub float64: bool,
     pub int64: bool,
     pub int64_atomics: bool,
@@ -121,14 +123,16 @@ impl Facts {
             limits: core.limits,
             // SAFETY: as above.
             memory: unsafe { instance.get_physical_device_memory_properties(physical) },
+            vendor_id: core.vendor_id,
+            device_id: core.device_id,
             queue_family: queue_family as u32,
+            queue_count: families[queue_family].queue_count,
             max_allocation: p11.max_memory_allocation_size,
             max_buffer: if p13.max_buffer_size == 0 {
                 p11.max_memory_allocation_size
             } else {
                 p13.max_buffer_size
             },
-            subgroup: p11.subgroup_size,
             float64: f10.shader_float64 != 0,
             int64: f10.shader_int64 != 0,
             int64_atomics: f12.shader_buffer_int64_atomics != 0,
@@ -215,7 +219,6 @@ fn mib(bytes: u64) -> u32 {
 }
 
 /// A physical device that can run CAL programs.
-#[allow(dead_code, reason = "opening the device reads the rest")]
 pub(crate) struct VulkanAdapter {
     pub(crate) instance: Arc<Instance>,
     pub(crate) physical: vk::PhysicalDevice,
@@ -245,8 +248,8 @@ impl Adapter for VulkanAdapter {
         &self.attributes
     }
 
-    fn open(&self, _options: &DeviceOptions) -> Result<Arc<dyn Device>> {
-        Err(Error::Unsupported(format!("{}: kernels do not run on Vulkan devices yet", self.facts.name)))
+    fn open(&self, options: &DeviceOptions) -> Result<Arc<dyn Device>> {
+        VulkanDevice::open(self, options)
     }
 
     fn memory_status(&self) -> MemoryStatus {

@@ -4,13 +4,23 @@
 //!
 //! * [`instance`](self) — loader, instance, validation messages, list of adapters
 //! * `adapter` — what a physical device can do, as facts for the emitter and as CAL attributes
-//! * `device`, `memory`, `pipeline`, `queue` — the objects of the contract
+//! * `device`, `memory`, `kernel`, `queue` — the objects of the contract
+//! * `table` — the bindings of a launch as its kernel reads them; `cache` — pipelines on disk; `probe` — what
+//!   drivers do not report
 //!
 //! A device takes part if it speaks Vulkan 1.2 with buffer device addresses and timeline semaphores and has a
 //! compute queue; others are named in the log and left out. Kernels that need more than a device has (doubles, a
 //! larger group, more LDS) are refused by [`cal_hal::Device::load`] with the reason.
 
 mod adapter;
+mod cache;
+mod device;
 mod instance;
+mod kernel;
+mod memory;
+mod once;
+mod probe;
+mod queue;
+mod table;
 
 pub use instance::{Options, Vulkan};

@@ -25,6 +25,7 @@ fn rich(mode: Mode) -> Target {
         denorm_preserve32: true,
         denorm_preserve64: true,
         gradual32: true,
+        exact64: true,
         max_group: 1024,
         max_group_size: [1024, 1024, 64],
         max_shared: 49152,
@@ -46,6 +47,7 @@ fn poor() -> Target {
         denorm_preserve32: false,
         denorm_preserve64: false,
         gradual32: false,
+        exact64: false,
         max_shared: 32768,
         max_uniform: 16384,
         ..rich(Mode::Faithful)

@@ -68,6 +68,8 @@ pub struct Target {
     pub denorm_preserve64: bool,
     /// Single precision operations and comparisons see and give denormals, by the above or by a probe.
     pub gradual32: bool,
+    /// Double precision additions, products, fma, quotients and roots are IEEE, denormals included.
+    pub exact64: bool,
     /// Largest group, flattened.
     pub max_group: u32,
     /// Largest group in x, y, z.

@@ -1,0 +1,281 @@
+//! An open device: the logical device with what its queues, memories and kernels share.
+
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use ash::{ext, vk};
+use cal_hal::{
+    Device, DeviceOptions, Error, FloatMode, Heap, Kernel, Memory, MemoryRequest, Program, Queue, Result,
+};
+use cal_il::spirv::{Mode, Target};
+use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
+use parking_lot::Mutex;
+
+use crate::adapter::{Facts, VulkanAdapter};
+use crate::cache::PipelineCache;
+use crate::instance::{Instance, Options};
+use crate::kernel::VulkanKernel;
+use crate::memory::{Block, Imported};
+use crate::queue::VulkanQueue;
+use crate::{probe, table};
+
+/// Blocks in which the allocator takes memory; larger requests get their own.
+const BLOCK_BYTES: u64 = 32 << 20;
+
+/// Queues of the device's family that are used in turn.
+const QUEUES: usize = 4;
+
+/// The logical device, destroyed with the last object that uses it.
+pub(crate) struct Gpu {
+    pub raw: ash::Device,
+    pub facts: Arc<Facts>,
+    pub options: Arc<Options>,
+    pub target: Target,
+    pub watchdog: Option<Duration>,
+    pub import: Option<ext::external_memory_host::Device>,
+    pub queues: Vec<Mutex<vk::Queue>>,
+    pub set_layout: vk::DescriptorSetLayout,
+    pub pipeline_layout: vk::PipelineLayout,
+    pub cache: PipelineCache,
+    /// Bytes that live allocations take, by heap index.
+    pub in_use: [AtomicU64; vk::MAX_MEMORY_HEAPS],
+    pub(crate) allocator: ManuallyDrop<Mutex<Allocator>>,
+    lost: OnceLock<Error>,
+    next_queue: AtomicU32,
+    // After `raw`: fields drop in order, the instance last.
+    _instance: Arc<Instance>,
+}
+
+impl Gpu {
+    fn new(adapter: &VulkanAdapter, options: &DeviceOptions) -> Result<Self> {
+        let facts = adapter.facts().clone();
+        let instance = &adapter.instance.raw;
+        let priorities = [1.0; QUEUES];
+        let count = (facts.queue_count as usize).clamp(1, QUEUES);
+        let queue_info = [vk::DeviceQueueCreateInfo::default()
+            .queue_family_index(facts.queue_family)
+            .queue_priorities(&priorities[..count])];
+        let features = vk::PhysicalDeviceFeatures {
+            shader_float64: facts.float64.into(),
+            shader_int64: facts.int64.into(),
+            ..Default::default()
+        };
+        let mut features12 = vk::PhysicalDeviceVulkan12Features::default()
+            .buffer_device_address(true)
+            .timeline_semaphore(true)
+            .shader_buffer_int64_atomics(facts.int64_atomics)
+            .shader_shared_int64_atomics(facts.int64_shared_atomics);
+        let mut extensions = Vec::new();
+        if facts.import_alignment.is_some() {
+            extensions.push(ext::external_memory_host::NAME.as_ptr());
+        }
+        if facts.memory_budget {
+            extensions.push(ext::memory_budget::NAME.as_ptr());
+        }
+        let info = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queue_info)
+            .enabled_features(&features)
+            .enabled_extension_names(&extensions)
+            .push_next(&mut features12);
+        // SAFETY: the physical device belongs to the instance, which the result keeps alive; `info` and all that
+        // it points to live until the call returns.
+        let raw = unsafe { instance.create_device(adapter.physical, &info, None) }
+            .map_err(|error| Error::Failed(format!("{}: cannot be opened: {error}", facts.name)))?;
+        let fail = |what: &str, error: vk::Result| Error::Failed(format!("{}: {what}: {error}", facts.name));
+
+        let binding = [vk::DescriptorSetLayoutBinding::default()
+            .binding(0)
+            .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)];
+        let layout_info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&binding);
+        // SAFETY: here and below, the device is alive and the structures live until the calls return. If a call
+        // fails the process is out of host memory; what was made before is given up with the device.
+        let set_layout = unsafe { raw.create_descriptor_set_layout(&layout_info, None) }
+            .map_err(|error| fail("descriptor set layout", error))?;
+        let set_layouts = [set_layout];
+        let layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
+        // SAFETY: as above.
+        let pipeline_layout = unsafe { raw.create_pipeline_layout(&layout_info, None) }
+            .map_err(|error| fail("pipeline layout", error))?;
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: instance.clone(),
+            device: raw.clone(),
+            physical_device: adapter.physical,
+            debug_settings: AllocatorDebugSettings::default(),
+            buffer_device_address: true,
+            allocation_sizes: AllocationSizes::new(BLOCK_BYTES, BLOCK_BYTES),
+        })
+        .map_err(|error| Error::Failed(format!("{}: allocator: {error}", facts.name)))?;
+        let mode = match options.float_mode {
+            FloatMode::Faithful => Mode::Faithful,
+            FloatMode::Native | FloatMode::Default => Mode::Native,
+        };
+        let cache = PipelineCache::open(&raw, adapter.options.cache.as_deref(), &facts);
+        let queues = (0..count as u32)
+            // SAFETY: the queues were asked for above.
+            .map(|index| Mutex::new(unsafe { raw.get_device_queue(facts.queue_family, index) }))
+            .collect();
+        let import = facts.import_alignment.map(|_| ext::external_memory_host::Device::new(instance, &raw));
+        Ok(Self {
+            target: target(&facts, mode),
+            watchdog: options.watchdog,
+            import,
+            queues,
+            set_layout,
+            pipeline_layout,
+            cache,
+            in_use: Default::default(),
+            allocator: ManuallyDrop::new(Mutex::new(allocator)),
+            lost: OnceLock::new(),
+            next_queue: AtomicU32::new(0),
+            options: adapter.options.clone(),
+            _instance: adapter.instance.clone(),
+            facts,
+            raw,
+        })
+    }
+
+    /// Turns a driver's answer into an error; remembers the loss of the device.
+    pub fn error(&self, what: &str, error: vk::Result) -> Error {
+        match error {
+            vk::Result::ERROR_DEVICE_LOST => {
+                self.lose(Error::DeviceLost(format!("{} was lost: {what}", self.facts.name)))
+            }
+            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY => {
+                Error::OutOfMemory(format!("{}: {what}: {error}", self.facts.name))
+            }
+            _ => Error::Failed(format!("{}: {what}: {error}", self.facts.name)),
+        }
+    }
+
+    /// Gives the device up; the first reason stays.
+    pub fn lose(&self, error: Error) -> Error {
+        log::error!("{error}");
+        self.lost.get_or_init(|| error).clone()
+    }
+
+    /// An error if the device was given up.
+    pub fn check(&self) -> Result<()> {
+        match self.lost.get() {
+            None => Ok(()),
+            Some(Error::Timeout(m)) => Err(Error::DeviceLost(format!("given up after a timeout: {m}"))),
+            Some(error) => Err(error.clone()),
+        }
+    }
+
+    /// Whether work that never ends may still run: then nothing it uses can be freed.
+    pub fn hung(&self) -> bool {
+        matches!(self.lost.get(), Some(Error::Timeout(_)))
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        if self.hung() {
+            // Destroying a device waits for its work. The driver's threads end with the process.
+            return;
+        }
+        // SAFETY: all objects of the device hold an Arc of it, so they are gone; no queue has work left since
+        // queues wait for theirs. The allocator is not used after this.
+        unsafe {
+            let _ = self.raw.device_wait_idle();
+            self.cache.save_and_destroy(&self.raw);
+            self.raw.destroy_pipeline_layout(self.pipeline_layout, None);
+            self.raw.destroy_descriptor_set_layout(self.set_layout, None);
+            ManuallyDrop::drop(&mut self.allocator);
+            self.raw.destroy_device(None);
+        }
+    }
+}
+
+/// What the emitter needs to know, before the probes.
+fn target(facts: &Facts, mode: Mode) -> Target {
+    Target {
+        mode,
+        float64: facts.float64,
+        int64: facts.int64,
+        int64_atomics: facts.int64_atomics,
+        int64_shared_atomics: facts.int64_shared_atomics,
+        rte32: facts.rte32,
+        rte64: facts.rte64,
+        nan_preserve32: facts.nan_preserve32,
+        nan_preserve64: facts.nan_preserve64,
+        denorm_preserve32: facts.denorm_preserve32,
+        denorm_preserve64: facts.denorm_preserve64,
+        gradual32: facts.denorm_preserve32,
+        exact64: false,
+        max_group: facts.limits.max_compute_work_group_invocations,
+        max_group_size: facts.limits.max_compute_work_group_size,
+        max_shared: facts.limits.max_compute_shared_memory_size,
+        max_uniform: table::range(&facts.limits),
+    }
+}
+
+/// An open device.
+pub(crate) struct VulkanDevice {
+    pub gpu: Arc<Gpu>,
+    /// Append counters; they last as long as the device.
+    counters: Arc<Block>,
+}
+
+impl VulkanDevice {
+    pub fn open(adapter: &VulkanAdapter, options: &DeviceOptions) -> Result<Arc<dyn Device>> {
+        let first = Self::with(Gpu::new(adapter, options)?)?;
+        if first.gpu.target.mode == Mode::Native {
+            return Ok(Arc::new(first));
+        }
+        // What drivers do not report is found out by running it.
+        let target = probe::probe(&first)?;
+        if target == first.gpu.target {
+            return Ok(Arc::new(first));
+        }
+        let Self { gpu, counters } = first;
+        drop(counters);
+        match Arc::try_unwrap(gpu) {
+            Ok(mut gpu) => {
+                gpu.target = target;
+                Ok(Arc::new(Self::with(gpu)?))
+            }
+            Err(_) => Err(Error::Failed("the probe left work behind".into())),
+        }
+    }
+
+    fn with(gpu: Gpu) -> Result<Self> {
+        let gpu = Arc::new(gpu);
+        let counters = Arc::new(Block::allocate(&gpu, 4096, Heap::Local)?);
+        Ok(Self { gpu, counters })
+    }
+
+    pub fn load_native(&self, program: Arc<Program>, target: &Target) -> Result<VulkanKernel> {
+        VulkanKernel::load(&self.gpu, program, target)
+    }
+}
+
+impl Device for VulkanDevice {
+    fn allocate(&self, request: MemoryRequest) -> Result<Arc<dyn Memory>> {
+        self.gpu.check()?;
+        Ok(Arc::new(Block::allocate(&self.gpu, request.bytes, request.heap)?))
+    }
+
+    unsafe fn import(&self, address: *mut u8, bytes: u64) -> Result<Arc<dyn Memory>> {
+        self.gpu.check()?;
+        // SAFETY: the caller keeps the memory valid as `Device::import` says, which is what is asked for here.
+        Ok(Arc::new(unsafe { Imported::new(&self.gpu, address, bytes) }?))
+    }
+
+    fn create_queue(&self) -> Result<Arc<dyn Queue>> {
+        self.gpu.check()?;
+        let turn = self.gpu.next_queue.fetch_add(1, Relaxed) as usize;
+        let index = turn % self.gpu.queues.len();
+        Ok(Arc::new(VulkanQueue::new(&self.gpu, index, self.counters.clone())?))
+    }
+
+    fn load(&self, program: Arc<Program>) -> Result<Arc<dyn Kernel>> {
+        self.gpu.check()?;
+        Ok(Arc::new(VulkanKernel::load(&self.gpu, program, &self.gpu.target)?))
+    }
+}

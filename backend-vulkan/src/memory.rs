@@ -1,0 +1,482 @@
+//! Memory: device, host, and the application's own.
+//!
+//! Every block is a buffer with a device address. Host-visible blocks stay mapped. A block that the host cannot
+//! reach, or reaches slowly, is mapped through a cached host copy.
+//!
+//! Application memory is imported where the device can and the address allows; elsewhere a host block shadows it:
+//! filled when a command that uses it is appended, and written back when one that writes it is done.
+
+use std::any::Any;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use ash::vk;
+use cal_hal::{Error, Heap, Memory, Result};
+use gpu_allocator::MemoryLocation;
+use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
+use parking_lot::Mutex;
+
+use crate::device::Gpu;
+use crate::once::run_once;
+
+/// What all buffers are used for.
+const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+        | vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
+        | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
+);
+
+type Flags = vk::MemoryPropertyFlags;
+
+/// A buffer with its memory.
+pub(crate) struct Block {
+    gpu: Arc<Gpu>,
+    pub buffer: vk::Buffer,
+    pub address: u64,
+    pub bytes: u64,
+    allocation: Mutex<Option<Allocation>>,
+    heap: usize,
+    mapped: Option<*mut u8>,
+    /// Host copy while mapped, if the block is not mapped itself.
+    staging: Mutex<Option<Arc<Block>>>,
+}
+
+// SAFETY: the pointer is to mapped memory that lives as long as the block; what is done through it is ordered by the
+// callers as the contract of `Memory::map` says.
+unsafe impl Send for Block {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Block {}
+
+/// Creates a buffer and reads its address once it is bound.
+fn buffer(gpu: &Gpu, bytes: u64, external: bool) -> Result<vk::Buffer> {
+    let mut host = vk::ExternalMemoryBufferCreateInfo::default()
+        .handle_types(vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT);
+    let mut info = vk::BufferCreateInfo::default().size(bytes).usage(USAGE);
+    if external {
+        info = info.push_next(&mut host);
+    }
+    // SAFETY: the device is alive and `info` lives until the call returns.
+    unsafe { gpu.raw.create_buffer(&info, None) }.map_err(|error| gpu.error("buffer", error))
+}
+
+fn address(gpu: &Gpu, buffer: vk::Buffer) -> u64 {
+    let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+    // SAFETY: the buffer is alive, bound, and made for this use.
+    unsafe { gpu.raw.get_buffer_device_address(&info) }
+}
+
+/// The memory types for a heap, best first, as flags that must and must not be there.
+fn wishes(heap: Heap) -> Vec<(Flags, Flags)> {
+    const HOST: Flags = Flags::from_raw(Flags::HOST_VISIBLE.as_raw() | Flags::HOST_COHERENT.as_raw());
+    const CACHED: Flags = Flags::from_raw(HOST.as_raw() | Flags::HOST_CACHED.as_raw());
+    const UNIFIED: Flags = Flags::from_raw(CACHED.as_raw() | Flags::DEVICE_LOCAL.as_raw());
+    match heap {
+        Heap::Local => vec![
+            (UNIFIED, Flags::empty()),
+            (Flags::DEVICE_LOCAL, Flags::HOST_VISIBLE),
+            (Flags::DEVICE_LOCAL, Flags::empty()),
+            (HOST, Flags::empty()),
+        ],
+        Heap::Remote => {
+            const LOCAL_OR_CACHED: Flags =
+                Flags::from_raw(Flags::DEVICE_LOCAL.as_raw() | Flags::HOST_CACHED.as_raw());
+            vec![(HOST, LOCAL_OR_CACHED), (HOST, Flags::DEVICE_LOCAL), (HOST, Flags::empty())]
+        }
+        Heap::RemoteCached => {
+            vec![(CACHED, Flags::DEVICE_LOCAL), (CACHED, Flags::empty()), (HOST, Flags::empty())]
+        }
+    }
+}
+
+impl Block {
+    /// A block of zeros.
+    pub fn allocate(gpu: &Arc<Gpu>, bytes: u64, heap: Heap) -> Result<Self> {
+        let facts = &gpu.facts;
+        let bytes = bytes.max(16);
+        let limit = facts.max_allocation.min(facts.max_buffer);
+        if bytes > limit {
+            return Err(Error::OutOfMemory(format!(
+                "{bytes} bytes asked for; {} allows {limit} in one piece",
+                facts.name
+            )));
+        }
+        let buffer = buffer(gpu, bytes, false)?;
+        // SAFETY: the buffer was just made.
+        let requirements = unsafe { gpu.raw.get_buffer_memory_requirements(buffer) };
+        let result = Self::memory(gpu, buffer, requirements, heap);
+        let remote = heap != Heap::Local;
+        let (allocation, heap) = match result {
+            Ok(found) => found,
+            Err(error) => {
+                // SAFETY: nothing uses the buffer.
+                unsafe { gpu.raw.destroy_buffer(buffer, None) };
+                return Err(error);
+            }
+        };
+        let mapped = allocation.mapped_ptr().map(|pointer| pointer.as_ptr().cast());
+        // Whether the host reads the memory at speed.
+        let cached = allocation.memory_properties().contains(Flags::HOST_CACHED);
+        let local = allocation.memory_properties().contains(Flags::DEVICE_LOCAL);
+        let block = Self {
+            gpu: gpu.clone(),
+            buffer,
+            address: address(gpu, buffer),
+            bytes,
+            allocation: Mutex::new(Some(allocation)),
+            heap,
+            mapped: mapped.filter(|_| cached || !local || remote),
+            staging: Mutex::new(None),
+        };
+        match block.mapped {
+            // SAFETY: the mapping covers the block's bytes and nobody else knows the block yet.
+            Some(pointer) => unsafe { ptr::write_bytes(pointer, 0, bytes as usize) },
+            None => run_once(gpu, |raw, commands| {
+                // SAFETY: recording into a command buffer that is run before the block is given away.
+                unsafe { raw.cmd_fill_buffer(commands, buffer, 0, vk::WHOLE_SIZE, 0) };
+            })?,
+        }
+        Ok(block)
+    }
+
+    fn memory(
+        gpu: &Gpu,
+        buffer: vk::Buffer,
+        requirements: vk::MemoryRequirements,
+        heap: Heap,
+    ) -> Result<(Allocation, usize)> {
+        let facts = &gpu.facts;
+        let types = facts.memory.memory_types_as_slice();
+        let size = requirements.size;
+        let mut refusal = format!("{}: no memory of this kind", facts.name);
+        for (wanted, unwanted) in wishes(heap) {
+            let fits = |k: usize, t: &vk::MemoryType| {
+                requirements.memory_type_bits & (1 << k) != 0
+                    && t.property_flags.contains(wanted)
+                    && !t.property_flags.intersects(unwanted)
+            };
+            let Some(number) = types.iter().enumerate().position(|(k, t)| fits(k, t)) else { continue };
+            let heap = types[number].heap_index as usize;
+            // Some drivers promise more than there is, so count here, too.
+            let total = facts.memory.memory_heaps[heap].size;
+            let used = gpu.in_use[heap].fetch_add(size, Relaxed);
+            let release = || gpu.in_use[heap].fetch_sub(size, Relaxed);
+            if used.saturating_add(size) > total {
+                release();
+                refusal = format!("{size} bytes asked for; {used} of {total} are in use on {}", facts.name);
+                continue;
+            }
+            let result = gpu.allocator.lock().allocate(&AllocationCreateDesc {
+                name: "cal",
+                requirements: vk::MemoryRequirements { memory_type_bits: 1 << number, ..requirements },
+                location: MemoryLocation::Unknown,
+                linear: true,
+                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+            });
+            let allocation = match result {
+                Ok(allocation) => allocation,
+                Err(error) => {
+                    release();
+                    refusal = format!("{size} bytes asked for; {}: {error}", facts.name);
+                    continue;
+                }
+            };
+            // SAFETY: the buffer has no memory yet and the allocation was made for its requirements.
+            let bound =
+                unsafe { gpu.raw.bind_buffer_memory(buffer, allocation.memory(), allocation.offset()) };
+            if let Err(error) = bound {
+                let _ = gpu.allocator.lock().free(allocation);
+                release();
+                return Err(gpu.error("binding memory", error));
+            }
+            return Ok((allocation, heap));
+        }
+        Err(Error::OutOfMemory(refusal))
+    }
+
+    /// Host address, if the block is always mapped.
+    pub fn host(&self) -> Option<*mut u8> {
+        self.mapped
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if self.gpu.hung() {
+            return;
+        }
+        // SAFETY: commands hold an Arc of the block while they use it; none is left.
+        unsafe { self.gpu.raw.destroy_buffer(self.buffer, None) };
+        if let Some(allocation) = self.allocation.get_mut().take() {
+            self.gpu.in_use[self.heap].fetch_sub(allocation.size(), Relaxed);
+            if let Err(error) = self.gpu.allocator.lock().free(allocation) {
+                log::error!("memory could not be freed: {error}");
+            }
+        }
+    }
+}
+
+impl Memory for Block {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn map(&self) -> Result<*mut u8> {
+        if let Some(pointer) = self.mapped {
+            return Ok(pointer);
+        }
+        self.gpu.check()?;
+        let mut staging = self.staging.lock();
+        if staging.is_none() {
+            let copy = Arc::new(Self::allocate(&self.gpu, self.bytes, Heap::RemoteCached)?);
+            self.copy_all(self.buffer, copy.buffer)?;
+            *staging = Some(copy);
+        }
+        let pointer = staging.as_ref().and_then(|copy| copy.host());
+        pointer.ok_or_else(|| Error::Failed("the device has no memory that the host can reach".into()))
+    }
+
+    fn unmap(&self) {
+        if let Some(copy) = self.staging.lock().take() {
+            if let Err(error) = self.copy_all(copy.buffer, self.buffer) {
+                log::error!("a mapped block could not be written back: {error}");
+            }
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Block {
+    fn copy_all(&self, from: vk::Buffer, to: vk::Buffer) -> Result<()> {
+        run_once(&self.gpu, |raw, commands| {
+            let region = [vk::BufferCopy::default().size(self.bytes)];
+            // SAFETY: both buffers have that many bytes and live until the commands are done.
+            unsafe { raw.cmd_copy_buffer(commands, from, to, &region) };
+        })
+    }
+}
+
+/// Application memory.
+pub(crate) enum Imported {
+    /// The device sees it.
+    Direct(Direct),
+    /// A block of ours stands in for it.
+    Shadow(Shadow),
+}
+
+/// Imported host memory.
+pub(crate) struct Direct {
+    gpu: Arc<Gpu>,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    /// Of the first byte.
+    address: u64,
+    /// From the start of the buffer.
+    offset: u64,
+    bytes: u64,
+    host: *mut u8,
+}
+
+/// Application memory that the device cannot see.
+pub(crate) struct Shadow {
+    block: Arc<Block>,
+    host: *mut u8,
+    bytes: u64,
+    /// Commands that use it and are not done.
+    users: AtomicU64,
+}
+
+// SAFETY: the caller of `Imported::new` keeps the memory valid for reads and writes from any thread.
+unsafe impl Send for Imported {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Imported {}
+
+impl Imported {
+    /// Wraps application memory.
+    ///
+    /// # Safety
+    /// `bytes` bytes at `host` are valid for reads and writes until the result is dropped and all commands that use
+    /// it are done.
+    pub unsafe fn new(gpu: &Arc<Gpu>, host: *mut u8, bytes: u64) -> Result<Self> {
+        // Kernels load 16 bytes at a time.
+        if host as usize % 16 == 0 {
+            // SAFETY: passed on from the caller.
+            match unsafe { Self::direct(gpu, host, bytes) } {
+                Ok(Some(direct)) => return Ok(Self::Direct(direct)),
+                Ok(None) => {}
+                Err(error) => log::debug!("host memory is not imported but copied: {error}"),
+            }
+        }
+        let block = Arc::new(Block::allocate(gpu, bytes, Heap::RemoteCached)?);
+        if block.host().is_none() {
+            return Err(Error::Unsupported("the device has no memory that the host can reach".into()));
+        }
+        Ok(Self::Shadow(Shadow { block, host, bytes, users: AtomicU64::new(0) }))
+    }
+
+    /// # Safety
+    /// As for [`Imported::new`].
+    unsafe fn direct(gpu: &Arc<Gpu>, host: *mut u8, bytes: u64) -> Result<Option<Direct>> {
+        let (Some(import), Some(alignment)) = (&gpu.import, gpu.facts.import_alignment) else {
+            return Ok(None);
+        };
+        let kind = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
+        // Whole pages: those at the ends are there, since they hold bytes of the caller.
+        let start = host as u64 / alignment * alignment;
+        let offset = host as u64 - start;
+        let size = (offset + bytes).next_multiple_of(alignment);
+        let mut properties = vk::MemoryHostPointerPropertiesEXT::default();
+        // SAFETY: the extension is enabled; the pointer is in memory that the caller keeps valid.
+        unsafe {
+            (import.fp().get_memory_host_pointer_properties_ext)(
+                gpu.raw.handle(),
+                kind,
+                start as *const _,
+                &mut properties,
+            )
+        }
+        .result()
+        .map_err(|error| gpu.error("host pointer", error))?;
+        let buffer = buffer(gpu, size, true)?;
+        let give_up = |error: Error| {
+            // SAFETY: nothing uses the buffer.
+            unsafe { gpu.raw.destroy_buffer(buffer, None) };
+            Err(error)
+        };
+        // SAFETY: the buffer was just made.
+        let requirements = unsafe { gpu.raw.get_buffer_memory_requirements(buffer) };
+        let allowed = properties.memory_type_bits & requirements.memory_type_bits;
+        let types = gpu.facts.memory.memory_types_as_slice();
+        let coherent =
+            |k: &usize| allowed & (1 << k) != 0 && types[*k].property_flags.contains(Flags::HOST_COHERENT);
+        let Some(number) = (0..types.len()).find(coherent) else {
+            return give_up(Error::Unsupported("no memory type for host memory".into()));
+        };
+        if requirements.size > size {
+            return give_up(Error::Unsupported("the buffer needs more than the host memory".into()));
+        }
+        let mut pointer =
+            vk::ImportMemoryHostPointerInfoEXT::default().handle_type(kind).host_pointer(start as *mut _);
+        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let info = vk::MemoryAllocateInfo::default()
+            .allocation_size(size)
+            .memory_type_index(number as u32)
+            .push_next(&mut pointer)
+            .push_next(&mut flags);
+        // SAFETY: the pages are valid as the caller promises; the chain lives until the call returns.
+        let memory = match unsafe { gpu.raw.allocate_memory(&info, None) } {
+            Ok(memory) => memory,
+            Err(error) => return give_up(Error::Failed(error.to_string())),
+        };
+        // SAFETY: buffer and memory are new and fit each other.
+        if let Err(error) = unsafe { gpu.raw.bind_buffer_memory(buffer, memory, 0) } {
+            // SAFETY: nothing uses the memory.
+            unsafe { gpu.raw.free_memory(memory, None) };
+            return give_up(gpu.error("binding host memory", error));
+        }
+        let address = address(gpu, buffer) + offset;
+        Ok(Some(Direct { gpu: gpu.clone(), buffer, memory, address, offset, bytes, host }))
+    }
+}
+
+impl Drop for Direct {
+    fn drop(&mut self) {
+        if self.gpu.hung() {
+            return;
+        }
+        // SAFETY: commands hold an Arc of the memory while they use it; none is left.
+        unsafe {
+            self.gpu.raw.destroy_buffer(self.buffer, None);
+            self.gpu.raw.free_memory(self.memory, None);
+        }
+    }
+}
+
+impl Shadow {
+    /// A command that uses the memory is appended. Host writes since the last one was done become visible.
+    pub fn enter(&self) {
+        if self.users.fetch_add(1, Relaxed) == 0 {
+            if let Some(copy) = self.block.host() {
+                // SAFETY: both ranges have that many bytes; the caller of `import` keeps the application's valid,
+                // and no command uses the copy.
+                unsafe { ptr::copy_nonoverlapping(self.host, copy, self.bytes as usize) };
+            }
+        }
+    }
+
+    /// A command is done. If it wrote, the application sees it.
+    pub fn leave(&self, wrote: bool) {
+        if let (true, Some(copy)) = (wrote, self.block.host()) {
+            // SAFETY: as in `enter`; the command that wrote is done.
+            unsafe { ptr::copy_nonoverlapping(copy, self.host, self.bytes as usize) };
+        }
+        self.users.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Memory for Imported {
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Direct(direct) => direct.bytes,
+            Self::Shadow(shadow) => shadow.bytes,
+        }
+    }
+
+    fn map(&self) -> Result<*mut u8> {
+        match self {
+            Self::Direct(direct) => Ok(direct.host),
+            Self::Shadow(shadow) => Ok(shadow.host),
+        }
+    }
+
+    fn unmap(&self) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// What commands need to know of a memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub buffer: vk::Buffer,
+    /// Bytes from the start of the buffer.
+    pub offset: u64,
+    pub address: u64,
+    pub bytes: u64,
+}
+
+/// Finds our own type behind a memory of the contract.
+pub(crate) fn place(memory: &dyn Memory) -> Result<Place> {
+    if let Some(block) = memory.as_any().downcast_ref::<Block>() {
+        return Ok(Place { buffer: block.buffer, offset: 0, address: block.address, bytes: block.bytes });
+    }
+    match memory.as_any().downcast_ref::<Imported>() {
+        Some(Imported::Direct(direct)) => Ok(Place {
+            buffer: direct.buffer,
+            offset: direct.offset,
+            address: direct.address,
+            bytes: direct.bytes,
+        }),
+        Some(Imported::Shadow(shadow)) => Ok(Place {
+            buffer: shadow.block.buffer,
+            offset: 0,
+            address: shadow.block.address,
+            bytes: shadow.bytes,
+        }),
+        None => Err(Error::Failed("memory of another backend is bound".into())),
+    }
+}
+
+/// The shadow behind a memory, if it has one.
+pub(crate) fn shadow(memory: &dyn Memory) -> Option<&Shadow> {
+    match memory.as_any().downcast_ref::<Imported>() {
+        Some(Imported::Shadow(shadow)) => Some(shadow),
+        _ => None,
+    }
+}

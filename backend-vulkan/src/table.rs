@@ -1,0 +1,255 @@
+//! The launch table: bindings of a launch as the words that [`cal_il::spirv::launch`] describes, and the uniform
+//! buffers that hold tables until their launches are done.
+
+use std::sync::Arc;
+
+use ash::vk;
+use cal_hal::{Bindings, Error, Extent, Format, Heap, Result, Sampler, Surface, Wrap};
+use cal_il::spirv::Formats;
+use cal_il::spirv::launch::{Layout, Slot, fill, format_word};
+
+use crate::device::Gpu;
+use crate::memory::{Block, Place, place};
+
+/// Bytes of a uniform block that tables may fill.
+pub(crate) fn range(limits: &vk::PhysicalDeviceLimits) -> u32 {
+    limits.max_uniform_buffer_range.min(16384)
+}
+
+/// Bytes of a chunk besides the range of its last table.
+const CHUNK: u64 = 256 << 10;
+
+/// A table, and what it says about the launch.
+pub(crate) struct Table {
+    pub words: Vec<[u32; 4]>,
+    /// The narrowest class that all formats are in.
+    pub formats: Formats,
+    pub default_samplers: bool,
+    /// Memories that the launch reads and writes.
+    pub reads: Vec<vk::Buffer>,
+    pub writes: Vec<vk::Buffer>,
+}
+
+/// What a surface's rows say.
+fn surface_rows(place: &Place, bytes: u64, surface: &Surface) -> [[u32; 4]; 2] {
+    let words = (bytes / 4).min(u64::from(u32::MAX)) as u32;
+    let (low, high) = (place.address as u32, (place.address >> 32) as u32);
+    [
+        [low, high, words, format_word(surface.format)],
+        [surface.width, surface.height, surface.pitch, fill(surface.format)],
+    ]
+}
+
+fn sampler_rows(sampler: &Sampler) -> [[u32; 4]; 2] {
+    let [u, v, w] = sampler.wrap.map(|mode| mode as u32);
+    [[u32::from(sampler.linear), u, v, w], sampler.border.map(f32::to_bits)]
+}
+
+/// Whether a sampler does what the default one does: nearest, clamped to the edge in the axes that exist.
+fn is_default(sampler: &Sampler) -> bool {
+    let edge = |mode: &Wrap| matches!(mode, Wrap::ClampToEdge | Wrap::Clamp);
+    !sampler.linear && sampler.wrap[..2].iter().all(edge)
+}
+
+/// Finds every slot of the layout among the bindings.
+pub(crate) fn encode(
+    layout: &Layout,
+    bindings: &Bindings,
+    extent: Extent,
+    empty: &Block,
+    counters: &Block,
+    scratch: Option<&Block>,
+) -> Result<Table> {
+    let mut table = Table {
+        words: vec![[0; 4]; layout.rows as usize],
+        formats: Formats::FourWords,
+        default_samplers: true,
+        reads: Vec::new(),
+        writes: Vec::new(),
+    };
+    match extent {
+        Extent::Domain { x, y, width, height } => {
+            table.words[0] = [x, y, width, height];
+            table.words[1] = [8, 8, 1, 0];
+        }
+        Extent::Grid { groups, block } => {
+            table.words[0] = [groups[0], groups[1], groups[2], 0];
+            table.words[1] = [block[0], block[1], block[2], 0];
+        }
+    }
+    if let Some(first) = layout.interpolants {
+        let corners = bindings.domain_params.as_deref().copied().unwrap_or_else(|| positions(extent));
+        for (k, corner) in corners.iter().enumerate() {
+            for (j, value) in [corner.ul, corner.ll, corner.lr].into_iter().enumerate() {
+                table.words[first as usize + 3 * k + j] = value.map(f32::to_bits);
+            }
+        }
+    }
+    let find = |list: &[(u32, Surface)], number: u32| {
+        list.iter().find(|(n, _)| *n == number).map(|(_, surface)| surface.clone())
+    };
+    for (slot, row) in &layout.slots {
+        let plain = |block: &Block| {
+            let (low, high) = (block.address as u32, (block.address >> 32) as u32);
+            let words = (block.bytes / 4) as u32;
+            [[low, high, words, format_word(Format::UnsignedInt32x1)], [words, 1, words, 1]]
+        };
+        let mut none = plain(empty);
+        none[0][2] = 0;
+        none[1] = [0; 4];
+        let bound = match slot {
+            Slot::Empty => None,
+            Slot::Scratch => {
+                let Some(scratch) = scratch else {
+                    return Err(Error::Failed("the launch has no scratch memory".into()));
+                };
+                put(&mut table, *row, plain(scratch));
+                table.writes.push(scratch.buffer);
+                continue;
+            }
+            Slot::Counters => {
+                put(&mut table, *row, plain(counters));
+                table.writes.push(counters.buffer);
+                continue;
+            }
+            Slot::Sampler(n) => {
+                let sampler = bindings.samplers.iter().find(|(number, _)| number == n);
+                let sampler = sampler.map(|(_, sampler)| *sampler).unwrap_or_default();
+                table.default_samplers &= is_default(&sampler);
+                put(&mut table, *row, sampler_rows(&sampler));
+                continue;
+            }
+            Slot::Resource(n) => find(&bindings.resources, *n),
+            Slot::Constant(n) => find(&bindings.constants, *n),
+            Slot::Output(n) => find(&bindings.outputs, *n),
+            Slot::Uav(n) => find(&bindings.uavs, *n),
+            Slot::Global => bindings.global.clone(),
+        };
+        let Some(surface) = bound else {
+            put(&mut table, *row, none);
+            continue;
+        };
+        let place = place(&*surface.memory)?;
+        let mut bytes = surface.bytes();
+        if bytes > place.bytes || surface.width > surface.pitch {
+            return Err(Error::Failed(format!(
+                "a surface of {bytes} bytes does not fit its memory of {} bytes",
+                place.bytes
+            )));
+        }
+        match slot {
+            Slot::Constant(_) => {
+                // Constant buffers are rows of raw bytes, whatever their format.
+                bytes = place.bytes;
+                table.reads.push(place.buffer);
+            }
+            Slot::Resource(_) => {
+                table.formats = table.formats.max(Formats::of(surface.format));
+                table.reads.push(place.buffer);
+            }
+            Slot::Output(_) | Slot::Uav(_) => {
+                table.formats = table.formats.max(Formats::of(surface.format));
+                table.writes.push(place.buffer);
+            }
+            _ => table.writes.push(place.buffer),
+        }
+        put(&mut table, *row, surface_rows(&place, bytes, &surface));
+    }
+    Ok(table)
+}
+
+fn put(table: &mut Table, row: u32, rows: [[u32; 4]; 2]) {
+    table.words[row as usize] = rows[0];
+    table.words[row as usize + 1] = rows[1];
+}
+
+/// Corner values that make every interpolated input the pixel position.
+fn positions(extent: Extent) -> [cal_hal::DomainParam; 8] {
+    let Extent::Domain { x, y, width, height } = extent else { return Default::default() };
+    let (left, top) = (x as f32, y as f32);
+    let (right, bottom) = (left + width as f32, top + height as f32);
+    [cal_hal::DomainParam {
+        ul: [left, top, 0.0, 0.0],
+        ll: [left, bottom, 0.0, 0.0],
+        lr: [right, bottom, 0.0, 0.0],
+    }; 8]
+}
+
+/// A uniform buffer for the tables of one submission, with its descriptor set.
+pub(crate) struct Chunk {
+    gpu: Arc<Gpu>,
+    block: Block,
+    pool: vk::DescriptorPool,
+    pub set: vk::DescriptorSet,
+    used: u64,
+}
+
+impl Chunk {
+    pub fn new(gpu: &Arc<Gpu>) -> Result<Self> {
+        let range = u64::from(range(&gpu.facts.limits));
+        let block = Block::allocate(gpu, CHUNK + range, Heap::Remote)?;
+        let sizes = [vk::DescriptorPoolSize::default()
+            .ty(vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)
+            .descriptor_count(1)];
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+        // SAFETY: the device is alive, and the structures live until the calls return.
+        let pool = unsafe { gpu.raw.create_descriptor_pool(&info, None) }
+            .map_err(|error| gpu.error("descriptor pool", error))?;
+        let layouts = [gpu.set_layout];
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        // SAFETY: as above.
+        let set = match unsafe { gpu.raw.allocate_descriptor_sets(&info) } {
+            Ok(sets) => sets[0],
+            Err(error) => {
+                // SAFETY: nothing uses the pool.
+                unsafe { gpu.raw.destroy_descriptor_pool(pool, None) };
+                return Err(gpu.error("descriptor set", error));
+            }
+        };
+        let buffer = [vk::DescriptorBufferInfo::default().buffer(block.buffer).range(range)];
+        let write = [vk::WriteDescriptorSet::default()
+            .dst_set(set)
+            .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)
+            .buffer_info(&buffer)];
+        // SAFETY: the set is new; the buffer lives as long as the set.
+        unsafe { gpu.raw.update_descriptor_sets(&write, &[]) };
+        Ok(Self { gpu: gpu.clone(), block, pool, set, used: 0 })
+    }
+
+    /// Writes a table; its offset, or `None` if the chunk is full.
+    pub fn push(&mut self, table: &Table) -> Option<u32> {
+        let alignment = self.gpu.facts.limits.min_uniform_buffer_offset_alignment.max(16);
+        let start = self.used.next_multiple_of(alignment);
+        let bytes = 16 * table.words.len() as u64;
+        if start + bytes > CHUNK {
+            return None;
+        }
+        let host = self.block.host()?;
+        // SAFETY: the range is inside the mapped block, and no launch reads this part of the chunk yet.
+        unsafe {
+            let to = host.add(start as usize).cast::<[u32; 4]>();
+            std::ptr::copy_nonoverlapping(table.words.as_ptr(), to, table.words.len());
+        }
+        self.used = start + bytes;
+        Some(start as u32)
+    }
+
+    /// Whether no table was written yet.
+    pub fn is_new(&self) -> bool {
+        self.used == 0
+    }
+
+    /// All launches that read the chunk are done.
+    pub fn reset(&mut self) {
+        self.used = 0;
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        if !self.gpu.hung() {
+            // SAFETY: queues drop their chunks after the work that uses them is done.
+            unsafe { self.gpu.raw.destroy_descriptor_pool(self.pool, None) };
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Runs a kernel text on the CPU backend and on every Vulkan device found, on the same inputs, and compares all
+//! memory that it may write, bit for bit.
+
+use std::sync::{Arc, OnceLock};
+
+use backend_cpu::CpuBackend;
+use backend_vulkan::{Options, Vulkan};
+use cal_hal::{
+    Backend, Bindings, Command, Device, DeviceOptions, DomainParam, Error, Extent, FloatMode, Format, Heap,
+    MemoryRequest, Sampler, Surface,
+};
+use cal_il::inst::Stage;
+use cal_il::ir::Program;
+
+/// Longest time for one kernel.
+const WATCHDOG: std::time::Duration = std::time::Duration::from_secs(20);
+
+/// The Vulkan devices, in faithful mode.
+pub fn devices() -> &'static [(String, Arc<dyn Device>)] {
+    static DEVICES: OnceLock<Vec<(String, Arc<dyn Device>)>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let _ = env_logger::try_init();
+        let validation = std::env::var_os("RECAL_VALIDATION").is_some();
+        let backend = Vulkan::new(Options { software: true, validation, ..Options::default() });
+        let options = DeviceOptions { float_mode: FloatMode::Faithful, watchdog: Some(WATCHDOG), ..Default::default() };
+        let open = |adapter: &Arc<dyn cal_hal::Adapter>| {
+            let name = adapter.attributes().name.clone();
+            let device = adapter.open(&options).unwrap_or_else(|error| panic!("{name}: {error}"));
+            (name, device)
+        };
+        backend.adapters().iter().map(open).collect()
+    })
+}
+
+/// The oracle.
+pub fn cpu() -> &'static Arc<dyn Device> {
+    static DEVICE: OnceLock<Arc<dyn Device>> = OnceLock::new();
+    DEVICE.get_or_init(|| {
+        CpuBackend::new().adapters()[0].open(&DeviceOptions { watchdog: Some(WATCHDOG), ..Default::default() }).expect("the CPU is always there")
+    })
+}
+
+/// A generator of words: xorshift.
+pub struct Words(pub u64);
+
+impl Words {
+    pub fn next(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as u32
+    }
+
+    /// A word of any kind: small and large integers, plain floats, and the odd values.
+    pub fn any(&mut self) -> u32 {
+        const ODD: [u32; 20] = [
+            0,
+            0x8000_0000,
+            0x3F80_0000,
+            0xBF80_0000,
+            0x7F80_0000,
+            0xFF80_0000,
+            0x7FC0_0000,
+            0xFFC0_1234,
+            0x7F7F_FFFF,
+            0x0080_0000,
+            0x007F_FFFF,
+            0x8000_0001,
+            0x3F7F_FFFF,
+            0x4B00_0000,
+            0xCB00_0001,
+            0x4F00_0000,
+            0x7FFF_FFFF,
+            0xFFFF_FFFF,
+            0x3F00_0000,
+            0x7FF0_0000,
+        ];
+        match self.next() % 8 {
+            0 => ODD[self.next() as usize % ODD.len()],
+            1 => self.next() % 64,
+            2 => self.next(),
+            3 => (self.next() % 200).wrapping_sub(100),
+            // Exponents near 1.
+            4 | 5 => (self.next() & 0x807F_FFFF) | ((117 + self.next() % 20) << 23),
+            // Products that underflow.
+            6 => (self.next() & 0x807F_FFFF) | ((50 + self.next() % 30) << 23),
+            _ => ((self.next() % 4096) as f32 / 16.0).to_bits(),
+        }
+    }
+}
+
+/// A run of a kernel.
+#[derive(Clone)]
+pub struct Case {
+    pub text: String,
+    pub extent: Extent,
+    pub width: u32,
+    pub height: u32,
+    pub input: Format,
+    pub output: Format,
+    pub sampler: Sampler,
+    pub seed: u64,
+    /// Words of resources and constants, instead of any.
+    pub fill: fn(&mut Words) -> u32,
+    pub params: Option<Box<[DomainParam; 8]>>,
+}
+
+impl Case {
+    /// A pixel kernel over 24 x 20, or a compute kernel of two groups.
+    pub fn new(text: &str) -> Self {
+        let compute = text.contains("il_cs");
+        let extent = if compute {
+            Extent::Grid { groups: [2, 1, 1], block: [64, 1, 1] }
+        } else {
+            Extent::Domain { x: 0, y: 0, width: 24, height: 20 }
+        };
+        Self {
+            text: text.into(),
+            extent,
+            width: 24,
+            height: 20,
+            input: Format::Float32x4,
+            output: Format::Float32x4,
+            sampler: Sampler::default(),
+            seed: 0x9E37_79B9_7F4A_7C15,
+            fill: Words::any,
+            params: None,
+        }
+    }
+}
+
+/// Writable memory after a run, by name.
+pub type Outcome = Vec<(String, Vec<u32>)>;
+
+/// Runs a case on a device.
+pub fn run(device: &dyn Device, program: &Arc<Program>, case: &Case) -> Result<Outcome, Error> {
+    let kernel = device.load(program.clone())?;
+    let mut words = Words(case.seed);
+    let mut surface = |bytes: u64, format: Format, width: u32, height: u32, fill: bool| -> Result<Surface, Error> {
+        let memory = device.allocate(MemoryRequest { bytes: bytes.next_multiple_of(4096), heap: Heap::Remote })?;
+        if fill {
+            let to = memory.map()?.cast::<u32>();
+            for k in 0..bytes as usize / 4 {
+                // SAFETY: inside the block, which nothing uses yet.
+                unsafe { to.add(k).write((case.fill)(&mut words)) };
+            }
+            memory.unmap();
+        }
+        Ok(Surface { memory, width, height, pitch: width.next_multiple_of(64), format })
+    };
+    let two_dimensional = |format: Format| u64::from(case.width.next_multiple_of(64) * case.height * format.bytes());
+    let interface = &program.interface;
+    let mut bindings = Bindings { domain_params: case.params.clone(), ..Bindings::default() };
+    let mut written = Vec::new();
+    for id in interface.resources.keys().chain(interface.srvs.keys()) {
+        let new = surface(two_dimensional(case.input), case.input, case.width, case.height, true)?;
+        bindings.resources.push((*id, new));
+    }
+    for id in interface.constants.keys() {
+        bindings.constants.push((*id, surface(4096, Format::Float32x4, 256, 1, true)?));
+    }
+    bindings.samplers = (0..16).map(|id| (id, case.sampler)).collect();
+    for id in interface.outputs.keys() {
+        let new = surface(two_dimensional(case.output), case.output, case.width, case.height, false)?;
+        written.push((format!("o{id}"), new.clone()));
+        bindings.outputs.push((*id, new));
+    }
+    for (id, uav) in &interface.uavs {
+        let typed = matches!(uav, cal_il::ir::Uav::Typed { .. });
+        let new = if typed {
+            surface(two_dimensional(case.output), case.output, case.width, case.height, true)?
+        } else {
+            surface(64 << 10, Format::UnsignedInt32x4, 4096, 1, true)?
+        };
+        written.push((format!("uav{id}"), new.clone()));
+        bindings.uavs.push((*id, new));
+    }
+    if interface.global {
+        let new = surface(64 << 10, Format::Float32x4, 4096, 1, true)?;
+        written.push(("g[]".into(), new.clone()));
+        bindings.global = Some(new);
+    }
+    let queue = device.create_queue()?;
+    let command = Command::Launch { kernel, bindings: Arc::new(bindings), extent: case.extent };
+    let ticket = queue.submit(command)?;
+    queue.wait(ticket)?;
+    let read = |surface: &Surface| -> Result<Vec<u32>, Error> {
+        let from = surface.memory.map()?.cast::<u32>();
+        // SAFETY: inside the block; the launch that wrote it is done.
+        let words = (0..surface.bytes() as usize / 4).map(|k| unsafe { from.add(k).read() }).collect();
+        surface.memory.unmap();
+        Ok(words)
+    };
+    written.into_iter().map(|(name, surface)| Ok((name, read(&surface)?))).collect()
+}
+
+/// What differs between the CPU and a Vulkan device, as a text; empty if nothing.
+pub fn difference(name: &str, case: &Case) -> String {
+    let program = match cal_il::compile(case.text.as_bytes()) {
+        Ok(program) => Arc::new(program),
+        Err(errors) => return format!("{name}: does not compile: {errors:?}"),
+    };
+    let mut case = case.clone();
+    if program.stage == Stage::Compute {
+        if let (Extent::Grid { block, .. }, Some(cal_il::ir::GroupSize::Exact(size))) =
+            (&mut case.extent, program.interface.group)
+        {
+            *block = size;
+        }
+    }
+    log::info!("{name} on the CPU");
+    let expected = match run(&**cpu(), &program, &case) {
+        Ok(expected) => expected,
+        Err(error) => return format!("{name}: the CPU: {error}"),
+    };
+    let mut text = String::new();
+    for (device, vulkan) in devices() {
+        log::info!("{name} on {device}");
+        match run(&**vulkan, &program, &case) {
+            Ok(found) => {
+                for ((what, a), (_, b)) in expected.iter().zip(&found) {
+                    let wrong: Vec<usize> = (0..a.len()).filter(|k| a[*k] != b[*k]).collect();
+                    if let Some(k) = wrong.first() {
+                        text += &format!(
+                            "{name} on {device}: {} of {} words of {what} differ, first word {k}: {:08x} instead of {:08x}\n",
+                            wrong.len(), a.len(), b[*k], a[*k]
+                        );
+                    }
+                }
+            }
+            // What a device lacks is no difference.
+            Err(Error::Unsupported(reason)) => eprintln!("{name}: {reason}"),
+            Err(error) => text += &format!("{name} on {device}: {error}\n"),
+        }
+    }
+    text
+}
