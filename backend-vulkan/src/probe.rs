@@ -67,9 +67,20 @@ pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
             f64::from_bits(u64::MAX),
         ]);
         let input = words(&[a, b, c, normal, half, least, 0.0, 0.0]);
-        target.exact64 = run(device, DOUBLE, &input, 12)? == expected;
+        let found = run(device, DOUBLE, &input, 12)?;
+        let same = |k: usize| found[2 * k..2 * k + 2] == expected[2 * k..2 * k + 2];
+        target.exact64 = same(1) && same(2) && same(5);
+        (target.fused64, target.divides64, target.roots64) = (same(0), same(3), same(4));
     }
-    log::debug!("{}: gradual {}, exact doubles {}", device.gpu.facts.name, target.gradual32, target.exact64);
+    log::debug!(
+        "{}: denormals {}, doubles {}, fused {}, quotients {}, roots {}",
+        device.gpu.facts.name,
+        target.gradual32,
+        target.exact64,
+        target.fused64,
+        target.divides64,
+        target.roots64
+    );
     Ok(target)
 }
 

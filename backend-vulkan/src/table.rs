@@ -70,7 +70,7 @@ pub(crate) fn encode(
     match extent {
         Extent::Domain { x, y, width, height } => {
             table.words[0] = [x, y, width, height];
-            table.words[1] = [8, 8, 1, 0];
+            table.words[1] = [8, 8, 1, u32::from(bindings.domain_params.is_some())];
         }
         Extent::Grid { groups, block } => {
             table.words[0] = [groups[0], groups[1], groups[2], 0];
@@ -78,8 +78,7 @@ pub(crate) fn encode(
         }
     }
     if let Some(first) = layout.interpolants {
-        let corners = bindings.domain_params.as_deref().copied().unwrap_or_else(|| positions(extent));
-        for (k, corner) in corners.iter().enumerate() {
+        for (k, corner) in bindings.domain_params.iter().flat_map(|corners| corners.iter()).enumerate() {
             for (j, value) in [corner.ul, corner.ll, corner.lr].into_iter().enumerate() {
                 table.words[first as usize + 3 * k + j] = value.map(f32::to_bits);
             }
@@ -161,18 +160,6 @@ pub(crate) fn encode(
 fn put(table: &mut Table, row: u32, rows: [[u32; 4]; 2]) {
     table.words[row as usize] = rows[0];
     table.words[row as usize + 1] = rows[1];
-}
-
-/// Corner values that make every interpolated input the pixel position.
-fn positions(extent: Extent) -> [cal_hal::DomainParam; 8] {
-    let Extent::Domain { x, y, width, height } = extent else { return Default::default() };
-    let (left, top) = (x as f32, y as f32);
-    let (right, bottom) = (left + width as f32, top + height as f32);
-    [cal_hal::DomainParam {
-        ul: [left, top, 0.0, 0.0],
-        ll: [left, bottom, 0.0, 0.0],
-        lr: [right, bottom, 0.0, 0.0],
-    }; 8]
 }
 
 /// A uniform buffer for the tables of one submission, with its descriptor set.

@@ -26,6 +26,9 @@ fn rich(mode: Mode) -> Target {
         denorm_preserve64: true,
         gradual32: true,
         exact64: true,
+        fused64: true,
+        divides64: true,
+        roots64: true,
         max_group: 1024,
         max_group_size: [1024, 1024, 64],
         max_shared: 49152,
@@ -48,6 +51,9 @@ fn poor() -> Target {
         denorm_preserve64: false,
         gradual32: false,
         exact64: false,
+        fused64: false,
+        divides64: false,
+        roots64: false,
         max_shared: 32768,
         max_uniform: 16384,
         ..rich(Mode::Faithful)
@@ -127,6 +133,9 @@ fn every_lane_operation_is_valid() {
         for mode in [Mode::Faithful, Mode::Native] {
             check(op.name(), &program, &rich(mode), ASSUMPTIONS[0]).unwrap();
         }
+        // Integer sequences for what doubles do inexactly.
+        let rough = Target { fused64: false, divides64: false, roots64: false, ..rich(Mode::Faithful) };
+        check(op.name(), &program, &rough, ASSUMPTIONS[0]).unwrap();
         match check(op.name(), &program, &poor(), ASSUMPTIONS[0]) {
             Ok(()) => {}
             Err(Unsupported(reason)) => {

@@ -9,8 +9,11 @@ use cal_hal::{
     Backend, Bindings, Command, Device, DeviceOptions, DomainParam, Error, Extent, FloatMode, Format, Heap,
     MemoryRequest, Sampler, Surface,
 };
-use cal_il::inst::Stage;
-use cal_il::ir::Program;
+use cal_il::inst::{Dimension, Interface, PositionKind, Resource, Stage};
+use cal_il::ir::{
+    Builtin, Function, Id, LaneInst, LaneOp, MemoryInst, Operand, Output, Program, Stmt, StmtKind,
+};
+use cal_il::isa::lane::Class;
 
 /// Longest time for one kernel.
 const WATCHDOG: std::time::Duration = std::time::Duration::from_secs(20);
@@ -85,6 +88,23 @@ impl Words {
             // Products that underflow.
             6 => (self.next() & 0x807F_FFFF) | ((50 + self.next() % 30) << 23),
             _ => ((self.next() % 4096) as f32 / 16.0).to_bits(),
+        }
+    }
+}
+
+impl Words {
+    /// Halves of 64-bit values, low first: integers, doubles near 1 and the odd ones.
+    pub fn half_of_quad(&mut self) -> u32 {
+        // The generator's lowest bit in turn tells low from high closely enough: any half may be either.
+        match self.next() % 8 {
+            0 => 0,
+            1 => self.any(),
+            2 => (self.next() & 0x800F_FFFF) | ((1013 + self.next() % 20) << 20),
+            3 => (self.next() & 0x800F_FFFF) | ((1013 + self.next() % 20) << 20),
+            4 => (self.next() & 0x800F_FFFF) | ((490 + self.next() % 30) << 20),
+            5 => self.next() & 0x800F_FFFF,
+            6 => [0x7FF0_0000, 0xFFF0_0000, 0x3FF0_0000, 0x0010_0000, u32::MAX][self.next() as usize % 5],
+            _ => self.next(),
         }
     }
 }
@@ -208,15 +228,20 @@ pub fn difference(name: &str, case: &Case) -> String {
             *block = size;
         }
     }
+    compare(name, &program, &case)
+}
+
+/// [`difference`] of a program.
+fn compare(name: &str, program: &Arc<Program>, case: &Case) -> String {
     log::info!("{name} on the CPU");
-    let expected = match run(&**cpu(), &program, &case) {
+    let expected = match run(&**cpu(), program, case) {
         Ok(expected) => expected,
         Err(error) => return format!("{name}: the CPU: {error}"),
     };
     let mut text = String::new();
     for (device, vulkan) in devices() {
         log::info!("{name} on {device}");
-        match run(&**vulkan, &program, &case) {
+        match run(&**vulkan, program, case) {
             Ok(found) => {
                 for ((what, a), (_, b)) in expected.iter().zip(&found) {
                     let wrong: Vec<usize> = (0..a.len()).filter(|k| a[*k] != b[*k]).collect();
@@ -234,4 +259,75 @@ pub fn difference(name: &str, case: &Case) -> String {
         }
     }
     text
+}
+
+/// Runs a lane operation on many argument words on all devices and compares the result words.
+///
+/// Arguments come from a resource of four components, more from a second and third one; an `F` argument is
+/// flushed first, an `F` result made canonical, as lowering does.
+pub fn lane_difference(op: LaneOp, words: usize, pairs: bool) -> String {
+    let mut inputs = Vec::new();
+    let span = Default::default();
+    let mut body = Vec::new();
+    let lane = |op: LaneOp, dst: [u32; 2], args: Vec<Operand>| {
+        let inst = LaneInst { op, dst, args: args.into_iter().collect() };
+        Stmt { kind: StmtKind::Lane(inst), span }
+    };
+    let resources = words.div_ceil(4).max(1) as u32;
+    for resource in 0..resources {
+        let dst = std::array::from_fn(|k| Some(4 * resource + k as u32));
+        let coord = [0, 1, 2].map(|k| Operand::Builtin(Builtin::Position(k)));
+        let id = Id { base: resource, index: None };
+        body.push(Stmt {
+            kind: StmtKind::Memory(MemoryInst::Sample {
+                resource: id,
+                sampler: Id { base: 0, index: None },
+                unnormalized: true,
+                coord,
+                offset: [0; 3],
+                dst,
+            }),
+            span,
+        });
+        inputs.push(resource);
+    }
+    let mut next = 0;
+    let mut args = Vec::new();
+    for class in op.arguments() {
+        if *class == Class::F {
+            body.push(lane(LaneOp::Flush, [next; 2], vec![Operand::Reg(next)]));
+        }
+        for _ in 0..class.words() {
+            args.push(Operand::Reg(next));
+            next += 1;
+        }
+    }
+    let out = 20;
+    let high = if op.result() == Class::Q { out + 1 } else { out };
+    body.push(lane(op, [out, high], args));
+    if op.result() == Class::F {
+        body.push(lane(LaneOp::Canon, [out; 2], vec![Operand::Reg(out)]));
+    }
+    let mut interface = Interface { position: Some(PositionKind::Centre), ..Interface::default() };
+    for resource in inputs {
+        let shape = Resource { dimension: Dimension::D2, unnormalized: true, declared: true };
+        interface.resources.insert(resource, shape);
+    }
+    interface.samplers.push(0);
+    interface.outputs.insert(0, 15);
+    let program = Program {
+        stage: Stage::Pixel,
+        interface,
+        functions: vec![Function { label: None, body }],
+        registers: 24,
+        outputs: vec![Output { index: 0, registers: [out, out + 1, 22, 23] }],
+        warnings: vec![],
+    };
+    let mut case = Case::new("");
+    (case.width, case.height) = (64, 64);
+    case.extent = Extent::Domain { x: 0, y: 0, width: 64, height: 64 };
+    if pairs {
+        case.fill = Words::half_of_quad;
+    }
+    compare(op.name(), &Arc::new(program), &case)
 }

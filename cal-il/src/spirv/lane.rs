@@ -81,6 +81,8 @@ impl Emitter<'_> {
     fn double(&mut self, q: Quad) -> Word {
         if !self.target.float64 {
             self.refuse("the device has no 64-bit floats");
+        } else if self.target.mode == Mode::Faithful && !self.target.exact64 {
+            self.refuse("the device's 64-bit floats are not exact enough for faithful mode");
         }
         let ty = self.w.ty(Type::F64);
         match q {
@@ -466,6 +468,12 @@ impl Algebra for Emitter<'_> {
     }
 
     fn flt(&mut self, a: Word, b: Word) -> Word {
+        if self.target.mode == Mode::Faithful && self.w.bits.get(&a) == Some(&0) {
+            // b > 0: a positive integer up to infinity. Some drivers recognise sign functions and lose −0.
+            let (zero, nan) = (self.word(0), self.word(0x7F80_0001));
+            let (positive, number) = (self.ilt(zero, b), self.ilt(b, nan));
+            return self.both(positive, number);
+        }
         if self.native_compare() {
             return self.float_compare(Op::FOrdLessThan, a, b);
         }
@@ -635,6 +643,9 @@ impl Algebra for Emitter<'_> {
     }
 
     fn dfma_raw(&mut self, a: Quad, b: Quad, c: Quad) -> Quad {
+        if self.target.mode == Mode::Faithful && !self.target.fused64 {
+            return super::fused::fma_double(self, a, b, c);
+        }
         let arguments = [a, b, c].map(|q| self.double(q));
         let ty = self.w.ty(Type::F64);
         let id = self.w.glsl(GLOp::Fma, ty, &arguments);
@@ -643,10 +654,16 @@ impl Algebra for Emitter<'_> {
     }
 
     fn ddiv_raw(&mut self, a: Quad, b: Quad) -> Quad {
+        if self.target.mode == Mode::Faithful && !self.target.divides64 {
+            return crate::isa::lane::division::quotient_double(self, a, b);
+        }
         self.double_op(Op::FDiv, &[a, b])
     }
 
     fn dsqrt_raw(&mut self, a: Quad) -> Quad {
+        if self.target.mode == Mode::Faithful && !self.target.roots64 {
+            return crate::isa::lane::root::square_root_double(self, a);
+        }
         let a = self.double(a);
         let ty = self.w.ty(Type::F64);
         Quad::Double(self.w.glsl(GLOp::Sqrt, ty, &[a]))

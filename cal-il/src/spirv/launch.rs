@@ -1,7 +1,7 @@
 //! The launch table: what an emitted kernel finds in its uniform block.
 //!
 //! Rows of four words. Row 0: pixel kernels the domain's x, y, width, height; compute kernels the groups in x, y, z.
-//! Row 1: the launch's group size. Then [`INTERPOLANT_ROWS`] rows of corner values if the kernel has interpolants,
+//! Row 1: the launch's group size; w is 1 if corner values of interpolants are given. Then [`INTERPOLANT_ROWS`] rows of corner values if the kernel has interpolants,
 //! then two rows for each bound object, the first of them for nothing (an index out of range ends there):
 //!
 //! | row | x | y | z | w |

@@ -18,6 +18,7 @@
 mod atomic;
 mod flow;
 mod format;
+mod fused;
 mod lane;
 pub mod launch;
 mod memory;
@@ -68,8 +69,15 @@ pub struct Target {
     pub denorm_preserve64: bool,
     /// Single precision operations and comparisons see and give denormals, by the above or by a probe.
     pub gradual32: bool,
-    /// Double precision additions, products, fma, quotients and roots are IEEE, denormals included.
+    /// Double precision sums, products and comparisons are IEEE, denormals included. Without it there are no doubles
+    /// in faithful mode.
     pub exact64: bool,
+    /// `Fma` of doubles rounds once.
+    pub fused64: bool,
+    /// Double precision quotients are correctly rounded.
+    pub divides64: bool,
+    /// Double precision roots are correctly rounded.
+    pub roots64: bool,
     /// Largest group, flattened.
     pub max_group: u32,
     /// Largest group in x, y, z.

@@ -7,7 +7,7 @@ use rspirv::spirv::{Op, Word};
 
 use super::format::Element;
 use super::launch::Slot;
-use super::{Emitter, Formats};
+use super::{Emitter, Formats, Mode};
 use crate::ir::{Dimension, Dst4, Id, Operand, Uav};
 use crate::isa::Algebra;
 
@@ -253,11 +253,24 @@ impl Emitter<'_> {
 
     /// A coordinate in texels as a float: NaN is 0, the rest within ±10^9.
     fn denormalized(&mut self, coord: Word, size: Word, unnormalized: bool) -> Word {
-        let value = if unnormalized {
+        // Where denormals are flushed the sign of a tiny coordinate must survive: it decides the texel.
+        let visible = if self.target.mode == Mode::Native || self.target.gradual32 {
             coord
         } else {
+            let (magnitude, least, sign) = (self.word(0x7FFF_FFFF), self.word(0x0080_0000), self.word(0x8000_0000));
+            let (size, zero) = (self.and(coord, magnitude), self.word(0));
+            let tiny = self.ult(size, least);
+            let some = self.ult(zero, size);
+            let tiny = self.both(tiny, some);
+            let sign = self.and(coord, sign);
+            let raised = self.or(sign, least);
+            self.select(tiny, raised, coord)
+        };
+        let value = if unnormalized {
+            visible
+        } else {
             let size = self.itof_raw(size);
-            self.fmul_raw(coord, size)
+            self.fmul_raw(visible, size)
         };
         let (far, near) = (self.word(1.0e9f32.to_bits()), self.word((-1.0e9f32).to_bits()));
         let zero = self.word(0);
@@ -291,10 +304,10 @@ impl Emitter<'_> {
             let rest = if fraction { self.fadd_raw(v, minus) } else { zero };
             return (self.iadd(i, steps), rest);
         }
-        // i + 1/2 is exact where it matters; from 2^23 on all floats are whole.
+        let minus = self.xor(float, sign);
+        let rest = self.fadd_raw(v, minus);
         let half = self.word(0x3F00_0000);
-        let middle = self.fadd_raw(float, half);
-        let upper = self.fle(middle, v);
+        let upper = self.fle(half, rest);
         let one = self.word(1);
         let step = self.select(upper, one, zero);
         let whole = self.iadd(i, step);
@@ -302,11 +315,18 @@ impl Emitter<'_> {
         if !fraction {
             return (whole, zero);
         }
+        // The base i ± 1/2 is exact up to 2^22, so the difference is rounded once; from there on the rest is exact.
         let minus_half = self.word(0xBF00_0000);
-        let lower = self.fadd_raw(float, minus_half);
-        let base = self.select(upper, middle, lower);
+        let by = self.select(upper, half, minus_half);
+        let base = self.fadd_raw(float, by);
         let minus = self.xor(base, sign);
-        (whole, self.fadd_raw(v, minus))
+        let near = self.fadd_raw(v, minus);
+        let minus_by = self.xor(by, sign);
+        let far = self.fadd_raw(rest, minus_by);
+        let (magnitude, limit) = (self.word(0x7FFF_FFFF), self.word(0x4A80_0000));
+        let magnitude = self.and(v, magnitude);
+        let small = self.ult(magnitude, limit);
+        (whole, self.select(small, near, far))
     }
 
     /// A texel index after wrapping.
@@ -606,13 +626,16 @@ impl Emitter<'_> {
         self.texel_or_border(surface, element, inside, Some(border))
     }
 
-    /// a (1 − f) + b f, each step rounded; a if f is 0.
+    /// a (1 − f) + b f, each step rounded and flushed; a if f is 0.
     fn mix(&mut self, a: Word, b: Word, f: Word) -> Word {
+        let (a, b) = (self.flush(a), self.flush(b));
         let (one, sign, zero) = (self.word(0x3F80_0000), self.word(0x8000_0000), self.word(0));
         let minus = self.xor(f, sign);
         let rest = self.fadd_raw(one, minus);
         let (first, second) = (self.fmul_raw(a, rest), self.fmul_raw(b, f));
+        let (first, second) = (self.flush(first), self.flush(second));
         let sum = self.fadd_raw(first, second);
+        let sum = self.flush(sum);
         let whole = self.feq(f, zero);
         self.select(whole, a, sum)
     }
@@ -668,17 +691,18 @@ impl Emitter<'_> {
         self.store_format(&element, words);
     }
 
-    /// Component of an interpolated input: the corner values, linear over the domain, at the pixel's centre.
+    /// Component of an interpolated input: the corner values, linear over the domain, at the pixel's centre; without
+    /// corner values the position. Each step is rounded and flushed.
     pub fn interpolant(&mut self, register: u32, component: u32) -> Word {
         let Some(first) = self.layout.interpolants else { return self.word(0) };
         let first = first + 3 * register.min(7);
         let [ul, ll, lr] = [0, 1, 2].map(|k| {
             let row = self.row_at(first + k);
-            self.part(row, component)
+            let corner = self.part(row, component);
+            self.flush(corner)
         });
-        let domain = self.row_at(0);
-        let (half, sign) = (self.word(0x3F00_0000), self.word(0x8000_0000));
-        let [tx, ty] = [0, 1].map(|axis| {
+        let (domain, half) = (self.row_at(0), self.word(0x3F00_0000));
+        let [u, v] = [0, 1].map(|axis| {
             let index = self.pixel_index(axis);
             let index = self.itof_raw(index);
             let centre = self.fadd_raw(index, half);
@@ -686,12 +710,22 @@ impl Emitter<'_> {
             let size = self.itof_raw(size);
             crate::isa::lane::division::quotient(self, centre, size)
         });
-        let minus_ll = self.xor(ll, sign);
-        let minus_ul = self.xor(ul, sign);
-        let across = self.fadd_raw(lr, minus_ll);
-        let down = self.fadd_raw(ll, minus_ul);
-        let (across, down) = (self.fmul_raw(across, tx), self.fmul_raw(down, ty));
-        let sum = self.fadd_raw(ul, across);
-        self.fadd_raw(sum, down)
+        use crate::isa::lane::float::{add, mul_ieee, sub};
+        let (across, down) = (sub(self, lr, ll), sub(self, ll, ul));
+        let (across, down) = (mul_ieee(self, across, u), mul_ieee(self, down, v));
+        let sum = add(self, ul, across);
+        let value = add(self, sum, down);
+        let position = if component < 2 {
+            let (index, origin) = (self.pixel_index(component), self.part(domain, component));
+            let index = self.iadd(index, origin);
+            let index = self.itof_raw(index);
+            self.fadd_raw(index, half)
+        } else {
+            self.word(0)
+        };
+        let (row, zero) = (self.row_at(1), self.word(0));
+        let given = self.part(row, 3);
+        let given = self.w.op(Op::INotEqual, self.t.bool, &[given, zero]);
+        self.select(given, value, position)
     }
 }

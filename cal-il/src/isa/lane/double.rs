@@ -85,7 +85,7 @@ pub fn frac<A: Algebra>(a: &mut A, x: A::Q) -> A::Q {
 /// Significand bits 0 to 51 with the top bit of a denormal moved to bit 52, and the exponent field that goes
 /// with it (0 or negative for denormals).
 #[inline(always)]
-pub(super) fn normalise<A: Algebra>(a: &mut A, x: A::Q) -> (A::Q, A::W) {
+pub(crate) fn normalise<A: Algebra>(a: &mut A, x: A::Q) -> (A::Q, A::W) {
     let exponent = expr!(a, and(shr(hi(x), 20), 0x7FF));
     let fraction = expr!(a, qand(x, quad({ (1 << 52) - 1 })));
     let full = expr!(a, qor(fraction, quad({ 1 << 52 })));
