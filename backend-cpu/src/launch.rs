@@ -218,10 +218,13 @@ fn interpolate(launch: &Launch<'_>, n: u32, k: u8, at: [u32; 2], absolute: [u32;
     let Some(param) = launch.params.and_then(|params| params.get(n as usize)) else {
         return absolute.get(usize::from(k)).map_or(0, |&index| position(index, false));
     };
+    // In single precision, each step rounded and flushed, so that devices without doubles give the same bits.
+    let flush = |value: f32| if value.is_subnormal() { 0f32.copysign(value) } else { value };
     let k = usize::from(k & 3);
-    let [u, v] = [0, 1].map(|d| (f64::from(at[d]) + 0.5) / f64::from(size[d]));
-    let [ul, ll, lr] = [param.ul, param.ll, param.lr].map(|corner| f64::from(corner[k]));
-    ((ul + (lr - ll) * u + (ll - ul) * v) as f32).to_bits()
+    let [u, v] = [0, 1].map(|d| flush((at[d] as f32 + 0.5) / size[d] as f32));
+    let [ul, ll, lr] = [param.ul, param.ll, param.lr].map(|corner| flush(corner[k]));
+    let (across, down) = (flush(flush(lr - ll) * u), flush(flush(ll - ul) * v));
+    flush(flush(ul + across) + down).to_bits()
 }
 
 /// Runs the group number `part`.

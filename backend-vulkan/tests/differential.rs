@@ -48,17 +48,44 @@ fn every_lane_operation() {
 #[test]
 fn flow() {
     let bodies = [
-        ("if else", "ilt r3, r0, r1\nif_logicalnz r3.x\nmov r4, r1\nif_logicalz r3.y\nmov r4.x, r2.y\nendif\nelse\nmov r4, r2\nmov r4.w, r0.x\nendif\nmov o0, r4"),
-        ("loop", "mov r3, l0.xxxx\nwhileloop\nige r4.x, r3.x, l2.z\nbreak_logicalnz r4.x\niadd r3.x, r3.x, l0.y\nand r4.y, r3.x, l0.y\ncontinue_logicalnz r4.y\niadd r3.y, r3.y, r0.x\nendloop\nmov o0, r3"),
-        ("nested loops", "mov r3, l0.xxxx\nwhileloop\nige r4.x, r3.x, l2.x\nbreak_logicalnz r4.x\nmov r5.x, l0.x\nwhileloop\nand r6.x, r0.x, l2.y\nige r4.x, r5.x, r6.x\nbreak_logicalnz r4.x\niadd r5.x, r5.x, l0.y\niadd r3.y, r3.y, r5.x\nendloop\niadd r3.x, r3.x, l0.y\nendloop\nmov o0, r3"),
-        ("switch", "and r3.x, r0.x, l0.w\nmov r4, l0.xxxx\nswitch r3.x\ncase 0\nmov r4.x, r1.x\nbreak\ncase 1\ncase 2\nmov r4.y, r1.y\nbreak\ndefault\nmov r4.z, r1.z\nbreak\nendswitch\nmov o0, r4"),
-        ("switch falls through", "and r3.x, r0.x, l2.y\nmov r4, l0.xxxx\nswitch r3.x\ncase 0\niadd r4.x, r4.x, l0.y\ncase 1\niadd r4.y, r4.y, l0.y\nif_logicalnz r0.y\nbreak\nendif\ndefault\niadd r4.z, r4.z, l0.y\ncase 4\niadd r4.w, r4.w, l0.y\nendswitch\nmov o0, r4"),
-        ("switch in loop", "mov r4, l0.xxxx\nwhileloop\nige r5.x, r4.x, l2.z\nbreak_logicalnz r5.x\niadd r4.x, r4.x, l0.y\nand r3.x, r4.x, l0.w\nswitch r3.x\ncase 1\niadd r4.y, r4.y, r0.x\ncontinue\ncase 2\niadd r4.z, r4.z, l0.y\nbreak\nendswitch\niadd r4.w, r4.w, l0.y\nendloop\nmov o0, r4"),
-        ("functions", "mov r4, r0\ncall 1\ncall_logicalnz r0.x, 2\nmov o0, r4\nendmain\nfunc 1\nadd r4, r4, r1\nret_logicalnz r0.y\nadd r4, r4, r2\ncall 2\nret\nendfunc\nfunc 2\nwhileloop\nadd r4.x, r4.x, l1.y\nret_dyn\nendloop\nret\nendfunc"),
+        (
+            "if else",
+            "ilt r3, r0, r1\nif_logicalnz r3.x\nmov r4, r1\nif_logicalz r3.y\nmov r4.x, r2.y\nendif\nelse\nmov r4, r2\nmov r4.w, r0.x\nendif\nmov o0, r4",
+        ),
+        (
+            "loop",
+            "mov r3, l0.xxxx\nwhileloop\nige r4.x, r3.x, l2.z\nbreak_logicalnz r4.x\niadd r3.x, r3.x, l0.y\nand r4.y, r3.x, l0.y\ncontinue_logicalnz r4.y\niadd r3.y, r3.y, r0.x\nendloop\nmov o0, r3",
+        ),
+        (
+            "nested loops",
+            "mov r3, l0.xxxx\nwhileloop\nige r4.x, r3.x, l2.x\nbreak_logicalnz r4.x\nmov r5.x, l0.x\nwhileloop\nand r6.x, r0.x, l2.y\nige r4.x, r5.x, r6.x\nbreak_logicalnz r4.x\niadd r5.x, r5.x, l0.y\niadd r3.y, r3.y, r5.x\nendloop\niadd r3.x, r3.x, l0.y\nendloop\nmov o0, r3",
+        ),
+        (
+            "switch",
+            "and r3.x, r0.x, l0.w\nmov r4, l0.xxxx\nswitch r3.x\ncase 0\nmov r4.x, r1.x\nbreak\ncase 1\ncase 2\nmov r4.y, r1.y\nbreak\ndefault\nmov r4.z, r1.z\nbreak\nendswitch\nmov o0, r4",
+        ),
+        (
+            "switch falls through",
+            "and r3.x, r0.x, l2.y\nmov r4, l0.xxxx\nswitch r3.x\ncase 0\niadd r4.x, r4.x, l0.y\ncase 1\niadd r4.y, r4.y, l0.y\nif_logicalnz r0.y\nbreak\nendif\ndefault\niadd r4.z, r4.z, l0.y\ncase 4\niadd r4.w, r4.w, l0.y\nendswitch\nmov o0, r4",
+        ),
+        (
+            "switch in loop",
+            "mov r4, l0.xxxx\nwhileloop\nige r5.x, r4.x, l2.z\nbreak_logicalnz r5.x\niadd r4.x, r4.x, l0.y\nand r3.x, r4.x, l0.w\nswitch r3.x\ncase 1\niadd r4.y, r4.y, r0.x\ncontinue\ncase 2\niadd r4.z, r4.z, l0.y\nbreak\nendswitch\niadd r4.w, r4.w, l0.y\nendloop\nmov o0, r4",
+        ),
+        (
+            "functions",
+            "mov r4, r0\ncall 1\ncall_logicalnz r0.x, 2\nmov o0, r4\nendmain\nfunc 1\nadd r4, r4, r1\nret_logicalnz r0.y\nadd r4, r4, r2\ncall 2\nret\nendfunc\nfunc 2\nwhileloop\nadd r4.x, r4.x, l1.y\nret_dyn\nendloop\nret\nendfunc",
+        ),
         ("early end", "mov o0, r0\nret_logicalnz r1.x\nmov o0.x, r2.x"),
         ("discard", "mov o0, r0\ndiscard_logicalnz r1.x\nmov o0.x, r2.x"),
-        ("discard in function", "mov o0, r0\ncall 7\nmov o0.y, r2.x\nendmain\nfunc 7\nand r3.x, r1.x, l0.y\ndiscard_logicalnz r3.x\nret\nendfunc"),
-        ("compare", "mov r3, l0.xxxx\nwhileloop\nbreakc_relop(ge) r3.x, l2.z\niadd r3.x, r3.x, l0.y\ncontinuec_relop(lt) r0.x, r1.x\niadd r3.y, r3.y, l0.y\nendloop\nmov o0, r3"),
+        (
+            "discard in function",
+            "mov o0, r0\ncall 7\nmov o0.y, r2.x\nendmain\nfunc 7\nand r3.x, r1.x, l0.y\ndiscard_logicalnz r3.x\nret\nendfunc",
+        ),
+        (
+            "compare",
+            "mov r3, l0.xxxx\nwhileloop\nbreakc_relop(ge) r3.x, l2.z\niadd r3.x, r3.x, l0.y\ncontinuec_relop(lt) r0.x, r1.x\niadd r3.y, r3.y, l0.y\nendloop\nmov o0, r3",
+        ),
     ];
     let cases: Vec<_> =
         bodies.iter().map(|(name, body)| (name.to_string(), Case::new(&pixel(body)))).collect();
@@ -71,7 +98,10 @@ fn constants_and_arrays() {
     let bodies = [
         ("cb", "and r3.x, r0.x, l2.y\nmov r4, cb0[r3.x+2]\nadd o0, r4, cb0[3]"),
         ("cb outside", "mov r3.x, l2.w\nmov r4, cb0[r3.x]\nmov o0, r4\nmov o0.x, cb0[r0.x].x"),
-        ("array", "dcl_indexed_temp_array x0[8]\nmov r3.x, l0.x\nwhileloop\nige r3.y, r3.x, l2.z\nbreak_logicalnz r3.y\nmov x0[r3.x], r0\nadd r0, r0, r1\niadd r3.x, r3.x, l0.y\nendloop\nand r3.x, r2.x, l2.z\nadd o0, x0[r3.x+1], x0[7]"),
+        (
+            "array",
+            "dcl_indexed_temp_array x0[8]\nmov r3.x, l0.x\nwhileloop\nige r3.y, r3.x, l2.z\nbreak_logicalnz r3.y\nmov x0[r3.x], r0\nadd r0, r0, r1\niadd r3.x, r3.x, l0.y\nendloop\nand r3.x, r2.x, l2.z\nadd o0, x0[r3.x+1], x0[7]",
+        ),
         ("icb", "dcl_cb icb[2]\n1, 2, 3, 4\n5, 6, 7, 8\nand r3.x, r0.x, l0.w\nmov o0, icb[r3.x]"),
     ];
     for (name, body) in bodies {
@@ -184,10 +214,12 @@ fn launches() {
         case.extent = Extent::Grid { groups, block: [64, 1, 1] };
         cases.push((format!("grid {size} {groups:?}"), case));
     }
-    let interpolated = "il_ps_2_0\ndcl_output_generic o0\ndcl_input_generic_interp(linear) v1\nmov o0, v1\nend\n";
+    let interpolated =
+        "il_ps_2_0\ndcl_output_generic o0\ndcl_input_generic_interp(linear) v1\nmov o0, v1\nend\n";
     if cal_il::compile(interpolated.as_bytes()).is_ok() {
         let mut case = Case::new(interpolated);
-        let corner = DomainParam { ul: [0.5, -1.0, 3.0, 0.0], ll: [1.25, 7.0, 3.0, 0.1], lr: [-9.0, 0.3, 3.0, 100.0] };
+        let corner =
+            DomainParam { ul: [0.5, -1.0, 3.0, 0.0], ll: [1.25, 7.0, 3.0, 0.1], lr: [-9.0, 0.3, 3.0, 100.0] };
         case.params = Some(Box::new([corner; 8]));
         cases.push(("interpolated".into(), case));
     }
@@ -197,13 +229,41 @@ fn launches() {
 #[test]
 fn raw_memory() {
     let bodies = [
-        ("raw", "dcl_raw_uav_id(0)\ndcl_raw_uav_id(1)", "umul r0.x, vAbsTid.x, l1.y\nuav_raw_load_id(1) r1, r0.x\niadd r1, r1, l0.xyzw\nuav_raw_store_id(0) mem0, r0.x, r1"),
-        ("partial", "dcl_raw_uav_id(0)", "umul r0.x, vAbsTid.x, l1.y\nuav_raw_load_id(0) r1.xy__, r0.x\nuav_raw_store_id(0) mem0.xyz, r0.x, r1"),
-        ("outside", "dcl_raw_uav_id(0)", "umul r0.x, vAbsTid.x, l1.y\ninot r2.x, r0.x\nuav_raw_load_id(0) r1, r2.x\nuav_raw_store_id(0) mem0, r0.x, r1\nuav_raw_store_id(0) mem0, r2.x, r1"),
-        ("structured", "dcl_struct_uav_id(0) 16", "mov r0.x, vAbsTid.x\nmov r0.y, l1.x\nuav_struct_load_id(0) r1.xy__, r0.xy\nmov r0.y, l0.x\nuav_struct_store_id(0) mem0.xy, r0.xy, r1"),
-        ("global", "", "umul r0.x, vAbsTid.x, l0.z\nmov r1, g[r0.x+1]\nmov g[r0.x], r1\nmov g[r0.x+1]._y_w, r1.wzyx"),
-        ("global outside", "", "inot r0.x, vAbsTid.x\nmov r1, g[r0.x]\nmov g[r0.x], r1\nmov r1.x, r0.x\numul r0.x, vAbsTid.x, l0.z\nmov g[r0.x], r1"),
-        ("arena", "dcl_arena_uav_id(0)", "uav_arena_load_id(0)_size(byte) r1.x, vAbsTid.x\nuav_arena_load_id(0)_size(short) r1.y, vAbsTid.x\niadd r1.x, r1.x, r1.y\numul r0.x, vAbsTid.x, l0.z\niadd r0.x, r0.x, l2.x\nuav_arena_store_id(0)_size(byte) r0.x, r1.x\nuav_arena_store_id(0)_size(short) r0.x, r1.x"),
+        (
+            "raw",
+            "dcl_raw_uav_id(0)\ndcl_raw_uav_id(1)",
+            "umul r0.x, vAbsTid.x, l1.y\nuav_raw_load_id(1) r1, r0.x\niadd r1, r1, l0.xyzw\nuav_raw_store_id(0) mem0, r0.x, r1",
+        ),
+        (
+            "partial",
+            "dcl_raw_uav_id(0)",
+            "umul r0.x, vAbsTid.x, l1.y\nuav_raw_load_id(0) r1.xy__, r0.x\nuav_raw_store_id(0) mem0.xyz, r0.x, r1",
+        ),
+        (
+            "outside",
+            "dcl_raw_uav_id(0)",
+            "umul r0.x, vAbsTid.x, l1.y\ninot r2.x, r0.x\nuav_raw_load_id(0) r1, r2.x\nuav_raw_store_id(0) mem0, r0.x, r1\nuav_raw_store_id(0) mem0, r2.x, r1",
+        ),
+        (
+            "structured",
+            "dcl_struct_uav_id(0) 16",
+            "mov r0.x, vAbsTid.x\nmov r0.y, l1.x\nuav_struct_load_id(0) r1.xy__, r0.xy\nmov r0.y, l0.x\nuav_struct_store_id(0) mem0.xy, r0.xy, r1",
+        ),
+        (
+            "global",
+            "",
+            "umul r0.x, vAbsTid.x, l0.z\nmov r1, g[r0.x+1]\nmov g[r0.x], r1\nmov g[r0.x+1]._y_w, r1.wzyx",
+        ),
+        (
+            "global outside",
+            "",
+            "inot r0.x, vAbsTid.x\nmov r1, g[r0.x]\nmov g[r0.x], r1\nmov r1.x, r0.x\numul r0.x, vAbsTid.x, l0.z\nmov g[r0.x], r1",
+        ),
+        (
+            "arena",
+            "dcl_arena_uav_id(0)",
+            "uav_arena_load_id(0)_size(byte) r1.x, vAbsTid.x\nuav_arena_load_id(0)_size(short) r1.y, vAbsTid.x\niadd r1.x, r1.x, r1.y\numul r0.x, vAbsTid.x, l0.z\niadd r0.x, r0.x, l2.x\nuav_arena_store_id(0)_size(byte) r0.x, r1.x\nuav_arena_store_id(0)_size(short) r0.x, r1.x",
+        ),
     ];
     let mut cases = Vec::new();
     for (name, header, body) in bodies {
@@ -216,7 +276,8 @@ fn raw_memory() {
 #[test]
 fn atomics() {
     // Each thread has its own word, so the order does not matter; the old values are stored, too.
-    let ops = ["add", "sub", "rsub", "min", "max", "umin", "umax", "and", "or", "xor", "uinc", "udec", "xchg"];
+    let ops =
+        ["add", "sub", "rsub", "min", "max", "umin", "umax", "and", "or", "xor", "uinc", "udec", "xchg"];
     let mut cases = Vec::new();
     for op in ops {
         let body = format!(
@@ -244,13 +305,17 @@ fn atomics() {
 #[test]
 fn lockstep_of_one_wave() {
     let header = "dcl_raw_uav_id(0)\ndcl_lds_id(1) 256";
-    let load = "umul r0.x, vTidInGrpFlat.x, l1.x\numul r0.y, vAbsTid.x, l1.x\nuav_raw_load_id(0) r1.x, r0.y\n";
+    let load =
+        "umul r0.x, vTidInGrpFlat.x, l1.x\numul r0.y, vAbsTid.x, l1.x\nuav_raw_load_id(0) r1.x, r0.y\n";
     let store = "uav_raw_store_id(0) mem0.x, r0.y, r1.x";
     let rotate = "iadd r2.x, vTidInGrpFlat.x, l0.y\nand r2.x, r2.x, l1.z\numul r2.x, r2.x, l1.x\n";
     let mut cases = vec![
         (
             "rotate without a fence".to_string(),
-            Case::new(&compute(header, &format!("{load}{rotate}lds_store_id(1) r0.x, r1.x\nlds_load_id(1) r1.x, r2.x\n{store}"))),
+            Case::new(&compute(
+                header,
+                &format!("{load}{rotate}lds_store_id(1) r0.x, r1.x\nlds_load_id(1) r1.x, r2.x\n{store}"),
+            )),
         ),
         (
             "rotate ten times".to_string(),

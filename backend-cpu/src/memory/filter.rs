@@ -49,16 +49,36 @@ fn tap(index: i64, n: u32, mode: Wrap) -> Option<u32> {
     }
 }
 
-/// Texel position − ½ and its whole part, where the modes that clamp the coordinate have clamped it.
+/// ⌊v + halves / 2⌋ and the fraction of that sum. The sum itself is never formed: it would round, and a tiny negative
+/// coordinate would change its texel.
+pub fn split(v: f32, halves: i32) -> (i64, f32) {
+    let whole = v.floor();
+    let steps = i64::from(halves.div_euclid(2));
+    let fraction = f64::from(v) - f64::from(whole);
+    if halves.rem_euclid(2) == 0 {
+        return (whole as i64 + steps, fraction as f32);
+    }
+    let upper = fraction >= 0.5;
+    let base = f64::from(whole) + if upper { 0.5 } else { -0.5 };
+    (whole as i64 + steps + i64::from(upper), (f64::from(v) - base) as f32)
+}
+
+/// The texel below the position − ½ and the distance to it, where the modes that clamp the coordinate have clamped it.
 fn corner(bits: u32, size: u32, offset: i8, unnormalized: bool, mode: Wrap) -> (i64, f32) {
-    let value = f64::from(denormalized(bits, size, unnormalized)) + f64::from(offset) / 2.0;
-    let value = match mode {
-        Wrap::Clamp => value.clamp(0.0, f64::from(size)),
-        Wrap::MirrorClamp => value.clamp(-f64::from(size), f64::from(size)),
-        _ => value,
-    } - 0.5;
-    let whole = value.floor();
-    (whole as i64, (value - whole) as f32)
+    let v = denormalized(bits, size, unnormalized);
+    // Limits of v, so that v + offset / 2 is within them.
+    let (moved, size) = (f32::from(offset) / 2.0, size as f32);
+    let v = match mode {
+        Wrap::Clamp => v.clamp(-moved, size - moved),
+        Wrap::MirrorClamp => v.clamp(-size - moved, size - moved),
+        _ => v,
+    };
+    split(v, i32::from(offset) - 1)
+}
+
+/// Denormals to zeros of the same sign.
+fn flush(value: f32) -> f32 {
+    if value.is_subnormal() { 0f32.copysign(value) } else { value }
 }
 
 /// Bilinear `sample`.
@@ -79,7 +99,11 @@ pub fn linear(wave: &mut Wave, surface: &Surface<'_>, sampler: &Sampler, at: &Ad
         for (k, out) in out.iter_mut().enumerate() {
             let value = |j: usize, i: usize| f32::from_bits(taps[j][i][k]);
             // A tap of weight 0 does not count, so that an infinity or NaN beside the texel does no harm.
-            let mix = |a: f32, b: f32, f: f32| if f == 0.0 { a } else { a * (1.0 - f) + b * f };
+            // As all single precision arithmetic of the device, each step flushes denormals.
+            let mix = |a: f32, b: f32, f: f32| {
+                let (a, b) = (flush(a), flush(b));
+                if f == 0.0 { a } else { flush(flush(a * (1.0 - f)) + flush(b * f)) }
+            };
             let mixed = mix(mix(value(0, 0), value(0, 1), fu), mix(value(1, 0), value(1, 1), fu), fv);
             out.0[lane] = mixed.to_bits();
         }

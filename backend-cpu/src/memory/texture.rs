@@ -128,8 +128,8 @@ fn nearest(row: &Row, size: u32, offset: i8, unnormalized: bool, mode: Wrap) -> 
     }
     let mut inside = 0;
     for lane in 0..LANES {
-        let value = f64::from(denormalized(row.0[lane], size, unnormalized)) + f64::from(offset) / 2.0;
-        if let Some(texel) = wrap(value.floor() as i64, size, mode) {
+        let (index, _) = filter::split(denormalized(row.0[lane], size, unnormalized), i32::from(offset));
+        if let Some(texel) = wrap(index, size, mode) {
             out.0[lane] = texel;
             inside |= 1 << lane;
         }

@@ -25,7 +25,8 @@ pub fn devices() -> &'static [(String, Arc<dyn Device>)] {
         let _ = env_logger::try_init();
         let validation = std::env::var_os("RECAL_VALIDATION").is_some();
         let backend = Vulkan::new(Options { software: true, validation, ..Options::default() });
-        let options = DeviceOptions { float_mode: FloatMode::Faithful, watchdog: Some(WATCHDOG), ..Default::default() };
+        let options =
+            DeviceOptions { float_mode: FloatMode::Faithful, watchdog: Some(WATCHDOG), ..Default::default() };
         let open = |adapter: &Arc<dyn cal_hal::Adapter>| {
             let name = adapter.attributes().name.clone();
             let device = adapter.open(&options).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -39,7 +40,9 @@ pub fn devices() -> &'static [(String, Arc<dyn Device>)] {
 pub fn cpu() -> &'static Arc<dyn Device> {
     static DEVICE: OnceLock<Arc<dyn Device>> = OnceLock::new();
     DEVICE.get_or_init(|| {
-        CpuBackend::new().adapters()[0].open(&DeviceOptions { watchdog: Some(WATCHDOG), ..Default::default() }).expect("the CPU is always there")
+        CpuBackend::new().adapters()[0]
+            .open(&DeviceOptions { watchdog: Some(WATCHDOG), ..Default::default() })
+            .expect("the CPU is always there")
     })
 }
 
@@ -156,19 +159,22 @@ pub type Outcome = Vec<(String, Vec<u32>)>;
 pub fn run(device: &dyn Device, program: &Arc<Program>, case: &Case) -> Result<Outcome, Error> {
     let kernel = device.load(program.clone())?;
     let mut words = Words(case.seed);
-    let mut surface = |bytes: u64, format: Format, width: u32, height: u32, fill: bool| -> Result<Surface, Error> {
-        let memory = device.allocate(MemoryRequest { bytes: bytes.next_multiple_of(4096), heap: Heap::Remote })?;
-        if fill {
-            let to = memory.map()?.cast::<u32>();
-            for k in 0..bytes as usize / 4 {
-                // SAFETY: inside the block, which nothing uses yet.
-                unsafe { to.add(k).write((case.fill)(&mut words)) };
+    let mut surface =
+        |bytes: u64, format: Format, width: u32, height: u32, fill: bool| -> Result<Surface, Error> {
+            let memory =
+                device.allocate(MemoryRequest { bytes: bytes.next_multiple_of(4096), heap: Heap::Remote })?;
+            if fill {
+                let to = memory.map()?.cast::<u32>();
+                for k in 0..bytes as usize / 4 {
+                    // SAFETY: inside the block, which nothing uses yet.
+                    unsafe { to.add(k).write((case.fill)(&mut words)) };
+                }
+                memory.unmap();
             }
-            memory.unmap();
-        }
-        Ok(Surface { memory, width, height, pitch: width.next_multiple_of(64), format })
-    };
-    let two_dimensional = |format: Format| u64::from(case.width.next_multiple_of(64) * case.height * format.bytes());
+            Ok(Surface { memory, width, height, pitch: width.next_multiple_of(64), format })
+        };
+    let two_dimensional =
+        |format: Format| u64::from(case.width.next_multiple_of(64) * case.height * format.bytes());
     let interface = &program.interface;
     let mut bindings = Bindings { domain_params: case.params.clone(), ..Bindings::default() };
     let mut written = Vec::new();
@@ -248,7 +254,10 @@ fn compare(name: &str, program: &Arc<Program>, case: &Case) -> String {
                     if let Some(k) = wrong.first() {
                         text += &format!(
                             "{name} on {device}: {} of {} words of {what} differ, first word {k}: {:08x} instead of {:08x}\n",
-                            wrong.len(), a.len(), b[*k], a[*k]
+                            wrong.len(),
+                            a.len(),
+                            b[*k],
+                            a[*k]
                         );
                     }
                 }

@@ -190,7 +190,19 @@ mod tests {
 
     #[test]
     fn as_the_machine_does() {
-        let odd = [0.0, -0.0, 1.0, -1.5, f64::MIN_POSITIVE, 5e-324, f64::MAX, f64::INFINITY, f64::NAN, 1e-300, -1e300];
+        let odd = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.5,
+            f64::MIN_POSITIVE,
+            5e-324,
+            f64::MAX,
+            f64::INFINITY,
+            f64::NAN,
+            1e-300,
+            -1e300,
+        ];
         for x in odd {
             for y in odd {
                 for z in odd {
@@ -208,7 +220,8 @@ mod tests {
         for round in 0..300_000 {
             let (x, y) = (next(), next());
             // Near cancellation, far apart, near the ends of the range, and anything.
-            let near = |bits: u64, centre: u64, spread: u64| bits & !(0x7FF << 52) | (centre + bits % spread) << 52;
+            let near =
+                |bits: u64, centre: u64, spread: u64| bits & !(0x7FF << 52) | (centre + bits % spread) << 52;
             let (x, y, z) = match round % 4 {
                 0 => (near(x, 1000, 40), near(y, 1000, 40), near(next(), 980, 100)),
                 1 => {

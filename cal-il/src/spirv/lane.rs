@@ -308,6 +308,15 @@ impl Algebra for Emitter<'_> {
     }
 
     fn select(&mut self, c: Word, a: Word, b: Word) -> Word {
+        if let (Some(x), Some(y)) = (self.w.bits.get(&a).copied(), self.w.bits.get(&b).copied()) {
+            // Some drivers make a product of 1.0 or −1.0 out of this, and −0 out of 0.
+            if self.target.mode == Mode::Faithful && (x | y) & 0x7FFF_FFFF == 0x3F80_0000 {
+                let (ones, none, both) = (self.word(!0), self.word(0), self.word(x ^ y));
+                let mask = self.word_op(Op::Select, &[c, ones, none]);
+                let flips = self.and(mask, both);
+                return self.xor(flips, b);
+            }
+        }
         self.word_op(Op::Select, &[c, a, b])
     }
 

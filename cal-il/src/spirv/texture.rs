@@ -257,7 +257,8 @@ impl Emitter<'_> {
         let visible = if self.target.mode == Mode::Native || self.target.gradual32 {
             coord
         } else {
-            let (magnitude, least, sign) = (self.word(0x7FFF_FFFF), self.word(0x0080_0000), self.word(0x8000_0000));
+            let (magnitude, least, sign) =
+                (self.word(0x7FFF_FFFF), self.word(0x0080_0000), self.word(0x8000_0000));
             let (size, zero) = (self.and(coord, magnitude), self.word(0));
             let tiny = self.ult(size, least);
             let some = self.ult(zero, size);
@@ -339,7 +340,16 @@ impl Emitter<'_> {
             let high = e.ilt(last, i);
             e.select(high, last, i)
         };
-        let modulo = |e: &mut Self, i: Word, n: Word| e.w.op(Op::SMod, e.t.u32, &[i, n]);
+        // Not by `OpSMod`: some drivers take the sign of the dividend. For i < 0 it is n − 1 − (−1 − i) mod n.
+        let modulo = |e: &mut Self, i: Word, n: Word| {
+            let negative = e.ilt(i, zero);
+            let flipped = e.not(i);
+            let distance = e.select(negative, flipped, i);
+            let rest = e.umod(distance, n);
+            let last = e.isub(n, one);
+            let back = e.isub(last, rest);
+            e.select(negative, back, rest)
+        };
         let negative = self.ilt(index, zero);
         let flipped = self.not(index);
         let once = self.select(negative, flipped, index);
