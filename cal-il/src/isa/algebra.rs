@@ -305,15 +305,16 @@ pub trait Algebra: Sized {
         self.selectq(step, below, whole)
     }
 
-    /// The float `sign | significand · 2^(exponent − 150)` (exponent as a biased field, any signed value) rounded
-    /// to nearest even, then flushed. The significand is 64 bits with its top bit at 62, the lowest bit sticky.
+    /// The float ±significand / 2^62 · 2^(exponent − 127), rounded to nearest even with gradual underflow, then
+    /// flushed. `sign` is the sign bit in place; `exponent` any signed number; the significand has its top bit at
+    /// 62 and a sticky lowest bit.
     #[inline(always)]
     fn fround(&mut self, sign: Self::W, exponent: Self::W, significand: Self::Q) -> Self::W {
         division::round_float(self, sign, exponent, significand)
     }
 
-    /// The double with top significand bit at 62, rounded to nearest even with gradual underflow; as
-    /// [`Algebra::fround`].
+    /// The double ±significand / 2^62 · 2^(exponent − 1023), rounded to nearest even with gradual underflow; the
+    /// arguments are as for [`Algebra::fround`].
     #[inline(always)]
     fn dround(&mut self, sign: Self::Q, exponent: Self::W, significand: Self::Q) -> Self::Q {
         division::round_double(self, sign, exponent, significand)

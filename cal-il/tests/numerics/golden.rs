@@ -1,4 +1,4 @@
-//! Known answers of the lane operations: golden vectors and programs' idioms.
+//! Published vectors, and that the page on numbers is complete.
 
 use cal_il::isa::LaneOp;
 use cal_il::isa::lane::fold;
@@ -49,4 +49,13 @@ fn golden_vectors() {
         assert_eq!(float(LaneOp::Sin, &[x]), sin, "sin {x:08X}");
         assert_eq!(float(LaneOp::Cos, &[x]), cos, "cos {x:08X}");
     }
+}
+
+#[test]
+fn the_page_on_numbers_names_every_operation() {
+    let page = include_str!("../../../docs/numerics.md");
+    let named: std::collections::BTreeSet<&str> = page.split('`').skip(1).step_by(2).collect();
+    let missing: Vec<&str> =
+        LaneOp::ALL.iter().map(|op| op.name()).filter(|name| !named.contains(name)).collect();
+    assert_eq!(missing, Vec::<&str>::new());
 }

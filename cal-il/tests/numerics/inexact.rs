@@ -205,3 +205,20 @@ fn reduction_of_angles() {
             && (cos - r.cos()).abs() <= tolerance.max(1e-16)
     });
 }
+
+#[test]
+fn values_of_multiple_precision() {
+    let mut count = 0;
+    for line in include_str!("vectors.txt").lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let op = *LaneOp::ALL.iter().find(|op| op.name() == fields[0]).expect("the name of an operation");
+        let bits = |field: &str| u64::from_str_radix(field, 16).expect("hexadecimal digits");
+        let (operands, exact) = fields[1..].split_at(fields.len() - 2);
+        let mut operands: Vec<u64> = operands.iter().map(|x| bits(x)).collect();
+        operands.resize(op.arguments().len(), INFINITY);
+        let got = super::support::evaluate(op, &operands);
+        assert!(is_close(got, f64::from_bits(bits(exact[0])), 0.531), "{line}: {got:08X}");
+        count += 1;
+    }
+    assert!(count > 500);
+}

@@ -118,6 +118,23 @@ fn bits() {
 }
 
 #[test]
+fn moves_of_floats() {
+    // Operands of these arrive flushed, and their NaNs are made canonical on the way out.
+    fn flushed(x: u64) -> u64 {
+        if x & 0x7F80_0000 == 0 { x & 0x8000_0000 } else { x }
+    }
+    fn canonical(x: u64) -> u64 {
+        if x & 0x7FFF_FFFF > 0x7F80_0000 { 0x7FC0_0000 } else { x }
+    }
+    check(LaneOp::MovF, &[], |x| canonical(flushed(x[0])));
+    check(LaneOp::SelectF, &[], |x| canonical(flushed(if x[0] != 0 { x[1] } else { x[2] })));
+    check(LaneOp::Neg, &[], |x| canonical(flushed(x[0]) ^ 0x8000_0000));
+    check(LaneOp::Abs, &[], |x| canonical(flushed(x[0]) & 0x7FFF_FFFF));
+    check(LaneOp::Flush, &[], |x| canonical(flushed(x[0])));
+    check(LaneOp::Canon, &[], |x| canonical(flushed(x[0])));
+}
+
+#[test]
 fn media() {
     fn bytes(x: u64) -> impl Iterator<Item = u32> {
         (0..4).map(move |i| (x >> (8 * i)) as u32 & 0xFF)

@@ -344,6 +344,13 @@ pub fn atan<A: Algebra>(a: &mut A, x: A::W) -> A::W {
     expr!(a, select(is_nan(x), 0x7FC0_0000, number))
 }
 
+/// x, or ½ where |x| < 1 does not hold: what follows is defined for it, and not used.
+#[inline(always)]
+fn proper<A: Algebra>(a: &mut A, x: A::W) -> A::W {
+    let inside = expr!(a, ult(and(x, 0x7FFF_FFFF), 0x3F80_0000));
+    expr!(a, select(inside, x, 0x3F00_0000))
+}
+
 /// √(1 − x²) of |x| < 1 as 32 bits with the top bit set and the exponent field of its float.
 #[inline(always)]
 fn co_sine<A: Algebra>(a: &mut A, x: A::W) -> (A::W, A::W) {
@@ -379,8 +386,9 @@ fn co_sine<A: Algebra>(a: &mut A, x: A::W) -> (A::W, A::W) {
 /// asin x; NaN beyond ±1.
 #[inline(always)]
 pub fn asin<A: Algebra>(a: &mut A, x: A::W) -> A::W {
-    let (top, exponent) = normal_parts(a, x);
-    let (bottom, other) = co_sine(a, x);
+    let inside = proper(a, x);
+    let (top, exponent) = normal_parts(a, inside);
+    let (bottom, other) = co_sine(a, inside);
     let distance = a.isub(exponent, other);
     let acute = expr!(a, ult(0, 0));
     let sign = expr!(a, and(x, 0x8000_0000));
@@ -395,8 +403,9 @@ pub fn asin<A: Algebra>(a: &mut A, x: A::W) -> A::W {
 /// acos x; NaN beyond ±1.
 #[inline(always)]
 pub fn acos<A: Algebra>(a: &mut A, x: A::W) -> A::W {
-    let (bottom, exponent) = normal_parts(a, x);
-    let (top, other) = co_sine(a, x);
+    let inside = proper(a, x);
+    let (bottom, exponent) = normal_parts(a, inside);
+    let (top, other) = co_sine(a, inside);
     let distance = a.isub(other, exponent);
     let obtuse = expr!(a, ilt(x, 0));
     let sign = a.word(0);
