@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
 use cal_hal::{Command, Ticket};
@@ -30,7 +30,12 @@ struct Inner {
     counters: Mutex<Vec<Weak<Window>>>,
     /// First tickets of events that span several, by their last ones. The errors that they lead to are kept for few.
     ranges: Mutex<BTreeMap<Ticket, Ticket>>,
+    /// There were counters, or events that span several tickets: polling looks at them only then.
+    polled: [AtomicBool; 2],
 }
+
+const COUNTERS: usize = 0;
+const SPANS: usize = 1;
 
 /// Spanning events remembered.
 const RANGES: usize = 64;
@@ -60,6 +65,7 @@ impl Context {
             modules: Mutex::new(Vec::new()),
             counters: Mutex::new(Vec::new()),
             ranges: Mutex::new(BTreeMap::new()),
+            polled: Default::default(),
         })))
     }
 
@@ -149,6 +155,7 @@ impl Context {
         if first < last {
             let mut ranges = self.0.ranges.lock();
             ranges.insert(last, first);
+            self.0.polled[SPANS].store(true, Ordering::Release);
             if ranges.len() > RANGES {
                 ranges.pop_first();
             }
@@ -157,8 +164,10 @@ impl Context {
 
     /// First ticket of the event that ends with `last`.
     pub(crate) fn first_ticket(&self, last: Ticket) -> Ticket {
-        let ranges = self.0.ranges.lock();
-        if ranges.is_empty() { last } else { ranges.get(&last).copied().unwrap_or(last) }
+        if !self.0.polled[SPANS].load(Ordering::Acquire) {
+            return last;
+        }
+        self.0.ranges.lock().get(&last).copied().unwrap_or(last)
     }
 
     pub(crate) fn add_module(&self, module: &Module) {
@@ -177,12 +186,15 @@ impl Context {
         let mut windows = self.0.counters.lock();
         windows.retain(|w| w.strong_count() > 0);
         windows.push(Arc::downgrade(window));
+        self.0.polled[COUNTERS].store(true, Ordering::Release);
     }
 
     /// Counters that are measuring.
     pub(crate) fn windows(&self) -> Vec<Arc<Window>> {
-        let windows = self.0.counters.lock();
-        if windows.is_empty() { Vec::new() } else { windows.iter().filter_map(Weak::upgrade).collect() }
+        if !self.0.polled[COUNTERS].load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        self.0.counters.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Lets measuring counters see what is done by now.

@@ -1,4 +1,5 @@
 //! Extensions through the C ABI (reference, section 2.7).
+#![allow(clippy::macro_metavars_in_unsafe)]
 
 mod support;
 

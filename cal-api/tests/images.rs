@@ -1,4 +1,5 @@
 //! Objects and images: ELF bytes in `malloc` blocks, linked, written, read, freed by either library; hostile bytes.
+#![allow(clippy::macro_metavars_in_unsafe)]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Subsystem, devices, resources, mems, modules through the C ABI: codes, outputs, limits, layouts.
+#![allow(clippy::macro_metavars_in_unsafe)]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Random calls: against a model that knows which handles are alive, from one thread and from several.
+#![allow(clippy::macro_metavars_in_unsafe)]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Launches, copies, events, order and lifetime through the C ABI (reference, sections 4.3 and 5).
+#![allow(clippy::macro_metavars_in_unsafe)]
 
 mod support;
 

@@ -1,8 +1,6 @@
 //! What the tests of the C ABI share: a lock, since `calInit` is process-wide; a backend whose work is done when the
 //! test says so; short ways to make objects.
 #![allow(dead_code)]
-// The macros exist to make calls of the C ABI short; every expansion is such a call.
-#![allow(clippy::macro_metavars_in_unsafe)]
 
 pub mod manual;
 
@@ -13,7 +11,7 @@ use cal::CalResult;
 use cal::ffi::types::*;
 use cal::ffi::*;
 
-/// Calls a function of the C ABI.
+/// Calls a function of the C ABI. The macros exist to make such calls short, so the tests allow what they expand.
 #[macro_export]
 macro_rules! call {
     // SAFETY: tests pass NULL, dangling-free pointers to locals, and arbitrary handles.
