@@ -137,7 +137,7 @@ pub const VARIABLES: &[Variable] = &[
         name: "CAL_TRACE",
         values: "`0`, `1` (standard error), or a file name",
         default: "`0`",
-        doc: "Writes every call with its arguments, results and duration, one line each.",
+        doc: "Writes every call of a C function with its arguments, results and duration, one line each.",
         parse: |config, text| {
             config.trace = match text {
                 "0" => Trace::Off,
