@@ -97,7 +97,7 @@ int main()
     }
 
     /* Now with work in flight: a helper thread polls, main returns. */
-    rounds[0] = 20000;
+    rounds[0] = 2000;
     check_write(runtime.resources[2], rounds, 16, 1, 1);
     polled = check_domain(runtime.context, func, 512, 512);
     CHECK(calCtxIsEventDone(runtime.context, polled) != CAL_RESULT_ERROR);

@@ -37,6 +37,10 @@ const SAMPLES: &[(&str, &[&str], &[&str])] = &[
     ("vector_matrix", &["-n", "512", "-i", "1"], &["-n", "128", "-i", "1"]),
 ];
 
+/// The programs of `tests/c` that run under valgrind as well: those that misuse the interface, end in odd orders or hand
+/// over memory of their own.
+const UNDER_VALGRIND: &[&str] = &["accl", "calpp", "extensions", "handles", "hetpas", "nulls"];
+
 /// The tests of this file.
 pub fn trials(lazy: &Lazy) -> Vec<Trial> {
     let mut trials = Vec::new();
@@ -52,6 +56,16 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
             run(Command::new(program).current_dir(&i.build), Duration::from_secs(240))?
                 .success(&stem(&source))?;
             Ok(())
+        }));
+    }
+    for &name in UNDER_VALGRIND {
+        trials.push(trial(format!("valgrind::{name}"), lazy, move |i| {
+            let folder = repository().join("tests/c");
+            let source = sources(&folder).into_iter().find(|s| stem(s) == name);
+            let source = source.ok_or_else(|| format!("tests/c has no {name}"))?;
+            let standard = Standard::of(&source);
+            let program = i.build(&format!("{name}-valgrind"), &[source], standard, &["-D_GNU_SOURCE"])?;
+            valgrind(i, &program, &[], name)
         }));
     }
     for &(name, arguments, small) in SAMPLES {
