@@ -10,6 +10,9 @@ use cal_hal::{
     MemoryStatus, Program, Queue, Result,
 };
 
+use cal_il::ir::compact::compact;
+use cal_il::ir::uniformity::Uniformity;
+
 use crate::context::Counters;
 use crate::isa_choice::{self, Isa};
 use crate::load;
@@ -162,9 +165,15 @@ impl Device for CpuDevice {
     }
 
     fn load(&self, program: Arc<Program>) -> Result<Arc<dyn Kernel>> {
-        let code = Arc::new(load::load(&program, self.isa, self.findings.is_some()));
+        let checked = self.findings.is_some();
+        let mut packed = Program::clone(&program);
+        // A check that follows single registers wants them apart.
+        if !checked {
+            compact(&mut packed, &Uniformity::of(&program));
+        }
+        let code = Arc::new(load::load(&packed, self.isa, checked));
         let resources = KernelResources {
-            gprs: program.registers.div_ceil(4),
+            gprs: packed.registers.div_ceil(4),
             lds_bytes: code.lds_bytes,
             scratch: 0,
             stack: 0,
