@@ -224,7 +224,8 @@ fn interpolate(launch: &Launch<'_>, n: u32, k: u8, at: [u32; 2], absolute: [u32;
     let [u, v] = [0, 1].map(|d| flush((at[d] as f32 + 0.5) / size[d] as f32));
     let [ul, ll, lr] = [param.ul, param.ll, param.lr].map(|corner| flush(corner[k]));
     let (across, down) = (flush(flush(lr - ll) * u), flush(flush(ll - ul) * v));
-    flush(flush(ul + across) + down).to_bits()
+    let value = flush(flush(ul + across) + down);
+    if value.is_nan() { 0x7FC0_0000 } else { value.to_bits() }
 }
 
 /// Runs the group number `part`.

@@ -171,7 +171,8 @@ fn built_in(name: &str, config: &Config) -> Option<Arc<dyn Backend>> {
         "vulkan" => Some(Arc::new(backend_vulkan::Vulkan::new(backend_vulkan::Options {
             validation: config.checks,
             device: config.vulkan_device.clone(),
-            software: false,
+            // Software rasterisers are slower than the CPU backend: only for who asks for Vulkan by name.
+            software: config.backends.iter().any(|name| name == "vulkan"),
             cache: config.cache.clone(),
             dump: config.dump.clone(),
         }))),

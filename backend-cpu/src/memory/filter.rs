@@ -105,7 +105,7 @@ pub fn linear(wave: &mut Wave, surface: &Surface<'_>, sampler: &Sampler, at: &Ad
                 if f == 0.0 { a } else { flush(flush(a * (1.0 - f)) + flush(b * f)) }
             };
             let mixed = mix(mix(value(0, 0), value(0, 1), fu), mix(value(1, 0), value(1, 1), fu), fv);
-            out.0[lane] = mixed.to_bits();
+            out.0[lane] = if mixed.is_nan() { 0x7FC0_0000 } else { mixed.to_bits() };
         }
     }
     deliver(wave, dst, &out, !0);

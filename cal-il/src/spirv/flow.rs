@@ -20,7 +20,7 @@ use crate::ir::{
     StmtKind, ThreadId,
 };
 use crate::isa::Algebra;
-use crate::isa::lane::{Class, apply};
+use crate::isa::lane::Class;
 
 /// Key of the R700 areas among the LDS blocks.
 pub(super) const OWN_AREAS: u32 = u32::MAX;
@@ -332,9 +332,7 @@ impl Emitter<'_> {
 
     fn lane(&mut self, inst: &LaneInst) {
         let words: Vec<Word> = inst.args.iter().map(|operand| self.operand(operand)).collect();
-        self.flushed_arguments = inst.op.arguments().iter().all(|class| *class == Class::F);
-        let (lo, hi) = apply(self, inst.op, &words);
-        self.flushed_arguments = false;
+        let (lo, hi) = self.apply(inst.op, &words);
         self.write(inst.dst[0], lo);
         if let Some(hi) = hi {
             self.write(inst.dst[1], hi);

@@ -8,7 +8,8 @@ use rspirv::spirv::{Capability, Decoration, GlslStd450Op as GLOp, Op, Word};
 
 use super::module::Type;
 use super::{Emitter, Mode};
-use crate::isa::Algebra;
+use crate::isa::lane::Class;
+use crate::isa::{Algebra, LaneOp};
 
 /// A 64-bit value in the form in which it was made; converted when another form is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -141,6 +142,28 @@ impl Emitter<'_> {
         let float = self.w.op(op, self.t.f32, &arguments);
         self.w.decorate(float, Decoration::NoContraction, &[]);
         self.as_word(float)
+    }
+
+    fn glsl_float(&mut self, op: GLOp, arguments: &[Word]) -> Word {
+        let arguments: Vec<Word> = arguments.iter().map(|word| self.as_float(*word)).collect();
+        let float = self.w.glsl(op, self.t.f32, &arguments);
+        self.as_word(float)
+    }
+
+    /// Applies a lane operation. In native mode the device's own instruction takes the place of a sequence where it
+    /// is as good on all arguments that the operation is documented for.
+    pub fn apply(&mut self, op: LaneOp, words: &[Word]) -> (Word, Option<Word>) {
+        let native = self.target.mode == Mode::Native;
+        if native && op == LaneOp::Exp {
+            return (self.glsl_float(GLOp::Exp2, words), None);
+        }
+        self.flushed_arguments = op.arguments().iter().all(|class| *class == Class::F);
+        self.direct =
+            native && matches!(op, LaneOp::Fma | LaneOp::Div | LaneOp::Rcp | LaneOp::Rsq | LaneOp::Sqrt);
+        let result = crate::isa::lane::apply(self, op, words);
+        self.flushed_arguments = false;
+        self.direct = false;
+        result
     }
 
     fn float_compare(&mut self, op: Op, a: Word, b: Word) -> Word {
@@ -715,6 +738,34 @@ impl Algebra for Emitter<'_> {
         let smallest = self.word(0x0080_0000);
         let smallest = self.or(sign, smallest);
         self.select(corner, smallest, result)
+    }
+
+    fn fma(&mut self, a: Word, b: Word, c: Word) -> Word {
+        if !self.direct {
+            return crate::isa::lane::division::fma(self, a, b, c);
+        }
+        self.glsl_float(GLOp::Fma, &[a, b, c])
+    }
+
+    fn fdiv(&mut self, a: Word, b: Word) -> Word {
+        if !self.direct {
+            return crate::isa::lane::division::quotient(self, a, b);
+        }
+        self.float_op(Op::FDiv, &[a, b])
+    }
+
+    fn fsqrt(&mut self, a: Word) -> Word {
+        if !self.direct {
+            return crate::isa::lane::root::square_root(self, a);
+        }
+        self.glsl_float(GLOp::Sqrt, &[a])
+    }
+
+    fn frsqrt(&mut self, a: Word) -> Word {
+        if !self.direct {
+            return crate::isa::lane::root::reciprocal_root(self, a);
+        }
+        self.glsl_float(GLOp::InverseSqrt, &[a])
     }
 
     fn flush(&mut self, a: Word) -> Word {

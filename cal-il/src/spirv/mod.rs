@@ -230,6 +230,8 @@ struct Emitter<'a> {
     uniformity: Uniformity,
     /// The lane operation at hand takes flushed arguments only.
     flushed_arguments: bool,
+    /// The lane operation at hand uses the device's own division, roots and fma.
+    direct: bool,
     refused: Option<String>,
     uses_double: bool,
     /// Variables of the entry point's interface.
@@ -308,6 +310,7 @@ impl<'a> Emitter<'a> {
             registers: Registers::of(program),
             uniformity: Uniformity::of(program),
             flushed_arguments: false,
+            direct: false,
             refused: None,
             uses_double: flow::uses_double(program),
             interface: Vec::new(),

@@ -623,7 +623,10 @@ impl Emitter<'_> {
             std::array::from_fn(|k| self.mix(a[k], b[k], fu))
         });
         let [top, bottom]: [[Word; 4]; 2] = across;
-        std::array::from_fn(|k| self.mix(top[k], bottom[k], fv))
+        std::array::from_fn(|k| {
+            let mixed = self.mix(top[k], bottom[k], fv);
+            self.canonical(mixed)
+        })
     }
 
     fn tap_words(&mut self, surface: &Surface, column: Texel, row: Texel, border: [Word; 4]) -> [Word; 4] {
@@ -725,6 +728,7 @@ impl Emitter<'_> {
         let (across, down) = (mul_ieee(self, across, u), mul_ieee(self, down, v));
         let sum = add(self, ul, across);
         let value = add(self, sum, down);
+        let value = self.canonical(value);
         let position = if component < 2 {
             let (index, origin) = (self.pixel_index(component), self.part(domain, component));
             let index = self.iadd(index, origin);
