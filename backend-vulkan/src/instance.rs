@@ -37,7 +37,7 @@ impl Vulkan {
         let adapters = match Instance::new(options.validation) {
             Ok(instance) => list(&Arc::new(instance), &Arc::new(options)),
             Err(reason) => {
-                log::warn!("no Vulkan devices: {reason}");
+                log::info!("no Vulkan devices: {reason}");
                 Vec::new()
             }
         };
@@ -60,7 +60,7 @@ fn list(instance: &Arc<Instance>, options: &Arc<Options>) -> Vec<Arc<dyn Adapter
     let devices = match unsafe { instance.raw.enumerate_physical_devices() } {
         Ok(devices) => devices,
         Err(error) => {
-            log::warn!("no Vulkan devices: enumeration failed: {error}");
+            log::info!("no Vulkan devices: enumeration failed: {error}");
             return Vec::new();
         }
     };

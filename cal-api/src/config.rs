@@ -65,7 +65,7 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: "CAL_BACKEND",
         values: "comma-separated list of `vulkan`, `cpu`, or names of backends that the program registered",
-        default: "registered backends, then `cpu`",
+        default: "registered backends, then `vulkan,cpu`",
         doc: "Which backends are asked for devices. The CPU is enumerated last wherever it stands in the list; \
               leaving it out removes it.",
         parse: |config, text| {

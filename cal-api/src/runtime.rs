@@ -81,7 +81,12 @@ impl Runtime {
                 log::warn!("no backend is called `{name}`");
                 continue;
             };
-            for adapter in backend.adapters() {
+            let adapters = backend.adapters();
+            // Who asked for it by name wants to know; on a machine without a GPU the default list is no news.
+            if adapters.is_empty() && config.backends.contains(name) {
+                log::warn!("backend `{name}` finds no device; CAL_LOG=info says why");
+            }
+            for adapter in adapters {
                 let mut info = adapter.attributes().clone();
                 if let Some(target) = config.target {
                     target.lower(&mut info);
@@ -163,7 +168,7 @@ impl Runtime {
 }
 
 /// Backends asked when `CAL_BACKEND` is not set, in order.
-const DEFAULT_BACKENDS: [&str; 1] = ["cpu"];
+const DEFAULT_BACKENDS: [&str; 2] = ["vulkan", "cpu"];
 
 fn built_in(name: &str, config: &Config) -> Option<Arc<dyn Backend>> {
     match name {
