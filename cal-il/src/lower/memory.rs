@@ -1,6 +1,6 @@
 //! Memory instructions: textures, UAVs, read-only buffers, LDS, GDS, counters and atomics (amd-il 5).
 
-use crate::inst::{Dst, Fence, Inst, Src, Stage, Uav};
+use crate::inst::{Dimension, Dst, Fence, Inst, Src, Stage, Uav, Write};
 use crate::ir::{
     AtomicAddress, AtomicOp, Cond, Dst4, Id, InfoSource, LaneOp, MemoryInst, Operand, Space, Src4, StmtKind,
     WideAtomic, Width,
@@ -73,7 +73,20 @@ impl Builder<'_> {
                 let (resource, _) = self.ids(inst, false);
                 let Some(dst) = self.dst(inst) else { return };
                 let uint = c.uint;
-                self.load_into(dst, c, |dst| MemoryInst::ResourceInfo { resource, uint, dst });
+                // Dimensions that the resource does not have are 0.
+                let absent: &[usize] = match self.kernel.interface.resources.get(&resource.base) {
+                    Some(r) if matches!(r.dimension, Dimension::D1 | Dimension::Buffer) => &[1, 2],
+                    Some(r) if r.dimension == Dimension::D1Array => &[1],
+                    Some(r) if r.dimension == Dimension::D2 => &[2],
+                    _ => &[],
+                };
+                let mut dst = dst.clone();
+                for &k in absent {
+                    if dst.mask[k] == Write::Result {
+                        dst.mask[k] = Write::Zero;
+                    }
+                }
+                self.load_into(&dst, c, |dst| MemoryInst::ResourceInfo { resource, uint, dst });
             }
             Memory::BufferInfo => {
                 let of = if c.of_uav {

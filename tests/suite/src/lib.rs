@@ -11,6 +11,7 @@
 //! softfloat, wide integers and multiple-precision numbers. It shares nothing with `cal_il::isa::lane`.
 
 pub mod case;
+pub mod coverage;
 pub mod generate;
 pub mod known;
 mod memory;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use cal_hal::{Backend, FloatMode};
 use clap::Parser;
 use recal_suite::runner::Runner;
-use recal_suite::{case, report, suite};
+use recal_suite::{case, coverage, report, suite};
 
 /// Runs the conformance cases of reCAL on a backend.
 #[derive(Parser)]
@@ -30,6 +30,9 @@ struct Arguments {
     /// List the selected cases instead of running them
     #[arg(long)]
     list: bool,
+    /// Write CONFORMANCE.md
+    #[arg(long)]
+    write_conformance: bool,
 }
 
 fn main() -> ExitCode {
@@ -54,6 +57,12 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         }
         return Ok(true);
     }
+    if arguments.write_conformance {
+        let cases = suite::load("")?;
+        let text = coverage::document(&cases, &suite::known()?);
+        std::fs::write(coverage::document_path(), text).map_err(|e| e.to_string())?;
+        return Ok(true);
+    }
     let mode = match arguments.mode.as_str() {
         "faithful" => FloatMode::Faithful,
         "native" => FloatMode::Native,
@@ -61,7 +70,10 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     };
     let backend: Box<dyn Backend> = match arguments.backend.as_str() {
         "cpu" => Box::new(backend_cpu::CpuBackend::new()),
-        "vulkan" => Box::new(backend_vulkan::Vulkan::new(backend_vulkan::Options::default())),
+        "vulkan" => Box::new(backend_vulkan::Vulkan::new(backend_vulkan::Options {
+            software: true,
+            ..Default::default()
+        })),
         other => return Err(format!("unknown backend `{other}`")),
     };
     let runner = Runner::open(backend.as_ref(), arguments.device.as_deref(), mode)?;

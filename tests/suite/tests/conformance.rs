@@ -2,7 +2,7 @@
 
 use cal_hal::FloatMode;
 use recal_suite::runner::{Runner, Verdict};
-use recal_suite::{report, suite};
+use recal_suite::{coverage, report, suite};
 
 #[test]
 fn the_cpu_backend_passes_every_case() {
@@ -12,6 +12,20 @@ fn the_cpu_backend_passes_every_case() {
     let summary = report::summarize(&cases, &verdicts, &suite::known().unwrap(), "cpu", "faithful");
     assert!(summary.wrong.is_empty(), "{summary}");
     assert!(summary.passed > 600, "{summary}");
+}
+
+#[test]
+fn every_instruction_has_cases() {
+    let rows = coverage::coverage(&suite::load("").unwrap(), &suite::known().unwrap());
+    let gaps = coverage::gaps(&rows);
+    assert!(gaps.is_empty(), "no case for {gaps:?}");
+}
+
+#[test]
+fn conformance_md_is_up_to_date() {
+    let text = coverage::document(&suite::load("").unwrap(), &suite::known().unwrap());
+    let file = std::fs::read_to_string(coverage::document_path()).unwrap();
+    assert!(file == text, "run `cargo run -p recal-suite -- --write-conformance`");
 }
 
 /// The comparison itself: every case fails when one expected word is another.

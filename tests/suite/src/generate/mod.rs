@@ -5,13 +5,15 @@
 //! Nothing is written to disk; the cases are the same in every run.
 
 mod alu;
+mod atomics;
+mod formats;
+mod refused;
+mod sampling;
 mod values;
-
-pub use alu::alu;
 
 use crate::case::Case;
 
 /// All generated cases.
 pub fn all() -> Vec<Case> {
-    alu()
+    [alu::alu(), atomics::atomics(), formats::formats(), refused::refused(), sampling::sampling()].concat()
 }

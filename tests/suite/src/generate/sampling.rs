@@ -1,0 +1,85 @@
+//! Wrap modes of nearest sampling, in one and two dimensions, against amd-il 5.3.
+
+use cal_hal::{Extent, Format, Sampler, Wrap};
+
+use crate::case::{Buffer, Case, Needs, Slot, Want};
+
+const WIDTH: i64 = 5;
+const BORDER: [f32; 4] = [0.25, -1.0, 2.0, 7.0];
+
+const WRAPS: [Wrap; 8] = [
+    Wrap::Repeat,
+    Wrap::MirroredRepeat,
+    Wrap::ClampToEdge,
+    Wrap::MirrorClampToEdge,
+    Wrap::Clamp,
+    Wrap::MirrorClamp,
+    Wrap::ClampToBorder,
+    Wrap::MirrorClampToBorder,
+];
+
+/// The texel that index `i` of `n` means; `None` is the border.
+fn texel(wrap: Wrap, i: i64, n: i64) -> Option<i64> {
+    let once = if i < 0 { -1 - i } else { i };
+    let inside = |i: i64| (0..n).contains(&i).then_some(i);
+    match wrap {
+        Wrap::Repeat => Some(i.rem_euclid(n)),
+        Wrap::MirroredRepeat => {
+            let turn = i.rem_euclid(2 * n);
+            Some(if turn < n { turn } else { 2 * n - 1 - turn })
+        }
+        Wrap::ClampToEdge | Wrap::Clamp => Some(i.clamp(0, n - 1)),
+        Wrap::MirrorClampToEdge | Wrap::MirrorClamp => Some(once.min(n - 1)),
+        Wrap::ClampToBorder => inside(i),
+        Wrap::MirrorClampToBorder => inside(once),
+    }
+}
+
+/// A case for each wrap mode of u, with the next mode for v.
+pub fn sampling() -> Vec<Case> {
+    let next = |k: usize| WRAPS[(k + 3) % WRAPS.len()];
+    WRAPS.iter().enumerate().map(|(k, wrap)| wrapped(*wrap, next(k))).collect()
+}
+
+fn wrapped(u: Wrap, v: Wrap) -> Case {
+    const SPAN: i64 = 28; // indices -12 … 15
+    let height = 3;
+    let data: Vec<u32> = (0..4 * WIDTH * height).map(|k| (k as f32 + 1.0).to_bits()).collect();
+    let value = |i: i64, j: i64| match (texel(u, i, WIDTH), texel(v, j, height)) {
+        (Some(i), Some(j)) => [0, 1, 2, 3].map(|c| data[4 * (j * WIDTH + i) as usize + c]),
+        _ => BORDER.map(f32::to_bits),
+    };
+    let mut wants = Vec::new();
+    for y in 0..SPAN {
+        for x in 0..SPAN {
+            wants.extend(value(x - 12, y - 12).map(Want::Word));
+        }
+    }
+    let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+        dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\ndcl_literal l0, 12.0, 0, 0, 0\n\
+        sub r0.xy, vWinCoord0.xyxx, l0.xxxx\nsample_resource(0)_sampler(2) o0, r0.xyxx\nend\n";
+    let input = Buffer {
+        height: height as u32,
+        initial: vec![0; 240],
+        ..Buffer::row(Slot::Resource(0), Format::Float32x4, WIDTH as u32)
+    };
+    let output = Buffer {
+        height: SPAN as u32,
+        initial: vec![0; (SPAN * SPAN * 16) as usize],
+        ..Buffer::row(Slot::Output(0), Format::Float32x4, SPAN as u32)
+    };
+    let sampler = Sampler { linear: false, wrap: [u, v, Wrap::ClampToEdge], border: BORDER };
+    Case {
+        name: format!("texture/wrap/{u:?}-{v:?}"),
+        text: text.to_owned(),
+        from: "amd-il 5.3 in whole numbers".into(),
+        extent: Some(Extent::Domain { x: 0, y: 0, width: SPAN as u32, height: SPAN as u32 }),
+        buffers: vec![input.holding(&data), output.expecting(wants)],
+        samplers: vec![(2, sampler)],
+        params: None,
+        refused: None,
+        needs: Needs::default(),
+        faithful_only: false,
+        checks: (SPAN * SPAN) as usize,
+    }
+}
