@@ -1,0 +1,118 @@
+//! Memory, copies and application memory on every Vulkan device found.
+
+use std::sync::Arc;
+
+use backend_vulkan::{Options, Vulkan};
+use cal_hal::{
+    Backend, Bindings, Command, Device, DeviceOptions, Error, Extent, FloatMode, Format, Heap, Memory,
+    MemoryRequest, Surface,
+};
+
+fn devices(mode: FloatMode) -> Vec<(String, Arc<dyn Device>)> {
+    let backend = Vulkan::new(Options { software: true, ..Options::default() });
+    let options = DeviceOptions { float_mode: mode, ..Default::default() };
+    let open = |adapter: &Arc<dyn cal_hal::Adapter>| {
+        let name = adapter.attributes().name.clone();
+        (name, adapter.open(&options).expect("a listed device opens"))
+    };
+    backend.adapters().iter().map(open).collect()
+}
+
+fn surface(memory: Arc<dyn Memory>, width: u32, height: u32, pitch: u32) -> Surface {
+    Surface { memory, width, height, pitch, format: Format::UnsignedInt32x1 }
+}
+
+fn allocate(device: &dyn Device, heap: Heap) -> Arc<dyn Memory> {
+    device.allocate(MemoryRequest { bytes: 8192, heap }).expect("8 KiB are to be had")
+}
+
+fn fill(memory: &dyn Memory, f: impl Fn(u32) -> u32) {
+    let to = memory.map().unwrap().cast::<u32>();
+    for k in 0..2048 {
+        // SAFETY: the block has 8192 bytes and nothing else uses it.
+        unsafe { to.add(k as usize).write(f(k)) };
+    }
+    memory.unmap();
+}
+
+fn words(memory: &dyn Memory) -> Vec<u32> {
+    let from = memory.map().unwrap().cast::<u32>();
+    // SAFETY: the block has 8192 bytes and all work is done.
+    let words = (0..2048).map(|k| unsafe { from.add(k).read() }).collect();
+    memory.unmap();
+    words
+}
+
+#[test]
+fn memory_is_zero_at_first_and_copies_keep_rows_apart() {
+    for (name, device) in devices(FloatMode::Native) {
+        for (from, to) in [(Heap::Local, Heap::Remote), (Heap::RemoteCached, Heap::Local)] {
+            let (src, dst) = (allocate(&*device, from), allocate(&*device, to));
+            assert!(words(&*dst).iter().all(|word| *word == 0), "{name}");
+            fill(&*src, |k| k + 1);
+            let queue = device.create_queue().unwrap();
+            let command =
+                Command::Copy { src: surface(src.clone(), 10, 7, 64), dst: surface(dst.clone(), 12, 9, 128) };
+            let ticket = queue.submit(command).unwrap();
+            queue.wait(ticket).unwrap();
+            assert!(queue.completed() >= ticket);
+            for (k, word) in words(&*dst).into_iter().enumerate() {
+                let (x, y) = (k % 128, k / 128);
+                let expected = if x < 10 && y < 7 { (y * 64 + x + 1) as u32 } else { 0 };
+                assert_eq!(word, expected, "{name}: column {x}, row {y}");
+            }
+        }
+    }
+}
+
+#[test]
+fn more_than_there_is_fails_cleanly() {
+    for (name, device) in devices(FloatMode::Native) {
+        for heap in [Heap::Local, Heap::Remote] {
+            match device.allocate(MemoryRequest { bytes: 1 << 46, heap }) {
+                Err(Error::OutOfMemory(_)) => {}
+                Err(error) => panic!("{name}: {error}"),
+                Ok(_) => panic!("{name} has 64 TiB"),
+            }
+            allocate(&*device, heap);
+        }
+    }
+}
+
+const DOUBLE: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 4, 0, 0, 0\n\
+                      umul r0.x, vAbsTid.x, l0.x\nuav_raw_load_id(0) r1.x, r0.x\niadd r1.x, r1.x, r1.x\n\
+                      uav_raw_store_id(0) mem0.x, r0.x, r1.x\nend\n";
+
+#[test]
+fn application_memory_is_read_and_written() {
+    let program = Arc::new(cal_il::compile(DOUBLE.as_bytes()).unwrap());
+    for (name, device) in devices(FloatMode::Native) {
+        let kernel = device.load(program.clone()).unwrap();
+        let queue = device.create_queue().unwrap();
+        // Aligned as importing wants it, to 16 bytes only, and to 4 only.
+        for skip in [0, 4, 1] {
+            let mut page = vec![0u32; 4096];
+            let start = page.as_ptr().align_offset(4096) + skip;
+            for (k, word) in page[start..start + 256].iter_mut().enumerate() {
+                *word = k as u32;
+            }
+            let address = page[start..].as_mut_ptr().cast::<u8>();
+            // SAFETY: the words live until the memory is dropped and the launches are done.
+            let memory = unsafe { device.import(address, 1024) }.unwrap();
+            let mut last = 0;
+            for _ in 0..3 {
+                let bindings =
+                    Bindings { uavs: vec![(0, surface(memory.clone(), 256, 1, 256))], ..Bindings::default() };
+                let extent = Extent::Grid { groups: [4, 1, 1], block: [64, 1, 1] };
+                let command =
+                    Command::Launch { kernel: kernel.clone(), bindings: Arc::new(bindings), extent };
+                last = queue.submit(command).unwrap();
+            }
+            queue.wait(last).unwrap();
+            drop(memory);
+            for (k, word) in page[start..start + 256].iter().enumerate() {
+                assert_eq!(*word, 8 * k as u32, "{name}: word {k}, {skip} words from a page");
+            }
+        }
+    }
+}
