@@ -64,7 +64,7 @@ fn cmake(installation: &Installation) -> Result<()> {
     Ok(())
 }
 
-/// A staged installation has the final prefix in its files, not the staging folder.
+/// A staged installation is whole, its command runs, and it has the final prefix in its files, not the staging folder.
 fn destdir(installation: &Installation) -> Result<()> {
     let stage = installation.build.join("stage");
     let mut make = Command::new("make");
@@ -75,15 +75,21 @@ fn destdir(installation: &Installation) -> Result<()> {
     }
     run(&mut make, Duration::from_secs(600))?.success("make install")?;
     let root = stage.join("opt/recal");
-    for file in
-        ["include/CAL/cal.h", "lib/libaticalrt.so", "lib/libaticalcl.so", "lib/cmake/CAL/CALConfig.cmake"]
-    {
+    for file in [
+        "include/CAL/cal.h",
+        "lib/libaticalrt.so",
+        "lib/libaticalcl.so",
+        "lib/cmake/CAL/CALConfig.cmake",
+        "bin/cal",
+    ] {
         if !Path::new(&root).join(file).is_file() {
             return Err(format!("{file} is not there"));
         }
     }
     let pc =
         std::fs::read_to_string(root.join("lib/pkgconfig/cal.pc")).map_err(|e| format!("cal.pc: {e}"))?;
+    run(Command::new(root.join("bin/cal")).arg("devices"), Duration::from_secs(60))?
+        .success("cal devices")?;
     if pc.contains("prefix=/opt/recal\n") { Ok(()) } else { Err(format!("cal.pc:\n{pc}")) }
 }
 
