@@ -11,6 +11,7 @@
 //! over lanes are compiled for several instruction sets ([`isa_choice`]). `unsafe` is found in two places only:
 //! that choice, and shared bytes ([`memory`]).
 
+mod compact;
 mod context;
 mod device;
 mod flow;

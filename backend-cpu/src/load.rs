@@ -12,6 +12,7 @@ use cal_il::ir::{
 };
 use cal_il::isa::lane::Class;
 
+use crate::compact;
 use crate::fuse;
 use crate::isa_choice::Isa;
 use crate::op::{
@@ -137,6 +138,7 @@ impl<'a> Loader<'a> {
     fn finish(mut self) -> Code {
         if !self.watched {
             fuse::fuse(&mut self.code, self.isa, &mut self.labels);
+            compact::compact(&mut self.code);
         }
         for op in &mut self.code.ops {
             resolve(op, &self.labels);

@@ -1,6 +1,8 @@
 //! The flat form of a program: operations in one array, operands as row numbers, constructs as jumps.
 
 use cal_il::diagnostic::Span;
+use std::slice;
+
 use cal_il::ir::{AtomicOp, Builtin, Fence, InfoSource, Width};
 use cal_il::isa::LaneOp;
 
@@ -294,28 +296,41 @@ impl MemoryOp {
 
     /// Calls `visit` for each row that the access reads (false) or writes (true), arrays excepted.
     pub fn each_row(&self, mut visit: impl FnMut(RowId, bool)) {
-        let mut all = |ids: &[RowId], written: bool| {
-            ids.iter().filter(|id| **id != NONE).for_each(|&id| visit(id, written));
+        // The places are the same as those of `rename`; a copy keeps one list of them.
+        self.clone().each_place(|row, written| visit(*row, written));
+    }
+
+    /// Replaces each row that the access reads or writes.
+    pub fn rename(&mut self, mut row_of: impl FnMut(RowId) -> RowId) {
+        self.each_place(|row, _| *row = row_of(*row));
+    }
+
+    /// The one list of rows of an access.
+    fn each_place(&mut self, mut visit: impl FnMut(&mut RowId, bool)) {
+        let mut all = |ids: &mut [RowId], written: bool| {
+            ids.iter_mut().filter(|id| **id != NONE).for_each(|id| visit(id, written));
         };
         match self {
             MemoryOp::Sample(SampleOp { resource, sampler, at, dst, .. }) => {
-                all(&[resource.index, sampler.index], false);
-                all(&at.coord, false);
+                all(slice::from_mut(&mut resource.index), false);
+                all(slice::from_mut(&mut sampler.index), false);
+                all(&mut at.coord, false);
                 all(dst, true);
             }
             MemoryOp::Gather { resource, sampler, at, texel_offset, dst, .. } => {
-                all(&[resource.index, sampler.index], false);
-                all(&at.coord, false);
-                all(&texel_offset.unwrap_or([NONE; 2]), false);
+                all(slice::from_mut(&mut resource.index), false);
+                all(slice::from_mut(&mut sampler.index), false);
+                all(&mut at.coord, false);
+                all(texel_offset.as_mut_slice().as_flattened_mut(), false);
                 all(dst, true);
             }
             MemoryOp::Fetch { resource, coord, dst, .. } => {
-                all(&[resource.index], false);
+                all(slice::from_mut(&mut resource.index), false);
                 all(coord, false);
                 all(dst, true);
             }
             MemoryOp::ResourceInfo { resource, dst, .. } => {
-                all(&[resource.index], false);
+                all(slice::from_mut(&mut resource.index), false);
                 all(dst, true);
             }
             MemoryOp::BufferInfo { dst, .. } | MemoryOp::SharedLoad { dst, .. } => all(dst, true),
@@ -324,13 +339,13 @@ impl MemoryOp {
             | MemoryOp::ArrayLoad { index, dst, .. }
             | MemoryOp::GlobalLoad { index, dst, .. }
             | MemoryOp::RawLoad { address: index, dst, .. } => {
-                all(&[*index], false);
+                all(slice::from_mut(index), false);
                 all(dst, true);
             }
             MemoryOp::ArrayStore { index, src, .. }
             | MemoryOp::GlobalStore { index, src, .. }
             | MemoryOp::RawStore { address: index, src, .. } => {
-                all(&[*index], false);
+                all(slice::from_mut(index), false);
                 all(src, false);
             }
             MemoryOp::SharedStore { src, .. } | MemoryOp::LdsWriteOwn { src, .. } => all(src, false),
@@ -344,23 +359,25 @@ impl MemoryOp {
             }
             MemoryOp::Atomic { at, src, src2, dst, .. } => {
                 match at {
-                    AtomicAt::Byte(address) => all(&[*address], false),
+                    AtomicAt::Byte(address) => all(slice::from_mut(address), false),
                     AtomicAt::Texel(coord) => all(coord, false),
                 }
-                all(&[*src, *src2], false);
-                all(&[*dst], true);
+                all(slice::from_mut(src), false);
+                all(slice::from_mut(src2), false);
+                all(slice::from_mut(dst), true);
             }
             MemoryOp::AtomicWide { address, src, src2, dst, .. } => {
-                all(&[*address], false);
+                all(slice::from_mut(address), false);
                 all(src, false);
                 all(src2, false);
                 all(dst, true);
             }
             MemoryOp::LdsReadAny { thread, offset, dst, .. } => {
-                all(&[*thread, *offset], false);
+                all(slice::from_mut(thread), false);
+                all(slice::from_mut(offset), false);
                 all(dst, true);
             }
-            MemoryOp::Counter { dst, .. } => all(&[*dst], true),
+            MemoryOp::Counter { dst, .. } => all(slice::from_mut(dst), true),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use cal_hal::{Sampler, Wrap};
 
-use super::words::{PART, Pattern};
+use super::words::{PART, Pattern, flushed};
 use super::{filter, words};
 use crate::context::{Context, Launch, Surface};
 use crate::op::{NONE, RowId, Rows4, SampleOp, Slot};
@@ -233,12 +233,6 @@ pub fn deliver(wave: &mut Wave, dst: Rows4, rows: &[Row; 4], ok: Mask) {
     }
 }
 
-/// Denormals to zeros of the same sign.
-#[inline(always)]
-fn flushed(word: u32) -> u32 {
-    if word & 0x7F80_0000 == 0 { word & 0x8000_0000 } else { word }
-}
-
 #[inline(never)]
 fn deliver_some(wave: &mut Wave, dst: Rows4, rows: &[Row; 4], ok: Mask) {
     let mask = crate::wave::spread(ok);
@@ -337,6 +331,11 @@ fn sample_nearest(
             }
         }
         Pattern::Mixed => {}
+    }
+    let direct =
+        surface.words == 4 && cache.pattern != Pattern::Mixed && wave.full && !op.dst.contains(&NONE);
+    if direct && words::load4_into(&surface.view, at, cache.pattern, &mut wave.rows, op.dst, wave.flush) {
+        return;
     }
     let mut rows = load_placed(surface, at, cache.inside, cache.pattern);
     if cache.inside != !0 {

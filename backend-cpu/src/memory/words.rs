@@ -43,6 +43,53 @@ impl Pattern {
     }
 }
 
+/// Loads four words a lane straight into rows, flushing those whose bit is set; the pattern is not mixed. False if
+/// something is outside: then the rows hold anything.
+#[inline(always)]
+pub fn load4_into(
+    view: &View<'_>,
+    at: &Row,
+    pattern: Pattern,
+    rows: &mut [Row],
+    dst: [u32; 4],
+    flush: u8,
+) -> bool {
+    let mut parts = [[0u32; PART]; 4];
+    let mut before = None;
+    for first in (0..LANES).step_by(PART) {
+        let start = at.0[first];
+        if before != Some(start) {
+            before = Some(start);
+            if pattern == Pattern::Splats {
+                let Some(words) = view.read::<4>(start as usize) else { return false };
+                for k in 0..4 {
+                    parts[k] = [if flush >> k & 1 == 1 { flushed(words[k]) } else { words[k] }; PART];
+                }
+            } else {
+                let Some(words) = view.read::<32>(start as usize) else { return false };
+                for (k, part) in parts.iter_mut().enumerate() {
+                    for (lane, word) in part.iter_mut().enumerate() {
+                        *word = words[4 * lane + k];
+                    }
+                    if flush >> k & 1 == 1 {
+                        *part = part.map(flushed);
+                    }
+                }
+            }
+        }
+        for k in 0..4 {
+            rows[dst[k] as usize].0[first..first + PART].copy_from_slice(&parts[k]);
+        }
+    }
+    true
+}
+
+/// Denormals to zeros of the same sign.
+#[inline(always)]
+pub fn flushed(word: u32) -> u32 {
+    if word & 0x7F80_0000 == 0 { word & 0x8000_0000 } else { word }
+}
+
 macro_rules! load {
     ($name:ident, $n:literal, $block:literal) => {
         /// Words `at + k` of each lane in `ok`; 0 for other lanes and for words outside the view. The pattern is

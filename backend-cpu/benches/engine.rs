@@ -1,0 +1,83 @@
+//! Speed of the engine: `cargo bench -p backend-cpu`. Items of `matmul` are float operations.
+
+#[path = "../tests/harness/mod.rs"]
+mod harness;
+#[path = "../tests/matmul_kernel/mod.rs"]
+mod matmul_kernel;
+
+use cal_hal::{Bindings, Command, Format};
+use divan::Bencher;
+use divan::counter::{BytesCount, ItemsCount};
+use harness::{Machine, domain};
+
+const POSITION: &str = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n\
+    dcl_output_generic o0\ndcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n";
+
+fn main() {
+    divan::main();
+}
+
+/// Runs a pixel kernel of one input and one output over n x n elements, again and again.
+fn draw(bencher: Bencher, format: Format, n: u32, text: &str) {
+    let machine = Machine::new();
+    let kernel = machine.kernel(text);
+    let (from, to) = (machine.surface(format, n, n), machine.surface(format, n, n));
+    let bindings = Bindings { resources: vec![(0, from)], outputs: vec![(0, to)], ..Bindings::default() };
+    let bytes = 2 * format.bytes() as usize * n as usize * n as usize;
+    bencher.counter(BytesCount::new(bytes)).bench(|| {
+        let ticket = machine.submit(&kernel, bindings.clone(), domain(n, n));
+        machine.queue.wait(ticket).unwrap();
+    });
+}
+
+/// The matrix product of the CAL tutorials.
+#[divan::bench(args = [128, 256, 1024], max_time = 5)]
+fn matmul(bencher: Bencher, n: u32) {
+    let machine = Machine::new();
+    let (bindings, _) = matmul_kernel::bind(&machine, n, n, n);
+    let kernel = machine.kernel(&matmul_kernel::text());
+    bencher.counter(ItemsCount::new(2 * u64::from(n).pow(3))).bench(|| {
+        let ticket = machine.submit(&kernel, bindings.clone(), domain(n / 4, n / 8));
+        machine.queue.wait(ticket).unwrap();
+    });
+}
+
+/// Launches of one tile, each waited for.
+#[divan::bench]
+fn launch_and_wait(bencher: Bencher) {
+    let text = format!("{POSITION}mov o0, vWinCoord0.xyxy\nend\n");
+    draw(bencher, Format::Float32x4, 8, &text);
+}
+
+/// A kernel that copies.
+#[divan::bench(max_time = 3)]
+fn copy_kernel(bencher: Bencher) {
+    let text = format!("{POSITION}sample_resource(0)_sampler(0) o0, vWinCoord0.xyxx\nend\n");
+    draw(bencher, Format::Float32x4, 2048, &text);
+}
+
+/// A copy command of the same size.
+#[divan::bench(max_time = 3)]
+fn copy_command(bencher: Bencher) {
+    let machine = Machine::new();
+    let n = 2048;
+    let (src, dst) = (machine.surface(Format::Float32x4, n, n), machine.surface(Format::Float32x4, n, n));
+    bencher.counter(BytesCount::new(2 * 16 * n as usize * n as usize)).bench(|| {
+        let ticket = machine.queue.submit(Command::Copy { src: src.clone(), dst: dst.clone() }).unwrap();
+        machine.queue.wait(ticket).unwrap();
+    });
+}
+
+/// A stencil of five points over one float an element.
+#[divan::bench(max_time = 3)]
+fn stencil(bencher: Bencher) {
+    let mut text = format!("{POSITION}dcl_literal l0, 0.2, 0, 0, 0\n");
+    for (r, at) in
+        ["0.0,0.0,0.0", "-1.0,0.0,0.0", "1.0,0.0,0.0", "0.0,-1.0,0.0", "0.0,1.0,0.0"].iter().enumerate()
+    {
+        text += &format!("sample_resource(0)_sampler(0)_aoffimmi({at}) r{r}.x, vWinCoord0.xyxx\n");
+    }
+    text += "add r0.x, r0.x, r1.x\nadd r0.x, r0.x, r2.x\nadd r0.x, r0.x, r3.x\nadd r0.x, r0.x, r4.x\n\
+        mul r0.x, r0.x, l0.x\nmov o0, r0\nend\n";
+    draw(bencher, Format::Float32x1, 1024, &text);
+}
