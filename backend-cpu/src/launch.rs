@@ -68,7 +68,7 @@ impl Scratch {
         self.waves.resize_with(self.waves.len().max(waves as usize), Wave::default);
         for wave in &mut self.waves[..waves as usize] {
             wave.rows.resize(wave.rows.len().max(code.rows as usize), Row::ZERO);
-            wave.starts.resize(wave.starts.len().max(code.samples as usize), 0);
+            wave.starts.resize(wave.starts.len().max(code.samples as usize), [0; 2]);
             for &(row, word) in &code.literals {
                 wave.rows[row as usize] = Row::splat(word);
             }

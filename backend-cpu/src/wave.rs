@@ -98,8 +98,8 @@ pub struct Wave {
     pub arms: Vec<Mask>,
     /// Next operation.
     pub pc: usize,
-    /// Where each sample of the program read last, to guess where it reads next.
-    pub starts: Vec<u32>,
+    /// Where each sample of the program read last and the time before, to guess where it reads next.
+    pub starts: Vec<[u32; 2]>,
     /// Components that the current load flushes.
     pub flush: u8,
     /// Number of the wave in its group.

@@ -311,9 +311,10 @@ fn sample_nearest(
     }
     let at = &cache.at;
     // Kernels walk through their inputs in even steps, often a row at a time, which the processor does not foresee.
-    let last = &mut wave.starts[op.number as usize];
-    let step = at.0[0].wrapping_sub(*last);
-    *last = at.0[0];
+    // Two steps back, two ahead: tiles of a band come in pairs.
+    let [last, before] = wave.starts[op.number as usize];
+    let step = at.0[0].wrapping_sub(before);
+    wave.starts[op.number as usize] = [at.0[0], last];
     match cache.pattern {
         Pattern::Runs => {
             for part in (0..LANES).step_by(PART) {

@@ -9,6 +9,17 @@ use crate::wave::{LANES, Mask, Row, lanes};
 /// Lanes that are looked at together.
 pub const PART: usize = 8;
 
+/// All ones for lanes whose step to the next lane matters: those that are not the last of eight.
+const INNER: [u32; LANES] = {
+    let mut inner = [!0; LANES];
+    let mut lane = PART - 1;
+    while lane < LANES {
+        inner[lane] = 0;
+        lane += PART;
+    }
+    inner
+};
+
 /// How the words of a wave lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
@@ -27,11 +38,11 @@ impl Pattern {
         if ok != !0 {
             return Pattern::Mixed;
         }
+        let mut next = at.0;
+        next.copy_within(1.., 0);
         let (mut far, mut apart) = (0, 0);
-        for lane in 0..LANES - 1 {
-            // The step from one eight to the next does not matter.
-            let inner = if lane % PART == PART - 1 { 0 } else { !0 };
-            let step = at.0[lane + 1].wrapping_sub(at.0[lane]);
+        for ((next, at), inner) in next.iter().zip(&at.0).zip(&INNER) {
+            let step = next.wrapping_sub(*at);
             far |= (step ^ n) & inner;
             apart |= step & inner;
         }
