@@ -49,7 +49,7 @@ pub fn coverage(cases: &[Case], known: &Known) -> BTreeMap<&'static str, Covered
                 entry.inexact |= wants.into_iter().any(|(_, want)| matches!(want, Want::Between(..)));
             }
             for (failing, backend) in entry.failing.iter_mut().zip(["cpu", "vulkan"]) {
-                *failing += usize::from(known.reason(&case.name, backend, "faithful").is_some());
+                *failing += usize::from(known.reason(&case.name, backend, "faithful", None).is_some());
             }
         }
     }

@@ -5,6 +5,7 @@
 //! case = "flow/recursion"     # exact, or a prefix that ends in *
 //! backend = "vulkan"          # if on one backend only
 //! mode = "native"             # if in one float mode only
+//! device = "llvmpipe"         # if on devices with this in their name only
 //! reason = "why it fails and what must happen"
 //! ```
 //!
@@ -26,6 +27,7 @@ struct Entry {
     case: String,
     backend: Option<String>,
     mode: Option<String>,
+    device: Option<String>,
     reason: String,
 }
 
@@ -39,8 +41,8 @@ impl Known {
         }
     }
 
-    /// Why a case is known to fail there.
-    pub fn reason(&self, case: &str, backend: &str, mode: &str) -> Option<&str> {
+    /// Why a case is known to fail there; with no device, on some device.
+    pub fn reason(&self, case: &str, backend: &str, mode: &str, device: Option<&str>) -> Option<&str> {
         let names = |pattern: &str| match pattern.strip_suffix('*') {
             Some(prefix) => case.starts_with(prefix),
             None => case == pattern,
@@ -48,7 +50,11 @@ impl Known {
         let fits = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|w| w == is);
         self.known
             .iter()
-            .find(|e| names(&e.case) && fits(&e.backend, backend) && fits(&e.mode, mode))
+            .filter(|e| names(&e.case) && fits(&e.backend, backend) && fits(&e.mode, mode))
+            .find(|e| match (&e.device, device) {
+                (Some(wanted), Some(device)) => device.contains(wanted.as_str()),
+                _ => true,
+            })
             .map(|e| e.reason.as_str())
     }
 }
@@ -63,9 +69,9 @@ mod tests {
             "[[known]]\ncase = 'a/*'\nbackend = 'vulkan'\nreason = 'x'\n[[known]]\ncase = 'b'\nmode = 'native'\nreason = 'y'",
         )
         .unwrap();
-        assert_eq!(known.reason("a/b", "vulkan", "faithful"), Some("x"));
-        assert_eq!(known.reason("a/b", "cpu", "faithful"), None);
-        assert_eq!(known.reason("b", "cpu", "native"), Some("y"));
+        assert_eq!(known.reason("a/b", "vulkan", "faithful", Some("a device")), Some("x"));
+        assert_eq!(known.reason("a/b", "cpu", "faithful", None), None);
+        assert_eq!(known.reason("b", "cpu", "native", None), Some("y"));
         assert!(Known::parse("[[known]]\ncase = 'a'\nreason = ' '").is_err());
         assert!(Known::parse("[[known]]\ncase = 'a'").is_err());
     }

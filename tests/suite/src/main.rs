@@ -79,7 +79,14 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let runner = Runner::open(backend.as_ref(), arguments.device.as_deref(), mode)?;
     let start = Instant::now();
     let verdicts = runner.run_all(&cases);
-    let summary = report::summarize(&cases, &verdicts, &suite::known()?, &arguments.backend, &arguments.mode);
+    let summary = report::summarize(
+        &cases,
+        &verdicts,
+        &suite::known()?,
+        &arguments.backend,
+        &arguments.mode,
+        &runner.name,
+    );
     println!("{summary} on {} in {:.1} s", runner.name, start.elapsed().as_secs_f64());
     Ok(summary.wrong.is_empty())
 }

@@ -20,10 +20,17 @@ pub struct Summary {
 }
 
 /// Judges verdicts with the list of known failures.
-pub fn summarize(cases: &[Case], verdicts: &[Verdict], known: &Known, backend: &str, mode: &str) -> Summary {
+pub fn summarize(
+    cases: &[Case],
+    verdicts: &[Verdict],
+    known: &Known,
+    backend: &str,
+    mode: &str,
+    device: &str,
+) -> Summary {
     let mut summary = Summary::default();
     for (case, verdict) in cases.iter().zip(verdicts) {
-        let reason = known.reason(&case.name, backend, mode);
+        let reason = known.reason(&case.name, backend, mode, Some(device));
         match (verdict, reason) {
             (Verdict::Passed, None) => {
                 summary.passed += 1;

@@ -9,7 +9,8 @@ fn the_cpu_backend_passes_every_case() {
     let cases = suite::load("").unwrap();
     let runner = Runner::open(&backend_cpu::CpuBackend::new(), None, FloatMode::Faithful).unwrap();
     let verdicts = runner.run_all(&cases);
-    let summary = report::summarize(&cases, &verdicts, &suite::known().unwrap(), "cpu", "faithful");
+    let summary =
+        report::summarize(&cases, &verdicts, &suite::known().unwrap(), "cpu", "faithful", &runner.name);
     assert!(summary.wrong.is_empty(), "{summary}");
     assert!(summary.passed > 600, "{summary}");
 }
