@@ -228,9 +228,6 @@ pub(crate) struct VulkanDevice {
 impl VulkanDevice {
     pub fn open(adapter: &VulkanAdapter, options: &DeviceOptions) -> Result<Arc<dyn Device>> {
         let first = Self::with(Gpu::new(adapter, options)?)?;
-        if first.gpu.target.mode == Mode::Native {
-            return Ok(Arc::new(first));
-        }
         // What drivers do not report is found out by running it.
         let target = probe::probe(&first)?;
         if target == first.gpu.target {

@@ -1,6 +1,6 @@
 //! What drivers do not report: whether float instructions see and give denormals, and whether doubles are exact.
 //!
-//! A kernel is run once when a device is opened for faithful mode.
+//! A kernel is run once when a device is opened. `dmad` is fused in native mode, too: programs count on its residuals.
 
 use std::sync::Arc;
 
@@ -89,7 +89,13 @@ fn run(device: &VulkanDevice, text: &str, input: &[u32], words: usize) -> Result
     let program = cal_il::compile(text.as_bytes())
         .map_err(|errors| Error::Failed(format!("the probe does not compile: {errors:?}")))?;
     // The device's own behaviour is wanted, so nothing may be put right in code.
-    let target = Target { mode: Mode::Native, ..device.gpu.target.clone() };
+    let target = Target {
+        mode: Mode::Native,
+        fused64: true,
+        divides64: true,
+        roots64: true,
+        ..device.gpu.target.clone()
+    };
     let kernel = Arc::new(device.load_native(Arc::new(program), &target)?);
     let surface = |heap| -> Result<Surface> {
         let memory = device.allocate(MemoryRequest { bytes: 4096, heap })?;

@@ -675,7 +675,7 @@ impl Algebra for Emitter<'_> {
     }
 
     fn dfma_raw(&mut self, a: Quad, b: Quad, c: Quad) -> Quad {
-        if self.target.mode == Mode::Faithful && !self.target.fused64 {
+        if !self.target.fused64 {
             return super::fused::fma_double(self, a, b, c);
         }
         let arguments = [a, b, c].map(|q| self.double(q));
