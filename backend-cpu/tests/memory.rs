@@ -185,7 +185,7 @@ fn loads_outside_read_0_in_all_components() {
 fn resource_sizes() {
     let machine = Machine::new();
     let got = pixels(&machine, &numbered(&machine), "2d", None, "resinfo_resource(0)_uint o0, l1.wwww");
-    assert_eq!(got[0], [7, 3, 1, 1]);
+    assert_eq!(got[0], [7, 3, 0, 1]);
 }
 
 #[test]

@@ -289,7 +289,7 @@ pub enum MemoryInst {
         /// Destination.
         dst: Dst4,
     },
-    /// `resinfo`: width, height, depth, 1 — integers, or floats.
+    /// `resinfo`: width, height, depth, mip levels; 0 for dimensions that the resource lacks. Integers, or floats.
     ResourceInfo {
         /// Resource.
         resource: Id,
