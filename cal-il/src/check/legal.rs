@@ -12,7 +12,12 @@ pub(super) fn refusal(opcode: Opcode) -> Option<(&'static str, &'static str, &'s
             "belongs to the DirectX 9 constant and address registers, which CAL kernels do not have",
             "use `whileloop` with `break_logicalnz`, `dcl_literal`, and indices such as `cb0[r1.x]`",
         ),
-        O::Memexport | O::Memimport | O::Scatter | O::DclPersistent => {
+        O::Alias => (
+            "undocumented",
+            "is known by name only: no kernel with it was ever published",
+            "use `mov`, or the register itself",
+        ),
+        O::Memexport | O::Memimport | O::Scatter | O::DclPersistent | O::DclPersistentArray => {
             ("legacy", "needs hardware older than CAL kernels", "write through `g[]` or a UAV")
         }
         O::DclSemaphore | O::InitSemaphore | O::SemaphoreSignal | O::SemaphoreWait => (

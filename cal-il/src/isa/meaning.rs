@@ -66,6 +66,7 @@ pub enum Vector {
     Sad4,
     PackBytes,
     DoubleFrexp,
+    Frexp,
     PairMove,
     PairSelect,
     DivScale,

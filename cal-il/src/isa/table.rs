@@ -242,7 +242,7 @@ isa! {
     /// Copies bits; with `_sat` or a scale it is arithmetic.
     Mov "mov" [] 71 Float 1 1 "" Compute PerComponent R600 [bits Mov] "ALU 3.1";
     /// Writes the address register.
-    Mova "mova" [] 72 Float 1 1 "[_round(b)]" Graphics PerComponent R600 [graphics] "IL 1.13";
+    Mova "mova" ["mova_round"] 72 Float 1 1 "[_round(b)]" Graphics PerComponent R600 [graphics] "IL 1.13";
     /// Product; bare, zero times anything is +0.
     Mul "mul" [] 73 Float 1 2 "[_ieee]" Compute PerComponent R600 [ieee Mul MulIeee] "ALU 2.1";
     /// Noise function.
@@ -1073,4 +1073,144 @@ isa! {
     TanVec "tan_vec" [] _ Float 1 1 "" Compute PerComponent R600 [float Tan] "ALU 3.4";
     /// States the wave size; a hint.
     DclWavesize "dcl_wavesize" [] _ Decl 0 0 "<int>" Compute Other NorthernIslands [declaration] "IL 3.6";
+    /// Loads a pair of words from group memory, aligned to 8 bytes.
+    LdsLoad64 "lds_load64" [] _ Lds 1 1 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [load Lds Wide] "IL 5.5";
+    /// Stores a pair of words to group memory, aligned to 8 bytes.
+    LdsStore64 "lds_store64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [store Lds Wide] "IL 5.5";
+    /// Adds on 64 bits of group memory, atomically.
+    LdsAdd64 "lds_add64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds Add] "IL 5.5";
+    /// Subtracts on 64 bits of group memory, atomically.
+    LdsSub64 "lds_sub64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds Sub] "IL 5.5";
+    /// Source minus memory on 64 bits of group memory, atomically.
+    LdsRsub64 "lds_rsub64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds RSub] "IL 5.5";
+    /// Increments up to a limit on 64 bits of group memory, atomically.
+    LdsInc64 "lds_inc64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds Inc] "IL 5.5";
+    /// Decrements from a limit on 64 bits of group memory, atomically.
+    LdsDec64 "lds_dec64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds Dec] "IL 5.5";
+    /// Signed minimum on 64 bits of group memory, atomically.
+    LdsMin64 "lds_min64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds Min] "IL 5.5";
+    /// Signed maximum on 64 bits of group memory, atomically.
+    LdsMax64 "lds_max64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds Max] "IL 5.5";
+    /// Unsigned minimum on 64 bits of group memory, atomically.
+    LdsUmin64 "lds_umin64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds UMin] "IL 5.5";
+    /// Unsigned maximum on 64 bits of group memory, atomically.
+    LdsUmax64 "lds_umax64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds UMax] "IL 5.5";
+    /// Bitwise and on 64 bits of group memory, atomically.
+    LdsAnd64 "lds_and64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds And] "IL 5.5";
+    /// Bitwise or on 64 bits of group memory, atomically.
+    LdsOr64 "lds_or64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds Or] "IL 5.5";
+    /// Bitwise exclusive or on 64 bits of group memory, atomically.
+    LdsXor64 "lds_xor64" [] _ Lds 0 2 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds Xor] "IL 5.5";
+    /// Replaces masked bits on 64 bits of group memory, atomically.
+    LdsMskor64 "lds_mskor64" [] _ Lds 0 3 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds MskOr] "IL 5.5";
+    /// Stores if equal on 64 bits of group memory, atomically.
+    LdsCmp64 "lds_cmp64" [] _ Lds 0 3 "{_id(n)|_resource(n)}" Compute Other NorthernIslands [atomic64 Lds CmpXchg] "IL 5.5";
+    /// Adds on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadAdd64 "lds_read_add64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds Add] "IL 5.5";
+    /// Subtracts on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadSub64 "lds_read_sub64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds Sub] "IL 5.5";
+    /// Source minus memory on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadRsub64 "lds_read_rsub64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds RSub] "IL 5.5";
+    /// Increments up to a limit on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadInc64 "lds_read_inc64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds Inc] "IL 5.5";
+    /// Decrements from a limit on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadDec64 "lds_read_dec64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds Dec] "IL 5.5";
+    /// Signed minimum on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadMin64 "lds_read_min64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds Min] "IL 5.5";
+    /// Signed maximum on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadMax64 "lds_read_max64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds Max] "IL 5.5";
+    /// Unsigned minimum on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadUmin64 "lds_read_umin64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds UMin] "IL 5.5";
+    /// Unsigned maximum on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadUmax64 "lds_read_umax64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds UMax] "IL 5.5";
+    /// Bitwise and on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadAnd64 "lds_read_and64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds And] "IL 5.5";
+    /// Bitwise or on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadOr64 "lds_read_or64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds Or] "IL 5.5";
+    /// Bitwise exclusive or on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadXor64 "lds_read_xor64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds Xor] "IL 5.5";
+    /// Replaces masked bits on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadMskor64 "lds_read_mskor64" [] _ Lds 1 3 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds MskOr] "IL 5.5";
+    /// Exchanges on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadXchg64 "lds_read_xchg64" [] _ Lds 1 2 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds Xchg] "IL 5.5";
+    /// Stores if equal on 64 bits of group memory, atomically; the old pair is the result.
+    LdsReadCmpXchg64 "lds_read_cmp_xchg64" [] _ Lds 1 3 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [atomic64_read Lds CmpXchg] "IL 5.5";
+    /// Loads a pair of words from global data share, aligned to 8 bytes.
+    GdsLoad64 "gds_load64" [] _ Gds 1 1 "_id(n)" Compute DoublePair NorthernIslands [load Gds Wide] "IL 5.9";
+    /// Stores a pair of words to global data share, aligned to 8 bytes.
+    GdsStore64 "gds_store64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [store Gds Wide] "IL 5.9";
+    /// Adds on 64 bits of global data share, atomically.
+    GdsAdd64 "gds_add64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [atomic64 Gds Add] "IL 5.9";
+    /// Subtracts on 64 bits of global data share, atomically.
+    GdsSub64 "gds_sub64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [atomic64 Gds Sub] "IL 5.9";
+    /// Source minus memory on 64 bits of global data share, atomically.
+    GdsRsub64 "gds_rsub64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [atomic64 Gds RSub] "IL 5.9";
+    /// Increments up to a limit on 64 bits of global data share, atomically.
+    GdsInc64 "gds_inc64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [atomic64 Gds Inc] "IL 5.9";
+    /// Decrements from a limit on 64 bits of global data share, atomically.
+    GdsDec64 "gds_dec64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [atomic64 Gds Dec] "IL 5.9";
+    /// Signed minimum on 64 bits of global data share, atomically.
+    GdsMin64 "gds_min64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [atomic64 Gds Min] "IL 5.9";
+    /// Signed maximum on 64 bits of global data share, atomically.
+    GdsMax64 "gds_max64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [atomic64 Gds Max] "IL 5.9";
+    /// Unsigned minimum on 64 bits of global data share, atomically.
+    GdsUmin64 "gds_umin64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [atomic64 Gds UMin] "IL 5.9";
+    /// Unsigned maximum on 64 bits of global data share, atomically.
+    GdsUmax64 "gds_umax64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [atomic64 Gds UMax] "IL 5.9";
+    /// Bitwise and on 64 bits of global data share, atomically.
+    GdsAnd64 "gds_and64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [atomic64 Gds And] "IL 5.9";
+    /// Bitwise or on 64 bits of global data share, atomically.
+    GdsOr64 "gds_or64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [atomic64 Gds Or] "IL 5.9";
+    /// Bitwise exclusive or on 64 bits of global data share, atomically.
+    GdsXor64 "gds_xor64" [] _ Gds 0 2 "_id(n)" Compute Other NorthernIslands [atomic64 Gds Xor] "IL 5.9";
+    /// Replaces masked bits on 64 bits of global data share, atomically.
+    GdsMskor64 "gds_mskor64" [] _ Gds 0 3 "_id(n)" Compute Other NorthernIslands [atomic64 Gds MskOr] "IL 5.9";
+    /// Stores if equal on 64 bits of global data share, atomically.
+    GdsCmpStore64 "gds_cmp_store64" [] _ Gds 0 3 "_id(n)" Compute Other NorthernIslands [atomic64 Gds CmpXchg] "IL 5.9";
+    /// Adds on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadAdd64 "gds_read_add64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds Add] "IL 5.9";
+    /// Subtracts on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadSub64 "gds_read_sub64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds Sub] "IL 5.9";
+    /// Source minus memory on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadRsub64 "gds_read_rsub64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds RSub] "IL 5.9";
+    /// Increments up to a limit on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadInc64 "gds_read_inc64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds Inc] "IL 5.9";
+    /// Decrements from a limit on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadDec64 "gds_read_dec64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds Dec] "IL 5.9";
+    /// Signed minimum on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadMin64 "gds_read_min64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds Min] "IL 5.9";
+    /// Signed maximum on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadMax64 "gds_read_max64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds Max] "IL 5.9";
+    /// Unsigned minimum on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadUmin64 "gds_read_umin64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds UMin] "IL 5.9";
+    /// Unsigned maximum on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadUmax64 "gds_read_umax64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds UMax] "IL 5.9";
+    /// Bitwise and on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadAnd64 "gds_read_and64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds And] "IL 5.9";
+    /// Bitwise or on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadOr64 "gds_read_or64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds Or] "IL 5.9";
+    /// Bitwise exclusive or on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadXor64 "gds_read_xor64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds Xor] "IL 5.9";
+    /// Replaces masked bits on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadMskor64 "gds_read_mskor64" [] _ Gds 1 3 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds MskOr] "IL 5.9";
+    /// Exchanges on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadXchg64 "gds_read_xchg64" [] _ Gds 1 2 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds Xchg] "IL 5.9";
+    /// Stores if equal on 64 bits of global data share, atomically; the old pair is the result.
+    GdsReadCmpXchg64 "gds_read_cmp_xchg64" [] _ Gds 1 3 "_id(n)" Compute DoublePair NorthernIslands [atomic64_read Gds CmpXchg] "IL 5.9";
+    /// Clears the sign of a double.
+    Dabs "dabs" [] _ Double 1 1 "" Compute DoublePair R600 [double Dabs] "ALU 7";
+    /// Difference of doubles, rounded to nearest even.
+    Dsub "dsub" [] _ Double 1 2 "" Compute DoublePair R600 [double Dsub] "ALU 7";
+    /// Exponent of position x in y, significand in w, as `dfrexp` does with doubles.
+    Frexp "frexp" [] _ Float 1 1 "" Compute Other R600 [vector Frexp] "ALU 7";
+    /// Third source plus the absolute differences of the two halves of the first two.
+    SadU16 "sad_u16" [] _ Uint 1 3 "" Compute PerComponent Evergreen [int SadU16] "ALU 6";
+    /// Third source plus the absolute difference of the first two, unsigned.
+    SadU32 "sad_u32" [] _ Uint 1 3 "" Compute PerComponent Evergreen [int SadU32] "ALU 6";
+    /// Gives a register another name; no text with it is known.
+    Alias "alias" [] _ Misc 1 1 "" Graphics Other R600 [refused "no kernel text with it is known, and what it does is not documented"] "IL 6.3";
+    /// Chooses the vertex stream that follows.
+    StreamId "stream_id" [] _ Graphics 0 0 "<int>" Graphics Other Evergreen [graphics] "IL 6.3";
+    /// Declares an array of registers that outlive a launch.
+    DclPersistentArray "dcl_persistent_array" [] _ Decl 0 1 "" Graphics Other R600 [graphics] "IL 6.3";
 }

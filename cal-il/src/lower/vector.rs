@@ -213,6 +213,18 @@ impl Builder<'_> {
                 });
                 self.write(dst, values);
             }
+            Vector::Frexp => {
+                let a = self.position(&src[0], 0, View::Float);
+                let mask = written(dst);
+                let values: Values = std::array::from_fn(|k| {
+                    (mask & (1 << k) != 0).then(|| match k {
+                        1 => Value::op(LaneOp::FrexpExp, &[a]),
+                        3 => Value::op(LaneOp::FrexpMant, &[a]),
+                        _ => Value::Word(ZERO_WORD),
+                    })
+                });
+                self.write(dst, values);
+            }
             Vector::DivScale | Vector::DivFmas => {
                 let mask = written(dst);
                 let [a, b, n] = [0, 1, 2].map(|k| self.source(&src[k], mask, View::Float));

@@ -180,13 +180,19 @@ impl Emitter<'_> {
         lo: Option<Reg>,
         hi: Option<Reg>,
     ) {
-        let Place::Address(address) = words.place else {
-            // Group memory is an array of words.
-            return self.refuse("64-bit atomics on group memory are not supported");
+        let address = match words.place {
+            Place::Address(address) if self.target.int64_atomics && self.target.int64 => address,
+            place => {
+                self.refuse(match place {
+                    Place::Address(_) => "the device has no 64-bit atomics",
+                    // Group memory is an array of words.
+                    _ => "64-bit atomics on group memory are not supported",
+                });
+                // Later statements read the results all the same.
+                let zero = self.word(0);
+                return lo.into_iter().chain(hi).for_each(|register| self.write(register, zero));
+            }
         };
-        if !self.target.int64_atomics || !self.target.int64 {
-            return self.refuse("the device has no 64-bit atomics");
-        }
         self.w.capability(Capability::Int64Atomics);
         let (one, zero) = (self.word(1), self.word(0));
         let last = self.iadd(index, one);

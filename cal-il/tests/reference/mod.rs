@@ -247,12 +247,23 @@ impl Thread<'_> {
                 let old = u32::from_le_bytes(slot.try_into().unwrap());
                 let new = match op {
                     AtomicOp::Add => old.wrapping_add(s),
+                    AtomicOp::Sub => old.wrapping_sub(s),
+                    AtomicOp::RSub => s.wrapping_sub(old),
+                    AtomicOp::Min => (old as i32).min(s as i32) as u32,
+                    AtomicOp::Max => (old as i32).max(s as i32) as u32,
+                    AtomicOp::UMin => old.min(s),
+                    AtomicOp::UMax => old.max(s),
+                    AtomicOp::And => old & s,
+                    AtomicOp::Or => old | s,
+                    AtomicOp::Xor => old ^ s,
+                    AtomicOp::Xchg => s,
                     AtomicOp::CmpXchg if old == s2 => s,
                     AtomicOp::CmpXchg => old,
                     AtomicOp::MskOr => old & !s | s2,
                     AtomicOp::Inc if old >= s => 0,
                     AtomicOp::Inc => old + 1,
-                    other => panic!("{other:?} is not in this interpreter"),
+                    AtomicOp::Dec if old == 0 || old > s => s,
+                    AtomicOp::Dec => old - 1,
                 };
                 slot.copy_from_slice(&new.to_le_bytes());
                 if let Some(dst) = dst {

@@ -9,6 +9,18 @@ pub fn add<A: Algebra>(a: &mut A, x: A::Q, y: A::Q) -> A::Q {
     expr!(a, dcanonical(dadd_raw(x, y)))
 }
 
+/// x − y
+#[inline(always)]
+pub fn sub<A: Algebra>(a: &mut A, x: A::Q, y: A::Q) -> A::Q {
+    expr!(a, dcanonical(dadd_raw(x, qxor(y, quad({ 1 << 63 })))))
+}
+
+/// x without its sign, bit for bit.
+#[inline(always)]
+pub fn abs<A: Algebra>(a: &mut A, x: A::Q) -> A::Q {
+    expr!(a, qand(x, quad({ !(1 << 63) })))
+}
+
 /// x · y
 #[inline(always)]
 pub fn mul<A: Algebra>(a: &mut A, x: A::Q, y: A::Q) -> A::Q {

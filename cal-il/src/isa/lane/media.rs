@@ -53,6 +53,21 @@ pub fn sad<A: Algebra>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {
     a.iadd(sum, z)
 }
 
+/// z + |x − y|, unsigned
+#[inline(always)]
+pub fn sad_u32<A: Algebra>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {
+    expr!(a, iadd(select(ult(x, y), isub(y, x), isub(x, y)), z))
+}
+
+/// z + Σ |x_i − y_i| over the two halves
+#[inline(always)]
+pub fn sad_u16<A: Algebra>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {
+    let (low_x, low_y) = (expr!(a, and(x, 0xFFFF)), expr!(a, and(y, 0xFFFF)));
+    let (high_x, high_y) = (expr!(a, shr(x, 16)), expr!(a, shr(y, 16)));
+    let sum = sad_u32(a, low_x, low_y, z);
+    sad_u32(a, high_x, high_y, sum)
+}
+
 /// z + (Σ |x_i − y_i| << 16)
 #[inline(always)]
 pub fn sadhi<A: Algebra>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {

@@ -136,6 +136,8 @@ macro_rules! for_each_lane_op {
             U4lerp (W, W, W) -> W = media::u4lerp;
             Sad (W, W, W) -> W = media::sad;
             Sadhi (W, W, W) -> W = media::sadhi;
+            SadU16 (W, W, W) -> W = media::sad_u16;
+            SadU32 (W, W, W) -> W = media::sad_u32;
             MsadU8 (W, W, W) -> W = media::msad;
             QsadU8 (Q, W, Q) -> Q = media::qsad;
             MqsadU8 (Q, W, Q) -> Q = media::mqsad;
@@ -239,6 +241,8 @@ macro_rules! for_each_lane_op {
 
             // Double precision. Negation and magnitude: NegBits, AbsBits of the high word. `dmov`, `dmovc`: two moves.
             Dadd (Q, Q) -> Q = double::add;
+            Dsub (Q, Q) -> Q = double::sub;
+            Dabs (Q) -> Q = double::abs;
             Dmul (Q, Q) -> Q = double::mul;
             Dmad (Q, Q, Q) -> Q = double::mad;
             Ddiv (Q, Q, W) -> Q = double::div;

@@ -6,14 +6,23 @@
 
 mod alu;
 mod atomics;
+mod atomics64;
 mod formats;
 mod refused;
 mod sampling;
-mod values;
+pub(crate) mod values;
 
 use crate::case::Case;
 
 /// All generated cases.
 pub fn all() -> Vec<Case> {
-    [alu::alu(), atomics::atomics(), formats::formats(), refused::refused(), sampling::sampling()].concat()
+    [
+        alu::alu(),
+        atomics::atomics(),
+        atomics64::atomics64(),
+        formats::formats(),
+        refused::refused(),
+        sampling::sampling(),
+    ]
+    .concat()
 }

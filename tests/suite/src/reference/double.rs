@@ -76,6 +76,8 @@ pub fn pair(name: &str, a: &[u64], zeroop: Option<Zeroop>) -> Option<u64> {
     let ge = |a, b| double(a) >= double(b);
     Some(match name {
         "dadd" => bits((double(x) + double(y)).value),
+        "dsub" => bits((double(x) - double(y)).value),
+        "dabs" => x & !SIGN,
         "dmul" => bits((double(x) * double(y)).value),
         "dmad" => bits(double(x).mul_add(double(y), double(*a.get(2)?)).value),
         "ddiv" => div(x, y, zeroop),

@@ -136,6 +136,12 @@ pub fn word(name: &str, a: &[u32]) -> Option<u32> {
             })
             .sum(),
         "sad" => (u(sad(x, y)) + u(z)) as u32,
+        "sad_u32" => x.abs_diff(y).wrapping_add(z),
+        "sad_u16" => {
+            let halves = |v: u32| [u64::from(v as u16), u64::from(v >> 16)];
+            let differences = halves(x).into_iter().zip(halves(y)).map(|(a, b)| a.max(b) - a.min(b));
+            (differences.sum::<u64>() + u(z)) as u32
+        }
         "sadhi" => ((u(sad(x, y)) << 16) + u(z)) as u32,
         "msad_u8" => (u(msad(x, y)) + u(z)) as u32,
         _ => return None,

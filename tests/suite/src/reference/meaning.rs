@@ -465,15 +465,22 @@ fn other_meaning(name: &str) -> Option<Meaning> {
                 Some(mask(a[1] as u32 >> number & 1 == 1))
             }),
         ),
-        "dadd" | "dmul" | "ddiv" | "dmin" | "dmax" => pair(&[Kind::Double; 2]),
+        "dadd" | "dsub" | "dmul" | "ddiv" | "dmin" | "dmax" => pair(&[Kind::Double; 2]),
         "dmad" => pair(&[Kind::Double; 3]),
-        "drcp" | "drsq" | "dsqrt" | "dfrac" | "dmov" | "dfrexp_mant" => pair(&[Kind::Double]),
+        "drcp" | "drsq" | "dsqrt" | "dfrac" | "dabs" | "dmov" | "dfrexp_mant" => pair(&[Kind::Double]),
         "dldexp" => pair(&[Kind::Double, Kind::IntX]),
         "dmovc" => pair(&[Kind::IntX, Kind::Double, Kind::Double]),
         "f2d" => pair(&[Kind::FloatX]),
         "itod" | "utod" => pair(&[Kind::IntX]),
         "d2f" | "dtoi" | "dtou" | "dfrexp_exp" => pair_to_word(&[Kind::Double], double::word),
         "deq" | "dne" | "dlt" | "dge" => pair_to_word(&[Kind::Double; 2], double::word),
+        "frexp" => m(
+            &[Kind::Float],
+            Rule::Whole(|v, _| {
+                let (exponent, mantissa) = convert::frexp(v[0][0]);
+                [0, exponent as u32, 0, mantissa].map(Value::Word)
+            }),
+        ),
         "dfrexp" => m(
             &[Kind::Double],
             Rule::Whole(|v, _| {
@@ -505,8 +512,10 @@ fn other_meaning(name: &str) -> Option<Meaning> {
                 "inegate" | "inot" | "icbits" | "ubit_reverse" | "ffb_hi" | "ffb_lo" | "ffb_shi" => {
                     &[Kind::Int]
                 }
-                "imad" | "umad" | "umad24" | "imad24" | "bfi" | "u4lerp" | "sad" | "sadhi" | "msad_u8"
-                | "imin3" | "imax3" | "imed3" | "umin3" | "umax3" | "umed3" => &[Kind::Int; 3],
+                "imad" | "umad" | "umad24" | "imad24" | "bfi" | "u4lerp" | "sad" | "sad_u16" | "sad_u32"
+                | "sadhi" | "msad_u8" | "imin3" | "imax3" | "imed3" | "umin3" | "umax3" | "umed3" => {
+                    &[Kind::Int; 3]
+                }
                 _ => &[Kind::Int; 2],
             };
             m(sources, Rule::Named)
