@@ -12,6 +12,7 @@
 
 pub mod case;
 pub mod coverage;
+pub mod fuzz;
 pub mod generate;
 pub mod known;
 mod memory;

@@ -1,12 +1,12 @@
 //! Command line of the conformance suite.
 
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cal_hal::{Backend, FloatMode};
 use clap::Parser;
 use recal_suite::runner::Runner;
-use recal_suite::{case, coverage, report, suite};
+use recal_suite::{case, coverage, fuzz, report, suite};
 
 /// Runs the conformance cases of reCAL on a backend.
 #[derive(Parser)]
@@ -33,6 +33,27 @@ struct Arguments {
     /// Write CONFORMANCE.md
     #[arg(long)]
     write_conformance: bool,
+    #[command(subcommand)]
+    command: Option<Task>,
+}
+
+#[derive(clap::Subcommand)]
+enum Task {
+    /// Runs random kernels on the CPU backend and on another engine, and keeps what differs
+    Fuzz {
+        /// How long
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// First seed
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// The other engine: interpreter or vulkan
+        #[arg(long, default_value = "interpreter")]
+        against: String,
+        /// Ends after so many differences
+        #[arg(long, default_value_t = 5)]
+        most: usize,
+    },
 }
 
 fn main() -> ExitCode {
@@ -47,6 +68,9 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<bool, String> {
+    if let Some(Task::Fuzz { seconds, seed, against, most }) = &arguments.command {
+        return fuzz_for(Duration::from_secs(*seconds), *seed, against, *most);
+    }
     let cases = suite::load(&arguments.filter)?;
     if arguments.list || arguments.print {
         for case in &cases {
@@ -70,10 +94,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     };
     let backend: Box<dyn Backend> = match arguments.backend.as_str() {
         "cpu" => Box::new(backend_cpu::CpuBackend::new()),
-        "vulkan" => Box::new(backend_vulkan::Vulkan::new(backend_vulkan::Options {
-            software: true,
-            ..Default::default()
-        })),
+        "vulkan" => Box::new(vulkan()),
         other => return Err(format!("unknown backend `{other}`")),
     };
     let runner = Runner::open(backend.as_ref(), arguments.device.as_deref(), mode)?;
@@ -89,4 +110,36 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     );
     println!("{summary} on {} in {:.1} s", runner.name, start.elapsed().as_secs_f64());
     Ok(summary.wrong.is_empty())
+}
+
+fn vulkan() -> backend_vulkan::Vulkan {
+    backend_vulkan::Vulkan::new(backend_vulkan::Options { software: true, ..Default::default() })
+}
+
+/// Compares the CPU backend with another engine until the time is over; differences become files in `found/`.
+fn fuzz_for(time: Duration, first: u64, against: &str, most: usize) -> Result<bool, String> {
+    let runner = Runner::open(&backend_cpu::CpuBackend::new(), None, FloatMode::Faithful)?;
+    let device = match against {
+        "vulkan" => Some(Runner::open(&vulkan(), None, FloatMode::Faithful)?),
+        "interpreter" => None,
+        other => return Err(format!("unknown engine `{other}`")),
+    };
+    let against = device.as_ref().map_or(fuzz::Against::Interpreter, fuzz::Against::Device);
+    // Panics are findings; each is reported once, with its kernel.
+    std::panic::set_hook(Box::new(|_| ()));
+    let start = Instant::now();
+    let (mut seed, mut found) = (first, 0);
+    while start.elapsed() < time && found < most {
+        if let Err(difference) = fuzz::compare(&runner, &against, seed) {
+            found += 1;
+            let folder = suite::cases_folder().join("found");
+            std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+            let path = folder.join(format!("seed_{seed}.il"));
+            std::fs::write(&path, case::print(&difference.case)).map_err(|e| e.to_string())?;
+            println!("seed {seed}: {}\n  kept as {}", difference.what, path.display());
+        }
+        seed += 1;
+    }
+    println!("{} kernels, {found} differences", seed - first);
+    Ok(found == 0)
 }

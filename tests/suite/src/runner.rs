@@ -92,12 +92,38 @@ impl Runner {
     }
 
     fn attempt(&self, case: &Case, queue: &dyn Queue) -> Result<(), Vec<String>> {
-        let one = |what: &str, error: &dyn std::fmt::Display| vec![format!("{what}: {error}")];
         let program = match (cal_il::compile(case.text.as_bytes()), &case.refused) {
             (Ok(program), None) => program,
             (Ok(_), Some(rule)) => return Err(vec![format!("compiles, but must be refused ({rule})")]),
             (Err(errors), refused) => return refusal(&case.text, &errors, refused.as_deref()),
         };
+        let blocks = self.launch(case, program, queue)?;
+        let mut lines = Vec::new();
+        for (buffer, bytes) in case.buffers.iter().zip(&blocks) {
+            compare(buffer, bytes, self.mode == FloatMode::Native, &mut lines);
+        }
+        if lines.is_empty() { Ok(()) } else { Err(lines) }
+    }
+
+    /// Runs a case without judging it: memory after the launch, a block for each buffer.
+    pub fn memory_after(&self, case: &Case) -> Result<Vec<Vec<u8>>, Vec<String>> {
+        let attempt = || {
+            let program = cal_il::compile(case.text.as_bytes())
+                .map_err(|errors| refusal(&case.text, &errors, None).err().unwrap_or_default())?;
+            let queue = self.device.create_queue().map_err(|e| vec![format!("queue: {e}")])?;
+            self.launch(case, program, queue.as_ref())
+        };
+        catch_unwind(AssertUnwindSafe(attempt))
+            .unwrap_or_else(|panic| Err(vec![format!("panic: {}", panic_text(&*panic))]))
+    }
+
+    fn launch(
+        &self,
+        case: &Case,
+        program: cal_hal::Program,
+        queue: &dyn Queue,
+    ) -> Result<Vec<Vec<u8>>, Vec<String>> {
+        let one = |what: &str, error: &dyn std::fmt::Display| vec![format!("{what}: {error}")];
         let Some(extent) = case.extent else { return Err(vec!["a case without threads".into()]) };
         let kernel = self.device.load(Arc::new(program)).map_err(|e| one("load", &e))?;
         let mut memories = Vec::new();
@@ -110,12 +136,7 @@ impl Runner {
         if let Some(error) = queue.error(ticket) {
             return Err(one("launch", &error));
         }
-        let mut lines = Vec::new();
-        for (buffer, memory) in case.buffers.iter().zip(&memories) {
-            let bytes = memory::read(memory.as_ref()).map_err(|e| one("map", &e))?;
-            compare(buffer, &bytes, self.mode == FloatMode::Native, &mut lines);
-        }
-        if lines.is_empty() { Ok(()) } else { Err(lines) }
+        memories.iter().map(|memory| memory::read(memory.as_ref()).map_err(|e| one("map", &e))).collect()
     }
 
     fn place(&self, buffer: &Buffer) -> cal_hal::Result<Arc<dyn Memory>> {

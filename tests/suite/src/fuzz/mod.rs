@@ -1,0 +1,205 @@
+//! Differential fuzzing: random kernels run on two engines that must leave the same memory, bit for bit.
+//!
+//! Input: seeds, a device, and what it is compared with: another device, or the slow interpreter of the language
+//! crate's tests, which runs one thread at a time and takes the contracts of programs at their word. Output:
+//! differences, shrunk, as cases. It judges no value: where both engines share a mistake it sees nothing.
+
+mod kernel;
+mod shrink;
+#[path = "../../../../cal-il/tests/reference/mod.rs"]
+mod slow;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cal_hal::{Extent, Format};
+use cal_il::ir::Space;
+
+use crate::case::{Buffer, Case, Needs, Slot, Want};
+use crate::generate::values::Random;
+use crate::runner::Runner;
+pub use kernel::Kernel;
+use kernel::{INPUT, SLICE, THREADS};
+
+/// What a device is compared with.
+pub enum Against<'a> {
+    /// Another device.
+    Device(&'a Runner),
+    /// The slow interpreter.
+    Interpreter,
+    /// A device that takes one opcode word for another: a mistake to be found, for tests.
+    Replaced(&'a Runner, &'a str, &'a str),
+}
+
+/// Two engines did not agree.
+#[derive(Debug)]
+pub struct Difference {
+    /// Seed of the kernel.
+    pub seed: u64,
+    /// What was seen, for people.
+    pub what: String,
+    /// The shrunk kernel; expected words are those of the other engine.
+    pub case: Case,
+}
+
+/// Memory after a launch, a block for each buffer, or why there is none.
+type Outcome = Result<Vec<Vec<u8>>, String>;
+
+/// Attempts at making a kernel smaller.
+const BUDGET: usize = 600;
+
+/// Runs the kernel of `seed` on both; `Ok` if they agree.
+pub fn compare(runner: &Runner, against: &Against<'_>, seed: u64) -> Result<(), Box<Difference>> {
+    let device = matches!(against, Against::Device(_));
+    let differs = |kernel: &Kernel| difference(runner, against, &case(kernel, seed, device));
+    let kernel = Kernel::new(seed, device);
+    if differs(&kernel).is_none() {
+        return Ok(());
+    }
+    let compiles = |kernel: &Kernel| cal_il::compile(kernel.text().as_bytes()).is_ok();
+    let kernel = if compiles(&kernel) {
+        shrink::shrink(kernel, BUDGET, |smaller| compiles(smaller) && differs(smaller).is_some())
+    } else {
+        kernel
+    };
+    let mut case = case(&kernel, seed, device);
+    shrink_memory(&mut case, |case| difference(runner, against, case).is_some());
+    let what = difference(runner, against, &case).unwrap_or_else(|| "it comes and goes".into());
+    if let Ok(blocks) = other(against, &case) {
+        for (buffer, block) in case.buffers.iter_mut().zip(blocks) {
+            let word = |k: usize| u32::from_le_bytes([0, 1, 2, 3].map(|n| block[4 * k + n]));
+            let changed = block[..buffer.initial.len()] != buffer.initial[..];
+            buffer.expected = changed
+                .then(|| (0..buffer.initial.len() / 4).map(|k| (4 * k, Want::Word(word(k)))).collect());
+        }
+    }
+    Err(Box::new(Difference { seed, what, case }))
+}
+
+/// Puts zeros in place of words that the difference does not need, in smaller and smaller pieces.
+fn shrink_memory(case: &mut Case, mut differs: impl FnMut(&Case) -> bool) {
+    for k in 0..case.buffers.len() {
+        let size = case.buffers[k].initial.len();
+        for pieces in [1, 8, 64] {
+            let piece = (size / pieces).max(16);
+            for start in (0..size).step_by(piece) {
+                let place = start..(start + piece).min(size);
+                let old = case.buffers[k].initial[place.clone()].to_vec();
+                if old.iter().any(|byte| *byte != 0) {
+                    case.buffers[k].initial[place.clone()].fill(0);
+                    if !differs(case) {
+                        case.buffers[k].initial[place].copy_from_slice(&old);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What differs, if anything does.
+fn difference(runner: &Runner, against: &Against<'_>, case: &Case) -> Option<String> {
+    match (on(runner, case), other(against, case)) {
+        (Ok(a), Ok(b)) => (0..a.len()).find_map(|k| {
+            let size = case.buffers[k].initial.len();
+            let at = (0..size).find(|&n| a[k][n] != b[k][n])? & !3;
+            let hex = |block: &[u8]| -> String {
+                block[at..at + 4].iter().rev().map(|b| format!("{b:02X}")).collect()
+            };
+            let slot = case.buffers[k].slots[0];
+            Some(format!("{slot} word {}: 0x{} and 0x{}", at / 4, hex(&a[k]), hex(&b[k])))
+        }),
+        (Err(why), _) => Some(why),
+        (_, Err(why)) => Some(format!("the other: {why}")),
+    }
+}
+
+fn on(runner: &Runner, case: &Case) -> Outcome {
+    runner.memory_after(case).map_err(|lines| lines.join("\n"))
+}
+
+fn other(against: &Against<'_>, case: &Case) -> Outcome {
+    match against {
+        Against::Device(runner) => on(runner, case),
+        Against::Replaced(runner, from, to) => {
+            on(runner, &Case { text: case.text.replace(from, to), ..case.clone() })
+        }
+        Against::Interpreter => catch_unwind(AssertUnwindSafe(|| interpret(case))).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            Err(text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned())
+        }),
+    }
+}
+
+/// One thread after another.
+fn interpret(case: &Case) -> Outcome {
+    let program = cal_il::compile(case.text.as_bytes()).map_err(|errors| format!("{errors:?}"))?;
+    let rows = |bytes: &[u8]| -> Vec<[u32; 4]> {
+        let word = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+        bytes.chunks_exact(16).map(|row| [0, 4, 8, 12].map(|k| word(&row[k..]))).collect()
+    };
+    let mut machine = slow::Machine::default();
+    for buffer in &case.buffers {
+        match buffer.slots[0] {
+            Slot::Uav(n) => drop(machine.bytes.insert(Space::Uav(n), buffer.initial.clone())),
+            Slot::Constant(_) => machine.constants = rows(&buffer.initial),
+            Slot::Global => machine.global = rows(&buffer.initial),
+            slot => return Err(format!("{slot} is not in the slow interpreter")),
+        }
+    }
+    for (n, block) in &program.interface.lds {
+        machine.bytes.insert(Space::Lds(*n), vec![0; block.bytes as usize]);
+    }
+    for thread in 0..THREADS {
+        machine.thread = thread;
+        machine.run(&program);
+    }
+    let after = |buffer: &Buffer| match buffer.slots[0] {
+        Slot::Uav(n) => machine.bytes[&Space::Uav(n)].clone(),
+        Slot::Global => machine.global.iter().flatten().flat_map(|word| word.to_le_bytes()).collect(),
+        _ => buffer.initial.clone(),
+    };
+    Ok(case.buffers.iter().map(after).collect())
+}
+
+/// The kernel with its memory.
+fn case(kernel: &Kernel, seed: u64, device: bool) -> Case {
+    let mut random = Random::new(!seed);
+    let mut words = |n: u32| -> Vec<u32> { (0..n).map(|_| kernel::word(&mut random)).collect() };
+    let row = |slot, words: Vec<u32>| {
+        Buffer::row(slot, Format::UnsignedInt32x1, words.len() as u32).holding(&words)
+    };
+    let wide = |slot, words: Vec<u32>| {
+        Buffer::row(slot, Format::UnsignedInt32x4, words.len() as u32 / 4).holding(&words)
+    };
+    let mut buffers = vec![
+        row(Slot::Uav(0), words(THREADS * INPUT / 4)),
+        row(Slot::Uav(1), words(THREADS * SLICE / 4)),
+        row(Slot::Uav(2), words(16)),
+        wide(Slot::Constant(0), words(32)),
+        wide(Slot::Global, words(THREADS * 16)),
+    ];
+    if device {
+        let mut texture = Buffer {
+            slots: vec![Slot::Resource(0)],
+            format: Format::Float32x4,
+            width: 64,
+            height: 4,
+            initial: Vec::new(),
+            expected: None,
+        };
+        texture.initial = words(64 * 4 * 4).into_iter().flat_map(u32::to_le_bytes).collect();
+        buffers.push(texture);
+    }
+    Case {
+        name: format!("found/seed_{seed}"),
+        text: kernel.text(),
+        from: format!("fuzzing, seed {seed}; words of the other engine, to be confirmed by hand"),
+        extent: Some(Extent::Grid { groups: [1, 1, 1], block: [THREADS, 1, 1] }),
+        buffers,
+        samplers: Vec::new(),
+        params: None,
+        refused: None,
+        needs: Needs { compute: true, fp64: true },
+        faithful_only: true,
+        checks: 1,
+    }
+}

@@ -1,0 +1,56 @@
+//! Random kernels, the same in every run: the CPU backend against the slow interpreter, and against a Vulkan
+//! device where there is one.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use cal_hal::FloatMode;
+use rayon::prelude::*;
+use recal_suite::fuzz::{self, Against, Kernel};
+use recal_suite::runner::Runner;
+
+fn cpu() -> Runner {
+    Runner::open(&backend_cpu::CpuBackend::new(), None, FloatMode::Faithful).unwrap()
+}
+
+#[test]
+fn the_cpu_backend_agrees_with_the_slow_interpreter() {
+    let runner = cpu();
+    let start = Instant::now();
+    let ran = AtomicUsize::new(0);
+    let differences: Vec<_> = (1..2000u64)
+        .into_par_iter()
+        .filter(|_| start.elapsed() < Duration::from_secs(20))
+        .inspect(|_| _ = ran.fetch_add(1, Ordering::Relaxed))
+        .filter_map(|seed| fuzz::compare(&runner, &Against::Interpreter, seed).err())
+        .map(|d| format!("seed {}: {}\n{}", d.seed, d.what, d.case.text))
+        .collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!(ran.into_inner() > 50);
+}
+
+/// The comparison itself: an engine that takes one instruction for another differs, and what is kept shows it.
+#[test]
+fn a_difference_is_noticed_and_shrunk() {
+    let runner = cpu();
+    let wrong = Against::Replaced(&runner, "dadd ", "dmul ");
+    let found = (1..200u64).find_map(|seed| fuzz::compare(&runner, &wrong, seed).err());
+    let found = found.expect("a kernel with a dadd whose result matters");
+    assert!(found.case.text.contains("dadd"), "{}", found.case.text);
+    let whole = Kernel::new(found.seed, false).text();
+    assert!(found.case.text.lines().count() < whole.lines().count(), "{}", found.case.text);
+}
+
+/// Together the kernels hold nearly every instruction that computes.
+#[test]
+fn kernels_are_varied() {
+    let text: String = (1..1500).map(|seed| Kernel::new(seed, true).text()).collect();
+    let words: std::collections::BTreeSet<&str> =
+        text.lines().filter_map(|line| line.split([' ', '_']).next()).collect();
+    for word in
+        ["dmad", "i64div", "sin", "whileloop", "switch", "call", "lds", "uav", "sample", "ret", "msad"]
+    {
+        assert!(words.contains(word), "no {word}");
+    }
+    assert!(words.len() > 200, "{}", words.len());
+}
