@@ -40,15 +40,22 @@ pub fn compile(text: impl AsRef<[u8]>, target: u32) -> Result<Object> {
 
 /// The program of a text.
 pub(crate) fn program(text: &[u8], target: Target) -> Result<Program> {
-    let refused = |diagnostics: Vec<Diagnostic>| {
-        Error::failed(format!("the kernel was not accepted\n{}", shown(&diagnostics, text)))
-    };
-    let kernel = cal_il::front(text).map_err(refused)?;
+    let kernel = kernel(text)?;
     let newer = newer_instructions(&kernel, target);
     if !newer.is_empty() {
-        return Err(refused(newer));
+        return Err(refused(&newer, text));
     }
-    cal_il::lower::lower(&kernel).map_err(refused)
+    cal_il::lower::lower(&kernel).map_err(|e| refused(&e, text))
+}
+
+/// The checked kernel of a text.
+pub(crate) fn kernel(text: &[u8]) -> Result<Kernel> {
+    cal_il::front(text).map_err(|e| refused(&e, text))
+}
+
+/// The error that shows diagnostics.
+pub(crate) fn refused(diagnostics: &[Diagnostic], text: &[u8]) -> Error {
+    Error::failed(format!("the kernel was not accepted\n{}", shown(diagnostics, text)))
 }
 
 fn shown(diagnostics: &[Diagnostic], text: &[u8]) -> String {

@@ -112,7 +112,7 @@ fn threads(extent: Extent) -> f64 {
 }
 
 /// Checks a domain; `None` if it holds no thread that does anything.
-fn domain_extent(module: &Module, domain: Domain) -> Result<Option<Extent>> {
+pub(crate) fn domain_extent(module: &Module, domain: Domain) -> Result<Option<Extent>> {
     if module.program().stage != Stage::Pixel {
         return Err(Error::failed("func: a compute kernel runs on a grid, not on a domain"));
     }
@@ -137,7 +137,7 @@ fn domain_extent(module: &Module, domain: Domain) -> Result<Option<Extent>> {
 }
 
 /// Checks a grid; `None` if it holds no thread.
-fn grid_extent(module: &Module, grid: Grid) -> Result<Option<Extent>> {
+pub(crate) fn grid_extent(module: &Module, grid: Grid) -> Result<Option<Extent>> {
     if module.program().stage != Stage::Compute {
         return Err(Error::failed("func: a pixel kernel runs on a domain, not on a grid"));
     }

@@ -41,6 +41,7 @@ pub use crate::mem::Mem;
 pub use crate::module::{FuncInfo, Module, Name};
 pub use crate::resource::{Place, Resource};
 pub use crate::runtime::{Runtime, register_backend};
+pub use crate::step::{Step, Threads};
 pub use crate::symbol::Symbol;
 
 pub mod config;
@@ -63,4 +64,5 @@ mod module;
 mod resource;
 mod runtime;
 mod scan;
+mod step;
 mod symbol;

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cal::Format;
+use cal::{Device, Format, Module, Place, Resource};
 
 use crate::{Outcome, read, write};
 
@@ -41,6 +41,49 @@ pub(crate) struct Shape {
 pub(crate) struct Binding {
     pub(crate) symbol: String,
     pub(crate) text: String,
+}
+
+/// A symbol and the memory that it got.
+pub(crate) struct Bound {
+    symbol: String,
+    resource: Resource,
+    height: u32,
+}
+
+/// Allocates, fills and binds what the command line says.
+pub(crate) fn bind(device: &Device, module: &Module, bindings: &[Binding]) -> Outcome<Vec<Bound>> {
+    let mut bound = Vec::new();
+    for binding in bindings {
+        let buffer = source(&binding.text)?.load()?;
+        let resource = match buffer.height {
+            0 => device.allocate_buffer(buffer.width, buffer.format, Place::Local)?,
+            height => device.allocate_2d(buffer.width, height, buffer.format, Place::Local)?,
+        };
+        resource.map::<u8>()?.copy_from_slice(&buffer.bytes);
+        module.bind(&binding.symbol, &resource)?;
+        bound.push(Bound { symbol: binding.symbol.clone(), resource, height: buffer.height });
+    }
+    Ok(bound)
+}
+
+/// What is to be saved where.
+pub(crate) fn saves<'b>(texts: &[String], bound: &'b [Bound]) -> Outcome<Vec<(&'b Bound, PathBuf)>> {
+    let mut saves = Vec::new();
+    for save in texts {
+        let (symbol, path) = save.split_once('=').ok_or("--save: expected NAME=FILE")?;
+        let bound = bound.iter().find(|b| b.symbol == symbol);
+        saves.push((bound.ok_or_else(|| format!("--save: `{symbol}` is not bound"))?, PathBuf::from(path)));
+    }
+    Ok(saves)
+}
+
+impl Bound {
+    /// Writes the memory to a file.
+    pub(crate) fn save(&self, path: &Path) -> Outcome {
+        let bytes = self.resource.map::<u8>()?.to_vec();
+        let (width, format) = (self.resource.width(), self.resource.format());
+        save(path, &Buffer { width, height: self.height, format, bytes })
+    }
 }
 
 pub(crate) fn binding(text: &str) -> Result<Binding, String> {

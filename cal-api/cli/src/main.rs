@@ -1,8 +1,10 @@
-//! The `cal` command: devices, compile, run, analyze, disassemble.
+//! The `cal` command: devices, compile, run, trace, analyze, disassemble.
 
 mod analyze;
 mod data;
+mod progress;
 mod run;
+mod trace;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -40,6 +42,8 @@ enum Command {
     },
     /// Run a kernel once or several times and time it
     Run(run::Arguments),
+    /// Follow one thread of a kernel: the registers that each instruction writes
+    Trace(trace::Arguments),
     /// Show what a kernel binds, what it consists of, and what would limit it on a device of the time
     Analyze {
         /// IL text
@@ -135,6 +139,7 @@ fn main() -> ExitCode {
         Command::Devices => devices(),
         Command::Compile { kernel, output, target } => compile(&kernel, output.as_deref(), &target),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Trace(arguments) => trace::trace(&arguments),
         Command::Analyze { kernel, device } => analyze::analyze(&kernel, &device),
         Command::Disassemble { file } => disassemble(&file),
     };

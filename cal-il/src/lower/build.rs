@@ -48,6 +48,19 @@ impl<'k> Builder<'k> {
         self.next
     }
 
+    /// What the registers of `r#` and `o#` are called.
+    pub fn names(&self) -> super::Names {
+        let temps = self.temps.iter().enumerate().map(|(number, regs)| ('r', number, regs));
+        let outputs = self.outputs.iter().map(|(number, regs)| ('o', *number as usize, regs));
+        let mut names = super::Names::new();
+        for (file, number, regs) in temps.chain(outputs) {
+            for (reg, component) in regs.iter().zip("xyzw".chars()).filter(|(reg, _)| **reg != NONE) {
+                names.insert(*reg, format!("{file}{number}.{component}"));
+            }
+        }
+        names
+    }
+
     /// A new register.
     pub fn scratch(&mut self) -> Reg {
         let reg = self.next;

@@ -19,9 +19,11 @@ mod source;
 mod vector;
 mod write;
 
+use std::collections::BTreeMap;
+
 use crate::diagnostic::Diagnostic;
 use crate::inst::{Inst, Kernel};
-use crate::ir::{Builtin, Function, Operand, Output, Program};
+use crate::ir::{Builtin, Function, Operand, Output, Program, Reg};
 use crate::isa::Meaning;
 
 use build::Builder;
@@ -29,13 +31,24 @@ use write::Value;
 
 /// Lowers a checked kernel. Time and size are linear in the kernel.
 pub fn lower(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
-    let mut program = translate(kernel)?;
+    let (mut program, _) = translate(kernel)?;
     passes::run(&mut program);
     Ok(program)
 }
 
+/// Lowers a checked kernel for people who watch it run: every component of an `r#` and `o#` keeps one register for
+/// all of its life, and every copy is made. Computes the same words as [`lower`], more slowly.
+pub fn lower_named(kernel: &Kernel) -> Result<(Program, Names), Vec<Diagnostic>> {
+    let (mut program, names) = translate(kernel)?;
+    passes::required(&mut program);
+    Ok((program, names))
+}
+
+/// What registers of a program stand for, as the kernel writes it: `r0.x`, `o1.w`. Others hold values in between.
+pub type Names = BTreeMap<Reg, String>;
+
 /// Statement for statement, without passes: classes are not respected yet.
-fn translate(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
+fn translate(kernel: &Kernel) -> Result<(Program, Names), Vec<Diagnostic>> {
     let mut builder = Builder::new(kernel);
     let outputs = (kernel.interface.outputs.keys())
         .map(|&index| Output { index, registers: builder.output(index) })
@@ -46,14 +59,16 @@ fn translate(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
     if !builder.diagnostics.is_empty() {
         return Err(builder.diagnostics);
     }
-    Ok(Program {
+    let names = builder.names();
+    let program = Program {
         stage: kernel.stage,
         interface: kernel.interface.clone(),
         functions,
         registers: builder.registers(),
         outputs,
         warnings: kernel.warnings.clone(),
-    })
+    };
+    Ok((program, names))
 }
 
 impl Builder<'_> {

@@ -3,7 +3,7 @@
 use super::{lower, translate};
 use crate::diagnostic::Span;
 use crate::inst::{Dst, Function, Inst, Interface, Kernel, Node, Register, Select, Src, Stage, Write};
-use crate::ir::{LaneOp, Operand, Program, StmtKind};
+use crate::ir::{LaneInst, LaneOp, Operand, Program, StmtKind};
 use crate::isa::Opcode;
 
 fn src(register: Register, swizzle: &str) -> Src {
@@ -64,7 +64,7 @@ fn lanes(program: &Program) -> Vec<(LaneOp, u32, Vec<Operand>)> {
 fn swaps_go_through_one_scratch_register() {
     // mov r1.xy, l0 ; iadd r1.xy, r1.yx, l0 ; mov o0, r1
     let literal = || src(Register::Literal([1, 2, 3, 4]), "xyzw");
-    let p = translate(&kernel(vec![
+    let (p, _) = translate(&kernel(vec![
         inst(Opcode::Mov, dst(Register::Temp(1), "xy__"), vec![literal()]),
         inst(Opcode::Iadd, dst(Register::Temp(1), "xy__"), vec![src(Register::Temp(1), "yx"), literal()]),
         inst(Opcode::Mov, dst(Register::Output(0), "xyzw"), vec![src(Register::Temp(1), "xyyy")]),
@@ -171,4 +171,30 @@ fn reused_registers_come_apart() {
     ]);
     let ops: Vec<LaneOp> = lanes(&p).iter().map(|l| l.0).collect();
     assert_eq!(ops, [LaneOp::Ftoi, LaneOp::Itof, LaneOp::Add, LaneOp::Add, LaneOp::Lt], "{p}");
+}
+
+#[test]
+fn named_registers_keep_every_copy() {
+    let body = || {
+        vec![
+            inst(Opcode::MOV, dst(Register::Temp(3), "xy__"), vec![src(Register::Temp(1), "yx")]),
+            inst(Opcode::MOV, dst(Register::Output(0), "xyzw"), vec![src(Register::Temp(3), "xyxy")]),
+        ]
+    };
+    let (named, names) = super::lower_named(&kernel(body())).unwrap();
+    let copies: Vec<String> = named.functions[0]
+        .body
+        .iter()
+        .map(|stmt| match &stmt.kind {
+            StmtKind::Lane(LaneInst { op: LaneOp::Mov, dst, args }) => match args[0] {
+                Operand::Reg(from) => format!("{} <- {}", names[&dst[0]], names[&from]),
+                ref other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(
+        copies,
+        ["r3.x <- r1.y", "r3.y <- r1.x", "o0.x <- r3.x", "o0.y <- r3.y", "o0.z <- r3.x", "o0.w <- r3.y"]
+    );
 }

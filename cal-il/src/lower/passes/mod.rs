@@ -13,3 +13,9 @@ pub(super) fn run(program: &mut Program) {
     values::sweep(program);
     float_state::run(program, &early);
 }
+
+/// Runs only what the meaning of the operations asks for; registers keep their numbers.
+pub(super) fn required(program: &mut Program) {
+    let early = vec![true; program.registers as usize];
+    float_state::run(program, &early);
+}

@@ -1,0 +1,132 @@
+//! Following one thread of a launch, instruction by instruction.
+//!
+//! Input: a module with everything bound, the text of its kernel, and a thread. Output: a [`Step`] for each IL
+//! instruction that the thread executes and that computes or touches memory. The tile or group of the thread runs, on
+//! the host and before the function returns; its stores are made, those of other tiles and groups are not. Only the CPU
+//! backend has memory that can be looked into in this way: modules of other devices are refused.
+
+use cal_hal::Extent;
+use cal_il::diagnostic::Span;
+use cal_il::ir::Reg;
+
+use crate::compiler::kernel;
+use crate::error::{Error, Result};
+use crate::launch::{Domain, Grid};
+use crate::module::Module;
+
+/// The threads of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// Of a pixel kernel.
+    Domain(Domain),
+    /// Of a compute kernel.
+    Grid(Grid),
+}
+
+/// An IL instruction that the thread executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Line of the kernel text, from 1.
+    pub line: u32,
+    /// The instruction as the kernel has it.
+    pub text: String,
+    /// Components of `r#` and `o#` that it wrote, and their values; by name.
+    pub writes: Vec<(String, u32)>,
+}
+
+impl Module {
+    /// Runs the tile or group of `thread` and delivers the steps of the thread. `text` is what the module was compiled
+    /// from; `thread` is the position in the domain, or `vAbsTid`.
+    ///
+    /// ```
+    /// use cal::{Domain, Format, Place, Threads};
+    /// let runtime = cal::Runtime::with_config(cal::Config { backends: vec!["cpu".into()], ..Default::default() })?;
+    /// let device = runtime.open(0)?;
+    /// let text = "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 0x2, 0x3, 0x0, 0x0\niadd o0.x, l0.x, l0.y\nend\n";
+    /// let module = device.create_context()?.load(&cal::compile(text, device.info().target)?.into())?;
+    /// module.bind("o0", &device.allocate_2d(4, 4, Format::UnsignedInt32x1, Place::Local)?)?;
+    /// let mut steps = Vec::new();
+    /// module.trace(text, Threads::Domain(Domain::of(4, 4)), [1, 2, 0], |step| steps.push(step))?;
+    /// assert_eq!((steps[0].line, &steps[0].writes[0]), (4, &("o0.x".to_owned(), 5)));
+    /// # Ok::<(), cal::Error>(())
+    /// ```
+    pub fn trace(
+        &self,
+        text: impl AsRef<[u8]>,
+        threads: Threads,
+        thread: [u32; 3],
+        mut sink: impl FnMut(Step),
+    ) -> Result<()> {
+        let text = text.as_ref();
+        let (program, names) = kernel(text).and_then(|kernel| {
+            cal_il::lower::lower_named(&kernel).map_err(|e| crate::compiler::refused(&e, text))
+        })?;
+        if program.interface != self.program().interface {
+            return Err(Error::invalid("text: it is not the text of this module"));
+        }
+        let extent = match threads {
+            Threads::Domain(Domain { x, y, width, height }) => {
+                crate::launch::domain_extent(self, Domain { x, y, width, height })?;
+                Extent::Domain { x, y, width, height }
+            }
+            Threads::Grid(grid) => {
+                crate::launch::grid_extent(self, grid)?;
+                Extent::Grid { groups: grid.groups, block: grid.block }
+            }
+        };
+        self.context().finish()?;
+        let bound = self.bound(None)?;
+        let mut open = Open { text, span: None, writes: Vec::new() };
+        let outcome = backend_cpu::trace(&program, &bound.bindings, extent, thread, &mut |step| {
+            let writes = step.writes.iter().filter_map(|(reg, word)| Some((*reg, names.get(reg)?, *word)));
+            open.add(step.span, writes, &mut sink);
+        });
+        open.close(&mut sink);
+        outcome.map_err(|e| Error::backend("tracing a thread, which needs a CPU device", e))
+    }
+}
+
+/// The instruction at work: several scalar operations make one.
+struct Open<'t> {
+    text: &'t [u8],
+    span: Option<Span>,
+    writes: Vec<(Reg, String, u32)>,
+}
+
+impl Open<'_> {
+    fn add<'n>(
+        &mut self,
+        span: Span,
+        writes: impl Iterator<Item = (Reg, &'n String, u32)>,
+        sink: &mut impl FnMut(Step),
+    ) {
+        if self.span.is_some_and(|open| open != span) {
+            self.close(sink);
+        }
+        self.span = Some(span);
+        for (reg, name, word) in writes {
+            // Written again: the loop around has come back to the only instruction in it.
+            if self.writes.iter().any(|(seen, ..)| *seen == reg) {
+                self.close(sink);
+                self.span = Some(span);
+            }
+            self.writes.push((reg, name.clone(), word));
+        }
+    }
+
+    fn close(&mut self, sink: &mut impl FnMut(Step)) {
+        let Some(span) = self.span.take() else { return };
+        let mut writes: Vec<_> =
+            std::mem::take(&mut self.writes).into_iter().map(|(_, name, word)| (name, word)).collect();
+        // x before w.
+        writes.sort_by_key(|(name, _)| {
+            let (register, component) = name.split_at(name.len() - 1);
+            (register.to_owned(), "xyzw".find(component))
+        });
+        let start = (span.start as usize).min(self.text.len());
+        let end = (span.end as usize).clamp(start, self.text.len());
+        let line = 1 + self.text[..start].iter().filter(|&&byte| byte == b'\n').count() as u32;
+        let text = String::from_utf8_lossy(&self.text[start..end]).trim().to_owned();
+        sink(Step { line, text, writes });
+    }
+}
