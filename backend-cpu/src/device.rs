@@ -165,13 +165,32 @@ impl Device for CpuDevice {
     }
 
     fn load(&self, program: Arc<Program>) -> Result<Arc<dyn Kernel>> {
+        self.load_with_text(program, &[])
+    }
+
+    fn counter(&self, index: u32) -> Result<u32> {
+        Ok(self.counters.get(index as usize).map_or(0, |counter| counter.load(Relaxed)))
+    }
+
+    fn set_counter(&self, index: u32, value: u32) -> Result<()> {
+        if let Some(counter) = self.counters.get(index as usize) {
+            counter.store(value, Relaxed);
+        }
+        Ok(())
+    }
+
+    fn load_with_text(&self, program: Arc<Program>, text: &[u8]) -> Result<Arc<dyn Kernel>> {
         let checked = self.findings.is_some();
         let mut packed = Program::clone(&program);
         // A check that follows single registers wants them apart.
         if !checked {
             compact(&mut packed, &Uniformity::of(&program));
         }
-        let code = Arc::new(load::load(&packed, self.isa, checked));
+        let mut code = load::load(&packed, self.isa, checked);
+        if checked {
+            code.text = text.into();
+        }
+        let code = Arc::new(code);
         let resources = KernelResources {
             gprs: packed.registers.div_ceil(4),
             lds_bytes: code.lds_bytes,

@@ -51,6 +51,24 @@ pub fn part_of(extent: Extent, thread: [u32; 3]) -> Option<(u64, u32)> {
     }
 }
 
+/// Absolute position of a thread of a part: column and row of the domain, or `vAbsTid`. The reverse of [`part_of`].
+pub fn position_of(extent: Extent, part: u64, number: u32) -> [u32; 3] {
+    match extent {
+        Extent::Domain { x, y, width, height } => {
+            let [left, top] = tile_origin(part, width, height);
+            [x + left + number % TILE, y + top + number / TILE, 0]
+        }
+        Extent::Grid { groups, block } => {
+            let unflat = |n: u64, size: [u32; 3]| {
+                let [width, height] = [size[0].max(1), size[1].max(1)].map(u64::from);
+                [n % width, n / width % height, n / width / height].map(|n| n as u32)
+            };
+            let (group, own) = (unflat(part, groups), unflat(u64::from(number), block));
+            std::array::from_fn(|k| group[k].wrapping_mul(block[k]).wrapping_add(own[k]))
+        }
+    }
+}
+
 /// Waves and group memory of one thread of the host, kept from launch to launch.
 #[derive(Default)]
 pub struct Scratch {

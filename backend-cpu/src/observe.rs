@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 
 use crate::context::{Context, Counters, Launch, Stop};
 use crate::isa_choice;
-use crate::launch::{Scratch, part_of, run_parts};
+use crate::launch::{Scratch, part_of, position_of, run_parts};
 use crate::load;
 use crate::memory::{Block, InUse, View, view_of};
 use crate::op::{AtomicAt, Code, MemoryOp, NONE, Op, Place, RowId};
@@ -61,6 +61,10 @@ pub struct Finding {
     pub part: u64,
     /// Thread in it.
     pub thread: u32,
+    /// Absolute position of the thread: column and row of the domain, or `vAbsTid`.
+    pub position: [u32; 3],
+    /// Line of the kernel text, from 1, and the instruction there, if the text is known.
+    pub line: Option<(u32, String)>,
 }
 
 /// Kinds of misuse.
@@ -84,28 +88,39 @@ impl fmt::Display for Finding {
             Misuse::Race => "touches a word that another wave writes, without a barrier between",
             Misuse::DivergentBarrier => "waits at a barrier that not all threads reach",
         };
-        let Finding { span, part, thread, .. } = self;
-        write!(
-            f,
-            "thread {thread} of group {part} {what} (kernel text, bytes {} to {})",
-            span.start, span.end
-        )
+        let Finding { span, part, thread, position: [x, y, z], .. } = self;
+        match &self.line {
+            Some((line, text)) => write!(f, "kernel line {line}, `{text}`: ")?,
+            None => write!(f, "kernel text, bytes {} to {}: ", span.start, span.end)?,
+        }
+        write!(f, "thread ({x}, {y}, {z}), number {thread} of group {part}, {what}")
     }
+}
+
+/// Line and text of an instruction, without what follows on the line.
+fn line_at(text: &[u8], span: Span) -> Option<(u32, String)> {
+    let instruction = text.get(span.start as usize..span.end as usize)?;
+    let line = 1 + text[..span.start as usize].iter().filter(|&&byte| byte == b'\n').count() as u32;
+    Some((line, String::from_utf8_lossy(instruction).trim().to_owned()))
 }
 
 /// Findings are kept up to this number; each instruction is reported once for each kind.
 const MOST: usize = 1000;
 
+/// What is told once: kind and instruction.
+type Once = (Misuse, Span, Option<(u32, String)>);
+
 /// What watched launches of a device found.
 #[derive(Default)]
 pub struct Findings {
     list: Mutex<Vec<Finding>>,
-    seen: Mutex<HashSet<(Misuse, Span)>>,
+    seen: Mutex<HashSet<Once>>,
 }
 
 impl Findings {
     fn add(&self, finding: Finding) {
-        if !self.seen.lock().insert((finding.misuse, finding.span)) {
+        let once = (finding.misuse, finding.span, finding.line.clone());
+        if !self.seen.lock().insert(once) {
             return;
         }
         log::warn!("{finding}");
@@ -147,12 +162,15 @@ impl<'a> Checker<'a> {
         Checker { findings, part: 0, written: Vec::new(), uses: HashMap::new(), arrived: 0 }
     }
 
-    fn report(&self, misuse: Misuse, wave: &Wave, span: Span, lane: usize) {
+    fn report(&self, misuse: Misuse, wave: &Wave, launch: &Launch<'_>, span: Span, lane: usize) {
         let thread = wave.index * LANES as u32 + lane as u32;
-        self.findings.add(Finding { misuse, span, part: self.part, thread });
+        let position = position_of(launch.extent, self.part, thread);
+        let line = line_at(&launch.code.text, span);
+        self.findings.add(Finding { misuse, span, part: self.part, thread, position, line });
     }
 
-    fn read(&mut self, wave: &Wave, code: &Code, row: RowId, span: Span) {
+    fn read(&mut self, wave: &Wave, launch: &Launch<'_>, row: RowId, span: Span) {
+        let code = launch.code;
         if row >= code.registers {
             return;
         }
@@ -160,7 +178,7 @@ impl<'a> Checker<'a> {
             self.written.get(wave.index as usize).and_then(|rows| rows.get(&row)).copied().unwrap_or(0);
         let missing = wave.exec & !written;
         if missing != 0 {
-            self.report(Misuse::Uninitialized, wave, span, missing.trailing_zeros() as usize);
+            self.report(Misuse::Uninitialized, wave, launch, span, missing.trailing_zeros() as usize);
         }
     }
 
@@ -176,7 +194,7 @@ impl<'a> Checker<'a> {
         for (lane, word, view, write) in touched(wave, context, op) {
             let outside = word.checked_mul(4).is_none_or(|byte| byte + 4 > view.bytes());
             if outside {
-                self.report(Misuse::OutOfRange, wave, span, lane);
+                self.report(Misuse::OutOfRange, wave, context.launch, span, lane);
                 continue;
             }
             if context.group_waves < 2 || matches!(op, MemoryOp::Atomic { .. } | MemoryOp::ConstLoad { .. }) {
@@ -187,7 +205,7 @@ impl<'a> Checker<'a> {
             seen.several |= seen.wave != wave.index;
             seen.written |= write;
             if seen.several && seen.written {
-                self.report(Misuse::Race, wave, span, lane);
+                self.report(Misuse::Race, wave, context.launch, span, lane);
             }
         }
     }
@@ -197,7 +215,13 @@ impl<'a> Checker<'a> {
         let ended = if wave.frames.is_empty() { wave.returned } else { 0 };
         let missing = wave.launched & !wave.exec & !ended & !wave.killed;
         if missing != 0 {
-            self.report(Misuse::DivergentBarrier, wave, span, missing.trailing_zeros() as usize);
+            self.report(
+                Misuse::DivergentBarrier,
+                wave,
+                context.launch,
+                span,
+                missing.trailing_zeros() as usize,
+            );
         }
         self.arrived += 1;
         if self.arrived >= context.group_waves {
@@ -221,14 +245,14 @@ impl Watch for Checker<'_> {
         match event {
             Event::Step(index) => {
                 let (_, reads) = code.ids(index);
-                reads.iter().for_each(|&row| self.read(wave, code, row, span));
+                reads.iter().for_each(|&row| self.read(wave, context.launch, row, span));
             }
             Event::Op(index) => match &code.ops[index] {
                 Op::Memory(access) => {
                     let op = &code.memory[*access as usize].op;
                     op.each_row(|row, written| {
                         if !written {
-                            self.read(wave, code, row, span);
+                            self.read(wave, context.launch, row, span);
                         }
                     });
                     self.access(wave, context, op, span);
@@ -236,7 +260,7 @@ impl Watch for Checker<'_> {
                 Op::Fence(fence) if fence.contains(Fence::THREADS) && context.group_waves > 0 => {
                     self.barrier(wave, context, span);
                 }
-                op => op.each_read(|row| self.read(wave, code, row, span)),
+                op => op.each_read(|row| self.read(wave, context.launch, row, span)),
             },
         }
     }

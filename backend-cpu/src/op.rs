@@ -391,6 +391,8 @@ pub struct Code {
     pub registers: u32,
     /// Instructions of the lane operations and of the others, if the code is to be watched.
     pub step_spans: Vec<Span>,
+    /// The kernel text, likewise, if it is known.
+    pub text: Box<[u8]>,
     /// See `step_spans`.
     pub op_spans: Vec<Span>,
     /// Lane operations.

@@ -2,8 +2,10 @@
 
 mod harness;
 
+use std::sync::Arc;
+
 use backend_cpu::{CpuBackend, Misuse, trace};
-use cal_hal::{Backend, Bindings, DeviceOptions, Format};
+use cal_hal::{Backend, Bindings, Command, DeviceOptions, Extent, Format};
 use harness::{Machine, compile, grid, read};
 
 /// What a checked run of one group finds: misuse, the text of the instruction, and the thread.
@@ -63,6 +65,34 @@ fn races_between_waves() {
     let list = findings(&text, 128);
     assert_eq!(list.iter().map(|f| f.0).collect::<Vec<_>>(), [Misuse::Race], "{list:?}");
     assert!(list[0].1.starts_with("lds_load"), "{list:?}");
+}
+
+#[test]
+fn findings_name_line_and_place() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 8,4\ndcl_raw_uav_id(0)\n\
+        dcl_literal l0, 4000, 21, 0, 0\nieq r1.x, vAbsTid0.x, l0.y\nif_logicalnz r1.x\n\
+        uav_raw_store_id(0) mem0.x, l0.x, l0.x ; far away\nendif\nend\n";
+    let backend = CpuBackend::new();
+    let device =
+        backend.adapters()[0].open(&DeviceOptions { checks: true, ..DeviceOptions::default() }).unwrap();
+    let machine = Machine { queue: device.create_queue().unwrap(), device };
+    let kernel = machine.device.load_with_text(Arc::new(compile(text)), text.as_bytes()).unwrap();
+    let out = machine.surface(Format::UnsignedInt32x1, 256, 1);
+    let bindings = Arc::new(Bindings { uavs: vec![(0, out)], ..Bindings::default() });
+    let extent = Extent::Grid { groups: [4, 1, 1], block: [8, 4, 1] };
+    let ticket = machine.queue.submit(Command::Launch { kernel, bindings, extent }).unwrap();
+    machine.queue.wait(ticket).unwrap();
+    let list = backend.findings();
+    assert_eq!(list.len(), 1, "{list:?}");
+    // Column 21 is column 5 of group 2.
+    let row = list[0].position[1];
+    assert_eq!((list[0].position, list[0].part, list[0].thread), ([21, row, 0], 2, 8 * row + 5));
+    assert_eq!(list[0].line, Some((7, "uav_raw_store_id(0) mem0.x, l0.x, l0.x".into())));
+    assert!(
+        list[0]
+            .to_string()
+            .starts_with("kernel line 7, `uav_raw_store_id(0) mem0.x, l0.x, l0.x`: thread (21, ")
+    );
 }
 
 #[test]

@@ -250,6 +250,16 @@ impl VulkanDevice {
         Ok(Self { gpu, counters })
     }
 
+    fn with_counter<T>(&self, index: u32, use_it: impl FnOnce(&mut u32) -> T) -> Result<T> {
+        let pointer = self.counters.map()?.cast::<u32>();
+        let inside = u64::from(index) < self.counters.bytes() / 4;
+        // SAFETY: the word lies in the mapped memory, which is aligned and stays valid until `unmap`; the caller has
+        // waited for work that uses it and makes one such call at a time.
+        let outcome = inside.then(|| use_it(unsafe { &mut *pointer.add(index as usize) }));
+        self.counters.unmap();
+        outcome.ok_or_else(|| Error::Failed(format!("there is no append counter {index}")))
+    }
+
     pub fn load_native(&self, program: Arc<Program>, target: &Target) -> Result<VulkanKernel> {
         VulkanKernel::load(&self.gpu, program, target)
     }
@@ -272,6 +282,14 @@ impl Device for VulkanDevice {
         let turn = self.gpu.next_queue.fetch_add(1, Relaxed) as usize;
         let index = turn % self.gpu.queues.len();
         Ok(Arc::new(VulkanQueue::new(&self.gpu, index, self.counters.clone())?))
+    }
+
+    fn counter(&self, index: u32) -> Result<u32> {
+        self.with_counter(index, |word| *word)
+    }
+
+    fn set_counter(&self, index: u32, value: u32) -> Result<()> {
+        self.with_counter(index, |word| *word = value)
     }
 
     fn load(&self, program: Arc<Program>) -> Result<Arc<dyn Kernel>> {

@@ -175,8 +175,9 @@ pub const VARIABLES: &[Variable] = &[
         name: "CAL_DEBUG",
         values: "comma-separated list of `checks`",
         default: "none",
-        doc: "`checks`: kernels report accesses outside their resources and other misuse in the log, where the \
-              backend can tell.",
+        doc: "`checks`: on the CPU, reads of registers that were never written, accesses out of range, races between \
+              waves of a group and barriers in divergent flow are told in the log, with line of the kernel and thread; \
+              kernels run many times slower (`docs/language.md`). On Vulkan, the validation layers are asked for.",
         parse: |config, text| {
             for word in text.split(',').map(str::trim).filter(|w| !w.is_empty()) {
                 match word {
@@ -257,7 +258,8 @@ pub fn documentation() -> String {
     let mut text = String::from(
         "# Environment variables\n\nRead once, by `calInit` (`cal::Runtime::new` in Rust; `calclCompile` reads \
          `CAL_LOG` and `CAL_DUMP` if it comes first). A value that is not understood is reported in the log and taken \
-         as unset. `CAL_LOG=cal=info` shows what was understood.\n\nThis page is generated from the table in \
+         as unset. `CAL_LOG=cal=info` shows what was understood. \
+         All hold for the process, not for single contexts.\n\nThis page is generated from the table in \
          `cal-api/src/config.rs`; a test keeps the two equal.\n",
     );
     for variable in VARIABLES {

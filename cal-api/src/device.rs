@@ -2,18 +2,19 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use cal_hal::Attributes as DeviceInfo;
 use cal_hal::MemoryStatus;
+use parking_lot::Mutex;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::resource::{Flags, Place, Resource, Shape};
 use crate::runtime::Runtime;
 
-/// Atomic counters of a device (CAL 1.4: `CAL_MAX_ATOMIC_COUNTER`).
-pub(crate) const ATOMIC_COUNTERS: usize = 11;
+/// Atomic counters of a device, one for each UAV: the headers count `CAL_MAX_ATOMIC_COUNTER` (11) from 0 or from 1.
+pub(crate) const ATOMIC_COUNTERS: u32 = 12;
 
 /// An open device. Clones are the same device; it closes when all of them and everything made from them are gone.
 #[derive(Clone)]
@@ -25,7 +26,8 @@ struct Inner {
     info: DeviceInfo,
     hal: Arc<dyn cal_hal::Device>,
     closed: AtomicBool,
-    atomic_counters: [AtomicU32; ATOMIC_COUNTERS],
+    /// Held while an atomic counter is read or written.
+    counters: Mutex<()>,
 }
 
 impl Drop for Inner {
@@ -61,7 +63,7 @@ impl Device {
             info,
             hal,
             closed: AtomicBool::new(false),
-            atomic_counters: Default::default(),
+            counters: Mutex::new(()),
         }))
     }
 
@@ -132,10 +134,33 @@ impl Device {
         }
     }
 
-    /// One of the device-wide counters; kernels do not reach them, only the host does.
-    pub(crate) fn atomic_counter(&self, index: u32) -> Result<&AtomicU32> {
-        self.0.atomic_counters.get(index as usize).ok_or_else(|| {
-            Error::invalid(format!("index: {index}, but there are {ATOMIC_COUNTERS} atomic counters"))
+    /// Value of the counter that `append_buf_alloc` and `append_buf_consume` on UAV `index` use. Waits for work in
+    /// flight.
+    pub fn atomic_counter(&self, index: u32) -> Result<u32> {
+        self.with_counter(index, |hal| hal.counter(index))
+    }
+
+    /// Changes the counter that `append_buf_alloc` and `append_buf_consume` on UAV `index` use. Waits for work in
+    /// flight.
+    pub fn set_atomic_counter(&self, index: u32, value: u32) -> Result<()> {
+        self.with_counter(index, |hal| hal.set_counter(index, value))
+    }
+
+    fn with_counter<T>(
+        &self,
+        index: u32,
+        use_it: impl FnOnce(&dyn cal_hal::Device) -> cal_hal::Result<T>,
+    ) -> Result<T> {
+        if index >= ATOMIC_COUNTERS {
+            return Err(Error::invalid(format!(
+                "index: {index}, but there are {ATOMIC_COUNTERS} atomic counters"
+            )));
+        }
+        self.0.runtime.wait_for_all();
+        let _one_at_a_time = self.0.counters.lock();
+        use_it(&*self.0.hal).map_err(|e| match e {
+            cal_hal::Error::Unsupported(reason) => Error::unsupported(reason),
+            other => Error::backend("an atomic counter", other),
         })
     }
 }

@@ -134,8 +134,8 @@ impl Image {
     }
 
     /// The program for a device that reports `target`: made for exactly this target, else for the same generation,
-    /// else for the latest older one.
-    pub(crate) fn program_for(&self, target: Target) -> Result<Program> {
+    /// else for the latest older one; and its text.
+    pub(crate) fn program_for(&self, target: Target) -> Result<(Program, &[u8])> {
         let encodings = read::encodings(&self.0)?;
         let rank = |e: &&Encoding<'_>| (e.target == target, e.target.family, e.target.value);
         let best = encodings.iter().filter(|e| e.target.runs_on(target)).max_by_key(rank);
@@ -147,7 +147,7 @@ impl Image {
                 has.join(", ")
             ))
         })?;
-        compiler::program(best.text, best.target)
+        Ok((compiler::program(best.text, best.target)?, best.text))
     }
 }
 

@@ -83,14 +83,18 @@ impl Context {
     /// Loads the code that an image has for this device.
     pub fn load(&self, image: &Image) -> Result<Module> {
         let target = crate::runtime::target_of(self.device().info());
-        let program = image.program_for(target)?;
-        self.load_program(Arc::new(program))
+        let (program, text) = image.program_for(target)?;
+        self.load_text(Arc::new(program), text)
     }
 
     /// Loads a program that was made without an image.
     pub fn load_program(&self, program: Arc<Program>) -> Result<Module> {
+        self.load_text(program, &[])
+    }
+
+    fn load_text(&self, program: Arc<Program>, text: &[u8]) -> Result<Module> {
         let kernel =
-            self.device().hal().load(Arc::clone(&program)).map_err(|e| {
+            self.device().hal().load_with_text(Arc::clone(&program), text).map_err(|e| {
                 Error::backend(format!("loading a kernel on {}", self.device().info().name), e)
             })?;
         let symbols = symbols(&program);

@@ -167,6 +167,24 @@ pub trait Device: Send + Sync {
 
     /// Prepares a program to run. Everything that can be built is built here, nothing at the first launch.
     fn load(&self, program: Arc<Program>) -> Result<Arc<dyn Kernel>>;
+
+    /// As [`Device::load`], with the kernel text, for messages about what a kernel does wrong when it runs.
+    fn load_with_text(&self, program: Arc<Program>, text: &[u8]) -> Result<Arc<dyn Kernel>> {
+        let _ = text;
+        self.load(program)
+    }
+
+    /// Value of the append counter of UAV `index`, 0 to 11, which kernels of all queues share. The caller has waited
+    /// for all work that uses it, and makes one such call at a time.
+    fn counter(&self, index: u32) -> Result<u32> {
+        Err(Error::Unsupported(format!("the host does not reach append counter {index} of this device")))
+    }
+
+    /// Changes the append counter of UAV `index`; otherwise as [`Device::counter`].
+    fn set_counter(&self, index: u32, value: u32) -> Result<()> {
+        let _ = value;
+        Err(Error::Unsupported(format!("the host does not reach append counter {index} of this device")))
+    }
 }
 
 /// What memory is wanted.

@@ -1,7 +1,5 @@
 //! Extensions `CAL_EXT_COUNTERS` and `CAL_PRIVATE_EXT_ATOMIC_COUNTER`.
 
-use std::sync::atomic::Ordering;
-
 use super::boundary::Call;
 use super::types::*;
 use crate::counter::{Counter, CounterType};
@@ -58,24 +56,23 @@ boundary! {
 
 // The arguments of these two are in another order than everywhere else: outputs last.
 boundary! {
-    /// Reads one of the eleven counters of a device. They belong to the host; kernels do not reach them.
+    /// Reads the counter that appends to and consumes from a UAV; waits for work in flight.
     Runtime Init
     fn calReadAtomicCounter(call; ; dev: CALdevice, index: CALuint, value: *mut CALuint) {
         let device = call.find(&call.process.devices, "dev", dev)?;
-        let counter = device.atomic_counter(index)?.load(Ordering::SeqCst);
         if value.is_null() {
             return Err(Error::invalid("value: NULL"));
         }
+        let counter = device.atomic_counter(index)?;
         // SAFETY: not NULL; valid for writing by the contract of the function.
         unsafe { value.write_unaligned(counter) };
         Ok(())
     }
 
-    /// Writes one of the eleven counters of a device.
+    /// Writes the counter that appends to and consumes from a UAV; waits for work in flight.
     Runtime Init
     fn calWriteAtomicCounter(call; ; dev: CALdevice, index: CALuint, value: CALuint) {
         let device = call.find(&call.process.devices, "dev", dev)?;
-        device.atomic_counter(index)?.store(value, Ordering::SeqCst);
-        Ok(())
+        device.set_atomic_counter(index, value)
     }
 }

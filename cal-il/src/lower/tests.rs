@@ -177,8 +177,8 @@ fn reused_registers_come_apart() {
 fn named_registers_keep_every_copy() {
     let body = || {
         vec![
-            inst(Opcode::MOV, dst(Register::Temp(3), "xy__"), vec![src(Register::Temp(1), "yx")]),
-            inst(Opcode::MOV, dst(Register::Output(0), "xyzw"), vec![src(Register::Temp(3), "xyxy")]),
+            inst(Opcode::Mov, dst(Register::Temp(3), "xy__"), vec![src(Register::Temp(1), "yx")]),
+            inst(Opcode::Mov, dst(Register::Output(0), "xyzw"), vec![src(Register::Temp(3), "xyxy")]),
         ]
     };
     let (named, names) = super::lower_named(&kernel(body())).unwrap();
