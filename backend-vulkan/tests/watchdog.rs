@@ -23,7 +23,8 @@ fn an_endless_kernel_times_out() {
     let uav = Surface { memory, width: 1024, height: 1, pitch: 1024, format: Format::UnsignedInt32x1 };
     let bindings = Arc::new(Bindings { uavs: vec![(0, uav)], ..Bindings::default() });
     let queue = device.create_queue().unwrap();
-    let extent = Extent::Grid { groups: [1; 3], block: [1; 3] };
+    // llvmpipe ends a thread's loops after 65,535 iterations: enough threads make the launch long all the same.
+    let extent = Extent::Grid { groups: [60_000, 1, 1], block: [1; 3] };
     let command = Command::Launch { kernel, bindings, extent };
     let start = Instant::now();
     let ticket = queue.submit(command.clone()).unwrap();
