@@ -1,6 +1,6 @@
 #!/bin/sh
-# install.sh LIBS PREFIX DESTDIR: copies headers, libraries, pkg-config and CMake files, and the cal command and its
-# man pages where they have been built.
+# install.sh LIBS PREFIX DESTDIR: copies headers, libraries, pkg-config and CMake files, and the cal command with its
+# man pages and completions where it has been built. KEEP_DEBUG=1 leaves line tables in the libraries.
 set -eu
 
 libs=$1
@@ -26,14 +26,25 @@ fill() { # template, folder, mode 644
 
 put 644 include/CAL "$here"/../cal-api/include/CAL/*.h
 put 755 lib "$libs/libaticalrt.so" "$libs/libaticalcl.so"
+# Line tables are for who builds it; nothing that programs link is touched.
+if [ -z "${KEEP_DEBUG:-}" ] && command -v strip >/dev/null 2>&1; then
+    strip --strip-debug "$root/lib/libaticalrt.so" "$root/lib/libaticalcl.so"
+fi
 fill cal.pc lib/pkgconfig
 fill CALConfig.cmake lib/cmake/CAL
 fill CALConfigVersion.cmake lib/cmake/CAL
 if [ -x "$libs/../bin/cal" ]; then
     put 755 bin "$libs/../bin/cal"
+    # What the command knows about itself.
+    pages=$(mktemp -d)
+    trap 'rm -rf "$pages"' EXIT
+    "$libs/../bin/cal" manual "$pages"
+    put 644 share/man/man1 "$pages"/*.1
+    put 644 share/man/man7 "$pages"/*.7
+    for pair in bash:bash-completion/completions/cal zsh:zsh/site-functions/_cal fish:fish/vendor_completions.d/cal.fish; do
+        file=$root/share/${pair#*:}
+        mkdir -p "$(dirname "$file")"
+        "$libs/../bin/cal" completions "${pair%%:*}" >"$file"
+        chmod 644 "$file"
+    done
 fi
-for page in "$here"/../docs/man/*.1; do
-    if [ -f "$page" ]; then
-        put 644 share/man/man1 "$page"
-    fi
-done

@@ -81,6 +81,10 @@ fn destdir(installation: &Installation) -> Result<()> {
         "lib/libaticalcl.so",
         "lib/cmake/CAL/CALConfig.cmake",
         "bin/cal",
+        "share/man/man1/cal.1",
+        "share/man/man1/cal-run.1",
+        "share/man/man7/cal-environment.7",
+        "share/bash-completion/completions/cal",
     ] {
         if !Path::new(&root).join(file).is_file() {
             return Err(format!("{file} is not there"));

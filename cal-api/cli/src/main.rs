@@ -2,6 +2,7 @@
 
 mod analyze;
 mod data;
+mod manual;
 mod progress;
 mod run;
 mod trace;
@@ -51,6 +52,17 @@ enum Command {
         /// Device that the figures are for
         #[arg(short, long, default_value = "cypress", value_parser = analyze::device)]
         device: cal_il::ir::analyze::Target,
+    },
+    /// Print completions for a shell
+    Completions {
+        /// Which
+        shell: clap_complete::Shell,
+    },
+    /// Write the man pages
+    #[command(hide = true)]
+    Manual {
+        /// Folder that receives them
+        folder: PathBuf,
     },
     /// List an image, an object or IL text in canonical form
     Disassemble {
@@ -141,6 +153,11 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Analyze { kernel, device } => analyze::analyze(&kernel, &device),
+        Command::Completions { shell } => {
+            manual::completions(shell);
+            Ok(())
+        }
+        Command::Manual { folder } => manual::manual(&folder),
         Command::Disassemble { file } => disassemble(&file),
     };
     match outcome {
