@@ -99,6 +99,9 @@ impl Kernel {
         for k in 1..=REGISTERS {
             let _ = writeln!(out, "uav_raw_load_id(0) r{k}, r90.y\niadd r90.y, r90.y, l7.x");
         }
+        for k in 1..=REGISTERS {
+            let _ = writeln!(out, "mov x0[{}], r{k}", k - 1);
+        }
         print(&self.bodies[0], &mut out);
         for k in 1..=REGISTERS {
             let _ = writeln!(out, "uav_raw_store_id(1) mem0, r90.x, r{k}\niadd r90.x, r90.x, l7.x");

@@ -27,7 +27,10 @@ fn row_cases(row: &Row) -> Vec<Case> {
     let mut cases = Vec::new();
     if let Some(meaning) = meaning(row.mnemonic) {
         for (suffix, control) in specifiers(row) {
-            let forms = forms(&meaning);
+            let mut forms = forms(&meaning);
+            if RARE_MODIFIERS_ON.contains(&row.mnemonic) {
+                rare_modifiers(&meaning, &mut forms);
+            }
             let inputs = inputs(row, &meaning);
             let name = format!("alu/{}{suffix}", row.mnemonic);
             cases.push(kernel(&name, row, &suffix, &control, &meaning, &forms, &inputs));
@@ -101,6 +104,37 @@ fn specifiers(row: &Row) -> Vec<(String, Control)> {
         multiply(&options, false);
     }
     all
+}
+
+/// Instructions that are tried with every source modifier: the modifiers are applied before the instruction sees
+/// anything, so a few stand for all.
+const RARE_MODIFIERS_ON: &[&str] = &["add", "mul", "max", "lt", "flr", "ftoi", "dp4"];
+
+/// Modifiers beyond sign changes, alone and chained.
+fn rare_modifiers(meaning: &Meaning, all: &mut Vec<Form>) {
+    let chains = [
+        "_invert",
+        "_bias",
+        "_x2",
+        "_bx2",
+        "_sign",
+        "_divComp(y)",
+        "_divComp(z)",
+        "_divComp(w)",
+        "_sat",
+        "_invert_sat",
+        "_bias_abs",
+        "_sign_neg(xz)",
+        "_bx2_abs_neg(y)",
+        "_sat_neg(w)_x2_invert",
+    ];
+    for k in 0..meaning.sources.len() {
+        for (n, chain) in chains.into_iter().enumerate() {
+            let mut sources = vec![("", ""); meaning.sources.len()];
+            sources[k] = (["", ".wzyx", ".yx"][n % 3], chain);
+            all.push(Form { sources, ..Form::default() });
+        }
+    }
 }
 
 /// Spellings to try.

@@ -1,4 +1,4 @@
-//! Wrap modes of nearest sampling, in one and two dimensions, against amd-il 5.3.
+//! Wrap modes of nearest and of linear sampling, in one and two dimensions, against amd-il 5.3.
 
 use cal_hal::{Extent, Format, Sampler, Wrap};
 
@@ -38,10 +38,14 @@ fn texel(wrap: Wrap, i: i64, n: i64) -> Option<i64> {
 /// A case for each wrap mode of u, with the next mode for v.
 pub fn sampling() -> Vec<Case> {
     let next = |k: usize| WRAPS[(k + 3) % WRAPS.len()];
-    WRAPS.iter().enumerate().map(|(k, wrap)| wrapped(*wrap, next(k))).collect()
+    let pairs = || WRAPS.iter().enumerate().map(|(k, wrap)| (*wrap, next(k)));
+    let linear =
+        pairs().filter(|(u, v)| [u, v].iter().all(|wrap| !matches!(wrap, Wrap::Clamp | Wrap::MirrorClamp)));
+    pairs().map(|(u, v)| wrapped(u, v, false)).chain(linear.map(|(u, v)| wrapped(u, v, true))).collect()
 }
 
-fn wrapped(u: Wrap, v: Wrap) -> Case {
+/// `linear`: at corners of texels, where the filter takes the mean of four, which is exact here.
+fn wrapped(u: Wrap, v: Wrap, linear: bool) -> Case {
     const SPAN: i64 = 28; // indices -12 … 15
     let height = 3;
     let data: Vec<u32> = (0..4 * WIDTH * height).map(|k| (k as f32 + 1.0).to_bits()).collect();
@@ -52,11 +56,15 @@ fn wrapped(u: Wrap, v: Wrap) -> Case {
     let mut wants = Vec::new();
     for y in 0..SPAN {
         for x in 0..SPAN {
-            wants.extend(value(x - 12, y - 12).map(Want::Word));
+            let (x, y) = (x - 12, y - 12);
+            let four = [value(x - 1, y - 1), value(x, y - 1), value(x - 1, y), value(x, y)];
+            let mean = [0, 1, 2, 3]
+                .map(|c| (four.iter().map(|t| f32::from_bits(t[c])).sum::<f32>() / 4.0).to_bits());
+            wants.extend(if linear { mean } else { value(x, y) }.map(Want::Word));
         }
     }
     let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
-        dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\ndcl_literal l0, 12.0, 0, 0, 0\n\
+        dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\ndcl_literal l0, OFFSET, 0, 0, 0\n\
         sub r0.xy, vWinCoord0.xyxx, l0.xxxx\nsample_resource(0)_sampler(2) o0, r0.xyxx\nend\n";
     let input = Buffer {
         height: height as u32,
@@ -68,10 +76,10 @@ fn wrapped(u: Wrap, v: Wrap) -> Case {
         initial: vec![0; (SPAN * SPAN * 16) as usize],
         ..Buffer::row(Slot::Output(0), Format::Float32x4, SPAN as u32)
     };
-    let sampler = Sampler { linear: false, wrap: [u, v, Wrap::ClampToEdge], border: BORDER };
+    let sampler = Sampler { linear, wrap: [u, v, Wrap::ClampToEdge], border: BORDER };
     Case {
-        name: format!("texture/wrap/{u:?}-{v:?}"),
-        text: text.to_owned(),
+        name: format!("texture/wrap{}/{u:?}-{v:?}", if linear { "_linear" } else { "" }),
+        text: text.replace("OFFSET", if linear { "12.5" } else { "12.0" }),
         from: "amd-il 5.3 in whole numbers".into(),
         extent: Some(Extent::Domain { x: 0, y: 0, width: SPAN as u32, height: SPAN as u32 }),
         buffers: vec![input.holding(&data), output.expecting(wants)],

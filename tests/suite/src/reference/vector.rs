@@ -81,7 +81,7 @@ pub fn modify(mut v: [u32; 4], text: &str, kind: Kind) -> [u32; 4] {
     }
     if let Some(divisor) = listed("divComp").and_then(|c| LETTERS.find(&c)) {
         let by = v[divisor];
-        (0..divisor).for_each(|k| v[k] = float::div(v[k], by, super::Zeroop::Infinity));
+        (0..divisor).for_each(|k| v[k] = float::div(v[k], by, super::Zeroop::Fltmax));
     }
     if has("abs") {
         v = v.map(|x| x & 0x7FFF_FFFF);
