@@ -1213,4 +1213,6 @@ isa! {
     StreamId "stream_id" [] _ Graphics 0 0 "<int>" Graphics Other Evergreen [graphics] "IL 6.3";
     /// Declares an array of registers that outlive a launch.
     DclPersistentArray "dcl_persistent_array" [] _ Decl 0 1 "" Graphics Other R600 [graphics] "IL 6.3";
+    /// Quotient, correctly rounded, which `div` is already.
+    DivPrecise "div_precise" [] _ Float 1 2 "[_zeroop(z)]" Compute PerComponent R600 [zeroop Div] "ALU 3.2";
 }

@@ -204,7 +204,7 @@ fn float_meaning(name: &str) -> Option<Meaning> {
         "mul" => m(F2, each!(|a, c| c.product()(a[0], a[1]))),
         "mad" => m(F3, each!(|a, c| float::add(c.product()(a[0], a[1]), a[2]))),
         "fma" => m(F3, each!(|a| float::fma(a[0], a[1], a[2]))),
-        "div" => m(F2, each!(|a, c| float::div(a[0], a[1], c.zeroop()))),
+        "div" | "div_precise" => m(F2, each!(|a, c| float::div(a[0], a[1], c.zeroop()))),
         "mod" => m(F2, each!(|a| float::modulo(a[0], a[1]))),
         "lrp" => m(F3, each!(|a| float::add(float::mul(a[0], float::sub(a[1], a[2])), a[2]))),
         "clamp" => m(F3, each!(|a| float::min(float::max(a[0], a[1]), a[2]))),
