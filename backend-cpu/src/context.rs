@@ -42,8 +42,11 @@ impl<'a> Surface<'a> {
                 whole.bytes()
             )));
         }
-        let words =
-            if surface.format.encoding() == Encoding::Raw32 { surface.format.components() } else { 0 };
+        let words = match surface.format.encoding() {
+            Encoding::Raw32 => surface.format.components(),
+            Encoding::Float64 => 2 * surface.format.components(),
+            _ => 0,
+        };
         Ok(Surface {
             view: whole.part(0, bytes as usize),
             width: surface.width,
@@ -210,8 +213,8 @@ pub struct Context<'a> {
     pub group_threads: u32,
     /// Waves per group.
     pub group_waves: u32,
-    /// Texels of the last sample.
-    pub texels: TexelCache,
+    /// Texels of samples, see [`crate::op::SampleOp::slot`].
+    pub texels: Vec<TexelCache>,
     /// Watcher of the waves.
     pub watch: Option<&'a mut (dyn Watch + 'a)>,
     /// Back-edges since the launch was last asked whether to stop.

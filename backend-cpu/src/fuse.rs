@@ -5,12 +5,13 @@
 //!   two or four of them in a chain, whose sums then stay in machine registers.
 //! * A run of lane operations that became empty disappears.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use cal_il::isa::LaneOp;
 
 use crate::isa_choice::{Isa, MadShape};
-use crate::op::{Code, Op, Pc, RowId, Step};
+use crate::op::{Code, MemoryOp, NONE, Op, Pc, RowId, Step};
+use crate::wave::LANES;
 
 /// Applies all of it; `labels` are positions in the operations and are kept up to date.
 pub fn fuse(code: &mut Code, isa: &Isa, labels: &mut [Pc]) {
@@ -18,23 +19,74 @@ pub fn fuse(code: &mut Code, isa: &Isa, labels: &mut [Pc]) {
     let old = std::mem::take(&mut code.steps);
     let mut positions = Vec::with_capacity(code.ops.len() + 1);
     let mut ops = Vec::with_capacity(code.ops.len());
+    let mut notes = Notes { first: code.rows * LANES as u32, ..Notes::default() };
     for mut op in std::mem::take(&mut code.ops) {
         positions.push(ops.len() as Pc);
         if let Op::Lanes { first, end } = &mut op {
             let range = *first as usize..*end as usize;
             let steps: Vec<Step> = range.clone().filter(|i| !removed[*i]).map(|i| old[i]).collect();
             *first = code.steps.len() as u32;
-            multiply_adds(code, isa, &steps);
+            multiply_adds(code, isa, &steps, &mut notes);
             *end = code.steps.len() as u32;
             if first == end {
                 continue;
             }
+        } else if let Op::Memory(index) = op {
+            notes.access(index, &code.memory[index as usize].op);
+        } else {
+            notes.loaded.clear();
         }
         ops.push(op);
     }
     positions.push(ops.len() as Pc);
     code.ops = ops;
+    if !notes.wanted.is_empty() {
+        code.rows += (code.memory.len() as u32).div_ceil(LANES as u32);
+    }
+    for access in notes.wanted {
+        if let MemoryOp::Sample(sample) = &mut code.memory[access as usize].op {
+            sample.least = notes.first + access;
+        }
+    }
     labels.iter_mut().for_each(|label| *label = positions[*label as usize]);
+}
+
+/// Which rows hold what a sample loaded, in a run of operations without flow, and whose exponents are wanted.
+#[derive(Default)]
+struct Notes {
+    /// Word of access 0; each access has one.
+    first: u32,
+    loaded: HashMap<RowId, u32>,
+    wanted: BTreeSet<u32>,
+}
+
+impl Notes {
+    fn access(&mut self, index: u32, op: &MemoryOp) {
+        op.each_row(|row, written| {
+            if written {
+                self.loaded.remove(&row);
+            }
+        });
+        if let MemoryOp::Sample(sample) = op {
+            if !sample.dst.contains(&NONE) {
+                self.loaded.extend(sample.dst.map(|row| (row, index)));
+            }
+        }
+    }
+
+    /// The notes of all factors of the chain, if each was loaded, the four of a link together.
+    fn of(&mut self, chain: &[Quad]) -> Option<Vec<u32>> {
+        let mut accesses = Vec::new();
+        for quad in chain {
+            let y = *self.loaded.get(&quad.y[0])?;
+            if quad.y.iter().any(|row| self.loaded.get(row) != Some(&y)) {
+                return None;
+            }
+            accesses.extend([*self.loaded.get(&quad.x)?, y]);
+        }
+        self.wanted.extend(&accesses);
+        Some(accesses.into_iter().map(|access| self.first + access).collect())
+    }
 }
 
 /// A `Flush` that reads a loaded row.
@@ -70,16 +122,27 @@ fn flush_in_loads(code: &mut Code) -> Vec<bool> {
     let mut other: std::collections::HashSet<RowId> = std::collections::HashSet::new();
     other.extend(code.outputs.iter().flat_map(|(_, rows)| rows));
     let mut run = Run::default();
+    let mut removed = vec![false; code.steps.len()];
+    let mut flushed = Vec::new();
     for op in &code.ops {
         match op {
             Op::Lanes { first, end } => {
-                for index in *first as usize..*end as usize {
-                    let step = code.steps[index];
+                let first = *first as usize;
+                for (at, step) in code.steps[first..*end as usize].iter().enumerate() {
+                    let index = first + at;
                     let ids = &code.operands[step.first as usize..][..usize::from(step.count)];
                     let (writes, reads) = ids.split_at(usize::from(step.writes));
                     let loaded =
                         (step.op == LaneOp::Flush).then(|| run.loaded.get(&reads[0]).copied()).flatten();
-                    if let Some((access, component, when)) = loaded {
+                    // In place, right after the load: nobody sees what was loaded.
+                    let in_place = loaded.filter(|&(.., when)| {
+                        let untouched = run.mentioned.get(&reads[0]).is_none_or(|&last| last <= when);
+                        writes[0] == reads[0] && untouched
+                    });
+                    if let Some((access, component, _)) = in_place {
+                        flushed.push((access, component));
+                        removed[index] = true;
+                    } else if let Some((access, component, when)) = loaded {
                         let free = run.mentioned.get(&writes[0]).is_none_or(|&last| last < when);
                         let candidate = Candidate { step: index, access, component, to: writes[0], free };
                         candidates.entry(reads[0]).or_default().push(candidate);
@@ -113,7 +176,9 @@ fn flush_in_loads(code: &mut Code) -> Vec<bool> {
             }
         }
     }
-    let mut removed = vec![false; code.steps.len()];
+    for (access, component) in flushed {
+        code.memory[access].flush |= 1 << component;
+    }
     for (row, list) in candidates {
         let mut sources: Vec<_> = list.iter().map(|c| (c.access, c.component)).collect();
         sources.sort_unstable();
@@ -194,44 +259,49 @@ impl Quad {
 }
 
 /// Appends `steps` with multiply-adds fused.
-fn multiply_adds(code: &mut Code, isa: &Isa, steps: &[Step]) {
+fn multiply_adds(code: &mut Code, isa: &Isa, steps: &[Step], notes: &mut Notes) {
     let mut at = 0;
     while at < steps.len() {
         let Some(first) = Quad::of(code, &steps[at..]) else {
-            code.steps.push(steps[at]);
+            let step = steps[at];
+            code.steps.push(step);
+            for row in &code.operands[step.first as usize..][..usize::from(step.writes)] {
+                notes.loaded.remove(row);
+            }
             at += 1;
             continue;
         };
         let mut chain = vec![first];
         while chain.len() < 4 {
             let next = Quad::of(code, &steps[at + 4 * chain.len()..]);
-            // Sums in the middle must be the same rows, so that the last write of each is the chain's.
-            let same = chain.windows(2).all(|pair| pair[0].sum == pair[1].sum);
             match next {
-                Some(next) if chain[chain.len() - 1].feeds(&next) && same => chain.push(next),
+                Some(next) if chain[chain.len() - 1].feeds(&next) && apart(&chain, &next) => chain.push(next),
                 _ => break,
             }
         }
-        let length = match chain.len() {
-            4 => 4,
-            2 | 3 => 2,
-            _ => 1,
+        // Sums on the way are not written, the last but one excepted; so nothing may read the others later.
+        let possible = |&length: &usize| {
+            length == 1
+                || length <= chain.len() && {
+                    let live = live(code, &chain[..length], &steps[at + 4 * length..]);
+                    live.iter().all(|row| chain[length - 2].sum.contains(row))
+                }
         };
+        let length = [4, 2, 1].into_iter().find(possible).unwrap_or(1);
         chain.truncate(length);
-        emit(code, isa, &chain, &steps[at + 4 * length..]);
+        emit(code, isa, &chain, &steps[at + 4 * length..], notes);
         at += 4 * length;
     }
 }
 
 /// Appends one operation for the chain; `rest` are the steps that follow it.
-fn emit(code: &mut Code, isa: &Isa, chain: &[Quad], rest: &[Step]) {
+fn emit(code: &mut Code, isa: &Isa, chain: &[Quad], rest: &[Step], notes: &mut Notes) {
     let last = chain[chain.len() - 1];
-    let inner = chain[0].sum;
-    let middle = chain.len() > 1 && inner != last.sum && !dead(code, inner, rest);
+    let middle = chain.len() > 1 && !live(code, chain, rest).is_empty();
     let first = code.operands.len() as u32;
     code.operands.extend(last.sum);
     if middle {
-        code.operands.extend(inner);
+        code.operands.extend(chain[chain.len() - 2].sum);
     }
     let writes = (code.operands.len() as u32 - first) as u16;
     code.operands.extend(chain[0].z);
@@ -239,24 +309,39 @@ fn emit(code: &mut Code, isa: &Isa, chain: &[Quad], rest: &[Step]) {
         code.operands.push(quad.x);
         code.operands.extend(quad.y);
     }
+    let noted = if chain.len() == 4 { notes.of(chain) } else { None };
+    code.operands.extend(noted.iter().flatten());
+    for quad in chain {
+        quad.sum.iter().for_each(|row| _ = notes.loaded.remove(row));
+    }
     let count = (code.operands.len() as u32 - first) as u16;
-    let shape = MadShape { op: last.op, length: chain.len(), middle };
+    let shape = MadShape { op: last.op, length: chain.len(), middle, noted: noted.is_some() };
     code.steps.push(Step { op: last.op, handler: isa.mad(shape), first, count, writes });
 }
 
-/// True if the rows are overwritten before anything reads them.
-fn dead(code: &Code, rows: [RowId; 4], rest: &[Step]) -> bool {
-    rows.iter().all(|row| {
-        for step in rest {
-            let ids = &code.operands[step.first as usize..][..usize::from(step.count)];
-            let (writes, reads) = ids.split_at(usize::from(step.writes));
-            if reads.contains(row) {
-                return false;
-            }
-            if writes.contains(row) {
-                return true;
-            }
+/// True if no earlier sum of the chain is a factor of `next`.
+fn apart(chain: &[Quad], next: &Quad) -> bool {
+    chain.iter().all(|quad| !quad.sum.contains(&next.x) && !quad.sum.iter().any(|sum| next.y.contains(sum)))
+}
+
+/// The sums on the way that may be read after the chain.
+fn live(code: &Code, chain: &[Quad], rest: &[Step]) -> Vec<RowId> {
+    let (last, inner) = (chain[chain.len() - 1].sum, &chain[..chain.len() - 1]);
+    let rows = inner.iter().flat_map(|quad| quad.sum);
+    rows.filter(|row| !last.contains(row) && !dead(code, *row, rest)).collect()
+}
+
+/// True if the row is overwritten before anything reads it.
+fn dead(code: &Code, row: RowId, rest: &[Step]) -> bool {
+    for step in rest {
+        let ids = &code.operands[step.first as usize..][..usize::from(step.count)];
+        let (writes, reads) = ids.split_at(usize::from(step.writes));
+        if reads.contains(&row) {
+            return false;
         }
-        false
-    })
+        if writes.contains(&row) {
+            return true;
+        }
+    }
+    false
 }

@@ -10,10 +10,10 @@ use cal_il::for_each_lane_op;
 use cal_il::isa::lane::*;
 use cal_il::isa::{Algebra, LaneOp};
 
-use crate::context::{Context, Surface};
+use crate::context::{Context, Launch, Surface};
 use crate::flow::{self, Outcome};
 use crate::lane_ops::{lane_body, lane_table, mad_table};
-use crate::launch;
+use crate::launch::{self, Tile};
 use crate::op::{Code, RowId, Rows4};
 use crate::wave::{LANES, Mask, Row, Wave};
 use cal_il::isa::Scalar as Cpu;
@@ -45,6 +45,8 @@ pub struct MadShape {
     pub length: usize,
     /// The sums of the last but one link are wanted too.
     pub middle: bool,
+    /// The least exponents of all factors are noted; only chains of 4.
+    pub noted: bool,
 }
 
 /// The engine compiled for one instruction set.
@@ -54,7 +56,8 @@ pub struct Isa {
     lane: fn(LaneOp) -> Handler,
     mad: fn(MadShape) -> Handler,
     run: unsafe fn(&mut Wave, &Code, &mut Context<'_>) -> Outcome,
-    store_output: unsafe fn(&Wave, &Surface<'_>, Rows4, [u32; 2], Mask),
+    place_tile: unsafe fn(&mut Wave, &Launch<'_>, &Tile),
+    store_output: unsafe fn(&Wave, &Surface<'_>, Rows4, &Tile, Mask),
 }
 
 impl Isa {
@@ -78,17 +81,16 @@ impl Isa {
         unsafe { (self.run)(wave, code, context) }
     }
 
-    /// Stores an output of a tile whose first position is `origin`.
-    pub fn store_output(
-        &self,
-        wave: &Wave,
-        surface: &Surface<'_>,
-        rows: Rows4,
-        origin: [u32; 2],
-        kept: Mask,
-    ) {
+    /// Fills the rows that depend on where a tile lies.
+    pub fn place_tile(&self, wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
         // SAFETY: as in `run`.
-        unsafe { (self.store_output)(wave, surface, rows, origin, kept) }
+        unsafe { (self.place_tile)(wave, launch, tile) }
+    }
+
+    /// Stores an output of a tile.
+    pub fn store_output(&self, wave: &Wave, surface: &Surface<'_>, rows: Rows4, tile: &Tile, kept: Mask) {
+        // SAFETY: as in `run`.
+        unsafe { (self.store_output)(wave, surface, rows, tile, kept) }
     }
 }
 
@@ -106,17 +108,16 @@ macro_rules! build {
             }
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
-            unsafe fn store_output(
-                wave: &Wave,
-                surface: &Surface<'_>,
-                rows: Rows4,
-                origin: [u32; 2],
-                kept: Mask,
-            ) {
-                launch::store_output(wave, surface, rows, origin, kept);
+            unsafe fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
+                launch::place_tile(wave, launch, tile);
             }
 
-            pub static ISA: Isa = Isa { name: $name, lane, mad, run, store_output };
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
+            unsafe fn store_output(wave: &Wave, surface: &Surface<'_>, rows: Rows4, tile: &Tile, kept: Mask) {
+                launch::store_output(wave, surface, rows, tile, kept);
+            }
+
+            pub static ISA: Isa = Isa { name: $name, lane, mad, run, place_tile, store_output };
         }
     };
 }
@@ -182,3 +183,6 @@ pub fn chosen() -> &'static Isa {
     static CHOSEN: OnceLock<&'static Isa> = OnceLock::new();
     CHOSEN.get_or_init(|| available()[0])
 }
+
+#[cfg(test)]
+mod tests;

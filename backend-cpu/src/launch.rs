@@ -1,6 +1,6 @@
 //! Runs parts of a launch: tiles of a pixel domain, groups of a compute grid.
 //!
-//! A pixel wave is a tile of 8 x 8 positions; a compute group is as many waves as its threads fill. Waves of a
+//! A pixel wave is a tile of 64 positions, as wide as the domain allows; a compute group is as many waves as its threads fill. Waves of a
 //! group take turns at barriers. Everything a thread of the host needs for that is its [`Scratch`].
 
 use cal_hal::{Error, Extent};
@@ -14,14 +14,18 @@ use crate::observe::Watch;
 use crate::op::NONE;
 use crate::wave::{LANES, Mask, Row, Wave};
 
-/// Side of a tile.
-const TILE: u32 = 8;
+/// Columns and lines of the tiles of a domain: flat, so that what neighbours read and write lies in a row.
+fn tile_shape(width: u32) -> [u32; 2] {
+    let columns = 1 << width.clamp(1, LANES as u32).ilog2();
+    [columns, LANES as u32 / columns]
+}
 
 /// Number of parts of a launch: tiles or groups.
 pub fn parts(extent: Extent) -> u64 {
     match extent {
         Extent::Domain { width, height, .. } => {
-            u64::from(width.div_ceil(TILE)) * u64::from(height.div_ceil(TILE))
+            let [columns, lines] = tile_shape(width);
+            u64::from(width.div_ceil(columns)) * u64::from(height.div_ceil(lines))
         }
         Extent::Grid { groups, block } => {
             let empty = block.contains(&0);
@@ -35,9 +39,10 @@ pub fn part_of(extent: Extent, thread: [u32; 3]) -> Option<(u64, u32)> {
     match extent {
         Extent::Domain { x, y, width, height } => {
             let (column, line) = (thread[0].checked_sub(x)?, thread[1].checked_sub(y)?);
-            let origin = [column / TILE * TILE, line / TILE * TILE];
+            let [columns, lines] = tile_shape(width);
+            let origin = [column / columns * columns, line / lines * lines];
             let part = (0..parts(extent)).find(|&part| tile_origin(part, width, height) == origin)?;
-            (column < width && line < height).then_some((part, line % TILE * TILE + column % TILE))
+            (column < width && line < height).then_some((part, line % lines * columns + column % columns))
         }
         Extent::Grid { groups, block } => {
             let group: [u32; 3] = std::array::from_fn(|k| thread[k] / block[k].max(1));
@@ -136,7 +141,7 @@ pub fn run_parts<'a>(
         shared: &mut scratch.shared,
         group_threads,
         group_waves,
-        texels: TexelCache::default(),
+        texels: vec![TexelCache::default(); launch.code.texel_slots],
         watch,
         ticks: 0,
     };
@@ -164,60 +169,106 @@ fn clear(wave: &mut Wave, context: &Context<'_>) {
 }
 
 /// Rows of tiles that are walked together, column by column: what a column of tiles reads stays in the cache.
-const BAND: u64 = 2;
+const BAND: u64 = 16;
 
 /// First column and line of the tile number `part`.
 fn tile_origin(part: u64, width: u32, height: u32) -> [u32; 2] {
-    let (across, down) = (u64::from(width.div_ceil(TILE)), u64::from(height.div_ceil(TILE)));
+    let [columns, lines] = tile_shape(width);
+    let (across, down) = (u64::from(width.div_ceil(columns)), u64::from(height.div_ceil(lines)));
     let first = part / (across * BAND) * BAND;
     let rows = BAND.min(down - first);
     let rest = part - first * across;
-    [(rest / rows) as u32 * TILE, (first + rest % rows) as u32 * TILE]
+    [(rest / rows) as u32 * columns, (first + rest % rows) as u32 * lines]
+}
+
+/// Where a tile lies.
+#[derive(Clone, Copy)]
+pub struct Tile {
+    /// Columns as a power of two.
+    shift: u32,
+    /// First column and line, within the domain.
+    corner: [u32; 2],
+    /// First position of the domain.
+    first: [u32; 2],
+    /// Size of the domain.
+    size: [u32; 2],
+}
+
+impl Tile {
+    /// Column and line of a lane within the domain.
+    #[inline(always)]
+    fn at(&self, lane: usize) -> [u32; 2] {
+        let lane = lane as u32;
+        [self.corner[0] + (lane & ((1 << self.shift) - 1)), self.corner[1] + (lane >> self.shift)]
+    }
 }
 
 /// Runs the tile number `part` and stores its outputs.
 fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Outcome {
     let launch = context.launch;
     let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
-    let [left, top] = tile_origin(part, width, height);
-    let (columns, lines) = ((width - left).min(TILE), (height - top).min(TILE));
-    let in_line: Mask = (1 << columns) - 1;
-    let mask = (0..lines).fold(0, |mask, line| mask | in_line << (TILE * line));
+    let shape = tile_shape(width);
+    let corner = tile_origin(part, width, height);
+    let tile = Tile { shift: shape[0].ilog2(), corner, first: [x, y], size: [width, height] };
+    let (columns, lines) = ((width - corner[0]).min(shape[0]), (height - corner[1]).min(shape[1]));
+    let in_line = Mask::MAX >> (LANES as u32 - columns);
+    let mask = (0..lines).fold(0, |mask, line| mask | in_line << (shape[0] * line));
     clear(wave, context);
-    let lane_x = |lane: usize| left + lane as u32 % TILE;
-    let lane_y = |lane: usize| top + lane as u32 / TILE;
-    for &(row, builtin) in &launch.code.builtins {
-        wave.rows[row as usize] = Row(std::array::from_fn(|lane| {
-            let (column, line) = (lane_x(lane), lane_y(lane));
-            match builtin {
-                Builtin::Position(0) => position(x + column, launch.code.whole_position),
-                Builtin::Position(1) => position(y + line, launch.code.whole_position),
-                Builtin::Interpolant(n, k) => {
-                    interpolate(launch, n, k, [column, line], [x + column, y + line], [width, height])
-                }
-                Builtin::ObjectIndex => line.wrapping_mul(width).wrapping_add(column),
-                _ => 0,
-            }
-        }));
-    }
+    isa.place_tile(wave, launch, &tile);
     wave.start(mask, 0);
     let outcome = isa.run(wave, launch.code, context);
     if outcome == Outcome::Ended {
         let kept = mask & !wave.killed;
         for (surface, (_, rows)) in launch.outputs.iter().zip(&launch.code.outputs) {
-            isa.store_output(wave, surface, *rows, [x + left, y + top], kept);
+            isa.store_output(wave, surface, *rows, &tile, kept);
         }
     }
     outcome
 }
 
-/// Stores an output of a tile whose first position is `origin`.
+/// Fills the rows that depend on where the tile lies.
 #[inline(always)]
-pub fn store_output(wave: &Wave, surface: &Surface<'_>, rows: [u32; 4], origin: [u32; 2], kept: Mask) {
+pub fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
+    for &(row, builtin) in &launch.code.builtins {
+        let row = &mut wave.rows[row as usize];
+        match builtin {
+            Builtin::Position(axis @ 0..=1) => {
+                let axis = usize::from(axis);
+                let start = tile.first[axis].wrapping_add(tile.corner[axis]);
+                let half = if launch.code.whole_position { 0.0 } else { 0.5 };
+                // One of the two is nothing: then this is a plain loop.
+                let (mask, shift) = if axis == 0 { ((1 << tile.shift) - 1, 0) } else { (!0, tile.shift) };
+                for lane in 0..LANES as u32 {
+                    let index = start.wrapping_add((lane & mask) >> shift);
+                    row.0[lane as usize] = ((f64::from(index) + half) as f32).to_bits();
+                }
+            }
+            Builtin::ObjectIndex => {
+                for lane in 0..LANES {
+                    let [column, line] = tile.at(lane);
+                    row.0[lane] = line.wrapping_mul(tile.size[0]).wrapping_add(column);
+                }
+            }
+            Builtin::Interpolant(n, k) => {
+                for lane in 0..LANES {
+                    let at = tile.at(lane);
+                    let absolute = [0, 1].map(|axis| tile.first[axis].wrapping_add(at[axis]));
+                    row.0[lane] = interpolate(launch, n, k, at, absolute, tile.size);
+                }
+            }
+            _ => *row = Row::ZERO,
+        }
+    }
+}
+
+/// Stores an output of a tile.
+#[inline(always)]
+pub fn store_output(wave: &Wave, surface: &Surface<'_>, rows: [u32; 4], tile: &Tile, kept: Mask) {
     let mut element = Row::ZERO;
     let mut inside = Row::ZERO;
     for lane in 0..LANES {
-        let (column, line) = (origin[0] + lane as u32 % TILE, origin[1] + lane as u32 / TILE);
+        let [column, line] = tile.at(lane);
+        let (column, line) = (tile.first[0].wrapping_add(column), tile.first[1].wrapping_add(line));
         inside.0[lane] = u32::from(column < surface.width && line < surface.height);
         element.0[lane] = line.wrapping_mul(surface.pitch).wrapping_add(column);
     }
@@ -305,13 +356,23 @@ mod tests {
 
     #[test]
     fn every_tile_is_run_once() {
-        for (width, height) in [(1, 1), (8, 8), (9, 40), (100, 7), (64, 24)] {
-            let count = parts(Extent::Domain { x: 3, y: 4, width, height });
+        for (width, height) in [(1, 1), (1, 200), (2, 3), (8, 8), (9, 40), (100, 7), (64, 24), (70, 300)] {
+            let [columns, lines] = tile_shape(width);
+            assert_eq!(columns * lines, 64);
+            let extent = Extent::Domain { x: 3, y: 4, width, height };
+            let count = parts(extent);
             let mut origins: Vec<_> = (0..count).map(|part| tile_origin(part, width, height)).collect();
             origins.sort_unstable();
             origins.dedup();
             assert_eq!(origins.len() as u64, count);
-            assert!(origins.iter().all(|[x, y]| x % 8 == 0 && y % 8 == 0 && *x < width && *y < height));
+            let inside = |[x, y]: [u32; 2]| x % columns == 0 && y % lines == 0 && x < width && y < height;
+            assert!(origins.into_iter().all(inside));
+            for (x, y) in [(0, 0), (width - 1, 0), (0, height - 1), (width / 2, height / 2)] {
+                let (part, lane) = part_of(extent, [3 + x, 4 + y, 0]).unwrap();
+                let corner = tile_origin(part, width, height);
+                let tile = Tile { shift: columns.ilog2(), corner, first: [3, 4], size: [width, height] };
+                assert_eq!(tile.at(lane as usize), [x, y]);
+            }
         }
     }
 }

@@ -47,8 +47,8 @@ struct Loader<'a> {
     gds: HashMap<u32, Place>,
     /// First of the lane operations that no operation holds yet.
     open: usize,
-    /// The last sample's address, while its coordinates are unchanged.
-    sampled: Option<Addressing>,
+    /// Addresses of samples, while their coordinates are unchanged, by slot.
+    sampled: Vec<Option<Addressing>>,
     watched: bool,
     /// Of the statement at hand.
     span: Span,
@@ -121,7 +121,7 @@ impl<'a> Loader<'a> {
             lds,
             gds,
             open: 0,
-            sampled: None,
+            sampled: Vec::new(),
             watched,
             span: Span::default(),
         }
@@ -166,7 +166,7 @@ impl<'a> Loader<'a> {
     fn emit(&mut self, op: Op) {
         self.close_lanes();
         if !matches!(op, Op::Memory(_)) {
-            self.sampled = None;
+            self.sampled.clear();
         }
         self.push(op);
     }
@@ -277,8 +277,10 @@ impl<'a> Loader<'a> {
 
     /// Forgets what depends on the old value of `row`.
     fn written(&mut self, row: RowId) {
-        if self.sampled.is_some_and(|at| at.coord.contains(&row)) {
-            self.sampled = None;
+        for sampled in &mut self.sampled {
+            if sampled.is_some_and(|at| at.coord.contains(&row)) {
+                *sampled = None;
+            }
         }
     }
 
@@ -303,6 +305,13 @@ impl<'a> Loader<'a> {
 
     fn operands<const N: usize>(&mut self, operands: [Operand; N]) -> [RowId; N] {
         operands.map(|operand| self.operand(operand))
+    }
+
+    /// A slot for the texels of another address; the first one serves when there are too many.
+    fn free_slot(&self) -> usize {
+        const SLOTS: usize = 16;
+        let free = self.sampled.iter().position(Option::is_none);
+        free.unwrap_or(if self.sampled.len() < SLOTS { self.sampled.len() } else { 0 })
     }
 
     fn optional(&mut self, operand: Option<Operand>) -> RowId {
@@ -347,8 +356,12 @@ impl<'a> Loader<'a> {
     fn memory(&mut self, inst: &MemoryInst) {
         let Some(op) = self.access(inst) else { return };
         self.close_lanes();
-        if let MemoryOp::Sample(SampleOp { at, .. }) = &op {
-            self.sampled = Some(*at);
+        if let MemoryOp::Sample(SampleOp { at, slot, .. }) = &op {
+            if *slot == self.sampled.len() {
+                self.sampled.push(None);
+                self.code.texel_slots = self.code.texel_slots.max(self.sampled.len());
+            }
+            self.sampled[*slot] = Some(*at);
         }
         op.each_row(|row, written| {
             if written {
@@ -365,11 +378,14 @@ impl<'a> Loader<'a> {
             MemoryInst::Sample { resource, sampler, unnormalized, coord, offset, dst } => {
                 let dimensions = self.dimensions(resource.base);
                 let at = Addressing { coord: self.operands(coord), offset, unnormalized, dimensions };
-                let again = self.sampled == Some(at);
+                let known = self.sampled.iter().position(|sampled| *sampled == Some(at));
+                let again = known.is_some();
+                let slot = known.unwrap_or_else(|| self.free_slot());
                 let (resource, sampler) = (self.resource(resource), self.slot(sampler, 0));
                 let number = self.code.samples;
                 self.code.samples += 1;
-                MemoryOp::Sample(SampleOp { number, resource, sampler, at, dst: destinations(dst), again })
+                let dst = destinations(dst);
+                MemoryOp::Sample(SampleOp { number, resource, sampler, at, dst, slot, again, least: NONE })
             }
             MemoryInst::Gather {
                 resource,

@@ -165,8 +165,12 @@ pub struct SampleOp {
     pub dst: Rows4,
     /// Number of the sample in the program.
     pub number: u32,
-    /// The previous sample had the same coordinates: its texels hold if the surface has the same shape.
+    /// Place of its texels among those that are kept.
+    pub slot: usize,
+    /// An earlier sample had the same coordinates: its texels hold if the surface has the same shape.
     pub again: bool,
+    /// Where to note the least exponent that was loaded, for [`crate::lane_ops`]; or [`NONE`].
+    pub least: u32,
 }
 
 /// A memory access.
@@ -401,6 +405,8 @@ pub struct Code {
     pub operands: Vec<RowId>,
     /// Number of samples.
     pub samples: u32,
+    /// Number of texel sets that are kept.
+    pub texel_slots: usize,
     /// Memory accesses.
     pub memory: Vec<Access>,
     /// Number of rows of a wave.

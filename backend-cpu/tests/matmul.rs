@@ -12,7 +12,13 @@ fn random(seed: &mut u32) -> f32 {
 
 #[test]
 fn product_equals_a_loop_in_the_same_order() {
-    let (m, n, k) = (64u32, 96, 32);
+    // Tiles of all shapes, whole and in part: domains of n / 4 columns and m / 8 lines.
+    for (m, n, k) in [(64, 96, 32), (24, 300, 32), (8, 256, 16), (40, 4, 48), (520, 8, 16)] {
+        product(m, n, k);
+    }
+}
+
+fn product(m: u32, n: u32, k: u32) {
     let machine = Machine::new();
     let mut seed = 1;
     let a: Vec<f32> = (0..m * k).map(|_| random(&mut seed)).collect();

@@ -2,13 +2,13 @@
 
 use cal_hal::{Sampler, Wrap};
 
-use super::words::{PART, Pattern, flushed};
+use super::words::{Pattern, flushed};
 use super::{filter, words};
 use crate::context::{Context, Launch, Surface};
 use crate::op::{NONE, RowId, Rows4, SampleOp, Slot};
 use crate::wave::{LANES, Mask, Row, Wave, lanes};
 
-/// The texels of the last `sample`, for the next one with the same coordinates.
+/// The texels of a `sample`, for later ones with the same coordinates.
 #[derive(Clone, Copy)]
 pub struct TexelCache {
     /// Shape of the surface and wrap modes they were made for.
@@ -255,7 +255,7 @@ pub fn sample(wave: &mut Wave, context: &mut Context<'_>, op: &SampleOp) {
     let sampler = sampler_of(wave, launch, op.sampler);
     match launch.resource(op.resource) {
         Some(surface) if op.resource.index == NONE && !sampler.linear => {
-            sample_nearest(wave, surface, &sampler, &mut context.texels, op);
+            sample_nearest(wave, surface, &sampler, &mut context.texels[op.slot], op);
         }
         _ => sample_any(wave, context, &sampler, op),
     }
@@ -264,7 +264,8 @@ pub fn sample(wave: &mut Wave, context: &mut Context<'_>, op: &SampleOp) {
 /// The same for indexed, unbound and filtered resources.
 #[inline(never)]
 fn sample_any(wave: &mut Wave, context: &mut Context<'_>, sampler: &Sampler, op: &SampleOp) {
-    let texels = &mut context.texels;
+    let texels = &mut context.texels[op.slot];
+    words::forget_least(&mut wave.rows, op.least);
     each_surface(wave, context.launch, op.resource, |wave, surface| match surface {
         Some(surface) if sampler.linear && !surface.format.is_integer() => {
             filter::linear(wave, surface, sampler, &op.at, op.dst);
@@ -311,33 +312,28 @@ fn sample_nearest(
     }
     let at = &cache.at;
     // Kernels walk through their inputs in even steps, often a row at a time, which the processor does not foresee.
-    // Two steps back, two ahead: tiles of a band come in pairs.
+    // Two steps back, two ahead.
     let [last, before] = wave.starts[op.number as usize];
-    let step = at.0[0].wrapping_sub(before);
+    let ahead = at.0[0].wrapping_add(at.0[0].wrapping_sub(before));
     wave.starts[op.number as usize] = [at.0[0], last];
+    const LINE: u32 = 16;
     match cache.pattern {
-        Pattern::Runs => {
-            for part in (0..LANES).step_by(PART) {
-                if part == 0 || at.0[part] != at.0[part - PART] {
-                    surface.view.prefetch(at.0[part].wrapping_add(step));
-                    surface.view.prefetch(
-                        at.0[part].wrapping_add(step).wrapping_add(PART as u32 * surface.words / 2),
-                    );
-                }
-            }
+        Pattern::Splat => surface.view.prefetch(ahead),
+        Pattern::Run if ahead != at.0[0] => {
+            let lines = LANES as u32 * surface.words / LINE;
+            (0..lines).for_each(|line| surface.view.prefetch(ahead.wrapping_add(LINE * line)));
         }
-        Pattern::Splats => {
-            for part in (0..LANES).step_by(PART) {
-                surface.view.prefetch(at.0[part].wrapping_add(step));
-            }
-        }
-        Pattern::Mixed => {}
+        _ => {}
     }
     let direct =
         surface.words == 4 && cache.pattern != Pattern::Mixed && wave.full && !op.dst.contains(&NONE);
     if direct && words::load4_into(&surface.view, at, cache.pattern, &mut wave.rows, op.dst, wave.flush) {
+        if op.least != NONE {
+            words::note_least(&mut wave.rows, op.dst, op.least, cache.pattern);
+        }
         return;
     }
+    words::forget_least(&mut wave.rows, op.least);
     let mut rows = load_placed(surface, at, cache.inside, cache.pattern);
     if cache.inside != !0 {
         filter::border(&mut rows, sampler, surface, !cache.inside);

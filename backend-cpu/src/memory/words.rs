@@ -1,7 +1,7 @@
 //! Moves words between registers and memory, a wave at a time.
 //!
-//! Lanes are taken in eights, a row of a pixel tile: neighbours in memory and equal addresses are common there and
-//! are moved as blocks; anything else goes lane by lane.
+//! Neighbours in memory and equal addresses are common, for a whole wave or for each eight lanes of it, and are moved
+//! as blocks; anything else goes lane by lane.
 
 use super::View;
 use crate::wave::{LANES, Mask, Row, lanes};
@@ -23,6 +23,10 @@ const INNER: [u32; LANES] = {
 /// How the words of a wave lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
+    /// All lanes are live and read the same words.
+    Splat,
+    /// All lanes are live, and each reads the words after those of the lane before.
+    Run,
     /// All lanes are live, and each eight of them read the same words.
     Splats,
     /// All lanes are live, and each eight of them read neighbours.
@@ -40,19 +44,32 @@ impl Pattern {
         }
         let mut next = at.0;
         next.copy_within(1.., 0);
-        let (mut far, mut apart) = (0, 0);
-        for ((next, at), inner) in next.iter().zip(&at.0).zip(&INNER) {
-            let step = next.wrapping_sub(*at);
-            far |= (step ^ n) & inner;
-            apart |= step & inner;
+        // What lane 63 compares itself with is itself, so its step is left out.
+        let (mut far, mut apart, mut far_inside, mut apart_inside) = (0, 0, 0, 0);
+        for lane in 0..LANES {
+            let step = next[lane].wrapping_sub(at.0[lane]);
+            let off = step ^ n;
+            far |= off & LINKED[lane];
+            apart |= step;
+            far_inside |= off & INNER[lane];
+            apart_inside |= step & INNER[lane];
         }
-        match (far, apart) {
-            (0, _) => Pattern::Runs,
-            (_, 0) => Pattern::Splats,
+        match (far, apart, far_inside, apart_inside) {
+            (0, ..) => Pattern::Run,
+            (_, 0, ..) => Pattern::Splat,
+            (_, _, 0, _) => Pattern::Runs,
+            (_, _, _, 0) => Pattern::Splats,
             _ => Pattern::Mixed,
         }
     }
 }
+
+/// All ones for every lane but the last.
+const LINKED: [u32; LANES] = {
+    let mut linked = [!0; LANES];
+    linked[LANES - 1] = 0;
+    linked
+};
 
 /// Loads four words a lane straight into rows, flushing those whose bit is set; the pattern is not mixed. False if
 /// something is outside: then the rows hold anything.
@@ -65,34 +82,92 @@ pub fn load4_into(
     dst: [u32; 4],
     flush: u8,
 ) -> bool {
-    let mut parts = [[0u32; PART]; 4];
-    let mut before = None;
-    for first in (0..LANES).step_by(PART) {
-        let start = at.0[first];
-        if before != Some(start) {
-            before = Some(start);
-            if pattern == Pattern::Splats {
-                let Some(words) = view.read::<4>(start as usize) else { return false };
+    let flushes = |k: usize| flush >> k & 1 == 1;
+    match pattern {
+        Pattern::Splat => {
+            let Some(words) = view.read::<4>(at.0[0] as usize) else { return false };
+            for k in 0..4 {
+                let word = if flushes(k) { flushed(words[k]) } else { words[k] };
+                rows[dst[k] as usize] = Row::splat(word);
+            }
+            true
+        }
+        Pattern::Splats => {
+            let mut out = [Row::ZERO; 4];
+            for first in (0..LANES).step_by(PART) {
+                let Some(words) = view.read::<4>(at.0[first] as usize) else { return false };
                 for k in 0..4 {
-                    parts[k] = [if flush >> k & 1 == 1 { flushed(words[k]) } else { words[k] }; PART];
-                }
-            } else {
-                let Some(words) = view.read::<32>(start as usize) else { return false };
-                for (k, part) in parts.iter_mut().enumerate() {
-                    for (lane, word) in part.iter_mut().enumerate() {
-                        *word = words[4 * lane + k];
-                    }
-                    if flush >> k & 1 == 1 {
-                        *part = part.map(flushed);
-                    }
+                    let word = if flushes(k) { flushed(words[k]) } else { words[k] };
+                    out[k].0[first..first + PART].fill(word);
                 }
             }
+            (0..4).for_each(|k| rows[dst[k] as usize] = out[k]);
+            true
         }
-        for k in 0..4 {
-            rows[dst[k] as usize].0[first..first + PART].copy_from_slice(&parts[k]);
+        Pattern::Run => {
+            let Some(words) = view.read::<{ 4 * LANES }>(at.0[0] as usize) else { return false };
+            let kept = [0, 1, 2, 3].map(|k| if flushes(k) { 0x8000_0000 } else { !0 });
+            let word = |at: usize, k: usize| {
+                let word = words[4 * at + k];
+                if word & 0x7F80_0000 == 0 { word & kept[k] } else { word }
+            };
+            let [mut x, mut y, mut z, mut w] = [Row::ZERO; 4];
+            // One loop over all four, which the compiler makes wide loads and permutations of.
+            for lane in 0..LANES {
+                x.0[lane] = word(lane, 0);
+                y.0[lane] = word(lane, 1);
+                z.0[lane] = word(lane, 2);
+                w.0[lane] = word(lane, 3);
+            }
+            rows[dst[0] as usize] = x;
+            rows[dst[1] as usize] = y;
+            rows[dst[2] as usize] = z;
+            rows[dst[3] as usize] = w;
+            true
+        }
+        Pattern::Runs => {
+            // The four rows are distinct, so each may be written while the others are.
+            for first in (0..LANES).step_by(PART) {
+                let Some(words) = view.read::<32>(at.0[first] as usize) else { return false };
+                for k in 0..4 {
+                    let mut part: [u32; PART] = std::array::from_fn(|lane| words[4 * lane + k]);
+                    if flushes(k) {
+                        part = part.map(flushed);
+                    }
+                    rows[dst[k] as usize].0[first..first + PART].copy_from_slice(&part);
+                }
+            }
+            true
+        }
+        Pattern::Mixed => false,
+    }
+}
+
+/// Notes the least exponent of what was loaded to four rows, or one less, zeros left out: the word `note` counted
+/// over rows of [`LANES`] words.
+#[inline(always)]
+pub fn note_least(rows: &mut [Row], dst: [u32; 4], note: u32, pattern: Pattern) {
+    let mut least = u32::MAX;
+    if pattern == Pattern::Splat {
+        for id in dst {
+            least = least.min((rows[id as usize].0[0] << 1).wrapping_sub(1));
+        }
+    } else {
+        let [x, y, z, w] = dst.map(|id| &rows[id as usize].0);
+        for lane in 0..LANES {
+            let of = |row: &[u32; LANES]| (row[lane] << 1).wrapping_sub(1);
+            least = least.min(of(x).min(of(y)).min(of(z).min(of(w))));
         }
     }
-    true
+    rows[note as usize / LANES].0[note as usize % LANES] = least >> 24;
+}
+
+/// Notes that nothing is known, unless nobody asks.
+#[inline(always)]
+pub fn forget_least(rows: &mut [Row], note: u32) {
+    if note != u32::MAX {
+        rows[note as usize / LANES].0[note as usize % LANES] = 0;
+    }
 }
 
 /// Denormals to zeros of the same sign.
@@ -108,27 +183,39 @@ macro_rules! load {
         #[inline(always)]
         pub fn $name(view: &View<'_>, at: &Row, ok: Mask, pattern: Pattern) -> [Row; $n] {
             let mut out = [Row::ZERO; $n];
-            let mut before = None;
+            if pattern == Pattern::Splat {
+                if let Some(words) = view.read::<$n>(at.0[0] as usize) {
+                    return words.map(Row::splat);
+                }
+            }
             for part in 0..LANES / PART {
                 let first = part * PART;
-                let start = at.0[first];
-                if pattern != Pattern::Mixed {
-                    if before == Some(start) {
-                        for row in &mut out {
-                            row.0.copy_within(first - PART..first, first);
+                let index: [u32; PART] = std::array::from_fn(|lane| at.0[first + lane]);
+                let start = index[0];
+                let live = (ok >> first) & 0xFF == 0xFF;
+                let (splat, run) = match pattern {
+                    Pattern::Splat | Pattern::Splats => (true, false),
+                    Pattern::Run | Pattern::Runs => (false, true),
+                    // Waves at an edge still have parts in order.
+                    Pattern::Mixed if live => {
+                        let (mut apart, mut far) = (0, 0);
+                        for lane in 0..PART {
+                            let step = index[lane].wrapping_sub(start);
+                            apart |= step;
+                            far |= step ^ ($n * lane as u32);
                         }
-                        continue;
+                        (apart == 0, far == 0)
                     }
-                    before = Some(start);
-                }
-                if pattern == Pattern::Splats {
+                    Pattern::Mixed => (false, false),
+                };
+                if splat {
                     if let Some(words) = view.read::<$n>(start as usize) {
                         for (row, word) in out.iter_mut().zip(words) {
                             row.0[first..first + PART].fill(word);
                         }
                         continue;
                     }
-                } else if pattern == Pattern::Runs {
+                } else if run {
                     if let Some(words) = view.read::<$block>(start as usize) {
                         for (k, row) in out.iter_mut().enumerate() {
                             for lane in 0..PART {
@@ -220,7 +307,10 @@ mod tests {
     #[test]
     fn patterns_are_recognised() {
         let row = |f: fn(usize) -> usize| Row(std::array::from_fn(|l| f(l) as u32));
-        assert_eq!(Pattern::of(&row(|l| 4 * l), !0, 4), Pattern::Runs);
+        assert_eq!(Pattern::of(&row(|l| 4 * l), !0, 4), Pattern::Run);
+        assert_eq!(Pattern::of(&row(|l| 4 * l.min(62)), !0, 4), Pattern::Mixed);
+        assert_eq!(Pattern::of(&row(|_| 9), !0, 4), Pattern::Splat);
+        assert_eq!(Pattern::of(&row(|l| 9 + l / 63), !0, 4), Pattern::Mixed);
         assert_eq!(Pattern::of(&row(|l| 4 * (l % 8) + 100 * (l / 8)), !0, 4), Pattern::Runs);
         assert_eq!(Pattern::of(&row(|l| 4 * l), !0, 2), Pattern::Mixed);
         assert_eq!(Pattern::of(&row(|l| l / 8), !0, 4), Pattern::Splats);
@@ -231,8 +321,17 @@ mod tests {
     #[test]
     fn every_pattern_loads_the_words_it_names() {
         let block = memory(300);
-        let patterns: [fn(usize) -> usize; 6] =
-            [|l| 4 * l, |_| 5, |l| l / 8, |l| (l * 37) % 290, |l| 4 * (l % 8), |l| 60 + 4 * l];
+        let patterns: [fn(usize) -> usize; 9] = [
+            |l| 4 * l,
+            |_| 5,
+            |l| l / 8,
+            |l| (l * 37) % 290,
+            |l| 4 * (l % 8),
+            |l| 60 + 4 * l,
+            |l| 4 * l.min(50),
+            |l| 2 * l,
+            |l| 20 + l.max(9),
+        ];
         for pattern in patterns {
             for ok in [!0, 0x0F0F_00FF_FF00_1234] {
                 let at = Row(std::array::from_fn(|l| pattern(l) as u32));
