@@ -114,14 +114,6 @@ fn check_family(body: &[Node], target: Target, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The text as a listing, in canonical form; as it is, if that is not to be had.
-pub(crate) fn listing(text: &[u8]) -> String {
-    match cal_il::text::parse(text) {
-        Ok(ast) => cal_il::text::print(&ast),
-        Err(_) => String::from_utf8_lossy(text).into_owned(),
-    }
-}
-
 /// Writes an image to the folder of `CAL_DUMP`.
 pub(crate) fn dump_image(image: &Image) {
     if let Some(target) = image.targets().first().and_then(|&t| Target::from_value(t)) {

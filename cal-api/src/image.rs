@@ -14,6 +14,7 @@ use cal_il::ir::Program;
 
 use crate::compiler;
 use crate::error::{Error, Result};
+use crate::listing;
 use crate::target::Target;
 
 pub(crate) use read::{HEADER_BYTES, size_from_header};
@@ -167,7 +168,12 @@ fn disassemble(bytes: &[u8], mut line: impl FnMut(&str)) -> Result<()> {
     for encoding in read::encodings(bytes)? {
         let stage = if encoding.compute { "compute" } else { "pixel" };
         line(&format!("; target {}, {stage} program, IL\n", encoding.target.name));
-        for text in compiler::listing(encoding.text).lines() {
+        for text in listing::il(encoding.text).lines() {
+            line(&format!("{text}\n"));
+        }
+        let Ok(program) = compiler::program(encoding.text, encoding.target) else { continue };
+        line(&format!("; target {}, {stage} program, SPIR-V\n", encoding.target.name));
+        for text in listing::spirv(&program).lines() {
             line(&format!("{text}\n"));
         }
     }

@@ -58,6 +58,7 @@ mod handle;
 mod image;
 mod launch;
 mod line;
+mod listing;
 mod map;
 mod mem;
 mod module;
