@@ -61,7 +61,8 @@ pub fn position_of(extent: Extent, part: u64, number: u32) -> [u32; 3] {
     match extent {
         Extent::Domain { x, y, width, height } => {
             let [left, top] = tile_origin(part, width, height);
-            [x + left + number % TILE, y + top + number / TILE, 0]
+            let [columns, _] = tile_shape(width);
+            [x + left + number % columns, y + top + number / columns, 0]
         }
         Extent::Grid { groups, block } => {
             let unflat = |n: u64, size: [u32; 3]| {
