@@ -129,3 +129,23 @@ fn a_trace_follows_one_thread() {
     assert!((0..256).all(|t| got[t] == if (64..128).contains(&t) { 3 } else { 0 }));
     assert!(trace(&compile(text), &bindings, grid(4, 64), [256, 0, 0], &mut |_| {}).is_err());
 }
+
+#[test]
+fn pixels_are_named_by_their_place() {
+    let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+        dcl_literal l0, 0x41280000, 0x40B00000, 0, 0\neq r0.xy, vWinCoord0.xy, l0.xy\niand r0.x, r0.x, r0.y\n\
+        if_logicalnz r0.x\nmov r2.x, r1.x\nendif\nmov o0, r2.x\nend\n";
+    for width in [16, 40, 300] {
+        let backend = CpuBackend::new();
+        let device =
+            backend.adapters()[0].open(&DeviceOptions { checks: true, ..DeviceOptions::default() }).unwrap();
+        let machine = Machine { queue: device.create_queue().unwrap(), device };
+        let out = machine.surface(Format::Float32x1, width, 20);
+        let bindings = Bindings { outputs: vec![(0, out)], ..Bindings::default() };
+        machine.run(text, bindings, Extent::Domain { x: 0, y: 0, width, height: 20 });
+        let list = backend.findings();
+        let read = list.iter().find(|f| text[f.span.start as usize..].starts_with("mov r2.x, r1.x"));
+        // Only the thread whose centre is (10.5, 5.5) reads r1.
+        assert_eq!(read.map(|f| f.position), Some([10, 5, 0]), "{width}: {list:?}");
+    }
+}
