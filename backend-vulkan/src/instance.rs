@@ -20,6 +20,8 @@ pub struct Options {
     pub device: Option<String>,
     /// Include devices of type CPU (software rasterisers) although no `device` asks for one.
     pub software: bool,
+    /// Build no pipeline before a launch needs it: for programs that run each kernel once.
+    pub on_demand: bool,
     /// Folder of the pipeline caches (`CAL_CACHE`); none = not kept.
     pub cache: Option<PathBuf>,
     /// Folder that receives the SPIR-V of every loaded kernel (`CAL_DUMP`).

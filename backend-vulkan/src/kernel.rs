@@ -50,6 +50,9 @@ impl VulkanKernel {
         let module = kernel.emit(most)?;
         kernel.group = module.group;
         kernel.shared = module.shared;
+        if gpu.options.on_demand {
+            return Ok(kernel);
+        }
         let size = match (module.group, kernel.program.interface.group) {
             (Some(size), _) => size,
             (None, Some(GroupSize::AtMost(n))) => [n.clamp(1, 64), 1, 1],

@@ -2,10 +2,13 @@
 //!
 //! In faithful mode nothing here depends on what a driver may choose: additions, multiplications and conversions
 //! are correctly rounded and uncontracted, comparisons that must see denormals are integer comparisons, and where
-//! a device flushes denormals the one case in which that differs from flushing afterwards is put right.
+//! a device flushes denormals the one case in which that differs from flushing afterwards is put right. Some
+//! drivers take x + 0 for x and 0 · x for 0, which loses −0 and NaN: constants 0 and 1 come to sums and products
+//! by way of a word of the launch table that is 0.
 
 use rspirv::spirv::{Capability, Decoration, GlslStd450Op as GLOp, Op, Word};
 
+use super::launch::Slot;
 use super::module::Type;
 use super::{Emitter, Mode};
 use crate::isa::lane::Class;
@@ -20,6 +23,12 @@ pub(super) enum Quad {
     Integer(Word),
     /// A double.
     Double(Word),
+}
+
+/// Whether drivers simplify sums or products by a float with this (high) word, 0 or 1 with either sign.
+fn simplifies(bits: u32, one: u32) -> bool {
+    let magnitude = bits & 0x7FFF_FFFF;
+    magnitude == 0 || magnitude == one
 }
 
 impl Emitter<'_> {
@@ -102,8 +111,62 @@ impl Emitter<'_> {
         }
     }
 
+    /// The word; if it is a constant that drivers simplify sums and products by, then not as a constant.
+    pub fn hidden(&mut self, word: Word) -> Word {
+        match self.w.bits.get(&word).copied() {
+            Some(bits) if self.target.mode == Mode::Faithful && simplifies(bits, 0x3F80_0000) => {
+                self.hidden_bits(bits)
+            }
+            _ => word,
+        }
+    }
+
+    /// The word; if it is the constant 1.0 or −1.0, then not as a constant.
+    pub fn hidden_one(&mut self, word: Word) -> Word {
+        match self.w.bits.get(&word) {
+            Some(0x3F80_0000 | 0xBF80_0000) => self.hidden(word),
+            _ => word,
+        }
+    }
+
+    /// The same for a double.
+    fn hidden_double(&mut self, q: Quad) -> Quad {
+        let Quad::Words(lo, hi) = q else { return q };
+        match (self.w.bits.get(&lo), self.w.bits.get(&hi).copied()) {
+            (Some(0), Some(bits)) if self.target.mode == Mode::Faithful && simplifies(bits, 0x3FF0_0000) => {
+                Quad::Words(lo, self.hidden_bits(bits))
+            }
+            _ => q,
+        }
+    }
+
+    /// The bits, as drivers cannot know them: the size of the object that is never bound, 0, with these bits set.
+    fn hidden_bits(&mut self, bits: u32) -> Word {
+        if let Some(word) = self.memo.hidden.get(&bits) {
+            return *word;
+        }
+        let row = self.layout.row(Slot::Empty);
+        let row = self.row_at(row);
+        let zero = self.part(row, 2);
+        let word = match bits {
+            0 => zero,
+            _ => {
+                let bits = self.w.word(bits);
+                self.or(zero, bits)
+            }
+        };
+        self.memo.hidden.insert(bits, word);
+        word
+    }
+
+    /// The bits of two constants.
+    fn constants(&self, a: Word, b: Word) -> Option<(u32, u32)> {
+        Some((*self.w.bits.get(&a)?, *self.w.bits.get(&b)?))
+    }
+
     /// A double-precision instruction.
     fn double_op(&mut self, op: Op, arguments: &[Quad]) -> Quad {
+        let arguments: Vec<Quad> = arguments.iter().map(|q| self.hidden_double(*q)).collect();
         let arguments: Vec<Word> = arguments.iter().map(|q| self.double(*q)).collect();
         let ty = self.w.ty(Type::F64);
         let id = self.w.op(op, ty, &arguments);
@@ -138,6 +201,7 @@ impl Emitter<'_> {
     }
 
     fn float_op(&mut self, op: Op, arguments: &[Word]) -> Word {
+        let arguments: Vec<Word> = arguments.iter().map(|word| self.hidden(*word)).collect();
         let arguments: Vec<Word> = arguments.iter().map(|word| self.as_float(*word)).collect();
         let float = self.w.op(op, self.t.f32, &arguments);
         self.w.decorate(float, Decoration::NoContraction, &[]);
@@ -157,10 +221,21 @@ impl Emitter<'_> {
         if native && op == LaneOp::Exp {
             return (self.glsl_float(GLOp::Exp2, words), None);
         }
+        // What drivers compute from constants alone is a constant that they simplify by.
+        let mut words = words.to_vec();
+        let constant = |word: &Word| self.w.bits.contains_key(word);
+        if !native && op.arguments().contains(&Class::F) && words.iter().all(constant) {
+            let bits = self.w.bits[&words[0]];
+            words[0] = self.hidden_bits(bits);
+        }
+        // A constant 0 makes a constant of these products before there is any sum.
+        if matches!(op, LaneOp::Mul | LaneOp::Mad) {
+            words.iter_mut().for_each(|word| *word = self.hidden(*word));
+        }
         self.flushed_arguments = op.arguments().iter().all(|class| *class == Class::F);
         self.direct =
             native && matches!(op, LaneOp::Fma | LaneOp::Div | LaneOp::Rcp | LaneOp::Rsq | LaneOp::Sqrt);
-        let result = crate::isa::lane::apply(self, op, words);
+        let result = crate::isa::lane::apply(self, op, &words);
         self.flushed_arguments = false;
         self.direct = false;
         result
@@ -331,15 +406,8 @@ impl Algebra for Emitter<'_> {
     }
 
     fn select(&mut self, c: Word, a: Word, b: Word) -> Word {
-        if let (Some(x), Some(y)) = (self.w.bits.get(&a).copied(), self.w.bits.get(&b).copied()) {
-            // Some drivers make a product of 1.0 or −1.0 out of this, and −0 out of 0.
-            if self.target.mode == Mode::Faithful && (x | y) & 0x7FFF_FFFF == 0x3F80_0000 {
-                let (ones, none, both) = (self.word(!0), self.word(0), self.word(x ^ y));
-                let mask = self.word_op(Op::Select, &[c, ones, none]);
-                let flips = self.and(mask, both);
-                return self.xor(flips, b);
-            }
-        }
+        // Some drivers make a product of 1.0 or −1.0 out of this, and −0 out of 0.
+        let (a, b) = (self.hidden_one(a), self.hidden_one(b));
         self.word_op(Op::Select, &[c, a, b])
     }
 
@@ -397,14 +465,23 @@ impl Algebra for Emitter<'_> {
     }
 
     fn and(&mut self, a: Word, b: Word) -> Word {
+        if let Some((x, y)) = self.constants(a, b) {
+            return self.word(x & y);
+        }
         self.word_op(Op::BitwiseAnd, &[a, b])
     }
 
     fn or(&mut self, a: Word, b: Word) -> Word {
+        if let Some((x, y)) = self.constants(a, b) {
+            return self.word(x | y);
+        }
         self.word_op(Op::BitwiseOr, &[a, b])
     }
 
     fn xor(&mut self, a: Word, b: Word) -> Word {
+        if let Some((x, y)) = self.constants(a, b) {
+            return self.word(x ^ y);
+        }
         self.word_op(Op::BitwiseXor, &[a, b])
     }
 
@@ -772,6 +849,9 @@ impl Algebra for Emitter<'_> {
         if self.target.mode == Mode::Native {
             return a;
         }
+        if let Some(bits) = self.w.bits.get(&a).copied() {
+            return if bits & 0x7F80_0000 == 0 { self.word(bits & 0x8000_0000) } else { a };
+        }
         let (exponent, zero, sign) = (self.word(0x7F80_0000), self.word(0), self.word(0x8000_0000));
         let e = self.and(a, exponent);
         let tiny = self.ieq(e, zero);
@@ -782,6 +862,9 @@ impl Algebra for Emitter<'_> {
     fn canonical(&mut self, a: Word) -> Word {
         if self.target.mode == Mode::Native {
             return a;
+        }
+        if let Some(bits) = self.w.bits.get(&a).copied() {
+            return if bits & 0x7FFF_FFFF > 0x7F80_0000 { self.word(0x7FC0_0000) } else { a };
         }
         let nan = self.is_nan(a);
         let quiet = self.word(0x7FC0_0000);

@@ -26,7 +26,7 @@ pub const INTERPOLANT_ROWS: u32 = 24;
 /// A bound object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Slot {
-    /// Nothing: size 0.
+    /// Nothing: size 0, which is also the zero that drivers cannot know.
     Empty,
     /// GDS and shared registers.
     Scratch,

@@ -10,6 +10,7 @@ use rspirv::spirv::{StorageClass, Word};
 
 use super::{Emitter, flow};
 use crate::ir::{Block, Builtin, Function, MemoryInst, Operand, Program, Reg, StmtKind};
+use crate::isa::lane::Class;
 
 /// What is known at the current point. Everything here was computed in blocks that dominate it.
 #[derive(Clone, Default)]
@@ -24,6 +25,8 @@ pub(super) struct Memo {
     pub bases: HashMap<(Word, u32), Word>,
     pub constants: HashMap<(u32, u32), Word>,
     pub builtins: HashMap<Builtin, Word>,
+    /// Constants that drivers must not see, by bits.
+    pub hidden: HashMap<u32, Word>,
 }
 
 /// Where registers live.
@@ -31,6 +34,8 @@ pub(super) struct Memo {
 pub(super) struct Registers {
     /// Registers that functions other than main touch, and outputs.
     shared: HashSet<Reg>,
+    /// Registers that float operations read.
+    floats: HashSet<Reg>,
     variables: HashMap<Reg, Word>,
     /// Written since the last store, in order.
     dirty: BTreeSet<Reg>,
@@ -45,7 +50,11 @@ impl Registers {
             });
         }
         shared.extend(program.outputs.iter().flat_map(|output| output.registers));
-        Self { shared, ..Self::default() }
+        let mut floats = HashSet::new();
+        for function in &program.functions {
+            float_arguments(&function.body, &mut floats);
+        }
+        Self { shared, floats, ..Self::default() }
     }
 }
 
@@ -90,7 +99,12 @@ impl Emitter<'_> {
     pub fn spill(&mut self) {
         for register in std::mem::take(&mut self.registers.dirty) {
             let variable = self.variable(register);
-            let value = self.memo.registers[&register];
+            let mut value = self.memo.registers[&register];
+            value = if self.registers.floats.contains(&register) {
+                self.hidden(value)
+            } else {
+                self.hidden_one(value)
+            };
             self.w.store(variable, value, None);
         }
     }
@@ -99,6 +113,30 @@ impl Emitter<'_> {
     pub fn forget(&mut self, block: &Block) {
         for register in flow::written(self.program, block) {
             self.memo.registers.remove(&register);
+        }
+    }
+}
+
+/// Collects the registers that float operations read.
+fn float_arguments(block: &Block, out: &mut HashSet<Reg>) {
+    for statement in block {
+        match &statement.kind {
+            StmtKind::Lane(inst) => {
+                let float = |class: &Class| matches!(class, Class::F | Class::Q);
+                if inst.op.arguments().iter().any(float) {
+                    out.extend(inst.args.iter().filter_map(|a| match a {
+                        Operand::Reg(register) => Some(*register),
+                        _ => None,
+                    }));
+                }
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                float_arguments(then, out);
+                float_arguments(otherwise, out);
+            }
+            StmtKind::Loop { body } => float_arguments(body, out),
+            StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| float_arguments(&arm.body, out)),
+            _ => {}
         }
     }
 }
