@@ -16,6 +16,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod known;
 mod memory;
+pub mod native;
 pub mod reference;
 pub mod report;
 pub mod runner;

@@ -1,6 +1,7 @@
 //! Command line of the conformance suite.
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use cal_hal::{Backend, FloatMode};
@@ -30,6 +31,12 @@ struct Arguments {
     /// List the selected cases instead of running them
     #[arg(long)]
     list: bool,
+    /// Run only every n-th of the selected cases
+    #[arg(long, default_value_t = 1)]
+    every: usize,
+    /// Run under the validation layer with synchronization validation; a message fails the run
+    #[arg(long)]
+    validation: bool,
     /// Write CONFORMANCE.md
     #[arg(long)]
     write_conformance: bool,
@@ -71,7 +78,10 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     if let Some(Task::Fuzz { seconds, seed, against, most }) = &arguments.command {
         return fuzz_for(Duration::from_secs(*seconds), *seed, against, *most);
     }
-    let cases = suite::load(&arguments.filter)?;
+    let mut cases = suite::load(&arguments.filter)?;
+    if arguments.every > 1 {
+        cases = cases.into_iter().step_by(arguments.every).collect();
+    }
     if arguments.list || arguments.print {
         for case in &cases {
             println!("; {} ({} checks)", case.name, case.checks);
@@ -87,6 +97,10 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         std::fs::write(coverage::document_path(), text).map_err(|e| e.to_string())?;
         return Ok(true);
     }
+    if arguments.validation {
+        log::set_logger(&Validation).map_err(|e| e.to_string())?;
+        log::set_max_level(log::LevelFilter::Warn);
+    }
     let mode = match arguments.mode.as_str() {
         "faithful" => FloatMode::Faithful,
         "native" => FloatMode::Native,
@@ -94,7 +108,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     };
     let backend: Box<dyn Backend> = match arguments.backend.as_str() {
         "cpu" => Box::new(backend_cpu::CpuBackend::new()),
-        "vulkan" => Box::new(vulkan()),
+        "vulkan" => Box::new(vulkan(arguments.validation)),
         other => return Err(format!("unknown backend `{other}`")),
     };
     let runner = Runner::open(backend.as_ref(), arguments.device.as_deref(), mode)?;
@@ -108,19 +122,32 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         &arguments.mode,
         &runner.name,
     );
+    for (operation, worst) in runner.errors() {
+        println!("native error of {operation}: {worst} floats");
+    }
     println!("{summary} on {} in {:.1} s", runner.name, start.elapsed().as_secs_f64());
+    if arguments.validation {
+        let messages = MESSAGES.load(Ordering::Relaxed);
+        println!("{messages} messages of the validation layer");
+        return Ok(summary.wrong.is_empty() && messages == 0);
+    }
     Ok(summary.wrong.is_empty())
 }
 
-fn vulkan() -> backend_vulkan::Vulkan {
-    backend_vulkan::Vulkan::new(backend_vulkan::Options { software: true, ..Default::default() })
+fn vulkan(validation: bool) -> backend_vulkan::Vulkan {
+    backend_vulkan::Vulkan::new(backend_vulkan::Options {
+        software: true,
+        on_demand: true,
+        validation,
+        ..Default::default()
+    })
 }
 
 /// Compares the CPU backend with another engine until the time is over; differences become files in `found/`.
 fn fuzz_for(time: Duration, first: u64, against: &str, most: usize) -> Result<bool, String> {
     let runner = Runner::open(&backend_cpu::CpuBackend::new(), None, FloatMode::Faithful)?;
     let device = match against {
-        "vulkan" => Some(Runner::open(&vulkan(), None, FloatMode::Faithful)?),
+        "vulkan" => Some(Runner::open(&vulkan(false), None, FloatMode::Faithful)?),
         "interpreter" => None,
         other => return Err(format!("unknown engine `{other}`")),
     };
@@ -142,4 +169,24 @@ fn fuzz_for(time: Duration, first: u64, against: &str, most: usize) -> Result<bo
     }
     println!("{} kernels, {found} differences", seed - first);
     Ok(found == 0)
+}
+
+static MESSAGES: AtomicUsize = AtomicUsize::new(0);
+
+/// Prints and counts messages of the validation layer, and its absence.
+struct Validation;
+
+impl log::Log for Validation {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        metadata.level() <= log::Level::Warn && metadata.target().starts_with("backend_vulkan")
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if self.enabled(record.metadata()) {
+            eprintln!("{}", record.args());
+            MESSAGES.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn flush(&self) {}
 }

@@ -3,8 +3,9 @@
 //! Input: cases and a device; output: a [`Verdict`] for each. A panic in a compiler stage or a backend fails the
 //! case that caused it, not the run. Memory that a case does not mention, padding included, must not change.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cal_hal::{
@@ -13,7 +14,7 @@ use cal_hal::{
 use rayon::prelude::*;
 
 use crate::case::{Buffer, Case, Slot};
-use crate::memory;
+use crate::{memory, native};
 
 /// How a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,9 @@ pub struct Runner {
     mode: FloatMode,
     fp64: bool,
     compute: bool,
+    /// Native mode: the CPU in faithful mode, and the largest error found in each operation.
+    oracle: Option<Arc<dyn Device>>,
+    errors: Mutex<BTreeMap<String, u64>>,
     /// `backend: device`, for people.
     pub name: String,
 }
@@ -50,7 +54,18 @@ impl Runner {
         let options =
             DeviceOptions { float_mode: mode, watchdog: Some(Duration::from_secs(30)), checks: false };
         let attributes = adapter.attributes();
+        let oracle = match mode {
+            FloatMode::Faithful | FloatMode::Default => None,
+            FloatMode::Native => {
+                let faithful = DeviceOptions { float_mode: FloatMode::Faithful, ..options.clone() };
+                let cpu = backend_cpu::CpuBackend::new().adapters();
+                let cpu = cpu.first().ok_or("no CPU device")?;
+                Some(cpu.open(&faithful).map_err(|e| e.to_string())?)
+            }
+        };
         Ok(Runner {
+            oracle,
+            errors: Mutex::default(),
             device: adapter.open(&options).map_err(|e| e.to_string())?,
             mode,
             fp64: attributes.double_precision,
@@ -84,6 +99,9 @@ impl Runner {
         if case.faithful_only && self.mode == FloatMode::Native {
             return Verdict::Skipped("holds in faithful mode only".into());
         }
+        if self.oracle.is_some() && native::operation(case).is_some() && case.name.ends_with("/literal") {
+            return Verdict::Skipped("constants that native mode promises nothing of".into());
+        }
         match catch_unwind(AssertUnwindSafe(|| self.attempt(case, queue))) {
             Ok(Ok(())) => Verdict::Passed,
             Ok(Err(lines)) => Verdict::Failed(lines),
@@ -97,10 +115,19 @@ impl Runner {
             (Ok(_), Some(rule)) => return Err(vec![format!("compiles, but must be refused ({rule})")]),
             (Err(errors), refused) => return refusal(&case.text, &errors, refused.as_deref()),
         };
-        let blocks = self.launch(case, program, queue)?;
+        let program = Arc::new(program);
+        if let (Some(oracle), Some(operation)) = (&self.oracle, native::operation(case))
+            && native::uses_floats(&program)
+            && let Some(case) = native::with_ordinary_values(case)
+        {
+            let cpu = oracle.create_queue().map_err(|e| one("queue", &e))?;
+            let wanted = execute(oracle, &program, &case, cpu.as_ref())?;
+            let found = execute(&self.device, &program, &case, queue)?;
+            return self.bounded(operation, &wanted, &found);
+        }
         let mut lines = Vec::new();
-        for (buffer, bytes) in case.buffers.iter().zip(&blocks) {
-            compare(buffer, bytes, self.mode == FloatMode::Native, &mut lines);
+        for (buffer, bytes) in case.buffers.iter().zip(execute(&self.device, &program, case, queue)?) {
+            compare(buffer, &bytes, self.mode == FloatMode::Native, &mut lines);
         }
         if lines.is_empty() { Ok(()) } else { Err(lines) }
     }
@@ -111,44 +138,75 @@ impl Runner {
             let program = cal_il::compile(case.text.as_bytes())
                 .map_err(|errors| refusal(&case.text, &errors, None).err().unwrap_or_default())?;
             let queue = self.device.create_queue().map_err(|e| vec![format!("queue: {e}")])?;
-            self.launch(case, program, queue.as_ref())
+            execute(&self.device, &Arc::new(program), case, queue.as_ref())
         };
         catch_unwind(AssertUnwindSafe(attempt))
             .unwrap_or_else(|panic| Err(vec![format!("panic: {}", panic_text(&*panic))]))
     }
 
-    fn launch(
-        &self,
-        case: &Case,
-        program: cal_hal::Program,
-        queue: &dyn Queue,
-    ) -> Result<Vec<Vec<u8>>, Vec<String>> {
-        let one = |what: &str, error: &dyn std::fmt::Display| vec![format!("{what}: {error}")];
-        let Some(extent) = case.extent else { return Err(vec!["a case without threads".into()]) };
-        let kernel = self.device.load(Arc::new(program)).map_err(|e| one("load", &e))?;
-        let mut memories = Vec::new();
-        for buffer in &case.buffers {
-            memories.push(self.place(buffer).map_err(|e| one("memory", &e))?);
+    /// Compares memories within the bound of an operation and notes the largest error.
+    fn bounded(&self, operation: &str, wanted: &[Vec<u8>], found: &[Vec<u8>]) -> Result<(), Vec<String>> {
+        let words = |memories: &[Vec<u8>]| -> Vec<u32> {
+            let bytes = memories.iter().flat_map(|memory| memory.chunks_exact(4));
+            bytes.map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+        };
+        let (wanted, found) = (words(wanted), words(found));
+        let distances = wanted.iter().zip(&found).map(|(a, b)| native::distance(*b, *a));
+        let worst = distances.max().unwrap_or_default();
+        if let Ok(mut errors) = self.errors.lock() {
+            let entry = errors.entry(operation.to_owned()).or_default();
+            *entry = worst.max(*entry);
         }
-        let command = Command::Launch { kernel, bindings: Arc::new(bind(case, &memories)), extent };
-        let ticket = queue.submit(command).map_err(|e| one("submit", &e))?;
-        queue.wait(ticket).map_err(|e| one("wait", &e))?;
-        if let Some(error) = queue.error(ticket) {
-            return Err(one("launch", &error));
+        let bound = native::bound(operation);
+        match found.iter().zip(&wanted).find(|(found, wanted)| !bound.allows(**found, **wanted)) {
+            None => Ok(()),
+            Some((found, wanted)) => {
+                let line =
+                    format!("0x{found:08X}, faithful 0x{wanted:08X}, bound {bound:?}, worst {worst} floats");
+                Err(vec![line])
+            }
         }
-        memories.iter().map(|memory| memory::read(memory.as_ref()).map_err(|e| one("map", &e))).collect()
     }
 
-    fn place(&self, buffer: &Buffer) -> cal_hal::Result<Arc<dyn Memory>> {
-        let bytes = spread(buffer);
-        let request = MemoryRequest {
-            bytes: (bytes.len() as u64).next_multiple_of(4096).max(4096),
-            heap: Heap::RemoteCached,
-        };
-        let memory = self.device.allocate(request)?;
-        memory::write(memory.as_ref(), &bytes)?;
-        Ok(memory)
+    /// Native mode: the largest error found in each operation that is not exact, in floats.
+    pub fn errors(&self) -> Vec<(String, u64)> {
+        let errors = self.errors.lock().map(|errors| errors.clone()).unwrap_or_default();
+        errors.into_iter().filter(|(_, worst)| *worst > 0).collect()
     }
+}
+
+/// Runs a case's kernel; what its buffers hold afterwards.
+fn execute(
+    device: &Arc<dyn Device>,
+    program: &Arc<cal_il::ir::Program>,
+    case: &Case,
+    queue: &dyn Queue,
+) -> Result<Vec<Vec<u8>>, Vec<String>> {
+    let one = |what: &str, error: &dyn std::fmt::Display| vec![format!("{what}: {error}")];
+    let Some(extent) = case.extent else { return Err(vec!["a case without threads".into()]) };
+    let kernel = device.load(program.clone()).map_err(|e| one("load", &e))?;
+    let mut memories = Vec::new();
+    for buffer in &case.buffers {
+        memories.push(place(device, buffer).map_err(|e| one("memory", &e))?);
+    }
+    let command = Command::Launch { kernel, bindings: Arc::new(bind(case, &memories)), extent };
+    let ticket = queue.submit(command).map_err(|e| one("submit", &e))?;
+    queue.wait(ticket).map_err(|e| one("wait", &e))?;
+    if let Some(error) = queue.error(ticket) {
+        return Err(one("launch", &error));
+    }
+    memories.iter().map(|memory| memory::read(memory.as_ref()).map_err(|e| one("map", &e))).collect()
+}
+
+fn place(device: &Arc<dyn Device>, buffer: &Buffer) -> cal_hal::Result<Arc<dyn Memory>> {
+    let bytes = spread(buffer);
+    let request = MemoryRequest {
+        bytes: (bytes.len() as u64).next_multiple_of(4096).max(4096),
+        heap: Heap::RemoteCached,
+    };
+    let memory = device.allocate(request)?;
+    memory::write(memory.as_ref(), &bytes)?;
+    Ok(memory)
 }
 
 /// The initial bytes with rows at their pitch.
