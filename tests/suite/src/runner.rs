@@ -120,7 +120,7 @@ impl Runner {
             && native::uses_floats(&program)
             && let Some(case) = native::with_ordinary_values(case)
         {
-            let cpu = oracle.create_queue().map_err(|e| one("queue", &e))?;
+            let cpu = oracle.create_queue().map_err(|e| vec![format!("queue: {e}")])?;
             let wanted = execute(oracle, &program, &case, cpu.as_ref())?;
             let found = execute(&self.device, &program, &case, queue)?;
             return self.bounded(operation, &wanted, &found);
