@@ -3,7 +3,7 @@
 # make test       install what the tests need (apt-get, as root or through sudo), then run them all
 # make install    PREFIX=/usr/local [DESTDIR=]: headers, libraries, pkg-config, CMake, the cal command
 # make ci         format, lints, make test
-# make bench      time the C samples
+# make bench      our kernels beside hand-written GLSL (and CUDA's library, where there is one)
 # make samples    build the C samples into target/recal/samples
 # make clean      remove what this file built; cargo's files stay
 
@@ -52,8 +52,9 @@ ci:
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(MAKE) test
 
-bench: samples
-	sh scripts/bench.sh $(SAMPLES)
+bench: test-deps
+	@mkdir -p $(BUILD)
+	$(CARGO) run --release -p recal-bench -- --json $(BUILD)/bench.json
 
 clean:
 	rm -rf $(BUILD)

@@ -1,0 +1,12 @@
+#version 450
+layout(local_size_x = 8, local_size_y = 8) in;
+layout(std430, binding = 0) readonly restrict buffer From { vec4 from[]; };
+layout(std430, binding = 1) writeonly restrict buffer To { vec4 to[]; };
+layout(push_constant) uniform Parameters { uint width; uint height; };
+
+void main() {
+    uvec2 at = gl_GlobalInvocationID.xy;
+    if (at.x >= width || at.y >= height) return;
+    uint i = at.y * width + at.x;
+    to[i] = from[i];
+}

@@ -1,0 +1,20 @@
+//! Speed beside hand-written GLSL, plain loops and CUDA's own library, everything in one run.
+//!
+//! ```text
+//! cases     kernels in IL, their GLSL peers, data, what must come out
+//! subject   our devices      peer   plain Vulkan      cuda   NVIDIA's library
+//! overhead  launching, compiling, loading
+//! measure   rounds in turn, medians                   report  table and JSON
+//! ```
+//!
+//! Results are checked before anything is timed.
+
+pub mod case;
+pub mod cases;
+pub mod cuda;
+pub mod measure;
+pub mod overhead;
+pub mod peer;
+pub mod report;
+pub mod run;
+pub mod subject;

@@ -1,0 +1,244 @@
+//! What is not a kernel's own time: launching, compiling, loading.
+
+use std::hint::black_box;
+use std::path::Path;
+
+use cal::{Domain, Format, Module, Place};
+use cal_il::spirv::{Assume, Formats, Mode, Target};
+
+use crate::case::{Buffer, Case, Step, Threads, Unit};
+use crate::cuda::Cuda;
+use crate::measure::{Effort, Result, Runner, Series, Timed, interleaved};
+use crate::peer::Gpu;
+use crate::subject::Ours;
+
+const EMPTY: &str = "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 1.0, 1.0, 1.0, 1.0\nmov o0, l0\nend\n";
+
+/// A kernel of one tile that writes a constant.
+fn empty_case() -> Case {
+    Case {
+        name: "empty".into(),
+        il: EMPTY.into(),
+        peer: "empty",
+        peer_groups: [1, 1, 1],
+        buffers: vec![Buffer::output("o0", [8, 8], Format::Float32x4)],
+        threads: Threads::Domain(8, 8),
+        steps: Step::of(&[], &[8]),
+        work: 1.0,
+        unit: Unit::Operation,
+        check: Box::new(|b, _| crate::case::expect_words(&b[0], [1.0f32.to_bits(); 256])),
+        host: None,
+        doubles: false,
+    }
+}
+
+/// Launches of one tile: each waited for, each polled for, and many at once.
+pub fn launches(
+    effort: Effort,
+    ours: &[&Ours],
+    gpu: Option<&Gpu>,
+    cuda: Option<&Cuda>,
+) -> Result<Vec<(&'static str, Vec<Series>)>> {
+    let case = empty_case();
+    let mut subjects = ours.iter().map(|ours| ours.prepare(&case)).collect::<Result<Vec<_>>>()?;
+    let mut peer = gpu.map(|gpu| gpu.prepare(&case)).transpose()?;
+    for runner in subjects.iter_mut().map(|s| s as &mut dyn Runner).chain(peer.as_mut().map(|p| p as _)) {
+        runner.run(1)?;
+        (case.check)(&runner.read()?, true).map_err(|e| format!("{}: {e}", runner.who()))?;
+    }
+    let modules: Vec<(String, &Ours, Module)> = ours
+        .iter()
+        .map(|ours| {
+            let module = ours.load(EMPTY)?;
+            module.bind("o0", &ours.device.allocate_2d(8, 8, Format::Float32x4, Place::Local)?)?;
+            Ok((ours.label.clone(), *ours, module))
+        })
+        .collect::<Result<_>>()?;
+
+    let mut all = Vec::new();
+    let mut waits: Vec<Timed<'_>> = Vec::new();
+    let mut polls: Vec<Timed<'_>> = Vec::new();
+    for (label, ours, module) in &modules {
+        waits.push((
+            label.clone(),
+            Box::new(|times| {
+                for _ in 0..times {
+                    ours.context.run(module, Domain::of(8, 8))?.wait()?;
+                }
+                Ok(())
+            }),
+        ));
+        polls.push((
+            label.clone(),
+            Box::new(|times| {
+                for _ in 0..times {
+                    let event = ours.context.run(module, Domain::of(8, 8))?;
+                    while !event.is_done()? {
+                        std::hint::spin_loop();
+                    }
+                }
+                Ok(())
+            }),
+        ));
+    }
+    if let Some(peer) = &mut peer {
+        waits.push(("glsl".into(), Box::new(|times| (0..times).try_for_each(|_| peer.run(1)))));
+    }
+    if let Some(cuda) = cuda {
+        waits.push(("cuda".into(), Box::new(|times| (0..times).try_for_each(|_| cuda.launch(1)))));
+    }
+    all.push(("launch and wait", interleaved(effort, &mut waits)?));
+    all.push(("launch and poll", interleaved(effort, &mut polls)?));
+    drop(waits);
+    let mut batches: Vec<Timed<'_>> = Vec::new();
+    for subject in &mut subjects {
+        batches.push((subject.who(), Box::new(|times| subject.run(times))));
+    }
+    if let Some(peer) = &mut peer {
+        batches.push(("glsl".into(), Box::new(|times| peer.run(times))));
+    }
+    if let Some(cuda) = cuda {
+        batches.push(("cuda".into(), Box::new(|times| cuda.launch(times))));
+    }
+    // Long batches: what is measured is the cost of one more launch.
+    let long = Effort { least: effort.least.max(0.005), ..effort };
+    all.push(("launch, one of many", interleaved(long, &mut batches)?));
+    Ok(all)
+}
+
+/// A kernel of about `count` instructions: arithmetic of all kinds, fetches, loops and conditions.
+pub fn long_kernel(count: usize) -> String {
+    let mut text = String::from(
+        "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+         dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\ndcl_cb cb0[16]\n\
+         dcl_literal l0, 0.5, 1.0, 2.0, 3.0\ndcl_literal l1, 1, 2, 3, 4\n\
+         mov r0, l0\nmov r1, l0\nmov r2, l0\nmov r3, l0\n",
+    );
+    let block = [
+        "sample_resource(0)_sampler(0) r1, vWinCoord0.xyxx",
+        "mad r0, r1, cb0[3].xyzw, r0",
+        "add r2.xy__, r0.zwzz, r1_neg(xyzw)",
+        "mul r3.x, r2.x, r2.y",
+        "dp4 r3.y, r0, r1",
+        "iadd r4, r4, l1.xyxy",
+        "iand r5.x, r4.y, l1.z",
+        "if_logicalnz r5.x",
+        "max r0.xyz_, r0.xyzz, r3.xxxx",
+        "else",
+        "min r0, r0, l0.wwww",
+        "endif",
+        "ishl r6, r4, l1.xxxx",
+        "ixor r4, r4, r6",
+        "frc r7, r0",
+        "ge r8.x, r7.x, l0.x",
+        "cmov_logical r0.x, r8.x, r0.y, r7.z",
+        "rcp_zeroop(fltmax) r9.x, r3.y",
+        "mad_sat r2, r9.xxxx, r0, r2",
+        "itof r10, r4",
+    ];
+    for k in 0..count {
+        text += block[k % block.len()];
+        text.push('\n');
+    }
+    text += match count % block.len() {
+        8..=11 => "endif\nadd o0, r0, r2\nend\n",
+        _ => "add o0, r0, r2\nend\n",
+    };
+    text
+}
+
+fn target() -> Target {
+    Target {
+        mode: Mode::Native,
+        float64: true,
+        int64: true,
+        int64_atomics: true,
+        int64_shared_atomics: true,
+        rte32: true,
+        rte64: true,
+        nan_preserve32: true,
+        nan_preserve64: true,
+        denorm_preserve32: false,
+        denorm_preserve64: false,
+        gradual32: true,
+        exact64: true,
+        fused64: true,
+        divides64: true,
+        roots64: true,
+        max_group: 1024,
+        max_group_size: [1024, 1024, 64],
+        max_shared: 49152,
+        max_uniform: 65536,
+    }
+}
+
+/// Text to program and program to SPIR-V: bytes of the text, and the times.
+pub fn front_end(effort: Effort) -> Result<(usize, Vec<Series>)> {
+    let text = long_kernel(1000);
+    let compiled = |text: &str| {
+        cal_il::compile(text.as_bytes()).map_err(|problems| format!("{} problems", problems.len()))
+    };
+    let program = compiled(&text)?;
+    let checked = cal_il::front(text.as_bytes()).map_err(|p| format!("{} problems", p.len()))?;
+    let assume = Assume { formats: Formats::FourWords, default_samplers: true };
+    let target = target();
+    cal_il::spirv::emit(&program, &target, assume)?;
+    let mut stages: Vec<Timed<'_>> = vec![
+        (
+            "text to checked kernel".into(),
+            Box::new(|times| {
+                (0..times).for_each(|_| drop(black_box(cal_il::front(black_box(text.as_bytes())))));
+                Ok(())
+            }),
+        ),
+        (
+            "checked kernel to program".into(),
+            Box::new(|times| {
+                (0..times).for_each(|_| drop(black_box(cal_il::lower::lower(black_box(&checked)))));
+                Ok(())
+            }),
+        ),
+        (
+            "text to program".into(),
+            Box::new(|times| {
+                (0..times).for_each(|_| drop(black_box(cal_il::compile(black_box(text.as_bytes())))));
+                Ok(())
+            }),
+        ),
+        (
+            "program to SPIR-V".into(),
+            Box::new(|times| {
+                (0..times).for_each(|_| drop(black_box(cal_il::spirv::emit(&program, &target, assume))));
+                Ok(())
+            }),
+        ),
+    ];
+    Ok((text.len(), interleaved(effort, &mut stages)?))
+}
+
+/// A kernel that was loaded before, loaded again.
+pub fn warm_loads(effort: Effort, ours: &[&Ours]) -> Result<Vec<Series>> {
+    let text = long_kernel(1000);
+    let mut subjects: Vec<Timed<'_>> = Vec::new();
+    for ours in ours {
+        let image: cal::Image = cal::compile(&text, ours.device.info().target)?.into();
+        ours.context.load(&image)?;
+        subjects.push((
+            ours.label.clone(),
+            Box::new(move |times| {
+                for _ in 0..times {
+                    drop(ours.context.load(&image)?);
+                }
+                Ok(())
+            }),
+        ));
+    }
+    interleaved(effort, &mut subjects)
+}
+
+/// Processor and number of its cores.
+pub fn processor() -> (String, usize) {
+    let text = std::fs::read_to_string(Path::new("/proc/cpuinfo")).unwrap_or_default();
+    let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
+    (name.unwrap_or("unknown").into(), std::thread::available_parallelism().map_or(1, usize::from))
+}

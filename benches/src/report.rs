@@ -1,0 +1,148 @@
+//! Results as a table and as JSON.
+
+use serde::Serialize;
+
+use crate::measure::Series;
+
+/// Everything of a run.
+#[derive(Serialize)]
+pub struct Report {
+    /// Processor.
+    pub processor: String,
+    /// Its cores that this program may use.
+    pub cores: usize,
+    /// Vulkan device of the peers and of the Vulkan backend.
+    pub vulkan: Option<String>,
+    /// Optimised build.
+    pub optimised: bool,
+    /// Rounds.
+    pub rounds: usize,
+    /// Rows.
+    pub rows: Vec<Row>,
+    /// Geometric means of ratios, by who and against whom.
+    pub means: Vec<Ratio>,
+    /// What could not be measured, and why.
+    pub notes: Vec<String>,
+}
+
+/// One kernel, or one kind of overhead.
+#[derive(Serialize)]
+pub struct Row {
+    /// Which.
+    pub name: String,
+    /// Work of one run, in `unit`s times a second; nothing for overheads.
+    pub work: Option<f64>,
+    /// Of the rates.
+    pub unit: String,
+    /// Who took how long.
+    pub entries: Vec<Entry>,
+    /// Speeds compared.
+    pub ratios: Vec<Ratio>,
+}
+
+/// How fast one was.
+#[derive(Serialize)]
+pub struct Entry {
+    /// Who.
+    pub who: String,
+    /// Median seconds of a run.
+    pub median: f64,
+    /// Least seconds of a run.
+    pub best: f64,
+    /// Work in 10^9 a second by the median; 10^6 s by it for overheads: microseconds.
+    pub rate: f64,
+}
+
+/// One speed over another.
+#[derive(Clone, Serialize)]
+pub struct Ratio {
+    /// Whose.
+    pub who: String,
+    /// Over whose.
+    pub against: String,
+    /// Above 1: faster.
+    pub ratio: f64,
+}
+
+impl Row {
+    /// A row of a kernel (with work) or an overhead (in microseconds). Ratios are ours against all others.
+    pub fn new(name: &str, work: Option<f64>, unit: &str, series: &[Series]) -> Row {
+        let entries = series
+            .iter()
+            .map(|s| {
+                let rate = match work {
+                    Some(work) => work / s.median() * 1e-9,
+                    None => s.median() * 1e6,
+                };
+                Entry { who: s.who.clone(), median: s.median(), best: s.best(), rate }
+            })
+            .collect();
+        let ours = |s: &&Series| s.who.starts_with("cpu") || s.who.starts_with("vulkan");
+        let mut ratios = Vec::new();
+        for own in series.iter().filter(ours) {
+            for other in series.iter().filter(|s| !ours(s)) {
+                ratios.push(Ratio {
+                    who: own.who.clone(),
+                    against: other.who.clone(),
+                    ratio: own.speedup(other),
+                });
+            }
+        }
+        Row { name: name.into(), work, unit: unit.into(), entries, ratios }
+    }
+
+    /// One line.
+    pub fn line(&self) -> String {
+        let mut text = format!("{:<28}", self.name);
+        for entry in &self.entries {
+            text += &format!("  {} {}", entry.who, digits(entry.rate));
+        }
+        text += &format!(" {}", self.unit);
+        for ratio in &self.ratios {
+            text += &format!("  {}/{} {:.2}", ratio.who, ratio.against, ratio.ratio);
+        }
+        text
+    }
+}
+
+fn digits(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+impl Report {
+    /// Geometric means over the kernels, and the worst, by pairs.
+    pub fn finish(&mut self) {
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for ratio in self.rows.iter().filter(|r| r.work.is_some()).flat_map(|r| &r.ratios) {
+            let pair = (ratio.who.clone(), ratio.against.clone());
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+        for (who, against) in pairs {
+            let of: Vec<(f64, &str)> = self
+                .rows
+                .iter()
+                .filter(|row| row.work.is_some())
+                .flat_map(|row| row.ratios.iter().map(move |r| (r, row.name.as_str())))
+                .filter(|(r, _)| r.who == who && r.against == against)
+                .map(|(r, name)| (r.ratio, name))
+                .collect();
+            let mean = (of.iter().map(|(r, _)| r.ln()).sum::<f64>() / of.len() as f64).exp();
+            if let Some((least, name)) = of.iter().min_by(|a, b| a.0.total_cmp(&b.0)) {
+                println!(
+                    "{who} against {against}: geometric mean {mean:.2} over {} kernels, least {least:.2} ({name})",
+                    of.len()
+                );
+            }
+            self.means.push(Ratio { who, against, ratio: mean });
+        }
+        for note in &self.notes {
+            println!("note: {note}");
+        }
+    }
+}
