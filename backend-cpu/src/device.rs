@@ -12,6 +12,7 @@ use cal_hal::{
 
 use cal_il::ir::compact::compact;
 use cal_il::ir::uniformity::Uniformity;
+use cal_il::lower::{Names, lower_named};
 
 use crate::context::Counters;
 use crate::isa_choice::{self, Isa};
@@ -182,13 +183,19 @@ impl Device for CpuDevice {
     fn load_with_text(&self, program: Arc<Program>, text: &[u8]) -> Result<Arc<dyn Kernel>> {
         let checked = self.findings.is_some();
         let mut packed = Program::clone(&program);
-        // A check that follows single registers wants them apart.
+        let mut names = Names::new();
+        // A check that follows single registers wants them apart, and by name if the text is known.
         if !checked {
             compact(&mut packed, &Uniformity::of(&program));
+        } else if let Some(named) = cal_il::front(text).ok().and_then(|kernel| lower_named(&kernel).ok())
+            && named.0.interface == program.interface
+        {
+            (packed, names) = named;
         }
         let mut code = load::load(&packed, self.isa, checked);
         if checked {
             code.text = text.into();
+            code.names = names;
         }
         let code = Arc::new(code);
         let resources = KernelResources {

@@ -30,4 +30,4 @@ mod system;
 mod wave;
 
 pub use device::CpuBackend;
-pub use observe::{Finding, Misuse, TraceStep, trace};
+pub use observe::{Area, At, Finding, Kind, Misuse, TraceAccess, TraceFlow, TraceStep, trace};

@@ -91,8 +91,19 @@ impl<'a> Loader<'a> {
         let mut resources: Vec<u32> = interface.resources.keys().copied().collect();
         resources.extend(interface.srvs.keys().filter(|n| !interface.resources.contains_key(n)));
         let typed = |(n, uav): (&u32, &Uav)| matches!(uav, Uav::Typed { .. }).then_some(*n);
+        let by_place = |map: &HashMap<u32, Place>| {
+            let start = |place: &Place| match place {
+                Place::Lds { offset, .. } | Place::Gds { offset, .. } => *offset,
+                Place::Uav(_) | Place::Srv(_) => 0,
+            };
+            map.iter().map(|(&number, place)| (start(place), number)).collect()
+        };
         let code = Code {
             rows,
+            private: rows,
+            arrays: arrays.iter().map(|(&number, &(first, _))| (first, number)).collect(),
+            lds_blocks: by_place(&lds),
+            gds_blocks: by_place(&gds),
             registers: program.registers,
             outputs: program.outputs.iter().map(|o| (o.index, o.registers)).collect(),
             lds_bytes,
@@ -130,6 +141,7 @@ impl<'a> Loader<'a> {
     fn function(&mut self, number: usize, body: &Block) {
         let end = self.label();
         self.place(self.functions[number]);
+        self.code.bodies.push((self.code.ops.len() as Pc, self.program.functions[number].label));
         self.block(body, end);
         self.place(end);
         self.emit(if number == 0 { Op::End } else { Op::EndFunction });
@@ -208,10 +220,12 @@ impl<'a> Loader<'a> {
                 } else {
                     self.block(then, middle);
                     self.place(middle);
+                    self.span = stmt.span;
                     self.emit(Op::Else { end: close });
                     self.block(otherwise, close);
                 }
                 self.place(close);
+                self.span = stmt.span;
                 self.emit(Op::EndIf { skip: end });
             }
             StmtKind::Loop { body } => {
@@ -221,6 +235,7 @@ impl<'a> Loader<'a> {
                 self.place(start);
                 self.block(body, close);
                 self.place(close);
+                self.span = stmt.span;
                 self.emit(Op::EndLoop { body: start, skip: end });
             }
             StmtKind::Switch { selector, arms } => {
@@ -229,10 +244,12 @@ impl<'a> Loader<'a> {
                 self.emit(Op::Switch { selector, labels: labels.collect() });
                 for (number, arm) in arms.iter().enumerate() {
                     let next = self.label();
+                    self.span = stmt.span;
                     self.emit(Op::Arm { number: number as u32, next });
                     self.block(&arm.body, next);
                     self.place(next);
                 }
+                self.span = stmt.span;
                 self.emit(Op::EndSwitch { skip: end });
             }
             StmtKind::Break(cond) => {

@@ -5,6 +5,7 @@ use std::slice;
 
 use cal_il::ir::{AtomicOp, Builtin, Fence, InfoSource, Width};
 use cal_il::isa::LaneOp;
+use cal_il::lower::Names;
 
 use crate::isa_choice::Handler;
 use crate::wave::Mask;
@@ -399,6 +400,18 @@ pub struct Code {
     pub text: Box<[u8]>,
     /// See `step_spans`.
     pub op_spans: Vec<Span>,
+    /// What registers are called in the kernel text, likewise.
+    pub names: Names,
+    /// Numbers of arrays, and of blocks of LDS and GDS, by first row or byte.
+    pub arrays: Vec<(u32, u32)>,
+    /// See `arrays`.
+    pub lds_blocks: Vec<(u32, u32)>,
+    /// See `arrays`.
+    pub gds_blocks: Vec<(u32, u32)>,
+    /// Rows that a thread writes: registers, then arrays.
+    pub private: u32,
+    /// Labels of the bodies, by first operation.
+    pub bodies: Vec<(Pc, Option<u32>)>,
     /// Lane operations.
     pub steps: Vec<Step>,
     /// Their operands.

@@ -4,23 +4,41 @@ mod harness;
 
 use std::sync::Arc;
 
-use backend_cpu::{CpuBackend, Misuse, trace};
+use backend_cpu::{Area, At, CpuBackend, Finding, Kind, Misuse, TraceFlow, trace};
 use cal_hal::{Backend, Bindings, Command, DeviceOptions, Extent, Format};
 use harness::{Machine, compile, grid, read};
 
-/// What a checked run of one group finds: misuse, the text of the instruction, and the thread.
-fn findings(text: &str, threads: u32) -> Vec<(Misuse, String, u32)> {
+/// What a checked run finds in `text`.
+fn check(text: &str, bind: impl FnOnce(&Machine) -> Bindings, extent: Extent) -> Vec<Finding> {
     let backend = CpuBackend::new();
     let device =
         backend.adapters()[0].open(&DeviceOptions { checks: true, ..DeviceOptions::default() }).unwrap();
     let machine = Machine { queue: device.create_queue().unwrap(), device };
-    let out = machine.surface(Format::UnsignedInt32x1, 256, 1);
-    machine.run(text, Bindings { uavs: vec![(0, out)], ..Bindings::default() }, grid(1, threads));
+    let kernel = machine.device.load_with_text(Arc::new(compile(text)), text.as_bytes()).unwrap();
+    let bindings = Arc::new(bind(&machine));
+    let ticket = machine.queue.submit(Command::Launch { kernel, bindings, extent }).unwrap();
+    machine.queue.wait(ticket).unwrap();
+    assert_eq!(machine.queue.error(ticket), None);
     let list = backend.findings();
     assert!(backend.findings().is_empty());
+    list
+}
+
+/// The same for one group with 1024 bytes as raw uav0: misuse, the instruction, and the thread.
+fn findings(text: &str, threads: u32) -> Vec<(Misuse, String, u32)> {
+    let bind = |machine: &Machine| {
+        let out = machine.surface(Format::UnsignedInt32x1, 256, 1);
+        Bindings { uavs: vec![(0, out)], ..Bindings::default() }
+    };
+    let list = check(text, bind, grid(1, threads));
     list.into_iter()
         .map(|f| (f.misuse, text[f.span.start as usize..f.span.end as usize].trim().to_owned(), f.thread))
         .collect()
+}
+
+/// Kinds and lines of what is found.
+fn lines(list: &[Finding]) -> Vec<(Misuse, u32)> {
+    list.iter().map(|f| (f.misuse, f.line.as_ref().unwrap().0)).collect()
 }
 
 const HEAD: &str = "il_cs_2_0\ndcl_num_thread_per_group 128\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 512\n\
@@ -72,17 +90,11 @@ fn findings_name_line_and_place() {
     let text = "il_cs_2_0\ndcl_num_thread_per_group 8,4\ndcl_raw_uav_id(0)\n\
         dcl_literal l0, 4000, 21, 0, 0\nieq r1.x, vAbsTid0.x, l0.y\nif_logicalnz r1.x\n\
         uav_raw_store_id(0) mem0.x, l0.x, l0.x ; far away\nendif\nend\n";
-    let backend = CpuBackend::new();
-    let device =
-        backend.adapters()[0].open(&DeviceOptions { checks: true, ..DeviceOptions::default() }).unwrap();
-    let machine = Machine { queue: device.create_queue().unwrap(), device };
-    let kernel = machine.device.load_with_text(Arc::new(compile(text)), text.as_bytes()).unwrap();
-    let out = machine.surface(Format::UnsignedInt32x1, 256, 1);
-    let bindings = Arc::new(Bindings { uavs: vec![(0, out)], ..Bindings::default() });
-    let extent = Extent::Grid { groups: [4, 1, 1], block: [8, 4, 1] };
-    let ticket = machine.queue.submit(Command::Launch { kernel, bindings, extent }).unwrap();
-    machine.queue.wait(ticket).unwrap();
-    let list = backend.findings();
+    let bind = |machine: &Machine| {
+        let out = machine.surface(Format::UnsignedInt32x1, 256, 1);
+        Bindings { uavs: vec![(0, out)], ..Bindings::default() }
+    };
+    let list = check(text, bind, Extent::Grid { groups: [4, 1, 1], block: [8, 4, 1] });
     assert_eq!(list.len(), 1, "{list:?}");
     // Column 21 is column 5 of group 2.
     let row = list[0].position[1];
@@ -92,6 +104,11 @@ fn findings_name_line_and_place() {
         list[0]
             .to_string()
             .starts_with("kernel line 7, `uav_raw_store_id(0) mem0.x, l0.x, l0.x`: thread (21, ")
+    );
+    assert!(
+        list[0].to_string().ends_with("of group 2, accesses uav0[byte 4000], out of range"),
+        "{}",
+        list[0]
     );
 }
 
@@ -148,4 +165,297 @@ fn pixels_are_named_by_their_place() {
         // Only the thread whose centre is (10.5, 5.5) reads r1.
         assert_eq!(read.map(|f| f.position), Some([10, 5, 0]), "{width}: {list:?}");
     }
+}
+
+/// A kernel of one group with two blocks of LDS and raw uav0 of 1024 bytes. `r0.x` is the thread, `r0.y` four times that.
+fn group(threads: u32, body: &str) -> Vec<Finding> {
+    let text = format!(
+        "il_cs_2_0 dcl_num_thread_per_group {threads} dcl_raw_uav_id(0) dcl_lds_id(0) 512 dcl_lds_id(1) 512 \
+         dcl_literal l0, 0, 1, 2, 3 dcl_literal l1, 4, 64, 100, 512\n\
+         mov r0.x, vTidInGrpFlat0.x\nishl r0._y__, r0.x, l0.z\n{body}\nend\n"
+    );
+    let bind = |machine: &Machine| {
+        let out = machine.surface(Format::UnsignedInt32x1, 256, 1);
+        Bindings { uavs: vec![(0, out)], ..Bindings::default() }
+    };
+    check(&text, bind, grid(1, threads))
+}
+
+#[test]
+fn copies_and_unused_components_are_no_reads() {
+    // r1.yzw were never written, and nothing depends on them.
+    let body = "mov r1.x, r0.x\nmov r2, r1\niadd r3, r2, r2\nuav_raw_store_id(0) mem0.x___, r0.y, r3.x";
+    assert_eq!(group(64, body), []);
+    // Here something does, by way of a copy and a sum; what was read first is told, by name.
+    let list =
+        group(64, "mov r1.x, r0.x\nmov r2, r1\niadd r3, r2, r2\nuav_raw_store_id(0) mem0.x___, r0.y, r3.z");
+    assert_eq!(lines(&list), [(Misuse::Uninitialized, 5)]);
+    assert_eq!((list[0].what.as_str(), list[0].thread), ("r1.z", 0));
+    // A choice depends on what it chooses: for threads below 2 on r5, which nobody wrote.
+    let choice = "ult r1.x, r0.x, l0.z\ncmov_logical r2.x, r1.x, r5.x, r0.x\nuav_raw_store_id(0) mem0.x___, r0.y, r2.x";
+    let list = group(64, choice);
+    assert_eq!(lines(&list), [(Misuse::Uninitialized, 5)]);
+    assert_eq!((list[0].what.as_str(), list[0].thread), ("r5.x", 0));
+    assert_eq!(group(64, &choice.replace("ult", "ilt").replace("l0.z", "l0.x")), []);
+}
+
+#[test]
+fn conditions_addresses_and_outputs_are_reads() {
+    let one = |body: &str| {
+        let list = group(64, body);
+        assert_eq!(list.len(), 1, "{body}: {list:?}");
+        (list[0].misuse, list[0].what.clone())
+    };
+    let read = |name: &str| (Misuse::Uninitialized, name.to_owned());
+    assert_eq!(one("if_logicalnz r4.w\nmov r1.x, r0.x\nendif"), read("r4.w"));
+    assert_eq!(one("whileloop\nbreak_logicalz r4.y\nendloop"), read("r4.y"));
+    assert_eq!(one("lds_load_id(0) r1.x, r6.z"), read("r6.z"));
+    let text = "il_ps_2_0\ndcl_output_generic o0\nmov o0, r3.xyxy\nend\n";
+    let out = |format| {
+        move |m: &Machine| Bindings { outputs: vec![(0, m.surface(format, 8, 8))], ..Bindings::default() }
+    };
+    let extent = Extent::Domain { x: 0, y: 0, width: 8, height: 8 };
+    let list = check(&text.replace("mov", "mov r3.x, vObjIndex0.x\nmov"), out(Format::Float32x4), extent);
+    assert_eq!((lines(&list), list[0].what.as_str()), (vec![(Misuse::Uninitialized, 4)], "r3.y"));
+    // What the format does not store does not matter.
+    assert_eq!(
+        check(&text.replace("mov", "mov r3.x, vObjIndex0.x\nmov"), out(Format::Float32x1), extent),
+        []
+    );
+}
+
+#[test]
+fn elements_of_arrays_that_were_never_written() {
+    let body = "umod r1.x, r0.x, l1.x\nmov x0[r1.x].xy, r0.xx\nmov r2.xyz, x0[r1.x].xyz\n\
+        uav_raw_store_id(0) mem0.x___, r0.y, r2.Z";
+    let text = |component: &str| body.replace('Z', component);
+    let run = |body: String| {
+        let text = format!(
+            "il_cs_2_0 dcl_num_thread_per_group 64 dcl_raw_uav_id(0) dcl_indexed_temp_array x0[4]\n\
+             dcl_literal l0, 0, 1, 2, 3 dcl_literal l1, 4, 64, 100, 512\n\
+             mov r0.x, vTidInGrpFlat0.x\nishl r0._y__, r0.x, l0.z\n{body}\nend\n"
+        );
+        let bind = |m: &Machine| Bindings {
+            uavs: vec![(0, m.surface(Format::UnsignedInt32x1, 256, 1))],
+            ..Bindings::default()
+        };
+        check(&text, bind, grid(1, 64))
+    };
+    assert_eq!(run(text("y")), []);
+    let list = run(text("z"));
+    assert_eq!((lines(&list), list[0].what.as_str()), (vec![(Misuse::Uninitialized, 7)], "x0[0].z"));
+}
+
+#[test]
+fn races_within_a_wave() {
+    let raced = |body: &str| {
+        let list = group(64, body);
+        assert!(list.iter().all(|f| f.misuse == Misuse::Race), "{body}: {list:?}");
+        list.iter().map(|f| f.line.as_ref().unwrap().0).collect::<Vec<_>>()
+    };
+    // All lanes store to one word: different values race, the same value does not.
+    assert_eq!(raced("lds_store_id(0) l0.x, r0.x"), [4]);
+    assert_eq!(raced("lds_store_id(0) l0.x, l0.y"), []);
+    assert_eq!(raced("uav_raw_store_id(0) mem0.x___, l0.x, r0.x"), [4]);
+    // Later instructions: writing again, or reading, what a neighbour wrote wants a fence of that memory.
+    let next = "lds_store_id(0) r0.y, r0.x\nFENCE\nixor r1.x, r0.y, l1.x\n";
+    let load = format!("{next}lds_load_id(0) r2.x, r1.x");
+    let store = format!("{next}lds_store_id(0) r1.x, r0.x");
+    for again in [load, store] {
+        assert_eq!(raced(&again.replace("FENCE", "nop")), [7], "{again}");
+        assert_eq!(raced(&again.replace("FENCE", "fence_lds")), []);
+        assert_eq!(raced(&again.replace("FENCE", "fence_threads")), []);
+        assert_eq!(raced(&again.replace("FENCE", "fence_memory")), [7]);
+    }
+    // In lockstep a neighbour has read the old value before it is overwritten.
+    assert_eq!(raced("ixor r1.x, r0.y, l1.x\nlds_load_id(0) r2.x, r1.x\nlds_store_id(0) r0.y, r0.x"), []);
+    // Blocks are memories of their own; bytes of one word do not meet.
+    assert_eq!(raced("lds_store_id(0) r0.y, r0.x\nixor r1.x, r0.y, l1.x\nlds_load_id(1) r2.x, r1.x"), []);
+    assert_eq!(raced("lds_store_byte_id(0) r0.x, r0.x\nlds_load_ubyte_id(0) r2.x, r0.x"), []);
+    assert_eq!(raced("lds_store_byte_id(0) r0.x, r0.x\nlds_load_id(0) r2.x, r0.x"), [5]);
+    // Atomics do not race among themselves, but with a plain load.
+    assert_eq!(raced("lds_add_id(0) l0.x, l0.y\nlds_add_id(0) l0.x, l0.y"), []);
+    assert_eq!(raced("lds_add_id(0) l0.x, l0.y\nlds_load_id(0) r2.x, l0.x"), [5]);
+    assert_eq!(raced("lds_add_id(0) l0.x, l0.y\nfence_lds\nlds_load_id(0) r2.x, l0.x"), []);
+}
+
+#[test]
+fn races_between_waves_want_barriers_of_their_memory() {
+    let raced = |body: &str| {
+        group(128, body).iter().map(|f| (f.misuse, f.line.as_ref().unwrap().0)).collect::<Vec<_>>()
+    };
+    let uav = "uav_raw_store_id(0) mem0.x___, r0.y, r0.x\nFENCE\nixor r1.x, r0.x, l1.y\nishl r1.x, r1.x, l0.z\n\
+        uav_raw_load_id(0) r2.x, r1.x";
+    for (fence, expected) in [
+        ("fence_threads_memory", vec![]),
+        ("fence_threads_lds", vec![(Misuse::Race, 8)]),
+        ("fence_memory", vec![(Misuse::Race, 4), (Misuse::Race, 8)]),
+    ] {
+        assert_eq!(raced(&uav.replace("FENCE", fence)), expected, "{fence}");
+    }
+    // Reading what another wave overwrites later is no race in one wave, but it is between waves.
+    let turn =
+        "ixor r1.x, r0.x, l1.y\nishl r1.x, r1.x, l0.z\nlds_load_id(0) r2.x, r1.x\nlds_store_id(0) r0.y, r0.x";
+    let list = group(128, turn);
+    assert_eq!(lines(&list), [(Misuse::Race, 6), (Misuse::Race, 7)], "{list:?}");
+    assert_eq!(list[1].what, "writes lds0[byte 256], which thread 0 uses too");
+}
+
+#[test]
+fn races_on_typed_and_structured_memory() {
+    let run = |body: &str| {
+        let text = format!(
+            "il_cs_2_0 dcl_num_thread_per_group 64 dcl_uav_id(0)_type(2d)_fmtx(uint) dcl_struct_uav_id(1) 16\n\
+             dcl_literal l0, 0, 1, 2, 3\nmov r0, vTidInGrpFlat0.x\nishr r1.x, r0.x, l0.y\nmov r1.y, l0.x\n{body}\nend\n"
+        );
+        let bind = |m: &Machine| Bindings {
+            uavs: vec![
+                (0, m.surface(Format::UnsignedInt32x1, 64, 2)),
+                (1, m.surface(Format::UnsignedInt32x1, 256, 1)),
+            ],
+            ..Bindings::default()
+        };
+        check(&text, bind, grid(1, 64))
+            .iter()
+            .map(|f| (f.misuse, f.line.as_ref().unwrap().0, f.what.clone()))
+            .collect::<Vec<_>>()
+    };
+    // Threads 2 k and 2 k + 1 store to one element.
+    let list = run("uav_store_id(0) r1.xyyy, r0");
+    assert_eq!(list, [(Misuse::Race, 6, "writes uav0(0, 0), which thread 0 uses too".into())]);
+    assert_eq!(run("mov r1.x, r0.x\nuav_store_id(0) r1.xyyy, r0"), []);
+    let list = run("uav_struct_store_id(1) mem0.x___, r1.xy, r0.x");
+    assert_eq!(list.iter().map(|f| (f.0, f.1)).collect::<Vec<_>>(), [(Misuse::Race, 6)], "{list:?}");
+    assert_eq!(run("mov r1.x, r0.x\nuav_struct_store_id(1) mem0.x___, r1.xy, r0.x"), []);
+}
+
+#[test]
+fn barriers_that_a_wave_misses() {
+    // Wave 1 goes around the barrier.
+    let list = group(128, "ult r1.x, r0.x, l1.y\nif_logicalnz r1.x\nfence_threads\nendif");
+    assert_eq!(lines(&list), [(Misuse::DivergentBarrier, 6)]);
+    assert_eq!(list[0].thread, 64);
+    // The waves wait at different ones.
+    let list =
+        group(128, "ult r1.x, r0.x, l1.y\nif_logicalnz r1.x\nfence_threads\nelse\nfence_threads_lds\nendif");
+    assert_eq!(lines(&list), [(Misuse::DivergentBarrier, 6)]);
+    // Who has returned counts as arrived.
+    assert_eq!(group(128, "uge r1.x, r0.x, l1.y\nif_logicalnz r1.x\nret_dyn\nendif\nfence_threads"), []);
+}
+
+#[test]
+fn everything_that_can_be_missed() {
+    let text = |body: &str| {
+        format!(
+            "il_cs_2_0 dcl_num_thread_per_group 64 dcl_raw_uav_id(0) dcl_uav_id(1)_type(2d)_fmtx(float)\n\
+             dcl_lds_id(0) 256 dcl_indexed_temp_array x0[4] dcl_cb cb0[16]\n\
+             dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
+             dcl_literal l0, 0, 1, 2, 3 dcl_literal l1, -1, 4, 8, 0x80000000 dcl_literal l2, 7.5, 8.0, -0.5, 0x7FC00000\n\
+             mov r0.x, vTidInGrpFlat0.x\nmov r1, l0.x\n{body}\nend\n"
+        )
+    };
+    let run = |body: &str| {
+        let bind = |m: &Machine| Bindings {
+            uavs: vec![
+                (0, m.surface(Format::UnsignedInt32x1, 64, 1)),
+                (1, m.surface(Format::Float32x1, 8, 4)),
+            ],
+            resources: vec![(0, m.surface(Format::Float32x1, 8, 4))],
+            constants: vec![(0, m.surface(Format::Float32x4, 16, 1))],
+            global: Some(m.surface(Format::Float32x4, 16, 1)),
+            ..Bindings::default()
+        };
+        let list = check(&text(body), bind, grid(1, 64));
+        list.into_iter().map(|f| (f.misuse, f.what)).collect::<Vec<_>>()
+    };
+    for (body, what) in [
+        ("uav_raw_load_id(0) r2.x, l1.x", "uav0[byte 4294967295]"),
+        ("uav_add_id(0) l1.w, l0.y", "uav0[byte 2147483648]"),
+        ("uav_store_id(1) l1.zxxx, l0", "uav1(8, -1)"),
+        ("uav_load_id(1) r2, l1.xyxx", "uav1(-1, 4)"),
+        ("lds_store_id(0) l1.w, l0.x", "lds0[byte 2147483648]"),
+        ("mov x0[r1.x + 4], l0", "x0[4]"),
+        ("mov r1.x, l1.x\nmov r2, x0[r1.x]", "x0[-1]"),
+        ("mov r1.x, l1.w\nmov r2, cb0[r1.x]", "cb0[-2147483648]"),
+        ("mov g[r1.x + 16], l0", "g[16]"),
+        ("mov r1.x, l1.x\nmov r2, g[r1.x]", "g[-1]"),
+        ("load_resource(0) r2, l1.zxxx", "i0(8, -1)"),
+        ("sample_resource(0)_sampler(0) r2, l2.yxxx", "i0(8.0, 7.5)"),
+        ("sample_resource(0)_sampler(0) r2, l2.wzzz", "i0(NaN, -0.5)"),
+    ] {
+        assert_eq!(run(body), [(Misuse::OutOfRange, what.to_owned())], "{body}");
+    }
+    for body in [
+        "uav_store_id(1) l0.wwww, l2",
+        "mov x0[r1.x + 3], l0",
+        "mov r2, cb0[r1.x + 15]",
+        "load_resource(0) r2, l0.wwww",
+        "mov r1.y, l0.y\nsample_resource(0)_sampler(0) r2, r1.xxxx",
+    ] {
+        assert_eq!(run(body), [], "{body}");
+    }
+}
+
+#[test]
+fn a_trace_shows_memory_and_flow() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_lds_id(3) 256\n\
+        dcl_indexed_temp_array x1[4]\ndcl_literal l0, 2, 1, 5, 0\n\
+        ishl r0.x, vAbsTid0.x, l0.x\nmov r1.x, l0.y\nmov x1[r1.x + 1].xy, r0.xxxx\nmov r2.x, x1[2].y\n\
+        lds_store_id(3) r0.x, l0.z\nlds_load_id(3) r3.x, r0.x\nfence_threads_lds\nlds_add_id(3) r0.x, l0.y\n\
+        whileloop\niadd r1.x, r1.x, l0.y\nieq r4.x, r1.x, l0.z\nbreak_logicalnz r4.x\nendloop\n\
+        if_logicalz r1.x\nmov r5.x, l0.x\nelse\nmov r5.x, l0.y\nendif\n\
+        switch r1.x\ncase 1\nbreak\ncase 5\ncall 7\nbreak\ndefault\nbreak\nendswitch\n\
+        uav_raw_store_id(0) mem0.xy__, r0.x, r1.x\nendmain\nfunc 7\niadd r1.x, r1.x, l0.y\nret\nend\n";
+    let machine = Machine::new();
+    let out = machine.surface(Format::UnsignedInt32x1, 256, 1);
+    let bindings = Bindings { uavs: vec![(0, out)], ..Bindings::default() };
+    let (mut accesses, mut flows) = (Vec::new(), Vec::new());
+    // As people see it, with loads that nothing uses.
+    let (program, _) = cal_il::lower::lower_named(&cal_il::front(text.as_bytes()).unwrap()).unwrap();
+    trace(&program, &bindings, grid(1, 64), [3, 0, 0], &mut |step| {
+        let word = text[step.span.start as usize..].split_whitespace().next().unwrap();
+        if let Some(a) = step.access {
+            assert!(!a.outside);
+            let words: Vec<u32> = a.words.iter().map(|(_, word)| *word).collect();
+            accesses.push((a.kind, a.area, a.at, words));
+        }
+        flows.extend(step.flow.map(|flow| (word, flow)));
+    })
+    .unwrap();
+    let (array, lds, byte) = (Area::Array(1), Area::Lds(3), At::Byte(12));
+    assert_eq!(
+        accesses,
+        [
+            (Kind::Write, array, At::Element(2), vec![12, 12]),
+            (Kind::Read, array, At::Element(2), vec![12]),
+            (Kind::Write, lds, byte, vec![5]),
+            (Kind::Read, lds, byte, vec![5]),
+            (Kind::Atomic, lds, byte, vec![5, 6]),
+            (Kind::Write, Area::Uav(0), byte, vec![6, 6]),
+        ]
+    );
+    use TraceFlow as F;
+    let expected = [
+        ("fence_threads_lds", F::Fence),
+        ("whileloop", F::Iteration(1)),
+        ("break_logicalnz", F::Condition(false)),
+        ("whileloop", F::Iteration(2)),
+        ("break_logicalnz", F::Condition(false)),
+        ("whileloop", F::Iteration(3)),
+        ("break_logicalnz", F::Condition(false)),
+        ("whileloop", F::Iteration(4)),
+        ("break_logicalnz", F::Condition(true)),
+        ("whileloop", F::LoopEnd(4)),
+        ("if_logicalz", F::Condition(false)),
+        ("switch", F::Case(5)),
+        ("call", F::Call(7)),
+        ("break", F::Condition(true)),
+    ];
+    let shown: Vec<_> =
+        flows.iter().filter(|(_, flow)| !matches!(flow, F::Return(_) | F::End)).copied().collect();
+    assert_eq!(shown, expected);
+    let back = flows.iter().position(|(_, flow)| *flow == F::Return(7));
+    let called = flows.iter().position(|(_, flow)| *flow == F::Call(7));
+    assert!(back > called && back.is_some(), "{flows:?}");
+    assert_eq!(flows.last().map(|(_, flow)| *flow), Some(F::End));
 }

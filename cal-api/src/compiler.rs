@@ -38,14 +38,32 @@ pub fn compile(text: impl AsRef<[u8]>, target: u32) -> Result<Object> {
     Ok(object)
 }
 
-/// The program of a text.
-pub(crate) fn program(text: &[u8], target: Target) -> Result<Program> {
-    let kernel = kernel(text)?;
+/// Everything that there is to say about a text, errors and warnings; no errors if it compiles for the target.
+///
+/// ```
+/// let found = cal::diagnose("il_ps_2_0\nfrobnicate r0, r1\nmov r0, l9\nend\n", 8)?;
+/// let rules: Vec<_> = found.iter().map(|d| d.rule).collect();
+/// assert_eq!(rules, ["unknown-opcode", "undeclared"]);
+/// # Ok::<(), cal::Error>(())
+/// ```
+pub fn diagnose(text: impl AsRef<[u8]>, target: u32) -> Result<Vec<Diagnostic>> {
+    let target = Target::from_value(target)
+        .ok_or_else(|| Error::invalid(format!("target: {target} is no value of CALtarget")))?;
+    Ok(read(text.as_ref(), target).map_or_else(|errors| errors, |program| program.warnings))
+}
+
+fn read(text: &[u8], target: Target) -> Result<Program, Vec<Diagnostic>> {
+    let kernel = cal_il::front(text)?;
     let newer = newer_instructions(&kernel, target);
     if !newer.is_empty() {
-        return Err(refused(&newer, text));
+        return Err(newer);
     }
-    cal_il::lower::lower(&kernel).map_err(|e| refused(&e, text))
+    cal_il::lower::lower(&kernel)
+}
+
+/// The program of a text.
+pub(crate) fn program(text: &[u8], target: Target) -> Result<Program> {
+    read(text, target).map_err(|e| refused(&e, text))
 }
 
 /// The checked kernel of a text.

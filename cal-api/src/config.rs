@@ -176,7 +176,7 @@ pub const VARIABLES: &[Variable] = &[
         values: "comma-separated list of `checks`",
         default: "none",
         doc: "`checks`: on the CPU, reads of registers that were never written, accesses out of range, races between \
-              waves of a group and barriers in divergent flow are told in the log, with line of the kernel and thread; \
+              threads of a group and barriers in divergent flow are told in the log, with line of the kernel and thread; \
               kernels run many times slower (`docs/language.md`). On Vulkan, the validation layers are asked for.",
         parse: |config, text| {
             for word in text.split(',').map(str::trim).filter(|w| !w.is_empty()) {

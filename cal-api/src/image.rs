@@ -44,6 +44,19 @@ pub struct Object(Vec<u8>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image(Vec<u8>);
 
+/// What is listed of the code for one target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// Name of the target, without `CAL_TARGET_`.
+    pub target: &'static str,
+    /// Compute rather than pixel.
+    pub compute: bool,
+    /// IL text in canonical form.
+    pub il: String,
+    /// The SPIR-V module for a device that can do everything; `None` if the text does not compile for the target.
+    pub spirv: Option<String>,
+}
+
 /// Kernel text for one target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Encoding<'d> {
@@ -124,6 +137,11 @@ impl Image {
         &self.0
     }
 
+    /// What [`Image::disassemble`] prints, target by target.
+    pub fn listings(&self) -> Result<Vec<Listing>> {
+        listings(&self.0)
+    }
+
     /// Values of `CALtarget` that the image has code for.
     pub fn targets(&self) -> Vec<u32> {
         read::encodings(&self.0).map(|e| e.iter().map(|e| e.target.value).collect()).unwrap_or_default()
@@ -165,17 +183,24 @@ fn checked<'b>(bytes: &'b [u8], what: &str) -> Result<&'b [u8]> {
 }
 
 fn disassemble(bytes: &[u8], mut line: impl FnMut(&str)) -> Result<()> {
-    for encoding in read::encodings(bytes)? {
-        let stage = if encoding.compute { "compute" } else { "pixel" };
-        line(&format!("; target {}, {stage} program, IL\n", encoding.target.name));
-        for text in listing::il(encoding.text).lines() {
-            line(&format!("{text}\n"));
-        }
-        let Ok(program) = compiler::program(encoding.text, encoding.target) else { continue };
-        line(&format!("; target {}, {stage} program, SPIR-V\n", encoding.target.name));
-        for text in listing::spirv(&program).lines() {
-            line(&format!("{text}\n"));
+    for listing in listings(bytes)? {
+        let stage = if listing.compute { "compute" } else { "pixel" };
+        let name = listing.target;
+        for (what, text) in [("IL", Some(&listing.il)), ("SPIR-V", listing.spirv.as_ref())] {
+            let Some(text) = text else { continue };
+            line(&format!("; target {name}, {stage} program, {what}\n"));
+            text.lines().for_each(|text| line(&format!("{text}\n")));
         }
     }
     Ok(())
+}
+
+fn listings(bytes: &[u8]) -> Result<Vec<Listing>> {
+    let list = read::encodings(bytes)?.into_iter().map(|encoding| Listing {
+        target: encoding.target.name,
+        compute: encoding.compute,
+        il: listing::il(encoding.text),
+        spirv: compiler::program(encoding.text, encoding.target).ok().map(|program| listing::spirv(&program)),
+    });
+    Ok(list.collect())
 }

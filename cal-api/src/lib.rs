@@ -26,22 +26,23 @@
 //! handles. Where the documents leave room, `docs/api-choices.md` says what this implementation does.
 
 pub use cal_hal::{DomainParam, FloatMode, Format, Sampler, Wrap};
+pub use cal_il::diagnostic::{Diagnostic, Severity};
 
-pub use crate::compiler::compile;
+pub use crate::compiler::{compile, diagnose};
 pub use crate::config::{Config, Trace};
 pub use crate::context::Context;
 pub use crate::counter::{Counter, CounterType};
 pub use crate::device::{Device, DeviceInfo};
 pub use crate::error::{CalResult, Error, Result};
 pub use crate::event::Event;
-pub use crate::image::{Image, Object};
+pub use crate::image::{Image, Listing, Object};
 pub use crate::launch::{Domain, Grid};
 pub use crate::map::{Element, Map};
 pub use crate::mem::Mem;
 pub use crate::module::{FuncInfo, Module, Name};
 pub use crate::resource::{Place, Resource};
 pub use crate::runtime::{Runtime, register_backend};
-pub use crate::step::{Step, Threads};
+pub use crate::step::{Access, AccessKind, Area, At, Flow, Step, Threads};
 pub use crate::symbol::Symbol;
 
 pub mod config;

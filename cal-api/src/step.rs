@@ -1,10 +1,11 @@
 //! Following one thread of a launch, instruction by instruction.
 //!
 //! Input: a module with everything bound, the text of its kernel, and a thread. Output: a [`Step`] for each IL
-//! instruction that the thread executes and that computes or touches memory. The tile or group of the thread runs, on
+//! instruction that the thread executes. The tile or group of the thread runs, on
 //! the host and before the function returns; its stores are made, those of other tiles and groups are not. Only the CPU
 //! backend has memory that can be looked into in this way: modules of other devices are refused.
 
+pub use backend_cpu::{Area, At, Kind as AccessKind, TraceAccess as Access, TraceFlow as Flow};
 use cal_hal::Extent;
 use cal_il::diagnostic::Span;
 use cal_il::ir::Reg;
@@ -24,7 +25,7 @@ pub enum Threads {
 }
 
 /// An IL instruction that the thread executed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Line of the kernel text, from 1.
     pub line: u32,
@@ -32,6 +33,10 @@ pub struct Step {
     pub text: String,
     /// Components of `r#` and `o#` that it wrote, and their values; by name.
     pub writes: Vec<(String, u32)>,
+    /// What it touched in memory, arrays among it, in this order.
+    pub accesses: Vec<Access>,
+    /// Where it went, if it is an instruction of flow.
+    pub flow: Option<Flow>,
 }
 
 impl Module {
@@ -76,10 +81,16 @@ impl Module {
         };
         self.context().finish()?;
         let bound = self.bound(None)?;
-        let mut open = Open { text, span: None, writes: Vec::new() };
+        let mut open = Open { text, span: None, writes: Vec::new(), accesses: Vec::new(), flow: None };
         let outcome = backend_cpu::trace(&program, &bound.bindings, extent, thread, &mut |step| {
             let writes = step.writes.iter().filter_map(|(reg, word)| Some((*reg, names.get(reg)?, *word)));
             open.add(step.span, writes, &mut sink);
+            open.accesses.extend(step.access);
+            // The operations before it, if any, have computed the condition.
+            if step.flow.is_some() {
+                open.flow = step.flow;
+                open.close(&mut sink);
+            }
         });
         open.close(&mut sink);
         outcome.map_err(|e| Error::backend("tracing a thread, which needs a CPU device", e))
@@ -91,6 +102,8 @@ struct Open<'t> {
     text: &'t [u8],
     span: Option<Span>,
     writes: Vec<(Reg, String, u32)>,
+    accesses: Vec<Access>,
+    flow: Option<Flow>,
 }
 
 impl Open<'_> {
@@ -127,6 +140,7 @@ impl Open<'_> {
         let end = (span.end as usize).clamp(start, self.text.len());
         let line = 1 + self.text[..start].iter().filter(|&&byte| byte == b'\n').count() as u32;
         let text = String::from_utf8_lossy(&self.text[start..end]).trim().to_owned();
-        sink(Step { line, text, writes });
+        let (accesses, flow) = (std::mem::take(&mut self.accesses), self.flow.take());
+        sink(Step { line, text, writes, accesses, flow });
     }
 }

@@ -27,9 +27,14 @@ pub mod lower;
 pub mod spirv;
 pub mod text;
 
-/// Text to checked kernel: [`text::parse`], then [`check::check`].
+/// Text to checked kernel: [`text::parse`], then [`check::check`]. Statements that cannot be read do not keep the others
+/// from being checked: the diagnostics are those of both.
 pub fn front(text: &[u8]) -> Result<inst::Kernel, Vec<diagnostic::Diagnostic>> {
-    check::check(&text::parse(text)?)
+    let read = text::read(text);
+    if read.errors.is_empty() {
+        return check::check(&read.ast);
+    }
+    Err(check::beside(read.errors, &read.ast, read.lost))
 }
 
 /// Text to program: [`front`], then [`lower::lower`]. Warnings are in [`ir::Program::warnings`].

@@ -232,3 +232,36 @@ fn mutate(random: &mut Random, seeds: &[(String, Vec<u8>)], text: &mut Vec<u8>) 
         }
     }
 }
+
+/// Rule and line of each error of a text.
+fn errors(text: &str) -> Vec<(&'static str, usize)> {
+    let all = cal_il::front(text.as_bytes()).expect_err(text);
+    let errors = all.iter().filter(|d| d.severity == Severity::Error);
+    errors.map(|d| (d.rule, position(text.as_bytes(), d.span.start).0)).collect()
+}
+
+#[test]
+fn one_reading_tells_of_spelling_and_of_meaning() {
+    // Two statements that cannot be read, two that are illegal, in the order of the text.
+    let text = "il_ps_2_0\ndcl_output_generic o0\nmov r0, l7\nmull r1, r0, r0\nadd r2, r0\nmov r3, cb3[0]\n\
+        mov o0, r1\nend\n";
+    assert_eq!(
+        errors(text),
+        [("undeclared", 3), ("unknown-opcode", 4), ("operand-count", 5), ("undeclared", 6)]
+    );
+}
+
+#[test]
+fn what_follows_from_an_unreadable_statement_is_not_told() {
+    // The declaration of o0 is lost: using it is no mistake of its own. Nor is `endif`, whose `if` is lost.
+    assert_eq!(
+        errors("il_ps_2_0\ndcl_outptu_generic o0\nmov o0, r1\nend\n").iter().map(|e| e.1).collect::<Vec<_>>(),
+        [2]
+    );
+    let text = "il_ps_2_0\ndcl_output_generic o0\nif_logicalnz\nmov o0, r1\nendif\nmov r0, l7\nend\n";
+    let lines: Vec<_> = errors(text).iter().map(|e| e.1).collect();
+    assert_eq!(lines.last(), Some(&6), "{lines:?}");
+    assert!(!lines.contains(&5), "{lines:?}");
+    // A text that breaks off.
+    assert_eq!(errors("il_ps_2_0\nif_logicalnz r0.x\nmov r0, l7\n"), [("undeclared", 3), ("missing-end", 3)]);
+}

@@ -14,6 +14,7 @@ pub mod words;
 
 pub use block::{Block, InUse};
 pub use buffer::view_of;
+pub use filter::split;
 pub use texture::TexelCache;
 pub use view::View;
 

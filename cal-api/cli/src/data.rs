@@ -104,10 +104,14 @@ pub(crate) fn extent(text: &str) -> Result<(u32, u32), String> {
 fn shape(text: &str) -> Result<Shape, String> {
     let (extent_text, format) = text.split_once(':').ok_or("expected WIDTH[xHEIGHT]:FORMAT")?;
     let (width, height) = extent(extent_text)?;
-    let upper = format.to_ascii_uppercase();
+    Ok(Shape { width, height, format: self::format(format)? })
+}
+
+/// A format by its name in any case, without `CAL_FORMAT_`.
+pub(crate) fn format(text: &str) -> Result<Format, String> {
+    let upper = text.to_ascii_uppercase();
     let format = Format::ALL.iter().copied().find(|f| f.name() == upper);
-    let format = format.ok_or_else(|| format!("no format is called `{upper}`; one is float32_4"))?;
-    Ok(Shape { width, height, format })
+    format.ok_or_else(|| format!("no format is called `{upper}`; one is float32_4"))
 }
 
 /// `2.5` is a float, `7i` and `0x1f` are integers.

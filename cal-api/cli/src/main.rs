@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cal::target::{TARGETS, Target};
-use cal::{Image, Runtime};
+use cal::{Diagnostic, Image, Runtime, Severity};
+use cal_il::diagnostic::position;
 use clap::{Parser, Subcommand};
+use serde_json::{Value, json};
 
 /// AMD IL kernels and the devices that run them.
 #[derive(Parser)]
@@ -40,19 +42,16 @@ enum Command {
         /// Target by name or number, e.g. cypress, 770, 8; several make an image for each
         #[arg(short, long, default_value = "cypress", value_parser = target)]
         target: Vec<Target>,
+        /// Print what there is to say as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Run a kernel once or several times and time it
     Run(run::Arguments),
     /// Follow one thread of a kernel: the registers that each instruction writes
     Trace(trace::Arguments),
     /// Show what a kernel binds, what it consists of, and what would limit it on a device of the time
-    Analyze {
-        /// IL text
-        kernel: PathBuf,
-        /// Device that the figures are for
-        #[arg(short, long, default_value = "cypress", value_parser = analyze::device)]
-        device: cal_il::ir::analyze::Target,
-    },
+    Analyze(analyze::Arguments),
     /// Print completions for a shell
     Completions {
         /// Which
@@ -68,6 +67,9 @@ enum Command {
     Disassemble {
         /// Image or IL text
         file: PathBuf,
+        /// Print the listing as JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -122,12 +124,58 @@ fn yes(value: bool) -> &'static str {
     if value { "yes" } else { "no" }
 }
 
-fn compile(kernel: &Path, output: Option<&Path>, targets: &[Target]) -> Outcome {
+/// Prints JSON for people and programs: indented, with a newline.
+pub(crate) fn print_json(value: &Value) {
+    println!("{value:#}");
+}
+
+/// A diagnostic and its place.
+pub(crate) fn diagnostic(d: &Diagnostic, text: &[u8]) -> Value {
+    let (line, column) = position(text, d.span.start);
+    let severity = if d.severity == Severity::Error { "error" } else { "warning" };
+    json!({
+        "severity": severity, "rule": d.rule, "message": d.message, "note": d.note,
+        "line": line, "column": column, "start": d.span.start, "end": d.span.end,
+    })
+}
+
+/// The kernel is not what it should be, and that was said already.
+#[derive(Debug)]
+struct Told;
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the kernel was not accepted")
+    }
+}
+
+impl Error for Told {}
+
+fn compile(kernel: &Path, output: Option<&Path>, targets: &[Target], json: bool) -> Outcome {
     let text = read(kernel)?;
+    if json {
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for target in targets {
+            let more = cal::diagnose(&text, target.value)?;
+            found.extend(more.into_iter().filter(|d| !found.contains(d)).collect::<Vec<_>>());
+        }
+        let accepted = found.iter().all(|d| d.severity != Severity::Error);
+        print_json(&json!({
+            "file": kernel.display().to_string(),
+            "accepted": accepted,
+            "targets": targets.iter().map(|t| t.name.to_ascii_lowercase()).collect::<Vec<_>>(),
+            "output": output.filter(|_| accepted).map(|path| path.display().to_string()),
+            "diagnostics": found.iter().map(|d| diagnostic(d, &text)).collect::<Vec<_>>(),
+        }));
+        if !accepted {
+            return Err(Told.into());
+        }
+    }
     let objects = targets.iter().map(|t| cal::compile(&text, t.value)).collect::<Result<Vec<_>, _>>()?;
     let image = Image::link(&objects.iter().collect::<Vec<_>>())?;
     match output {
         Some(path) => write(path, image.as_bytes()),
+        None if json => Ok(()),
         None => {
             println!("{}: accepted", kernel.display());
             Ok(())
@@ -135,30 +183,53 @@ fn compile(kernel: &Path, output: Option<&Path>, targets: &[Target]) -> Outcome 
     }
 }
 
-fn disassemble(file: &Path) -> Outcome {
+fn disassemble(file: &Path, json: bool) -> Outcome {
     let bytes = read(file)?;
+    let name = file.display().to_string();
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
     if bytes.starts_with(b"\x7fELF") {
-        Image::from_bytes(&bytes)?.disassemble(|line| print!("{line}"))?;
-    } else {
-        let errors = |e: Vec<_>| cal_il::diagnostic::render(&e, &bytes, &file.display().to_string());
-        print!("{}", cal_il::text::print(&cal_il::text::parse(&bytes).map_err(errors)?));
+        let image = Image::from_bytes(&bytes)?;
+        if !json {
+            return Ok(image.disassemble(|line| print!("{line}"))?);
+        }
+        let program = |l: &cal::Listing| {
+            json!({
+                "target": l.target.to_ascii_lowercase(), "stage": if l.compute { "compute" } else { "pixel" },
+                "il": lines(&l.il), "spirv": l.spirv.as_deref().map(lines),
+            })
+        };
+        let programs: Vec<_> = image.listings()?.iter().map(program).collect();
+        print_json(&json!({ "file": name, "kind": "image", "programs": programs }));
+        return Ok(());
     }
+    let errors = |e: Vec<_>| cal_il::diagnostic::render(&e, &bytes, &name);
+    let ast = cal_il::text::parse(&bytes).map_err(errors)?;
+    let il = cal_il::text::print(&ast);
+    if !json {
+        print!("{il}");
+        return Ok(());
+    }
+    let stage = format!("{:?}", ast.header.stage).to_ascii_lowercase();
+    let program = json!({ "target": null, "stage": stage, "il": lines(&il), "spirv": null });
+    print_json(&json!({ "file": name, "kind": "il", "programs": [program] }));
     Ok(())
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Devices => devices(),
-        Command::Compile { kernel, output, target } => compile(&kernel, output.as_deref(), &target),
+        Command::Compile { kernel, output, target, json } => {
+            compile(&kernel, output.as_deref(), &target, json)
+        }
         Command::Run(arguments) => run::run(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
-        Command::Analyze { kernel, device } => analyze::analyze(&kernel, &device),
+        Command::Analyze(arguments) => analyze::analyze(&arguments),
         Command::Completions { shell } => {
             manual::completions(shell);
             Ok(())
         }
         Command::Manual { folder } => manual::manual(&folder),
-        Command::Disassemble { file } => disassemble(&file),
+        Command::Disassemble { file, json } => disassemble(&file, json),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

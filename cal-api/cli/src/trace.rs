@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use cal::{Config, Runtime, Step};
+use cal::{AccessKind, Config, Runtime, Step};
 
 use crate::data::{self, Binding};
 use crate::run::Extent;
@@ -78,13 +78,33 @@ pub(crate) fn trace(arguments: &Arguments) -> Outcome {
     saves.iter().try_for_each(|(bound, path)| bound.save(path))
 }
 
-/// The instruction, then each component that it wrote: as a word, a float and an integer.
+/// The instruction, then what it read and wrote: each word also as a float and an integer; then where it went.
 fn print(out: &mut impl Write, step: &Step) -> std::io::Result<()> {
     writeln!(out, "{:>5}  {}", step.line, step.text)?;
+    for access in &step.accesses {
+        let (did, arrow) = match access.kind {
+            AccessKind::Read => ("reads", ""),
+            AccessKind::Write => ("writes", ""),
+            AccessKind::Atomic => ("atomic", ", before and after"),
+        };
+        let missed = if access.outside { ", out of range" } else { "" };
+        writeln!(out, "       {did} {}{}{missed}{arrow}", access.area, access.at)?;
+        for (component, word) in &access.words {
+            let name = ["x", "y", "z", "w"].get(usize::from(*component)).unwrap_or(&"");
+            print_word(out, &format!("  .{name}"), *word)?;
+        }
+    }
     for (name, word) in &step.writes {
-        writeln!(out, "       {name:<8} 0x{word:08x}  {:<15?} {}", f32::from_bits(*word), *word as i32)?;
+        print_word(out, name, *word)?;
+    }
+    if let Some(flow) = step.flow {
+        writeln!(out, "       {flow}")?;
     }
     Ok(())
+}
+
+fn print_word(out: &mut impl Write, name: &str, word: u32) -> std::io::Result<()> {
+    writeln!(out, "       {name:<8} 0x{word:08x}  {:<15?} {}", f32::from_bits(word), word as i32)
 }
 
 #[cfg(test)]

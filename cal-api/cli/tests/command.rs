@@ -41,6 +41,19 @@ fn a_trace_shows_what_a_thread_writes() {
     // 3.5 + 2
     assert_eq!(written("o0.x"), ["0x40b00000"], "{text}");
     assert!(text.contains("   12  add o0.x, vWinCoord0.y, r3.x\n"), "{text}");
+    // The loop: its third iteration leaves it.
+    let flow: Vec<&str> =
+        text.lines().filter(|l| l.contains("iteration") || l.contains("taken")).map(str::trim).collect();
+    let expected = [
+        "iteration 1",
+        "not taken",
+        "iteration 2",
+        "not taken",
+        "iteration 3",
+        "taken",
+        "the loop ends in iteration 3",
+    ];
+    assert_eq!(flow, expected, "{text}");
     // Only the tile of the thread ran, 64 pixels of whatever shape.
     let bytes = std::fs::read(saved).unwrap();
     let at = |x: usize, y: usize| f32::from_le_bytes(bytes[4 * (16 * y + x)..][..4].try_into().unwrap());
@@ -51,6 +64,118 @@ fn a_trace_shows_what_a_thread_writes() {
         let output = cal(&[&["trace", kernel, "-b", "o0=16x16:float32_1"][..], &wrong[..]].concat());
         assert!(!output.status.success() && !output.stderr.is_empty(), "{wrong:?}");
     }
+}
+
+#[test]
+fn a_trace_shows_memory_and_calls() {
+    let folder = scratch("trace-memory");
+    let kernel = folder.join("k.il");
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 256\ndcl_literal l0, 2, 7, 0, 0\n\
+        ishl r0.x, vAbsTid0.x, l0.x\nlds_store_id(0) r0.x, l0.y\ncall 3\nuav_raw_store_id(0) mem0.x, r0.x, r1.x\n\
+        endmain\nfunc 3\nlds_load_id(0) r1.x, r0.x\nret\nend\n";
+    std::fs::write(&kernel, text).unwrap();
+    let text =
+        printed(&["trace", kernel.to_str().unwrap(), "-b", "uav0=64:unsigned_int32_1", "-g", "1", "-t", "5"]);
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let after =
+        |line: &str, offset: usize| lines[lines.iter().position(|l| l.contains(line)).unwrap() + offset];
+    assert_eq!(after("lds_store_id", 1), "writes lds0[byte 20]", "{text}");
+    assert!(after("lds_store_id", 2).starts_with(".x     0x00000007"), "{text}");
+    assert_eq!(after("call 3", 1), "enters function 3", "{text}");
+    assert_eq!(after("lds_load_id", 1), "reads lds0[byte 20]", "{text}");
+    assert_eq!(after("uav_raw_store_id", 1), "writes uav0[byte 20]", "{text}");
+    assert!(after("uav_raw_store_id", 2).ends_with("7"), "{text}");
+}
+
+/// What a command prints with `--json`, and whether it succeeded.
+fn json(arguments: &[&str]) -> (serde_json::Value, bool) {
+    let output = cal(arguments);
+    let text = String::from_utf8(output.stdout).unwrap();
+    (
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{arguments:?}: {e}\n{text}")),
+        output.status.success(),
+    )
+}
+
+#[test]
+fn compiling_tells_all_as_json() {
+    let folder = scratch("compile-json");
+    let (kernel, image) = (folder.join("k.il"), folder.join("k.elf"));
+    std::fs::write(&kernel, KERNEL).unwrap();
+    let (path, out) = (kernel.to_str().unwrap(), image.to_str().unwrap());
+    let (value, good) = json(&["compile", path, "-o", out, "-t", "cypress", "-t", "770", "--json"]);
+    assert!(good && value["accepted"] == true, "{value}");
+    assert_eq!(value["targets"], serde_json::json!(["cypress", "770"]));
+    assert_eq!((&value["file"], &value["output"]), (&path.into(), &out.into()));
+    assert_eq!(value["diagnostics"].as_array().unwrap().len(), 0);
+
+    let (listing, good) = json(&["disassemble", out, "--json"]);
+    assert!(good && listing["kind"] == "image", "{listing}");
+    let programs = listing["programs"].as_array().unwrap();
+    assert_eq!(
+        programs.iter().map(|p| p["target"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["cypress", "770"]
+    );
+    for program in programs {
+        assert_eq!(program["stage"], "pixel");
+        assert!(program["il"].as_array().unwrap().iter().any(|line| line == "whileloop"), "{program}");
+        assert!(
+            program["spirv"].as_array().unwrap().iter().any(|l| l.as_str().unwrap().contains("OpEntryPoint"))
+        );
+    }
+    let (listing, good) = json(&["disassemble", path, "--json"]);
+    assert!(good && listing["kind"] == "il" && listing["programs"][0]["stage"] == "pixel", "{listing}");
+    assert_eq!(listing["programs"][0]["il"][0], "il_ps_2_0");
+
+    std::fs::write(&kernel, "il_ps_2_0\nmull r0, r1, r2\n  mov r0, l4\nend\n").unwrap();
+    let (value, good) = json(&["compile", path, "--json"]);
+    assert!(!good && value["accepted"] == false && value["output"].is_null(), "{value}");
+    let found: Vec<_> = (value["diagnostics"].as_array().unwrap().iter())
+        .map(|d| {
+            (
+                d["severity"].as_str().unwrap(),
+                d["rule"].as_str().unwrap(),
+                d["line"].as_u64().unwrap(),
+                d["column"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(found, [("error", "unknown-opcode", 2, 1), ("error", "undeclared", 3, 11)]);
+    let first = &value["diagnostics"][0];
+    assert_eq!((first["start"].as_u64(), first["end"].as_u64()), (Some(10), Some(14)));
+    assert!(
+        first["message"].as_str().unwrap().contains("mull")
+            && first["note"].as_str().unwrap().contains("mul")
+    );
+}
+
+#[test]
+fn the_estimate_of_the_overview_as_json() {
+    let folder = scratch("analyze-json");
+    let kernel = folder.join("k.il");
+    // The kernel of section 3.2 of the technical overview: one stream core instruction, one fetch, a byte in and out.
+    let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+        dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
+        sample_resource(0)_sampler(0) r0.x, vWinCoord0.xyxx\nadd o0.x, r0.x, vWinCoord0.x\nend\n";
+    std::fs::write(&kernel, text).unwrap();
+    let path = kernel.to_str().unwrap();
+    let options =
+        ["analyze", path, "-d", "rv670", "-f", "i0=unorm_int8_1", "-f", "o0=unorm_int8_1", "-t", "2000000"];
+    let (value, good) = json(&[&options[..], &["--json"]].concat());
+    assert!(good, "{value}");
+    assert_eq!((&value["file"], &value["stage"]), (&path.into(), &"pixel".into()));
+    assert_eq!(value["binds"], serde_json::json!(["i0", "o0", "s0"]));
+    assert!(value["group"].is_null());
+    let count = |name: &str| value["counts"][name].as_u64().unwrap();
+    assert_eq!(["vliw", "fetch", "output", "memory_bits", "flow", "lds"].map(count), [1, 1, 1, 16, 0, 0]);
+    assert_eq!((value["limit"].as_str(), value["alu_to_fetch"].as_f64()), (Some("fetch"), Some(1.0)));
+    assert_eq!((value["lds_bytes"].as_u64(), value["target"]["engine_mhz"].as_u64()), (Some(0), Some(775)));
+    assert!(value["gprs"].as_u64().unwrap() >= 1 && value["waves_per_simd"].as_u64().unwrap() >= 1);
+    // 2 000 000 / 16 clocks, 0.16 ms.
+    assert_eq!(value["clocks"].as_f64(), Some(125_000.0));
+    assert!((value["seconds"].as_f64().unwrap() - 0.16e-3).abs() < 0.005e-3);
+    assert_eq!(value["clocks_per_thread"]["alu"].as_f64(), Some(1.0 / 64.0));
+    assert!(printed(&options).contains("at best       125000 clocks, 0.161 ms for 2000000 threads"));
 }
 
 #[test]

@@ -18,8 +18,9 @@ mod operand;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::inst::{Function, Interface, Kernel, Stage};
+use crate::text::Lost;
 use crate::text::ast::{Ast, HeaderStage};
 
 /// Errors after which the checker gives up.
@@ -77,6 +78,42 @@ pub fn check(ast: &Ast) -> Result<Kernel, Vec<Diagnostic>> {
         warnings: checker.warnings,
     })
 }
+
+/// The errors of a text that could be read in part: those of the reader, and what is illegal in the rest of it, except
+/// for what may follow from the gaps.
+pub(crate) fn beside(mut errors: Vec<Diagnostic>, ast: &Ast, lost: Lost) -> Vec<Diagnostic> {
+    if lost.rest {
+        return errors;
+    }
+    let follows = |rule: &str| {
+        lost.declarations && FROM_DECLARATIONS.contains(&rule) || lost.flow && FROM_FLOW.contains(&rule)
+    };
+    let found = check(ast).err().unwrap_or_default().into_iter().filter(|d| !follows(d.rule));
+    let (warnings, more): (Vec<_>, Vec<_>) = found.partition(|d| d.severity == Severity::Warning);
+    errors.extend(more);
+    // What is missing at the end is told last, wherever it points.
+    errors.sort_by_key(|d| (d.rule == "missing-end", d.span.start));
+    errors.extend(warnings);
+    errors
+}
+
+/// Rules that a kernel breaks when declarations are taken from it.
+const FROM_DECLARATIONS: &[&str] = &["undeclared", "missing-group-size", "memory-kind", "resource-type"];
+
+/// Rules that a kernel breaks when words that open and close are taken from it.
+const FROM_FLOW: &[&str] = &[
+    "unbalanced",
+    "outside",
+    "switch",
+    "duplicate-case",
+    "nesting",
+    "undefined-function",
+    "undefined-macro",
+    "macro-flow",
+    "macro-nesting",
+    "macro-parameter",
+    "redefined",
+];
 
 /// Stops the check: enough was said.
 struct Stop;

@@ -16,6 +16,7 @@ mod registers;
 
 pub use ast::Ast;
 pub use parser::parse;
+pub(crate) use parser::{Lost, read};
 pub use print::print;
 
 /// Canonical name of a register file.

@@ -5,7 +5,7 @@ use super::cursor::{Cursor, Step, excerpt, is_word};
 use super::grammar::{Rules, ValueKind};
 use super::{operand, opword};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::isa::{Opcode, Scope};
+use crate::isa::{Category, Opcode, Scope};
 
 /// Diagnostics after which the parser gives up.
 const MAX_ERRORS: usize = 20;
@@ -17,25 +17,57 @@ const MAX_TEXT: usize = 32 << 20;
 /// Parses a kernel text. Refuses text that is not IL; what is spelled correctly but not legal is found by
 /// [`crate::check::check`].
 pub fn parse(text: &[u8]) -> Result<Ast, Vec<Diagnostic>> {
+    let read = read(text);
+    if read.errors.is_empty() { Ok(read.ast) } else { Err(read.errors) }
+}
+
+/// What could be read of a text.
+pub(crate) struct Read {
+    /// The statements that are spelled correctly.
+    pub ast: Ast,
+    /// What is wrong with the others.
+    pub errors: Vec<Diagnostic>,
+    /// What the others may have been.
+    pub lost: Lost,
+}
+
+/// What the tree lacks because it could not be read. Whoever checks the rest expects consequences of that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lost {
+    /// Declarations.
+    pub declarations: bool,
+    /// Words that open or close something.
+    pub flow: bool,
+    /// All that follows some place.
+    pub rest: bool,
+}
+
+/// Reads as much of a text as can be read.
+pub(crate) fn read(text: &[u8]) -> Read {
     if text.len() > MAX_TEXT {
-        return Err(vec![Diagnostic::error("text-size", Span::default(), "the text is longer than 32 MiB")]);
+        let error = Diagnostic::error("text-size", Span::default(), "the text is longer than 32 MiB");
+        let lost = Lost { rest: true, ..Lost::default() };
+        return Read { ast: Ast::default(), errors: vec![error], lost };
     }
-    let mut parser = Parser { c: Cursor::new(text), ast: Ast::default(), errors: Vec::new() };
+    let mut parser =
+        Parser { c: Cursor::new(text), ast: Ast::default(), errors: Vec::new(), lost: Lost::default() };
     parser.ast.statements.reserve(text.len() / 32);
     parser.ast.operands.reserve(text.len() / 12);
     parser.program();
-    if parser.errors.is_empty() { Ok(parser.ast) } else { Err(parser.errors) }
+    Read { ast: parser.ast, errors: parser.errors, lost: parser.lost }
 }
 
 struct Parser<'t> {
     c: Cursor<'t>,
     ast: Ast,
     errors: Vec<Diagnostic>,
+    lost: Lost,
 }
 
 impl Parser<'_> {
     fn program(&mut self) {
         if !self.header() {
+            self.lost.rest = true;
             return;
         }
         loop {
@@ -57,15 +89,34 @@ impl Parser<'_> {
                             span,
                             "too many errors; the rest of the text was not read",
                         ));
+                        self.lost.rest = true;
                         return;
                     }
+                    self.lose(start);
                     self.recover(start);
                 }
             }
         }
     }
 
+    /// Notes what the statement at `start`, which cannot be read, may have been.
+    fn lose(&mut self, start: usize) {
+        let at = Cursor { at: start, ..self.c };
+        match opword::mnemonic(&at).map(|(opcode, _)| opcode.row().category) {
+            Some(Category::Decl) => self.lost.declarations = true,
+            Some(Category::Flow) => self.lost.flow = true,
+            Some(_) => {}
+            // A word that nobody knows: a declaration by its beginning, else perhaps a misspelt `endif`.
+            None => {
+                let word = &at.text[start..at.word_end()];
+                let declares = word.get(..3).is_some_and(|dcl| dcl.eq_ignore_ascii_case(b"dcl"));
+                *(if declares { &mut self.lost.declarations } else { &mut self.lost.flow }) = true;
+            }
+        }
+    }
+
     fn missing_end(&mut self) {
+        self.lost.flow = true;
         let len = self.c.text.len() as u32;
         let last = self.ast.statements.last().map_or(self.ast.header.span, |s| s.span);
         let span =
@@ -136,6 +187,7 @@ impl Parser<'_> {
                     if self.errors.len() >= MAX_ERRORS {
                         return false;
                     }
+                    self.lose(start);
                     self.recover(start);
                 }
             }
