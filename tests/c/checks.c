@@ -92,14 +92,14 @@ int main(void)
     OK(calResAllocLocal1D(&words, device, 256, CAL_FORMAT_UNSIGNED_INT32_1, CAL_RESALLOC_GLOBAL_BUFFER));
 
     CHECK(strcmp(reported(clean), "") == 0);
-    expect(unwritten, "kernel line 7, `iadd r1.x, r7.y, l0.y`", "reads a register that was never written",
+    expect(unwritten, "kernel line 7, `iadd r1.x, r7.y, l0.y`", "reads r7.y, which was never written",
            "thread (0, 0, 0), number 0 of group 0");
     /* Thread t stores at 16 t of 1024 bytes: 64 is the first one outside, unless group 1 comes first, whose store
        at the same place is as much outside. */
-    expect(outside, "kernel line 8, `uav_raw_store_id(0) mem0.x, r0.x, l0.x`", "accesses memory out of range",
+    expect(outside, "kernel line 8, `uav_raw_store_id(0) mem0.x, r0.x, l0.x`", "accesses uav0[byte 1024], out of range",
            "number 64 of group");
-    expect(race, "kernel line 8, `lds_load_id(0) r1.x, l0.w`", "without a barrier between", "of group");
-    expect(divergent, "kernel line 9, `fence_threads`", "waits at a barrier that not all threads reach",
+    expect(race, "kernel line 8, `lds_load_id(0) r1.x, l0.w`", "without a fence between", "of group");
+    expect(divergent, "kernel line 9, `fence_threads`", "does not reach this barrier, at which others wait",
            "number 100 of group");
 
     OK(calShutdown());
