@@ -5,6 +5,9 @@
 # make ci         format, lints, make test
 # make bench      our kernels beside hand-written GLSL (and CUDA's library, where there is one)
 # make samples    build the C samples into target/recal/samples
+# make fuzz      SECONDS=60 for each of the fuzzers
+# make isolation hostile addresses against guard pages and canaries
+# make audit     licences, sources, doubled crates; known vulnerabilities where cargo-deny is installed
 # make clean      remove what this file built; cargo's files stay
 
 PREFIX  ?= /usr/local
@@ -12,6 +15,7 @@ DESTDIR ?=
 CARGO   ?= cargo
 CC      ?= cc
 CFLAGS  ?= -O3
+SECONDS ?= 60
 
 BUILD    := target/recal
 LIBS     := $(BUILD)/lib
@@ -20,7 +24,7 @@ INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs samples run test test-deps install ci bench clean
+.PHONY: all libs samples run test test-deps install ci bench clean fuzz isolation audit
 
 all: libs
 
@@ -55,6 +59,16 @@ ci:
 bench: test-deps
 	@mkdir -p $(BUILD)
 	$(CARGO) run --release -p recal-bench -- --json $(BUILD)/bench.json
+
+fuzz:
+	CARGO="$(CARGO)" sh scripts/fuzz.sh $(SECONDS)
+
+isolation:
+	$(CARGO) test -p recal-fuzz-targets --test isolation
+
+audit:
+	$(CARGO) test -p conformance --test repository
+	if command -v cargo-deny >/dev/null; then $(CARGO) deny check; else echo "cargo-deny is not installed: vulnerabilities were not looked up"; fi
 
 clean:
 	rm -rf $(BUILD)

@@ -1,0 +1,83 @@
+//! Kernel text: parser, printer, checker, lowering, SPIR-V.
+
+use arbitrary::Unstructured;
+use cal_il::diagnostic::{Severity, render};
+use cal_il::ir::validate::validate;
+use cal_il::spirv::{self, Assume, Formats, Mode};
+
+use crate::generate;
+
+/// Longest text: beyond it nothing new happens, only more slowly.
+const LONGEST: usize = 16 << 10;
+
+/// Any bytes as a kernel text.
+pub fn text(data: &[u8]) {
+    if data.len() <= LONGEST {
+        check(data);
+    }
+}
+
+/// A text made from the bytes: instructions of the table, mostly well-formed.
+pub fn structured(data: &[u8]) {
+    let mut choices = Unstructured::new(data);
+    check(generate::text(&mut choices).as_bytes());
+}
+
+/// Everything that holds for every text.
+fn check(text: &[u8]) {
+    if let Ok(tree) = cal_il::text::parse(text) {
+        let printed = cal_il::text::print(&tree);
+        let again = match cal_il::text::parse(printed.as_bytes()) {
+            Ok(again) => again,
+            Err(errors) => panic!("{}", render(&errors, printed.as_bytes(), "printed")),
+        };
+        assert_eq!(again.without_spans(), tree.without_spans(), "{printed}");
+    }
+    let kernel = match cal_il::front(text) {
+        Ok(kernel) => kernel,
+        Err(errors) => {
+            assert!(errors.iter().any(|d| d.severity == Severity::Error), "refused without a reason");
+            for d in &errors {
+                assert!(d.span.start <= d.span.end && d.span.end as usize <= text.len(), "{d:?}");
+            }
+            assert!(!render(&errors, text, "kernel").is_empty());
+            return;
+        }
+    };
+    let Ok(program) = cal_il::lower::lower(&kernel) else { return };
+    validate(&program).unwrap_or_else(|e| panic!("{e:?}\n{}", String::from_utf8_lossy(text)));
+    if let Ok((named, _)) = cal_il::lower::lower_named(&kernel) {
+        validate(&named).unwrap_or_else(|e| panic!("{e:?}\n{}", String::from_utf8_lossy(text)));
+    }
+    for mode in [Mode::Faithful, Mode::Native] {
+        // What a device cannot do is refused, which is all right.
+        let _ =
+            spirv::emit(&program, &device(mode), Assume { formats: Formats::Any, default_samplers: false });
+    }
+}
+
+/// A device that can do everything.
+fn device(mode: Mode) -> spirv::Target {
+    spirv::Target {
+        mode,
+        float64: true,
+        int64: true,
+        int64_atomics: true,
+        int64_shared_atomics: true,
+        rte32: true,
+        rte64: true,
+        nan_preserve32: true,
+        nan_preserve64: true,
+        denorm_preserve32: true,
+        denorm_preserve64: true,
+        gradual32: true,
+        exact64: true,
+        fused64: true,
+        divides64: true,
+        roots64: true,
+        max_group: 1024,
+        max_group_size: [1024; 3],
+        max_shared: 65536,
+        max_uniform: 65536,
+    }
+}
