@@ -253,6 +253,9 @@ impl Adapter for VulkanAdapter {
     }
 
     fn memory_status(&self) -> MemoryStatus {
+        if crate::exit::ending() {
+            return MemoryStatus::default();
+        }
         let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
         let mut properties = vk::PhysicalDeviceMemoryProperties2::default();
         if self.facts.memory_budget {

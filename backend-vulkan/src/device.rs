@@ -20,7 +20,7 @@ use crate::instance::{Instance, Options};
 use crate::kernel::VulkanKernel;
 use crate::memory::{Block, Imported};
 use crate::queue::VulkanQueue;
-use crate::{probe, table};
+use crate::{exit, probe, table};
 
 /// Blocks in which the allocator takes memory; larger requests get their own.
 const BLOCK_BYTES: u64 = 32 << 20;
@@ -45,6 +45,7 @@ pub(crate) struct Gpu {
     pub(crate) allocator: ManuallyDrop<Mutex<Allocator>>,
     lost: OnceLock<Error>,
     next_queue: AtomicU32,
+    pub steps: exit::Steps,
     // After `raw`: fields drop in order, the instance last.
     _instance: Arc<Instance>,
 }
@@ -132,6 +133,7 @@ impl Gpu {
             allocator: ManuallyDrop::new(Mutex::new(allocator)),
             lost: OnceLock::new(),
             next_queue: AtomicU32::new(0),
+            steps: exit::Steps::default(),
             options: adapter.options.clone(),
             _instance: adapter.instance.clone(),
             facts,
@@ -160,6 +162,9 @@ impl Gpu {
 
     /// An error if the device was given up.
     pub fn check(&self) -> Result<()> {
+        if exit::ending() {
+            return Err(exit::reason());
+        }
         match self.lost.get() {
             None => Ok(()),
             Some(Error::Timeout(m)) => Err(Error::DeviceLost(format!("given up after a timeout: {m}"))),
@@ -167,9 +172,9 @@ impl Gpu {
         }
     }
 
-    /// Whether work that never ends may still run: then nothing it uses can be freed.
+    /// Whether work that never ends may still run, or the driver is gone: then nothing can be freed.
     pub fn hung(&self) -> bool {
-        matches!(self.lost.get(), Some(Error::Timeout(_)))
+        exit::ending() || matches!(self.lost.get(), Some(Error::Timeout(_)))
     }
 }
 
@@ -227,7 +232,11 @@ pub(crate) struct VulkanDevice {
 
 impl VulkanDevice {
     pub fn open(adapter: &VulkanAdapter, options: &DeviceOptions) -> Result<Arc<dyn Device>> {
+        if exit::ending() {
+            return Err(exit::reason());
+        }
         let first = Self::with(Gpu::new(adapter, options)?)?;
+        exit::register();
         // What drivers do not report is found out by running it.
         let target = probe::probe(&first)?;
         if target == first.gpu.target {
@@ -281,7 +290,9 @@ impl Device for VulkanDevice {
         self.gpu.check()?;
         let turn = self.gpu.next_queue.fetch_add(1, Relaxed) as usize;
         let index = turn % self.gpu.queues.len();
-        Ok(Arc::new(VulkanQueue::new(&self.gpu, index, self.counters.clone())?))
+        let queue = Arc::new(VulkanQueue::new(&self.gpu, index, self.counters.clone())?);
+        exit::watch(&queue);
+        Ok(queue)
     }
 
     fn counter(&self, index: u32) -> Result<u32> {
@@ -294,6 +305,8 @@ impl Device for VulkanDevice {
 
     fn load(&self, program: Arc<Program>) -> Result<Arc<dyn Kernel>> {
         self.gpu.check()?;
-        Ok(Arc::new(VulkanKernel::load(&self.gpu, program, &self.gpu.target)?))
+        let kernel = VulkanKernel::load(&self.gpu, program, &self.gpu.target)?;
+        self.gpu.steps.loaded.get_or_init(exit::register);
+        Ok(Arc::new(kernel))
     }
 }

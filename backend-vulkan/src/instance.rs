@@ -3,6 +3,7 @@
 //! Without a loader, without a driver, or with a broken one the list is empty and the log says why.
 
 use std::ffi::{CStr, c_char, c_void};
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use ash::{Entry, ext, vk};
 use cal_hal::{Adapter, Backend};
 
 use crate::adapter::VulkanAdapter;
+use crate::exit;
 
 /// Settings of the backend, from the environment variables of the API layer.
 #[derive(Clone, Debug, Default)]
@@ -103,14 +105,17 @@ fn list(instance: &Arc<Instance>, options: &Arc<Options>) -> Vec<Arc<dyn Adapter
 pub(crate) struct Instance {
     pub raw: ash::Instance,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
-    // The loader library must outlive every function pointer above; fields drop in order.
-    _entry: Entry,
+    // The loader library outlives every function pointer above.
+    entry: ManuallyDrop<Entry>,
 }
 
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 impl Instance {
     fn new(validation: bool) -> Result<Self, String> {
+        if exit::ending() {
+            return Err("the process is ending".into());
+        }
         // SAFETY: the loader found by the system's search path is a Vulkan loader.
         let entry = unsafe { Entry::load() }.map_err(|error| format!("no Vulkan loader: {error}"))?;
         // SAFETY: the entry points are loaded.
@@ -154,18 +159,22 @@ impl Instance {
             unsafe { loader.create_debug_utils_messenger(&messenger_info(), None) }.map(|m| (loader, m))
         });
         let messenger = messenger.and_then(|m| m.map_err(|e| log::warn!("no validation messages: {e}")).ok());
-        Ok(Self { raw, messenger, _entry: entry })
+        Ok(Self { raw, messenger, entry: ManuallyDrop::new(entry) })
     }
 }
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // SAFETY: all objects made from the instance hold an Arc of it and are gone.
+        if exit::ending() {
+            return;
+        }
+        // SAFETY: all objects made from the instance hold an Arc of it and are gone; the entry is dropped once.
         unsafe {
             if let Some((loader, messenger)) = &self.messenger {
                 loader.destroy_debug_utils_messenger(*messenger, None);
             }
             self.raw.destroy_instance(None);
+            ManuallyDrop::drop(&mut self.entry);
         }
     }
 }

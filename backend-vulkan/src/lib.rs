@@ -6,7 +6,7 @@
 //! * `adapter` — what a physical device can do, as facts for the emitter and as CAL attributes
 //! * `device`, `memory`, `kernel`, `queue` — the objects of the contract
 //! * `table` — the bindings of a launch as its kernel reads them; `cache` — pipelines on disk; `probe` — what
-//!   drivers do not report
+//!   drivers do not report; `exit` — the end of the process
 //!
 //! A device takes part if it speaks Vulkan 1.2 with buffer device addresses and timeline semaphores and has a
 //! compute queue; others are named in the log and left out. Kernels that need more than a device has (doubles, a
@@ -15,6 +15,7 @@
 mod adapter;
 mod cache;
 mod device;
+mod exit;
 mod instance;
 mod kernel;
 mod memory;

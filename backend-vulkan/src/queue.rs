@@ -320,6 +320,7 @@ impl VulkanQueue {
         });
         match result {
             Ok(()) => {
+                self.gpu.steps.submitted.get_or_init(crate::exit::register);
                 state.running.push_back(batch);
                 Ok(())
             }
@@ -369,6 +370,7 @@ impl VulkanQueue {
             }
             state.free_commands.push(batch.commands);
             self.retired.fetch_max(batch.last, AcqRel);
+            self.gpu.steps.done.get_or_init(crate::exit::register);
         }
         let (Some(limit), Some(batch)) = (self.gpu.watchdog, state.running.front()) else { return };
         let since = state.last_done.map_or(batch.started, |done| done.max(batch.started));
@@ -472,6 +474,41 @@ impl Queue for VulkanQueue {
             return self.error(ticket).map_or(Ok(()), Err);
         }
         self.flush()?;
+        self.wait_submitted(ticket)
+    }
+
+    fn error(&self, ticket: Ticket) -> Option<Error> {
+        let state = self.state.lock();
+        // Commands of a chunk fail together; the chunk's last ticket stands for them.
+        if ticket > self.retired.load(Acquire) {
+            return None;
+        }
+        state.errors.iter().find(|(last, _)| ticket <= *last).map(|(_, error)| error.clone())
+    }
+
+    fn busy(&self) -> Duration {
+        self.state.lock().busy
+    }
+}
+
+impl VulkanQueue {
+    /// Waits for what is submitted, without starting anything.
+    pub fn settle(&self) {
+        let last = self.state.lock().running.back().map(|batch| batch.last);
+        if let Some(Err(error)) = last.map(|ticket| self.wait_submitted(ticket)) {
+            log::debug!("work in flight at the end of the process: {error}");
+        }
+    }
+
+    /// Returns when no other thread is inside the driver for this queue.
+    pub fn pause(&self) {
+        let state = self.state.try_lock_for(Duration::from_secs(1));
+        let queue = self.gpu.queues[self.index].try_lock_for(Duration::from_secs(1));
+        drop((state, queue));
+    }
+
+    /// Waits for a ticket whose chunk is submitted.
+    fn wait_submitted(&self, ticket: Ticket) -> Result<()> {
         loop {
             {
                 let mut state = self.state.lock();
@@ -493,19 +530,6 @@ impl Queue for VulkanQueue {
                 }
             }
         }
-    }
-
-    fn error(&self, ticket: Ticket) -> Option<Error> {
-        let state = self.state.lock();
-        // Commands of a chunk fail together; the chunk's last ticket stands for them.
-        if ticket > self.retired.load(Acquire) {
-            return None;
-        }
-        state.errors.iter().find(|(last, _)| ticket <= *last).map(|(_, error)| error.clone())
-    }
-
-    fn busy(&self) -> Duration {
-        self.state.lock().busy
     }
 }
 

@@ -66,6 +66,7 @@ int main(int argc, char** argv)
         for (size_t i = 0; i < count; ++i) {
             wrong += out[i] != 2.0f * (float)((i + k) % 65536);
         }
+        sample_sum(out, count * 4);
     }
     seconds /= options.iterations;
     printf("%u x %u: %.3f ms a launch, %.2f GB/s\n", n, n, seconds * 1e3, 8e-9 * count / seconds);

@@ -4,6 +4,9 @@
 #include <sched.h>
 #include <time.h>
 
+static int      show_checksum;
+static uint64_t checksum;
+
 static unsigned number(const char* text, const char* option)
 {
     char* end = NULL;
@@ -20,6 +23,10 @@ void sample_options(int argc, char** argv, SampleOptions* options, const char* w
     for (int i = 1; i < argc; ++i) {
         const char* option = argv[i];
         unsigned* where = NULL;
+        if (strcmp(option, "--checksum") == 0) {
+            show_checksum = 1;
+            continue;
+        }
         if (strcmp(option, "-n") == 0) {
             where = &options->n;
         } else if (strcmp(option, "-m") == 0 && options->m != 0) {
@@ -36,6 +43,7 @@ void sample_options(int argc, char** argv, SampleOptions* options, const char* w
                 fprintf(out, "  -m N   second size (%u)\n", options->m);
             }
             fprintf(out, "  -i N   iterations (%u)\n  -d N   device (%u)\n", options->iterations, options->device);
+            fprintf(out, "  --checksum   print the checksum of all results\n");
             exit(help ? 0 : 2);
         }
         *where = number(argv[++i], option);
@@ -75,8 +83,25 @@ float sample_random_float(uint32_t* state)
     return (float)(sample_random(state) >> 8) * (1.0f / 16777216.0f);
 }
 
+/* FNV-1a over each buffer, and the sum of those; threads may add at the same time. */
+void sample_sum(const void* results, size_t bytes)
+{
+    const unsigned char* byte = results;
+    uint64_t hash = 14695981039346656037u;
+    if (!show_checksum) {
+        return;
+    }
+    for (size_t i = 0; i < bytes; ++i) {
+        hash = (hash ^ byte[i]) * 1099511628211u;
+    }
+    __sync_fetch_and_add(&checksum, hash);
+}
+
 int sample_verdict(const char* name, int passed)
 {
+    if (show_checksum) {
+        printf("checksum: %016llx\n", (unsigned long long)checksum);
+    }
     printf("%s: %s\n", name, passed ? "PASS" : "FAIL");
     return passed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -200,6 +225,7 @@ void sample_write(const SampleBuffer* buffer, const void* packed)
 void sample_read(const SampleBuffer* buffer, void* packed)
 {
     transfer(buffer, packed, NULL);
+    sample_sum(packed, buffer->width * buffer->bytes * (buffer->height ? buffer->height : 1));
 }
 
 void sample_free(SampleDevice* device, SampleBuffer* buffer)

@@ -17,7 +17,7 @@
 #include "cal_ext.h"
 #include "calcl.h"
 
-/* Command line: [-n SIZE] [-m SIZE] [-i ITERATIONS] [-d DEVICE]. Preset the fields with the defaults. */
+/* Command line: [-n SIZE] [-m SIZE] [-i ITERATIONS] [-d DEVICE] [--checksum]. Preset the fields with the defaults. */
 typedef struct {
     unsigned n;          /* main size; what it counts is up to the sample */
     unsigned m;          /* second size, 0 when the sample has none */
@@ -34,8 +34,14 @@ double sample_seconds(void);
 uint32_t sample_random(uint32_t* state);
 float    sample_random_float(uint32_t* state); /* 0 <= value < 1, 24 bits */
 
-/* Prints the verdict; returns the exit status for main. */
+/* Prints the verdict, and after --checksum that of all results; returns the exit status for main. */
 int sample_verdict(const char* name, int passed);
+
+/*
+ * Adds results to the checksum, which tells two devices apart that do not compute the same bits. sample_read does it; only
+ * results that are read otherwise need it. The order in which buffers are added does not matter.
+ */
+void sample_sum(const void* results, size_t bytes);
 
 /* Ends the program if the result is not CAL_RESULT_OK. */
 void sample_check(CALresult result, const char* what);

@@ -108,6 +108,11 @@ int main(void)
     OK(calResMap((CALvoid**)&words, &pitch, remote, 0));
     CHECK(memcmp(words, expected, sizeof expected) == 0);
     OK(calResUnmap(remote));
+    HOLDS(a51_constant_buffer_of_one_element);
+    HOLDS(a51_input_rewritten_before_every_launch);
+    HOLDS(a51_global_buffer_beyond_the_1d_limit);
+    HOLDS(a51_remote_mem_only_copied);
+    HOLDS(a51_counters_called_without_checks);
     destroy(context, idle);
     destroy(context, hits);
     check_close(device, context);

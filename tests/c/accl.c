@@ -77,6 +77,7 @@ int main(void)
     OK(calModuleLoad(&module, context, image));
     OK(calclFreeImage(image));
     CHECK(remove(file_name) == 0);
+    HOLDS(accl_file_bytes_as_image);
 
     OK(calExtGetProc(&proc, CAL_EXT_RES_CREATE, "calResCreate2D"));
     memcpy(&create, &proc, sizeof proc);
@@ -106,6 +107,7 @@ int main(void)
     }
     OK(counter_get(&idle, context, counter));
     CHECK(idle >= 0.0f && idle <= 1.0f);
+    HOLDS(accl_counters_as_separate_calls);
 
     CHECK(calResMap(&address, &pitch, output, 0) != CAL_RESULT_ERROR);
     for (y = 0; y < 32; ++y) {
@@ -116,6 +118,8 @@ int main(void)
     OK(calResUnmap(output));
     OK(calResFree(user));
     CHECK(numbers[5] == 5.0f); /* still the program's */
+    HOLDS(accl_user_memory_as_resource);
+    HOLDS(accl_map_compared_with_error_only);
     check_close(device, context);
     return 0;
 }

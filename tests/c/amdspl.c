@@ -44,6 +44,7 @@ int main(void)
 
     CHECK(initialized == CAL_RESULT_OK || initialized == CAL_RESULT_ALREADY);
     EXPECT(CAL_RESULT_ALREADY, calInit());
+    HOLDS(amdspl_second_init_is_already);
     OK(calDeviceOpen(&device, 0));
     context = 7;
     CHECK(calCtxCreate(&context, 0xEFEFEFEF) != CAL_RESULT_OK && context == 0);
@@ -52,6 +53,7 @@ int main(void)
     CHECK(nothing == 0);
     CHECK(calResAllocLocal2D(&nothing, device, 1, 0xFFFFFFFF, CAL_FORMAT_FLOAT_4, 0) != CAL_RESULT_OK);
     CHECK(nothing == 0);
+    HOLDS(amdspl_absurd_sizes_and_handles);
 
     OK(calExtGetProc(&proc, CAL_EXT_COMPUTE_SHADER, "calCtxRunProgramGrid"));
     memcpy(&run_grid, &proc, sizeof proc);
@@ -99,10 +101,14 @@ int main(void)
             }
         }
     }
+    HOLDS(amdspl_grid_only_through_the_extension);
+    HOLDS(amdspl_copy_source_freed_in_flight);
+    HOLDS(amdspl_waits_while_pending);
     /* Unbound means unbound. */
     event = 7;
     EXPECT(CAL_RESULT_ERROR, run_grid(&event, context, &grid));
     CHECK(event == 0);
+    HOLDS(amdspl_mem_0_unbinds);
 
     OK(calCtxReleaseMem(context, mems[0]));
     OK(calCtxReleaseMem(context, mems[1]));
@@ -114,5 +120,6 @@ int main(void)
     if (initialized != CAL_RESULT_ALREADY) {
         OK(calShutdown());
     }
+    HOLDS(amdspl_flush_destroy_close_shutdown);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "behaviour.h"
 #include "cal.h"
 
 /* The first generation's structure, as BOINC carries it, with a fence behind it. */
@@ -54,6 +55,7 @@ int main(void)
     *(void**)&open_ = dlsym(library, "calDeviceOpen");
     *(void**)&close_ = dlsym(library, "calDeviceClose");
     require(init && version && count_ && attribs_ && shutdown_ && info_ && status_ && open_ && close_, "dlsym");
+    HOLDS(boinc_dlopen_now_and_nine_names);
 
     require(init() == CAL_RESULT_OK, "calInit: anything but OK is a failure to BOINC");
     require(version(&major, &minor, &imp) == CAL_RESULT_OK && major == 1 && minor == 4, "calGetVersion");
@@ -81,6 +83,9 @@ int main(void)
         require(status.fields[0] > 0, "no free memory");
         require(close_(device) == CAL_RESULT_OK, "calDeviceClose");
     }
+    HOLDS(boinc_attributes_of_68_bytes);
+    HOLDS(boinc_devices_opened_for_their_status);
     require(shutdown_() == CAL_RESULT_OK, "calShutdown");
+    HOLDS(boinc_library_stays_loaded);
     return 0;
 }

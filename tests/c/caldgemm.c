@@ -85,9 +85,12 @@ int main(void)
 
     (void)calGetVersion(&major, &minor, &imp);
     CHECK(major == 1 && (minor > 3 || (minor == 3 && imp >= 185)) && minor == 4 && imp > 900);
+    HOLDS(caldgemm_version_before_init);
+    HOLDS(caldgemm_version_thresholds);
     check_open(&device, &context);
     OK(calExtGetProc(&proc, (CALextid)CAL_PRIVATE_EXT_SYNC_OBJECT, "calCtxWaitForEvents"));
     memcpy(&wait_for, &proc, sizeof proc);
+    HOLDS(caldgemm_extension_without_asking_for_support);
     module = check_module(context, kernel);
 
     OK(calResAllocRemote1D(&constants, &device, 1, 1, CAL_FORMAT_FLOAT_4, 0));
@@ -98,7 +101,7 @@ int main(void)
         OK(calResAllocLocal2D(&local[i], device, WIDTH, HEIGHT, CAL_FORMAT_FLOAT_4, 0));
         OK(calCtxGetMem(&staging_mem[i], context, staging[i]));
         OK(calResMap((CALvoid**)&mapped[i], &pitch, staging[i], 0)); /* and stays mapped */
-        CHECK(((uintptr_t)mapped[i] & 31) == 0);
+        CHECK(((uintptr_t)mapped[i] & 31) == 0); /* for streaming stores */
         sprintf(symbol, "i%u", i);
         local_mem[i] = check_bind(context, module, symbol, local[i]);
     }
@@ -117,6 +120,7 @@ int main(void)
             spin(context);
         }
         OK(calResUnmap(output[0]));
+        HOLDS(caldgemm_probe_with_a_mapped_output_and_an_empty_domain);
     }
 
     for (x = 0; x < 3; ++x) { /* rounds */
@@ -147,6 +151,14 @@ int main(void)
         OK(calResUnmap(output[i]));
     }
     CHECK(launches >= 3);
+    HOLDS(caldgemm_mapped_remote_buffers_in_dma);
+    HOLDS(caldgemm_aligned_map_pointers);
+    HOLDS(caldgemm_width_1025);
+    HOLDS(caldgemm_eight_outputs_to_cached_remote_memory);
+    HOLDS(caldgemm_last_event_stands_for_all);
+    HOLDS(caldgemm_entry_asked_for_at_each_launch);
+    HOLDS(caldgemm_wait_for_events_polling);
+    HOLDS(caldgemm_calls_renamed_by_macros);
 
     /* Doubles, two to an element of integers. */
     {
@@ -171,6 +183,7 @@ int main(void)
             /* x87 has 64 bits of mantissa: with 53-bit factors near 1 its sum tells one rounding from two. */
             CHECK(c[i] == (double)((long double)a[i] * b[i] + a[i]));
         }
+        HOLDS(caldgemm_doubles_two_to_an_integer_element);
     }
 
     /* The listing. */
@@ -181,6 +194,7 @@ int main(void)
         image = check_image(kernel, info.target);
         calclDisassembleImage(image, log_line);
         CHECK(listed > 0 && strstr(listing, "mad") != NULL);
+        HOLDS(caldgemm_listing_lines_end_with_newline);
         OK(calclFreeImage(image));
     }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "behaviour.h"
 #include "cal.h"
 #include "cal_ext.h"
 #include "calcl.h"

@@ -34,15 +34,18 @@ int main(void)
     OK(calDeviceGetInfo(&info, 0));
     OK(calDeviceOpen(&device, 0));
     CHECK(calGetErrorString() != NULL); /* with nothing to tell */
+    HOLDS(corepy_error_text_after_success);
 
     OK(calResAllocRemote1D(&remote, &device, 1, 16, CAL_FORMAT_UNSIGNED_INT32_4, 0));
     EXPECT(CAL_RESULT_ERROR, calResUnmap(remote));
+    HOLDS(corepy_unmapping_what_is_not_mapped);
 
     /* 1088 bytes through the map of 16 elements of 16 bytes. */
     OK(calResMap((CALvoid**)&words, &pitch, remote, 0));
     memset(words, 0x5A, 1088);
     CHECK(((unsigned char*)words)[1087] == 0x5A);
     OK(calResUnmap(remote));
+    HOLDS(corepy_writes_past_the_shape_within_the_page);
 
     /* A context and a module for each launch. */
     for (pass = 0; pass < 5; ++pass) {
@@ -66,6 +69,9 @@ int main(void)
         memset(words, 0, 16 * 16);
         OK(calResUnmap(remote));
     }
+    HOLDS(corepy_module_and_context_for_each_launch);
+    HOLDS(corepy_context_destroyed_with_live_mems);
+    HOLDS(corepy_global_buffer_on_a_plain_remote_resource);
 
     /* Copies while the remote buffers stay mapped. */
     {
@@ -94,6 +100,8 @@ int main(void)
                 CHECK(result[i] == i * 7 + pass);
             }
         }
+        HOLDS(corepy_mapped_remote_buffers_in_copies);
+        HOLDS(corepy_one_query_starts_a_copy);
         OK(calResUnmap(remote));
         OK(calResUnmap(back));
         OK(calCtxDestroy(context));
@@ -120,12 +128,14 @@ int main(void)
         check_wait(context, check_domain(context, check_entry(context, module), 8, 8));
         check_read(out, copy, 4, 8, 8);
         CHECK(memcmp(numbers, copy, sizeof copy) == 0);
+        HOLDS(corepy_names_by_any_string);
     }
 
     /* Freed while mapped. */
     OK(calResAllocLocal2D(&mapped, device, 64, 64, CAL_FORMAT_FLOAT32_4, 0));
     OK(calResMap(&address, &pitch, mapped, 0));
     (void)calResFree(mapped);
+    HOLDS(corepy_free_of_a_mapped_local_resource);
     (void)calResFree(local);
     (void)calResFree(remote);
     return 0;

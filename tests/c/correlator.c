@@ -38,6 +38,7 @@ int main(void)
         OK(calExtGetProc(&proc, CAL_EXT_COUNTERS, procs[i]));
         CHECK(proc != NULL);
     }
+    HOLDS(correlator_needs_counters);
     module = check_module(context, kernel);
     OK(calResAllocLocal2D(&samples, device, 128, 1, CAL_FORMAT_FLOAT_4, 0));
     OK(calResAllocLocal2D(&sums, device, 128, 1, CAL_FORMAT_FLOAT_4, CAL_RESALLOC_GLOBAL_BUFFER));
@@ -59,6 +60,8 @@ int main(void)
     for (i = 0; i < 128 * 4; ++i) {
         CHECK(out[i] == in[i] * in[i] * 100.0f);
     }
+    HOLDS(correlator_hundred_mems_of_a_resource);
+    HOLDS(correlator_polls_for_pending_only);
 
     OK(calCtxReleaseMem(context, mems[0]));
     OK(calCtxReleaseMem(context, mems[1]));
@@ -69,6 +72,7 @@ int main(void)
         CALmem again = 0;
         (void)calCtxGetMem(&again, context, samples);
     }
+    HOLDS(correlator_resources_freed_before_their_mems);
     check_close(device, context);
     return 0;
 }

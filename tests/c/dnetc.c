@@ -3,9 +3,11 @@
  * kernels with integers in UINT_1 outputs and UINT_4 constants, two modules with two events in flight, g[], a compute
  * kernel on a remote global buffer, waiting through the private extension, results left in remote memory, no shutdown.
  */
-#include "check.h"
+#include <CAL/cal.h>
+#include <CAL/cal_ext_counter.h>
+#include <CAL/calcl.h>
 
-#include "cal_ext_counter.h"
+#include "check.h"
 
 enum { WIDTH = 128, HEIGHT = 64 };
 
@@ -106,7 +108,12 @@ int main(void)
     attribs.struct_size = 0x50;
     OK(calDeviceGetAttribs(&attribs, 0));
     CHECK(attribs.numberOfShaderEngines == 0xAAAAAAAAu && attribs.struct_size == 0x50);
-    CHECK(attribs.memExport && attribs.numberOfSIMD > 0);
+    HOLDS(dnetc_struct_size_0x58_then_0x50);
+    CHECK(attribs.memExport && attribs.numberOfSIMD > 0 && attribs.engineClock > 0);
+    /* Targets are compared with bare numbers: Cypress to before Tahiti has the compute core, g[] needs memExport. */
+    CHECK(attribs.target >= 8 && attribs.target < 20);
+    CHECK(CAL_TARGET_CYPRESS == 8 && CAL_TARGET_JUNIPER == 9 && CAL_TARGET_CAYMAN == 15 && CAL_TARGET_BARTS == 17);
+    HOLDS(dnetc_attributes_and_target_numbers);
     OK(calDeviceOpen(&device, 0));
     OK(calCtxCreate(&context, device));
 
@@ -114,13 +121,16 @@ int main(void)
     CHECK(calclCompile(&object, CAL_LANGUAGE_IL, PS "dcl_output_generic o0\nrotate_bits o0, r0\nend\n",
                        attribs.target) != CAL_RESULT_OK);
     CHECK(object == 0 && calclGetErrorString()[0] != '\0');
+    HOLDS(dnetc_failed_compile_is_clean);
     one = check_module(context, core_one);
     two = check_module(context, core_two);
 
     CHECK(calResAllocRemote2D(&huge, &device, 1, 0x7FFFFFFF, 0x7FFFFFFF, CAL_FORMAT_UINT_1, CAL_RESALLOC_CACHEABLE) !=
           CAL_RESULT_OK);
     CHECK(huge == 0);
+    HOLDS(dnetc_failed_allocation_leaves_handle_0);
     OK(allocate_output(&output, &device, &attribs));
+    HOLDS(dnetc_cacheable_output_then_uncached);
     OK(calResAllocRemote2D(&global, &device, 1, 64, 4, CAL_FORMAT_UINT_4, CAL_RESALLOC_GLOBAL_BUFFER));
     OK(calResAllocRemote1D(&cb_one, &device, 1, 3, CAL_FORMAT_UINT_4, 0));
     OK(calResAllocRemote1D(&cb_two, &device, 1, 3, CAL_FORMAT_UINT_4, 0));
@@ -159,6 +169,11 @@ int main(void)
         }
         OK(calResUnmap(global));
     }
+    HOLDS(dnetc_pending_from_run_is_success);
+    HOLDS(dnetc_two_modules_and_two_events_in_flight);
+    HOLDS(dnetc_integers_in_uint1_outputs_and_uint4_constants);
+    HOLDS(dnetc_remapped_between_launches_of_a_bound_mem);
+    HOLDS(dnetc_appended_results_in_remote_memory_after_the_event);
 
     /* The compute core, with the wait of the private extension. */
     OK(calExtSupported((CALextid)0x8009));
@@ -171,24 +186,62 @@ int main(void)
         CALresource results = 0;
         CALuint words[256];
         CALuint key = 0x12345678u;
-        CALevent event;
+        CALevent event = 0;
+        PFNCALCTXRUNPROGRAMGRID run_grid;
+        CALprogramGrid grid = {0, {64, 1, 1}, {4, 1, 1}, 0};
         OK(calResAllocRemote1D(&results, &device, 1, 256, CAL_FORMAT_UINT_1, CAL_RESALLOC_GLOBAL_BUFFER));
         constants(cb_one, key, 0, 0);
         check_bind(context, compute, "uav0", results);
         check_bind(context, compute, "cb0", cb_one);
-        event = check_grid(context, check_entry(context, compute), 4, 64);
+        /* The linked symbol may be null in the client; then the extension has it. */
+        OK(calExtGetProc(&proc, CAL_EXT_COMPUTE_SHADER, "calCtxRunProgramGrid"));
+        memcpy(&run_grid, &proc, sizeof run_grid);
+        grid.func = check_entry(context, compute);
+        OK(run_grid(&event, context, &grid));
         OK(wait_for(context, &event, 1, 0));
         OK(calCtxIsEventDone(context, event));
         check_read(results, words, 4, 256, 1);
         for (i = 0; i < 256; ++i) {
             CHECK(words[i] == ((key << 13 | key >> 19) ^ i));
         }
+        HOLDS(dnetc_wait_for_events_with_flags_0);
+        HOLDS(dnetc_compute_core_through_the_extension);
         OK(calModuleUnload(context, compute));
+    }
+
+    /* The older client scales its work by the idle counter: (idle - 0.01) + 1, so idle is a fraction. */
+    {
+        PFNCALCTXCREATECOUNTER create;
+        PFNCALCTXBEGINCOUNTER begin;
+        PFNCALCTXENDCOUNTER end;
+        PFNCALCTXGETCOUNTER get;
+        CALcounter counter = 0;
+        CALfloat idle = -1;
+        OK(calExtGetProc(&proc, CAL_EXT_COUNTERS, "calCtxCreateCounter"));
+        memcpy(&create, &proc, sizeof proc);
+        OK(calExtGetProc(&proc, CAL_EXT_COUNTERS, "calCtxBeginCounter"));
+        memcpy(&begin, &proc, sizeof proc);
+        OK(calExtGetProc(&proc, CAL_EXT_COUNTERS, "calCtxEndCounter"));
+        memcpy(&end, &proc, sizeof proc);
+        OK(calExtGetProc(&proc, CAL_EXT_COUNTERS, "calCtxGetCounter"));
+        memcpy(&get, &proc, sizeof proc);
+        OK(create(&counter, context, CAL_COUNTER_IDLE));
+        OK(begin(context, counter));
+        {
+            CALevent event = 0;
+            OK(calCtxRunProgram(&event, context, check_entry(context, one), &domain));
+            OK(end(context, counter));
+            check_wait(context, event);
+        }
+        OK(get(&idle, context, counter));
+        CHECK(idle >= 0.0f && idle <= 1.0f);
+        HOLDS(dnetc_idle_counter_is_a_fraction);
     }
 
     OK(calModuleUnload(context, one));
     OK(calModuleUnload(context, two));
     OK(calCtxDestroy(context));
     /* The device is never closed and calShutdown never called. */
+    HOLDS(dnetc_ends_without_close_or_shutdown);
     return 0;
 }

@@ -72,6 +72,8 @@ int main(void)
     CHECK(((unsigned char*)object)[4] == 1 && ((unsigned char*)object)[7] == 0x64); /* 32-bit, OSABI of CAL */
     calclDisassembleObject(&object, count_line);
     CHECK(lines > 0);
+    HOLDS(hdminer_objects_are_elf_bytes);
+    HOLDS(hdminer_listing_of_an_object);
     OK(calclFreeObject(object));
 
     OK(calResAllocLocal1D(&global, device, groups * GROUP * 4, CAL_FORMAT_UNORM_INT32_1, CAL_RESALLOC_GLOBAL_BUFFER));
@@ -111,6 +113,11 @@ int main(void)
     }
     compiling = 0;
     CHECK(pthread_join(thread, NULL) == 0);
+    HOLDS(hdminer_groups_of_320_threads);
+    HOLDS(hdminer_unorm_int32_1_global_buffer_and_constants);
+    HOLDS(hdminer_modules_replaced_while_running);
+    HOLDS(hdminer_module_unloaded_after_its_mems);
+    HOLDS(hdminer_second_thread_compiles);
     check_close(device, context);
     return 0;
 }

@@ -54,9 +54,11 @@ int main(void)
     calclDisassembleImage(compiled, on_line);
     CHECK(disassembled > 0);
     OK(calclFreeImage(compiled));
+    HOLDS(hetpas_compiles_without_a_runtime);
 
     check_open(&device, &context);
     EXPECT(CAL_RESULT_ALREADY, calInit());
+    HOLDS(hetpas_already_is_no_error);
     OK(calDeviceGetInfo(&info, 0));
     compiled = check_image(with_uav, info.target);
     OK(calclImageGetSize(&size, compiled));
@@ -69,6 +71,7 @@ int main(void)
     OK(calModuleLoad(&module, context, read));
     free(bytes);
     OK(calclFreeImage(read));
+    HOLDS(hetpas_image_written_and_read_back);
 
     OK(calExtGetProc(&proc, CAL_EXT_RES_CREATE, "calResCreate1D"));
     memcpy(&create, &proc, sizeof proc);
@@ -87,6 +90,8 @@ int main(void)
     for (i = 0; i < 4096; ++i) {
         CHECK(memory[i] == ((i * 3 + 1) * 3 + 2) * 3 + 3);
     }
+    HOLDS(hetpas_pinned_uav_and_constants);
+    HOLDS(hetpas_pinned_size_0);
 
     second = check_module(context, with_global);
     check_bind(context, second, "g[]", uav);
@@ -96,6 +101,7 @@ int main(void)
     for (i = 0; i < 4096; ++i) {
         CHECK(memory[i] == ((i * 3 + 1) * 3 + 2) * 3 + 3 + 100);
     }
+    HOLDS(hetpas_pinned_global_buffer);
     OK(calResFree(uav));
     OK(calResFree(constants));
     check_close(device, context);

@@ -51,12 +51,17 @@ int main(void)
     err |= calDeviceOpen(&device, 0);
     err |= calCtxCreate(&context, device);
     CHECK(err == CAL_RESULT_OK && attribs.doublePrecision == CAL_TRUE);
+    CHECK(attribs.wavefrontSize > 0 && attribs.numberOfSIMD > 0 && attribs.numberOfShaderEngines > 0);
+    CHECK(attribs.engineClock > 0 && attribs.memoryClock > 0 && attribs.computeShader == CAL_TRUE);
+    CHECK(attribs.pitch_alignment > 0 && attribs.surface_alignment > 0);
+    HOLDS(milkyway_attributes_by_the_structure_tag);
 
     /* The extension may be missing; here it is not. */
     err |= calExtSupported(0x8009);
     err |= calExtGetProc(&proc, 0x8009, "calCtxWaitForEvents");
     CHECK(err == CAL_RESULT_OK && proc != NULL);
     memcpy(&wait_for, &proc, sizeof proc);
+    HOLDS(milkyway_extension_by_its_bare_number);
 
     err |= calclCompile(&object, CAL_LANGUAGE_IL, separation, attribs.target);
     err |= calclLink(&image, &object, 1);
@@ -72,6 +77,8 @@ int main(void)
     err |= calResAllocLocal1D(&line, device, WIDTH, CAL_FORMAT_UNSIGNED_INT32_2, CAL_RESALLOC_CACHEABLE);
     err |= calResAllocLocal2D(&sums, device, WIDTH, HEIGHT, CAL_FORMAT_UNSIGNED_INT32_2, CAL_RESALLOC_GLOBAL_BUFFER);
     err |= calResAllocRemote1D(&constant, &device, 1, 1, CAL_FORMAT_FLOAT_4, CAL_RESALLOC_CACHEABLE);
+    CHECK(err == CAL_RESULT_OK);
+    HOLDS(milkyway_local_memory_with_cacheable);
     err |= calCtxGetMem(&line_mem, context, line);
     err |= calCtxGetMem(&sums_mem, context, sums);
     err |= calCtxGetMem(&constant_mem, context, constant);
@@ -120,6 +127,10 @@ int main(void)
             CHECK(doubles[y * pitch + x] == sum);
         }
     }
+    HOLDS(milkyway_same_mem_read_and_written);
+    HOLDS(milkyway_doubles_in_integer_formats);
+    HOLDS(milkyway_chunks_by_domain_offsets);
+    HOLDS(milkyway_pitch_times_height_zeroed_through_the_map);
     err |= calResUnmap(sums);
 
     err |= calCtxReleaseMem(context, line_mem);
@@ -130,9 +141,12 @@ int main(void)
     err |= calResFree(constant);
     err |= calModuleUnload(context, module);
     err |= calImageFree(image);
+    CHECK(err == CAL_RESULT_OK);
+    HOLDS(milkyway_calImageFree_on_a_linked_image);
     err |= calCtxDestroy(context);
     err |= calDeviceClose(device);
     err |= calShutdown();
     CHECK(err == CAL_RESULT_OK);
+    HOLDS(milkyway_results_ored_together);
     return 0;
 }

@@ -170,5 +170,6 @@ int main(void)
     EXPECT(CAL_RESULT_NOT_INITIALIZED, calDeviceOpen(&device, 0));
     OK(calGetVersion(&a, &b, &pitch));
     CHECK(a == 1 && b == 4 && pitch > 900);
+    HOLDS(nulls_are_invalid_parameters);
     return 0;
 }

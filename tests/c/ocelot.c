@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "behaviour.h"
 #include "cal.h"
 #include "calcl.h"
 
@@ -103,6 +104,7 @@ int main(void)
     LOAD(cl, calclLink);
     LOAD(cl, calclFreeObject);
     LOAD(cl, calclFreeImage);
+    HOLDS(ocelot_dlopen_lazy_and_every_name);
 
     CALuint count = 0, pitch = 0, i;
     CALdevice device = 0;
@@ -136,6 +138,7 @@ int main(void)
         address[i * 7000000u] = i + 1;
         OK(p_calResUnmap(heap));
     }
+    HOLDS(ocelot_heap_of_150000000_elements);
     OK(p_calResMap((CALvoid**)&address, &pitch, constants[0], 0));
     address[5 * 4 + 2] = 1000;
     OK(p_calResUnmap(constants[0]));
@@ -168,7 +171,8 @@ int main(void)
     CALevent event = 0;
     grid.func = func;
     OK(p_calCtxRunProgramGrid(&event, context, &grid));
-    CHECK(event != 0);
+    CHECK(event != 0); /* 0 would mean: nothing was launched */
+    HOLDS(ocelot_event_0_means_none);
     while (p_calCtxIsEventDone(context, event) == CAL_RESULT_PENDING) {
     }
     OK(p_calCtxIsEventDone(context, event));
@@ -177,6 +181,7 @@ int main(void)
     for (i = 0; i < 20; ++i) {
         CHECK(address[i * 7000000u] == i + 1);
     }
+    HOLDS(ocelot_heap_mapped_for_every_copy);
     for (CALuint group = 0; group < 12; ++group) {
         for (CALuint thread = 0; thread < 16; ++thread) {
             CALuint x = group % 3 * 4 + thread % 4;
@@ -185,6 +190,9 @@ int main(void)
             CHECK(address[20 + group * 16 + thread] == ((x + 10 * y + 100 * z + 1000) | 0xFF000000u));
         }
     }
+    HOLDS(ocelot_two_uav_names_on_one_mem);
+    HOLDS(ocelot_blocks_and_grids_of_three_dimensions);
+    HOLDS(ocelot_constants_of_4_byte_elements_with_a_stride_of_16);
     OK(p_calResUnmap(heap));
 
     for (i = 0; i < 2; ++i) {
@@ -202,5 +210,6 @@ int main(void)
     OK(p_calShutdown());
     CHECK(dlclose(cl) == 0);
     CHECK(dlclose(rt) == 0);
+    HOLDS(ocelot_dlclose_right_after_shutdown);
     return 0;
 }

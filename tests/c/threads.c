@@ -87,7 +87,9 @@ int main(void)
 
     check_open(&device, &shared);
     all(own_context);
+    HOLDS(contexts_of_their_own_in_threads);
     all(shared_context);
+    HOLDS(one_context_shared_by_threads);
 
     child = fork();
     if (child == 0) {

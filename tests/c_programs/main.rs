@@ -4,8 +4,11 @@
 //! `cargo test` apply.
 
 mod abi;
+mod drivers;
+mod map;
 mod packages;
 mod programs;
+mod samples;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -41,5 +44,8 @@ fn main() -> ExitCode {
     let mut trials = abi::trials(&lazy);
     trials.extend(packages::trials(&lazy));
     trials.extend(programs::trials(&lazy));
+    trials.extend(samples::trials(&lazy));
+    let names = trials.iter().map(|t| t.name().to_owned()).collect();
+    trials.extend(map::trials(names));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

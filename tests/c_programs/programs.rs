@@ -1,100 +1,174 @@
-//! The programs of `tests/c` and the samples: built with the real compilers, run, and run again under valgrind.
+//! The programs of `tests/c`: built with the real compilers, run on the CPU, on software Vulkan drivers, and under
+//! valgrind. What a program says to hold (`behaviour.h`) is a test of its own.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use conformance::toolchain::{Installation, Result, Standard, repository, run};
 use libtest_mimic::{Failed, Trial};
 
+use crate::drivers::{Driver, LAVAPIPE, SWIFTSHADER, manifests};
 use crate::{Lazy, trial};
 
-/// The samples with arguments that keep them short, and again for valgrind, where everything is fifty times slower.
-#[rustfmt::skip]
-const SAMPLES: &[(&str, &[&str], &[&str])] = &[
-    ("async_copy", &["-n", "128", "-m", "6"], &["-n", "64", "-m", "3"]),
-    ("basic", &["-n", "100"], &["-n", "16"]),
-    ("bitonic_sort", &["-n", "4096"], &["-n", "128"]),
-    ("black_scholes", &["-n", "64", "-i", "1"], &["-n", "8", "-i", "1"]),
-    ("compute_matmult", &["-n", "96", "-i", "1"], &["-n", "32", "-i", "1"]),
-    ("double_matmult", &["-n", "50", "-i", "1"], &["-n", "16", "-i", "1"]),
-    ("fft", &["-n", "1024", "-i", "1"], &["-n", "128", "-i", "1"]),
-    ("findnumdevices", &[], &[]),
-    ("hellocal", &[], &[]),
-    ("mandelbrot", &["-n", "150", "-i", "1"], &["-n", "32", "-m", "64", "-i", "1"]),
-    ("memexport", &["-n", "128", "-i", "1"], &["-n", "64", "-i", "1"]),
-    ("memimport", &["-n", "4096", "-i", "1"], &["-n", "128", "-i", "1"]),
-    ("mersenne_twister", &["-n", "64", "-m", "700"], &["-n", "64", "-m", "10"]),
-    ("multi_device", &["-n", "150", "-i", "1"], &["-n", "32", "-i", "1"]),
-    ("nbody", &["-n", "256"], &["-n", "64", "-i", "1"]),
-    ("offline_compile", &[], &[]),
-    ("pinned_memory", &["-n", "128", "-i", "2"], &["-n", "64", "-i", "1"]),
-    ("polynomial", &["-n", "100", "-i", "1"], &["-n", "16", "-i", "1"]),
-    ("reduction", &["-n", "100001", "-i", "1"], &["-n", "3000", "-i", "1"]),
-    ("simple_matmult", &["-n", "256", "-i", "2"], &["-n", "64", "-i", "1"]),
-    ("stencil", &["-n", "100", "-i", "20"], &["-n", "32", "-i", "3"]),
-    ("transpose", &["-n", "256", "-i", "1"], &["-n", "64", "-i", "1"]),
-    ("vector_matrix", &["-n", "512", "-i", "1"], &["-n", "128", "-i", "1"]),
-];
+/// Longest time for a program.
+const PATIENCE: Duration = Duration::from_secs(240);
 
-/// The programs of `tests/c` that run under valgrind as well: those that misuse the interface, end in odd orders or hand
-/// over memory of their own.
-const UNDER_VALGRIND: &[&str] = &["accl", "calpp", "extensions", "handles", "hetpas", "nulls"];
+/// The programs that run under valgrind as well: those that misuse the interface, end in odd orders or hand over memory
+/// of their own.
+const UNDER_VALGRIND: &[&str] =
+    &["accl", "brook_exit_order", "calpp", "corepy", "exit_with_work", "extensions", "handles", "hetpas", "nulls"];
+
+/// Programs for which Vulkan is the same as the CPU: they test the compiler, the handles, the CPU's own checks.
+const CPU_ONLY: &[&str] = &["checks", "handles", "malformed", "nulls", "unbound"];
+
+/// Programs that need 64-bit floats.
+const DOUBLES: &[&str] = &["caldgemm", "milkyway"];
+
+/// Programs with larger groups than some drivers run.
+const LARGE_GROUPS: &[&str] = &["hdminer"];
+
+/// A program: built once, run once on the CPU, whoever asks first.
+#[derive(Clone)]
+pub struct Program {
+    source: PathBuf,
+    built: Arc<OnceLock<Result<PathBuf>>>,
+    printed: Arc<OnceLock<Result<String>>>,
+}
+
+impl Program {
+    fn new(source: PathBuf) -> Self {
+        Self { source, built: Arc::default(), printed: Arc::default() }
+    }
+
+    fn name(&self) -> String {
+        stem(&self.source)
+    }
+
+    fn build(&self, installation: &Installation) -> Result<PathBuf> {
+        let build = || {
+            let sources = std::slice::from_ref(&self.source);
+            let include = format!("-I{}", installation.prefix.join("include").display());
+            installation.build(&self.name(), sources, Standard::of(&self.source), &["-D_GNU_SOURCE", &include])
+        };
+        self.built.get_or_init(build).clone()
+    }
+
+    fn command(&self, installation: &Installation) -> Result<Command> {
+        let mut command = Command::new(self.build(installation)?);
+        command.current_dir(&installation.build);
+        Ok(command)
+    }
+
+    /// What it prints on the CPU.
+    fn printed(&self, installation: &Installation) -> Result<String> {
+        let print = || {
+            let outcome = run(&mut self.command(installation)?, PATIENCE)?;
+            Ok(outcome.success(&self.name())?.stdout)
+        };
+        self.printed.get_or_init(print).clone()
+    }
+
+    /// The names that stand in `HOLDS(...)`.
+    pub fn behaviours(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(&self.source).unwrap_or_default();
+        let names = text.split("HOLDS(").skip(1).filter_map(|rest| rest.split_once(')'));
+        names.map(|(name, _)| name.to_owned()).collect()
+    }
+}
+
+/// The programs of `tests/c`.
+pub fn programs() -> Vec<Program> {
+    sources(&repository().join("tests/c")).into_iter().map(Program::new).collect()
+}
 
 /// The tests of this file.
 pub fn trials(lazy: &Lazy) -> Vec<Trial> {
+    let programs = programs();
     let mut trials = Vec::new();
-    for source in sources(&repository().join("tests/c")) {
-        let name = stem(&source);
-        trials.push(trial(format!("programs::{name}"), lazy, move |i| {
-            let program = i.build(
-                &stem(&source),
-                std::slice::from_ref(&source),
-                Standard::of(&source),
-                &["-D_GNU_SOURCE"],
-            )?;
-            run(Command::new(program).current_dir(&i.build), Duration::from_secs(240))?
-                .success(&stem(&source))?;
-            Ok(())
-        }));
-    }
-    for &name in UNDER_VALGRIND {
-        trials.push(trial(format!("valgrind::{name}"), lazy, move |i| {
-            let folder = repository().join("tests/c");
-            let source = sources(&folder).into_iter().find(|s| stem(s) == name);
-            let source = source.ok_or_else(|| format!("tests/c has no {name}"))?;
-            let standard = Standard::of(&source);
-            let program = i.build(&format!("{name}-valgrind"), &[source], standard, &["-D_GNU_SOURCE"])?;
-            valgrind(i, &program, &[], name)
-        }));
-    }
-    for &(name, arguments, small) in SAMPLES {
-        trials.push(trial(format!("samples::{name}"), lazy, move |i| {
-            let program = sample(i, name, "run")?;
-            let mut command = Command::new(program);
-            command.current_dir(&i.build).args(arguments);
-            let output = run(&mut command, Duration::from_secs(240))?.success(name)?.stdout;
-            if output.contains(&format!("{name}: PASS")) {
-                Ok(())
-            } else {
-                Err(format!("no PASS:\n{output}"))
+    for program in &programs {
+        let name = program.name();
+        let this = program.clone();
+        trials.push(trial(format!("programs::{name}"), lazy, move |i| this.printed(i).map(drop)));
+        for behaviour in program.behaviours() {
+            let this = program.clone();
+            trials.push(trial(format!("behaviours::{behaviour}"), lazy, move |i| {
+                let said = format!("holds: {behaviour}");
+                if this.printed(i)?.lines().any(|line| line == said) {
+                    Ok(())
+                } else {
+                    Err(format!("{} does not say that it holds", this.name()))
+                }
+            }));
+        }
+        for driver in [LAVAPIPE, SWIFTSHADER] {
+            let too_much = DOUBLES.contains(&name.as_str()) || LARGE_GROUPS.contains(&name.as_str());
+            if !(too_much && driver.name == SWIFTSHADER.name) && !CPU_ONLY.contains(&name.as_str()) {
+                let this = program.clone();
+                let name = format!("programs::{name}::{}", driver.name);
+                trials.push(trial(name, lazy, move |i| on_driver(i, &this, driver)));
             }
-        }));
-        trials.push(trial(format!("valgrind::{name}"), lazy, move |i| {
-            let program = sample(i, name, "valgrind")?;
-            valgrind(i, &program, small, name)
-        }));
+        }
+        if UNDER_VALGRIND.contains(&name.as_str()) {
+            let this = program.clone();
+            trials.push(trial(format!("valgrind::{name}"), lazy, move |i| {
+                valgrind(i, &this.build(i)?, &[], &this.name())
+            }));
+        }
+        if name == "devices" {
+            let this = program.clone();
+            trials.push(trial("programs::devices::all".into(), lazy, move |i| all_devices(i, &this)));
+        }
     }
-    trials.push(Trial::test("samples::all_are_tested", || all_are_tested().map_err(Failed::from)));
+    trials.push(Trial::test("programs::lists", || lists().map_err(Failed::from)));
     trials
 }
 
-fn stem(source: &Path) -> String {
+/// Everything that holds on the CPU holds on the driver's device.
+fn on_driver(installation: &Installation, program: &Program, driver: Driver) -> Result<()> {
+    let mut command = program.command(installation)?;
+    if !driver.set(&mut command) {
+        return Ok(());
+    }
+    let printed = run(&mut command, PATIENCE)?.success(&program.name())?.stdout;
+    let missing: Vec<_> =
+        program.behaviours().into_iter().filter(|b| !printed.contains(&format!("holds: {b}\n"))).collect();
+    if missing.is_empty() { Ok(()) } else { Err(format!("not said to hold: {}", missing.join(", "))) }
+}
+
+/// Two Vulkan devices and the CPU in one process: data goes from one to the other.
+fn all_devices(installation: &Installation, program: &Program) -> Result<()> {
+    let (Some(lavapipe), Some(swiftshader)) = (LAVAPIPE.manifest(), SWIFTSHADER.manifest()) else {
+        eprintln!("one of the drivers is not installed");
+        return Ok(());
+    };
+    let mut command = program.command(installation)?;
+    manifests(&mut command, &[&lavapipe, &swiftshader]);
+    command.env("CAL_BACKEND", "vulkan,cpu").env("DEVICES", "3");
+    run(&mut command, PATIENCE)?.success("three devices")?;
+    Ok(())
+}
+
+/// The lists above name programs that there are.
+fn lists() -> Result<()> {
+    let known: BTreeSet<String> = programs().iter().map(Program::name).collect();
+    for name in UNDER_VALGRIND.iter().chain(CPU_ONLY).chain(DOUBLES).chain(LARGE_GROUPS) {
+        if !known.contains(*name) {
+            return Err(format!("tests/c has no {name}"));
+        }
+    }
+    Ok(())
+}
+
+/// Name of a source file without its extension.
+pub fn stem(source: &Path) -> String {
     source.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// The C and C++ files of a folder, sorted by name.
-fn sources(folder: &Path) -> Vec<PathBuf> {
+pub fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -105,36 +179,13 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Every sample of the folder stands in [`SAMPLES`].
-fn all_are_tested() -> Result<()> {
-    for source in sources(&repository().join("samples/c")) {
-        let name = stem(&source);
-        if name != "sample" && !SAMPLES.iter().any(|&(known, ..)| known == name) {
-            return Err(format!("samples/c/{name}.c is not tested"));
-        }
-    }
-    Ok(())
-}
-
-/// Builds a sample; `purpose` keeps apart the programs that several tests build at the same time.
-fn sample(installation: &Installation, name: &str, purpose: &str) -> Result<PathBuf> {
-    let folder = repository().join("samples/c");
-    let sources = [folder.join(format!("{name}.c")), folder.join("sample.c")];
-    installation.build(
-        &format!("sample-{name}-{purpose}"),
-        &sources,
-        Standard::C("c99"),
-        &["-pedantic", "-Wno-overlength-strings"],
-    )
-}
-
 /// Memory errors and definite leaks are failures. On the CPU device only: the Vulkan loader and the drivers that it
-/// opens have errors of their own under valgrind.
-fn valgrind(installation: &Installation, program: &Path, arguments: &[&str], name: &str) -> Result<()> {
+/// opens have errors of their own under valgrind. `SMALL` asks programs for little work: everything is fifty times slower.
+pub fn valgrind(installation: &Installation, program: &Path, arguments: &[&str], name: &str) -> Result<()> {
     let mut command = Command::new("valgrind");
     command.current_dir(&installation.build);
     command.args(["--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite", "--quiet"]);
-    command.env("CAL_BACKEND", "cpu").arg(program).args(arguments);
-    run(&mut command, Duration::from_secs(240))?.success(name)?;
+    command.env("CAL_BACKEND", "cpu").env("SMALL", "1").arg(program).args(arguments);
+    run(&mut command, PATIENCE)?.success(name)?;
     Ok(())
 }

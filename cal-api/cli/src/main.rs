@@ -1,6 +1,7 @@
-//! The `cal` command: devices, compile, run, trace, analyze, disassemble.
+//! The `cal` command: devices, compile, run, bench, trace, analyze, disassemble.
 
 mod analyze;
+mod bench;
 mod data;
 mod manual;
 mod progress;
@@ -48,6 +49,8 @@ enum Command {
     },
     /// Run a kernel once or several times and time it
     Run(run::Arguments),
+    /// Time a device: launches, copies, arithmetic; or a kernel of yours
+    Bench(bench::Arguments),
     /// Follow one thread of a kernel: the registers that each instruction writes
     Trace(trace::Arguments),
     /// Show what a kernel binds, what it consists of, and what would limit it on a device of the time
@@ -222,6 +225,7 @@ fn main() -> ExitCode {
             compile(&kernel, output.as_deref(), &target, json)
         }
         Command::Run(arguments) => run::run(&arguments),
+        Command::Bench(arguments) => bench::bench(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Analyze(arguments) => analyze::analyze(&arguments),
         Command::Completions { shell } => {

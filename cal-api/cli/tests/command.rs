@@ -194,3 +194,34 @@ fn man_pages_cover_command_and_environment() {
     assert!(page("cal.1").contains(".TH cal 1") && page("cal-run.1").contains("domain"));
     assert!(page("cal-environment.7").contains("CAL_TIMEOUT"));
 }
+
+#[test]
+fn bench_times_the_device_and_a_kernel() {
+    let text = printed(&["bench", "-n", "3", "--size", "1"]);
+    for probe in ["launch of 64 threads", "copy, host to device", "copy, device to device", "GFLOPS", "GB/s"] {
+        assert!(text.contains(probe), "{probe}: {text}");
+    }
+    let folder = scratch("bench");
+    let kernel = folder.join("k.il");
+    std::fs::write(&kernel, KERNEL).unwrap();
+    let json = printed(&[
+        "bench",
+        kernel.to_str().unwrap(),
+        "-b",
+        "o0=16x16:float32_1",
+        "-d",
+        "16x16",
+        "-n",
+        "4",
+        "--json",
+    ]);
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let result = &value["results"][0];
+    let time = |name: &str| result[name].as_f64().unwrap();
+    assert!(time("best") > 0.0 && time("best") <= time("median") && time("median") <= time("worst"), "{json}");
+    // A kernel needs threads; bindings need a kernel.
+    for wrong in [&["bench", kernel.to_str().unwrap()][..], &["bench", "-b", "o0=4x4:float32_1"]] {
+        let output = cal(wrong);
+        assert!(!output.status.success() && !output.stderr.is_empty(), "{wrong:?}");
+    }
+}

@@ -1,0 +1,112 @@
+//! The end of the process.
+//!
+//! Drivers take themselves apart in exit handlers, while kernels may be running on their threads and the program goes on
+//! calling: old programs shut down from static destructors, or never. So a handler of ours runs before theirs: it waits
+//! for the work in flight, as a shutdown does, and from then on nothing calls the driver.
+//!
+//! Handlers run in the reverse order of their registration, and drivers register some late, even from their own threads.
+//! So ours is registered after each step in which a driver does much for the first time. What the main thread leaves
+//! behind goes before all handlers: there, work is awaited once more, and the handler becomes the last one registered.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock, Weak};
+
+use parking_lot::Mutex;
+
+use crate::queue::VulkanQueue;
+
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Queues that may have work in flight.
+static QUEUES: Mutex<Vec<Weak<VulkanQueue>>> = Mutex::new(Vec::new());
+
+/// The process that they belong to; a child of `fork` has none of the driver's threads.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether exit handlers are running: then drivers must not be called any more.
+pub(crate) fn ending() -> bool {
+    ENDING.load(Acquire)
+}
+
+/// Why nothing works any more.
+pub(crate) fn reason() -> cal_hal::Error {
+    cal_hal::Error::DeviceLost("the process is ending".into())
+}
+
+/// Has the end of the process wait for the work of a queue.
+pub(crate) fn watch(queue: &Arc<VulkanQueue>) {
+    PROCESS.store(std::process::id(), Relaxed);
+    let mut queues = QUEUES.lock();
+    queues.retain(|q| q.strong_count() > 0);
+    queues.push(Arc::downgrade(queue));
+}
+
+/// The first time that a device does something.
+#[derive(Default)]
+pub(crate) struct Steps {
+    pub loaded: OnceLock<()>,
+    pub submitted: OnceLock<()>,
+    pub done: OnceLock<()>,
+}
+
+/// Dropped when a thread ends; for the main thread, that is when `exit` begins.
+struct ThreadEnd;
+
+thread_local! {
+    static THREAD_END: ThreadEnd = const { ThreadEnd };
+}
+
+impl Drop for ThreadEnd {
+    fn drop(&mut self) {
+        // SAFETY: the call has no arguments and only asks for a number.
+        let thread = unsafe { libc::syscall(libc::SYS_gettid) };
+        if thread == libc::c_long::from(PROCESS.load(Relaxed)) && !ending() {
+            // Nothing may unwind out of the end of a thread.
+            let _ = catch_unwind(|| {
+                live_queues().iter().for_each(|queue| queue.settle());
+                register();
+            });
+        }
+    }
+}
+
+fn live_queues() -> Vec<Arc<VulkanQueue>> {
+    QUEUES.lock().iter().filter_map(Weak::upgrade).collect()
+}
+
+/// Registers the handler once more: the driver may have registered its own just before.
+pub(crate) fn register() {
+    // Where the thread is ending already there is nothing to arm.
+    let _ = THREAD_END.try_with(|_| ());
+    // SAFETY: the handler is a function of a library that is never unloaded, or of the program itself.
+    if unsafe { libc::atexit(at_exit) } != 0 {
+        log::warn!("no exit handler can be registered; ending with work in flight may crash the driver");
+    }
+}
+
+extern "C" fn at_exit() {
+    // Nothing may unwind into the C library.
+    let _ = catch_unwind(AssertUnwindSafe(end));
+}
+
+fn end() {
+    if ending() {
+        return;
+    }
+    let queues = live_queues();
+    if PROCESS.load(Relaxed) == std::process::id() {
+        for queue in &queues {
+            queue.settle();
+        }
+    }
+    ENDING.swap(true, AcqRel);
+    if PROCESS.load(Relaxed) == std::process::id() {
+        // Calls that had begun are over when their locks are free.
+        for queue in &queues {
+            queue.pause();
+        }
+    }
+    // The objects stay as they are: giving them up would call the driver.
+    std::mem::forget(queues);
+}
