@@ -110,11 +110,11 @@ impl Context {
         let (dst_resource, dst) = destination.surface().ok_or_else(|| released("dstMem"))?;
         if src.format != dst.format {
             let (from, to) = (src.format.name(), dst.format.name());
-            return Err(Error::failed(format!("formats differ: {from} to {to}")));
+            return Err(Error::failed(format!("srcMem, dstMem: formats differ: {from} to {to}")));
         }
         if dst.width < src.width || dst.height < src.height {
             return Err(Error::failed(format!(
-                "the destination, {} x {}, is smaller than the source, {} x {}",
+                "dstMem: {} x {} is smaller than the source, {} x {}",
                 dst.width, dst.height, src.width, src.height
             )));
         }

@@ -286,7 +286,7 @@ impl Resource {
         {
             let mut state = self.0.state.lock();
             if state.mapped != Mapped::No {
-                return Err(Error::failed("the resource is mapped already"));
+                return Err(Error::failed("res: the resource is mapped already"));
             }
             state.mapped = how;
         }
@@ -303,7 +303,7 @@ impl Resource {
     fn unmap_as(&self, how: Mapped) -> Result<()> {
         let mut state = self.0.state.lock();
         if state.mapped != how {
-            return Err(Error::failed("the resource is not mapped"));
+            return Err(Error::failed("res: the resource is not mapped"));
         }
         if self.0.fixed.is_none() {
             self.0.views[0].1.unmap();

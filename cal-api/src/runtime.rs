@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, Weak};
 
-use cal_hal::{Adapter, Backend};
+use cal_hal::{Adapter, Backend, FloatMode};
 use parking_lot::{Mutex, RwLock};
 
 use crate::config::Config;
@@ -78,7 +78,9 @@ impl Runtime {
             let backend =
                 registered.iter().find(|b| b.name() == name).cloned().or_else(|| built_in(name, &config));
             let Some(backend) = backend else {
-                log::warn!("no backend is called `{name}`");
+                let mut known: Vec<&str> = DEFAULT_BACKENDS.to_vec();
+                known.extend(registered.iter().map(|b| b.name()));
+                log::warn!("CAL_BACKEND: no backend is called `{name}`; there are {}", known.join(", "));
                 continue;
             };
             let adapters = backend.adapters();
@@ -110,12 +112,26 @@ impl Runtime {
 
     /// Opens a device. Each device is open once at a time.
     pub fn open(&self, ordinal: u32) -> Result<Device> {
+        self.open_with(ordinal, self.0.config.float)
+    }
+
+    /// Opens a device with an exactness of its own, whatever `CAL_FLOAT` says: its contexts have it, those of other
+    /// devices do not. The CPU is faithful in any case.
+    ///
+    /// ```
+    /// let runtime = cal::Runtime::new()?;
+    /// let device = runtime.open_with(0, cal::FloatMode::Faithful)?;
+    /// let context = device.create_context()?;
+    /// # drop(context);
+    /// # Ok::<(), cal::Error>(())
+    /// ```
+    pub fn open_with(&self, ordinal: u32, float_mode: FloatMode) -> Result<Device> {
         let entry = self.entry(ordinal)?;
         if entry.open.swap(true, Ordering::AcqRel) {
             return Err(Error::already(format!("ordinal: device {ordinal} is open already")));
         }
         let options = cal_hal::DeviceOptions {
-            float_mode: self.0.config.float,
+            float_mode,
             watchdog: self.0.config.timeout,
             checks: self.0.config.checks,
         };
@@ -139,7 +155,13 @@ impl Runtime {
 
     fn entry(&self, ordinal: u32) -> Result<&Entry> {
         self.0.entries.get(ordinal as usize).ok_or_else(|| {
-            Error::failed(format!("ordinal: {ordinal}, but there are {} devices", self.0.entries.len()))
+            let there = match self.0.entries.len() {
+                0 if self.0.config.backends.is_empty() => "there is no device".to_owned(),
+                0 => format!("there is no device (CAL_BACKEND is {})", self.0.config.backends.join(",")),
+                1 => "the only device is 0".to_owned(),
+                n => format!("devices are 0 to {}", n - 1),
+            };
+            Error::failed(format!("ordinal: {ordinal}, but {there}"))
         })
     }
 

@@ -8,7 +8,7 @@ use std::ptr::{null, null_mut};
 
 use cal::ffi::types::*;
 use cal::ffi::*;
-use cal::{CalResult, Format};
+use cal::{CalResult, Config, FloatMode, Format, Runtime};
 use support::*;
 
 #[test]
@@ -309,4 +309,26 @@ fn a_failed_compile_is_told_by_both_libraries() {
     expect!(InvalidParameter, calclFreeObject(null_mut()));
     expect!(InvalidParameter, calclFreeImage(null_mut()));
     expect!(InvalidParameter, calImageFree(null_mut()));
+}
+
+#[test]
+fn exactness_is_chosen_for_the_process_or_for_a_device() {
+    let _lock = alone();
+    let control = manual::Control::new();
+    cal::register_backend(std::sync::Arc::new(manual::Manual::new(&control)));
+    control.run_freely();
+    let config = Config { float: FloatMode::Faithful, backends: vec!["manual".into()], ..Config::default() };
+    let runtime = Runtime::with_config(config).unwrap();
+    // As the process wants it (C programs: CAL_FLOAT).
+    drop(runtime.open(0).unwrap());
+    assert_eq!(control.opened().float_mode, FloatMode::Faithful);
+    // Another device, or this one again, another way; two runtimes at the same time.
+    let native = runtime.open_with(0, FloatMode::Native).unwrap();
+    assert_eq!(control.opened().float_mode, FloatMode::Native);
+    let other = runtime.clone();
+    assert_eq!(other.open(0).unwrap_err().result(), CalResult::Already);
+    let second = Runtime::with_config(runtime.config().clone()).unwrap();
+    drop(second.open(0).unwrap());
+    assert_eq!(control.opened().float_mode, FloatMode::Faithful);
+    drop(native);
 }

@@ -50,7 +50,11 @@ int main(int argc, char** argv)
 
     /* Start CAL, open a device, make a context. */
     if (calInit() != CAL_RESULT_OK) return failed("calInit");
-    if (calDeviceGetCount(&count) != CAL_RESULT_OK || count == 0) return failed("calDeviceGetCount");
+    if (calDeviceGetCount(&count) != CAL_RESULT_OK) return failed("calDeviceGetCount");
+    if (count == 0) {
+        fprintf(stderr, "there is no device\n");
+        return EXIT_FAILURE;
+    }
     if (calDeviceGetInfo(&info, ordinal) != CAL_RESULT_OK) return failed("calDeviceGetInfo");
     if (calDeviceOpen(&device, ordinal) != CAL_RESULT_OK) return failed("calDeviceOpen");
     if (calCtxCreate(&context, device) != CAL_RESULT_OK) return failed("calCtxCreate");

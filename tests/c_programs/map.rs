@@ -22,7 +22,8 @@ fn read(path: &str) -> Result<String> {
 fn the_map_is_true(others: &BTreeSet<String>) -> Result<()> {
     let page = read("docs/client-behaviours.md")?;
     // Tests stand in the last column of the tables.
-    let cells = page.lines().filter_map(|l| l.strip_prefix('|')?.trim_end().strip_suffix('|')?.rsplit('|').next());
+    let cells =
+        page.lines().filter_map(|l| l.strip_prefix('|')?.trim_end().strip_suffix('|')?.rsplit('|').next());
     let named: BTreeSet<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
     let behaviours: BTreeSet<String> = programs().iter().flat_map(|p| p.behaviours()).collect();
     let mut wrong = Vec::new();

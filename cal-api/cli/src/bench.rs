@@ -1,14 +1,14 @@
 //! `cal bench`: what a device takes for a launch, for copies, for arithmetic and fetches; or for a kernel of the user's.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use cal::{Context, Device, Domain, Event, Format, Image, Module, Place, Resource, Runtime, Threads};
+use cal::{Context, Device, Domain, Event, Format, Module, Place, Resource, Runtime, Threads};
 use serde_json::{Value, json};
 
 use crate::data::{self, Binding};
 use crate::run::Extent;
-use crate::{Outcome, read};
+use crate::{Outcome, image};
 
 /// Arguments of `cal bench`.
 #[derive(clap::Args)]
@@ -81,7 +81,7 @@ pub(crate) fn bench(arguments: &Arguments) -> Outcome {
     let device = runtime.open(arguments.device)?;
     let context = device.create_context()?;
     let results = match &arguments.kernel {
-        Some(path) => vec![kernel(arguments, &read(path)?, &device, &context)?],
+        Some(path) => vec![kernel(arguments, path, &device, &context)?],
         None => probes(arguments, &device, &context)?,
     };
     if arguments.json {
@@ -96,12 +96,8 @@ pub(crate) fn bench(arguments: &Arguments) -> Outcome {
 }
 
 /// A kernel of the user's.
-fn kernel(arguments: &Arguments, bytes: &[u8], device: &Device, context: &Context) -> Outcome<Measured> {
-    let image = if bytes.starts_with(b"\x7fELF") {
-        Image::from_bytes(bytes)?
-    } else {
-        cal::compile(bytes, device.info().target)?.into()
-    };
+fn kernel(arguments: &Arguments, path: &Path, device: &Device, context: &Context) -> Outcome<Measured> {
+    let image = image(path, device.info().target)?;
     let module = context.load(&image)?;
     let _bound = data::bind(device, &module, &arguments.bind)?;
     let threads = arguments.extent.threads(&module)?;
@@ -129,7 +125,9 @@ fn probes(arguments: &Arguments, device: &Device, context: &Context) -> Outcome<
     let dot = device.allocate_2d(64, 1, Format::Float32x4, Place::Local)?;
     let empty = load(context, target, EMPTY, &[("o0", &dot)])?;
     let small = Domain::of(64, 1);
-    results.push(measure("launch of 64 threads, and wait", repeat, || Ok(context.run(&empty, small)?.wait()?))?);
+    results.push(measure("launch of 64 threads, and wait", repeat, || {
+        Ok(context.run(&empty, small)?.wait()?)
+    })?);
     let mut queued = measure("launch, one of 64 before a wait", repeat, || {
         let mut last: Option<Event> = None;
         for _ in 0..QUEUED {

@@ -90,12 +90,29 @@ pub(crate) fn read(path: &Path) -> Outcome<Vec<u8>> {
     std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()).into())
 }
 
+/// The image in a file, or the one that its IL text compiles to.
+pub(crate) fn image(path: &Path, target: u32) -> Outcome<Image> {
+    let bytes = read(path)?;
+    let image = if bytes.starts_with(b"\x7fELF") {
+        Image::from_bytes(&bytes)
+    } else {
+        cal::compile(&bytes, target).map(Image::from)
+    };
+    image.map_err(|e| format!("{}: {e}", path.display()).into())
+}
+
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Outcome {
     std::fs::write(path, bytes).map_err(|e| format!("{}: {e}", path.display()).into())
 }
 
 fn devices() -> Outcome {
     let runtime = Runtime::new()?;
+    if runtime.devices().next().is_none() {
+        return Err(
+            "no device; CAL_BACKEND names the backends that are asked, CAL_LOG=info tells what they find"
+                .into(),
+        );
+    }
     for (ordinal, d) in runtime.devices().enumerate() {
         let target = Target::from_value(d.target).map_or("?", |t| t.name);
         println!("{ordinal}: {}", d.name);
@@ -174,7 +191,10 @@ fn compile(kernel: &Path, output: Option<&Path>, targets: &[Target], json: bool)
             return Err(Told.into());
         }
     }
-    let objects = targets.iter().map(|t| cal::compile(&text, t.value)).collect::<Result<Vec<_>, _>>()?;
+    let compiled = |t: &Target| {
+        cal::compile(&text, t.value).map_err(|e| format!("{}, for {}: {e}", kernel.display(), t.name))
+    };
+    let objects = targets.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
     let image = Image::link(&objects.iter().collect::<Vec<_>>())?;
     match output {
         Some(path) => write(path, image.as_bytes()),

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use cal::{Context, Domain, Grid, Image, Module, Runtime, Threads};
+use cal::{Context, Domain, Grid, Module, Runtime, Threads};
 
 use crate::data::{self, Binding};
 use crate::progress::Progress;
-use crate::{Outcome, read};
+use crate::{Outcome, image};
 
 /// Arguments of `cal run`.
 #[derive(clap::Args)]
@@ -55,15 +55,10 @@ impl Extent {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
-    let bytes = read(&arguments.kernel)?;
     let runtime = Runtime::new()?;
     let device = runtime.open(arguments.device)?;
     let context = device.create_context()?;
-    let image = if bytes.starts_with(b"\x7fELF") {
-        Image::from_bytes(&bytes)?
-    } else {
-        cal::compile(&bytes, device.info().target)?.into()
-    };
+    let image = image(&arguments.kernel, device.info().target)?;
     let module = context.load(&image)?;
     let bound = data::bind(&device, &module, &arguments.bind)?;
     let saves = data::saves(&arguments.save, &bound)?;

@@ -198,7 +198,8 @@ fn man_pages_cover_command_and_environment() {
 #[test]
 fn bench_times_the_device_and_a_kernel() {
     let text = printed(&["bench", "-n", "3", "--size", "1"]);
-    for probe in ["launch of 64 threads", "copy, host to device", "copy, device to device", "GFLOPS", "GB/s"] {
+    for probe in ["launch of 64 threads", "copy, host to device", "copy, device to device", "GFLOPS", "GB/s"]
+    {
         assert!(text.contains(probe), "{probe}: {text}");
     }
     let folder = scratch("bench");
@@ -218,7 +219,10 @@ fn bench_times_the_device_and_a_kernel() {
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     let result = &value["results"][0];
     let time = |name: &str| result[name].as_f64().unwrap();
-    assert!(time("best") > 0.0 && time("best") <= time("median") && time("median") <= time("worst"), "{json}");
+    assert!(
+        time("best") > 0.0 && time("best") <= time("median") && time("median") <= time("worst"),
+        "{json}"
+    );
     // A kernel needs threads; bindings need a kernel.
     for wrong in [&["bench", kernel.to_str().unwrap()][..], &["bench", "-b", "o0=4x4:float32_1"]] {
         let output = cal(wrong);

@@ -25,6 +25,7 @@ struct State {
     live_memories: i64,
     live_kernels: i64,
     allocation_fails: bool,
+    opened: DeviceOptions,
 }
 
 impl Control {
@@ -37,6 +38,7 @@ impl Control {
             live_memories: 0,
             live_kernels: 0,
             allocation_fails: false,
+            opened: DeviceOptions::default(),
         };
         Arc::new(Self { state: Mutex::new(state), changed: Condvar::new() })
     }
@@ -67,6 +69,11 @@ impl Control {
 
     pub fn live_memories(&self) -> i64 {
         self.state.lock().unwrap().live_memories
+    }
+
+    /// How the device was opened last.
+    pub fn opened(&self) -> DeviceOptions {
+        self.state.lock().unwrap().opened.clone()
     }
 
     pub fn live_kernels(&self) -> i64 {
@@ -124,7 +131,8 @@ impl Adapter for ManualAdapter {
         &self.attributes
     }
 
-    fn open(&self, _options: &DeviceOptions) -> Result<Arc<dyn Device>> {
+    fn open(&self, options: &DeviceOptions) -> Result<Arc<dyn Device>> {
+        self.control.state.lock().unwrap().opened = options.clone();
         Ok(Arc::new(ManualDevice(self.control.clone())))
     }
 
