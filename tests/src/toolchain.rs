@@ -149,6 +149,10 @@ impl Outcome {
 pub fn run(command: &mut Command, patience: Duration) -> Result<Outcome> {
     let shown = format!("{command:?}");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // `cargo test` points it at its own build of the libraries, which would take the place of the installed ones.
+    if !command.get_envs().any(|(name, _)| name == "LD_LIBRARY_PATH") {
+        command.env_remove("LD_LIBRARY_PATH");
+    }
     let mut child =
         command.spawn().map_err(|e| format!("{shown}: {e}; `make test` installs what the tests need"))?;
     let (stdout, stderr) = (drain(child.stdout.take()), drain(child.stderr.take()));
