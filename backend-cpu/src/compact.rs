@@ -1,9 +1,10 @@
 //! Lets temporaries share rows, so that the rows a wave works on stay in the first-level cache.
 //!
 //! Lowering gives every value its own register. A register that is written first and mentioned only within one run
-//! of operations without flow is a temporary: after its last use its row serves the next one.
+//! of operations is a temporary: after its last use its row serves the next one. Lanes may leave a run, by a break
+//! or a return, but none may join it: whoever reads a temporary has written it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::op::{Code, Op, RowId};
 
@@ -15,8 +16,13 @@ struct Mentions {
     local: bool,
 }
 
-/// Renumbers the temporaries among the first `code.registers` rows.
-pub fn compact(code: &mut Code) {
+/// True if lanes leave here and none join.
+pub fn leaves(op: &Op) -> bool {
+    matches!(op, Op::Break { .. } | Op::Continue { .. } | Op::Return { .. } | Op::Discard { .. })
+}
+
+/// Renumbers the temporaries among the first `code.registers` rows; returns the rows that hold nothing else.
+pub fn compact(code: &mut Code) -> HashSet<RowId> {
     let mut mentions: HashMap<RowId, Mentions> = HashMap::new();
     let mut run = 0;
     let mut position = 0;
@@ -51,9 +57,11 @@ pub fn compact(code: &mut Code) {
                 position += 1;
             }
             op => {
-                run += 1;
                 op.each_read(|row| mention(row, run, position, false));
-                run += 1;
+                position += 1;
+                if !leaves(op) {
+                    run += 1;
+                }
             }
         }
     }
@@ -62,6 +70,7 @@ pub fn compact(code: &mut Code) {
     }
     mentions.retain(|row, seen| seen.local && *row < code.registers);
     rename(code, &mentions);
+    mentions.into_keys().collect()
 }
 
 /// Rows of temporaries, handed out again after the last use.
@@ -125,7 +134,14 @@ fn rename(code: &mut Code, mentions: &HashMap<RowId, Mentions>) {
                 pool.end(&mentioned, position);
                 position += 1;
             }
-            _ => {}
+            _ => {
+                if let Some(row) = code.ops[index].read_mut() {
+                    let register = *row;
+                    *row = pool.row(register);
+                    pool.end(&[register], position);
+                }
+                position += 1;
+            }
         }
     }
 }

@@ -1,14 +1,16 @@
 //! What the waves of a launch see: bound memory, group memory, and the signal to stop.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use cal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
+use cal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler, Wrap};
 use cal_il::format::Encoding;
 
+use crate::launch::Own;
 use crate::memory::{Block, TexelCache, View};
 use crate::observe::{Event, Watch};
-use crate::op::{Code, Slot};
+use crate::op::{Body, Code, Shape, Slot};
 use crate::wave::{Row, Wave};
 
 /// Append counters of a device, by UAV number.
@@ -56,6 +58,15 @@ impl<'a> Surface<'a> {
             words,
         })
     }
+}
+
+/// What compiled samples must know of a surface.
+fn shape(surface: &Surface<'_>, sampler: &Sampler) -> Shape {
+    let clamped = sampler.wrap[..2].iter().all(|wrap| matches!(wrap, Wrap::ClampToEdge | Wrap::Clamp));
+    let missing = if surface.format.is_integer() { 1 } else { 1.0f32.to_bits() };
+    // Elements of four words are moved faster a whole wave at a time.
+    let simple = clamped && !sampler.linear && surface.width > 0 && matches!(surface.words, 1 | 2);
+    simple.then_some((surface.words, missing))
 }
 
 /// All bytes of the memory of a surface.
@@ -116,6 +127,8 @@ impl Stop {
 pub struct Launch<'a> {
     /// The program.
     pub code: &'a Code,
+    /// What waves run.
+    pub body: Arc<Body>,
     /// How many threads.
     pub extent: Extent,
     /// Resources and SRVs by place.
@@ -167,10 +180,17 @@ impl<'a> Launch<'a> {
         let all = |list, numbers: &[u32], what| -> Result<Vec<Surface<'a>>, Error> {
             numbers.iter().map(|&n| Surface::bind(find(list, n, what)?)).collect()
         };
+        let resources = all(&bindings.resources, &code.resources, "i")?;
+        let shape = |&(place, sampler): &(u32, u32)| {
+            let sampler = samplers.get(sampler as usize).copied().unwrap_or_default();
+            resources.get(place as usize).and_then(|surface| shape(surface, &sampler))
+        };
+        let shapes: Vec<Shape> = code.sampled.iter().map(shape).collect();
         Ok(Launch {
             code,
+            body: code.body(&shapes),
             extent,
-            resources: all(&bindings.resources, &code.resources, "i")?,
+            resources,
             buffers: code
                 .buffers
                 .iter()
@@ -207,8 +227,12 @@ pub struct Context<'a> {
     pub launch: &'a Launch<'a>,
     /// LDS: blocks, then the R700 areas.
     pub lds: View<'a>,
+    /// The memory of [`Body::views`].
+    pub views: Vec<cal_jit::View>,
     /// Shared registers.
     pub shared: &'a mut [Row],
+    /// Places of threads in their group, for each wave.
+    pub own: Vec<Own>,
     /// Threads per group.
     pub group_threads: u32,
     /// Waves per group.

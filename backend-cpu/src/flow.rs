@@ -25,7 +25,7 @@ pub enum Outcome {
 /// Executing lanes for which the condition holds.
 #[inline(always)]
 fn holds(wave: &Wave, test: Test) -> Mask {
-    let set = nonzero(&wave.rows[test.row as usize]);
+    let set = if test.done { wave.tested } else { nonzero(&wave.rows[test.row as usize]) };
     wave.exec & if test.nonzero { set } else { !set }
 }
 
@@ -79,9 +79,10 @@ fn masked<const WRITES: usize>(wave: &mut Wave, step: Step, ids: &[RowId]) {
         *old = wave.rows[id as usize];
     }
     step.handler.call(&mut wave.rows, ids);
+    let exec = wave.exec_row();
     for (old, &id) in old.iter().zip(written) {
         let new = &mut wave.rows[id as usize].0;
-        for ((word, &old), &mask) in new.iter_mut().zip(&old.0).zip(&wave.exec_row.0) {
+        for ((word, &old), &mask) in new.iter_mut().zip(&old.0).zip(&exec.0) {
             *word = *word & mask | old & !mask;
         }
     }
@@ -90,15 +91,17 @@ fn masked<const WRITES: usize>(wave: &mut Wave, step: Step, ids: &[RowId]) {
 /// Runs `wave` from where it is. The frames match the operations by construction of the loader.
 #[inline(always)]
 pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
+    let launch = context.launch;
+    let body = &*launch.body;
     let mut pc = wave.pc;
     loop {
         let next = pc + 1;
-        let flow = WATCHED && !matches!(code.ops[pc], Op::Lanes { .. });
+        let flow = WATCHED && !matches!(body.ops[pc], Op::Lanes { .. });
         if flow {
             context.show(wave, Event::Op(pc), false);
         }
         let here = pc;
-        pc = match &code.ops[pc] {
+        pc = match &body.ops[pc] {
             Op::Lanes { first, end } => {
                 for (number, step) in code.steps[*first as usize..*end as usize].iter().enumerate() {
                     let event = Event::Step(*first as usize + number);
@@ -120,6 +123,13 @@ pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Cont
                     if WATCHED {
                         context.show(wave, event, true);
                     }
+                }
+                next
+            }
+            Op::Native(function) => {
+                let exec = if wave.full && !function.stores() { !0 } else { wave.exec };
+                if let Some(module) = &body.module {
+                    wave.tested = module.call(*function, &mut wave.rows, &context.views, exec);
                 }
                 next
             }

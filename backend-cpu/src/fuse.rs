@@ -289,13 +289,23 @@ fn multiply_adds(code: &mut Code, isa: &Isa, steps: &[Step], notes: &mut Notes) 
         };
         let length = [4, 2, 1].into_iter().find(possible).unwrap_or(1);
         chain.truncate(length);
-        emit(code, isa, &chain, &steps[at + 4 * length..], notes);
+        let noted = if length == 4 { notes.of(&chain) } else { None };
+        let (steps_of_chain, rest) = steps[at..].split_at(4 * length);
+        if isa.native && noted.is_none() {
+            // Compiled code keeps sums in machine registers by itself.
+            code.steps.extend(steps_of_chain);
+        } else {
+            emit(code, isa, &chain, rest, noted);
+        }
+        for quad in &chain {
+            quad.sum.iter().for_each(|row| _ = notes.loaded.remove(row));
+        }
         at += 4 * length;
     }
 }
 
 /// Appends one operation for the chain; `rest` are the steps that follow it.
-fn emit(code: &mut Code, isa: &Isa, chain: &[Quad], rest: &[Step], notes: &mut Notes) {
+fn emit(code: &mut Code, isa: &Isa, chain: &[Quad], rest: &[Step], noted: Option<Vec<u32>>) {
     let last = chain[chain.len() - 1];
     let middle = chain.len() > 1 && !live(code, chain, rest).is_empty();
     let first = code.operands.len() as u32;
@@ -309,14 +319,10 @@ fn emit(code: &mut Code, isa: &Isa, chain: &[Quad], rest: &[Step], notes: &mut N
         code.operands.push(quad.x);
         code.operands.extend(quad.y);
     }
-    let noted = if chain.len() == 4 { notes.of(chain) } else { None };
     code.operands.extend(noted.iter().flatten());
-    for quad in chain {
-        quad.sum.iter().for_each(|row| _ = notes.loaded.remove(row));
-    }
     let count = (code.operands.len() as u32 - first) as u16;
     let shape = MadShape { op: last.op, length: chain.len(), middle, noted: noted.is_some() };
-    code.steps.push(Step { op: last.op, handler: isa.mad(shape), first, count, writes });
+    code.steps.push(Step { op: last.op, handler: isa.mad(shape), first, count, writes, fused: true });
 }
 
 /// True if no earlier sum of the chain is a factor of `next`.

@@ -13,7 +13,7 @@ use cal_il::isa::{Algebra, LaneOp};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::{self, Outcome};
 use crate::lane_ops::{lane_body, lane_table, mad_table};
-use crate::launch::{self, Tile};
+use crate::launch::{self, Own, Tile};
 use crate::op::{Code, RowId, Rows4};
 use crate::wave::{LANES, Mask, Row, Wave};
 use cal_il::isa::Scalar as Cpu;
@@ -53,10 +53,13 @@ pub struct MadShape {
 pub struct Isa {
     /// Its name, for logs.
     pub name: &'static str,
+    /// [`cal_jit`] makes code for it.
+    pub native: bool,
     lane: fn(LaneOp) -> Handler,
     mad: fn(MadShape) -> Handler,
     run: unsafe fn(&mut Wave, &Code, &mut Context<'_>) -> Outcome,
     place_tile: unsafe fn(&mut Wave, &Launch<'_>, &Tile),
+    place_group: unsafe fn(&mut Wave, &Launch<'_>, &Own, [u32; 3], u64),
     store_output: unsafe fn(&Wave, &Surface<'_>, Rows4, &Tile, Mask),
 }
 
@@ -87,6 +90,12 @@ impl Isa {
         unsafe { (self.place_tile)(wave, launch, tile) }
     }
 
+    /// Fills the rows that depend on the group.
+    pub fn place_group(&self, wave: &mut Wave, launch: &Launch<'_>, own: &Own, group: [u32; 3], part: u64) {
+        // SAFETY: as in `run`.
+        unsafe { (self.place_group)(wave, launch, own, group, part) }
+    }
+
     /// Stores an output of a tile.
     pub fn store_output(&self, wave: &Wave, surface: &Surface<'_>, rows: Rows4, tile: &Tile, kept: Mask) {
         // SAFETY: as in `run`.
@@ -95,7 +104,7 @@ impl Isa {
 }
 
 macro_rules! build {
-    ($module:ident, $name:literal, $table:ident, $features:literal) => {
+    ($module:ident, $name:literal, $native:literal, $table:ident, $features:literal) => {
         mod $module {
             use super::*;
 
@@ -113,11 +122,23 @@ macro_rules! build {
             }
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
+            unsafe fn place_group(
+                wave: &mut Wave,
+                launch: &Launch<'_>,
+                own: &Own,
+                group: [u32; 3],
+                part: u64,
+            ) {
+                launch::place_group(wave, launch, own, group, part);
+            }
+
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
             unsafe fn store_output(wave: &Wave, surface: &Surface<'_>, rows: Rows4, tile: &Tile, kept: Mask) {
                 launch::store_output(wave, surface, rows, tile, kept);
             }
 
-            pub static ISA: Isa = Isa { name: $name, lane, mad, run, place_tile, store_output };
+            pub static ISA: Isa =
+                Isa { name: $name, native: $native, lane, mad, run, place_tile, place_group, store_output };
         }
     };
 }
@@ -125,7 +146,7 @@ macro_rules! build {
 macro_rules! baseline_table {
     ($($row:tt)*) => { lane_table! { "sse2"; $($row)* } };
 }
-build!(baseline, "baseline", baseline_table, "sse2");
+build!(baseline, "baseline", false, baseline_table, "sse2");
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -134,7 +155,7 @@ mod x86 {
     macro_rules! avx2_table {
         ($($row:tt)*) => { lane_table! { "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"; $($row)* } };
     }
-    build!(avx2, "AVX2", avx2_table, "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c");
+    build!(avx2, "AVX2", false, avx2_table, "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c");
 
     macro_rules! avx512_table {
         ($($row:tt)*) => {
@@ -146,6 +167,7 @@ mod x86 {
     build!(
         avx512,
         "AVX-512",
+        true,
         avx512_table,
         "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"
     );

@@ -9,9 +9,9 @@ use cal_il::ir::{Builtin, ThreadId};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::Outcome;
 use crate::isa_choice::Isa;
-use crate::memory::{Block, InUse, TexelCache, View, texture};
+use crate::memory::{Block, InUse, TexelCache, View, texture, view_of};
 use crate::observe::Watch;
-use crate::op::NONE;
+use crate::op::{Code, NONE, Place};
 use crate::wave::{LANES, Mask, Row, Wave};
 
 /// Columns and lines of the tiles of a domain: flat, so that what neighbours read and write lies in a row.
@@ -136,9 +136,18 @@ pub fn run_parts<'a>(
         launch.code.lds_bytes as usize + 4 * launch.code.lds_own as usize * group_threads as usize;
     let lds = scratch.lds.as_ref().map_or(View::EMPTY, |block| block.view().part(0, lds_bytes));
     let waves = &mut scratch.waves[..group_waves as usize];
+    let own = match launch.extent {
+        Extent::Domain { .. } => Vec::new(),
+        Extent::Grid { block, .. } => {
+            let placed = waves.iter_mut().enumerate();
+            placed.map(|(index, wave)| place_wave(wave, launch.code, block, index)).collect()
+        }
+    };
     let mut context = Context {
+        own,
         launch,
         lds,
+        views: Vec::new(),
         shared: &mut scratch.shared,
         group_threads,
         group_waves,
@@ -146,6 +155,7 @@ pub fn run_parts<'a>(
         watch,
         ticks: 0,
     };
+    context.views = launch.body.views.iter().map(|&place| seen_by_code(&context, place)).collect();
     while let Some(range) = claim() {
         for part in range {
             if let Some(watch) = &mut context.watch {
@@ -161,6 +171,18 @@ pub fn run_parts<'a>(
         }
     }
     Ok(())
+}
+
+/// A place as compiled code sees it.
+fn seen_by_code(context: &Context<'_>, place: Place) -> cal_jit::View {
+    let view = view_of(context, place).for_code();
+    match place {
+        Place::Srv(place) => match context.launch.resources.get(place as usize) {
+            Some(s) => view.with_texels(s.width, s.height, s.pitch.wrapping_mul(s.words)),
+            None => view,
+        },
+        _ => view,
+    }
 }
 
 fn clear(wave: &mut Wave, context: &Context<'_>) {
@@ -298,38 +320,68 @@ fn interpolate(launch: &Launch<'_>, n: u32, k: u8, at: [u32; 2], absolute: [u32;
     if value.is_nan() { 0x7FC0_0000 } else { value.to_bits() }
 }
 
+/// Places of the threads of a wave in their group: three coordinates, and the flat number.
+pub type Own = [Row; 4];
+
+/// Those of the wave number `index`, and its rows that are the same for all groups.
+fn place_wave(wave: &mut Wave, code: &Code, block: [u32; 3], index: usize) -> Own {
+    let flat = Row(std::array::from_fn(|lane| (index * LANES + lane) as u32));
+    let own = [
+        Row(flat.0.map(|flat| flat % block[0])),
+        Row(flat.0.map(|flat| flat / block[0] % block[1])),
+        Row(flat.0.map(|flat| flat / (block[0] * block[1]))),
+        flat,
+    ];
+    for &(row, builtin) in &code.builtins {
+        wave.rows[row as usize] = match builtin {
+            Builtin::Thread(ThreadId::InGroup, k @ 0..3) => own[usize::from(k)],
+            Builtin::Thread(ThreadId::InGroupFlat, _) => flat,
+            Builtin::WaveSlot => Row::splat(index as u32),
+            _ => Row::ZERO,
+        };
+    }
+    own
+}
+
+/// Fills the rows that depend on the group: its place in the grid, and its number.
+#[inline(always)]
+pub fn place_group(wave: &mut Wave, launch: &Launch<'_>, own: &Own, group: [u32; 3], part: u64) {
+    let Extent::Grid { block, .. } = launch.extent else { return };
+    for &(row, builtin) in &launch.code.builtins {
+        let (start, step) = match builtin {
+            Builtin::Thread(ThreadId::Group, k @ 0..3) => (group[usize::from(k)], None),
+            Builtin::Thread(ThreadId::GroupFlat, _) => (part as u32, None),
+            Builtin::Thread(ThreadId::Absolute, k @ 0..3) => {
+                let k = usize::from(k);
+                (group[k].wrapping_mul(block[k]), Some(&own[k]))
+            }
+            Builtin::Thread(ThreadId::AbsoluteFlat, _) | Builtin::ObjectIndex => {
+                ((part as u32).wrapping_mul(block.iter().product()), Some(&own[3]))
+            }
+            _ => continue,
+        };
+        let row = &mut wave.rows[row as usize].0;
+        match step {
+            None => row.fill(start),
+            Some(step) => {
+                row.iter_mut().zip(&step.0).for_each(|(word, step)| *word = start.wrapping_add(*step))
+            }
+        }
+    }
+}
+
 /// Runs the group number `part`.
 fn group(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, part: u64) -> Outcome {
     let launch = context.launch;
-    let Extent::Grid { groups, block } = launch.extent else { return Outcome::Ended };
+    let Extent::Grid { groups, .. } = launch.extent else { return Outcome::Ended };
     let threads = context.group_threads;
     let (gx, gy) = (u64::from(groups[0]), u64::from(groups[1]));
     let number = [(part % gx) as u32, (part / gx % gy) as u32, (part / (gx * gy)) as u32];
     context.lds.zero();
-    for (index, wave) in waves.iter_mut().enumerate() {
-        let first = (index * LANES) as u32;
+    for (index, (wave, own)) in waves.iter_mut().zip(&context.own).enumerate() {
         clear(wave, context);
-        for &(row, builtin) in &launch.code.builtins {
-            wave.rows[row as usize] = Row(std::array::from_fn(|lane| {
-                let flat = first + lane as u32;
-                let own = [flat % block[0], flat / block[0] % block[1], flat / (block[0] * block[1])];
-                let absolute_flat = (part as u32).wrapping_mul(threads).wrapping_add(flat);
-                match builtin {
-                    Builtin::Thread(ThreadId::InGroup, k) => own.get(usize::from(k)).copied().unwrap_or(0),
-                    Builtin::Thread(ThreadId::InGroupFlat, _) => flat,
-                    Builtin::Thread(ThreadId::Group, k) => number.get(usize::from(k)).copied().unwrap_or(0),
-                    Builtin::Thread(ThreadId::GroupFlat, _) => part as u32,
-                    Builtin::Thread(ThreadId::Absolute, k) => match usize::from(k) {
-                        k @ 0..3 => number[k].wrapping_mul(block[k]).wrapping_add(own[k]),
-                        _ => 0,
-                    },
-                    Builtin::Thread(ThreadId::AbsoluteFlat, _) | Builtin::ObjectIndex => absolute_flat,
-                    Builtin::WaveSlot => index as u32,
-                    _ => 0,
-                }
-            }));
-        }
-        let lanes_here = (threads - first).min(LANES as u32);
+        isa.place_group(wave, launch, own, number, part);
+        let lanes_here = (threads - (index * LANES) as u32).min(LANES as u32);
         let mask = if lanes_here == LANES as u32 { !0 } else { (1 << lanes_here) - 1 };
         wave.start(mask, index as u32);
     }

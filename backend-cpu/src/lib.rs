@@ -21,6 +21,7 @@ mod lane_ops;
 mod launch;
 mod load;
 mod memory;
+mod native;
 mod observe;
 mod op;
 mod queue;

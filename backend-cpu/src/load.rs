@@ -150,17 +150,27 @@ impl<'a> Loader<'a> {
     fn finish(mut self) -> Code {
         if !self.watched {
             fuse::fuse(&mut self.code, self.isa, &mut self.labels);
-            compact::compact(&mut self.code);
+            self.code.temporaries = compact::compact(&mut self.code);
+        }
+        let arrays = self.arrays.values().map(|&(first, elements)| first..first + 4 * elements);
+        self.code.zeroed = registers::zeroed(&self.code, self.program.registers, arrays);
+        self.code.native = !self.watched && self.isa.native;
+        if self.code.native {
+            for access in &self.code.memory {
+                if let MemoryOp::Sample(sample) = &access.op {
+                    self.code.sampled.extend(sample.compilable());
+                }
+            }
+            self.code.sampled.sort_unstable();
+            self.code.sampled.dedup();
         }
         for op in &mut self.code.ops {
-            resolve(op, &self.labels);
+            jumps(op, |pc| *pc = self.labels[*pc as usize]);
         }
         self.code.literals = self.literals.into_iter().map(|(word, row)| (row, word)).collect();
         self.code.constants =
             self.constants.into_iter().map(|((place, word), row)| (row, place, word)).collect();
         self.code.builtins = self.builtins.into_iter().map(|(builtin, row)| (row, builtin)).collect();
-        let arrays = self.arrays.values().map(|&(first, elements)| first..first + 4 * elements);
-        self.code.zeroed = registers::zeroed(&self.code, self.program.registers, arrays);
         self.code
     }
 
@@ -285,7 +295,14 @@ impl<'a> Loader<'a> {
             self.code.operands.push(row);
         }
         let count = (self.code.operands.len() as u32 - first) as u16;
-        self.code.steps.push(Step { op: inst.op, handler: self.isa.lane(inst.op), first, count, writes });
+        self.code.steps.push(Step {
+            op: inst.op,
+            handler: self.isa.lane(inst.op),
+            first,
+            count,
+            writes,
+            fused: false,
+        });
         if self.watched {
             self.code.step_spans.push(self.span);
         }
@@ -317,7 +334,7 @@ impl<'a> Loader<'a> {
     }
 
     fn test(&mut self, cond: Cond) -> Test {
-        Test { row: self.operand(cond.operand), nonzero: cond.nonzero }
+        Test { row: self.operand(cond.operand), nonzero: cond.nonzero, done: false }
     }
 
     fn operands<const N: usize>(&mut self, operands: [Operand; N]) -> [RowId; N] {
@@ -549,9 +566,8 @@ fn planar(dimension: Dimension) -> u32 {
     }
 }
 
-/// Replaces label numbers by positions.
-fn resolve(op: &mut Op, labels: &[Pc]) {
-    let set = |pc: &mut Pc| *pc = labels[*pc as usize];
+/// Calls `set` with each place where an operation leads.
+pub fn jumps(op: &mut Op, mut set: impl FnMut(&mut Pc)) {
     match op {
         Op::If { otherwise: pc, .. }
         | Op::Else { end: pc }
@@ -568,6 +584,7 @@ fn resolve(op: &mut Op, labels: &[Pc]) {
             set(skip);
         }
         Op::Lanes { .. }
+        | Op::Native(_)
         | Op::Memory(_)
         | Op::Loop
         | Op::Switch { .. }

@@ -1,11 +1,15 @@
 //! The flat form of a program: operations in one array, operands as row numbers, constructs as jumps.
 
 use cal_il::diagnostic::Span;
+use std::collections::HashSet;
 use std::slice;
+use std::sync::Arc;
 
 use cal_il::ir::{AtomicOp, Builtin, Fence, InfoSource, Width};
 use cal_il::isa::LaneOp;
 use cal_il::lower::Names;
+use cal_jit::{Function, Module};
+use parking_lot::Mutex;
 
 use crate::isa_choice::Handler;
 use crate::wave::Mask;
@@ -28,6 +32,8 @@ pub struct Step {
     pub count: u16,
     /// How many of them are destinations.
     pub writes: u16,
+    /// Several operations in one: `op` says only what they are.
+    pub fused: bool,
 }
 
 /// A lane condition: the row has any bit set, or none.
@@ -37,6 +43,8 @@ pub struct Test {
     pub row: RowId,
     /// True: any bit. False: none.
     pub nonzero: bool,
+    /// The compiled code right before it has done the test.
+    pub done: bool,
 }
 
 /// An operation. `skip` is where to go on when no lane is left: the end of the construct that encloses it.
@@ -44,6 +52,8 @@ pub struct Test {
 pub enum Op {
     /// Lane operations `first..end` of [`Code::steps`].
     Lanes { first: u32, end: u32 },
+    /// Lane operations, loads and stores, compiled.
+    Native(Function),
     /// Memory access, an index into [`Code::memory`].
     Memory(u32),
     /// Opens an `if`; `otherwise` is its `Else`, or its `EndIf`.
@@ -119,7 +129,7 @@ pub struct Slot {
 }
 
 /// Byte-addressed memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A UAV, by place in the launch's list.
     Uav(u32),
@@ -172,6 +182,15 @@ pub struct SampleOp {
     pub again: bool,
     /// Where to note the least exponent that was loaded, for [`crate::lane_ops`]; or [`NONE`].
     pub least: u32,
+}
+
+impl SampleOp {
+    /// Resource and sampler, if the sample can be compiled for a known surface.
+    pub fn compilable(&self) -> Option<(u32, u32)> {
+        let known = self.resource.index == NONE && self.sampler.index == NONE && self.least == NONE;
+        let whole = self.at.offset[..2].iter().all(|half| half % 2 == 0);
+        (known && whole).then_some((self.resource.place, self.sampler.base))
+    }
 }
 
 /// A memory access.
@@ -247,6 +266,18 @@ pub enum MemoryOp {
 }
 
 impl Code {
+    /// What waves run if the surfaces have these shapes.
+    pub fn body(&self, shapes: &[Shape]) -> Arc<Body> {
+        let mut bodies = self.bodies.lock();
+        if let Some((_, body)) = bodies.iter().find(|(known, _)| **known == *shapes) {
+            return body.clone();
+        }
+        let compiled = if self.native { crate::native::compile(self, shapes) } else { None };
+        let body = Arc::new(compiled.unwrap_or_else(|| Body { ops: self.ops.clone(), ..Body::default() }));
+        bodies.push((shapes.into(), body.clone()));
+        body
+    }
+
     /// Destinations and sources of a step.
     pub fn ids(&self, step: usize) -> (&[RowId], &[RowId]) {
         let step = self.steps[step];
@@ -255,6 +286,26 @@ impl Code {
 }
 
 impl Op {
+    /// The condition.
+    pub fn test_mut(&mut self) -> Option<&mut Test> {
+        match self {
+            Op::If { cond, .. } | Op::Discard { cond, .. } => Some(cond),
+            Op::Break { cond, .. }
+            | Op::Continue { cond, .. }
+            | Op::Return { cond, .. }
+            | Op::Call { cond, .. } => cond.as_mut(),
+            _ => None,
+        }
+    }
+
+    /// The row that a flow operation reads.
+    pub fn read_mut(&mut self) -> Option<&mut RowId> {
+        match self {
+            Op::Switch { selector, .. } => Some(selector),
+            op => op.test_mut().map(|test| &mut test.row),
+        }
+    }
+
     /// Calls `visit` for each row that a flow operation reads.
     pub fn each_read(&self, visit: impl FnMut(RowId)) {
         let rows = match self {
@@ -387,6 +438,23 @@ impl MemoryOp {
     }
 }
 
+/// What is known of a surface and its sampler when a sample is compiled: words of a texel, and the component that is
+/// missing; `None` if it is not to be compiled.
+pub type Shape = Option<(u32, u32)>;
+
+/// What waves run.
+#[derive(Default)]
+pub struct Body {
+    /// As [`Code::ops`].
+    pub ops: Vec<Op>,
+    /// What [`Op::Native`] calls.
+    pub module: Option<Module>,
+    /// The memory that it sees.
+    pub views: Vec<Place>,
+    /// Samples are compiled, so that those which are not may not find the texels of earlier ones.
+    pub samples: bool,
+}
+
 /// A program ready to run.
 #[derive(Default)]
 pub struct Code {
@@ -456,4 +524,12 @@ pub struct Code {
     pub loops: bool,
     /// Pixel positions are whole numbers.
     pub whole_position: bool,
+    /// Pairs of resources, by place, and samplers of samples that can be compiled for surfaces of a known shape.
+    pub sampled: Vec<(u32, u32)>,
+    /// Rows that hold nothing but temporaries: nobody reads them unwritten.
+    pub temporaries: HashSet<RowId>,
+    /// It is to be compiled.
+    pub native: bool,
+    /// What waves run, by the shapes of the surfaces in `sampled`.
+    pub bodies: Mutex<Vec<(Box<[Shape]>, Arc<Body>)>>,
 }

@@ -52,7 +52,7 @@ pub fn zeroed(code: &Code, registers: u32, arrays: impl Iterator<Item = Range<Ro
             }
             // Main is first; the bodies that follow are reached by calls.
             Op::End => depth += 1,
-            Op::Else { .. } | Op::Arm { .. } | Op::EndFunction | Op::Fence(_) => {}
+            Op::Else { .. } | Op::Arm { .. } | Op::EndFunction | Op::Fence(_) | Op::Native(_) => {}
         }
     }
     for (_, rows) in &code.outputs {
@@ -60,7 +60,8 @@ pub fn zeroed(code: &Code, registers: u32, arrays: impl Iterator<Item = Range<Ro
         rows.iter().for_each(|&row| if returns { scan.need(row) } else { scan.read(row) });
     }
     let mut list: Vec<Range<RowId>> = Vec::new();
-    for row in (0..registers).filter(|&row| scan.state[row as usize] == State::Needed) {
+    let needed = |row: &RowId| scan.state[*row as usize] == State::Needed && !code.temporaries.contains(row);
+    for row in (0..registers).filter(needed) {
         match list.last_mut() {
             Some(last) if last.end == row => last.end += 1,
             _ => list.push(row..row + 1),

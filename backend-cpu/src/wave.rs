@@ -5,35 +5,13 @@
 
 use crate::op::Frame;
 
-/// Lanes of a wave.
-pub const LANES: usize = 64;
-
-/// One word for each lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(align(64))]
-pub struct Row(pub [u32; LANES]);
-
-impl Row {
-    /// All lanes 0.
-    pub const ZERO: Row = Row([0; LANES]);
-
-    /// The same word in all lanes.
-    pub const fn splat(word: u32) -> Row {
-        Row([word; LANES])
-    }
-}
-
-impl Default for Row {
-    fn default() -> Self {
-        Row::ZERO
-    }
-}
+pub use cal_jit::{LANES, Row};
 
 /// Mask of lanes; bit k is lane k.
 pub type Mask = u64;
 
 /// Lanes whose word is not 0.
-#[inline]
+#[inline(always)]
 pub fn nonzero(row: &Row) -> Mask {
     let mut mask = 0;
     for (part, words) in row.0.chunks_exact(8).enumerate() {
@@ -78,8 +56,10 @@ pub struct Wave {
     pub rows: Vec<Row>,
     /// Lanes that execute now.
     pub exec: Mask,
-    /// `exec` as words; up to date unless `full`.
-    pub exec_row: Row,
+    /// `exec` as words, when it was last asked for.
+    spread: (Mask, Row),
+    /// Lanes whose word was not 0 in the last test of compiled code.
+    pub tested: Mask,
     /// Lanes that the launch gave to this wave.
     pub launched: Mask,
     /// All launched lanes execute: operations may then write all lanes, since nobody sees the others.
@@ -125,10 +105,16 @@ impl Wave {
     #[inline]
     pub fn set_exec(&mut self, exec: Mask) {
         self.full = exec == self.launched;
-        if !self.full {
-            self.exec_row = spread(exec);
-        }
         self.exec = exec;
+    }
+
+    /// `exec` as words.
+    #[inline(always)]
+    pub fn exec_row(&mut self) -> Row {
+        if self.spread.0 != self.exec {
+            self.spread = (self.exec, spread(self.exec));
+        }
+        self.spread.1
     }
 
     /// Lanes of `outer` that have not left the current loop, function or program.
@@ -140,11 +126,12 @@ impl Wave {
     /// Writes `value` to row `dst` in the executing lanes.
     #[inline]
     pub fn put(&mut self, dst: u32, value: &Row) {
-        let row = &mut self.rows[dst as usize];
         if self.full {
-            *row = *value;
+            self.rows[dst as usize] = *value;
         } else {
-            for ((word, &new), &mask) in row.0.iter_mut().zip(&value.0).zip(&self.exec_row.0) {
+            let exec = self.exec_row();
+            let row = &mut self.rows[dst as usize];
+            for ((word, &new), &mask) in row.0.iter_mut().zip(&value.0).zip(&exec.0) {
                 *word = new & mask | *word & !mask;
             }
         }

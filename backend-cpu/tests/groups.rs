@@ -132,3 +132,21 @@ fn thread_numbers_of_a_three_dimensional_grid() {
         assert_eq!(got[at + 4..at + 6], [own, group]);
     }
 }
+
+#[test]
+fn all_lanes_access_memory_before_any_goes_on() {
+    // Two rotations by 16 and a store between loads, in LDS and in a UAV that has two numbers, without a fence.
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_lds_id(0) 256\ndcl_raw_uav_id(0)\ndcl_raw_uav_id(1)\n\
+        dcl_literal l0, 2, 16, 63, 0\nishl r0.x, vTidInGrpFlat0.x, l0.x\niadd r1.x, vTidInGrpFlat0.x, l0.y\n\
+        iand r1.x, r1.x, l0.z\nishl r1.x, r1.x, l0.x\nlds_store_id(0) r0.x, vTidInGrpFlat0.x\n\
+        lds_load_id(0) r2.x, r1.x\nlds_store_id(0) r0.x, r2.x\nlds_load_id(0) r3.x, r1.x\n\
+        uav_raw_store_id(0) mem0.x___, r0.x, r3.x\nuav_raw_load_id(1) r4.x, r1.x\n\
+        uav_raw_store_id(1) mem0.x___, r0.x, r4.x\nuav_raw_load_id(0) r5.x, r1.x\n\
+        uav_raw_store_id(0) mem0.x___, r0.x, r5.x\nend\n";
+    let machine = Machine::new();
+    let out = machine.surface(Format::UnsignedInt32x1, 64, 1);
+    let bindings = Bindings { uavs: vec![(0, out.clone()), (1, out.clone())], ..Bindings::default() };
+    machine.run(text, bindings, grid(1, 64));
+    // Twice in LDS, twice in the UAV: all the way round.
+    assert_eq!(read(&out, 64), (0..64).collect::<Vec<u32>>());
+}

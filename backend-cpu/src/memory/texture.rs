@@ -255,7 +255,8 @@ pub fn sample(wave: &mut Wave, context: &mut Context<'_>, op: &SampleOp) {
     let sampler = sampler_of(wave, launch, op.sampler);
     match launch.resource(op.resource) {
         Some(surface) if op.resource.index == NONE && !sampler.linear => {
-            sample_nearest(wave, surface, &sampler, &mut context.texels[op.slot], op);
+            let again = op.again && !launch.body.samples;
+            sample_nearest(wave, surface, &sampler, &mut context.texels[op.slot], op, again);
         }
         _ => sample_any(wave, context, &sampler, op),
     }
@@ -264,6 +265,7 @@ pub fn sample(wave: &mut Wave, context: &mut Context<'_>, op: &SampleOp) {
 /// The same for indexed, unbound and filtered resources.
 #[inline(never)]
 fn sample_any(wave: &mut Wave, context: &mut Context<'_>, sampler: &Sampler, op: &SampleOp) {
+    let again = op.again && !context.launch.body.samples;
     let texels = &mut context.texels[op.slot];
     words::forget_least(&mut wave.rows, op.least);
     each_surface(wave, context.launch, op.resource, |wave, surface| match surface {
@@ -271,7 +273,7 @@ fn sample_any(wave: &mut Wave, context: &mut Context<'_>, sampler: &Sampler, op:
             filter::linear(wave, surface, sampler, &op.at, op.dst);
             texels.forget();
         }
-        Some(surface) => sample_nearest(wave, surface, sampler, texels, op),
+        Some(surface) => sample_nearest(wave, surface, sampler, texels, op, again),
         None => {
             deliver(wave, op.dst, &[Row::ZERO; 4], 0);
             texels.forget();
@@ -286,9 +288,10 @@ fn sample_nearest(
     sampler: &Sampler,
     cache: &mut TexelCache,
     op: &SampleOp,
+    again: bool,
 ) {
     let key = (surface.width, surface.height, surface.pitch, surface.words, sampler.wrap);
-    if !op.again || cache.key != key || surface.width == 0 {
+    if !again || cache.key != key || surface.width == 0 {
         cache.key = key;
         let at = &op.at;
         let [u, v, _] = at.coord;

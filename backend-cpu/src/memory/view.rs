@@ -45,6 +45,13 @@ impl<'a> View<'a> {
         self.bytes
     }
 
+    /// The same bytes for compiled code.
+    pub fn for_code(&self) -> cal_jit::View {
+        // SAFETY: live by the promise of `new`; a launch, which alone calls compiled code, has the views of memory
+        // that it keeps until it ends.
+        unsafe { cal_jit::View::new(self.start.as_ptr(), self.bytes) }
+    }
+
     /// Number of the first byte, to tell memories apart.
     pub fn address(&self) -> usize {
         self.start.as_ptr() as usize

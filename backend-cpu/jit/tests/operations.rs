@@ -1,0 +1,353 @@
+//! Compiled operations give the bits of the functions they were made from.
+
+use cal_il::isa::LaneOp;
+use cal_il::isa::lane::{Class, fold};
+use cal_jit::{Compiler, LANES, NONE, Row, Sample, Step, View};
+
+const EDGES: [u32; 36] = [
+    0,
+    0x8000_0000,
+    1,
+    0x8000_0001,
+    0x007F_FFFF,
+    0x807F_FFFF,
+    0x0080_0000,
+    0x8080_0000,
+    0x0080_0001,
+    0x0C00_0000,
+    0x2000_0000,
+    0x1FFF_FFFF,
+    0x3F7F_FFFF,
+    0x3F80_0000,
+    0xBF80_0000,
+    0x3F80_0001,
+    0x3F00_0000,
+    0x4049_0FDB,
+    0xC0A0_0000,
+    0x4B00_0001,
+    0x4EFF_FFFF,
+    0x4F00_0000,
+    0xCF00_0000,
+    0x4F80_0000,
+    0x5F00_0000,
+    0x7F7F_FFFF,
+    0xFF7F_FFFF,
+    0x7F80_0000,
+    0xFF80_0000,
+    0x7FC0_0000,
+    0x7F80_0001,
+    0xFFC0_1234,
+    0xFFFF_FFFF,
+    31,
+    0x3FF0_0000,
+    2,
+];
+
+struct Random(u32);
+
+impl Random {
+    fn word(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 17;
+        self.0 ^= self.0 << 5;
+        self.0
+    }
+
+    fn edge(&mut self) -> u32 {
+        EDGES[self.word() as usize % EDGES.len()]
+    }
+}
+
+fn words(op: LaneOp) -> usize {
+    op.arguments().iter().map(|class| class.words()).sum()
+}
+
+fn writes(op: LaneOp) -> usize {
+    if op.result() == Class::Q { 2 } else { 1 }
+}
+
+fn same(op: LaneOp, got: (u32, u32), expected: (u32, Option<u32>)) -> bool {
+    let nan = |word: u32| f32::from_bits(word).is_nan();
+    match expected.1 {
+        Some(high) => got == (expected.0, high),
+        // Which NaN an operation that keeps NaNs gives is not said.
+        None => got.0 == expected.0 || op.result() == Class::F && nan(got.0) && nan(expected.0),
+    }
+}
+
+fn flushed(word: u32) -> u32 {
+    if word & 0x7F80_0000 == 0 { word & 0x8000_0000 } else { word }
+}
+
+/// Words for the arguments: those of class F are flushed.
+fn fill(op: LaneOp, random: &mut Random, round: usize) -> Vec<Row> {
+    let classes = op.arguments().iter().flat_map(|class| vec![*class; class.words()]);
+    classes
+        .map(|class| {
+            Row(std::array::from_fn(|_| {
+                let word = if round % 2 == 0 { random.edge() } else { random.word() };
+                if class == Class::F { flushed(word) } else { word }
+            }))
+        })
+        .collect()
+}
+
+#[test]
+fn every_operation_alone() {
+    let Some(mut probe) = Compiler::new() else { return };
+    let mut random = Random(7);
+    let mut compiled = 0;
+    for &op in LaneOp::ALL {
+        if !probe.supports(op) {
+            continue;
+        }
+        compiled += 1;
+        let ids: Vec<u32> = (0..(writes(op) + words(op)) as u32).collect();
+        let step = Step::Lane { op, ids: &ids, writes: writes(op) };
+        let mut compiler = Compiler::new().unwrap();
+        let function = compiler.function(&[step], |_| None, |_| false).unwrap();
+        let module = compiler.finish().unwrap();
+        for round in 0..12 {
+            let exec = if round % 3 == 0 { !0 } else { 0x8001_FFF0_0000_0001u64.rotate_left(round as u32) };
+            let sources = fill(op, &mut random, round);
+            let mut rows = vec![Row::splat(0xDEAD_BEEF); writes(op)];
+            rows.extend(&sources);
+            module.call(function, &mut rows, &[], exec);
+            assert_eq!(rows[writes(op)..], sources, "{op:?} changed its sources");
+            for lane in 0..LANES {
+                let args: Vec<u32> = sources.iter().map(|row| row.0[lane]).collect();
+                let high = if writes(op) == 2 { rows[1].0[lane] } else { 0 };
+                if exec >> lane & 1 == 0 {
+                    assert_eq!(rows[0].0[lane], 0xDEAD_BEEF, "{op:?} wrote a lane that does not execute");
+                    continue;
+                }
+                let (got, expected) = ((rows[0].0[lane], high), fold(op, &args));
+                assert!(same(op, got, expected), "{op:?}({args:x?}) is {got:x?}, not {expected:x?}");
+            }
+        }
+    }
+    // The usual ones are among them.
+    for op in [LaneOp::Add, LaneOp::Mad, LaneOp::Iadd, LaneOp::Imul, LaneOp::Dmad, LaneOp::Ge, LaneOp::Select]
+    {
+        assert!(probe.supports(op), "{op:?}");
+    }
+    assert!(compiled > 120, "only {compiled} operations are compiled");
+}
+
+/// Runs of random operations over few rows, with constants, rows that die and more values than registers.
+#[test]
+fn random_runs() {
+    let Some(mut probe) = Compiler::new() else { return };
+    let mut random = Random(2008);
+    let ops: Vec<LaneOp> = LaneOp::ALL.iter().copied().filter(|&op| probe.supports(op)).collect();
+    for round in 0..400 {
+        let count = if round % 4 == 0 { 60 } else { 8 } as u32;
+        let literals = |row: u32| (row < 4).then(|| EDGES[(row as usize * 7 + round) % EDGES.len()]);
+        let mut lists: Vec<(LaneOp, Vec<u32>)> = Vec::new();
+        for _ in 0..1 + random.word() as usize % if round % 4 == 0 { 200 } else { 30 } {
+            let op = ops[random.word() as usize % ops.len()];
+            let mut ids: Vec<u32> = (0..writes(op)).map(|_| 4 + random.word() % count).collect();
+            if ids.len() == 2 && ids[0] == ids[1] {
+                continue;
+            }
+            ids.extend((0..words(op)).map(|_| random.word() % (4 + count)));
+            let result = ids[0];
+            lists.push((op, ids));
+            // NaNs whose payload is not said must not reach anything that looks at bits.
+            if op.result() == Class::F {
+                lists.push((LaneOp::Canon, vec![result, result]));
+            }
+        }
+        // Arguments of class F are flushed first.
+        let mut flushed_lists = Vec::new();
+        for (op, ids) in lists {
+            let classes = op.arguments().iter().flat_map(|class| vec![*class; class.words()]);
+            let float = classes.zip(&ids[writes(op)..]).filter(|(class, _)| *class == Class::F);
+            let rows: Vec<u32> = float.map(|(_, &row)| row).filter(|&row| row >= 4).collect();
+            rows.into_iter().for_each(|row| flushed_lists.push((LaneOp::Flush, vec![row, row])));
+            flushed_lists.push((op, ids));
+        }
+        let steps: Vec<Step<'_>> =
+            flushed_lists.iter().map(|(op, ids)| Step::Lane { op: *op, ids, writes: writes(*op) }).collect();
+        let dead = |row: u32| row % 5 == 4;
+        let mut compiler = Compiler::new().unwrap();
+        let Some(function) = compiler.function(&steps, literals, dead) else {
+            assert!(steps.len() > 60, "a short run was not compiled");
+            continue;
+        };
+        let module = compiler.finish().unwrap();
+        let exec =
+            if round % 3 == 0 { !0 } else { u64::from(random.word()) << 32 | u64::from(random.word()) };
+        let mut rows: Vec<Row> = (0..4 + count)
+            .map(|row| match literals(row) {
+                Some(word) => Row::splat(word),
+                None => Row(std::array::from_fn(|_| random.edge())),
+            })
+            .collect();
+        let mut expected = rows.clone();
+        module.call(function, &mut rows, &[], exec);
+        for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
+            for (op, ids) in &flushed_lists {
+                let args: Vec<u32> =
+                    ids[writes(*op)..].iter().map(|&id| expected[id as usize].0[lane]).collect();
+                let (lo, hi) = fold(*op, &args);
+                expected[ids[0] as usize].0[lane] = lo;
+                if let Some(hi) = hi {
+                    expected[ids[1] as usize].0[lane] = hi;
+                }
+            }
+        }
+        let nan = |word: u32| f32::from_bits(word).is_nan();
+        for row in (0..4 + count as usize).filter(|&row| !dead(row as u32)) {
+            for lane in 0..LANES {
+                let (got, expected) = (rows[row].0[lane], expected[row].0[lane]);
+                assert!(
+                    got == expected || nan(got) && nan(expected),
+                    "round {round}, row {row}, lane {lane}: {got:x}, not {expected:x}\n{steps:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Loads and stores with neighbours, equal and scattered addresses, some of them outside.
+#[test]
+fn memory() {
+    if Compiler::new().is_none() {
+        return;
+    }
+    const WORDS: usize = 300;
+    let patterns: [fn(u32) -> u32; 8] = [
+        |l| 4 * l,
+        |l| 400 + 4 * l + l % 4,
+        |l| 1000 + 4 * l,
+        |_| 20,
+        |l| 4 * (l * 37 % 290),
+        |l| 4 * (l / 16),
+        |l| 1180 + 8 * l,
+        |l| if l % 3 == 0 { 0xFFFF_FFFC } else { 4 * (l % 16) },
+    ];
+    for (round, pattern) in patterns.into_iter().enumerate() {
+        for exec in [!0, 0xF0F0_0000_FFFF_1234u64] {
+            let mut compiler = Compiler::new().unwrap();
+            let load = Step::Load { view: 1, address: 0, to: [1, NONE, 2, NONE], flush: 0b100 };
+            let elements = Step::Load { view: 1, address: 3, to: [NONE, 4, NONE, NONE], flush: 0 };
+            let load = compiler.function(&[load, elements], |_| None, |_| false).unwrap();
+            let store = Step::Store { view: 0, address: 0, from: 5 };
+            let store = compiler.function(&[store], |_| None, |_| false).unwrap();
+            let module = compiler.finish().unwrap();
+            assert!(store.stores() && !load.stores());
+            let mut from: Vec<u32> =
+                (0..WORDS as u32 + 50).map(|k| k.wrapping_mul(0x1234_5677) | 1).collect();
+            from[30] = 0x8000_0001;
+            let mut to = vec![7u32; WORDS + 50];
+            // SAFETY: both vectors outlive the calls.
+            let views = [unsafe { View::new(to.as_mut_ptr().cast(), 4 * WORDS) }, unsafe {
+                View::new(from.as_ptr().cast(), 4 * WORDS + 3)
+            }];
+            let mut rows = vec![Row::splat(9); 6];
+            rows[0] = Row(std::array::from_fn(|lane| pattern(lane as u32)));
+            rows[3] = Row(std::array::from_fn(|lane| pattern(lane as u32) / 8 + 1));
+            rows[5] = Row(std::array::from_fn(|lane| 1000 + lane as u32));
+            let before = rows.clone();
+            module.call(load, &mut rows, &views, exec);
+            module.call(store, &mut rows, &views, exec);
+            let mut expected = vec![7u32; WORDS + 50];
+            for lane in 0..LANES {
+                if exec >> lane & 1 == 0 {
+                    assert!((0..6).all(|row| rows[row].0[lane] == before[row].0[lane]));
+                    continue;
+                }
+                let word = |at: usize| if at < WORDS { from[at] } else { 0 };
+                let at = pattern(lane as u32) as usize / 4;
+                let second = word(before[3].0[lane] as usize / 4 + 1);
+                assert_eq!(rows[1].0[lane], word(at), "round {round} lane {lane}");
+                assert_eq!(rows[2].0[lane], flushed(word(at + 2)), "round {round} lane {lane}");
+                assert_eq!(rows[4].0[lane], second, "round {round} lane {lane}");
+                if at < WORDS {
+                    expected[at] = 1000 + lane as u32;
+                }
+            }
+            assert_eq!(to, expected, "round {round}");
+        }
+    }
+}
+
+#[test]
+fn tests_of_rows() {
+    let Some(mut compiler) = Compiler::new() else { return };
+    let less = [1, 0, 2];
+    // Of what was computed, of a row, and of a constant.
+    let computed = [Step::Lane { op: LaneOp::Ult, ids: &less, writes: 1 }, Step::Test { row: 1 }];
+    let functions = [
+        compiler.function(&computed, |_| None, |row| row == 1).unwrap(),
+        compiler.function(&[Step::Test { row: 0 }], |_| None, |_| false).unwrap(),
+        compiler.function(&[Step::Test { row: 2 }], |row| (row == 2).then_some(8), |_| false).unwrap(),
+        compiler.function(&[Step::Test { row: 2 }], |row| (row == 2).then_some(0), |_| false).unwrap(),
+    ];
+    let module = compiler.finish().unwrap();
+    let mut random = Random(3);
+    let number = Row(std::array::from_fn(|_| random.word() % 16 * (random.word() % 2)));
+    for exec in [!0, 0x0123_0000_89AB_CDEF] {
+        let mut rows = [number, Row::splat(7), Row::splat(8)];
+        let lanes = |f: &dyn Fn(u32) -> bool| {
+            number.0.iter().enumerate().fold(0, |mask, (lane, &word)| mask | u64::from(f(word)) << lane)
+        };
+        let expected = [lanes(&|word| word < 8), lanes(&|word| word != 0), !0, 0];
+        for (function, expected) in functions.into_iter().zip(expected) {
+            assert_eq!(module.call(function, &mut rows, &[], exec) & exec, expected & exec);
+        }
+        assert_eq!(rows[1], Row::splat(7));
+    }
+}
+
+/// The texel of a coordinate, by the documents: NaN is 0, the floor counts, what is outside is at the edge.
+fn texel(coordinate: f32, offset: i32, size: u32, unnormalized: bool) -> usize {
+    let value = if unnormalized { coordinate } else { coordinate * size as f32 };
+    let value = if coordinate.is_nan() { 0.0 } else { f64::from(value).clamp(-1e9, 1e9) };
+    (value.floor() as i64 + i64::from(offset)).clamp(0, i64::from(size) - 1) as usize
+}
+
+#[test]
+fn samples() {
+    if Compiler::new().is_none() {
+        return;
+    }
+    let edges =
+        [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, -1e-40, 3e9, -3e9, 0.999_999_9, 12.0, 11.999_999];
+    let (width, height, pitch) = (13u32, 5u32, 16u32);
+    let mut random = Random(77);
+    for round in 0..24 {
+        let (unnormalized, words, flat) = (round % 2 == 0, 1 + round / 2 % 2, round / 4 % 3 == 2);
+        let sample = Sample { unnormalized, offset: [round as i32 % 5 - 2, 1], words, missing: 77 };
+        let mut compiler = Compiler::new().unwrap();
+        let coordinates = [0, if flat { NONE } else { 1 }];
+        let step = Step::Sample { view: 0, sample, coordinates, to: [2, 3, NONE, 4], flush: 1 };
+        // Some columns are constants.
+        let literal = (round % 5 == 0).then(|| edges[round as usize % 10].to_bits());
+        let constant = |row: u32| literal.filter(|_| row == 0);
+        let function = compiler.function(&[step], constant, |_| false).unwrap();
+        let module = compiler.finish().unwrap();
+        let memory: Vec<u32> = (0..pitch * height * words).map(|_| random.edge()).collect();
+        // SAFETY: the vector outlives the call.
+        let view = unsafe { View::new(memory.as_ptr().cast(), 4 * memory.len()) };
+        let view = view.with_texels(width, height, pitch * words);
+        let scale = if unnormalized { 16.0 } else { 1.2 };
+        let mut coordinate = |k: usize| {
+            if k % 7 == 3 { edges[k % 10] } else { (random.word() as f32 / 4.0e9 - 0.1) * scale }
+        };
+        let mut rows = vec![Row::ZERO; 5];
+        rows[0] = Row(std::array::from_fn(|lane| literal.unwrap_or(coordinate(lane).to_bits())));
+        rows[1] = Row(std::array::from_fn(|lane| coordinate(lane + round as usize).to_bits()));
+        module.call(function, &mut rows, &[view], !0);
+        for lane in 0..LANES {
+            let [u, v] = [0, 1].map(|row: usize| f32::from_bits(rows[row].0[lane]));
+            let column = texel(u, sample.offset[0], width, unnormalized);
+            let line = if flat { 0 } else { texel(v, 1, height, unnormalized) };
+            let at = (line * pitch as usize + column) * words as usize;
+            let second = if words == 2 { memory[at + 1] } else { 0 };
+            let got = [2, 3, 4].map(|row: usize| rows[row].0[lane]);
+            assert_eq!(got, [flushed(memory[at]), second, 77], "round {round}, lane {lane}: {u} {v}");
+        }
+    }
+}

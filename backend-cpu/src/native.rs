@@ -1,0 +1,286 @@
+//! Replaces operations by compiled code, where there is a compiler for the processor.
+//!
+//! Neighbouring lane operations, loads and stores of words become one function. What only they need never leaves
+//! machine registers: the rows of temporaries are not stored unless something in the same run reads them later.
+//!
+//! A function goes over a wave in strips, while an access by all lanes comes before the next operation of any. So a
+//! function never touches memory again that it stored to, and stores to none that it loaded from.
+
+use std::collections::{HashMap, HashSet};
+
+use cal_il::ir::Width;
+use cal_jit::{Compiler, Function, Sample};
+
+use crate::compact::leaves;
+use crate::load::jumps;
+use crate::op::{Body, Code, MemoryOp, NONE, Op, Pc, Place, RowId, Rows4, SampleOp, Shape, Step};
+
+/// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes. `None` if there is no
+/// compiler.
+pub fn compile(code: &Code, shapes: &[Shape]) -> Option<Body> {
+    let compiler = Compiler::new()?;
+    let mut targets = HashSet::new();
+    code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
+    let words = code.literals.iter().copied().collect();
+    let mut builder = Builder { code, words, shapes, compiler, body: Body::default(), items: Vec::new() };
+    let mut positions = Vec::with_capacity(code.ops.len() + 1);
+    for (at, op) in code.ops.iter().enumerate() {
+        if targets.contains(&(at as Pc)) {
+            builder.close();
+        }
+        // Items that wait for more are before what follows.
+        positions.push(builder.body.ops.len() as Pc);
+        match *op {
+            Op::Lanes { first, end } => (first..end).for_each(|step| builder.step(at, step)),
+            Op::Memory(index) => builder.memory(at, index),
+            _ => {
+                let mut op = op.clone();
+                if let Some(test) = op.test_mut() {
+                    test.done = builder.test(at, test.row);
+                }
+                builder.close();
+                builder.body.ops.push(op);
+            }
+        }
+    }
+    builder.close();
+    let Builder { compiler, mut body, .. } = builder;
+    body.module = compiler.finish();
+    if body.module.is_none() {
+        log::warn!("the system gives no memory for code; kernels are interpreted");
+        return None;
+    }
+    body.ops.iter_mut().for_each(|op| jumps(op, |pc| *pc = positions[*pc as usize]));
+    Some(body)
+}
+
+/// A step, or an access, of the operation at `op`.
+#[derive(Clone, Copy)]
+struct Item {
+    op: usize,
+    what: What,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Step(u32),
+    Load(u32, Place),
+    Store(u32, Place),
+    Test(RowId),
+}
+
+struct Builder<'a> {
+    code: &'a Code,
+    /// Literals.
+    words: HashMap<RowId, u32>,
+    shapes: &'a [Shape],
+    compiler: Compiler,
+    body: Body,
+    /// What the next function does.
+    items: Vec<Item>,
+}
+
+impl Builder<'_> {
+    fn step(&mut self, op: usize, number: u32) {
+        let step = &self.code.steps[number as usize];
+        if !step.fused && self.compiler.supports(step.op) {
+            self.items.push(Item { op, what: What::Step(number) });
+            return;
+        }
+        self.close();
+        self.interpret(What::Step(number));
+    }
+
+    fn memory(&mut self, op: usize, index: u32) {
+        let what = match self.code.memory[index as usize].op {
+            MemoryOp::RawLoad { place, width: Width::Dwords, dst, .. } if few(dst, place) => {
+                What::Load(index, place)
+            }
+            MemoryOp::RawStore { place, width: Width::Dwords, src: [_, NONE, NONE, NONE], .. } => {
+                What::Store(index, place)
+            }
+            MemoryOp::Sample(sample) if self.shape(&sample).is_some() => {
+                self.body.samples = true;
+                What::Load(index, Place::Srv(sample.resource.place))
+            }
+            _ => {
+                self.close();
+                self.body.ops.push(Op::Memory(index));
+                return;
+            }
+        };
+        let clashes = |item: &Item| match (item.what, what) {
+            (What::Store(_, other), What::Load(_, place) | What::Store(_, place)) => {
+                same_memory(place, other)
+            }
+            (What::Load(_, other), What::Store(_, place)) => same_memory(place, other),
+            _ => false,
+        };
+        if let Some(last) = self.items.iter().rposition(clashes) {
+            let rest = self.items.split_off(last + 1);
+            self.close();
+            self.items = rest;
+        }
+        self.items.push(Item { op, what });
+    }
+
+    /// Tests a row for the operation that comes next; true if compiled code does it.
+    fn test(&mut self, op: usize, row: RowId) -> bool {
+        self.items.push(Item { op, what: What::Test(row) });
+        self.close()
+    }
+
+    /// Makes a function of the items; false if they are interpreted.
+    fn close(&mut self) -> bool {
+        let items = std::mem::take(&mut self.items);
+        let Some(last) = items.last() else { return false };
+        let function = self.function(&items, *last);
+        match function {
+            Some(function) => self.body.ops.push(Op::Native(function)),
+            None => items.iter().for_each(|item| self.interpret(item.what)),
+        }
+        function.is_some()
+    }
+
+    /// Leaves an item as it is.
+    fn interpret(&mut self, what: What) {
+        match what {
+            What::Step(number) => {
+                // Nothing jumps between two steps of one operation.
+                let joined = self.joined(number);
+                match self.body.ops.last_mut() {
+                    Some(Op::Lanes { end, .. }) if joined && *end == number => *end += 1,
+                    _ => self.body.ops.push(Op::Lanes { first: number, end: number + 1 }),
+                }
+            }
+            What::Load(index, _) | What::Store(index, _) => self.body.ops.push(Op::Memory(index)),
+            What::Test(_) => {}
+        }
+    }
+
+    /// The step follows another one in the same operation.
+    fn joined(&self, number: u32) -> bool {
+        self.code
+            .ops
+            .iter()
+            .any(|op| matches!(op, Op::Lanes { first, end } if *first < number && number < *end))
+    }
+
+    fn function(&mut self, items: &[Item], last: Item) -> Option<Function> {
+        let code = self.code;
+        let mut steps = Vec::with_capacity(items.len());
+        for item in items {
+            steps.push(match item.what {
+                What::Step(number) => {
+                    let Step { op, first, count, writes, .. } = code.steps[number as usize];
+                    let ids = &code.operands[first as usize..][..usize::from(count)];
+                    cal_jit::Step::Lane { op, ids, writes: usize::from(writes) }
+                }
+                What::Test(row) => cal_jit::Step::Test { row },
+                What::Load(index, _) | What::Store(index, _) => {
+                    let access = &code.memory[index as usize];
+                    match access.op {
+                        MemoryOp::RawLoad { place, address, dst, .. } => {
+                            let view = self.view(place)?;
+                            cal_jit::Step::Load { view, address, to: dst, flush: access.flush }
+                        }
+                        MemoryOp::Sample(ref op) => {
+                            let (words, missing) = self.shape(op)?;
+                            let offset = [0, 1].map(|k| i32::from(op.at.offset[k]) / 2);
+                            let [u, v, _] = op.at.coord;
+                            cal_jit::Step::Sample {
+                                view: self.view(Place::Srv(op.resource.place))?,
+                                sample: Sample { unnormalized: op.at.unnormalized, offset, words, missing },
+                                coordinates: [u, if op.at.dimensions > 1 { v } else { NONE }],
+                                to: op.dst,
+                                flush: access.flush,
+                            }
+                        }
+                        MemoryOp::RawStore { place, address, src, .. } => {
+                            cal_jit::Step::Store { view: self.view(place)?, address, from: src[0] }
+                        }
+                        _ => return None,
+                    }
+                }
+            });
+        }
+        let dead = |row: RowId| code.temporaries.contains(&row) && !read_later(code, last, row);
+        self.compiler.function(&steps, |row| self.words.get(&row).copied(), dead)
+    }
+
+    /// The shape that a sample finds, if it can be compiled.
+    fn shape(&self, sample: &SampleOp) -> Shape {
+        let pair = sample.compilable()?;
+        let at = self.code.sampled.iter().position(|known| *known == pair)?;
+        self.shapes.get(at).copied().flatten()
+    }
+
+    /// Number of the view of a place.
+    fn view(&mut self, place: Place) -> Option<u8> {
+        let known = self.body.views.iter().position(|other| *other == place);
+        let number = known.unwrap_or_else(|| {
+            self.body.views.push(place);
+            self.body.views.len() - 1
+        });
+        u8::try_from(number).ok().filter(|number| *number < u8::MAX)
+    }
+}
+
+/// Loads of whole elements are better left to the interpreter, which takes neighbours together; but what lies in LDS
+/// is near in any order.
+fn few(dst: Rows4, place: Place) -> bool {
+    matches!(place, Place::Lds { .. }) || dst.iter().filter(|&&row| row != NONE).count() < 2
+}
+
+/// True if the places may have words in common.
+fn same_memory(a: Place, b: Place) -> bool {
+    match (a, b) {
+        (Place::Lds { offset: a, .. }, Place::Lds { offset: b, .. })
+        | (Place::Gds { offset: a, .. }, Place::Gds { offset: b, .. }) => a == b,
+        (Place::Lds { .. } | Place::Gds { .. }, _) | (_, Place::Lds { .. } | Place::Gds { .. }) => false,
+        _ => true,
+    }
+}
+
+/// True if something after `last` reads `row` before it is written, until the end of the run.
+fn read_later(code: &Code, last: Item, row: RowId) -> bool {
+    // A test is part of the operation that it is for.
+    if matches!(last.what, What::Test(_)) && !leaves(&code.ops[last.op]) {
+        return false;
+    }
+    let mut from = if let What::Step(number) = last.what { Some(number + 1) } else { None };
+    let next = if from.is_some() { last.op } else { last.op + 1 };
+    for op in &code.ops[next..] {
+        match op {
+            Op::Lanes { first, end } => {
+                for step in from.take().unwrap_or(*first)..*end {
+                    let (writes, reads) = code.ids(step as usize);
+                    if reads.contains(&row) {
+                        return true;
+                    }
+                    if writes.contains(&row) {
+                        return false;
+                    }
+                }
+            }
+            Op::Memory(index) => {
+                let (mut read, mut written) = (false, false);
+                code.memory[*index as usize].op.each_row(|other, write| {
+                    read |= other == row && !write;
+                    written |= other == row && write;
+                });
+                if read || written {
+                    return read;
+                }
+            }
+            op => {
+                let mut read = false;
+                op.each_read(|other| read |= other == row);
+                if read || !leaves(op) {
+                    return read;
+                }
+            }
+        }
+    }
+    false
+}
