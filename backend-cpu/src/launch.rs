@@ -287,6 +287,16 @@ pub fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
 /// Stores an output of a tile.
 #[inline(always)]
 pub fn store_output(wave: &Wave, surface: &Surface<'_>, rows: [u32; 4], tile: &Tile, kept: Mask) {
+    let sources = rows.map(|row| if row == NONE { &Row::ZERO } else { &wave.rows[row as usize] });
+    let [column, line] = [0, 1].map(|axis| tile.first[axis].wrapping_add(tile.corner[axis]));
+    // A whole tile in one line, as most are.
+    let inside = u64::from(column) + LANES as u64 <= u64::from(surface.width) && line < surface.height;
+    if kept == !0 && 1 << tile.shift == LANES && inside {
+        let start = line as usize * surface.pitch as usize + column as usize;
+        if texture::store_line(surface, start, sources) {
+            return;
+        }
+    }
     let mut element = Row::ZERO;
     let mut inside = Row::ZERO;
     for lane in 0..LANES {
@@ -296,7 +306,6 @@ pub fn store_output(wave: &Wave, surface: &Surface<'_>, rows: [u32; 4], tile: &T
         element.0[lane] = line.wrapping_mul(surface.pitch).wrapping_add(column);
     }
     let ok = kept & crate::wave::nonzero(&inside);
-    let sources = rows.map(|row| if row == NONE { &Row::ZERO } else { &wave.rows[row as usize] });
     texture::store_elements(surface, &element, ok, sources);
 }
 

@@ -268,13 +268,13 @@ pub enum MemoryOp {
 impl Code {
     /// What waves run if the surfaces have these shapes.
     pub fn body(&self, shapes: &[Shape]) -> Arc<Body> {
-        let mut bodies = self.bodies.lock();
-        if let Some((_, body)) = bodies.iter().find(|(known, _)| **known == *shapes) {
+        let mut list = self.compiled.lock();
+        if let Some((_, body)) = list.iter().find(|(known, _)| **known == *shapes) {
             return body.clone();
         }
         let compiled = if self.native { crate::native::compile(self, shapes) } else { None };
         let body = Arc::new(compiled.unwrap_or_else(|| Body { ops: self.ops.clone(), ..Body::default() }));
-        bodies.push((shapes.into(), body.clone()));
+        list.push((shapes.into(), body.clone()));
         body
     }
 
@@ -531,5 +531,5 @@ pub struct Code {
     /// It is to be compiled.
     pub native: bool,
     /// What waves run, by the shapes of the surfaces in `sampled`.
-    pub bodies: Mutex<Vec<(Box<[Shape]>, Arc<Body>)>>,
+    pub compiled: Mutex<Vec<(Box<[Shape]>, Arc<Body>)>>,
 }

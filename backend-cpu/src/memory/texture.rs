@@ -186,6 +186,34 @@ fn convert(surface: &Surface<'_>, element: &Row, ok: Mask) -> [Row; 4] {
     out
 }
 
+/// Stores neighbours from element `start` on, if they are stored bit for bit and lie inside.
+#[inline(always)]
+pub fn store_line(surface: &Surface<'_>, start: usize, rows: [&Row; 4]) -> bool {
+    let [x, y, z, w] = rows.map(|row| &row.0);
+    match surface.words {
+        4 => {
+            let mut words = [0; 4 * LANES];
+            for lane in 0..LANES {
+                words[4 * lane] = x[lane];
+                words[4 * lane + 1] = y[lane];
+                words[4 * lane + 2] = z[lane];
+                words[4 * lane + 3] = w[lane];
+            }
+            surface.view.write(4 * start, &words)
+        }
+        2 => {
+            let mut words = [0; 2 * LANES];
+            for lane in 0..LANES {
+                words[2 * lane] = x[lane];
+                words[2 * lane + 1] = y[lane];
+            }
+            surface.view.write(2 * start, &words)
+        }
+        1 => surface.view.write(start, x),
+        _ => false,
+    }
+}
+
 /// Converts and stores one element for each lane in `ok`.
 #[inline(always)]
 pub fn store_elements(surface: &Surface<'_>, element: &Row, ok: Mask, rows: [&Row; 4]) {
