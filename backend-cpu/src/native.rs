@@ -130,16 +130,26 @@ impl Builder<'_> {
         self.close()
     }
 
-    /// Makes a function of the items; false if they are interpreted.
+    /// Makes functions of the items; false if the last of them is interpreted.
     fn close(&mut self) -> bool {
         let items = std::mem::take(&mut self.items);
+        self.emit(&items)
+    }
+
+    /// Makes one function, or several if they are too many for one.
+    fn emit(&mut self, items: &[Item]) -> bool {
         let Some(last) = items.last() else { return false };
-        let function = self.function(&items, *last);
-        match function {
-            Some(function) => self.body.ops.push(Op::Native(function)),
-            None => items.iter().for_each(|item| self.interpret(item.what)),
+        if let Some(function) = self.function(items, *last) {
+            self.body.ops.push(Op::Native(function));
+            return true;
         }
-        function.is_some()
+        if items.len() == 1 {
+            self.interpret(last.what);
+            return false;
+        }
+        let (first, rest) = items.split_at(items.len() / 2);
+        self.emit(first);
+        self.emit(rest)
     }
 
     /// Leaves an item as it is.
