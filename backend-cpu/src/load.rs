@@ -16,8 +16,8 @@ use crate::compact;
 use crate::fuse;
 use crate::isa_choice::Isa;
 use crate::op::{
-    Access, Addressing, ArmLabels, AtomicAt, Code, MemoryOp, NONE, Op, Pc, Place, RowId, Rows4, SampleOp,
-    Slot, Step, Test,
+    Access, Addressing, ArmLabels, AtomicAt, Code, InfoOf, MemoryOp, NONE, Op, Pc, Place, RowId, Rows4,
+    SampleOp, Slot, Step, Test,
 };
 use crate::registers;
 
@@ -90,7 +90,6 @@ impl<'a> Loader<'a> {
         }
         let mut resources: Vec<u32> = interface.resources.keys().copied().collect();
         resources.extend(interface.srvs.keys().filter(|n| !interface.resources.contains_key(n)));
-        let typed = |(n, uav): (&u32, &Uav)| matches!(uav, Uav::Typed { .. }).then_some(*n);
         let by_place = |map: &HashMap<u32, Place>| {
             let start = |place: &Place| match place {
                 Place::Lds { offset, .. } | Place::Gds { offset, .. } => *offset,
@@ -113,7 +112,6 @@ impl<'a> Loader<'a> {
             resources,
             buffers: interface.constants.keys().copied().collect(),
             uavs: interface.uavs.keys().copied().collect(),
-            typed_uavs: interface.uavs.iter().filter_map(typed).collect(),
             immediates: interface.immediates.clone(),
             whole_position: interface.position == Some(PositionKind::Whole),
             ..Code::default()
@@ -448,15 +446,22 @@ impl<'a> Loader<'a> {
             }
             MemoryInst::BufferInfo { of, dst } => {
                 let interface = &self.program.interface;
-                let stride = match of {
-                    InfoSource::Uav(n) => match interface.uavs.get(&n) {
-                        Some(Uav::Structured { stride }) => *stride,
-                        _ => 0,
-                    },
-                    InfoSource::Srv(n) => interface.srvs.get(&n).copied().unwrap_or(0),
-                    InfoSource::Resource(_) => 0,
+                let of = match of {
+                    InfoSource::Resource(id) => InfoOf::Resource(self.resource(id)),
+                    InfoSource::Uav(n) => {
+                        let place = place_of(&self.code.uavs, n);
+                        match interface.uavs.get(&n) {
+                            Some(Uav::Typed { .. }) => InfoOf::Typed(place),
+                            Some(Uav::Structured { stride }) => InfoOf::Uav { place, stride: *stride },
+                            _ => InfoOf::Uav { place, stride: 0 },
+                        }
+                    }
+                    InfoSource::Srv(n) => {
+                        let stride = interface.srvs.get(&n).copied().unwrap_or(0);
+                        InfoOf::Srv { place: place_of(&self.code.resources, n), stride }
+                    }
                 };
-                MemoryOp::BufferInfo { of, stride, dst: destinations(dst) }
+                MemoryOp::BufferInfo { of, dst: destinations(dst) }
             }
             MemoryInst::ConstLoad { buffer, index, offset, dst } => {
                 let place = place_of(&self.code.buffers, buffer);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::slice;
 use std::sync::Arc;
 
-use cal_il::ir::{AtomicOp, Builtin, Fence, InfoSource, Width};
+use cal_il::ir::{AtomicOp, Builtin, Fence, Width};
 use cal_il::isa::LaneOp;
 use cal_il::lower::Names;
 use cal_jit::{Function, Module};
@@ -128,6 +128,19 @@ pub struct Slot {
     pub index: RowId,
 }
 
+/// What `bufinfo` asks about, by place in the list of the launch.
+#[derive(Clone, Copy, Debug)]
+pub enum InfoOf {
+    /// Elements of a resource.
+    Resource(Slot),
+    /// Elements of a typed UAV.
+    Typed(u32),
+    /// Records of `stride` bytes of a UAV, bytes if that is 0.
+    Uav { place: u32, stride: u32 },
+    /// The same of a read-only buffer.
+    Srv { place: u32, stride: u32 },
+}
+
 /// Byte-addressed memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -221,7 +234,7 @@ pub enum MemoryOp {
     /// Size of a resource.
     ResourceInfo { resource: Slot, uint: bool, dst: Rows4 },
     /// Size of a buffer.
-    BufferInfo { of: InfoSource, stride: u32, dst: Rows4 },
+    BufferInfo { of: InfoOf, dst: Rows4 },
     /// Constant buffer row.
     ConstLoad { place: u32, index: RowId, offset: i32, dst: Rows4 },
     /// Immediate constant row.
@@ -389,7 +402,13 @@ impl MemoryOp {
                 all(slice::from_mut(&mut resource.index), false);
                 all(dst, true);
             }
-            MemoryOp::BufferInfo { dst, .. } | MemoryOp::SharedLoad { dst, .. } => all(dst, true),
+            MemoryOp::BufferInfo { of, dst } => {
+                if let InfoOf::Resource(resource) = of {
+                    all(slice::from_mut(&mut resource.index), false);
+                }
+                all(dst, true);
+            }
+            MemoryOp::SharedLoad { dst, .. } => all(dst, true),
             MemoryOp::ConstLoad { index, dst, .. }
             | MemoryOp::ImmediateLoad { index, dst, .. }
             | MemoryOp::ArrayLoad { index, dst, .. }
@@ -516,8 +535,6 @@ pub struct Code {
     pub buffers: Vec<u32>,
     /// UAV numbers in the order of their places.
     pub uavs: Vec<u32>,
-    /// Those of them that are typed.
-    pub typed_uavs: Vec<u32>,
     /// Immediate constant buffer.
     pub immediates: Vec<[u32; 4]>,
     /// The program has a loop: how long a wave takes is not known.

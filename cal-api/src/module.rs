@@ -196,6 +196,17 @@ impl Module {
         resources.map(|r| (r.width(), r.height())).reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)))
     }
 
+    /// Declared memory that the kernel never touches may stay unbound, as many programs leave it.
+    fn must_be_bound(&self, symbol: Symbol) -> bool {
+        let interface = &self.0.program.interface;
+        match symbol {
+            Symbol::Input(n) => interface.resources.contains_key(&n) || interface.srvs.contains_key(&n),
+            Symbol::Constant(n) => interface.constants.contains_key(&n),
+            Symbol::Uav(n) => interface.uavs.contains_key(&n),
+            Symbol::Output(_) | Symbol::Global | Symbol::Sampler(_) => true,
+        }
+    }
+
     /// An error that names what is not bound.
     pub(crate) fn check_bound(&self) -> Result<()> {
         self.bound(None).map(|_| ())
@@ -218,7 +229,9 @@ impl Module {
                 continue;
             }
             let Some((resource, surface)) = slots.mems[slot].as_ref().and_then(Mem::surface) else {
-                missing.push(symbol.to_string());
+                if self.must_be_bound(symbol) {
+                    missing.push(symbol.to_string());
+                }
                 continue;
             };
             match symbol {
@@ -329,7 +342,7 @@ impl Name {
 
 /// What the host binds; every declared slot is listed, used or not.
 fn symbols(program: &Program) -> Vec<Symbol> {
-    let interface = &program.interface;
+    let interface = &program.declared;
     let mut symbols: Vec<Symbol> = Vec::new();
     symbols.extend(interface.resources.keys().chain(interface.srvs.keys()).map(|&n| Symbol::Input(n)));
     symbols.extend(interface.outputs.keys().map(|&n| Symbol::Output(n)));

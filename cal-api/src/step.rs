@@ -66,7 +66,7 @@ impl Module {
         let (program, names) = kernel(text).and_then(|kernel| {
             cal_il::lower::lower_named(&kernel).map_err(|e| crate::compiler::refused(&e, text))
         })?;
-        if program.interface != self.program().interface {
+        if program.declared != self.program().declared {
             return Err(Error::invalid("text: it is not the text of this module"));
         }
         let extent = match threads {

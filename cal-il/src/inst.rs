@@ -144,6 +144,29 @@ pub enum Uav {
     Arena,
 }
 
+impl Uav {
+    /// The instruction can access a UAV of this kind.
+    pub fn takes(self, opcode: Opcode) -> bool {
+        use Opcode as O;
+        match opcode {
+            O::UavLoad | O::UavStore => matches!(self, Uav::Typed { .. }),
+            O::UavStructLoad | O::UavStructStore => matches!(self, Uav::Structured { .. }),
+            O::UavRawLoad
+            | O::UavRawStore
+            | O::UavArenaLoad
+            | O::UavArenaStore
+            | O::UavByteLoad
+            | O::UavUbyteLoad
+            | O::UavShortLoad
+            | O::UavUshortLoad
+            | O::UavByteStore
+            | O::UavShortStore => matches!(self, Uav::Raw | Uav::Arena),
+            // Atomics and queries take every kind.
+            _ => true,
+        }
+    }
+}
+
 /// An LDS or GDS block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {

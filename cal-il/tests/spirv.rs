@@ -118,6 +118,7 @@ fn one_lane_op(op: LaneOp) -> Program {
     interface.outputs.insert(0, 15);
     Program {
         stage: Stage::Pixel,
+        declared: interface.clone(),
         interface,
         functions: vec![Function { label: None, body }],
         registers: 12,

@@ -1,12 +1,12 @@
 //! Buffers: constants, `g[]`, and byte-addressed memory of any kind.
 
-use cal_il::ir::{InfoSource, Width};
+use cal_il::ir::Width;
 
 use super::texture::{deliver, each_surface};
 use super::words::Pattern;
 use super::{View, words};
-use crate::context::Context;
-use crate::op::{NONE, Place, RowId, Rows4, Slot};
+use crate::context::{Context, Surface};
+use crate::op::{InfoOf, NONE, Place, RowId, Rows4};
 use crate::wave::{LANES, Mask, Row, Wave, lanes, nonzero};
 
 /// Components that an access needs: one more than its highest.
@@ -113,7 +113,7 @@ pub fn global_store(wave: &mut Wave, context: &mut Context<'_>, index: RowId, of
 /// The bytes of a byte-addressed space.
 #[inline(always)]
 pub fn view_of<'a>(context: &Context<'a>, place: Place) -> View<'a> {
-    let of = |list: &[crate::context::Surface<'a>], place: u32| list.get(place as usize).map(|s| s.view);
+    let of = |list: &[Surface<'a>], place: u32| list.get(place as usize).map(|s| s.view);
     match place {
         Place::Uav(place) => of(&context.launch.uavs, place).unwrap_or(View::EMPTY),
         Place::Srv(place) => of(&context.launch.resources, place).unwrap_or(View::EMPTY),
@@ -186,32 +186,25 @@ pub fn raw_store(
     }
 }
 
-/// `bufinfo`; `stride` is that of a structured buffer, else 0.
-pub fn info(wave: &mut Wave, context: &mut Context<'_>, of: &InfoSource, stride: u32, dst: Rows4) {
+/// `bufinfo`
+pub fn info(wave: &mut Wave, context: &mut Context<'_>, of: InfoOf, dst: Rows4) {
     let launch = context.launch;
-    let counts = |surface: Option<&crate::context::Surface<'_>>, typed: bool| match surface {
+    let elements =
+        |surface: Option<&Surface<'_>>| [surface.map_or(0, |s| s.width.saturating_mul(s.height)), 0, 0, 0];
+    let bytes = |surface: Option<&Surface<'_>>, stride: u32| match surface {
         None => [0; 4],
-        Some(s) if typed => [s.width.saturating_mul(s.height), 0, 0, 0],
         Some(s) if stride != 0 => [(s.view.bytes() / stride as usize) as u32, stride, 0, 0],
         Some(s) => [s.view.bytes() as u32, 0, 0, 0],
     };
-    let numbered = |list: &[u32], n: u32| list.iter().position(|&m| m == n);
-    match of {
-        InfoSource::Resource(id) => {
-            let place = numbered(&launch.code.resources, id.base).map_or(u32::MAX, |p| p as u32);
-            let slot = Slot { base: id.base, place, index: NONE };
-            each_surface(wave, launch, slot, |wave, surface| {
-                deliver(wave, dst, &counts(surface, true).map(Row::splat), !0);
+    let counts = match of {
+        InfoOf::Resource(slot) => {
+            return each_surface(wave, launch, slot, |wave, surface| {
+                deliver(wave, dst, &elements(surface).map(Row::splat), !0);
             });
         }
-        InfoSource::Uav(n) => {
-            let surface = numbered(&launch.code.uavs, *n).map(|place| &launch.uavs[place]);
-            let typed = launch.code.typed_uavs.contains(n);
-            deliver(wave, dst, &counts(surface, typed).map(Row::splat), !0);
-        }
-        InfoSource::Srv(n) => {
-            let surface = numbered(&launch.code.resources, *n).map(|place| &launch.resources[place]);
-            deliver(wave, dst, &counts(surface, false).map(Row::splat), !0);
-        }
-    }
+        InfoOf::Typed(place) => elements(launch.uavs.get(place as usize)),
+        InfoOf::Uav { place, stride } => bytes(launch.uavs.get(place as usize), stride),
+        InfoOf::Srv { place, stride } => bytes(launch.resources.get(place as usize), stride),
+    };
+    deliver(wave, dst, &counts.map(Row::splat), !0);
 }

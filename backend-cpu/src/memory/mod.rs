@@ -43,7 +43,7 @@ pub fn access(wave: &mut Wave, access: &Access, context: &mut Context<'_>) {
         MemoryOp::ResourceInfo { resource, uint, dst } => {
             texture::info(wave, context, *resource, *uint, *dst)
         }
-        MemoryOp::BufferInfo { of, stride, dst } => buffer::info(wave, context, of, *stride, *dst),
+        MemoryOp::BufferInfo { of, dst } => buffer::info(wave, context, *of, *dst),
         MemoryOp::ConstLoad { place, index, offset, dst } => {
             buffer::const_load(wave, context, *place, *index, *offset, *dst);
         }

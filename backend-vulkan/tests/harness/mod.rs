@@ -326,6 +326,7 @@ pub fn lane_difference(op: LaneOp, words: usize, pairs: bool) -> String {
     interface.outputs.insert(0, 15);
     let program = Program {
         stage: Stage::Pixel,
+        declared: interface.clone(),
         interface,
         functions: vec![Function { label: None, body }],
         registers: 24,

@@ -200,7 +200,7 @@ pub(super) fn file(parts: &[Part<'_>]) -> Result<Vec<u8>> {
     file.sections[0].sh_offset = U32::new(LE, 0);
     for (number, part) in parts.iter().enumerate() {
         let start = file.at();
-        let classes = classes(&part.program.interface);
+        let classes = classes(&part.program.declared);
         file.notes(&classes);
         file.segment(elf::PT_NOTE, start);
         let load = file.at();

@@ -1,9 +1,8 @@
 //! One instruction: operands, masks, modifiers, and the memory it names.
 
-use super::operand::float_modifiers;
 use super::{Checker, Stop, legal};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::inst::{Controls, Dimension, Dst, Inst, Resource, Select, Src, Stage, Uav, Write};
+use crate::inst::{Controls, Dimension, Dst, Inst, Modifiers, Resource, Select, Src, Stage, Write};
 use crate::isa::{Category, Opcode, VectorRule};
 use crate::text::ast::{Operand, OperandKind, Statement};
 
@@ -33,7 +32,9 @@ impl Checker<'_> {
             src.push(source);
         }
         if !legal::float_sources(opcode) {
-            self.drop_float_modifiers(opcode, &mut src);
+            self.drop_float_modifiers(opcode, &mut src, false);
+        } else if legal::double_sources(opcode) {
+            self.drop_float_modifiers(opcode, &mut src, true);
         }
         if let Some(dst) = &dst {
             if legal::pair_result(opcode) && !whole_pairs(&dst.mask) {
@@ -72,18 +73,20 @@ impl Checker<'_> {
         Ok(true)
     }
 
-    fn drop_float_modifiers(&mut self, opcode: Opcode, src: &mut [Src]) {
+    /// Drops modifiers that mean nothing to the operands of `opcode`: of integers all but negation, of doubles all
+    /// but those of the sign.
+    fn drop_float_modifiers(&mut self, opcode: Opcode, src: &mut [Src], doubles: bool) {
         for s in src {
-            if float_modifiers(&s.modifiers) {
-                s.modifiers = crate::inst::Modifiers { neg: s.modifiers.neg, ..Default::default() };
-                self.warn(
-                    Diagnostic::warning(
-                        "modifier-ignored",
-                        s.span,
-                        format!("float modifiers have no effect on `{}`", opcode.mnemonic()),
-                    )
-                    .with_note("only `_neg` has an integer meaning"),
-                );
+            let kept =
+                Modifiers { neg: s.modifiers.neg, abs: s.modifiers.abs && doubles, ..Modifiers::default() };
+            if s.modifiers != kept {
+                s.modifiers = kept;
+                let (what, note) = match doubles {
+                    true => ("modifiers of single precision", "only `_abs` and `_neg` work on doubles"),
+                    false => ("float modifiers", "only `_neg` has an integer meaning"),
+                };
+                let message = format!("{what} have no effect on `{}`", opcode.mnemonic());
+                self.warn(Diagnostic::warning("modifier-ignored", s.span, message).with_note(note));
             }
         }
     }
@@ -168,11 +171,14 @@ impl Checker<'_> {
                 &format!("GDS block {}", c.id),
                 &format!("dcl_gds_id({}) 512", c.id),
             ),
-            Category::Uav => self.uav_used(s, opcode, c.id),
+            Category::Uav => self.uav_used(s, opcode, c),
             Category::Memory => match opcode {
                 O::SrvRawLoad | O::SrvStructLoad => {
                     let structured = opcode == O::SrvStructLoad;
                     match self.interface.srvs.get(&c.id) {
+                        _ if c.ext && self.interface.srvs.values().any(|&x| (x > 0) == structured) => {
+                            Ok(true)
+                        }
                         Some(&stride) if (stride > 0) == structured => Ok(true),
                         Some(_) => self.wrong_kind(s.word, &format!("buffer {}", c.id)),
                         None => self.undeclared_memory(
@@ -182,7 +188,7 @@ impl Checker<'_> {
                         ),
                     }
                 }
-                O::Bufinfo if c.of_uav => self.uav_used(s, opcode, c.id),
+                O::Bufinfo if c.of_uav => self.uav_used(s, opcode, c),
                 O::Bufinfo if self.interface.srvs.contains_key(&c.id) => Ok(true),
                 _ => {
                     self.resource_used(c.id, s.span);
@@ -223,28 +229,15 @@ impl Checker<'_> {
         );
     }
 
-    fn uav_used(&mut self, s: &Statement, opcode: Opcode, id: u32) -> Result<bool, Stop> {
-        use Opcode as O;
-        let Some(&uav) = self.interface.uavs.get(&id) else {
-            return self.undeclared_memory(s.word, &format!("UAV {id}"), &format!("dcl_raw_uav_id({id})"));
-        };
-        let good = match opcode {
-            O::UavLoad | O::UavStore => matches!(uav, Uav::Typed { .. }),
-            O::UavStructLoad | O::UavStructStore => matches!(uav, Uav::Structured { .. }),
-            O::UavRawLoad
-            | O::UavRawStore
-            | O::UavArenaLoad
-            | O::UavArenaStore
-            | O::UavByteLoad
-            | O::UavUbyteLoad
-            | O::UavShortLoad
-            | O::UavUshortLoad
-            | O::UavByteStore
-            | O::UavShortStore => matches!(uav, Uav::Raw | Uav::Arena),
-            // Atomics and queries take every kind.
-            _ => true,
-        };
-        if good { Ok(true) } else { self.wrong_kind(s.word, &format!("UAV {id}")) }
+    fn uav_used(&mut self, s: &Statement, opcode: Opcode, c: &Controls) -> Result<bool, Stop> {
+        let id = c.id;
+        match self.interface.uavs.get(&id) {
+            // The number may only be where counting starts; something that fits must be there.
+            _ if c.ext && self.interface.uavs.values().any(|uav| uav.takes(opcode)) => Ok(true),
+            Some(uav) if uav.takes(opcode) => Ok(true),
+            Some(_) => self.wrong_kind(s.word, &format!("UAV {id}")),
+            None => self.undeclared_memory(s.word, &format!("UAV {id}"), &format!("dcl_raw_uav_id({id})")),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is refused by name, and how instructions read and write their operands.
 
-use crate::isa::{Category, Opcode, Scope, VectorRule};
+use crate::isa::{Category, Meaning, Opcode, Scope, VectorRule, View};
 
 /// Why an instruction is refused: rule, message after its name, note.
 pub(super) fn refusal(opcode: Opcode) -> Option<(&'static str, &'static str, &'static str)> {
@@ -73,6 +73,18 @@ pub(super) fn float_sources(opcode: Opcode) -> bool {
         ),
         Category::Texture => !matches!(opcode, O::Load | O::Resinfo),
         _ => true,
+    }
+}
+
+/// The sources are doubles, of which modifiers change only the sign.
+pub(super) fn double_sources(opcode: Opcode) -> bool {
+    use crate::isa::Vector as V;
+    match opcode.row().meaning {
+        Meaning::Lane(View::Double, _) => opcode != Opcode::F2d,
+        Meaning::Vector(v) => {
+            matches!(v, V::DoubleFrexp | V::PairMove | V::PairSelect | V::DoubleDivScale | V::DoubleDivFmas)
+        }
+        _ => false,
     }
 }
 

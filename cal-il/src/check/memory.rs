@@ -73,13 +73,18 @@ impl Checker<'_> {
                     "buffer" => Dimension::Buffer,
                     "1darray" => Dimension::D1Array,
                     "2darray" => Dimension::D2Array,
-                    "4c" | "4comp" | "unknown" => {
+                    // Resources have one sample an element, so its number says nothing.
+                    "4c" | "4comp" | "unknown" | "2dmsaa" | "2darraymsaa" | "2dms_array" => {
+                        let (plain, shape) = match word.starts_with("2da") || word == "2dms_array" {
+                            true => ("2darray", Dimension::D2Array),
+                            false => ("2d", Dimension::D2),
+                        };
                         self.warn(Diagnostic::warning(
                             "resource-type",
                             spec.span,
-                            format!("type `{word}` is taken as `2d`"),
+                            format!("type `{word}` is taken as `{plain}`"),
                         ));
-                        Dimension::D2
+                        shape
                     }
                     _ => {
                         return self.fail(

@@ -43,7 +43,7 @@ impl Checker<'_> {
         Ok(Some(src))
     }
 
-    /// Components that the input declaration forces to constants, and the missing ones of the position.
+    /// Components that the input declaration forces to constants or leaves out, and the missing ones of the position.
     fn constant_inputs(&self, register: ast::Register, resolved: &Register, swizzle: &mut [Select; 4]) {
         let key = if register.file == File::WinCoord { WIN_COORD } else { register.number.unwrap_or(0) };
         let mask = self.inputs.get(&key).map_or([Write::Result; 4], |d| d.mask);
@@ -59,6 +59,7 @@ impl Checker<'_> {
                 Write::Zero => *s = Select::Zero,
                 Write::One => *s = Select::One,
                 _ if *resolved == Register::Position && k > 1 => *s = Select::Zero,
+                Write::Keep if matches!(resolved, Register::Interpolant(_)) => *s = Select::Zero,
                 _ => {}
             }
         }

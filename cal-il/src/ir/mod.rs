@@ -19,6 +19,7 @@
 
 pub mod analyze;
 pub mod compact;
+pub mod needed;
 pub mod print;
 pub mod uniformity;
 pub mod validate;
@@ -40,8 +41,10 @@ pub type Reg = u32;
 pub struct Program {
     /// Pixel or compute.
     pub stage: Stage,
-    /// What the host binds, and sizes of private and group memory.
+    /// What the host must bind, and sizes of private and group memory.
     pub interface: Interface,
+    /// The same with what the kernel declares and never touches: those symbols have names and may stay unbound.
+    pub declared: Interface,
     /// Bodies; number 0 is main.
     pub functions: Vec<Function>,
     /// Number of registers.

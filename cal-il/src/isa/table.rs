@@ -544,69 +544,69 @@ isa! {
     /// Declares a view of records.
     DclStructUav "dcl_struct_uav" [] 223 Decl 0 0 "_id(n) <stride>" Compute Other Evergreen [declaration] "IL 3.8";
     /// Loads a texel of a typed view.
-    UavLoad "uav_load" [] 224 Uav 1 1 "_id(n) [_cached|_uncached]" Compute Other Evergreen [load Uav Typed] "IL 5.6";
+    UavLoad "uav_load" [] 224 Uav 1 1 "_id(n) [_ext] [_cached|_uncached]" Compute Other Evergreen [load Uav Typed] "IL 5.6";
     /// Loads up to four dwords from a byte address.
-    UavRawLoad "uav_raw_load" [] 225 Uav 1 1 "_id(n) [_cached|_uncached]" Compute Other Evergreen [load Uav Vector] "IL 5.6";
+    UavRawLoad "uav_raw_load" [] 225 Uav 1 1 "_id(n) [_ext] [_cached|_uncached]" Compute Other Evergreen [load Uav Vector] "IL 5.6";
     /// Loads up to four dwords of a record.
-    UavStructLoad "uav_struct_load" [] 226 Uav 1 1 "_id(n) [_cached|_uncached]" Compute Other Evergreen [load Uav Vector] "IL 5.6";
+    UavStructLoad "uav_struct_load" [] 226 Uav 1 1 "_id(n) [_ext] [_cached|_uncached]" Compute Other Evergreen [load Uav Vector] "IL 5.6";
     /// Stores a texel of a typed view.
-    UavStore "uav_store" [] 227 Uav 0 2 "_id(n)" Compute Other Evergreen [store Uav Typed] "IL 5.6";
+    UavStore "uav_store" [] 227 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [store Uav Typed] "IL 5.6";
     /// Stores up to four dwords at a byte address.
-    UavRawStore "uav_raw_store" [] 228 Uav 1 2 "_id(n)" Compute Other Evergreen [store Uav Vector] "IL 5.6";
+    UavRawStore "uav_raw_store" [] 228 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [store Uav Vector] "IL 5.6";
     /// Stores up to four dwords of a record.
-    UavStructStore "uav_struct_store" [] 229 Uav 1 2 "_id(n)" Compute Other Evergreen [store Uav Vector] "IL 5.6";
+    UavStructStore "uav_struct_store" [] 229 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [store Uav Vector] "IL 5.6";
     /// Declares a byte-addressed view with byte and short access.
     DclArenaUav "dcl_arena_uav" [] 230 Decl 0 0 "_id(n)" Compute Other Evergreen [declaration] "IL 3.8";
     /// Loads a dword, or a byte or short, zero-extended.
-    UavArenaLoad "uav_arena_load" [] 231 Uav 1 1 "_id(n) _size(dword|short|byte) [_cached|_uncached]" Compute Other Evergreen [load Uav Arena] "IL 5.6";
+    UavArenaLoad "uav_arena_load" [] 231 Uav 1 1 "_id(n) [_ext] _size(dword|short|byte) [_cached|_uncached]" Compute Other Evergreen [load Uav Arena] "IL 5.6";
     /// Stores a dword, short or byte.
-    UavArenaStore "uav_arena_store" [] 232 Uav 0 2 "_id(n) _size(dword|short|byte)" Compute Other Evergreen [store Uav Arena] "IL 5.6";
+    UavArenaStore "uav_arena_store" [] 232 Uav 0 2 "_id(n) [_ext] _size(dword|short|byte)" Compute Other Evergreen [store Uav Arena] "IL 5.6";
     /// Atomically adds in a view.
-    UavAdd "uav_add" [] 233 Uav 0 2 "_id(n)" Compute Other Evergreen [atomic Uav Add] "IL 5.6";
+    UavAdd "uav_add" [] 233 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav Add] "IL 5.6";
     /// Atomically subtracts in a view.
-    UavSub "uav_sub" [] 234 Uav 0 2 "_id(n)" Compute Other Evergreen [atomic Uav Sub] "IL 5.6";
+    UavSub "uav_sub" [] 234 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav Sub] "IL 5.6";
     /// Atomically subtracts the old value from the source in a view.
-    UavRsub "uav_rsub" [] 235 Uav 0 2 "_id(n)" Compute Other Evergreen [atomic Uav RSub] "IL 5.6";
+    UavRsub "uav_rsub" [] 235 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav RSub] "IL 5.6";
     /// Atomically keeps the signed minimum in a view.
-    UavMin "uav_min" [] 236 Uav 0 2 "_id(n)" Compute Other Evergreen [atomic Uav Min] "IL 5.6";
+    UavMin "uav_min" [] 236 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav Min] "IL 5.6";
     /// Atomically keeps the signed maximum in a view.
-    UavMax "uav_max" [] 237 Uav 0 2 "_id(n)" Compute Other Evergreen [atomic Uav Max] "IL 5.6";
+    UavMax "uav_max" [] 237 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav Max] "IL 5.6";
     /// Atomically keeps the unsigned minimum in a view.
-    UavUmin "uav_umin" [] 238 Uav 0 2 "_id(n)" Compute Other Evergreen [atomic Uav UMin] "IL 5.6";
+    UavUmin "uav_umin" [] 238 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav UMin] "IL 5.6";
     /// Atomically keeps the unsigned maximum in a view.
-    UavUmax "uav_umax" [] 239 Uav 0 2 "_id(n)" Compute Other Evergreen [atomic Uav UMax] "IL 5.6";
+    UavUmax "uav_umax" [] 239 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav UMax] "IL 5.6";
     /// Atomically ands in a view.
-    UavAnd "uav_and" [] 240 Uav 0 2 "_id(n)" Compute Other Evergreen [atomic Uav And] "IL 5.6";
+    UavAnd "uav_and" [] 240 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav And] "IL 5.6";
     /// Atomically ors in a view.
-    UavOr "uav_or" [] 241 Uav 0 2 "_id(n)" Compute Other Evergreen [atomic Uav Or] "IL 5.6";
+    UavOr "uav_or" [] 241 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav Or] "IL 5.6";
     /// Atomically exclusive-ors in a view.
-    UavXor "uav_xor" [] 242 Uav 0 2 "_id(n)" Compute Other Evergreen [atomic Uav Xor] "IL 5.6";
+    UavXor "uav_xor" [] 242 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav Xor] "IL 5.6";
     /// Atomically stores if the old value compares equal in a view.
-    UavCmp "uav_cmp" [] 243 Uav 0 3 "_id(n)" Compute Other Evergreen [atomic Uav CmpXchg] "IL 5.6";
+    UavCmp "uav_cmp" [] 243 Uav 0 3 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav CmpXchg] "IL 5.6";
     /// Atomically adds in a view; returns the old value.
-    UavReadAdd "uav_read_add" [] 244 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav Add] "IL 5.6";
+    UavReadAdd "uav_read_add" [] 244 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav Add] "IL 5.6";
     /// Atomically subtracts in a view; returns the old value.
-    UavReadSub "uav_read_sub" [] 245 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav Sub] "IL 5.6";
+    UavReadSub "uav_read_sub" [] 245 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav Sub] "IL 5.6";
     /// Atomically subtracts the old value from the source in a view; returns the old value.
-    UavReadRsub "uav_read_rsub" [] 246 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav RSub] "IL 5.6";
+    UavReadRsub "uav_read_rsub" [] 246 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav RSub] "IL 5.6";
     /// Atomically keeps the signed minimum in a view; returns the old value.
-    UavReadMin "uav_read_min" [] 247 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav Min] "IL 5.6";
+    UavReadMin "uav_read_min" [] 247 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav Min] "IL 5.6";
     /// Atomically keeps the signed maximum in a view; returns the old value.
-    UavReadMax "uav_read_max" [] 248 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav Max] "IL 5.6";
+    UavReadMax "uav_read_max" [] 248 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav Max] "IL 5.6";
     /// Atomically keeps the unsigned minimum in a view; returns the old value.
-    UavReadUmin "uav_read_umin" [] 249 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav UMin] "IL 5.6";
+    UavReadUmin "uav_read_umin" [] 249 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav UMin] "IL 5.6";
     /// Atomically keeps the unsigned maximum in a view; returns the old value.
-    UavReadUmax "uav_read_umax" [] 250 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav UMax] "IL 5.6";
+    UavReadUmax "uav_read_umax" [] 250 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav UMax] "IL 5.6";
     /// Atomically ands in a view; returns the old value.
-    UavReadAnd "uav_read_and" [] 251 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav And] "IL 5.6";
+    UavReadAnd "uav_read_and" [] 251 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav And] "IL 5.6";
     /// Atomically ors in a view; returns the old value.
-    UavReadOr "uav_read_or" [] 252 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav Or] "IL 5.6";
+    UavReadOr "uav_read_or" [] 252 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav Or] "IL 5.6";
     /// Atomically exclusive-ors in a view; returns the old value.
-    UavReadXor "uav_read_xor" [] 253 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav Xor] "IL 5.6";
+    UavReadXor "uav_read_xor" [] 253 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav Xor] "IL 5.6";
     /// Atomically exchanges in a view; returns the old value.
-    UavReadXchg "uav_read_xchg" [] 254 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav Xchg] "IL 5.6";
+    UavReadXchg "uav_read_xchg" [] 254 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav Xchg] "IL 5.6";
     /// Atomically stores if the old value compares equal in a view; returns the old value.
-    UavReadCmpXchg "uav_read_cmp_xchg" [] 255 Uav 1 3 "_id(n)" Compute Other Evergreen [atomic_read Uav CmpXchg] "IL 5.6";
+    UavReadCmpXchg "uav_read_cmp_xchg" [] 255 Uav 1 3 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav CmpXchg] "IL 5.6";
     /// Takes the next slot of an append buffer.
     AppendBufAlloc "append_buf_alloc" [] 256 Gds 1 0 "_id(n)" Compute Other Evergreen [memory Append] "IL 5.10";
     /// Gives the last slot of an append buffer back.
@@ -878,17 +878,17 @@ isa! {
     /// Product plus the third source, rounded once.
     Fma "fma" [] 389 Float 1 3 "" Compute PerComponent Evergreen [float Fma] "ALU 3.1";
     /// Atomically increments, wrapping to 0 at the source in a view.
-    UavUinc "uav_uinc" [] 390 Uav 0 2 "_id(n)" Compute Other Evergreen [atomic Uav Inc] "IL 5.6";
+    UavUinc "uav_uinc" [] 390 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav Inc] "IL 5.6";
     /// Atomically decrements, wrapping to the source in a view.
-    UavUdec "uav_udec" [] 391 Uav 0 2 "_id(n)" Compute Other Evergreen [atomic Uav Dec] "IL 5.6";
+    UavUdec "uav_udec" [] 391 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav Dec] "IL 5.6";
     /// 24-bit signed product plus the third source.
     Imad24 "imad24" [] 392 Int 1 3 "" Compute PerComponent NorthernIslands [int Imad24] "ALU 4";
     /// Low word of the 24-bit signed product.
     Imul24 "imul24" [] 393 Int 1 2 "" Compute PerComponent NorthernIslands [int Imul24] "ALU 4";
     /// Atomically increments, wrapping to 0 at the source in a view; returns the old value.
-    UavReadUinc "uav_read_uinc" [] 394 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav Inc] "IL 5.6";
+    UavReadUinc "uav_read_uinc" [] 394 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav Inc] "IL 5.6";
     /// Atomically decrements, wrapping to the source in a view; returns the old value.
-    UavReadUdec "uav_read_udec" [] 395 Uav 1 2 "_id(n)" Compute Other Evergreen [atomic_read Uav Dec] "IL 5.6";
+    UavReadUdec "uav_read_udec" [] 395 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav Dec] "IL 5.6";
     /// Loads a byte from LDS, sign-extended.
     LdsLoadByte "lds_load_byte" [] 396 Lds 1 1 "{_id(n)|_resource(n)}" Compute Other Evergreen [load Lds I8] "IL 5.5";
     /// Loads two bytes from LDS, sign-extended.
@@ -902,17 +902,17 @@ isa! {
     /// Stores two bytes to LDS.
     LdsStoreShort "lds_store_short" [] 401 Lds 0 2 "{_id(n)|_resource(n)}" Compute Other Evergreen [store Lds U16] "IL 5.5";
     /// Loads a byte, sign-extended.
-    UavByteLoad "uav_byte_load" [] 402 Uav 1 1 "_id(n) [_cached|_uncached]" Compute Other Evergreen [load Uav I8] "IL 5.6";
+    UavByteLoad "uav_byte_load" [] 402 Uav 1 1 "_id(n) [_ext] [_cached|_uncached]" Compute Other Evergreen [load Uav I8] "IL 5.6";
     /// Loads two bytes, sign-extended.
-    UavShortLoad "uav_short_load" [] 403 Uav 1 1 "_id(n) [_cached|_uncached]" Compute Other Evergreen [load Uav I16] "IL 5.6";
+    UavShortLoad "uav_short_load" [] 403 Uav 1 1 "_id(n) [_ext] [_cached|_uncached]" Compute Other Evergreen [load Uav I16] "IL 5.6";
     /// Loads a byte, zero-extended.
-    UavUbyteLoad "uav_ubyte_load" [] 404 Uav 1 1 "_id(n) [_cached|_uncached]" Compute Other Evergreen [load Uav U8] "IL 5.6";
+    UavUbyteLoad "uav_ubyte_load" [] 404 Uav 1 1 "_id(n) [_ext] [_cached|_uncached]" Compute Other Evergreen [load Uav U8] "IL 5.6";
     /// Loads two bytes, zero-extended.
-    UavUshortLoad "uav_ushort_load" [] 405 Uav 1 1 "_id(n) [_cached|_uncached]" Compute Other Evergreen [load Uav U16] "IL 5.6";
+    UavUshortLoad "uav_ushort_load" [] 405 Uav 1 1 "_id(n) [_ext] [_cached|_uncached]" Compute Other Evergreen [load Uav U16] "IL 5.6";
     /// Stores a byte.
-    UavByteStore "uav_byte_store" [] 406 Uav 0 2 "_id(n)" Compute Other Evergreen [store Uav U8] "IL 5.6";
+    UavByteStore "uav_byte_store" [] 406 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [store Uav U8] "IL 5.6";
     /// Stores two bytes.
-    UavShortStore "uav_short_store" [] 407 Uav 0 2 "_id(n)" Compute Other Evergreen [store Uav U16] "IL 5.6";
+    UavShortStore "uav_short_store" [] 407 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [store Uav U16] "IL 5.6";
     /// Sum of 64-bit integers, wrapping.
     I64add "i64add" [] 408 Int64 1 2 "" Compute DoublePair Evergreen [quad I64add] "ALU 7";
     /// All ones in both words where equal as 64-bit integers, else 0.

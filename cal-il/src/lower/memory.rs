@@ -1,22 +1,12 @@
-//! Memory instructions: textures, UAVs, read-only buffers, LDS, GDS, counters and atomics (amd-il 5).
+//! Memory instructions: textures, queries, counters, LDS by thread, fences (amd-il 5). Accesses by address are in
+//! `area`.
 
-use crate::inst::{Dimension, Dst, Fence, Inst, Src, Stage, Uav, Write};
-use crate::ir::{
-    AtomicAddress, AtomicOp, Cond, Dst4, Id, InfoSource, LaneOp, MemoryInst, Operand, Space, Src4, StmtKind,
-    WideAtomic, Width,
-};
-use crate::isa::{Access, Area, Memory, View};
+use crate::inst::{Dimension, Dst, Fence, Inst, Src, Stage, Write};
+use crate::ir::{Id, InfoSource, MemoryInst, Operand, Src4, StmtKind};
+use crate::isa::{Area, Memory, View};
 
 use super::build::Builder;
-use super::write::{Value, written};
-
-/// Order of the two values of a compare-exchange on LDS and GDS: compare value, then new value.
-const SHARED_COMPARE_FIRST: bool = true;
-/// The same for UAVs: new value, then compare value. One code generator is the only witness of both orders.
-const UAV_COMPARE_FIRST: bool = false;
-
-/// No memory reaches this far, so an access at such an address is out of range.
-const FAR: u32 = 0x7FFF_FFFC;
+use super::write::written;
 
 impl Builder<'_> {
     pub fn memory_inst(&mut self, inst: &Inst, what: Memory) {
@@ -88,16 +78,10 @@ impl Builder<'_> {
                 }
                 self.load_into(&dst, c, |dst| MemoryInst::ResourceInfo { resource, uint, dst });
             }
+            Memory::BufferInfo if c.of_uav => self.buffer_info(inst, Area::Uav, InfoSource::Uav),
+            Memory::BufferInfo if self.asks_srv(inst) => self.buffer_info(inst, Area::Srv, InfoSource::Srv),
             Memory::BufferInfo => {
-                let of = if c.of_uav {
-                    InfoSource::Uav(c.id)
-                } else if self.kernel.interface.srvs.contains_key(&c.id)
-                    && !self.kernel.interface.resources.contains_key(&c.id)
-                {
-                    InfoSource::Srv(c.id)
-                } else {
-                    InfoSource::Resource(self.ids(inst, false).0)
-                };
+                let of = InfoSource::Resource(self.ids(inst, false).0);
                 let Some(dst) = self.dst(inst) else { return };
                 self.load_into(dst, c, |dst| MemoryInst::BufferInfo { of, dst });
             }
@@ -143,7 +127,7 @@ impl Builder<'_> {
         }
     }
 
-    fn dst<'i>(&mut self, inst: &'i Inst) -> Option<&'i Dst> {
+    pub(super) fn dst<'i>(&mut self, inst: &'i Inst) -> Option<&'i Dst> {
         if inst.dst.is_none() {
             self.refuse("operand-count", format!("`{}` needs a destination", inst.opcode.mnemonic()));
         }
@@ -170,6 +154,13 @@ impl Builder<'_> {
         (id(c.id, resource_index), id(c.sampler, sampler_index))
     }
 
+    /// `bufinfo` of a number that a read-only buffer has, and no resource.
+    fn asks_srv(&self, inst: &Inst) -> bool {
+        let interface = &self.kernel.interface;
+        let id = inst.controls.id;
+        interface.srvs.contains_key(&id) && !interface.resources.contains_key(&id)
+    }
+
     fn unnormalized(&self, inst: &Inst) -> bool {
         inst.controls.unnormalized.unwrap_or_else(|| {
             self.kernel.interface.resources.get(&inst.controls.id).is_none_or(|r| r.unnormalized)
@@ -177,241 +168,9 @@ impl Builder<'_> {
     }
 
     /// The words that a store to `mem.mask` takes from `src`.
-    fn stored(&mut self, src: &Src, dst: &Dst) -> Src4 {
+    pub(super) fn stored(&mut self, src: &Src, dst: &Dst) -> Src4 {
         let mask = written(dst);
         let words = self.source(src, mask, View::Bits);
         std::array::from_fn(|k| (mask & (1 << k) != 0).then_some(words[k]))
-    }
-
-    fn space(area: Area, id: u32) -> Space {
-        match area {
-            Area::Uav => Space::Uav(id),
-            Area::Srv => Space::Srv(id),
-            Area::Lds => Space::Lds(id),
-            Area::Gds => Space::Gds(id),
-        }
-    }
-
-    /// Bytes per record of a structured area; 0 for a raw one.
-    fn stride(&self, area: Area, id: u32) -> u32 {
-        let interface = &self.kernel.interface;
-        match area {
-            Area::Uav => match interface.uavs.get(&id) {
-                Some(Uav::Structured { stride }) => *stride,
-                _ => 0,
-            },
-            Area::Srv => interface.srvs.get(&id).copied().unwrap_or(0),
-            Area::Lds => interface.lds.get(&id).map_or(0, |block| block.stride),
-            Area::Gds => interface.gds.get(&id).map_or(0, |block| block.stride),
-        }
-    }
-
-    /// Byte address of `index`, `offset`. Far records stay far: the product must not wrap into the range.
-    fn record(&mut self, stride: u32, index: Operand, offset: Operand) -> Operand {
-        let last = Operand::Imm(FAR / stride.max(1));
-        let index = self.value(LaneOp::Umin, &[index, last]);
-        let offset = self.value(LaneOp::Umin, &[offset, Operand::Imm(FAR)]);
-        match offset {
-            Operand::Imm(0) => self.value(LaneOp::Imul, &[index, Operand::Imm(stride)]),
-            offset => self.value(LaneOp::Imad, &[index, Operand::Imm(stride), offset]),
-        }
-    }
-
-    /// Byte address in operand `src` of an access to `area` number `id`.
-    fn address(&mut self, area: Area, id: u32, src: &Src) -> Operand {
-        match self.stride(area, id) {
-            0 => self.position(src, 0, View::Int),
-            stride => {
-                let a = self.source(src, 0b0011, View::Int);
-                self.record(stride, a[0], a[1])
-            }
-        }
-    }
-
-    /// Byte address of the `_vec` forms: a raw block ignores the second operand (it repeats the first).
-    fn split_address(&mut self, area: Area, id: u32, record: &Src, offset: &Src) -> Operand {
-        let index = self.position(record, 0, View::Int);
-        match self.stride(area, id) {
-            0 => index,
-            stride => {
-                let offset = self.position(offset, 0, View::Int);
-                self.record(stride, index, offset)
-            }
-        }
-    }
-
-    fn texel(&mut self, src: &Src) -> [Operand; 3] {
-        let p = self.source(src, 0b0111, View::Int);
-        [p[0], p[1], p[2]]
-    }
-
-    fn area_load(&mut self, inst: &Inst, area: Area, access: Access) {
-        let Some(dst) = self.dst(inst) else { return };
-        let c = &inst.controls;
-        let (id, space) = (c.id, Self::space(area, c.id));
-        let none = Default::default();
-        match access {
-            Access::Typed => {
-                let coord = self.texel(&inst.src[0]);
-                self.load_into(dst, &none, |dst| MemoryInst::TypedLoad { uav: id, coord, dst });
-            }
-            Access::Vector => {
-                if c.ext && area == Area::Srv {
-                    return self.indexed_load(inst, dst);
-                }
-                let address = self.address(area, id, &inst.src[0]);
-                let width = Width::Dwords;
-                self.load_into(dst, &none, |dst| MemoryInst::RawLoad { space, address, width, dst });
-            }
-            Access::Split => {
-                let address = self.split_address(area, id, &inst.src[0], &inst.src[1]);
-                let width = Width::Dwords;
-                self.load_into(dst, &none, |dst| MemoryInst::RawLoad { space, address, width, dst });
-            }
-            Access::Wide => {
-                // The pair goes to both halves of the destination.
-                let address = self.address(area, id, &inst.src[0]);
-                let address = self.value(LaneOp::And, &[address, Operand::Imm(!7)]);
-                let (lo, hi) = (self.scratch(), self.scratch());
-                let loaded: Dst4 = [Some(lo), Some(hi), None, None];
-                self.memory(MemoryInst::RawLoad { space, address, width: Width::Dwords, dst: loaded });
-                self.write_pair(dst, [Operand::Reg(lo), Operand::Reg(hi)]);
-            }
-            Access::Dword | Access::U8 | Access::I8 | Access::U16 | Access::I16 | Access::Arena => {
-                let address = self.address(area, id, &inst.src[0]);
-                let width = width(access, c.size);
-                self.load_word(dst, |reg| MemoryInst::RawLoad {
-                    space,
-                    address,
-                    width,
-                    dst: [Some(reg), None, None, None],
-                });
-            }
-        }
-    }
-
-    /// A load from a read-only buffer chosen at run time: one guarded load for each declared buffer. An undeclared
-    /// one reads as 0.
-    fn indexed_load(&mut self, inst: &Inst, dst: &Dst) {
-        let own = usize::from(inst.opcode.row().sources);
-        let index = inst.src.get(own).map_or(Operand::Imm(0), |src| self.position(src, 0, View::Int));
-        let chosen = self.value(LaneOp::Iadd, &[Operand::Imm(inst.controls.id), index]);
-        let mask = written(dst);
-        let loaded: Dst4 = std::array::from_fn(|k| (mask & (1 << k) != 0).then(|| self.scratch()));
-        loaded.into_iter().flatten().for_each(|reg| self.copy(reg, Operand::Imm(0)));
-        let buffers: Vec<u32> = self.kernel.interface.srvs.keys().copied().collect();
-        for id in buffers {
-            let operand = self.value(LaneOp::Ieq, &[chosen, Operand::Imm(id)]);
-            let outer = std::mem::take(&mut self.block);
-            let address = self.address(Area::Srv, id, &inst.src[0]);
-            self.memory(MemoryInst::RawLoad {
-                space: Space::Srv(id),
-                address,
-                width: Width::Dwords,
-                dst: loaded,
-            });
-            let then = std::mem::replace(&mut self.block, outer);
-            let cond = Cond { operand, nonzero: true };
-            self.statement(StmtKind::If { cond, then, otherwise: Vec::new() });
-        }
-        self.write(dst, loaded.map(|reg| reg.map(|reg| Value::Word(Operand::Reg(reg)))));
-    }
-
-    fn area_store(&mut self, inst: &Inst, area: Area, access: Access) {
-        let c = &inst.controls;
-        let (id, space) = (c.id, Self::space(area, c.id));
-        let last = inst.src.len() - 1;
-        match access {
-            Access::Typed => {
-                let coord = self.texel(&inst.src[0]);
-                let src = self.source(&inst.src[last], 0b1111, View::Bits);
-                self.memory(MemoryInst::TypedStore { uav: id, coord, src });
-            }
-            Access::Vector | Access::Split => {
-                let Some(dst) = self.dst(inst) else { return };
-                let (address, data) = match (access, &inst.src[..]) {
-                    (Access::Split, [record, offset, data]) => {
-                        (self.split_address(area, id, record, offset), data)
-                    }
-                    _ => (self.address(area, id, &inst.src[0]), &inst.src[last]),
-                };
-                let src = self.stored(data, dst);
-                self.memory(MemoryInst::RawStore { space, address, width: Width::Dwords, src });
-            }
-            Access::Wide => {
-                let address = self.address(area, id, &inst.src[0]);
-                let address = self.value(LaneOp::And, &[address, Operand::Imm(!7)]);
-                let words = self.source(&inst.src[last], 0b0011, View::Bits);
-                let src = [Some(words[0]), Some(words[1]), None, None];
-                self.memory(MemoryInst::RawStore { space, address, width: Width::Dwords, src });
-            }
-            Access::Dword | Access::U8 | Access::I8 | Access::U16 | Access::I16 | Access::Arena => {
-                let address = self.address(area, id, &inst.src[0]);
-                let word = self.position(&inst.src[last], 0, View::Bits);
-                let width = width(access, c.size);
-                self.memory(MemoryInst::RawStore {
-                    space,
-                    address,
-                    width,
-                    src: [Some(word), None, None, None],
-                });
-            }
-        }
-    }
-
-    fn atomic(&mut self, inst: &Inst, area: Area, op: AtomicOp, returns: bool, wide: bool) {
-        let id = inst.controls.id;
-        let address = match (area, self.kernel.interface.uavs.get(&id)) {
-            (Area::Uav, Some(Uav::Typed { .. })) => AtomicAddress::Texel(self.texel(&inst.src[0])),
-            _ => {
-                let address = self.address(area, id, &inst.src[0]);
-                let address =
-                    if wide { self.value(LaneOp::And, &[address, Operand::Imm(!7)]) } else { address };
-                AtomicAddress::Byte(address)
-            }
-        };
-        let positions = if wide { 0b11 } else { 0b01 };
-        let view = if wide { View::Quad } else { View::Int };
-        let first = self.source(&inst.src[1], positions, view);
-        let second = inst.src.get(2).map(|src| self.source(src, positions, view));
-        let compare_first = match area {
-            Area::Uav | Area::Srv => UAV_COMPARE_FIRST,
-            Area::Lds | Area::Gds => SHARED_COMPARE_FIRST,
-        };
-        let (src, src2) = match second {
-            Some(new) if op == AtomicOp::CmpXchg && compare_first => (new, Some(first)),
-            second => (first, second),
-        };
-        let space = Self::space(area, id);
-        let make = |dst: Option<u32>, high: Option<u32>| MemoryInst::Atomic {
-            op,
-            space,
-            address,
-            src: src[0],
-            src2: src2.map(|words| words[0]),
-            dst,
-            wide: wide.then(|| WideAtomic { src: src[1], src2: src2.map(|words| words[1]), dst: high }),
-        };
-        if !returns {
-            return self.memory(make(None, None));
-        }
-        let Some(dst) = self.dst(inst) else { return };
-        if wide {
-            let (lo, hi) = (self.scratch(), self.scratch());
-            self.memory(make(Some(lo), Some(hi)));
-            self.write_pair(dst, [Operand::Reg(lo), Operand::Reg(hi)]);
-        } else {
-            self.load_word(dst, |reg| make(Some(reg), None));
-        }
-    }
-}
-
-fn width(access: Access, size: u8) -> Width {
-    match (access, size) {
-        (Access::U8, _) | (Access::Arena, 1) => Width::U8,
-        (Access::I8, _) => Width::I8,
-        (Access::U16, _) | (Access::Arena, 2) => Width::U16,
-        (Access::I16, _) => Width::I16,
-        _ => Width::Dwords,
     }
 }

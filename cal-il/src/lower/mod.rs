@@ -10,6 +10,7 @@
 //! checker should have caught.
 
 mod alu;
+mod area;
 mod build;
 mod flow;
 mod fold;
@@ -23,7 +24,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::Diagnostic;
 use crate::inst::{Inst, Kernel};
-use crate::ir::{Builtin, Function, Operand, Output, Program, Reg};
+use crate::ir::{Builtin, Function, Operand, Output, Program, Reg, needed};
 use crate::isa::Meaning;
 
 use build::Builder;
@@ -33,6 +34,7 @@ use write::Value;
 pub fn lower(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
     let (mut program, _) = translate(kernel)?;
     passes::run(&mut program);
+    needed::forget_untouched(&mut program);
     Ok(program)
 }
 
@@ -41,6 +43,7 @@ pub fn lower(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
 pub fn lower_named(kernel: &Kernel) -> Result<(Program, Names), Vec<Diagnostic>> {
     let (mut program, names) = translate(kernel)?;
     passes::required(&mut program);
+    needed::forget_untouched(&mut program);
     Ok((program, names))
 }
 
@@ -63,6 +66,7 @@ fn translate(kernel: &Kernel) -> Result<(Program, Names), Vec<Diagnostic>> {
     let program = Program {
         stage: kernel.stage,
         interface: kernel.interface.clone(),
+        declared: kernel.interface.clone(),
         functions,
         registers: builder.registers(),
         outputs,

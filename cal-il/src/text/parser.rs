@@ -334,6 +334,7 @@ impl Parser<'_> {
             Opcode::Load | Opcode::Resinfo | Opcode::SrvRawLoad | Opcode::SrvStructLoad | Opcode::Bufinfo => {
                 (0, 1)
             }
+            opcode if opcode.row().category == Category::Uav => (1, 1),
             _ => (2, 2),
         }
     }

@@ -29,6 +29,35 @@ fn conformance_md_is_up_to_date() {
     assert!(file == text, "run `cargo run -p recal-suite -- --write-conformance`");
 }
 
+/// The tables of `docs/conformance.md` name cases: `family/name`, or `family/name*` for several.
+#[test]
+fn the_cases_that_the_documents_name_exist() {
+    let names: Vec<String> = suite::load("").unwrap().into_iter().map(|case| case.name).collect();
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conformance.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let families: Vec<&str> = names.iter().filter_map(|name| name.split('/').next()).collect();
+    let mut seen = 0;
+    for word in
+        text.lines().filter(|line| line.starts_with('|')).flat_map(|line| line.split('`').skip(1).step_by(2))
+    {
+        if !word.split_once('/').is_some_and(|(family, _)| families.contains(&family)) {
+            continue;
+        }
+        seen += 1;
+        let (start, end) = word.split_once('*').unwrap_or((word, "\0"));
+        let named = |name: &String| match end {
+            "\0" => {
+                name == start
+                    || name.starts_with(&format!("{start}/"))
+                    || name.starts_with(&format!("{start}_"))
+            }
+            end => name.starts_with(start) && name[start.len()..].contains(end),
+        };
+        assert!(names.iter().any(named), "no case is called `{word}`");
+    }
+    assert!(seen > 70, "only {seen} names were found");
+}
+
 /// The comparison itself: every case fails when one expected word is another.
 #[test]
 fn a_wrong_expectation_is_noticed() {

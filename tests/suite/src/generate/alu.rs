@@ -31,6 +31,10 @@ fn row_cases(row: &Row) -> Vec<Case> {
             if RARE_MODIFIERS_ON.contains(&row.mnemonic) {
                 rare_modifiers(&meaning, &mut forms);
             }
+            if SATURATED_DOUBLES.contains(&row.mnemonic) {
+                let sources = vec![("", ""); meaning.sources.len()];
+                forms.push(Form { scale: "_sat", mask: ".xy", sources, ..Form::default() });
+            }
             let inputs = inputs(row, &meaning);
             let name = format!("alu/{}{suffix}", row.mnemonic);
             cases.push(kernel(&name, row, &suffix, &control, &meaning, &forms, &inputs));
@@ -108,7 +112,10 @@ fn specifiers(row: &Row) -> Vec<(String, Control)> {
 
 /// Instructions that are tried with every source modifier: the modifiers are applied before the instruction sees
 /// anything, so a few stand for all.
-const RARE_MODIFIERS_ON: &[&str] = &["add", "mul", "max", "lt", "flr", "ftoi", "dp4"];
+const RARE_MODIFIERS_ON: &[&str] = &["add", "mul", "max", "lt", "flr", "ftoi", "dp4", "mov"];
+
+/// Doubles that `_sat` limits.
+const SATURATED_DOUBLES: &[&str] = &["dadd", "dmul", "dmad", "ddiv"];
 
 /// Modifiers beyond sign changes, alone and chained.
 fn rare_modifiers(meaning: &Meaning, all: &mut Vec<Form>) {
@@ -206,9 +213,13 @@ fn pair_forms(meaning: &Meaning, all: &mut Vec<Form>) {
     }
     for (k, kind) in meaning.sources.iter().enumerate() {
         if *kind == Kind::Double {
-            let mut sources = sources(&[".xy", ".zw"]);
-            sources[k].1 = "_neg(y)";
-            all.push(Form { mask, sources, ..Form::default() });
+            for modifiers in
+                ["_neg(y)", "_neg(xyzw)", "_neg(x)", "_abs", "_abs_neg(y)", "_bx2_sat_invert_neg(y)"]
+            {
+                let mut sources = sources(&[".xy", ".zw"]);
+                sources[k].1 = modifiers;
+                all.push(Form { mask, sources, ..Form::default() });
+            }
         }
     }
 }

@@ -81,7 +81,7 @@ pub fn atomics() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, f, sources, returns) in instructions() {
         let places: &[Place] = match &name[..3] {
-            "uav" => &[Place::Raw, Place::Struct, Place::Typed],
+            "uav" => &[Place::Raw, Place::Struct, Place::Typed, Place::Ext],
             _ => &[Place::Raw, Place::Struct],
         };
         for place in places {
@@ -100,6 +100,8 @@ enum Place {
     Raw,
     Struct,
     Typed,
+    /// Raw, chosen by the index of `_ext`; every fourth thread chooses a UAV that does not exist.
+    Ext,
 }
 
 const THREADS: usize = 128;
@@ -110,7 +112,7 @@ fn each_its_own(name: &str, place: Place, f: Update, sources: usize, returns: bo
     let mut text = format!("il_cs_2_0\ndcl_num_thread_per_group {THREADS}\ndcl_raw_uav_id(1)\n");
     text.push_str("dcl_literal l0, 2, 4, 8, 16\n");
     let _ = match (space, place) {
-        ("uav", Place::Raw) => writeln!(text, "dcl_raw_uav_id(0)"),
+        ("uav", Place::Raw | Place::Ext) => writeln!(text, "dcl_raw_uav_id(0)"),
         ("uav", Place::Struct) => writeln!(text, "dcl_struct_uav_id(0) 4"),
         ("uav", Place::Typed) => writeln!(text, "dcl_uav_id(0)_type(1d)_fmtx(uint)"),
         (_, Place::Struct) => writeln!(text, "dcl_struct_{space}_id(0) 4, {THREADS}"),
@@ -119,15 +121,27 @@ fn each_its_own(name: &str, place: Place, f: Update, sources: usize, returns: bo
     // r0.x = address of this thread's word, r0.zw = (index, 0), r1 = (m, a, b, 0)
     text.push_str("ishl r0.x, vTidInGrpFlat.x, l0.x\nishl r0.y, vTidInGrpFlat.x, l0.y\nmov r0.__z0, vTidInGrpFlat.xxxx\n");
     text.push_str("uav_raw_load_id(1) r1, r0.y\n");
-    let address = if place == Place::Raw { "r0.x" } else { "r0.zw" };
+    let address = if matches!(place, Place::Raw | Place::Ext) { "r0.x" } else { "r0.zw" };
+    if place == Place::Ext {
+        // r3.x = -1, or 4 where the thread's number ends in 3; UAV 1 is where counting starts.
+        text.push_str(
+            "dcl_literal l1, 3, -1, 4, 0\niand r3.x, vTidInGrpFlat.x, l1.x\nieq r3.x, r3.x, l1.x\n\
+             cmov_logical r3.x, r3.x, l1.z, l1.y\n",
+        );
+    }
     if space != "uav" {
         let _ = writeln!(text, "{space}_store_id(0) {address}, r1.x");
     }
     let operands = if sources == 2 { "r1.y, r1.z" } else { "r1.y" };
+    let index = if place == Place::Ext { ", r3.x" } else { "" };
     let destination = if returns { "r2.xyz_, " } else { "" };
     // Both spellings of the id occur for LDS.
-    let id = if space == "lds" && returns && place == Place::Raw { "_resource(0)" } else { "_id(0)" };
-    let _ = writeln!(text, "{name}{id} {destination}{address}, {operands}");
+    let id = match place {
+        Place::Raw if space == "lds" && returns => "_resource(0)",
+        Place::Ext => "_ext_id(1)",
+        _ => "_id(0)",
+    };
+    let _ = writeln!(text, "{name}{id} {destination}{address}, {operands}{index}");
     if space != "uav" {
         let _ = writeln!(text, "{space}_load_id(0) r2.w, {address}\nuav_raw_store_id(1) mem0, r0.y, r2");
     } else {
@@ -147,8 +161,9 @@ fn each_its_own(name: &str, place: Place, f: Update, sources: usize, returns: bo
         if sources == 2 && k % 3 == 0 {
             if space == "uav" { b = m } else { a = m }
         }
-        let after = f(m, a, b);
-        let old = if returns { m } else { 0 };
+        let nowhere = place == Place::Ext && k % 4 == 3;
+        let after = if nowhere { m } else { f(m, a, b) };
+        let old = if returns && !nowhere { m } else { 0 };
         memory.push(m);
         input.extend([m, a, b, 0]);
         new.push(Want::Word(after));

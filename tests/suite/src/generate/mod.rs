@@ -1,6 +1,6 @@
 //! Cases made from the instruction table: every arithmetic row × specifiers × masks, swizzles, modifiers, over edge
 //! values and random ones, with expected words from [`crate::reference`]; and families of cases over formats,
-//! atomics and coverage of refused rows that a model of a few lines can work out.
+//! atomics, spellings and coverage of refused rows that a model of a few lines can work out.
 //!
 //! Nothing is written to disk; the cases are the same in every run.
 
@@ -10,6 +10,7 @@ mod atomics64;
 mod formats;
 mod refused;
 mod sampling;
+mod spellings;
 pub(crate) mod values;
 
 use crate::case::Case;
@@ -23,6 +24,7 @@ pub fn all() -> Vec<Case> {
         formats::formats(),
         refused::refused(),
         sampling::sampling(),
+        spellings::spellings(),
     ]
     .concat()
 }

@@ -18,7 +18,8 @@ const WRAPS: [Wrap; 8] = [
     Wrap::MirrorClampToBorder,
 ];
 
-/// The texel that index `i` of `n` means; `None` is the border.
+/// The texel that index `i` of `n` means; `None` is the border. The plain clamps are their to-edge forms here: what 5.3 says
+/// of nearest filters.
 fn texel(wrap: Wrap, i: i64, n: i64) -> Option<i64> {
     let once = if i < 0 { -1 - i } else { i };
     let inside = |i: i64| (0..n).contains(&i).then_some(i);
@@ -35,13 +36,24 @@ fn texel(wrap: Wrap, i: i64, n: i64) -> Option<i64> {
     }
 }
 
+/// The texels on both sides of the whole coordinate `x`. The plain clamps limit the coordinate (OpenGL's `GL_CLAMP`, and
+/// `MIRROR_CLAMP` of EXT_texture_mirror_clamp), so that the filter reaches half-way into the border and no further.
+fn taps(wrap: Wrap, x: i64, n: i64) -> (Option<i64>, Option<i64>) {
+    let inside = |i: i64| (0..n).contains(&i).then_some(i);
+    let (at, wrap) = match wrap {
+        Wrap::Clamp => (x.clamp(0, n), Wrap::ClampToBorder),
+        Wrap::MirrorClamp if x.abs() >= n => return (inside(n - 1), None),
+        Wrap::MirrorClamp => (x, Wrap::MirrorClampToBorder),
+        other => (x, other),
+    };
+    (texel(wrap, at - 1, n), texel(wrap, at, n))
+}
+
 /// A case for each wrap mode of u, with the next mode for v.
 pub fn sampling() -> Vec<Case> {
     let next = |k: usize| WRAPS[(k + 3) % WRAPS.len()];
     let pairs = || WRAPS.iter().enumerate().map(|(k, wrap)| (*wrap, next(k)));
-    let linear =
-        pairs().filter(|(u, v)| [u, v].iter().all(|wrap| !matches!(wrap, Wrap::Clamp | Wrap::MirrorClamp)));
-    pairs().map(|(u, v)| wrapped(u, v, false)).chain(linear.map(|(u, v)| wrapped(u, v, true))).collect()
+    pairs().flat_map(|(u, v)| [wrapped(u, v, false), wrapped(u, v, true)]).collect()
 }
 
 /// `linear`: at corners of texels, where the filter takes the mean of four, which is exact here.
@@ -49,18 +61,21 @@ fn wrapped(u: Wrap, v: Wrap, linear: bool) -> Case {
     const SPAN: i64 = 28; // indices -12 … 15
     let height = 3;
     let data: Vec<u32> = (0..4 * WIDTH * height).map(|k| (k as f32 + 1.0).to_bits()).collect();
-    let value = |i: i64, j: i64| match (texel(u, i, WIDTH), texel(v, j, height)) {
+    let value = |i: Option<i64>, j: Option<i64>| match (i, j) {
         (Some(i), Some(j)) => [0, 1, 2, 3].map(|c| data[4 * (j * WIDTH + i) as usize + c]),
         _ => BORDER.map(f32::to_bits),
     };
+    let nearest = |i: i64, j: i64| value(texel(u, i, WIDTH), texel(v, j, height));
     let mut wants = Vec::new();
     for y in 0..SPAN {
         for x in 0..SPAN {
             let (x, y) = (x - 12, y - 12);
-            let four = [value(x - 1, y - 1), value(x, y - 1), value(x - 1, y), value(x, y)];
+            let (left, right) = taps(u, x, WIDTH);
+            let (upper, lower) = taps(v, y, height);
+            let four = [value(left, upper), value(right, upper), value(left, lower), value(right, lower)];
             let mean = [0, 1, 2, 3]
                 .map(|c| (four.iter().map(|t| f32::from_bits(t[c])).sum::<f32>() / 4.0).to_bits());
-            wants.extend(if linear { mean } else { value(x, y) }.map(Want::Word));
+            wants.extend(if linear { mean } else { nearest(x, y) }.map(Want::Word));
         }
     }
     let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\

@@ -276,7 +276,7 @@ fn all(word: u32) -> [Value; 4] {
     [Value::Word(word); 4]
 }
 
-/// Vector instructions whose zero, infinite and NaN cases the documents leave open are checked on finite values.
+/// Vector instructions: steps of the bare multiply, each rounded.
 fn vector_meaning(name: &str) -> Option<Meaning> {
     const V1: &[Kind] = &[Kind::Float];
     const V2: &[Kind] = &[Kind::Float; 2];
@@ -294,12 +294,8 @@ fn vector_meaning(name: &str) -> Option<Meaning> {
         }),
         "nrm" => m(V1, |v, c| {
             let square = float::dot(v[0], v[0], if c.nrm4 { 4 } else { 3 }, float::mul);
-            let factor = if float::is_zero(square) && c.zeroop() == Zeroop::Infinity {
-                Value::Any // 0 · ∞ by which multiply?
-            } else {
-                rsq(square, c.zeroop())
-            };
-            v[0].map(|x| if finite(&v[..1]) { factor.map(|f| float::mul(x, f)) } else { Value::Any })
+            let factor = rsq(square, c.zeroop());
+            v[0].map(|x| factor.map(|f| float::mul(x, f)))
         }),
         "crs" => m(V2, |v, _| {
             let cross = |i: usize, j: usize| {
@@ -308,11 +304,14 @@ fn vector_meaning(name: &str) -> Option<Meaning> {
             [cross(1, 2), cross(2, 0), cross(0, 1), Value::Word(0)]
         }),
         "reflect" => m(V2, |v, c| {
-            if c.normalize || !finite(v) {
-                return [Value::Any; 4];
+            let mut normal = v[1];
+            if c.normalize {
+                let square = float::dot(normal, normal, 3, float::mul);
+                let Value::Word(factor) = rsq(square, Zeroop::Infinity) else { return [Value::Any; 4] };
+                normal = normal.map(|x| float::mul(x, factor));
             }
-            let twice = float::mul(0x4000_0000, float::dot(v[0], v[1], 3, float::mul));
-            [0, 1, 2, 3].map(|k| Value::Word(float::sub(v[0][k], float::mul(twice, v[1][k]))))
+            let twice = float::mul(0x4000_0000, float::dot(v[0], normal, 3, float::mul));
+            [0, 1, 2, 3].map(|k| Value::Word(float::sub(v[0][k], float::mul(twice, normal[k]))))
         }),
         "faceforward" => m(V3, |v, _| {
             let back = float::lt(float::dot(v[1], v[2], 3, float::mul), 0);
@@ -328,7 +327,6 @@ fn vector_meaning(name: &str) -> Option<Meaning> {
             // Direct3D's limits of the exponent, which 8.8 fixed point holds.
             let limited = float::min(float::max(w, 0xC2FF_FF00), 0x42FF_FF00);
             let z = match lit {
-                _ if !finite(v) => Value::Any,
                 true => pow(y, limited),
                 false => Value::Word(0),
             };
@@ -371,10 +369,6 @@ fn vector_meaning(name: &str) -> Option<Meaning> {
         "dxsincos" => m(V3, |v, _| [big::cos(v[0][3]), big::sin(v[0][3]), Value::Any, Value::Any]),
         _ => None,
     }
-}
-
-fn finite(v: Vectors<'_>) -> bool {
-    v.iter().flatten().all(|x| float::lt(x & 0x7FFF_FFFF, float::INF))
 }
 
 fn other_meaning(name: &str) -> Option<Meaning> {

@@ -9,7 +9,7 @@
 mod big;
 mod convert;
 mod double;
-mod float;
+pub(crate) mod float;
 mod int;
 mod meaning;
 mod value;

@@ -67,6 +67,13 @@ pub fn modify(mut v: [u32; 4], text: &str, kind: Kind) -> [u32; 4] {
         text.split('_')
             .find_map(|m| m.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')').map(str::to_owned))
     };
+    let negated = if has("neg") { Some(LETTERS.to_owned()) } else { listed("neg") };
+    if kind == Kind::Double {
+        // The sign is that of the pair, whose high word is position y; other modifiers are for floats.
+        let (clear, flip) = (has("abs"), negated.is_some_and(|list| list.contains('y')));
+        v[1] = (if clear { v[1] & 0x7FFF_FFFF } else { v[1] }) ^ if flip { 1 << 31 } else { 0 };
+        return v;
+    }
     if has("invert") {
         v = v.map(|x| float::sub(float::ONE, x));
     }
@@ -86,7 +93,6 @@ pub fn modify(mut v: [u32; 4], text: &str, kind: Kind) -> [u32; 4] {
     if has("abs") {
         v = v.map(|x| x & 0x7FFF_FFFF);
     }
-    let negated = if has("neg") { Some(LETTERS.to_owned()) } else { listed("neg") };
     for k in negated.iter().flat_map(|list| list.chars()).filter_map(|c| LETTERS.find(c)) {
         v[k] = if matches!(kind, Kind::Int | Kind::Count | Kind::IntX) {
             v[k].wrapping_neg()
@@ -115,6 +121,17 @@ fn scaled(value: Value, text: &str) -> Value {
         };
     }
     value
+}
+
+fn saturate_double(q: u64) -> u64 {
+    let x = f64::from_bits(q);
+    if !(x > 0.0) {
+        0
+    } else if x < 1.0 {
+        q
+    } else {
+        1f64.to_bits()
+    }
 }
 
 /// The destination after the instruction, for source registers and the destination's old value.
@@ -150,6 +167,7 @@ pub fn evaluate(
         Rule::PairToWord(f) => [f(name, &pairs()).map_or(Value::Any, Value::Word); 4],
         Rule::Pair(f) => match f(name, &pairs(), control) {
             Some(q) => {
+                let q = if form.scale == "_sat" { saturate_double(q) } else { q };
                 let (low, high) = (Value::Word(q as u32), Value::Word((q >> 32) as u32));
                 [low, high, low, high]
             }
