@@ -307,6 +307,8 @@ fn scaling_and_splitting() {
 #[test]
 fn double_precision() {
     check(LaneOp::Dadd, &[], |x| quad((double(x[0]) + double(x[1])).value));
+    check(LaneOp::Dsub, &[], |x| quad((double(x[0]) - double(x[1])).value));
+    check(LaneOp::Dabs, &[], |x| x[0] & !(1 << 63));
     check(LaneOp::Dmul, &[], |x| quad((double(x[0]) * double(x[1])).value));
     check(LaneOp::Dmad, &[], |x| quad(double(x[0]).mul_add(double(x[1]), double(x[2])).value));
 }

@@ -160,6 +160,13 @@ fn media() {
     });
     check(LaneOp::Sad, &[], |x| (x[2] + sad(x[0], x[1], false)) & 0xFFFF_FFFF);
     check(LaneOp::Sadhi, &[], |x| (x[2] + (sad(x[0], x[1], false) << 16)) & 0xFFFF_FFFF);
+    words! {
+        SadU16 |a, b, c| {
+            let [low, high] = [0, 16].map(|k| (a >> k & 0xFFFF).abs_diff(b >> k & 0xFFFF));
+            c.wrapping_add(low).wrapping_add(high)
+        };
+        SadU32 |a, b, c| c.wrapping_add(a.abs_diff(b));
+    }
     check(LaneOp::MsadU8, &[], |x| (x[2] + sad(x[0], x[1], true)) & 0xFFFF_FFFF);
     check(LaneOp::QsadU8, &[], |x| quad_sad(x, false));
     check(LaneOp::MqsadU8, &[], |x| quad_sad(x, true));

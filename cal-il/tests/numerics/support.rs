@@ -1,12 +1,22 @@
 //! Runs a lane operation against a reference over edge values and random operands.
 
+use std::sync::LazyLock;
 use std::thread;
 
 use cal_il::isa::LaneOp;
 use cal_il::isa::lane::{Class, fold};
 
-/// Random operands per operation.
+/// Random operands per operation, unless `RECAL_RANDOM` says otherwise.
 const RANDOM: usize = 1_000_000;
+
+/// How many there are.
+pub fn random_operands() -> usize {
+    static COUNT: LazyLock<usize> = LazyLock::new(|| {
+        let given = std::env::var("RECAL_RANDOM").ok();
+        given.map_or(RANDOM, |n| n.parse().expect("RECAL_RANDOM is a number of operands"))
+    });
+    *COUNT
+}
 
 /// Words worth trying in all combinations: floats around every rule, small and extreme integers.
 const WORDS: [u32; 41] = [
@@ -172,7 +182,7 @@ pub fn hold(op: LaneOp, literals: &[u64], property: impl Fn(&[u64], u64) -> bool
                 edges(classes, half, 2, compare);
                 let mut random = Random(half as u64);
                 let mut operands = vec![0; classes.len()];
-                for _ in 0..RANDOM / 2 {
+                for _ in 0..random_operands() / 2 {
                     for (operand, class) in operands.iter_mut().zip(classes) {
                         *operand = random.operand(*class);
                     }

@@ -125,12 +125,10 @@ fn scaled(value: Value, text: &str) -> Value {
 
 fn saturate_double(q: u64) -> u64 {
     let x = f64::from_bits(q);
-    if !(x > 0.0) {
-        0
-    } else if x < 1.0 {
-        q
-    } else {
-        1f64.to_bits()
+    match x {
+        _ if x.is_nan() || x <= 0.0 => 0,
+        _ if x < 1.0 => q,
+        _ => 1f64.to_bits(),
     }
 }
 
