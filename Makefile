@@ -3,11 +3,12 @@
 # make test       install what the tests need (apt-get, as root or through sudo), then run them all
 # make install    PREFIX=/usr/local [DESTDIR=]: headers, libraries, pkg-config, CMake, the cal command
 # make ci         format, lints, make test
+# make exhaustive every operand of the inexact operations, 10^8 random ones of each exact one: hours
 # make bench      our kernels beside hand-written GLSL (and CUDA's library, where there is one)
 # make samples    build the C samples into target/recal/samples
-# make fuzz      SECONDS=60 for each of the fuzzers
-# make isolation hostile addresses against guard pages and canaries
-# make audit     licences, sources, doubled crates; known vulnerabilities where cargo-deny is installed
+# make fuzz       SECONDS=60 for each of the fuzzers
+# make isolation  hostile addresses against guard pages and canaries
+# make audit      licences, sources, doubled crates; known vulnerabilities where cargo-deny is installed
 # make clean      remove what this file built; cargo's files stay
 
 PREFIX  ?= /usr/local
@@ -24,7 +25,7 @@ INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs samples run test test-deps install ci bench clean fuzz isolation audit
+.PHONY: all libs samples run test test-deps install ci exhaustive bench clean fuzz isolation audit
 
 all: libs
 
@@ -55,6 +56,10 @@ ci:
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(MAKE) test
+
+exhaustive:
+	$(CARGO) run --release -p cal-il --example exhaustive
+	RECAL_RANDOM=100000000 $(CARGO) test --release -p cal-il --test numerics
 
 bench: test-deps
 	@mkdir -p $(BUILD)

@@ -56,8 +56,8 @@ fn quotient_of_floats(x: u64, y: u64) -> u64 {
 /// the middle m and the denominator d at random, the numerator the multiple of m d nearest below or above.
 fn hard_significands(random: &mut Random, bits: u32) -> (u64, u64) {
     let one = 1u128 << (bits - 1);
-    let middle = u128::from(random.next()) % (2 * one) | 2 * one | 1;
-    let mut d = u128::from(random.next()) % one | one;
+    let middle = (u128::from(random.next()) % (2 * one)) | (2 * one) | 1;
+    let mut d = (u128::from(random.next()) % one) | one;
     // A sparse denominator now and then: exact products and ties of its multiples.
     if random.next() % 4 == 0 {
         d = (d >> (bits / 2) << (bits / 2)) | one;
@@ -93,7 +93,7 @@ fn the_steps_divide_doubles() {
         let bits = random.next();
         // Any exponents; and those whose difference overflows, underflows or leaves denormals.
         let (e, f) = (bits % 2047, bits >> 16 & 0x7FF);
-        check(e << 52 | n, f % 2047 << 52 | d | bits & SIGN);
+        check(e << 52 | n, (f % 2047) << 52 | d | bits & SIGN);
         let edge = [0, 1, 2, 53, 54, 55, 108, 1022, 1023, 1024, 1990, 1991, 2043, 2044, 2045, 2046];
         let (e, f) = (edge[(bits >> 32) as usize % 16], edge[(bits >> 36) as usize % 16]);
         check(e << 52 | n, f << 52 | d);
