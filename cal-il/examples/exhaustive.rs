@@ -7,8 +7,9 @@
 //!
 //! `cargo run --release -p cal-il --example exhaustive -- [--threads N] [--stride N] [--known] [OP …]` prints, for each
 //! operation, the worst error in units in the last place, the input where it occurs, and how many results are not the
-//! nearest float. Without names it measures all; `--known` leaves the measuring out. The double precision references are good to a few units of 2^-53, far
-//! below the 2^-24 that matters here; a result counts as wrongly rounded only beyond that doubt.
+//! nearest float. Without names it measures all; `--known` leaves the measuring out. The double precision references
+//! are good to a few units of 2^-53, far below the 2^-24 that matters here; a result counts as wrongly rounded only
+//! beyond that doubt.
 
 use std::ops::Range;
 use std::thread;
