@@ -548,5 +548,8 @@ pub struct Code {
     /// It is to be compiled.
     pub native: bool,
     /// What waves run, by the shapes of the surfaces in `sampled`.
-    pub compiled: Mutex<Vec<(Box<[Shape]>, Arc<Body>)>>,
+    pub compiled: Mutex<Vec<Compiled>>,
 }
+
+/// The shapes of the surfaces that code was compiled for, and what waves run for them.
+pub type Compiled = (Box<[Shape]>, Arc<Body>);
