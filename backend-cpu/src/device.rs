@@ -188,7 +188,7 @@ impl Device for CpuDevice {
         if !checked {
             compact(&mut packed, &Uniformity::of(&program));
         } else if let Some(named) = cal_il::front(text).ok().and_then(|kernel| lower_named(&kernel).ok())
-            && named.0.interface == program.interface
+            && named.0.declared == program.declared
         {
             (packed, names) = named;
         }
