@@ -254,6 +254,13 @@ fn measure(operation: &Operation, known_only: bool, share: u64, shares: u64, str
     worst
 }
 
+/// Results that are not what is known beforehand, among one batch of operands in `stride`, by operation. For
+/// `tests/numerics`, which includes this file.
+#[allow(dead_code)]
+pub fn wrong_results(stride: u64) -> impl Iterator<Item = (&'static str, u64)> {
+    OPERATIONS.iter().map(move |operation| (operation.name, measure(operation, true, 0, 1, stride).wrong))
+}
+
 /// One thread's share of `pow`.
 fn measure_pow(share: u64, shares: u64, stride: u64) -> Worst {
     let mut worst = Worst::default();

@@ -1,6 +1,9 @@
 //! The numbers: every scalar operation against references of other origin.
 
 mod exact;
+#[allow(dead_code)]
+#[path = "../../examples/exhaustive.rs"]
+mod exhaustive;
 mod gcn;
 mod golden;
 mod idioms;
@@ -34,4 +37,13 @@ fn every_operation_has_a_reference() {
         .collect();
     let missing: Vec<_> = LaneOp::ALL.iter().filter(|op| !words.contains(&*format!("{op:?}"))).collect();
     assert!(missing.is_empty(), "no reference for {missing:?}");
+}
+
+/// Where the inexact operations are not measured, `docs/numerics.md` says what they give. This is a sample of what
+/// `make exhaustive` tries on every operand.
+#[test]
+fn results_outside_the_measured_ranges_are_known() {
+    for (name, wrong) in exhaustive::wrong_results(2047) {
+        assert!(wrong == 0, "{name}: {wrong} results are not what they must be");
+    }
 }
