@@ -114,7 +114,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Registers for what the memory chosen by `_ext` delivers: `count` of them, 0 where there is no such memory.
+    /// Registers for what the memory chosen by `_ext` delivers; they are 0 where there is no such memory.
     fn zeros<const N: usize>(&mut self, wanted: [bool; N]) -> [Option<u32>; N] {
         let registers = wanted.map(|wanted| wanted.then(|| self.scratch()));
         registers.into_iter().flatten().for_each(|register| self.copy(register, Operand::Imm(0)));
