@@ -16,16 +16,23 @@ const OLD: [u32; 4] = [0x0BAD_0001, 0x0BAD_0002, 0x0BAD_0003, 0x0BAD_0004];
 
 /// All cases of this module.
 pub fn spellings() -> Vec<Case> {
-    let mut cases = vec![
-        swizzles("swizzles", "xyzw"),
-        swizzles("swizzles_rgba", "rgba"),
-        masks("masks", "xyzw"),
-        masks("masks_rgba", "rgba"),
+    let mut cases = Vec::new();
+    for (name, alphabet) in [("", "xyzw"), ("_rgba", "rgba")] {
+        cases.extend(parts(&words(&format!("{alphabet}01")), |part, words| {
+            swizzles(&format!("swizzles{name}_{part}"), alphabet, words)
+        }));
+        let mut masks = words(&format!("{alphabet}_01"));
+        masks.retain(|word| is_mask(&in_xyzw(word, alphabet)));
+        cases.extend(parts(&masks, |part, words| {
+            self::masks(&format!("masks{name}_{part}"), alphabet, words)
+        }));
+    }
+    cases.extend([
         negations("negation_float", "add", Kind::Float),
         negations("negation_integer", "iadd", Kind::Int),
         fences(),
         sizes(),
-    ];
+    ]);
     cases.extend(headers());
     cases.extend(interpolations());
     cases.extend(group_sizes());
@@ -73,32 +80,34 @@ fn words(letters: &str) -> Vec<String> {
     all
 }
 
+/// Cases of some words each: compilers of drivers take long for longer kernels.
+fn parts<'a>(words: &'a [String], case: impl Fn(usize, &'a [String]) -> Case) -> Vec<Case> {
+    words.chunks(48).enumerate().map(|(part, words)| case(part, words)).collect()
+}
+
 /// A text in the letters of `alphabet` as one in xyzw.
 fn in_xyzw(text: &str, alphabet: &str) -> String {
     text.chars().map(|c| alphabet.find(c).map_or(c, |k| char::from(b"xyzw"[k]))).collect()
 }
 
-/// Every swizzle of one to four letters, zeros and ones.
-fn swizzles(name: &str, alphabet: &str) -> Case {
+/// Swizzles of one to four letters, zeros and ones.
+fn swizzles(name: &str, alphabet: &str, words: &[String]) -> Case {
     let mut text = format!("il_ps_2_0\n{}mov r0, l0\n", literal(0, SOURCE));
     let mut rows = Vec::new();
-    for (k, word) in words(&format!("{alphabet}01")).into_iter().enumerate() {
+    for (k, word) in words.iter().enumerate() {
         let _ = writeln!(text, "mov g[{k}], r0.{word}");
-        rows.push(vector::swizzle(SOURCE, &format!(".{}", in_xyzw(&word, alphabet))));
+        rows.push(vector::swizzle(SOURCE, &format!(".{}", in_xyzw(word, alphabet))));
     }
     text.push_str("end\n");
     to_global(name, text, "amd-il 1.10, the second implementation of swizzles", rows)
 }
 
-/// Every mask that 1.9 allows.
-fn masks(name: &str, alphabet: &str) -> Case {
+/// Masks that 1.9 allows.
+fn masks(name: &str, alphabet: &str, words: &[String]) -> Case {
     let mut text = format!("il_ps_2_0\n{}{}", literal(0, SOURCE), literal(1, OLD));
     let mut rows = Vec::new();
-    for word in words(&format!("{alphabet}_01")) {
-        let mask = in_xyzw(&word, alphabet);
-        if !is_mask(&mask) {
-            continue;
-        }
+    for word in words {
+        let mask = in_xyzw(word, alphabet);
         let k = rows.len();
         let _ = writeln!(text, "mov r1, l1\nmov r1.{word}, l0\nmov g[{k}], r1");
         let changes = vector::mask(&format!(".{mask}"));
