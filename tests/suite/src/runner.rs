@@ -32,6 +32,7 @@ pub struct Runner {
     device: Arc<dyn Device>,
     mode: FloatMode,
     fp64: bool,
+    max_group: u32,
     compute: bool,
     /// Native mode: the CPU in faithful mode, and the largest error found in each operation.
     oracle: Option<Arc<dyn Device>>,
@@ -69,6 +70,7 @@ impl Runner {
             device: adapter.open(&options).map_err(|e| e.to_string())?,
             mode,
             fp64: attributes.double_precision,
+            max_group: attributes.max_group,
             compute: attributes.compute,
             name: format!("{}: {}", backend.name(), attributes.name),
         })
@@ -95,6 +97,11 @@ impl Runner {
         }
         if case.needs.compute && !self.compute {
             return Verdict::Skipped("no compute kernels".into());
+        }
+        if let Some(cal_hal::Extent::Grid { block, .. }) = case.extent
+            && block.iter().product::<u32>() > self.max_group
+        {
+            return Verdict::Skipped(format!("groups of more than {} threads", self.max_group));
         }
         if case.faithful_only && self.mode == FloatMode::Native {
             return Verdict::Skipped("holds in faithful mode only".into());
