@@ -74,6 +74,11 @@ impl Runner {
         })
     }
 
+    /// What random kernels may use here.
+    pub fn engine(&self) -> crate::fuzz::Engine {
+        crate::fuzz::Engine { device: true, float64: self.fp64, atomics64: true }
+    }
+
     /// Runs all cases over the machine's cores, verdicts in their order.
     pub fn run_all(&self, cases: &[Case]) -> Vec<Verdict> {
         cases
