@@ -672,7 +672,7 @@ impl Emitter<'_> {
     }
 
     /// Component of a launch identifier.
-    fn launch_id(&mut self, builtin: BuiltIn, component: u32) -> Word {
+    pub fn launch_id(&mut self, builtin: BuiltIn, component: u32) -> Word {
         let variable = self.input(builtin);
         let value = match self.memo.rows.get(&variable) {
             Some(value) => *value,

@@ -7,7 +7,7 @@
 //! registers that nothing wrote: what a driver might know comes to sums and products joined by `or` with a word of
 //! the launch table that is 0.
 
-use rspirv::spirv::{Capability, Decoration, GlslStd450Op as GLOp, Op, Word};
+use rspirv::spirv::{BuiltIn, Capability, Decoration, GlslStd450Op as GLOp, Op, Word};
 use smallvec::SmallVec;
 
 use super::launch::Slot;
@@ -129,12 +129,18 @@ impl Emitter<'_> {
         if let Some(hidden) = self.memo.hidden.get(&word) {
             return *hidden;
         }
-        let row = self.layout.row(Slot::Empty);
-        let row = self.row_at(row);
-        let zero = self.part(row, 2);
-        let hidden = match self.w.bits.get(&word) {
-            Some(0) => zero,
-            _ => self.word_op(Op::BitwiseOr, &[zero, word]),
+        let hidden = if self.w.bits.get(&word) == Some(&0) {
+            // And of the thread's number: some drivers take time exponential in the length of a computation that is
+            // the same for all threads.
+            let row = self.layout.row(Slot::Empty);
+            let row = self.row_at(row);
+            let none = self.part(row, 2);
+            let number = self.launch_id(BuiltIn::LocalInvocationId, 0);
+            self.word_op(Op::BitwiseAnd, &[number, none])
+        } else {
+            let zero = self.word(0);
+            let zero = self.opaque(zero);
+            self.word_op(Op::BitwiseOr, &[zero, word])
         };
         self.solid.insert(hidden);
         self.memo.hidden.insert(word, hidden);
