@@ -185,7 +185,9 @@ fn fuzz_for(task: &Task, device: Option<&str>) -> Result<bool, String> {
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..(*threads).max(1)).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panicked".to_owned())?)
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().map_err(|_| "a thread panicked".to_owned())?)
     })?;
     let found = found.into_inner();
     let kernels = next.into_inner();

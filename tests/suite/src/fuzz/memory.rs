@@ -135,10 +135,13 @@ impl Generator {
                 }
                 let pair = self.pick(&["xy", "zw"]);
                 let source = format!("{}.{}", self.register(), self.pick(&["xy", "zw"]));
-                let op = self.pick(&["add", "sub", "rsub", "min", "umax", "and", "xor", "inc", "dec", "xchg"]);
+                let op =
+                    self.pick(&["add", "sub", "rsub", "min", "umax", "and", "xor", "inc", "dec", "xchg"]);
                 out.push(fixed(&match self.random.below(4) {
                     0 => format!("{space}_store64_id(0) r91.x, {source}"),
-                    1 => format!("{space}_read_cmp_xchg64_id(0) {register}.{pair}, r91.x, {source}, {source}"),
+                    1 => {
+                        format!("{space}_read_cmp_xchg64_id(0) {register}.{pair}, r91.x, {source}, {source}")
+                    }
                     _ => format!("{space}_read_{op}64_id(0) {register}.{pair}, r91.x, {source}"),
                 }));
             }

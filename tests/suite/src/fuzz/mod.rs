@@ -69,9 +69,7 @@ pub fn compare(runner: &Runner, against: &Against<'_>, seed: u64) -> Result<(), 
         kernel
     };
     let mut case = case(&kernel, seed);
-    shrink_memory(&mut case, |case| {
-        Instant::now() < deadline && difference(runner, against, case).is_some()
-    });
+    shrink_memory(&mut case, |case| Instant::now() < deadline && difference(runner, against, case).is_some());
     let what = difference(runner, against, &case).unwrap_or_else(|| format!("it comes and goes: {first}"));
     if let Ok(blocks) = other(against, &case) {
         for (buffer, block) in case.buffers.iter_mut().zip(blocks) {

@@ -189,7 +189,8 @@ impl Shape {
             }
             None => {
                 let [x, y, z] = self.block;
-                let _ = writeln!(out, "il_cs_2_0\ndcl_num_thread_per_group {x}, {y}, {z}\ndcl_lds_id(0) 4096");
+                let _ =
+                    writeln!(out, "il_cs_2_0\ndcl_num_thread_per_group {x}, {y}, {z}\ndcl_lds_id(0) 4096");
             }
         }
         out.push_str(

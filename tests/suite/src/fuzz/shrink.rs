@@ -6,7 +6,12 @@ use std::time::Instant;
 use super::kernel::{Kernel, Statement};
 
 /// The smallest kernel found within `budget` attempts, and before the deadline, for which `differs` holds.
-pub fn shrink(kernel: Kernel, mut budget: usize, deadline: Instant, mut differs: impl FnMut(&Kernel) -> bool) -> Kernel {
+pub fn shrink(
+    kernel: Kernel,
+    mut budget: usize,
+    deadline: Instant,
+    mut differs: impl FnMut(&Kernel) -> bool,
+) -> Kernel {
     let mut best = kernel;
     loop {
         let mut progress = false;
