@@ -136,7 +136,9 @@ impl Emitter<'_> {
             let row = self.row_at(row);
             let none = self.part(row, 2);
             let number = self.launch_id(BuiltIn::LocalInvocationId, 0);
-            self.word_op(Op::BitwiseAnd, &[number, none])
+            let part = self.word_op(Op::BitwiseAnd, &[number, none]);
+            // In groups of one the number is known to be 0.
+            self.word_op(Op::IAdd, &[part, none])
         } else {
             let zero = self.word(0);
             let zero = self.opaque(zero);
