@@ -5,14 +5,14 @@
 //! built when a launch first needs them.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use ash::vk;
 use cal_hal::{Error, Kernel, KernelResources, Program, Result};
 use cal_il::inst::{GroupSize, Stage, Uav};
 use cal_il::spirv::launch::Layout;
-use cal_il::spirv::{Assume, Formats, Module, Target, check_group, emit};
+use cal_il::spirv::{Assume, Formats, Module, Surfaces, Target, check_group, emit};
 use parking_lot::Mutex;
 
 use crate::device::Gpu;
@@ -29,6 +29,8 @@ pub(crate) struct VulkanKernel {
     uses_formats: bool,
     shared: u32,
     variants: Mutex<HashMap<(Assume, [u32; 3]), vk::Pipeline>>,
+    /// What launches allowed to assume so far.
+    seen: Mutex<HashSet<Assume>>,
 }
 
 impl VulkanKernel {
@@ -44,9 +46,11 @@ impl VulkanKernel {
             uses_formats,
             shared: 0,
             variants: Mutex::new(HashMap::new()),
+            seen: Mutex::new(HashSet::new()),
             program,
         };
-        let most = Assume { formats: Formats::FourWords, default_samplers: true };
+        let most =
+            Assume { formats: Formats::FourWords, default_samplers: true, surfaces: Surfaces::UNKNOWN };
         let module = kernel.emit(most)?;
         kernel.group = module.group;
         kernel.shared = module.shared;
@@ -60,7 +64,10 @@ impl VulkanKernel {
         };
         kernel.build(most, size, &module)?;
         if uses_formats {
-            kernel.pipeline(Assume { formats: Formats::Words, default_samplers: true }, size)?;
+            kernel.pipeline(
+                Assume { formats: Formats::Words, default_samplers: true, surfaces: Surfaces::UNKNOWN },
+                size,
+            )?;
         }
         Ok(kernel)
     }
@@ -76,7 +83,18 @@ impl VulkanKernel {
         })
     }
 
-    /// The pipeline for a launch.
+    /// The pipeline for a launch. One that knows the sizes is built for the second launch of such sizes, so that a kernel
+    /// that runs once does not wait for it.
+    pub fn pipeline_for(&self, assume: Assume, size: [u32; 3]) -> Result<vk::Pipeline> {
+        let assume = Assume {
+            surfaces: if self.uses_formats { assume.surfaces } else { Surfaces::UNKNOWN },
+            ..assume
+        };
+        let again = assume.surfaces == Surfaces::UNKNOWN || !self.seen.lock().insert(assume);
+        self.pipeline(if again { assume } else { Assume { surfaces: Surfaces::UNKNOWN, ..assume } }, size)
+    }
+
+    /// The pipeline for a set of assumptions.
     pub fn pipeline(&self, assume: Assume, size: [u32; 3]) -> Result<vk::Pipeline> {
         let assume =
             if self.uses_formats { assume } else { Assume { formats: Formats::FourWords, ..assume } };

@@ -195,8 +195,12 @@ impl VulkanQueue {
             &self.counters,
             scratch.as_deref(),
         )?;
-        let assume = Assume { formats: table.formats, default_samplers: table.default_samplers };
-        let pipeline = own.pipeline(assume, size)?;
+        let assume = Assume {
+            formats: table.formats,
+            default_samplers: table.default_samplers,
+            surfaces: table.surfaces,
+        };
+        let pipeline = own.pipeline_for(assume, size)?;
 
         let commands = self.recording(state)?.commands;
         self.order(state, commands, &table.reads, &table.writes);

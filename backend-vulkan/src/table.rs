@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ash::vk;
 use cal_hal::{Bindings, Error, Extent, Format, Heap, Result, Sampler, Surface, Wrap};
-use cal_il::spirv::Formats;
 use cal_il::spirv::launch::{Layout, Slot, fill, format_word};
+use cal_il::spirv::{Formats, Surfaces};
 
 use crate::device::Gpu;
 use crate::memory::{Block, Place, place};
@@ -25,6 +25,8 @@ pub(crate) struct Table {
     /// The narrowest class that all formats are in.
     pub formats: Formats,
     pub default_samplers: bool,
+    /// Sizes of the surfaces.
+    pub surfaces: Surfaces,
     /// Memories that the launch reads and writes.
     pub reads: Vec<vk::Buffer>,
     pub writes: Vec<vk::Buffer>,
@@ -64,6 +66,7 @@ pub(crate) fn encode(
         words: vec![[0; 4]; layout.rows as usize],
         formats: Formats::FourWords,
         default_samplers: true,
+        surfaces: Surfaces::UNKNOWN,
         reads: Vec::new(),
         writes: Vec::new(),
     };
@@ -87,7 +90,8 @@ pub(crate) fn encode(
     let find = |list: &[(u32, Surface)], number: u32| {
         list.iter().find(|(n, _)| *n == number).map(|(_, surface)| surface.clone())
     };
-    for (slot, row) in &layout.slots {
+    let mut shapes = [None; Surfaces::PLACES];
+    for (k, (slot, row)) in layout.slots.iter().enumerate() {
         let plain = |block: &Block| {
             let (low, high) = (block.address as u32, (block.address >> 32) as u32);
             let words = (block.bytes / 4) as u32;
@@ -137,6 +141,12 @@ pub(crate) fn encode(
             )));
         }
         match slot {
+            Slot::Resource(_) | Slot::Output(_) | Slot::Uav(_) if k < shapes.len() => {
+                shapes[k] = Some([surface.width, surface.height, surface.pitch]);
+            }
+            _ => {}
+        }
+        match slot {
             Slot::Constant(_) => {
                 // Constant buffers are rows of raw bytes, whatever their format.
                 bytes = place.bytes;
@@ -154,6 +164,13 @@ pub(crate) fn encode(
         }
         put(&mut table, *row, surface_rows(&place, bytes, &surface));
     }
+    let end = match extent {
+        Extent::Domain { x, y, width, height } => {
+            Some([u64::from(x) + u64::from(width), u64::from(y) + u64::from(height)])
+        }
+        Extent::Grid { .. } => None,
+    };
+    table.surfaces = Surfaces::new(&shapes, end);
     Ok(table)
 }
 

@@ -113,7 +113,7 @@ impl Cuda {
                 Some(CudaRunner { cuda: self, kind: Kind::Copy, bytes, pointers: vec![from, to] })
             }
             _ if self.blas.is_none() => None,
-            "matmul_shared" | "dgemm" => {
+            "matmul_shared" | "matmul_wide" | "dgemm" => {
                 let bytes = case.buffers[2].bytes();
                 let kind = match case.peer {
                     "dgemm" => Kind::Double(f64::sqrt(bytes as f64 / 8.0) as u32),

@@ -4,12 +4,13 @@ use std::hint::black_box;
 use std::path::Path;
 
 use cal::{Domain, Format, Module, Place};
-use cal_il::spirv::{Assume, Formats, Mode, Target};
+use cal_il::spirv::{Assume, Formats, Mode, Surfaces, Target};
 
 use crate::case::{Buffer, Case, Step, Threads, Unit};
 use crate::cuda::Cuda;
 use crate::measure::{Effort, Result, Runner, Series, Timed, interleaved};
 use crate::peer::Gpu;
+use crate::report::Row;
 use crate::subject::Ours;
 
 const EMPTY: &str = "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 1.0, 1.0, 1.0, 1.0\nmov o0, l0\nend\n";
@@ -106,6 +107,54 @@ pub fn launches(
     Ok(all)
 }
 
+/// The copy command over two resources of `width` x `height` float4, beside the drivers' own.
+pub fn copy_command(
+    effort: Effort,
+    ours: &[&Ours],
+    gpu: Option<&Gpu>,
+    cuda: Option<&Cuda>,
+    mut case: Case,
+) -> Result<Row> {
+    let peer = gpu.map(|gpu| gpu.prepare(&case)).transpose()?;
+    let mut runner = cuda.map(|cuda| cuda.prepare(&case)).transpose()?.flatten();
+    let mut subjects: Vec<Timed<'_>> = Vec::new();
+    for ours in ours {
+        let [width, height] = [case.buffers[0].width, case.buffers[0].height];
+        let of = |words: &[u32]| -> Result<cal::Resource> {
+            let resource = ours.device.allocate_2d(width, height, Format::Float32x4, Place::Local)?;
+            if !words.is_empty() {
+                resource.map::<u32>()?[..words.len()].copy_from_slice(words);
+            }
+            Ok(resource)
+        };
+        let (source, target) = (of(&case.buffers[0].words)?, of(&[])?);
+        let (from, to) = (ours.context.mem(&source)?, ours.context.mem(&target)?);
+        ours.context.copy(&from, &to)?.wait()?;
+        let words = target.map::<u32>()?[..case.buffers[0].words.len()].to_vec();
+        (case.check)(&[Vec::new(), words], true)
+            .map_err(|e| format!("copy command by {}: {e}", ours.label))?;
+        subjects.push((
+            ours.label.clone(),
+            Box::new(move |times| {
+                let mut last = None;
+                for _ in 0..times {
+                    last = Some(ours.context.copy(&from, &to)?);
+                }
+                Ok(last.map_or(Ok(()), |event| event.wait())?)
+            }),
+        ));
+    }
+    if let Some(peer) = &peer {
+        subjects.push(("driver".into(), Box::new(|times| peer.copy_command(times))));
+    }
+    if let Some(runner) = &mut runner {
+        subjects.push(("cuda".into(), Box::new(|times| runner.run(times))));
+    }
+    let work = std::mem::take(&mut case.work);
+    let series = interleaved(effort, &mut subjects)?;
+    Ok(Row::new(&case.name.replace("copy", "copy command"), Some(work), case.unit.rate(), &series))
+}
+
 /// A kernel of about `count` instructions: arithmetic of all kinds, fetches, loops and conditions.
 pub fn long_kernel(count: usize) -> String {
     let mut text = String::from(
@@ -180,7 +229,7 @@ pub fn front_end(effort: Effort) -> Result<(usize, Vec<Series>)> {
     };
     let program = compiled(&text)?;
     let checked = cal_il::front(text.as_bytes()).map_err(|p| format!("{} problems", p.len()))?;
-    let assume = Assume { formats: Formats::FourWords, default_samplers: true };
+    let assume = Assume { formats: Formats::FourWords, default_samplers: true, surfaces: Surfaces::UNKNOWN };
     let target = target();
     cal_il::spirv::emit(&program, &target, assume)?;
     let mut stages: Vec<Timed<'_>> = vec![

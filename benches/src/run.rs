@@ -131,6 +131,12 @@ pub fn run(options: &Options) -> Result<Report> {
         }
     }
     let all: Vec<&Ours> = ours.iter().collect();
+    if wanted("copy_command") {
+        for case in crate::cases::copies(scale) {
+            let row = overhead::copy_command(effort, &all, peers, cuda.as_ref(), case)?;
+            add(&mut report, row);
+        }
+    }
     if wanted("launch") {
         for (name, series) in overhead::launches(effort, &all, peers, cuda.as_ref())? {
             add(&mut report, Row::new(name, None, "µs", &series));

@@ -4,7 +4,7 @@
 //! one for native arithmetic, default samplers and any format.
 
 use cal_il::ir::Program;
-use cal_il::spirv::{self, Assume, Formats, Mode};
+use cal_il::spirv::{self, Assume, Formats, Mode, Surfaces};
 use rspirv::binary::Disassemble;
 
 /// The text as a listing, in canonical form; as it is, if that is not to be had.
@@ -17,7 +17,7 @@ pub(crate) fn il(text: &[u8]) -> String {
 
 /// The module, or why there is none.
 pub(crate) fn spirv(program: &Program) -> String {
-    let assume = Assume { formats: Formats::Any, default_samplers: true };
+    let assume = Assume { formats: Formats::Any, default_samplers: true, surfaces: Surfaces::UNKNOWN };
     let module = match spirv::emit(program, &able(), assume) {
         Ok(module) => module,
         Err(reason) => return format!("; none: {reason}\n"),

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use cal_il::inst::{Interface, Stage};
 use cal_il::ir::{Function, LaneInst, LaneOp, Operand, Output, Program, Stmt, StmtKind};
 use cal_il::isa::lane::Class;
-use cal_il::spirv::{Assume, Formats, Mode, Module, Target, Unsupported, emit};
+use cal_il::spirv::{Assume, Formats, Mode, Module, Surfaces, Target, Unsupported, emit};
 
 /// A device with everything.
 fn rich(mode: Mode) -> Target {
@@ -60,10 +60,13 @@ fn poor() -> Target {
     }
 }
 
+/// Nothing about sizes.
+const UNKNOWN: Surfaces = Surfaces::UNKNOWN;
+
 const ASSUMPTIONS: [Assume; 3] = [
-    Assume { formats: Formats::FourWords, default_samplers: true },
-    Assume { formats: Formats::Words, default_samplers: true },
-    Assume { formats: Formats::Any, default_samplers: false },
+    Assume { formats: Formats::FourWords, default_samplers: true, surfaces: UNKNOWN },
+    Assume { formats: Formats::Words, default_samplers: true, surfaces: UNKNOWN },
+    Assume { formats: Formats::Any, default_samplers: false, surfaces: UNKNOWN },
 ];
 
 /// What the validator says against a module; `None` if there is no validator.

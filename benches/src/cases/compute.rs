@@ -60,7 +60,7 @@ pub fn mandelbrot(scale: Scale) -> Vec<Case> {
 }
 
 pub fn hash(scale: Scale) -> Vec<Case> {
-    let n = scale.pick(32, 512, 4096u32);
+    let n = scale.pick(32, 512, 2048u32);
     let rounds = 64;
     let value = move |k: u32| {
         let i = k / 4;
@@ -96,7 +96,7 @@ pub fn hash(scale: Scale) -> Vec<Case> {
 }
 
 pub fn straight(scale: Scale) -> Vec<Case> {
-    let n = scale.pick(32, 512, 4096u32);
+    let n = scale.pick(32, 512, 1024u32);
     let c = [0.25f32, -0.5, 0.375, -0.125];
     let mut random = Random(0x57);
     let from: Vec<f32> = (0..4 * n * n).map(|_| random.unit()).collect();
@@ -143,7 +143,7 @@ pub fn straight(scale: Scale) -> Vec<Case> {
 }
 
 pub fn divergent(scale: Scale) -> Vec<Case> {
-    let n = scale.pick(32, 1024, 8192u32);
+    let n = scale.pick(32, 1024, 2048u32);
     let rounds = 32;
     let value = move |k: u32| {
         let (mut h, mut n) = (k, 0u32);

@@ -173,6 +173,100 @@ fn streams_of(n: u32) -> Case {
     }
 }
 
+/// Eight rows and twice four columns a thread; A and B are sampled, C goes to the global buffer. Registers: r1 columns and
+/// rounds, r2, r3 rows, r4 rows of B, r10 … r17 the left sums, r20 … r27 the right ones, r30 … r37 B, r40 A, r41 a place.
+fn wide_text() -> String {
+    let mut text = String::from(
+        "il_cs_2_0\ndcl_num_thread_per_group 16, 16, 1\ndcl_cb cb0[1]\n\
+         dcl_literal l0, 0.5, 1.5, 2.5, 3.5\ndcl_literal l1, 4.5, 5.5, 6.5, 7.5\n\
+         dcl_literal l2, 8.0, 4.0, 1.0, 0.0\ndcl_literal l3, 0, 1, 8, 0\n",
+    );
+    for k in 0..2 {
+        let _ = writeln!(
+            text,
+            "dcl_resource_id({k})_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)"
+        );
+    }
+    for k in (10..18).chain(20..28) {
+        let _ = writeln!(text, "mov r{k}, l2.wwww");
+    }
+    // cb0[0]: elements of a row and of half a row, as integers; half a row, as a float
+    text.push_str(
+        "itof r0.xy, vAbsTid.xy\nadd r1.x, r0.x, l0.x\nadd r1.y, r1.x, cb0[0].z\nmov r1.z, l0.x\n\
+         mul r0.y, r0.y, l2.x\nadd r2, r0.yyyy, l0\nadd r3, r0.yyyy, l1\nmov r4, l0\nmov r5.x, l3.x\n\
+         whileloop\nige r5.y, r5.x, cb0[0].x\nbreak_logicalnz r5.y\n",
+    );
+    let components = ["x", "y", "z", "w"];
+    for (half, column) in ["x", "y"].iter().enumerate() {
+        for (k, row) in components.iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "mov r41.x, r1.{column}\nmov r41.y, r4.{row}\nsample_resource(1)_sampler(0) r{}, r41.xyxx",
+                30 + 4 * half + k
+            );
+        }
+    }
+    for row in 0..8 {
+        let _ = writeln!(
+            text,
+            "mov r41.x, r1.z\nmov r41.y, r{}.{}\nsample_resource(0)_sampler(0) r40, r41.xyxx",
+            2 + row / 4,
+            components[row % 4]
+        );
+        for half in 0..2 {
+            for (k, component) in components.iter().enumerate() {
+                let (sum, b) = (10 + 10 * half + row, 30 + 4 * half + k);
+                let _ = writeln!(text, "mad r{sum}, r40.{component}, r{b}, r{sum}");
+            }
+        }
+    }
+    text.push_str(
+        "add r4, r4, l2.yyyy\nadd r1.z, r1.z, l2.z\niadd r5.x, r5.x, l3.y\nendloop\n\
+         umul r6.x, vAbsTid.y, l3.z\numad r6.x, r6.x, cb0[0].x, vAbsTid.x\n",
+    );
+    for row in 0..8 {
+        let _ = writeln!(
+            text,
+            "mov g[r6.x], r{}\niadd r6.y, r6.x, cb0[0].y\nmov g[r6.y], r{}\niadd r6.x, r6.x, cb0[0].x",
+            10 + row,
+            20 + row
+        );
+    }
+    text.push_str("end\n");
+    text
+}
+
+pub fn wide(scale: Scale) -> Vec<Case> {
+    let sizes: &[u32] = scale.pick(&[128], &[512], &[4096, 8192]);
+    sizes.iter().map(|n| wide_of(*n)).collect()
+}
+
+fn wide_of(n: u32) -> Case {
+    let product = Product::new(n);
+    let size = [n / 4, n];
+    let buffers = vec![
+        Buffer::input("i0", size, Format::Float32x4, bits(&product.a)),
+        Buffer::input("i1", size, Format::Float32x4, bits(&product.b)),
+        Buffer::output("g[]", [n * n / 4, 0], Format::Float32x4),
+    ];
+    let host = host(&product);
+    let judge = product.judge();
+    Case {
+        name: format!("matmul_wide {n}"),
+        il: wide_text(),
+        peer: "matmul_wide",
+        peer_groups: [n / 128, n / 128, 1],
+        buffers,
+        threads: Threads::Grid([n / 128, n / 128, 1], [16, 16, 1]),
+        steps: Step::of(&[n / 4, n / 8, ((n / 8) as f32).to_bits(), 0], &[n / 4]),
+        work: 2.0 * f64::from(n).powi(3),
+        unit: Unit::Flop,
+        check: Box::new(move |buffers, _| judge(&crate::case::floats(&buffers[2]))),
+        host,
+        doubles: false,
+    }
+}
+
 pub fn shared(scale: Scale) -> Vec<Case> {
     let sizes: &[u32] = scale.pick(&[64], &[512], &[1024, 4096]);
     sizes.iter().map(|n| shared_of(*n)).collect()

@@ -12,8 +12,9 @@ pub type Build = fn(Scale) -> Vec<Case>;
 
 /// Every kernel family: name, and what makes its cases. Cases are made one family at a time, since large ones take
 /// much memory.
-pub const FAMILIES: [(&str, Build); 14] = [
+pub const FAMILIES: [(&str, Build); 15] = [
     ("matmul", matmul::streams),
+    ("matmul_wide", matmul::wide),
     ("matmul_lds", matmul::shared),
     ("dgemm", matmul::doubles),
     ("vector_matrix", matmul::vector),
@@ -28,6 +29,11 @@ pub const FAMILIES: [(&str, Build); 14] = [
     ("straight", compute::straight),
     ("divergent", compute::divergent),
 ];
+
+/// The case of a copy.
+pub fn copies(scale: Scale) -> Vec<Case> {
+    memory::copy(scale)
+}
 
 /// Beginning of a pixel kernel of one output.
 fn pixel(inputs: u32, constants: u32) -> String {

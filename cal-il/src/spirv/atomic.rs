@@ -124,7 +124,7 @@ impl Emitter<'_> {
         first: Word,
         attempt: impl FnOnce(&mut Self, Word) -> Word,
     ) -> Word {
-        let memo = self.memo.clone();
+        let mark = self.mark();
         let variable = self.w.local(ty, None);
         self.w.store(variable, first, None);
         let [head, body, next, merge] = [0; 4].map(|_| self.w.id());
@@ -141,7 +141,7 @@ impl Emitter<'_> {
         self.w.label(next);
         self.w.branch(head);
         self.w.label(merge);
-        self.memo = memo;
+        self.rewind(mark);
         self.w.load(ty, variable, None)
     }
 
@@ -202,7 +202,7 @@ impl Emitter<'_> {
         self.w.selection_merge(merge);
         self.w.branch_if(inside, yes, merge);
         self.w.label(yes);
-        let memo = self.memo.clone();
+        let mark = self.mark();
         let index = match words.first {
             Some(first) => self.iadd(first, index),
             None => index,
@@ -228,7 +228,7 @@ impl Emitter<'_> {
                 })
             }
         };
-        self.memo = memo;
+        self.rewind(mark);
         let end = self.w.current();
         self.w.branch(merge);
         self.w.label(merge);

@@ -37,6 +37,8 @@ pub(super) struct Flow {
     /// Group memory was read, written, since the last barrier.
     read: bool,
     written: bool,
+    /// Main is being written, which runs once.
+    main: bool,
     /// Functions that may kill the thread.
     killers: HashSet<usize>,
 }
@@ -167,6 +169,7 @@ impl Emitter<'_> {
             let function = self.functions[&n];
             self.memo = Default::default();
             self.flow.parted = n != 0;
+            self.flow.main = n == 0;
             self.w.begin(function, void, &[]);
             self.block(&program.functions[n].body);
             if self.w.reachable() {
@@ -178,10 +181,16 @@ impl Emitter<'_> {
         self.functions[&0]
     }
 
+    /// Whether main is being written, which runs once.
+    pub fn in_main(&self) -> bool {
+        self.flow.main
+    }
+
     /// Writes the entry point around main.
     pub fn entry(&mut self, entry: Word, body: Word) {
         let void = self.t.void;
         self.memo = Default::default();
+        self.flow.main = false;
         self.w.begin(entry, void, &[]);
         match self.program.stage {
             Stage::Pixel => {
@@ -264,9 +273,9 @@ impl Emitter<'_> {
         self.w.selection_merge(merge);
         self.w.branch_if(condition, yes, merge);
         self.w.label(yes);
-        let memo = self.memo.clone();
+        let mark = self.mark();
         f(self);
-        self.memo = memo;
+        self.rewind(mark);
         self.w.branch(merge);
         self.w.label(merge);
     }
@@ -277,9 +286,9 @@ impl Emitter<'_> {
         self.w.selection_merge(merge);
         self.w.branch_if(condition, yes, merge);
         self.w.label(yes);
-        let memo = self.memo.clone();
+        let mark = self.mark();
         let value = f(self);
-        self.memo = memo;
+        self.rewind(mark);
         let last = self.w.current();
         self.w.branch(merge);
         self.w.label(merge);
@@ -289,6 +298,9 @@ impl Emitter<'_> {
 
     fn condition(&mut self, cond: &Cond) -> Word {
         let (value, zero) = (self.operand(&cond.operand), self.word(0));
+        if let Some(truth) = self.memo.truths.get(&value) {
+            return if cond.nonzero { truth } else { self.negate(truth) };
+        }
         let op = if cond.nonzero { Op::INotEqual } else { Op::IEqual };
         self.w.op(op, self.t.bool, &[value, zero])
     }
@@ -308,7 +320,9 @@ impl Emitter<'_> {
             StmtKind::Memory(inst) => {
                 self.keep_lockstep(inst);
                 self.memory(inst);
-                debug_assert!(destinations(inst).all(|register| self.memo.registers.contains_key(&register)));
+                debug_assert!(
+                    destinations(inst).all(|register| self.memo.registers.get(&register).is_some())
+                );
             }
             StmtKind::If { cond, then, otherwise } => self.branches(cond, then, otherwise),
             StmtKind::Loop { body } => self.endless(body),
@@ -371,7 +385,7 @@ impl Emitter<'_> {
         let [yes, no, merge] = [0; 3].map(|_| self.w.id());
         self.w.selection_merge(merge);
         self.w.branch_if(condition, yes, if otherwise.is_empty() { merge } else { no });
-        let before = self.memo.clone();
+        let before = self.mark();
         let parts = self.uniformity.parts(cond);
         let outer = self.flow.parted;
         let (read, written) = (self.flow.read, self.flow.written);
@@ -382,7 +396,7 @@ impl Emitter<'_> {
             }
             self.flow.parted = outer || parts;
             (self.flow.read, self.flow.written) = (read, written);
-            self.memo = before.clone();
+            self.rewind(before);
             self.w.label(label);
             self.block(side);
             if self.w.reachable() {
@@ -395,7 +409,7 @@ impl Emitter<'_> {
         let gone = uniform::leaves(then) || uniform::leaves(otherwise);
         let inner = self.uniformity.exits(then) || self.uniformity.exits(otherwise);
         self.flow.parted = outer || (parts && gone) || inner;
-        self.memo = before;
+        self.rewind(before);
         self.forget(then);
         self.forget(otherwise);
         self.w.label(merge);
@@ -404,7 +418,7 @@ impl Emitter<'_> {
     fn endless(&mut self, body: &Block) {
         self.spill();
         self.forget(body);
-        let before = self.memo.clone();
+        let before = self.mark();
         let [head, first, next, merge] = [0; 4].map(|_| self.w.id());
         self.w.branch(head);
         self.w.label(head);
@@ -429,14 +443,14 @@ impl Emitter<'_> {
         self.flow.breaks.pop();
         self.flow.continues.pop();
         self.flow.parted = outer || returns(body);
-        self.memo = before;
+        self.rewind(before);
         self.w.label(merge);
     }
 
     fn switch(&mut self, selector: &Operand, arms: &[Arm]) {
         let value = self.operand(selector);
         self.spill();
-        let before = self.memo.clone();
+        let before = self.mark();
         let merge = self.w.id();
         let outer = self.flow.parted;
         let inner = outer
@@ -462,7 +476,7 @@ impl Emitter<'_> {
             self.w.selection_merge(merge);
             self.w.switch(value, default, &cases);
             for (arm, label) in arms.iter().zip(labels) {
-                self.arm(arm, label, merge, &before, arms);
+                self.arm(arm, label, merge, before, arms);
             }
         } else {
             // The number of the arm at which to start, then each arm in turn from there on.
@@ -489,7 +503,8 @@ impl Emitter<'_> {
                 let runs = self.negate(after);
                 self.w.selection_merge(next);
                 self.w.branch_if(runs, label, next);
-                self.arm(arm, label, next, &before, arms);
+                self.arm(arm, label, next, before, arms);
+                self.rewind(before);
                 self.w.label(next);
             }
             self.w.branch(merge);
@@ -497,15 +512,15 @@ impl Emitter<'_> {
         self.flow.breaks.pop();
         self.flow.parted =
             outer || (inner && arms.iter().any(|arm| returns(&arm.body) || continues(&arm.body)));
-        self.memo = before;
+        self.rewind(before);
         for arm in arms {
             self.forget(&arm.body);
         }
         self.w.label(merge);
     }
 
-    fn arm(&mut self, arm: &Arm, label: Word, next: Word, before: &super::Memo, arms: &[Arm]) {
-        self.memo = before.clone();
+    fn arm(&mut self, arm: &Arm, label: Word, next: Word, before: super::registers::Mark, arms: &[Arm]) {
+        self.rewind(before);
         // Arms before this one may have run.
         for other in arms {
             self.forget(&other.body);
@@ -653,24 +668,20 @@ impl Emitter<'_> {
     /// Component of a launch identifier.
     fn launch_id(&mut self, builtin: BuiltIn, component: u32) -> Word {
         let variable = self.input(builtin);
-        let value = match self.memo.rows.get(&variable) {
-            Some(value) => *value,
-            None => {
-                let value = self.w.load(self.t.uvec3, variable, None);
-                self.memo.rows.insert(variable, value);
-                value
-            }
-        };
+        let value = self.w.load_fixed(self.t.uvec3, variable);
         self.part(value, component)
     }
 
     /// Column (0) or row (1) of the pixel in its domain.
     pub fn pixel_index(&mut self, axis: u32) -> Word {
+        let outer = self.w.hoist(true);
         let group = self.launch_id(BuiltIn::WorkgroupId, axis);
         let thread = self.launch_id(BuiltIn::LocalInvocationId, axis);
         let side = self.word(TILE[axis as usize]);
         let first = self.imul(group, side);
-        self.iadd(first, thread)
+        let index = self.iadd(first, thread);
+        self.w.hoist(outer);
+        index
     }
 
     /// x + Sx (y + Sy z)
@@ -685,6 +696,11 @@ impl Emitter<'_> {
         if let Some(value) = self.memo.builtins.get(&builtin) {
             return *value;
         }
+        // Corner values take a division each: where they are used.
+        if let Builtin::Interpolant(register, component) = builtin {
+            return self.interpolant(register, component.into());
+        }
+        let outer = self.w.hoist(true);
         let value = match builtin {
             Builtin::Thread(ThreadId::InGroup | ThreadId::Absolute | ThreadId::Group, 3..) => self.word(0),
             Builtin::Thread(ThreadId::InGroup, k) => self.launch_id(BuiltIn::LocalInvocationId, k.into()),
@@ -719,15 +735,16 @@ impl Emitter<'_> {
                 let index = self.iadd(index, first);
                 // Far below 2^24: exact.
                 let whole = self.itof_raw(index);
-                if self.program.interface.position == Some(PositionKind::Whole) {
+                let position = if self.program.interface.position == Some(PositionKind::Whole) {
                     whole
                 } else {
                     let half = self.word(0x3F00_0000);
                     self.fadd_raw(whole, half)
-                }
+                };
+                self.memo.whole.insert(position, (index, k.into()));
+                position
             }
             Builtin::Position(_) => self.word(0),
-            Builtin::Interpolant(register, component) => self.interpolant(register, component.into()),
             Builtin::ObjectIndex => {
                 if self.program.stage == Stage::Compute {
                     self.builtin(Builtin::Thread(ThreadId::AbsoluteFlat, 0))
@@ -739,8 +756,11 @@ impl Emitter<'_> {
                     self.iadd(row, x)
                 }
             }
-            Builtin::Timer(_) | Builtin::ComputeUnit | Builtin::WaveSlot => self.word(0),
+            Builtin::Timer(_) | Builtin::ComputeUnit | Builtin::WaveSlot | Builtin::Interpolant(..) => {
+                self.word(0)
+            }
         };
+        self.w.hoist(outer);
         self.memo.builtins.insert(builtin, value);
         value
     }

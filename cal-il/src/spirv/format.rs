@@ -94,14 +94,14 @@ impl Emitter<'_> {
             self.w.selection_merge(next);
             self.w.branch_if(this, yes, next);
             self.w.label(yes);
-            let memo = self.memo.clone();
+            let mark = self.mark();
             let mut words = self.load_element(address, width, index, None);
             while words.len() < 4 {
                 words.push(if words.len() == 3 { fill } else { zero });
             }
             let vector = self.w.op(Op::CompositeConstruct, uvec4, &words);
             self.w.return_value(vector);
-            self.memo = memo;
+            self.rewind(mark);
             self.w.label(next);
         }
         let result = match packed {
@@ -197,7 +197,7 @@ impl Emitter<'_> {
         self.w.switch(encoding, merge, &labels);
         for (encoding, (_, label)) in CONVERTED.iter().zip(&labels) {
             self.w.label(*label);
-            let memo = self.memo.clone();
+            let mark = self.mark();
             let parts = self.decode(*encoding, low, high, ratio);
             let zero = self.word(0);
             let words: [Word; 4] = std::array::from_fn(|k| {
@@ -207,7 +207,7 @@ impl Emitter<'_> {
             });
             let vector = self.w.op(Op::CompositeConstruct, uvec4, &words);
             self.w.return_value(vector);
-            self.memo = memo;
+            self.rewind(mark);
         }
         self.w.label(merge);
         let zero = self.word(0);
@@ -433,10 +433,10 @@ impl Emitter<'_> {
             self.w.selection_merge(next);
             self.w.branch_if(this, yes, next);
             self.w.label(yes);
-            let memo = self.memo.clone();
+            let mark = self.mark();
             self.store_element(address, index, &words[..width]);
             self.w.return_void();
-            self.memo = memo;
+            self.rewind(mark);
             self.w.label(next);
         }
         if any {
@@ -462,11 +462,11 @@ impl Emitter<'_> {
         self.w.switch(encoding, merge, &labels);
         for (encoding, (_, label)) in CONVERTED.iter().zip(&labels) {
             self.w.label(*label);
-            let memo = self.memo.clone();
+            let mark = self.mark();
             let Quad::Words(lo, hi) = self.encode(*encoding, words) else { unreachable!("made of words") };
             self.w.store(low, lo, None);
             self.w.store(high, hi, None);
-            self.memo = memo;
+            self.rewind(mark);
             self.w.branch(merge);
         }
         self.w.label(merge);
@@ -481,7 +481,7 @@ impl Emitter<'_> {
         let [parts, whole, after] = [0; 3].map(|_| self.w.id());
         self.w.selection_merge(after);
         self.w.branch_if(narrow, parts, whole);
-        let memo = self.memo.clone();
+        let mark = self.mark();
         self.w.label(parts);
         // 8 or 16 bits.
         let (byte, short) = (self.word(0xFF), self.word(0xFFFF));
@@ -493,7 +493,7 @@ impl Emitter<'_> {
         let keep = self.not(field);
         self.bitwise_atomics(run, pointer, keep, set);
         self.w.branch(after);
-        self.memo = memo.clone();
+        self.rewind(mark);
         self.w.label(whole);
         self.w.store(pointer, lo, Some(4));
         let long = self.ieq(lg, three);
@@ -503,7 +503,7 @@ impl Emitter<'_> {
             e.w.store(pointer, hi, Some(4));
         });
         self.w.branch(after);
-        self.memo = memo;
+        self.rewind(mark);
         self.w.label(after);
     }
 

@@ -6,7 +6,7 @@
 //! drivers take x + 0 for x and 0 · x for 0, which loses −0 and NaN: constants 0 and 1 come to sums and products
 //! by way of a word of the launch table that is 0.
 
-use rspirv::spirv::{Capability, Decoration, GlslStd450Op as GLOp, Op, Word};
+use rspirv::spirv::{Capability, GlslStd450Op as GLOp, Op, Word};
 
 use super::launch::Slot;
 use super::module::Type;
@@ -38,7 +38,7 @@ impl Emitter<'_> {
             return self.w.float(bits);
         }
         if let Some(float) = self.memo.float.get(&word) {
-            return *float;
+            return float;
         }
         let float = self.w.op(Op::Bitcast, self.t.f32, &[word]);
         self.memo.float.insert(word, float);
@@ -46,19 +46,19 @@ impl Emitter<'_> {
     }
 
     /// The float as a 32-bit word.
-    fn as_word(&mut self, float: Word) -> Word {
+    pub(super) fn as_word(&mut self, float: Word) -> Word {
         let word = self.w.op(Op::Bitcast, self.t.u32, &[float]);
         self.memo.float.insert(word, float);
         word
     }
 
-    fn words(&mut self, q: Quad) -> (Word, Word) {
+    pub(super) fn words(&mut self, q: Quad) -> (Word, Word) {
         let id = match q {
             Quad::Words(lo, hi) => return (lo, hi),
             Quad::Integer(id) | Quad::Double(id) => id,
         };
         if let Some(words) = self.memo.halves.get(&id) {
-            return *words;
+            return words;
         }
         let pair = self.w.op(Op::Bitcast, self.t.uvec2, &[id]);
         let words = (self.w.extract(self.t.u32, pair, 0), self.w.extract(self.t.u32, pair, 1));
@@ -77,7 +77,7 @@ impl Emitter<'_> {
                     return self.w.quad(bits);
                 }
                 if let Some(id) = self.memo.integer.get(&(lo, hi)) {
-                    return *id;
+                    return id;
                 }
                 let pair = self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]);
                 let id = self.w.op(Op::Bitcast, ty, &[pair]);
@@ -88,7 +88,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn double(&mut self, q: Quad) -> Word {
+    pub(super) fn double(&mut self, q: Quad) -> Word {
         if !self.target.float64 {
             self.refuse("the device has no 64-bit floats");
         } else if self.target.mode == Mode::Faithful && !self.target.exact64 {
@@ -100,7 +100,7 @@ impl Emitter<'_> {
             Quad::Integer(id) => self.w.op(Op::Bitcast, ty, &[id]),
             Quad::Words(lo, hi) => {
                 if let Some(id) = self.memo.double.get(&(lo, hi)) {
-                    return *id;
+                    return id;
                 }
                 let pair = self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]);
                 let id = self.w.op(Op::Bitcast, ty, &[pair]);
@@ -142,21 +142,16 @@ impl Emitter<'_> {
 
     /// The bits, as drivers cannot know them: the size of the object that is never bound, 0, with these bits set.
     fn hidden_bits(&mut self, bits: u32) -> Word {
-        if let Some(word) = self.memo.hidden.get(&bits) {
-            return *word;
-        }
         let row = self.layout.row(Slot::Empty);
         let row = self.row_at(row);
         let zero = self.part(row, 2);
-        let word = match bits {
+        match bits {
             0 => zero,
             _ => {
                 let bits = self.w.word(bits);
                 self.or(zero, bits)
             }
-        };
-        self.memo.hidden.insert(bits, word);
-        word
+        }
     }
 
     /// The bits of two constants.
@@ -169,9 +164,7 @@ impl Emitter<'_> {
         let arguments: Vec<Quad> = arguments.iter().map(|q| self.hidden_double(*q)).collect();
         let arguments: Vec<Word> = arguments.iter().map(|q| self.double(*q)).collect();
         let ty = self.w.ty(Type::F64);
-        let id = self.w.op(op, ty, &arguments);
-        self.w.decorate(id, Decoration::NoContraction, &[]);
-        Quad::Double(id)
+        Quad::Double(self.w.exact_op(op, ty, &arguments))
     }
 
     fn integer_op(&mut self, op: Op, a: Quad, b: Quad) -> Quad {
@@ -200,15 +193,14 @@ impl Emitter<'_> {
         self.w.op(op, self.t.bool, arguments)
     }
 
-    fn float_op(&mut self, op: Op, arguments: &[Word]) -> Word {
+    pub(super) fn float_op(&mut self, op: Op, arguments: &[Word]) -> Word {
         let arguments: Vec<Word> = arguments.iter().map(|word| self.hidden(*word)).collect();
         let arguments: Vec<Word> = arguments.iter().map(|word| self.as_float(*word)).collect();
-        let float = self.w.op(op, self.t.f32, &arguments);
-        self.w.decorate(float, Decoration::NoContraction, &[]);
+        let float = self.w.exact_op(op, self.t.f32, &arguments);
         self.as_word(float)
     }
 
-    fn glsl_float(&mut self, op: GLOp, arguments: &[Word]) -> Word {
+    pub(super) fn glsl_float(&mut self, op: GLOp, arguments: &[Word]) -> Word {
         let arguments: Vec<Word> = arguments.iter().map(|word| self.as_float(*word)).collect();
         let float = self.w.glsl(op, self.t.f32, &arguments);
         self.as_word(float)
@@ -218,8 +210,8 @@ impl Emitter<'_> {
     /// is as good on all arguments that the operation is documented for.
     pub fn apply(&mut self, op: LaneOp, words: &[Word]) -> (Word, Option<Word>) {
         let native = self.target.mode == Mode::Native;
-        if native && op == LaneOp::Exp {
-            return (self.glsl_float(GLOp::Exp2, words), None);
+        if native && let Some(result) = self.native(op, words) {
+            return result;
         }
         // What drivers compute from constants alone is a constant that they simplify by.
         let mut words = words.to_vec();
@@ -408,7 +400,11 @@ impl Algebra for Emitter<'_> {
     fn select(&mut self, c: Word, a: Word, b: Word) -> Word {
         // Some drivers make a product of 1.0 or −1.0 out of this, and −0 out of 0.
         let (a, b) = (self.hidden_one(a), self.hidden_one(b));
-        self.word_op(Op::Select, &[c, a, b])
+        let word = self.word_op(Op::Select, &[c, a, b]);
+        if self.constants(a, b) == Some((u32::MAX, 0)) {
+            self.memo.truths.insert(word, c);
+        }
+        word
     }
 
     fn selectq(&mut self, c: Word, a: Quad, b: Quad) -> Quad {
@@ -468,14 +464,24 @@ impl Algebra for Emitter<'_> {
         if let Some((x, y)) = self.constants(a, b) {
             return self.word(x & y);
         }
-        self.word_op(Op::BitwiseAnd, &[a, b])
+        let word = self.word_op(Op::BitwiseAnd, &[a, b]);
+        if let (Some(x), Some(y)) = (self.memo.truths.get(&a), self.memo.truths.get(&b)) {
+            let both = self.both(x, y);
+            self.memo.truths.insert(word, both);
+        }
+        word
     }
 
     fn or(&mut self, a: Word, b: Word) -> Word {
         if let Some((x, y)) = self.constants(a, b) {
             return self.word(x | y);
         }
-        self.word_op(Op::BitwiseOr, &[a, b])
+        let word = self.word_op(Op::BitwiseOr, &[a, b]);
+        if let (Some(x), Some(y)) = (self.memo.truths.get(&a), self.memo.truths.get(&b)) {
+            let either = self.either(x, y);
+            self.memo.truths.insert(word, either);
+        }
+        word
     }
 
     fn xor(&mut self, a: Word, b: Word) -> Word {
@@ -517,6 +523,9 @@ impl Algebra for Emitter<'_> {
     }
 
     fn ieq(&mut self, a: Word, b: Word) -> Word {
+        if let (Some(truth), Some(0)) = (self.memo.truths.get(&a), self.w.bits.get(&b)) {
+            return self.negate(truth);
+        }
         self.truth_op(Op::IEqual, &[a, b])
     }
 
@@ -757,9 +766,7 @@ impl Algebra for Emitter<'_> {
         }
         let arguments = [a, b, c].map(|q| self.double(q));
         let ty = self.w.ty(Type::F64);
-        let id = self.w.glsl(GLOp::Fma, ty, &arguments);
-        self.w.decorate(id, Decoration::NoContraction, &[]);
-        Quad::Double(id)
+        Quad::Double(self.w.glsl(GLOp::Fma, ty, &arguments))
     }
 
     fn ddiv_raw(&mut self, a: Quad, b: Quad) -> Quad {

@@ -30,17 +30,15 @@ pub(super) enum Place {
     Group,
 }
 
+/// Rows of constant buffers that are loaded at the beginning of main.
+const EARLY_ROWS: usize = 16;
+
 impl Emitter<'_> {
     /// A row of the launch table.
     pub fn row(&mut self, row: Word) -> Word {
-        if let Some(words) = self.memo.rows.get(&row) {
-            return *words;
-        }
         let (zero, pointer) = (self.w.word(0), self.w.pointer(StorageClass::Uniform, Type::Vec(4)));
         let pointer = self.w.op(Op::AccessChain, pointer, &[self.table, zero, row]);
-        let words = self.w.load(self.t.uvec4, pointer, None);
-        self.memo.rows.insert(row, words);
-        words
+        self.w.load_fixed(self.t.uvec4, pointer)
     }
 
     /// A row of the launch table by number.
@@ -52,7 +50,7 @@ impl Emitter<'_> {
     /// A component of a vector.
     pub fn part(&mut self, vector: Word, component: u32) -> Word {
         if let Some(word) = self.memo.parts.get(&(vector, component)) {
-            return *word;
+            return word;
         }
         let word = self.w.extract(self.t.u32, vector, component);
         self.memo.parts.insert((vector, component), word);
@@ -66,15 +64,8 @@ impl Emitter<'_> {
     }
 
     pub fn head_words(&mut self, head: Word) -> Words {
-        let address = match self.memo.bases.get(&(head, 0)) {
-            Some(address) => *address,
-            None => {
-                let (lo, hi) = (self.part(head, 0), self.part(head, 1));
-                let address = self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]);
-                self.memo.bases.insert((head, 0), address);
-                address
-            }
-        };
+        let (lo, hi) = (self.part(head, 0), self.part(head, 1));
+        let address = self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]);
         Words { place: Place::Address(address), first: None, limit: self.part(head, 2) }
     }
 
@@ -98,14 +89,7 @@ impl Emitter<'_> {
                 block
             }
         };
-        let base = match self.memo.bases.get(&(address, width)) {
-            Some(base) => *base,
-            None => {
-                let base = self.w.op(Op::Bitcast, block, &[address]);
-                self.memo.bases.insert((address, width), base);
-                base
-            }
-        };
+        let base = self.w.op(Op::Bitcast, block, &[address]);
         let element = if width == 1 { Type::U32 } else { Type::Vec(width) };
         let (pointer, zero) = (self.w.pointer(class, element), self.w.word(0));
         self.w.op(Op::AccessChain, pointer, &[base, zero, index])
@@ -202,15 +186,26 @@ impl Emitter<'_> {
     /// Row of a constant buffer: a vector of four words, each 0 beyond the bound memory.
     pub fn constant_row(&mut self, buffer: u32, row: u32) -> Word {
         if let Some(words) = self.memo.constants.get(&(buffer, row)) {
+            return words;
+        }
+        if let Some(words) = self.memo.first_constants.get(&(buffer, row)) {
             return *words;
         }
+        // Some at the beginning, so that loops do not load them again; with too many the registers run out.
+        let early = self.memo.first_constants.len() < EARLY_ROWS && self.in_main();
+        let outer = self.w.hoist(early);
         let index = self.word(row);
         let parts = self.buffer_row(Slot::Constant(buffer), index);
         let vector = self.w.op(Op::CompositeConstruct, self.t.uvec4, &parts);
         for (k, word) in parts.into_iter().enumerate() {
             self.memo.parts.insert((vector, k as u32), word);
         }
-        self.memo.constants.insert((buffer, row), vector);
+        self.w.hoist(outer);
+        if early {
+            self.memo.first_constants.insert((buffer, row), vector);
+        } else {
+            self.memo.constants.insert((buffer, row), vector);
+        }
         vector
     }
 

@@ -5,8 +5,8 @@
 //! the reason: what the device lacks.
 //!
 //! ```text
-//! module     types, constants, blocks
-//! registers  registers as variables          lane       lane operations (an Algebra)
+//! module     types, constants, blocks            known      what was computed before
+//! registers  registers as variables          lane       lane operations (an Algebra), native, fused
 //! flow       statements, functions, barriers  memory     words: g[], UAVs, LDS, arrays, constants
 //! atomic     read-modify-write                texture    texels, samplers, formats
 //! ```
@@ -19,15 +19,17 @@ mod atomic;
 mod flow;
 mod format;
 mod fused;
+mod known;
 mod lane;
 pub mod launch;
 mod memory;
 mod module;
+mod native;
 mod registers;
 mod texture;
 mod uniform;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use rspirv::dr::Operand as Literal;
@@ -40,7 +42,7 @@ use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +106,40 @@ pub struct Assume {
     pub formats: Formats,
     /// All samplers have the default state: nearest, clamp to edge.
     pub default_samplers: bool,
+    /// Sizes of the bound surfaces.
+    pub surfaces: Surfaces,
+}
+
+/// What is known of the sizes of surfaces: which are equal, so that indices are computed once for all of them, and which
+/// cover the domain, so that a thread's own place needs no test. By default nothing is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Surfaces {
+    /// By place among the slots of the layout: 1 + the first place of the same width, height and pitch; 0: not known.
+    same: [u8; Surfaces::PLACES],
+    /// A bit for each place whose surface covers the domain.
+    covering: u32,
+}
+
+impl Surfaces {
+    /// Slots that are looked at; the others count as unknown.
+    pub const PLACES: usize = 32;
+    /// Nothing is known.
+    pub const UNKNOWN: Surfaces = Surfaces { same: [0; Surfaces::PLACES], covering: 0 };
+
+    /// From width, height and pitch of the resources, outputs and UAVs by place, and the end of the domain.
+    pub fn new(shapes: &[Option<[u32; 3]>], end: Option<[u64; 2]>) -> Self {
+        let mut this = Self::default();
+        for (k, shape) in shapes.iter().enumerate().take(Self::PLACES) {
+            let Some([width, height, _]) = shape else { continue };
+            if let Some(first) = shapes.iter().position(|other| other == shape) {
+                this.same[k] = 1 + first as u8;
+            }
+            if end.is_some_and(|[x, y]| x <= u64::from(*width) && y <= u64::from(*height)) {
+                this.covering |= 1 << k;
+            }
+        }
+        this
+    }
 }
 
 /// A class of formats.
@@ -234,6 +270,10 @@ struct Emitter<'a> {
     direct: bool,
     refused: Option<String>,
     uses_double: bool,
+    /// First rows of surfaces, and the first rows of surfaces of the same sizes.
+    same_size: HashMap<u32, u32>,
+    /// First rows of surfaces that cover the domain.
+    covering: HashSet<u32>,
     /// Variables of the entry point's interface.
     interface: Vec<Word>,
     /// The launch table.
@@ -298,6 +338,12 @@ impl<'a> Emitter<'a> {
         } else {
             exchange = words;
         }
+        let rows: Vec<u32> = layout.slots.values().copied().collect();
+        let known = assume.surfaces;
+        let same_size = rows.iter().zip(known.same).filter(|(_, same)| *same > 0);
+        let same_size = same_size.map(|(row, same)| (*row, rows[usize::from(same) - 1])).collect();
+        let covers = |k: &usize| known.covering >> k & 1 != 0;
+        let covering = (0..rows.len().min(Surfaces::PLACES)).filter(covers).map(|k| rows[k]).collect();
         let mut this = Self {
             program,
             target,
@@ -313,6 +359,8 @@ impl<'a> Emitter<'a> {
             direct: false,
             refused: None,
             uses_double: flow::uses_double(program),
+            same_size,
+            covering,
             interface: Vec::new(),
             table: 0,
             block: [0; 3],

@@ -5,6 +5,11 @@
 
 use std::collections::HashMap;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::known::Known;
+
 use rspirv::binary::Assemble;
 use rspirv::dr::{self, Instruction, Operand};
 use rspirv::spirv::{self, Capability, Decoration, MemoryAccess, Op, StorageClass, Word};
@@ -30,7 +35,78 @@ pub(super) enum Type {
 struct OpenFunction {
     function: dr::Function,
     variables: Vec<Instruction>,
+    /// What comes before everything else: values that do not depend on registers.
+    prologue: Vec<Instruction>,
+    /// Their ids: operations on these alone are moved there too.
+    fixed: FxHashSet<Word>,
+    /// Values of the prologue.
+    always: FxHashMap<Value, Word>,
+    /// Values known here.
+    values: Known<Value, Word>,
+    /// Everything goes to the prologue.
+    hoist: bool,
     block: Option<dr::Block>,
+}
+
+/// A computation without effect: instruction, type, whether it is kept from contraction, operands.
+type Value = (Op, Word, bool, SmallVec<[u32; 4]>);
+
+/// Whether an instruction depends on its operands alone.
+fn is_pure(op: Op) -> bool {
+    is_cheap(op)
+        || matches!(
+            op,
+            Op::UDiv
+                | Op::UMod
+                | Op::FDiv
+                | Op::UMulExtended
+                | Op::SMulExtended
+                | Op::IAddCarry
+                | Op::ISubBorrow
+                | Op::BitReverse
+                | Op::BitCount
+                | Op::FConvert
+                | Op::ExtInst
+        )
+}
+
+/// Pure, and not worth a condition.
+fn is_cheap(op: Op) -> bool {
+    matches!(
+        op,
+        Op::IAdd
+            | Op::ISub
+            | Op::IMul
+            | Op::FAdd
+            | Op::FSub
+            | Op::FMul
+            | Op::FNegate
+            | Op::BitwiseAnd
+            | Op::BitwiseOr
+            | Op::BitwiseXor
+            | Op::Not
+            | Op::ShiftLeftLogical
+            | Op::ShiftRightLogical
+            | Op::ShiftRightArithmetic
+            | Op::Select
+            | Op::IEqual
+            | Op::INotEqual
+            | Op::SLessThan
+            | Op::ULessThan
+            | Op::FOrdEqual
+            | Op::FOrdLessThan
+            | Op::FOrdLessThanEqual
+            | Op::LogicalAnd
+            | Op::LogicalOr
+            | Op::LogicalNot
+            | Op::ConvertSToF
+            | Op::ConvertUToF
+            | Op::ConvertFToS
+            | Op::Bitcast
+            | Op::CompositeConstruct
+            | Op::CompositeExtract
+            | Op::AccessChain
+    )
 }
 
 /// A module under construction.
@@ -40,7 +116,9 @@ pub(super) struct Writer {
     types: HashMap<Type, Word>,
     constants: HashMap<(Word, u64), Word>,
     /// Bits of 32-bit integer constants by id.
-    pub bits: HashMap<Word, u32>,
+    pub bits: FxHashMap<Word, u32>,
+    /// Types, constants and variables of the module.
+    globals: FxHashSet<Word>,
     open: Vec<OpenFunction>,
     pub glsl: Word,
 }
@@ -71,7 +149,8 @@ impl Writer {
             next: 2,
             types: HashMap::new(),
             constants: HashMap::new(),
-            bits: HashMap::new(),
+            bits: FxHashMap::default(),
+            globals: FxHashSet::default(),
             open: Vec::new(),
             glsl: 1,
         };
@@ -139,6 +218,7 @@ impl Writer {
     pub fn global(&mut self, op: Op, ty: Option<Word>, operands: Vec<Operand>) -> Word {
         let id = self.id();
         self.module.types_global_values.push(Instruction::new(op, ty, Some(id), operands));
+        self.globals.insert(id);
         id
     }
 
@@ -268,7 +348,16 @@ impl Writer {
         for (ty, id) in parameters.iter().zip(&ids) {
             body.parameters.push(Instruction::new(Op::FunctionParameter, Some(*ty), Some(*id), vec![]));
         }
-        self.open.push(OpenFunction { function: body, variables: Vec::new(), block: None });
+        self.open.push(OpenFunction {
+            function: body,
+            variables: Vec::new(),
+            prologue: Vec::new(),
+            fixed: FxHashSet::default(),
+            always: FxHashMap::default(),
+            values: Known::default(),
+            hoist: false,
+            block: None,
+        });
         let label = self.id();
         self.label(label);
         ids
@@ -278,8 +367,9 @@ impl Writer {
     pub fn end(&mut self) {
         let mut open = self.open.pop().expect("end() pairs with begin()");
         assert!(open.block.is_none(), "the last block of a function has a terminator");
+        drop_unread(&mut open.function, &mut open.variables);
         let first = &mut open.function.blocks[0].instructions;
-        first.splice(0..0, open.variables);
+        first.splice(0..0, open.variables.into_iter().chain(open.prologue));
         open.function.end = Some(Instruction::new(Op::FunctionEnd, None, None, vec![]));
         self.module.functions.push(open.function);
     }
@@ -316,8 +406,11 @@ impl Writer {
     }
 
     fn push(&mut self, instruction: Instruction) {
-        let block = self.open.last_mut().and_then(|open| open.block.as_mut()).expect("a block is open");
-        block.instructions.push(instruction);
+        let open = self.open.last_mut().expect("a function is open");
+        if open.hoist {
+            return open.prologue.push(instruction);
+        }
+        open.block.as_mut().expect("a block is open").instructions.push(instruction);
     }
 
     fn terminate(&mut self, instruction: Instruction) {
@@ -326,10 +419,106 @@ impl Writer {
         open.function.blocks.extend(open.block.take());
     }
 
-    /// An instruction with a result and id operands.
+    /// What is known now about values of the innermost open function.
+    pub fn mark(&self) -> usize {
+        self.open.last().map_or(0, |open| open.values.mark())
+    }
+
+    /// Knows again what was known then.
+    pub fn rewind(&mut self, mark: usize) {
+        if let Some(open) = self.open.last_mut() {
+            open.values.rewind(mark);
+        }
+    }
+
+    /// From now on everything goes, or no longer goes, to the beginning of the function. Only what does not depend on
+    /// control flow may. Returns how it was.
+    pub fn hoist(&mut self, on: bool) -> bool {
+        let open = self.open.last_mut().expect("a function is open");
+        std::mem::replace(&mut open.hoist, on)
+    }
+
+    /// An instruction with a result and id operands. What was computed before is not computed again.
     pub fn op(&mut self, op: Op, ty: Word, operands: &[Word]) -> Word {
+        if is_pure(op) {
+            return self.value(op, ty, false, operands, |operands| {
+                operands.iter().map(|id| Operand::IdRef(*id)).collect()
+            });
+        }
         let operands = operands.iter().map(|id| Operand::IdRef(*id)).collect();
         self.op_with(op, ty, operands)
+    }
+
+    /// The same for arithmetic that must not be contracted.
+    pub fn exact_op(&mut self, op: Op, ty: Word, operands: &[Word]) -> Word {
+        self.value(op, ty, true, operands, |operands| operands.iter().map(|id| Operand::IdRef(*id)).collect())
+    }
+
+    /// A value by its operands, of which literals only follow ids.
+    fn value(
+        &mut self,
+        op: Op,
+        ty: Word,
+        exact: bool,
+        operands: &[u32],
+        encode: impl FnOnce(&[u32]) -> Vec<Operand>,
+    ) -> Word {
+        let open = self.open.last_mut().expect("a function is open");
+        let key: Value = (op, ty, exact, SmallVec::from_slice(operands));
+        if let Some(id) = open.always.get(&key).copied().or_else(|| open.values.get(&key)) {
+            return id;
+        }
+        let id = self.next;
+        self.next += 1;
+        let ids = match op {
+            Op::CompositeExtract => &operands[..1],
+            Op::ExtInst => &operands[2..],
+            _ => operands,
+        };
+        let known = |id: &Word| open.fixed.contains(id) || self.globals.contains(id);
+        // What thread and place say is fixed, but not a reason to compute ahead of conditions.
+        let early = open.hoist || (is_cheap(op) && ids.iter().all(known));
+        let instruction = Instruction::new(op, Some(ty), Some(id), encode(operands));
+        if early {
+            open.prologue.push(instruction);
+            if ids.iter().all(known) {
+                open.fixed.insert(id);
+            }
+            open.always.insert(key, id);
+        } else {
+            open.values.insert(key, id);
+            self.push(instruction);
+        }
+        if exact {
+            self.decorate(id, Decoration::NoContraction, &[]);
+        }
+        id
+    }
+
+    /// Loads what nobody writes during a launch: the launch table and the thread's identifiers.
+    pub fn load_fixed(&mut self, ty: Word, pointer: Word) -> Word {
+        let open = self.open.last_mut().expect("a function is open");
+        let key: Value = (Op::Load, ty, false, SmallVec::from_slice(&[pointer]));
+        if let Some(id) = open.always.get(&key).copied().or_else(|| open.values.get(&key)) {
+            return id;
+        }
+        let id = self.next;
+        self.next += 1;
+        let instruction = Instruction::new(Op::Load, Some(ty), Some(id), vec![Operand::IdRef(pointer)]);
+        if open.fixed.contains(&pointer) {
+            // A row of the table.
+            open.fixed.insert(id);
+            open.always.insert(key, id);
+            open.prologue.push(instruction);
+        } else if self.globals.contains(&pointer) {
+            // An input variable.
+            open.always.insert(key, id);
+            open.prologue.push(instruction);
+        } else {
+            open.values.insert(key, id);
+            self.push(instruction);
+        }
+        id
     }
 
     /// An instruction with a result and any operands.
@@ -346,13 +535,19 @@ impl Writer {
     }
 
     pub fn glsl(&mut self, instruction: spirv::GlslStd450Op, ty: Word, operands: &[Word]) -> Word {
-        let mut all = vec![Operand::IdRef(self.glsl), Operand::LiteralExtInstInteger(instruction as u32)];
-        all.extend(operands.iter().map(|id| Operand::IdRef(*id)));
-        self.op_with(Op::ExtInst, ty, all)
+        let mut all: SmallVec<[u32; 6]> = SmallVec::from_slice(&[self.glsl, instruction as u32]);
+        all.extend_from_slice(operands);
+        self.value(Op::ExtInst, ty, false, &all, |all| {
+            let mut encoded = vec![Operand::IdRef(all[0]), Operand::LiteralExtInstInteger(all[1])];
+            encoded.extend(all[2..].iter().map(|id| Operand::IdRef(*id)));
+            encoded
+        })
     }
 
     pub fn extract(&mut self, ty: Word, composite: Word, index: u32) -> Word {
-        self.op_with(Op::CompositeExtract, ty, vec![Operand::IdRef(composite), Operand::LiteralBit32(index)])
+        self.value(Op::CompositeExtract, ty, false, &[composite, index], |all| {
+            vec![Operand::IdRef(all[0]), Operand::LiteralBit32(all[1])]
+        })
     }
 
     /// Loads; with an alignment through a device address.
@@ -409,5 +604,30 @@ impl Writer {
 
     pub fn return_value(&mut self, value: Word) {
         self.terminate(Instruction::new(Op::ReturnValue, None, None, vec![Operand::IdRef(value)]));
+    }
+}
+
+/// Removes variables of the function that nothing reads, with their stores.
+fn drop_unread(function: &mut dr::Function, variables: &mut Vec<Instruction>) {
+    let mut unread: FxHashSet<Word> = variables.iter().filter_map(|variable| variable.result_id).collect();
+    for instruction in function.blocks.iter().flat_map(|block| &block.instructions) {
+        let stored = instruction.class.opcode == Op::Store;
+        for operand in instruction.operands.iter().skip(usize::from(stored)) {
+            if let Operand::IdRef(id) = operand {
+                unread.remove(id);
+            }
+        }
+    }
+    if unread.is_empty() {
+        return;
+    }
+    variables.retain(|variable| !variable.result_id.is_some_and(|id| unread.contains(&id)));
+    for block in &mut function.blocks {
+        block.instructions.retain(|instruction| {
+            match (instruction.class.opcode, instruction.operands.first()) {
+                (Op::Store, Some(Operand::IdRef(pointer))) => !unread.contains(pointer),
+                _ => true,
+            }
+        });
     }
 }

@@ -8,25 +8,60 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rspirv::spirv::{StorageClass, Word};
 
+use super::known::Known;
 use super::{Emitter, flow};
 use crate::ir::{Block, Builtin, Function, MemoryInst, Operand, Program, Reg, StmtKind};
 use crate::isa::lane::Class;
 
 /// What is known at the current point. Everything here was computed in blocks that dominate it.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Memo {
-    pub registers: HashMap<Reg, Word>,
-    pub float: HashMap<Word, Word>,
-    pub halves: HashMap<Word, (Word, Word)>,
-    pub integer: HashMap<(Word, Word), Word>,
-    pub double: HashMap<(Word, Word), Word>,
-    pub rows: HashMap<Word, Word>,
-    pub parts: HashMap<(Word, u32), Word>,
-    pub bases: HashMap<(Word, u32), Word>,
-    pub constants: HashMap<(u32, u32), Word>,
+    pub registers: Known<Reg, Word>,
+    pub float: Known<Word, Word>,
+    pub halves: Known<Word, (Word, Word)>,
+    pub integer: Known<(Word, Word), Word>,
+    pub double: Known<(Word, Word), Word>,
+    pub parts: Known<(Word, u32), Word>,
+    pub constants: Known<(u32, u32), Word>,
+    /// The conditions of words that are all ones or 0.
+    pub truths: Known<Word, Word>,
+    /// Constant rows that are loaded at the beginning of the function.
+    pub first_constants: HashMap<(u32, u32), Word>,
+    /// Floats that say where the thread is: the whole number, and of which axis.
+    pub whole: HashMap<Word, (Word, u32)>,
+    /// Identifiers of the thread, computed at the beginning of the function.
     pub builtins: HashMap<Builtin, Word>,
-    /// Constants that drivers must not see, by bits.
-    pub hidden: HashMap<u32, Word>,
+}
+
+/// A state of the [`Memo`].
+#[derive(Clone, Copy)]
+pub(super) struct Mark([usize; 8], usize);
+
+impl Memo {
+    fn mark(&self) -> [usize; 8] {
+        [
+            self.registers.mark(),
+            self.float.mark(),
+            self.halves.mark(),
+            self.integer.mark(),
+            self.double.mark(),
+            self.parts.mark(),
+            self.constants.mark(),
+            self.truths.mark(),
+        ]
+    }
+
+    fn rewind(&mut self, mark: [usize; 8]) {
+        let [registers, float, halves, integer, double, parts, constants, truths] = mark;
+        self.registers.rewind(registers);
+        self.float.rewind(float);
+        self.halves.rewind(halves);
+        self.integer.rewind(integer);
+        self.double.rewind(double);
+        self.parts.rewind(parts);
+        self.constants.rewind(constants);
+        self.truths.rewind(truths);
+    }
 }
 
 /// Where registers live.
@@ -59,6 +94,17 @@ impl Registers {
 }
 
 impl Emitter<'_> {
+    /// What is known now.
+    pub fn mark(&self) -> Mark {
+        Mark(self.memo.mark(), self.w.mark())
+    }
+
+    /// Knows again what was known then, and nothing more.
+    pub fn rewind(&mut self, mark: Mark) {
+        self.memo.rewind(mark.0);
+        self.w.rewind(mark.1);
+    }
+
     fn variable(&mut self, register: Reg) -> Word {
         if let Some(variable) = self.registers.variables.get(&register) {
             return *variable;
@@ -82,7 +128,7 @@ impl Emitter<'_> {
 
     pub fn read(&mut self, register: Reg) -> Word {
         if let Some(value) = self.memo.registers.get(&register) {
-            return *value;
+            return value;
         }
         let variable = self.variable(register);
         let value = self.w.load(self.t.u32, variable, None);
@@ -99,7 +145,7 @@ impl Emitter<'_> {
     pub fn spill(&mut self) {
         for register in std::mem::take(&mut self.registers.dirty) {
             let variable = self.variable(register);
-            let mut value = self.memo.registers[&register];
+            let Some(mut value) = self.memo.registers.get(&register) else { continue };
             value = if self.registers.floats.contains(&register) {
                 self.hidden(value)
             } else {

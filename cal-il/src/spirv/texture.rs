@@ -3,7 +3,7 @@
 //! Filters are arithmetic here, not the device's samplers, so that all devices give the same bits. Coordinates are
 //! split into texel and fraction without ever rounding a sum that matters.
 
-use rspirv::spirv::{Op, Word};
+use rspirv::spirv::{GlslStd450Op as GLOp, Op, Word};
 
 use super::format::Element;
 use super::launch::Slot;
@@ -25,6 +25,8 @@ pub(super) struct Surface {
     pub fill: Word,
     /// Always bound.
     pub bound: bool,
+    /// Contains the domain.
+    pub covers: bool,
 }
 
 /// One axis of a coordinate on its way to a texel.
@@ -33,6 +35,10 @@ struct Axis {
     size: Word,
     offset: i8,
     wrap: Option<Word>,
+    /// 0: columns, 1: rows.
+    number: u32,
+    /// The surface contains the domain.
+    covers: bool,
 }
 
 /// A texel index, and whether it is inside; `None` = always.
@@ -56,12 +62,17 @@ impl Emitter<'_> {
 
     fn surface_of(&mut self, row: Word, bound: bool) -> Surface {
         let one = self.word(1);
-        let second = match self.w.bits.get(&row) {
-            Some(row) => *row + 1,
-            None => 0,
+        let number = self.w.bits.get(&row).copied();
+        let second = match number {
+            Some(row) => self.w.word(row + 1),
+            None => self.iadd(row, one),
         };
-        let second = if second > 0 { self.w.word(second) } else { self.iadd(row, one) };
-        let (head, shape) = (self.row(row), self.row(second));
+        // Surfaces of the same sizes share the words that say so, and thereby everything computed from them.
+        let sizes = match number.and_then(|row| self.same_size.get(&row)) {
+            Some(row) => self.w.word(row + 1),
+            None => second,
+        };
+        let (head, second, sizes) = (self.row(row), self.row(second), self.row(sizes));
         let words = self.head_words(head);
         let super::memory::Place::Address(address) = words.place else {
             unreachable!("surfaces have addresses")
@@ -70,11 +81,12 @@ impl Emitter<'_> {
             address,
             words: words.limit,
             format: self.part(head, 3),
-            width: self.part(shape, 0),
-            height: self.part(shape, 1),
-            pitch: self.part(shape, 2),
-            fill: self.part(shape, 3),
+            width: self.part(sizes, 0),
+            height: self.part(sizes, 1),
+            pitch: self.part(sizes, 2),
+            fill: self.part(second, 3),
             bound,
+            covers: number.is_some_and(|row| self.covering.contains(&row)),
         }
     }
 
@@ -201,9 +213,14 @@ impl Emitter<'_> {
         self.when(inside, |e| e.store_element_of(&surface, element, words));
     }
 
-    /// Stores at column `x`, row `y` of the surface at a row of the launch table, if that is inside.
+    /// Stores at column `x`, row `y` of the domain, in the surface at a row of the launch table, if that is inside.
     pub fn store_texel(&mut self, row: u32, x: Word, y: Option<Word>, words: [Word; 4]) {
         let surface = self.surface_at(row);
+        if let (true, Some(y)) = (surface.covers, y) {
+            let start = self.imul(y, surface.pitch);
+            let element = self.iadd(start, x);
+            return self.store_element_of(&surface, element, words);
+        }
         let mut inside = self.ult(x, surface.width);
         let mut element = x;
         if let Some(y) = y {
@@ -403,6 +420,11 @@ impl Emitter<'_> {
 
     /// The texel index of one axis with the nearest filter.
     fn nearest(&mut self, axis: &Axis, unnormalized: bool) -> Texel {
+        if axis.wrap.is_none() && unnormalized && axis.offset % 2 == 0 {
+            if let Some(index) = self.texel_of(axis) {
+                return (index, None);
+            }
+        }
         let v = self.denormalized(axis.coord, axis.size, unnormalized);
         let (index, _) = self.split(v, axis.offset.into(), false);
         match axis.wrap {
@@ -416,6 +438,46 @@ impl Emitter<'_> {
                 (self.select(high, last, index), None)
             }
         }
+    }
+
+    /// The texel of an axis clamped to the edge, where the coordinate is the thread's place, or in native mode.
+    fn texel_of(&mut self, axis: &Axis) -> Option<Word> {
+        let (zero, one) = (self.word(0), self.word(1));
+        let last = self.isub(axis.size, one);
+        let steps = axis.offset / 2;
+        let index = match self.memo.whole.get(&axis.coord).copied() {
+            Some((index, of)) if steps == 0 && axis.covers && of == axis.number => return Some(index),
+            Some((index, _)) if steps == 0 => {
+                let outer = self.w.hoist(self.in_main());
+                let index = self.glsl_word(GLOp::UMin, &[index, last]);
+                self.w.hoist(outer);
+                return Some(index);
+            }
+            Some((index, _)) => index,
+            None if self.target.mode == Mode::Native => {
+                // Within what an integer holds; the device gives something negative or 0 for the rest.
+                let far = self.word(0x4EFF_FFFF);
+                let near = self.glsl_float(GLOp::FMin, &[axis.coord, far]);
+                let floor = self.glsl_float(GLOp::Floor, &[near]);
+                self.ftoi_raw(floor)
+            }
+            None => return None,
+        };
+        let index = match steps {
+            0 => index,
+            _ => {
+                // The sum must not wrap below.
+                let index = if steps < 0 { self.glsl_word(GLOp::SMax, &[index, zero]) } else { index };
+                let steps = self.word(i32::from(steps) as u32);
+                self.iadd(index, steps)
+            }
+        };
+        let index = self.glsl_word(GLOp::SMax, &[index, zero]);
+        Some(self.glsl_word(GLOp::UMin, &[index, last]))
+    }
+
+    fn glsl_word(&mut self, op: GLOp, words: &[Word]) -> Word {
+        self.w.glsl(op, self.t.u32, words)
     }
 
     /// Corner texel and fraction of one axis with the linear filter.
@@ -459,6 +521,8 @@ impl Emitter<'_> {
             size: if k == 0 { surface.width } else { surface.height },
             offset: offset[k],
             wrap: state.map(|(_, s)| s[k + 1]),
+            number: k as u32,
+            covers: surface.covers,
         });
         let words = match state {
             None => self.sample_nearest(&surface, &axes, flat, unnormalized, None),
@@ -500,17 +564,17 @@ impl Emitter<'_> {
         let [then, otherwise, merge] = [0; 3].map(|_| self.w.id());
         self.w.selection_merge(merge);
         self.w.branch_if(condition, then, otherwise);
-        let memo = self.memo.clone();
+        let mark = self.mark();
         self.w.label(then);
         let a = yes(self);
         let a_end = self.w.current();
         self.w.branch(merge);
-        self.memo = memo.clone();
+        self.rewind(mark);
         self.w.label(otherwise);
         let b = no(self);
         let b_end = self.w.current();
         self.w.branch(merge);
-        self.memo = memo;
+        self.rewind(mark);
         self.w.label(merge);
         let u32 = self.t.u32;
         std::array::from_fn(|k| self.w.op(Op::Phi, u32, &[a[k], a_end, b[k], b_end]))
@@ -674,7 +738,14 @@ impl Emitter<'_> {
         let sides = [0, 1].map(|k| {
             let size = if k == 0 { surface.width } else { surface.height };
             let mode = state.map_or(edge, |(_, s)| s[k + 1]);
-            let axis = Axis { coord: coords[k], size, offset: offset[k], wrap: Some(mode) };
+            let axis = Axis {
+                coord: coords[k],
+                size,
+                offset: offset[k],
+                wrap: Some(mode),
+                number: k as u32,
+                covers: false,
+            };
             let (mut first, _) = self.corner(&axis, unnormalized);
             if let Some(added) = added {
                 first = self.iadd(first, added[k]);

@@ -91,8 +91,9 @@ pub fn bound(operation: &str) -> Bound {
 /// with a common start comes first.
 ///
 /// Vulkan asks for 2.5 ulp in quotients, 2 in reciprocal roots, 3 + 2 |x| in exp2; a root may be the quotient of 1 by
-/// the reciprocal root; a fused multiply-add may round its product, here below 256, on its own.
-const BOUNDS: [(&str, u64, f32); 14] = [
+/// the reciprocal root; a fused multiply-add may round its product, here below 256, on its own, and `mad` may be one. A
+/// dot product is up to three of these with sums below 1024.
+const BOUNDS: [(&str, u64, f32); 19] = [
     ("div", 3, 0.0),
     ("rcp", 3, 0.0),
     ("rsq", 2, 0.0),
@@ -106,6 +107,11 @@ const BOUNDS: [(&str, u64, f32); 14] = [
     ("pow", 600, 0.0),
     ("lit", 600, 0.0),
     ("fma", 1, 1.0 / 65536.0),
+    ("mad", 1, 1.0 / 65536.0),
+    ("dp2add", 1, 1.0 / 4096.0),
+    ("dp2", 1, 1.0 / 4096.0),
+    ("dp3", 1, 1.0 / 4096.0),
+    ("dp4", 1, 1.0 / 4096.0),
     ("reflect_normalize", 8, 1.0 / 4096.0),
 ];
 

@@ -1,0 +1,48 @@
+//! Native mode: lane operations that are the device's own instruction.
+//!
+//! They agree with the documented result on ordinary values, up to the bounds in `docs/conformance.md`; nothing is promised of
+//! denormals, infinities and NaNs. So the rule that zero times anything is zero needs no code, and `mad` leaves the
+//! driver free to round once. Sums and products that the program wrote as such are never contracted.
+
+use rspirv::spirv::{GlslStd450Op as GLOp, Op, Word};
+
+use super::Emitter;
+use crate::isa::LaneOp;
+
+impl Emitter<'_> {
+    /// The operation by an instruction or two of the device; `None` if there are none.
+    pub(super) fn native(&mut self, op: LaneOp, words: &[Word]) -> Option<(Word, Option<Word>)> {
+        let one = match op {
+            LaneOp::Exp => self.glsl_float(GLOp::Exp2, words),
+            LaneOp::Neg => self.free_float(Op::FNegate, words),
+            LaneOp::Abs => self.glsl_float(GLOp::FAbs, words),
+            LaneOp::Sub => self.float_op(Op::FSub, words),
+            LaneOp::Mul | LaneOp::MulIeee => self.float_op(Op::FMul, words),
+            LaneOp::Mad | LaneOp::MadIeee => {
+                let product = self.free_float(Op::FMul, &words[..2]);
+                self.free_float(Op::FAdd, &[product, words[2]])
+            }
+            LaneOp::Min => self.glsl_float(GLOp::FMin, words),
+            LaneOp::Max => self.glsl_float(GLOp::FMax, words),
+            LaneOp::MinIeee => self.glsl_float(GLOp::NMin, words),
+            LaneOp::MaxIeee => self.glsl_float(GLOp::NMax, words),
+            LaneOp::Clamp => {
+                let raised = self.glsl_float(GLOp::FMax, &words[..2]);
+                self.glsl_float(GLOp::FMin, &[raised, words[2]])
+            }
+            LaneOp::Floor => self.glsl_float(GLOp::Floor, words),
+            LaneOp::Ceil => self.glsl_float(GLOp::Ceil, words),
+            LaneOp::Trunc => self.glsl_float(GLOp::Trunc, words),
+            LaneOp::RoundNearest => self.glsl_float(GLOp::RoundEven, words),
+            _ => return None,
+        };
+        Some((one, None))
+    }
+
+    /// An instruction on floats that may be contracted.
+    fn free_float(&mut self, op: Op, words: &[Word]) -> Word {
+        let arguments: Vec<Word> = words.iter().map(|word| self.as_float(*word)).collect();
+        let float = self.w.op(op, self.t.f32, &arguments);
+        self.as_word(float)
+    }
+}
