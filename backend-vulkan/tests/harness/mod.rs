@@ -7,7 +7,7 @@ use backend_cpu::CpuBackend;
 use backend_vulkan::{Options, Vulkan};
 use cal_hal::{
     Backend, Bindings, Command, Device, DeviceOptions, DomainParam, Error, Extent, FloatMode, Format, Heap,
-    MemoryRequest, Sampler, Surface,
+    Kernel, MemoryRequest, Sampler, Surface,
 };
 use cal_il::inst::{Dimension, Interface, PositionKind, Resource, Stage};
 use cal_il::ir::{
@@ -155,9 +155,23 @@ impl Case {
 /// Writable memory after a run, by name.
 pub type Outcome = Vec<(String, Vec<u32>)>;
 
-/// Runs a case on a device.
-pub fn run(device: &dyn Device, program: &Arc<Program>, case: &Case) -> Result<Outcome, Error> {
+/// Runs a case on a device, as often as asked, each time in fresh memory.
+pub fn run(
+    device: &dyn Device,
+    program: &Arc<Program>,
+    case: &Case,
+    launches: u32,
+) -> Result<Vec<Outcome>, Error> {
     let kernel = device.load(program.clone())?;
+    (0..launches).map(|_| launch(device, program, kernel.clone(), case)).collect()
+}
+
+fn launch(
+    device: &dyn Device,
+    program: &Program,
+    kernel: Arc<dyn Kernel>,
+    case: &Case,
+) -> Result<Outcome, Error> {
     let mut words = Words(case.seed);
     let mut surface =
         |bytes: u64, format: Format, width: u32, height: u32, fill: bool| -> Result<Surface, Error> {
@@ -234,22 +248,24 @@ pub fn difference(name: &str, case: &Case) -> String {
             *block = size;
         }
     }
-    compare(name, &program, &case)
+    // The second launch may have a pipeline that knows sizes.
+    compare(name, &program, &case, 2)
 }
 
 /// [`difference`] of a program.
-fn compare(name: &str, program: &Arc<Program>, case: &Case) -> String {
+fn compare(name: &str, program: &Arc<Program>, case: &Case, launches: u32) -> String {
     log::info!("{name} on the CPU");
-    let expected = match run(&**cpu(), program, case) {
-        Ok(expected) => expected,
+    let expected = match run(&**cpu(), program, case, 1) {
+        Ok(mut expected) => expected.remove(0),
         Err(error) => return format!("{name}: the CPU: {error}"),
     };
     let mut text = String::new();
     for (device, vulkan) in devices() {
         log::info!("{name} on {device}");
-        match run(&**vulkan, program, case) {
+        match run(&**vulkan, program, case, launches) {
             Ok(found) => {
-                for ((what, a), (_, b)) in expected.iter().zip(&found) {
+                let pairs = found.iter().flat_map(|found| expected.iter().zip(found));
+                for ((what, a), (_, b)) in pairs {
                     let wrong: Vec<usize> = (0..a.len()).filter(|k| a[*k] != b[*k]).collect();
                     if let Some(k) = wrong.first() {
                         text += &format!(
@@ -339,5 +355,5 @@ pub fn lane_difference(op: LaneOp, words: usize, pairs: bool) -> String {
     if pairs {
         case.fill = Words::half_of_quad;
     }
-    compare(op.name(), &Arc::new(program), &case)
+    compare(op.name(), &Arc::new(program), &case, 1)
 }
