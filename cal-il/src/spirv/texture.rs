@@ -455,9 +455,10 @@ impl Emitter<'_> {
             }
             Some((index, _)) => index,
             None if self.target.mode == Mode::Native => {
-                // Within what an integer holds; the device gives something negative or 0 for the rest.
-                let far = self.word(0x4EFF_FFFF);
-                let near = self.glsl_float(GLOp::FMin, &[axis.coord, far]);
+                // Within what an integer holds, offsets included; NaN is the first texel.
+                let (least, most) = (self.word(0xCE80_0000), self.word(0x4EFF_FFFF));
+                let known = self.glsl_float(GLOp::NMax, &[axis.coord, least]);
+                let near = self.glsl_float(GLOp::NMin, &[known, most]);
                 let floor = self.glsl_float(GLOp::Floor, &[near]);
                 self.ftoi_raw(floor)
             }
