@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use cal::{Domain, Format, Module, Place};
-use cal_il::spirv::{Assume, Formats, Mode, Surfaces, Target};
+use cal_il::spirv::{Assume, Formats, Mode, Target};
 
 use crate::case::{Buffer, Case, Step, Threads, Unit};
 use crate::cuda::Cuda;
@@ -196,31 +196,6 @@ pub fn long_kernel(count: usize) -> String {
     text
 }
 
-fn target() -> Target {
-    Target {
-        mode: Mode::Native,
-        float64: true,
-        int64: true,
-        int64_atomics: true,
-        int64_shared_atomics: true,
-        rte32: true,
-        rte64: true,
-        nan_preserve32: true,
-        nan_preserve64: true,
-        denorm_preserve32: false,
-        denorm_preserve64: false,
-        gradual32: true,
-        exact64: true,
-        fused64: true,
-        divides64: true,
-        roots64: true,
-        max_group: 1024,
-        max_group_size: [1024, 1024, 64],
-        max_shared: 49152,
-        max_uniform: 65536,
-    }
-}
-
 /// Text to program and program to SPIR-V: bytes of the text, and the times.
 pub fn front_end(effort: Effort) -> Result<(usize, Vec<Series>)> {
     let text = long_kernel(1000);
@@ -229,8 +204,8 @@ pub fn front_end(effort: Effort) -> Result<(usize, Vec<Series>)> {
     };
     let program = compiled(&text)?;
     let checked = cal_il::front(text.as_bytes()).map_err(|p| format!("{} problems", p.len()))?;
-    let assume = Assume { formats: Formats::FourWords, default_samplers: true, surfaces: Surfaces::UNKNOWN };
-    let target = target();
+    let assume = Assume { formats: Formats::FourWords, default_samplers: true, ..Assume::NOTHING };
+    let target = Target { denorm_preserve32: false, denorm_preserve64: false, ..Target::full(Mode::Native) };
     cal_il::spirv::emit(&program, &target, assume)?;
     let mut stages: Vec<Timed<'_>> = vec![
         (

@@ -8,32 +8,11 @@ use std::process::{Command, Stdio};
 use cal_il::inst::{Interface, Stage};
 use cal_il::ir::{Function, LaneInst, LaneOp, Operand, Output, Program, Stmt, StmtKind};
 use cal_il::isa::lane::Class;
-use cal_il::spirv::{Assume, Formats, Mode, Module, Surfaces, Target, Unsupported, emit};
+use cal_il::spirv::{Assume, Formats, Mode, Module, Target, Unsupported, emit};
 
 /// A device with everything.
 fn rich(mode: Mode) -> Target {
-    Target {
-        mode,
-        float64: true,
-        int64: true,
-        int64_atomics: true,
-        int64_shared_atomics: true,
-        rte32: true,
-        rte64: true,
-        nan_preserve32: true,
-        nan_preserve64: true,
-        denorm_preserve32: true,
-        denorm_preserve64: true,
-        gradual32: true,
-        exact64: true,
-        fused64: true,
-        divides64: true,
-        roots64: true,
-        max_group: 1024,
-        max_group_size: [1024, 1024, 64],
-        max_shared: 49152,
-        max_uniform: 65536,
-    }
+    Target { max_group_size: [1024, 1024, 64], max_shared: 49152, ..Target::full(mode) }
 }
 
 /// A device with the least that takes part.
@@ -60,13 +39,10 @@ fn poor() -> Target {
     }
 }
 
-/// Nothing about sizes.
-const UNKNOWN: Surfaces = Surfaces::UNKNOWN;
-
 const ASSUMPTIONS: [Assume; 3] = [
-    Assume { formats: Formats::FourWords, default_samplers: true, surfaces: UNKNOWN },
-    Assume { formats: Formats::Words, default_samplers: true, surfaces: UNKNOWN },
-    Assume { formats: Formats::Any, default_samplers: false, surfaces: UNKNOWN },
+    Assume { formats: Formats::FourWords, default_samplers: true, ..Assume::NOTHING },
+    Assume { formats: Formats::Words, default_samplers: true, ..Assume::NOTHING },
+    Assume::NOTHING,
 ];
 
 /// What the validator says against a module; `None` if there is no validator.

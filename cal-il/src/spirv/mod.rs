@@ -90,6 +90,34 @@ pub struct Target {
     pub max_uniform: u32,
 }
 
+impl Target {
+    /// A device that can do everything, with the limits of a large one.
+    pub const fn full(mode: Mode) -> Self {
+        Self {
+            mode,
+            float64: true,
+            int64: true,
+            int64_atomics: true,
+            int64_shared_atomics: true,
+            rte32: true,
+            rte64: true,
+            nan_preserve32: true,
+            nan_preserve64: true,
+            denorm_preserve32: true,
+            denorm_preserve64: true,
+            gradual32: true,
+            exact64: true,
+            fused64: true,
+            divides64: true,
+            roots64: true,
+            max_group: 1024,
+            max_group_size: [1024; 3],
+            max_shared: 65536,
+            max_uniform: 65536,
+        }
+    }
+}
+
 /// Exactness of float operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
@@ -118,6 +146,12 @@ pub struct Surfaces {
     same: [u8; Surfaces::PLACES],
     /// A bit for each place whose surface covers the domain.
     covering: u32,
+}
+
+impl Assume {
+    /// Holds for every launch.
+    pub const NOTHING: Assume =
+        Assume { formats: Formats::Any, default_samplers: false, surfaces: Surfaces::UNKNOWN };
 }
 
 impl Surfaces {

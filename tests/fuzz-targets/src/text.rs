@@ -3,7 +3,7 @@
 use arbitrary::Unstructured;
 use cal_il::diagnostic::{Severity, render};
 use cal_il::ir::validate::validate;
-use cal_il::spirv::{self, Assume, Formats, Mode};
+use cal_il::spirv::{self, Assume, Mode, Target};
 
 use crate::generate;
 
@@ -51,33 +51,6 @@ fn check(text: &[u8]) {
     }
     for mode in [Mode::Faithful, Mode::Native] {
         // What a device cannot do is refused, which is all right.
-        let _ =
-            spirv::emit(&program, &device(mode), Assume { formats: Formats::Any, default_samplers: false });
-    }
-}
-
-/// A device that can do everything.
-fn device(mode: Mode) -> spirv::Target {
-    spirv::Target {
-        mode,
-        float64: true,
-        int64: true,
-        int64_atomics: true,
-        int64_shared_atomics: true,
-        rte32: true,
-        rte64: true,
-        nan_preserve32: true,
-        nan_preserve64: true,
-        denorm_preserve32: true,
-        denorm_preserve64: true,
-        gradual32: true,
-        exact64: true,
-        fused64: true,
-        divides64: true,
-        roots64: true,
-        max_group: 1024,
-        max_group_size: [1024; 3],
-        max_shared: 65536,
-        max_uniform: 65536,
+        let _ = spirv::emit(&program, &Target::full(mode), Assume::NOTHING);
     }
 }
