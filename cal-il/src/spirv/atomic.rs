@@ -75,9 +75,12 @@ impl Emitter<'_> {
             None => within,
         });
         let inside = inside.unwrap_or(within);
-        let old = self.when_else_zero(inside, |e| {
-            let pointer = e.pointer_to(words, index);
-            e.word_atomic(op, words, pointer, s, s2)
+        let old = self.when_else_zero(inside, |e| match words.place {
+            Place::Pairs => e.half_atomic(op, words, index, s, s2),
+            Place::Address(_) | Place::Group => {
+                let pointer = e.pointer_to(words, index);
+                e.word_atomic(op, words, pointer, s, s2)
+            }
         });
         if let Some(dst) = dst {
             self.write(dst, old);
@@ -145,10 +148,25 @@ impl Emitter<'_> {
         self.w.load(ty, variable, None)
     }
 
-    /// The new value for old value `m`, of the operations that no instruction does.
+    /// The new value for old value `m`.
     fn new_word(&mut self, op: AtomicOp, m: Word, s: Word, s2: Word) -> Word {
+        use crate::isa::lane::int;
         let (zero, one) = (self.word(0), self.word(1));
         match op {
+            AtomicOp::Add => self.iadd(m, s),
+            AtomicOp::Sub => self.isub(m, s),
+            AtomicOp::Min => int::imin(self, m, s),
+            AtomicOp::Max => int::imax(self, m, s),
+            AtomicOp::UMin => int::umin(self, m, s),
+            AtomicOp::UMax => int::umax(self, m, s),
+            AtomicOp::And => self.and(m, s),
+            AtomicOp::Or => self.or(m, s),
+            AtomicOp::Xor => self.xor(m, s),
+            AtomicOp::CmpXchg => {
+                let same = self.ieq(m, s2);
+                self.select(same, s, m)
+            }
+            AtomicOp::Xchg => s,
             AtomicOp::RSub => self.isub(s, m),
             AtomicOp::Inc => {
                 let (more, below) = (self.iadd(m, one), self.ult(m, s));
@@ -165,7 +183,6 @@ impl Emitter<'_> {
                 let kept = self.and(m, keep);
                 self.or(kept, s2)
             }
-            _ => s,
         }
     }
 
@@ -180,21 +197,20 @@ impl Emitter<'_> {
         lo: Option<Reg>,
         hi: Option<Reg>,
     ) {
-        let address = match words.place {
-            Place::Address(address) if self.target.int64_atomics && self.target.int64 => address,
-            place => {
-                self.refuse(match place {
-                    Place::Address(_) => "the device has no 64-bit atomics",
-                    // Group memory is an array of words.
-                    _ => "64-bit atomics on group memory are not supported",
-                });
-                // Later statements read the results all the same.
-                let zero = self.word(0);
-                return lo.into_iter().chain(hi).for_each(|register| self.write(register, zero));
-            }
+        let able = match words.place {
+            Place::Address(_) => self.target.int64_atomics,
+            Place::Group | Place::Pairs => self.target.int64_shared_atomics,
         };
-        self.w.capability(Capability::Int64Atomics);
-        let (one, zero) = (self.word(1), self.word(0));
+        if !able || !self.target.int64 {
+            self.refuse(match words.place {
+                Place::Address(_) => "the device has no 64-bit atomics",
+                Place::Group | Place::Pairs => "the device has no 64-bit atomics on group memory (LDS)",
+            });
+            // Later statements read the results all the same.
+            let zero = self.word(0);
+            return lo.into_iter().chain(hi).for_each(|register| self.write(register, zero));
+        }
+        let one = self.word(1);
         let last = self.iadd(index, one);
         let inside = self.ult(last, words.limit);
         let u64 = self.w.ty(Type::U64);
@@ -208,26 +224,12 @@ impl Emitter<'_> {
             None => index,
         };
         let pair = self.shr(index, one);
-        let pointer = self.wide_pointer(address, pair);
-        let (scope, relaxed) = (self.word(Self::scope(words) as u32), zero);
-        let wide = |e: &mut Self, [lo, hi]: [Word; 2]| {
-            let pair = e.w.op(Op::CompositeConstruct, e.t.uvec2, &[lo, hi]);
-            e.w.op(Op::Bitcast, u64, &[pair])
+        let pointer = match words.place {
+            Place::Address(address) => self.wide_pointer(address, pair),
+            Place::Group | Place::Pairs => self.pair_pointer(pair),
         };
-        let (s, s2) = (wide(self, src), wide(self, src2));
-        let old = match (direct(op), op) {
-            (Some(op), _) => self.w.op(op, u64, &[pointer, scope, relaxed, s]),
-            (None, AtomicOp::CmpXchg) => {
-                self.w.op(Op::AtomicCompareExchange, u64, &[pointer, scope, relaxed, relaxed, s, s2])
-            }
-            _ => {
-                let first = self.w.op(Op::AtomicLoad, u64, &[pointer, scope, relaxed]);
-                self.exchange_loop(u64, first, |e, m| {
-                    let new = e.new_quad(op, m, s, s2);
-                    e.w.op(Op::AtomicCompareExchange, u64, &[pointer, scope, relaxed, relaxed, new, m])
-                })
-            }
-        };
+        let [s, s2] = [src, src2].map(|[lo, hi]| Quad::Words(lo, hi));
+        let old = self.pair_exchange(op, words, pointer, s, s2);
         self.rewind(mark);
         let end = self.w.current();
         self.w.branch(merge);
@@ -239,6 +241,61 @@ impl Emitter<'_> {
             if let Some(register) = register {
                 self.write(register, word);
             }
+        }
+    }
+
+    /// An atomic on a pair; the old value.
+    fn pair_exchange(&mut self, op: AtomicOp, words: Words, pointer: Word, s: Quad, s2: Quad) -> Word {
+        self.w.capability(Capability::Int64Atomics);
+        let u64 = self.w.ty(Type::U64);
+        let (scope, relaxed) = (self.word(Self::scope(words) as u32), self.word(0));
+        let [value, second] = [s, s2].map(|q| self.integer(q));
+        match (direct(op), op) {
+            (Some(op), _) => self.w.op(op, u64, &[pointer, scope, relaxed, value]),
+            (None, AtomicOp::CmpXchg) => {
+                let operands = [pointer, scope, relaxed, relaxed, value, second];
+                self.w.op(Op::AtomicCompareExchange, u64, &operands)
+            }
+            _ => {
+                let first = self.w.op(Op::AtomicLoad, u64, &[pointer, scope, relaxed]);
+                self.exchange_loop(u64, first, |e, m| {
+                    let new = e.new_quad(op, m, value, second);
+                    e.w.op(Op::AtomicCompareExchange, u64, &[pointer, scope, relaxed, relaxed, new, m])
+                })
+            }
+        }
+    }
+
+    /// An atomic on a word of a pair in group memory; the old value.
+    fn half_atomic(&mut self, op: AtomicOp, words: Words, index: Word, s: Word, s2: Word) -> Word {
+        self.w.capability(Capability::Int64Atomics);
+        let u64 = self.w.ty(Type::U64);
+        let (scope, relaxed) = (self.word(Self::scope(words) as u32), self.word(0));
+        let (pointer, odd) = self.half_pointer(words, index);
+        let first = self.w.op(Op::AtomicLoad, u64, &[pointer, scope, relaxed]);
+        let old = self.exchange_loop(u64, first, |e, m| {
+            let [low, high] = [e.lo(Quad::Integer(m)), e.hi(Quad::Integer(m))];
+            let word = e.select(odd, high, low);
+            let new = e.new_word(op, word, s, s2);
+            let (low, high) = (e.select(odd, low, new), e.select(odd, new, high));
+            let new = e.integer(Quad::Words(low, high));
+            e.w.op(Op::AtomicCompareExchange, u64, &[pointer, scope, relaxed, relaxed, new, m])
+        });
+        let [low, high] = [self.lo(Quad::Integer(old)), self.hi(Quad::Integer(old))];
+        self.select(odd, high, low)
+    }
+
+    /// Ands, then ors, a word of a pair in group memory.
+    pub fn half_bitwise(&mut self, words: Words, index: Word, keep: Word, set: Word) {
+        self.w.capability(Capability::Int64Atomics);
+        let u64 = self.w.ty(Type::U64);
+        let (scope, relaxed) = (self.word(Self::scope(words) as u32), self.word(0));
+        let (pointer, odd) = self.half_pointer(words, index);
+        let (zero, ones) = (self.word(0), self.word(u32::MAX));
+        for (op, word, other) in [(Op::AtomicAnd, keep, ones), (Op::AtomicOr, set, zero)] {
+            let (low, high) = (self.select(odd, other, word), self.select(odd, word, other));
+            let value = self.integer(Quad::Words(low, high));
+            self.w.op(op, u64, &[pointer, scope, relaxed, value]);
         }
     }
 

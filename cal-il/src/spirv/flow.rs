@@ -90,6 +90,13 @@ pub(super) fn exchanges(program: &Program) -> bool {
     })
 }
 
+/// Whether there are 64-bit atomics on LDS: then its blocks are pairs of words.
+pub(super) fn pairs(program: &Program) -> bool {
+    any(program, &mut |kind| {
+        matches!(kind, StmtKind::Memory(MemoryInst::Atomic { space: Space::Lds(_), wide: Some(_), .. }))
+    })
+}
+
 /// Whether the program orders global memory between threads.
 pub(super) fn orders_memory(program: &Program) -> bool {
     any(program, &mut |kind| match kind {
@@ -171,6 +178,9 @@ impl Emitter<'_> {
             self.flow.parted = n != 0;
             self.flow.main = n == 0;
             self.w.begin(function, void, &[]);
+            if n == 0 {
+                self.start_registers();
+            }
             self.block(&program.functions[n].body);
             if self.w.reachable() {
                 self.spill();
@@ -256,8 +266,19 @@ impl Emitter<'_> {
         let more = self.ult(at, end);
         self.w.branch_if(more, body, merge);
         self.w.label(body);
-        let (pointer, zero) = (self.shared_pointer(at), self.word(0));
-        self.w.store(pointer, zero, None);
+        let zero = self.word(0);
+        if self.shared.is_some() {
+            let pointer = self.shared_pointer(at);
+            self.w.store(pointer, zero, None);
+        }
+        if self.pairs.is_some() {
+            let (limit, quad) = (self.word(self.lds_words / 2), self.w.quad(0));
+            let more = self.ult(at, limit);
+            self.when(more, |e| {
+                let pointer = e.pair_pointer(at);
+                e.w.store(pointer, quad, None);
+            });
+        }
         self.w.branch(next);
         self.w.label(next);
         let at = self.iadd(at, threads);
@@ -666,10 +687,13 @@ impl Emitter<'_> {
     }
 
     /// Component of a launch identifier.
-    fn launch_id(&mut self, builtin: BuiltIn, component: u32) -> Word {
+    pub fn launch_id(&mut self, builtin: BuiltIn, component: u32) -> Word {
         let variable = self.input(builtin);
+        let outer = self.w.hoist(true);
         let value = self.w.load_fixed(self.t.uvec3, variable);
-        self.part(value, component)
+        let part = self.part(value, component);
+        self.w.hoist(outer);
+        part
     }
 
     /// Column (0) or row (1) of the pixel in its domain.

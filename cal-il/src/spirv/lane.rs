@@ -3,10 +3,12 @@
 //! In faithful mode nothing here depends on what a driver may choose: additions, multiplications and conversions
 //! are correctly rounded and uncontracted, comparisons that must see denormals are integer comparisons, and where
 //! a device flushes denormals the one case in which that differs from flushing afterwards is put right. Some
-//! drivers take x + 0 for x and 0 · x for 0, which loses −0 and NaN: constants 0 and 1 come to sums and products
-//! by way of a word of the launch table that is 0.
+//! drivers take x + 0 for x and 0 · x for 0, which loses −0 and NaN, and find such zeros by following constants and
+//! registers that nothing wrote: what a driver might know comes to sums and products joined by `or` with a word of
+//! the launch table that is 0.
 
-use rspirv::spirv::{Capability, GlslStd450Op as GLOp, Op, Word};
+use rspirv::spirv::{BuiltIn, Capability, GlslStd450Op as GLOp, Op, Word};
+use smallvec::SmallVec;
 
 use super::launch::Slot;
 use super::module::Type;
@@ -63,10 +65,13 @@ impl Emitter<'_> {
         let pair = self.w.op(Op::Bitcast, self.t.uvec2, &[id]);
         let words = (self.w.extract(self.t.u32, pair, 0), self.w.extract(self.t.u32, pair, 1));
         self.memo.halves.insert(id, words);
+        if self.solid.contains(&id) {
+            self.solid.extend([words.0, words.1]);
+        }
         words
     }
 
-    fn integer(&mut self, q: Quad) -> Word {
+    pub fn integer(&mut self, q: Quad) -> Word {
         let ty = self.w.ty(Type::U64);
         match q {
             Quad::Integer(id) => id,
@@ -111,46 +116,77 @@ impl Emitter<'_> {
         }
     }
 
-    /// The word; if it is a constant that drivers simplify sums and products by, then not as a constant.
-    pub fn hidden(&mut self, word: Word) -> Word {
-        match self.w.bits.get(&word).copied() {
-            Some(bits) if self.target.mode == Mode::Faithful && simplifies(bits, 0x3F80_0000) => {
-                self.hidden_bits(bits)
-            }
-            _ => word,
+    /// Whether a driver may find out the value: a constant, or what integer instructions made of constants.
+    fn foldable(&self, word: Word) -> bool {
+        self.target.mode == Mode::Faithful && !self.solid.contains(&word)
+    }
+
+    /// The word, as drivers cannot know it: joined with the size, 0, of the object that is never bound.
+    pub fn opaque(&mut self, word: Word) -> Word {
+        if !self.foldable(word) {
+            return word;
         }
+        let hidden = if self.w.bits.get(&word) == Some(&0) {
+            // And of the thread's number: some drivers take time exponential in the length of a computation that is
+            // the same for all threads.
+            let row = self.layout.row(Slot::Empty);
+            let row = self.row_at(row);
+            let none = self.part(row, 2);
+            let number = self.launch_id(BuiltIn::LocalInvocationId, 0);
+            let part = self.word_op(Op::BitwiseAnd, &[number, none]);
+            // In groups of one the number is known to be 0.
+            self.word_op(Op::IAdd, &[part, none])
+        } else {
+            let zero = self.word(0);
+            let zero = self.opaque(zero);
+            self.word_op(Op::BitwiseOr, &[zero, word])
+        };
+        self.solid.insert(hidden);
+        hidden
+    }
+
+    /// Arguments of a sum or product, such that the driver can neither compute nor simplify it. Constants may stay
+    /// beside an opaque argument, but for 0 and 1.
+    fn opaque_arguments<T: Copy>(
+        &mut self,
+        arguments: &[T],
+        constant: impl Fn(&Self, T) -> Option<bool>,
+        opaque: impl Fn(&mut Self, T) -> T,
+    ) -> SmallVec<[T; 2]> {
+        let simple = |e: &Self, argument: T| constant(e, argument).is_some_and(|simplifies| !simplifies);
+        let mut result: SmallVec<[T; 2]> =
+            arguments.iter().map(|a| if simple(self, *a) { *a } else { opaque(self, *a) }).collect();
+        if arguments.iter().all(|a| simple(self, *a)) {
+            result[0] = opaque(self, result[0]);
+        }
+        result
+    }
+
+    /// If both words are constant, whether drivers simplify by that double; `None` for other values.
+    fn double_constant(&self, q: Quad) -> Option<bool> {
+        let Quad::Words(lo, hi) = q else { return None };
+        let (lo, hi) = self.constants(lo, hi)?;
+        Some(lo == 0 && simplifies(hi, 0x3FF0_0000))
+    }
+
+    /// The double, as drivers cannot know it.
+    fn opaque_double(&mut self, q: Quad) -> Quad {
+        let known = match q {
+            Quad::Words(lo, hi) => self.foldable(lo) && self.foldable(hi),
+            Quad::Integer(id) | Quad::Double(id) => self.foldable(id),
+        };
+        if !known {
+            return q;
+        }
+        let (lo, hi) = self.words(q);
+        Quad::Words(lo, self.opaque(hi))
     }
 
     /// The word; if it is the constant 1.0 or −1.0, then not as a constant.
-    pub fn hidden_one(&mut self, word: Word) -> Word {
+    fn hidden_one(&mut self, word: Word) -> Word {
         match self.w.bits.get(&word) {
-            Some(0x3F80_0000 | 0xBF80_0000) => self.hidden(word),
+            Some(0x3F80_0000 | 0xBF80_0000) => self.opaque(word),
             _ => word,
-        }
-    }
-
-    /// The same for a double.
-    fn hidden_double(&mut self, q: Quad) -> Quad {
-        let Quad::Words(lo, hi) = q else { return q };
-        match (self.w.bits.get(&lo), self.w.bits.get(&hi).copied()) {
-            (Some(0), Some(bits)) if self.target.mode == Mode::Faithful && simplifies(bits, 0x3FF0_0000) => {
-                Quad::Words(lo, self.hidden_bits(bits))
-            }
-            _ => q,
-        }
-    }
-
-    /// The bits, as drivers cannot know them: the size of the object that is never bound, 0, with these bits set.
-    fn hidden_bits(&mut self, bits: u32) -> Word {
-        let row = self.layout.row(Slot::Empty);
-        let row = self.row_at(row);
-        let zero = self.part(row, 2);
-        match bits {
-            0 => zero,
-            _ => {
-                let bits = self.w.word(bits);
-                self.or(zero, bits)
-            }
         }
     }
 
@@ -161,10 +197,12 @@ impl Emitter<'_> {
 
     /// A double-precision instruction.
     fn double_op(&mut self, op: Op, arguments: &[Quad]) -> Quad {
-        let arguments: Vec<Quad> = arguments.iter().map(|q| self.hidden_double(*q)).collect();
+        let arguments = self.opaque_arguments(arguments, Self::double_constant, Self::opaque_double);
         let arguments: Vec<Word> = arguments.iter().map(|q| self.double(*q)).collect();
         let ty = self.w.ty(Type::F64);
-        Quad::Double(self.w.exact_op(op, ty, &arguments))
+        let id = self.w.exact_op(op, ty, &arguments);
+        self.solid.insert(id);
+        Quad::Double(id)
     }
 
     fn integer_op(&mut self, op: Op, a: Quad, b: Quad) -> Quad {
@@ -194,10 +232,13 @@ impl Emitter<'_> {
     }
 
     pub(super) fn float_op(&mut self, op: Op, arguments: &[Word]) -> Word {
-        let arguments: Vec<Word> = arguments.iter().map(|word| self.hidden(*word)).collect();
+        let constant = |e: &Self, word| e.w.bits.get(&word).map(|bits| simplifies(*bits, 0x3F80_0000));
+        let arguments = self.opaque_arguments(arguments, constant, Self::opaque);
         let arguments: Vec<Word> = arguments.iter().map(|word| self.as_float(*word)).collect();
         let float = self.w.exact_op(op, self.t.f32, &arguments);
-        self.as_word(float)
+        let word = self.as_word(float);
+        self.solid.insert(word);
+        word
     }
 
     pub(super) fn glsl_float(&mut self, op: GLOp, arguments: &[Word]) -> Word {
@@ -213,21 +254,10 @@ impl Emitter<'_> {
         if native && let Some(result) = self.native(op, words) {
             return result;
         }
-        // What drivers compute from constants alone is a constant that they simplify by.
-        let mut words = words.to_vec();
-        let constant = |word: &Word| self.w.bits.contains_key(word);
-        if !native && op.arguments().contains(&Class::F) && words.iter().all(constant) {
-            let bits = self.w.bits[&words[0]];
-            words[0] = self.hidden_bits(bits);
-        }
-        // A constant 0 makes a constant of these products before there is any sum.
-        if matches!(op, LaneOp::Mul | LaneOp::Mad) {
-            words.iter_mut().for_each(|word| *word = self.hidden(*word));
-        }
         self.flushed_arguments = op.arguments().iter().all(|class| *class == Class::F);
         self.direct =
             native && matches!(op, LaneOp::Fma | LaneOp::Div | LaneOp::Rcp | LaneOp::Rsq | LaneOp::Sqrt);
-        let result = crate::isa::lane::apply(self, op, &words);
+        let result = crate::isa::lane::apply(self, op, words);
         self.flushed_arguments = false;
         self.direct = false;
         result
@@ -404,6 +434,9 @@ impl Algebra for Emitter<'_> {
         if self.constants(a, b) == Some((u32::MAX, 0)) {
             self.memo.truths.insert(word, c);
         }
+        if self.solid.contains(&a) && self.solid.contains(&b) {
+            self.solid.insert(word);
+        }
         word
     }
 
@@ -488,7 +521,12 @@ impl Algebra for Emitter<'_> {
         if let Some((x, y)) = self.constants(a, b) {
             return self.word(x ^ y);
         }
-        self.word_op(Op::BitwiseXor, &[a, b])
+        let word = self.word_op(Op::BitwiseXor, &[a, b]);
+        let flips = |x: &Word, y: &Word| self.solid.contains(x) && self.w.bits.contains_key(y);
+        if flips(&a, &b) || flips(&b, &a) {
+            self.solid.insert(word);
+        }
+        word
     }
 
     fn not(&mut self, a: Word) -> Word {
@@ -863,7 +901,8 @@ impl Algebra for Emitter<'_> {
         let e = self.and(a, exponent);
         let tiny = self.ieq(e, zero);
         let signed_zero = self.and(a, sign);
-        self.select(tiny, signed_zero, a)
+        let word = self.select(tiny, signed_zero, a);
+        self.solid_like(a, word)
     }
 
     fn canonical(&mut self, a: Word) -> Word {
@@ -875,11 +914,20 @@ impl Algebra for Emitter<'_> {
         }
         let nan = self.is_nan(a);
         let quiet = self.word(0x7FC0_0000);
-        self.select(nan, quiet, a)
+        let word = self.select(nan, quiet, a);
+        self.solid_like(a, word)
     }
 }
 
 impl Emitter<'_> {
+    /// A word that a driver knows only if it knows `of`.
+    fn solid_like(&mut self, of: Word, word: Word) -> Word {
+        if self.solid.contains(&of) {
+            self.solid.insert(word);
+        }
+        word
+    }
+
     /// Float controls of the entry point.
     pub fn float_controls(&mut self, entry: Word) {
         use rspirv::spirv::ExecutionMode as M;

@@ -5,6 +5,7 @@
 use rspirv::dr::Operand as Literal;
 use rspirv::spirv::{Decoration, Op, Scope, StorageClass, Word};
 
+use super::lane::Quad;
 use super::launch::Slot;
 use super::module::Type;
 use super::{Emitter, flow};
@@ -28,6 +29,8 @@ pub(super) enum Place {
     Address(Word),
     /// In group memory.
     Group,
+    /// In group memory, as pairs of words.
+    Pairs,
 }
 
 /// Rows of constant buffers that are loaded at the beginning of main.
@@ -102,6 +105,25 @@ impl Emitter<'_> {
         self.w.op(Op::AccessChain, pointer, &[shared, index])
     }
 
+    /// Pointer to a pair of words of group memory.
+    pub fn pair_pointer(&mut self, index: Word) -> Word {
+        let pointer = self.w.pointer(StorageClass::Workgroup, Type::U64);
+        let pairs = self.pairs.expect("programs with 64-bit atomics on group memory have pairs");
+        self.w.op(Op::AccessChain, pointer, &[pairs, index])
+    }
+
+    /// Pointer to the pair of a word that is known to be inside, and whether it is the high one.
+    pub fn half_pointer(&mut self, words: Words, index: Word) -> (Word, Word) {
+        let index = match words.first {
+            Some(first) => self.iadd(first, index),
+            None => index,
+        };
+        let one = self.word(1);
+        let (pair, half) = (self.shr(index, one), self.and(index, one));
+        let odd = self.ieq(half, one);
+        (self.pair_pointer(pair), odd)
+    }
+
     /// Pointer to a word that is known to be inside.
     pub fn pointer_to(&mut self, words: Words, index: Word) -> Word {
         let index = match words.first {
@@ -111,6 +133,7 @@ impl Emitter<'_> {
         match words.place {
             Place::Address(address) => self.address_pointer(address, 1, index),
             Place::Group => self.shared_pointer(index),
+            Place::Pairs => unreachable!("words of pairs have no pointers"),
         }
     }
 
@@ -123,17 +146,35 @@ impl Emitter<'_> {
         let zero = self.word(0);
         let inside = self.ult(index, words.limit);
         let index = self.select(inside, index, zero);
-        let pointer = self.pointer_to(words, index);
-        let value = self.w.load(self.t.u32, pointer, Self::align(words));
+        let value = match words.place {
+            Place::Pairs => {
+                let (pointer, odd) = self.half_pointer(words, index);
+                let u64 = self.w.ty(Type::U64);
+                let pair = Quad::Integer(self.w.load(u64, pointer, None));
+                let (low, high) = (self.lo(pair), self.hi(pair));
+                self.select(odd, high, low)
+            }
+            Place::Address(_) | Place::Group => {
+                let pointer = self.pointer_to(words, index);
+                self.w.load(self.t.u32, pointer, Self::align(words))
+            }
+        };
         self.select(inside, value, zero)
     }
 
     /// Stores a word; nothing outside.
     pub fn store_word(&mut self, words: Words, index: Word, value: Word) {
         let inside = self.ult(index, words.limit);
-        self.when(inside, |e| {
-            let pointer = e.pointer_to(words, index);
-            e.w.store(pointer, value, Self::align(words));
+        self.when(inside, |e| match words.place {
+            Place::Pairs => {
+                // Another thread may write the other half meanwhile.
+                let none = e.word(0);
+                e.half_bitwise(words, index, none, value);
+            }
+            Place::Address(_) | Place::Group => {
+                let pointer = e.pointer_to(words, index);
+                e.w.store(pointer, value, Self::align(words));
+            }
         });
     }
 
@@ -247,7 +288,8 @@ impl Emitter<'_> {
             Space::Lds(id) => {
                 let bytes = self.program.interface.lds.get(&id).map_or(0, |block| block.bytes);
                 let first = self.lds.get(&id).copied().unwrap_or(0);
-                Words { place: Place::Group, first: Some(self.word(first)), limit: self.word(bytes / 4) }
+                let place = if self.pairs.is_some() { Place::Pairs } else { Place::Group };
+                Words { place, first: Some(self.word(first)), limit: self.word(bytes / 4) }
             }
             Space::Gds(id) => {
                 let bytes = self.program.interface.gds.get(&id).map_or(0, |block| block.bytes);
@@ -424,20 +466,23 @@ impl Emitter<'_> {
         let bits = if matches!(width, Width::U8 | Width::I8) { 8 } else { 16 };
         let shift = self.bit_offset(address, width);
         let inside = self.ult(first, words.limit);
-        self.when(inside, |e| {
-            let pointer = e.pointer_to(words, first);
-            e.merge_bits(words, pointer, shift, bits, value);
-        });
+        self.when(inside, |e| e.merge_bits(words, first, shift, bits, value));
     }
 
-    /// Puts `bits` bits at bit `shift` of a word whose other bits other threads may write: clears, then sets.
-    pub fn merge_bits(&mut self, words: Words, pointer: Word, shift: Word, bits: u32, value: Word) {
+    /// Puts `bits` bits at bit `shift` of word `index` whose other bits other threads may write: clears, then sets.
+    fn merge_bits(&mut self, words: Words, index: Word, shift: Word, bits: u32, value: Word) {
         let mask = self.word(u32::MAX >> (32 - bits));
         let low = self.and(value, mask);
         let set = self.shl(low, shift);
         let field = self.shl(mask, shift);
         let keep = self.not(field);
-        self.bitwise_atomics(words, pointer, keep, set);
+        match words.place {
+            Place::Pairs => self.half_bitwise(words, index, keep, set),
+            Place::Address(_) | Place::Group => {
+                let pointer = self.pointer_to(words, index);
+                self.bitwise_atomics(words, pointer, keep, set);
+            }
+        }
     }
 
     /// Ands, then ors, a word.
@@ -452,7 +497,7 @@ impl Emitter<'_> {
     pub fn scope(words: Words) -> Scope {
         match words.place {
             Place::Address(_) => Scope::Device,
-            Place::Group => Scope::Workgroup,
+            Place::Group | Place::Pairs => Scope::Workgroup,
         }
     }
 

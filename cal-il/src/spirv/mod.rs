@@ -42,7 +42,7 @@ use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,7 +232,7 @@ pub fn emit(program: &Program, target: &Target, assume: Assume) -> Result<Module
         return Err(Unsupported(format!("the kernel binds more objects ({}) than fit", layout.slots.len())));
     }
     let mut emitter = Emitter::new(program, target, assume, layout, group);
-    let shared = emitter.shared_words * 4;
+    let shared = emitter.group_bytes();
     if shared > target.max_shared {
         return Err(Unsupported(format!(
             "the kernel needs {shared} bytes of group memory (LDS), the device has {}",
@@ -297,6 +297,8 @@ struct Emitter<'a> {
     t: Types,
     memo: Memo,
     registers: Registers,
+    /// Words that a driver cannot know while it compiles.
+    solid: HashSet<Word>,
     uniformity: Uniformity,
     /// The lane operation at hand takes flushed arguments only.
     flushed_arguments: bool,
@@ -322,6 +324,10 @@ struct Emitter<'a> {
     shared_words: u32,
     lds: HashMap<u32, u32>,
     exchange: u32,
+    /// The LDS blocks as pairs of words, if there are 64-bit atomics on them.
+    pairs: Option<Word>,
+    /// Words of the LDS blocks.
+    lds_words: u32,
     arrays: HashMap<u32, Word>,
     immediates: Option<Word>,
     killed: Option<Word>,
@@ -354,8 +360,10 @@ impl<'a> Emitter<'a> {
         let mut lds = HashMap::new();
         for (id, memory) in &interface.lds {
             lds.insert(*id, words);
-            words += memory.bytes.div_ceil(4);
+            // Pairs do not cross the ends of blocks.
+            words += memory.bytes.div_ceil(8) * 2;
         }
+        let lds_words = words;
         let threads = match (group, interface.group) {
             (Some([x, y, z]), _) => x.saturating_mul(y).saturating_mul(z),
             (None, Some(GroupSize::AtMost(n))) => n,
@@ -387,6 +395,7 @@ impl<'a> Emitter<'a> {
             w,
             t,
             memo: Memo::default(),
+            solid: HashSet::new(),
             registers: Registers::of(program),
             uniformity: Uniformity::of(program),
             flushed_arguments: false,
@@ -404,6 +413,8 @@ impl<'a> Emitter<'a> {
             shared_words: words,
             lds,
             exchange,
+            pairs: None,
+            lds_words,
             arrays: HashMap::new(),
             immediates: None,
             killed: None,
@@ -448,12 +459,30 @@ impl<'a> Emitter<'a> {
                 self.w.decorate_builtin(size, BuiltIn::WorkgroupSize);
             }
         }
-        if self.shared_words > 0 {
+        // With 64-bit atomics the blocks move to a variable of their own, and their words here are not used.
+        let target = self.target;
+        let pairs = target.int64 && target.int64_shared_atomics && flow::pairs(self.program);
+        if self.shared_words > 0 && !(pairs && self.shared_words == self.lds_words) {
             let words = self.w.ty(Type::Array(self.shared_words));
             let shared = self.w.variable(StorageClass::Workgroup, words, None);
             self.interface.push(shared);
             self.shared = Some(shared);
         }
+        if pairs {
+            let (u64, count) = (self.w.ty(Type::U64), self.w.word(self.lds_words / 2));
+            let operands = vec![Literal::IdRef(u64), Literal::IdRef(count)];
+            let array = self.w.global(Op::TypeArray, None, operands);
+            let variable = self.w.variable(StorageClass::Workgroup, array, None);
+            self.interface.push(variable);
+            self.pairs = Some(variable);
+        }
+    }
+
+    /// Bytes of group memory.
+    fn group_bytes(&self) -> u32 {
+        let pairs = if self.pairs.is_some() { self.lds_words } else { 0 };
+        let words = if self.shared.is_some() { self.shared_words } else { 0 };
+        words.saturating_add(pairs).saturating_mul(4)
     }
 
     /// Writes the entry point and everything it needs.

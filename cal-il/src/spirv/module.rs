@@ -465,7 +465,9 @@ impl Writer {
     ) -> Word {
         let open = self.open.last_mut().expect("a function is open");
         let key: Value = (op, ty, exact, SmallVec::from_slice(operands));
-        if let Some(id) = open.always.get(&key).copied().or_else(|| open.values.get(&key)) {
+        // What goes to the beginning cannot use what was computed later.
+        let later = || if open.hoist { None } else { open.values.get(&key) };
+        if let Some(id) = open.always.get(&key).copied().or_else(later) {
             return id;
         }
         let id = self.next;

@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use rspirv::spirv::{StorageClass, Word};
 
 use super::known::Known;
-use super::{Emitter, flow};
-use crate::ir::{Block, Builtin, Function, MemoryInst, Operand, Program, Reg, StmtKind};
+use super::{Emitter, Mode, flow};
+use crate::ir::{Block, Builtin, Function, MemoryInst, Operand, Program, Reg, Stmt, StmtKind};
 use crate::isa::lane::Class;
 
 /// What is known at the current point. Everything here was computed in blocks that dominate it.
@@ -71,6 +71,8 @@ pub(super) struct Registers {
     shared: HashSet<Reg>,
     /// Registers that float operations read.
     floats: HashSet<Reg>,
+    /// Registers that may be read before anything writes them.
+    early: HashSet<Reg>,
     variables: HashMap<Reg, Word>,
     /// Written since the last store, in order.
     dirty: BTreeSet<Reg>,
@@ -89,7 +91,11 @@ impl Registers {
         for function in &program.functions {
             float_arguments(&function.body, &mut floats);
         }
-        Self { shared, floats, ..Self::default() }
+        let mut early = shared.clone();
+        if let Some(main) = program.functions.first() {
+            read_early(&main.body, &mut HashSet::new(), &mut early);
+        }
+        Self { shared, floats, early, ..Self::default() }
     }
 }
 
@@ -133,7 +139,25 @@ impl Emitter<'_> {
         let variable = self.variable(register);
         let value = self.w.load(self.t.u32, variable, None);
         self.memo.registers.insert(register, value);
+        if self.registers.floats.contains(&register) {
+            self.solid.insert(value);
+        }
         value
+    }
+
+    /// Registers that float operations read start as a zero that drivers cannot know. To be called where main begins.
+    pub fn start_registers(&mut self) {
+        if self.target.mode == Mode::Native {
+            return;
+        }
+        let mut unwritten: Vec<Reg> = self.registers.floats.iter().copied().collect();
+        unwritten.retain(|register| self.registers.early.contains(register));
+        unwritten.sort_unstable();
+        let zero = self.w.word(0);
+        for register in unwritten {
+            let (variable, zero) = (self.variable(register), self.opaque(zero));
+            self.w.store(variable, zero, None);
+        }
     }
 
     pub fn write(&mut self, register: Reg, value: Word) {
@@ -146,11 +170,9 @@ impl Emitter<'_> {
         for register in std::mem::take(&mut self.registers.dirty) {
             let variable = self.variable(register);
             let Some(mut value) = self.memo.registers.get(&register) else { continue };
-            value = if self.registers.floats.contains(&register) {
-                self.hidden(value)
-            } else {
-                self.hidden_one(value)
-            };
+            if self.registers.floats.contains(&register) {
+                value = self.opaque(value);
+            }
             self.w.store(variable, value, None);
         }
     }
@@ -160,6 +182,47 @@ impl Emitter<'_> {
         for register in flow::written(self.program, block) {
             self.memo.registers.remove(&register);
         }
+    }
+}
+
+/// Collects the registers that may be read before they are in `written`. Calls count as nothing: what functions
+/// touch is collected elsewhere.
+fn read_early(block: &Block, written: &mut HashSet<Reg>, out: &mut HashSet<Reg>) {
+    for statement in block {
+        match &statement.kind {
+            StmtKind::If { cond, then, otherwise } => {
+                out.extend(register(&cond.operand).filter(|register| !written.contains(register)));
+                let mut other = written.clone();
+                read_early(then, written, out);
+                read_early(otherwise, &mut other, out);
+                written.retain(|register| other.contains(register));
+            }
+            StmtKind::Loop { body } => read_early(body, &mut written.clone(), out),
+            StmtKind::Switch { selector, arms } => {
+                out.extend(register(selector).filter(|register| !written.contains(register)));
+                arms.iter().for_each(|arm| read_early(&arm.body, &mut written.clone(), out));
+            }
+            _ => {
+                // A statement reads before it writes.
+                let mut writes = Vec::new();
+                visit(std::slice::from_ref(statement), &mut |register, write| {
+                    if write {
+                        writes.push(register);
+                    } else if !written.contains(&register) {
+                        out.insert(register);
+                    }
+                });
+                written.extend(writes);
+            }
+        }
+    }
+}
+
+/// The register that an operand is.
+fn register(operand: &Operand) -> Option<Reg> {
+    match operand {
+        Operand::Reg(register) => Some(*register),
+        _ => None,
     }
 }
 
@@ -188,7 +251,7 @@ fn float_arguments(block: &Block, out: &mut HashSet<Reg>) {
 }
 
 /// Calls `f` for every register that the statements touch, with true where they write it. Does not enter calls.
-pub(super) fn visit(block: &Block, f: &mut impl FnMut(Reg, bool)) {
+pub(super) fn visit(block: &[Stmt], f: &mut impl FnMut(Reg, bool)) {
     fn read(operand: &Operand, f: &mut impl FnMut(Reg, bool)) {
         if let Operand::Reg(reg) = operand {
             f(*reg, false);

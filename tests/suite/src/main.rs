@@ -1,7 +1,7 @@
 //! Command line of the conformance suite.
 
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use cal_hal::{Backend, FloatMode};
@@ -60,6 +60,12 @@ enum Task {
         /// Ends after so many differences
         #[arg(long, default_value_t = 5)]
         most: usize,
+        /// Ends after so many kernels
+        #[arg(long, default_value_t = u64::MAX)]
+        count: u64,
+        /// How many kernels at a time
+        #[arg(long, default_value_t = 1)]
+        threads: usize,
     },
 }
 
@@ -75,8 +81,8 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<bool, String> {
-    if let Some(Task::Fuzz { seconds, seed, against, most }) = &arguments.command {
-        return fuzz_for(Duration::from_secs(*seconds), *seed, against, *most);
+    if let Some(task) = &arguments.command {
+        return fuzz_for(task, arguments.device.as_deref());
     }
     let mut cases = suite::load(&arguments.filter)?;
     if arguments.every > 1 {
@@ -144,30 +150,51 @@ fn vulkan(validation: bool) -> backend_vulkan::Vulkan {
 }
 
 /// Compares the CPU backend with another engine until the time is over; differences become files in `found/`.
-fn fuzz_for(time: Duration, first: u64, against: &str, most: usize) -> Result<bool, String> {
+fn fuzz_for(task: &Task, device: Option<&str>) -> Result<bool, String> {
+    let Task::Fuzz { seconds, seed: first, against, most, count, threads } = task;
     let runner = Runner::open(&backend_cpu::CpuBackend::new(), None, FloatMode::Faithful)?;
-    let device = match against {
-        "vulkan" => Some(Runner::open(&vulkan(false), None, FloatMode::Faithful)?),
+    let device = match against.as_str() {
+        "vulkan" => Some(Runner::open(&vulkan(false), device, FloatMode::Faithful)?),
         "interpreter" => None,
         other => return Err(format!("unknown engine `{other}`")),
     };
+    let name = device.as_ref().map_or("the slow interpreter", |device| &device.name);
     let against = device.as_ref().map_or(fuzz::Against::Interpreter, fuzz::Against::Device);
+    let folder = suite::cases_folder().join("found");
     // Panics are findings; each is reported once, with its kernel.
     std::panic::set_hook(Box::new(|_| ()));
-    let start = Instant::now();
-    let (mut seed, mut found) = (first, 0);
-    while start.elapsed() < time && found < most {
-        if let Err(difference) = fuzz::compare(&runner, &against, seed) {
-            found += 1;
-            let folder = suite::cases_folder().join("found");
-            std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
-            let path = folder.join(format!("seed_{seed}.il"));
-            std::fs::write(&path, case::print(&difference.case)).map_err(|e| e.to_string())?;
-            println!("seed {seed}: {}\n  kept as {}", difference.what, path.display());
+    let (start, time) = (Instant::now(), Duration::from_secs(*seconds));
+    let (next, found) = (AtomicU64::new(0), AtomicUsize::new(0));
+    let work = || -> Result<(), String> {
+        while start.elapsed() < time && found.load(Ordering::Relaxed) < *most {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= *count {
+                next.fetch_sub(1, Ordering::Relaxed);
+                break;
+            }
+            let seed = first.wrapping_add(number);
+            if let Err(difference) = fuzz::compare(&runner, &against, seed) {
+                found.fetch_add(1, Ordering::Relaxed);
+                std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+                let path = folder.join(format!("seed_{seed}.il"));
+                std::fs::write(&path, case::print(&difference.case)).map_err(|e| e.to_string())?;
+                println!("seed {seed}: {}\n  kept as {}", difference.what, path.display());
+            }
         }
-        seed += 1;
-    }
-    println!("{} kernels, {found} differences", seed - first);
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..(*threads).max(1)).map(|_| scope.spawn(work)).collect();
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().map_err(|_| "a thread panicked".to_owned())?)
+    })?;
+    let found = found.into_inner();
+    let kernels = next.into_inner();
+    println!(
+        "{kernels} kernels from seed {first}, {found} differences, {name}, {:.0} s",
+        start.elapsed().as_secs_f64()
+    );
     Ok(found == 0)
 }
 

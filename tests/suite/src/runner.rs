@@ -76,6 +76,11 @@ impl Runner {
         })
     }
 
+    /// What random kernels may use here.
+    pub fn engine(&self) -> crate::fuzz::Engine {
+        crate::fuzz::Engine { device: true, float64: self.fp64, atomics64: self.fp64 }
+    }
+
     /// Runs all cases over the machine's cores, verdicts in their order.
     pub fn run_all(&self, cases: &[Case]) -> Vec<Verdict> {
         cases

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use cal_hal::FloatMode;
 use rayon::prelude::*;
-use recal_suite::fuzz::{self, Against, Kernel};
+use recal_suite::fuzz::{self, Against, Engine, Kernel};
 use recal_suite::runner::Runner;
 
 fn cpu() -> Runner {
@@ -37,14 +37,14 @@ fn a_difference_is_noticed_and_shrunk() {
     let found = (1..200u64).find_map(|seed| fuzz::compare(&runner, &wrong, seed).err());
     let found = found.expect("a kernel with a dadd whose result matters");
     assert!(found.case.text.contains("dadd"), "{}", found.case.text);
-    let whole = Kernel::new(found.seed, false).text();
+    let whole = Kernel::new(found.seed, Engine::INTERPRETER).text();
     assert!(found.case.text.lines().count() < whole.lines().count(), "{}", found.case.text);
 }
 
 /// Together the kernels hold nearly every instruction that computes.
 #[test]
 fn kernels_are_varied() {
-    let text: String = (1..1500).map(|seed| Kernel::new(seed, true).text()).collect();
+    let text: String = (1..1500).map(|seed| Kernel::new(seed, Engine::DEVICE).text()).collect();
     let words: std::collections::BTreeSet<&str> =
         text.lines().filter_map(|line| line.split([' ', '_']).next()).collect();
     for word in

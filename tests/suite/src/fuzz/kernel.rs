@@ -1,24 +1,16 @@
 //! Random kernels: valid IL by construction, the same for the same seed.
 //!
-//! Input: a seed. Output: a [`Kernel`], a tree of statements that prints as IL and from which parts can be taken away.
-//! Threads touch words of their own only, apart from one commutative atomic, so that every backend must leave the
-//! same memory. Loops count to a small number in registers that nothing else writes.
+//! Input: a seed and what the engine can do. Output: a [`Kernel`], a tree of statements that prints as IL and from
+//! which parts can be taken away. Threads touch words of their own only ([`super::memory`]), so that every backend must
+//! leave the same memory. Loops count to a small number in registers that nothing else writes.
 
 use std::fmt::Write as _;
 
-use cal_il::isa::{Category, Meaning, Row, Scope, TABLE, Vector, VectorRule};
+use cal_il::isa::{Category, Meaning, Row, Scope, TABLE, Vector, VectorRule, View};
 
+use super::shape::{Engine, Shape};
 use crate::generate::values::{self, Random};
 use crate::reference::Kind;
-
-/// Threads of a kernel: two waves in one group.
-pub const THREADS: u32 = 128;
-/// Registers that statements compute with: r1 to r8.
-const REGISTERS: usize = 8;
-/// Bytes of output a thread: 128 for its registers, 128 that statements read and write.
-pub const SLICE: u32 = 256;
-/// Bytes of input a thread: all registers.
-pub const INPUT: u32 = 128;
 
 /// An instruction, cut where it can be simplified.
 #[derive(Clone, Debug)]
@@ -48,33 +40,36 @@ pub enum Statement {
 /// A kernel as a tree.
 #[derive(Clone, Debug)]
 pub struct Kernel {
+    /// What surrounds it.
+    pub(super) shape: Shape,
     declarations: String,
+    macros: String,
     /// Bodies: main, then functions 1, 2 …
     pub bodies: Vec<Vec<Statement>>,
 }
 
 impl Kernel {
-    /// The kernel of a seed. `device`: for a graphics driver. It may sample resource 0, and no operand is a constant
-    /// 0 or 1, which several drivers fold into float operations without regard to the sign of zero.
-    pub fn new(seed: u64, device: bool) -> Kernel {
-        let mut g = Generator { random: Random::new(seed), loops: 0, device, atomic: "add", rows: rows() };
-        g.random.word();
-        g.atomic = ["add", "umax", "umin", "xor", "or", "and"][g.random.below(6)];
-        let mut declarations = String::new();
+    /// The kernel of a seed.
+    pub fn new(seed: u64, engine: Engine) -> Kernel {
+        let mut random = Random::new(seed);
+        random.word();
+        let shape = Shape::new(&mut random, engine);
+        let atomic = ["add", "umax", "umin", "xor", "or", "and"][random.below(6)];
+        let rows = rows(engine);
+        let mut g = Generator { random, loops: 0, macros: 0, shape, atomic, rows };
+        let last = g.shape.group() - 1;
+        let mut declarations = format!("dcl_literal l9, 127, {last}, 0, 0\n");
         for k in 2..6 {
-            let plain = |w: u32| if device && matches!(w << 1, 0 | 0x7F00_0000) { 3 } else { w };
-            let words: Vec<String> = (0..4).map(|_| format!("0x{:X}", plain(g.word()))).collect();
+            let words: Vec<String> = (0..4).map(|_| format!("0x{:X}", g.word())).collect();
             let _ = writeln!(declarations, "dcl_literal l{k}, {}", words.join(", "));
         }
-        if device {
-            declarations.push_str(
-                "dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n",
-            );
-        }
+        g.macros = g.random.below(3);
+        let macros = (0..g.macros).map(|k| g.definition(k)).collect();
         let functions = g.random.below(3);
+        let most = g.shape.most();
         let bodies = (0..=functions)
             .map(|k| {
-                let most = if k == 0 { 30 } else { 8 };
+                let most = if k == 0 { most } else { most.min(8) };
                 let callable = (k + 1)..(functions + 1);
                 g.statements(
                     most,
@@ -82,30 +77,22 @@ impl Kernel {
                 )
             })
             .collect();
-        Kernel { declarations, bodies }
+        Kernel { shape: g.shape, declarations, macros, bodies }
     }
 
     /// The text.
     pub fn text(&self) -> String {
-        let mut out = String::from(
-            "il_cs_2_0\ndcl_num_thread_per_group 128\ndcl_raw_uav_id(0)\ndcl_raw_uav_id(1)\ndcl_raw_uav_id(2)\n\
-             dcl_lds_id(0) 4096\ndcl_cb cb0[8]\ndcl_indexed_temp_array x0[8]\n\
-             dcl_literal l0, 0, 1, 2, 3\ndcl_literal l1, 7, 60, 112, 128\ndcl_literal l6, 8, 128, 32, 4\n\
-             dcl_literal l7, 16, 28, 24, 0\n",
-        );
+        let mut out = self.macros.clone();
+        let mut body = String::new();
+        self.bodies.iter().for_each(|statements| print(statements, &mut body));
+        let prologue = self.shape.prologue(body.contains("x0["));
+        // Declarations come before the first instruction.
+        let at = prologue.find("mov r93").unwrap_or_default();
+        out.push_str(&prologue[..at]);
         out.push_str(&self.declarations);
-        // r90 = (output, input, LDS, row of g) of this thread.
-        out.push_str("ishl r90.x, vAbsTidFlat.x, l6.x\numul r90.yzw, vAbsTidFlat.x, l6\n");
-        for k in 1..=REGISTERS {
-            let _ = writeln!(out, "uav_raw_load_id(0) r{k}, r90.y\niadd r90.y, r90.y, l7.x");
-        }
-        for k in 1..=REGISTERS {
-            let _ = writeln!(out, "mov x0[{}], r{k}", k - 1);
-        }
+        out.push_str(&prologue[at..]);
         print(&self.bodies[0], &mut out);
-        for k in 1..=REGISTERS {
-            let _ = writeln!(out, "uav_raw_store_id(1) mem0, r90.x, r{k}\niadd r90.x, r90.x, l7.x");
-        }
+        out.push_str(&self.shape.epilogue());
         out.push_str("endmain\n");
         for (k, body) in self.bodies.iter().enumerate().skip(1) {
             let _ = writeln!(out, "func {k}");
@@ -135,18 +122,24 @@ fn print(statements: &[Statement], out: &mut String) {
 }
 
 /// Instructions that compute.
-fn rows() -> Vec<&'static Row> {
+fn rows(engine: Engine) -> Vec<&'static Row> {
     let computes = |row: &&Row| match row.meaning {
         Meaning::Lane(..) => true,
         Meaning::Vector(vector) => vector != Vector::Transpose,
         _ => false,
     };
-    TABLE.iter().filter(|row| row.scope == Scope::Compute).filter(computes).collect()
+    let able = |row: &&Row| engine.float64 || !doubles(row);
+    TABLE.iter().filter(|row| row.scope == Scope::Compute).filter(computes).filter(able).collect()
+}
+
+/// Whether an instruction has 64-bit floats in it.
+fn doubles(row: &Row) -> bool {
+    matches!(row.meaning, Meaning::Lane(View::Double, _)) || row.category == Category::Double
 }
 
 /// Where a statement stands.
 #[derive(Clone)]
-struct Place {
+pub(super) struct Place {
     depth: usize,
     breaks: bool,
     continues: bool,
@@ -154,16 +147,18 @@ struct Place {
     main: bool,
 }
 
-struct Generator {
-    random: Random,
+pub(super) struct Generator {
+    pub(super) random: Random,
     loops: usize,
-    device: bool,
-    atomic: &'static str,
+    macros: usize,
+    pub(super) shape: Shape,
+    /// The commutative operation of `uav2`.
+    pub(super) atomic: &'static str,
     rows: Vec<&'static Row>,
 }
 
 impl Generator {
-    fn pick(&mut self, from: &[&'static str]) -> &'static str {
+    pub(super) fn pick(&mut self, from: &[&'static str]) -> &'static str {
         from[self.random.below(from.len())]
     }
 
@@ -172,18 +167,17 @@ impl Generator {
         word(&mut self.random)
     }
 
-    fn register(&mut self) -> String {
-        format!("r{}", 1 + self.random.below(REGISTERS))
+    pub(super) fn register(&mut self) -> String {
+        format!("r{}", 1 + self.random.below(self.shape.registers))
     }
 
-    fn component(&mut self) -> String {
+    pub(super) fn component(&mut self) -> String {
         let register = self.register();
         format!("{register}.{}", self.pick(&["x", "y", "z", "w"]))
     }
 
-    fn source(&mut self) -> String {
+    pub(super) fn source(&mut self) -> String {
         let register = match self.random.below(12) {
-            0 if self.device => format!("l{}", 2 + self.random.below(4)),
             0 => format!("l{}", self.random.below(8)),
             1 => format!("cb0[{}]", self.random.below(8)),
             2 => {
@@ -197,9 +191,8 @@ impl Generator {
             0 | 1 => String::new(),
             _ => {
                 let n = 1 + self.random.below(4);
-                let kinds = if self.device { 8 } else { 10 };
                 let letters: String = (0..n)
-                    .map(|_| ["x", "y", "z", "w", "x", "y", "z", "w", "0", "1"][self.random.below(kinds)])
+                    .map(|_| ["x", "y", "z", "w", "x", "y", "z", "w", "0", "1"][self.random.below(10)])
                     .collect();
                 format!(".{letters}")
             }
@@ -267,74 +260,16 @@ impl Generator {
         Line { word, operands }
     }
 
-    /// An address in the thread's part of a memory, in r91.x.
-    fn address(&mut self, base: &str, mask: &str, extra: &str) -> Vec<Statement> {
-        let index = self.component();
-        let mut lines = vec![
-            fixed(&format!("iand r91.x, {index}, {mask}")),
-            fixed(&format!("iadd r91.x, r91.x, {base}")),
-        ];
-        if !extra.is_empty() {
-            lines.push(fixed(&format!("iadd r91.x, r91.x, {extra}")));
+    /// A macro of two inputs and an output.
+    fn definition(&mut self, k: usize) -> String {
+        let mut out = format!("mdef({k})_out(1)_in(2)\nmov r1, in0\nmov r2, in1\n");
+        for _ in 0..1 + self.random.below(3) {
+            let line = self.arithmetic();
+            let registers: Vec<&str> = line.operands.iter().map(|_| self.pick(&["r1", "r2"])).collect();
+            let _ = writeln!(out, "{} {}", line.word, registers.join(", "));
         }
-        lines
-    }
-
-    fn memory(&mut self, out: &mut Vec<Statement>) {
-        let (register, component) = (self.register(), self.component());
-        match self.random.below(10) {
-            0 => {
-                out.extend(self.address("r90.x", "l1.z", "l1.w"));
-                out.push(fixed(&format!("uav_raw_store_id(1) mem0.xyz, r91.x, {register}")));
-            }
-            1 => {
-                out.extend(self.address("r90.x", "l1.z", "l1.w"));
-                out.push(fixed(&format!("uav_raw_load_id(1) {register}, r91.x")));
-            }
-            2 => {
-                out.extend(self.address("r90.z", "l7.y", ""));
-                out.push(fixed(&format!("lds_store_id(0) r91.x, {component}")));
-            }
-            3 => {
-                out.extend(self.address("r90.z", "l7.y", ""));
-                let op = self.pick(&["ubyte", "byte", "short", "ushort"]);
-                out.push(fixed(&format!("lds_load_{op}_id(0) {component}, r91.x")));
-            }
-            4 => {
-                out.extend(self.address("r90.z", "l7.y", ""));
-                let op = self.pick(&["add", "sub", "rsub", "min", "umax", "inc", "dec", "xchg"]);
-                out.push(fixed(&format!("lds_read_{op}_id(0) {register}, r91.x, {component}")));
-            }
-            5 => {
-                out.extend(self.address("r90.z", "l7.z", ""));
-                out.push(fixed(&format!("lds_load64_id(0) {register}.zw, r91.x")));
-            }
-            6 => {
-                out.extend(self.address("r90.w", "l0.w", ""));
-                out.push(fixed(&format!("mov g[r91.x].xyw, {register}")));
-            }
-            7 => {
-                out.extend(self.address("r90.w", "l0.w", ""));
-                out.push(fixed(&format!("mov {register}, g[r91.x]")));
-            }
-            8 => {
-                let index = self.component();
-                out.push(fixed(&format!("iand r91.x, {index}, l1.x")));
-                out.push(fixed(&match self.random.below(2) {
-                    0 => format!("mov x0[r91.x].xz, {register}"),
-                    _ => format!("mov {register}.yw, x0[r91.x]"),
-                }));
-            }
-            _ if self.device && self.random.below(2) == 0 => {
-                let source = self.source();
-                out.push(fixed(&format!("sample_resource(0)_sampler(0) {register}, {source}")));
-            }
-            _ => {
-                let index = self.component();
-                out.push(fixed(&format!("iand r91.x, {index}, l1.y")));
-                out.push(fixed(&format!("uav_{}_id(2) r91.x, {component}", self.atomic)));
-            }
-        }
+        out.push_str("mov out0, r1\nmend\n");
+        out
     }
 
     fn statements(&mut self, most: usize, place: Place) -> Vec<Statement> {
@@ -344,7 +279,11 @@ impl Generator {
                 0 | 1 if place.depth < 3 => out.push(self.choice(&place)),
                 2 if place.depth < 2 => out.push(self.repeat(&place)),
                 3 if place.depth < 2 => out.push(self.switch(&place)),
-                4..=6 => self.memory(&mut out),
+                4..=6 => {
+                    let mut access = Vec::new();
+                    self.memory(&mut access);
+                    out.push(together(&access));
+                }
                 7 if place.breaks => {
                     let word = self.pick(&["break_logicalnz", "break_logicalz"]);
                     let component = self.component();
@@ -367,6 +306,20 @@ impl Generator {
                 10 if !place.main => {
                     let component = self.component();
                     out.push(fixed(&format!("ret_logicalnz {component}")));
+                }
+                10 if self.shape.domain.is_some() && self.random.below(3) == 0 => {
+                    let component = self.component();
+                    out.push(fixed(&format!("discard_logicalnz {component}")));
+                }
+                11 if place.main && place.depth == 0 && self.shape.meets() => {
+                    let mut meeting = Vec::new();
+                    self.meeting(&mut meeting);
+                    out.push(together(&meeting));
+                }
+                12 if self.macros > 0 => {
+                    let k = self.random.below(self.macros);
+                    let (to, a, b) = (self.register(), self.register(), self.register());
+                    out.push(fixed(&format!("mcall({k})({to}), ({a}, {b})")));
                 }
                 _ => out.push(Statement::Line(self.arithmetic())),
             }
@@ -415,8 +368,15 @@ impl Generator {
 }
 
 /// A line whose operands stay.
-fn fixed(text: &str) -> Statement {
+pub(super) fn fixed(text: &str) -> Statement {
     Statement::Line(Line { word: text.to_owned(), operands: Vec::new() })
+}
+
+/// Statements that stay together: an access with the computation of its address.
+fn together(statements: &[Statement]) -> Statement {
+    let mut text = String::new();
+    print(statements, &mut text);
+    fixed(text.trim_end())
 }
 
 /// A word that is likely to matter.

@@ -5,20 +5,23 @@
 //! differences, shrunk, as cases. It judges no value: where both engines share a mistake it sees nothing.
 
 mod kernel;
+mod memory;
+mod shape;
 mod shrink;
 #[path = "../../../../cal-il/tests/reference/mod.rs"]
 mod slow;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 
-use cal_hal::{Extent, Format};
 use cal_il::ir::Space;
 
 use crate::case::{Buffer, Case, Needs, Slot, Want};
 use crate::generate::values::Random;
 use crate::runner::Runner;
 pub use kernel::Kernel;
-use kernel::{INPUT, SLICE, THREADS};
+pub use shape::Engine;
+use shape::THREADS;
 
 /// What a device is compared with.
 pub enum Against<'a> {
@@ -46,24 +49,28 @@ type Outcome = Result<Vec<Vec<u8>>, String>;
 
 /// Attempts at making a kernel smaller.
 const BUDGET: usize = 600;
+/// Time for that: some drivers compile for seconds.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Runs the kernel of `seed` on both; `Ok` if they agree.
 pub fn compare(runner: &Runner, against: &Against<'_>, seed: u64) -> Result<(), Box<Difference>> {
-    let device = matches!(against, Against::Device(_));
-    let differs = |kernel: &Kernel| difference(runner, against, &case(kernel, seed, device));
-    let kernel = Kernel::new(seed, device);
-    if differs(&kernel).is_none() {
-        return Ok(());
-    }
+    let engine = match against {
+        Against::Device(device) => device.engine(),
+        Against::Replaced(..) | Against::Interpreter => Engine::INTERPRETER,
+    };
+    let differs = |kernel: &Kernel| difference(runner, against, &case(kernel, seed));
+    let kernel = Kernel::new(seed, engine);
+    let Some(first) = differs(&kernel) else { return Ok(()) };
+    let deadline = Instant::now() + PATIENCE;
     let compiles = |kernel: &Kernel| cal_il::compile(kernel.text().as_bytes()).is_ok();
     let kernel = if compiles(&kernel) {
-        shrink::shrink(kernel, BUDGET, |smaller| compiles(smaller) && differs(smaller).is_some())
+        shrink::shrink(kernel, BUDGET, deadline, |smaller| compiles(smaller) && differs(smaller).is_some())
     } else {
         kernel
     };
-    let mut case = case(&kernel, seed, device);
-    shrink_memory(&mut case, |case| difference(runner, against, case).is_some());
-    let what = difference(runner, against, &case).unwrap_or_else(|| "it comes and goes".into());
+    let mut case = case(&kernel, seed);
+    shrink_memory(&mut case, |case| Instant::now() < deadline && difference(runner, against, case).is_some());
+    let what = difference(runner, against, &case).unwrap_or_else(|| format!("it comes and goes: {first}"));
     if let Ok(blocks) = other(against, &case) {
         for (buffer, block) in case.buffers.iter_mut().zip(blocks) {
             let word = |k: usize| u32::from_le_bytes([0, 1, 2, 3].map(|n| block[4 * k + n]));
@@ -161,44 +168,18 @@ fn interpret(case: &Case) -> Outcome {
 }
 
 /// The kernel with its memory.
-fn case(kernel: &Kernel, seed: u64, device: bool) -> Case {
-    let mut random = Random::new(!seed);
-    let mut words = |n: u32| -> Vec<u32> { (0..n).map(|_| kernel::word(&mut random)).collect() };
-    let row = |slot, words: Vec<u32>| {
-        Buffer::row(slot, Format::UnsignedInt32x1, words.len() as u32).holding(&words)
-    };
-    let wide = |slot, words: Vec<u32>| {
-        Buffer::row(slot, Format::UnsignedInt32x4, words.len() as u32 / 4).holding(&words)
-    };
-    let mut buffers = vec![
-        row(Slot::Uav(0), words(THREADS * INPUT / 4)),
-        row(Slot::Uav(1), words(THREADS * SLICE / 4)),
-        row(Slot::Uav(2), words(16)),
-        wide(Slot::Constant(0), words(32)),
-        wide(Slot::Global, words(THREADS * 16)),
-    ];
-    if device {
-        let mut texture = Buffer {
-            slots: vec![Slot::Resource(0)],
-            format: Format::Float32x4,
-            width: 64,
-            height: 4,
-            initial: Vec::new(),
-            expected: None,
-        };
-        texture.initial = words(64 * 4 * 4).into_iter().flat_map(u32::to_le_bytes).collect();
-        buffers.push(texture);
-    }
+fn case(kernel: &Kernel, seed: u64) -> Case {
+    let shape = &kernel.shape;
     Case {
         name: format!("found/seed_{seed}"),
         text: kernel.text(),
         from: format!("fuzzing, seed {seed}; words of the other engine, to be confirmed by hand"),
-        extent: Some(Extent::Grid { groups: [1, 1, 1], block: [THREADS, 1, 1] }),
-        buffers,
-        samplers: Vec::new(),
-        params: None,
+        extent: Some(shape.extent()),
+        buffers: shape.buffers(&mut Random::new(!seed)),
+        samplers: shape.samplers(),
+        params: shape.params(),
         refused: None,
-        needs: Needs { compute: true, fp64: true },
+        needs: Needs { compute: true, fp64: shape.engine.float64 },
         faithful_only: true,
         checks: 1,
     }

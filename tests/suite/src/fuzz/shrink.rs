@@ -1,16 +1,23 @@
 //! Makes a kernel that shows a difference small: takes statements away and simplifies operands as long as the
 //! difference stays.
 
+use std::time::Instant;
+
 use super::kernel::{Kernel, Statement};
 
-/// The smallest kernel found within `budget` attempts for which `differs` holds.
-pub fn shrink(kernel: Kernel, mut budget: usize, mut differs: impl FnMut(&Kernel) -> bool) -> Kernel {
+/// The smallest kernel found within `budget` attempts, and before the deadline, for which `differs` holds.
+pub fn shrink(
+    kernel: Kernel,
+    mut budget: usize,
+    deadline: Instant,
+    mut differs: impl FnMut(&Kernel) -> bool,
+) -> Kernel {
     let mut best = kernel;
     loop {
         let mut progress = false;
         for edit in [Edit::Remove, Edit::Flatten, Edit::Simplify] {
             let mut at = 0;
-            while budget > 0 {
+            while budget > 0 && Instant::now() < deadline {
                 let mut candidate = best.clone();
                 let mut position = at;
                 match candidate.bodies.iter_mut().find_map(|body| change(body, &mut position, edit)) {
@@ -28,7 +35,7 @@ pub fn shrink(kernel: Kernel, mut budget: usize, mut differs: impl FnMut(&Kernel
                 }
             }
         }
-        if !progress || budget == 0 {
+        if !progress || budget == 0 || Instant::now() >= deadline {
             return best;
         }
     }
