@@ -169,7 +169,13 @@ fn copy(src: &Surface, dst: &Surface) -> Result<()> {
     } else {
         (src.height as usize, bytes)
     };
-    let done = fits && (0..rows).all(|row| to.copy(row * to_pitch, &from, row * from_pitch, bytes));
+    // Within one memory rows that move apart go last first, so that each is read before it is overwritten.
+    let apart = to_pitch > from_pitch;
+    let done = fits
+        && (0..rows).all(|k| {
+            let row = if apart { rows - 1 - k } else { k };
+            to.copy(row * to_pitch, &from, row * from_pitch, bytes)
+        });
     if done { Ok(()) } else { Err(Error::Failed("a copy does not fit its surfaces".into())) }
 }
 

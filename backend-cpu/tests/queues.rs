@@ -5,7 +5,7 @@ mod harness;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cal_hal::{Backend, Bindings, Command, DeviceOptions, Error, Format, Heap, MemoryRequest};
+use cal_hal::{Backend, Bindings, Command, DeviceOptions, Error, Format, Heap, MemoryRequest, Surface};
 use harness::{Machine, domain, grid, read, write};
 
 const ENDLESS: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 0, 0\n\
@@ -14,7 +14,7 @@ const ENDLESS: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)
 const ADD: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 0, 0\n\
     uav_add_id(0) l0.x, l0.y\nend\n";
 
-fn one_uav(machine: &Machine) -> (cal_hal::Surface, Bindings) {
+fn one_uav(machine: &Machine) -> (Surface, Bindings) {
     let out = machine.surface(Format::UnsignedInt32x1, 64, 1);
     let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
     (out, bindings)
@@ -91,6 +91,25 @@ fn copies_keep_order_and_pitch() {
             let inside = row < 7 && column < 10;
             let expected = if inside { [column as f32 + 0.5, row as f32 + 0.5] } else { [0.0; 2] };
             assert_eq!(got[at..at + 2], expected.map(f32::to_bits), "column {column} row {row}");
+        }
+    }
+}
+
+/// Rows move apart and together within one memory, as if all of the source were read before anything is written.
+#[test]
+fn copies_within_one_memory_change_the_pitch() {
+    let machine = Machine::new();
+    for (from, to) in [(64, 128), (128, 64), (16, 64), (64, 16)] {
+        let whole = machine.surface(Format::UnsignedInt32x1, 2048, 1);
+        write(&whole, &(1..=2048).collect::<Vec<u32>>());
+        let part = |pitch| Surface { width: 16, height: 8, pitch, ..whole.clone() };
+        let ticket = machine.queue.submit(Command::Copy { src: part(from), dst: part(to) }).unwrap();
+        machine.queue.wait(ticket).unwrap();
+        assert_eq!(machine.queue.error(ticket), None);
+        for (k, word) in read(&whole, 2048).into_iter().enumerate() {
+            let (x, y) = (k % to as usize, k / to as usize);
+            let moved = if x < 16 && y < 8 { y * from as usize + x } else { k };
+            assert_eq!(word as usize, moved + 1, "from {from} to {to}, column {x}, row {y}");
         }
     }
 }

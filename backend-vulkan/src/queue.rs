@@ -31,7 +31,7 @@ const SLICE: Duration = Duration::from_millis(100);
 /// What a command keeps alive.
 enum Keep {
     Kernel { _kernel: Arc<dyn Kernel>, bindings: Arc<Bindings>, scratch: Option<Arc<Block>> },
-    Copy { src: Arc<dyn Memory>, dst: Arc<dyn Memory> },
+    Copy { src: Arc<dyn Memory>, dst: Arc<dyn Memory>, _between: Option<Block> },
 }
 
 /// Commands that are recorded and not yet submitted, or submitted and not yet done.
@@ -268,35 +268,42 @@ impl VulkanQueue {
         let (row, from_pitch, to_pitch) =
             (u64::from(src.width) * element, u64::from(src.pitch) * element, u64::from(dst.pitch) * element);
         let height = u64::from(src.height);
-        let same = from.buffer == to.buffer && from.offset == to.offset;
-        if row == 0 || height == 0 || (same && from_pitch == to_pitch) {
+        let rows = |from: (u64, u64), to: (u64, u64)| -> Vec<vk::BufferCopy> {
+            // Whole blocks where neither side has gaps that may hold other data.
+            let (rows, size) = if from.1 == row && to.1 == row { (1, row * height) } else { (height, row) };
+            let region =
+                |y| vk::BufferCopy { src_offset: from.0 + y * from.1, dst_offset: to.0 + y * to.1, size };
+            (0..rows).map(region).collect()
+        };
+        let (source, target) = ((from.offset, from_pitch), (to.offset, to_pitch));
+        let raw = &self.gpu.raw;
+        let mut between = None;
+        if row == 0 || height == 0 || (from.buffer == to.buffer && source == target) {
             // Nothing moves.
-        } else if same {
-            return Err(Error::Unsupported("a copy within one memory between different pitches".into()));
-        } else {
-            // Whole blocks where both have the same pitch and no gap that may hold other data.
-            let regions: Vec<vk::BufferCopy> = if row == from_pitch && row == to_pitch {
-                vec![vk::BufferCopy { src_offset: from.offset, dst_offset: to.offset, size: row * height }]
-            } else {
-                (0..height)
-                    .map(|y| vk::BufferCopy {
-                        src_offset: from.offset + y * from_pitch,
-                        dst_offset: to.offset + y * to_pitch,
-                        size: row,
-                    })
-                    .collect()
-            };
+        } else if from.buffer == to.buffer {
+            // Regions of a Vulkan copy must not overlap: the source is read whole before anything is written.
+            let block = Block::allocate(&self.gpu, row * height, Heap::Local)?;
             let commands = self.recording(state)?.commands;
             self.order(state, commands, &[from.buffer], &[to.buffer]);
-            // SAFETY: recording; both memories are kept until the command is done and the regions are inside them.
-            unsafe { self.gpu.raw.cmd_copy_buffer(commands, from.buffer, to.buffer, &regions) };
+            // SAFETY: recording; all memories are kept until the command is done and the regions are inside them.
+            unsafe {
+                raw.cmd_copy_buffer(commands, from.buffer, block.buffer, &rows(source, (0, row)));
+                barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
+                raw.cmd_copy_buffer(commands, block.buffer, to.buffer, &rows((0, row), target));
+            }
+            between = Some(block);
+        } else {
+            let commands = self.recording(state)?.commands;
+            self.order(state, commands, &[from.buffer], &[to.buffer]);
+            // SAFETY: as above.
+            unsafe { raw.cmd_copy_buffer(commands, from.buffer, to.buffer, &rows(source, target)) };
         }
         for memory in [&src.memory, &dst.memory] {
             if let Some(shadow) = shadow(&**memory) {
                 shadow.enter();
             }
         }
-        let keep = Keep::Copy { src: src.memory.clone(), dst: dst.memory.clone() };
+        let keep = Keep::Copy { src: src.memory.clone(), dst: dst.memory.clone(), _between: between };
         self.recording(state)?.keeps.push(keep);
         Ok(())
     }
@@ -411,7 +418,7 @@ impl Batch {
                     each_shadow(&bindings, |shadow, writes| shadow.leave(ran && writes));
                     drop(scratch);
                 }
-                Keep::Copy { src, dst } => {
+                Keep::Copy { src, dst, .. } => {
                     for (memory, writes) in [(src, false), (dst, true)] {
                         if let Some(shadow) = shadow(&*memory) {
                             shadow.leave(ran && writes);

@@ -65,6 +65,29 @@ fn memory_is_zero_at_first_and_copies_keep_rows_apart() {
     }
 }
 
+/// Rows move apart and together within one memory, as if all of the source were read before anything is written.
+#[test]
+fn copies_within_one_memory_change_the_pitch() {
+    for (name, device) in devices(FloatMode::Native) {
+        for (from, to) in [(64, 128), (128, 64), (16, 64), (64, 16)] {
+            let memory = allocate(&*device, Heap::Local);
+            fill(&*memory, |k| k + 1);
+            let queue = device.create_queue().unwrap();
+            let command = Command::Copy {
+                src: surface(memory.clone(), 16, 8, from),
+                dst: surface(memory.clone(), 16, 8, to),
+            };
+            let ticket = queue.submit(command).unwrap();
+            queue.wait(ticket).unwrap();
+            for (k, word) in words(&*memory).into_iter().enumerate() {
+                let (x, y) = (k % to as usize, k / to as usize);
+                let moved = if x < 16 && y < 8 { y * from as usize + x } else { k };
+                assert_eq!(word as usize, moved + 1, "{name}: from {from} to {to}, column {x}, row {y}");
+            }
+        }
+    }
+}
+
 #[test]
 fn more_than_there_is_fails_cleanly() {
     for (name, device) in devices(FloatMode::Native) {
