@@ -180,6 +180,7 @@ impl Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
+        let Ok(_call) = exit::enter() else { return };
         if self.hung() {
             // Destroying a device waits for its work. The driver's threads end with the process.
             return;
@@ -232,9 +233,7 @@ pub(crate) struct VulkanDevice {
 
 impl VulkanDevice {
     pub fn open(adapter: &VulkanAdapter, options: &DeviceOptions) -> Result<Arc<dyn Device>> {
-        if exit::ending() {
-            return Err(exit::reason());
-        }
+        let _call = exit::enter()?;
         let first = Self::with(Gpu::new(adapter, options)?)?;
         exit::register();
         // What drivers do not report is found out by running it.
@@ -276,17 +275,20 @@ impl VulkanDevice {
 
 impl Device for VulkanDevice {
     fn allocate(&self, request: MemoryRequest) -> Result<Arc<dyn Memory>> {
+        let _call = exit::enter()?;
         self.gpu.check()?;
         Ok(Arc::new(Block::allocate(&self.gpu, request.bytes, request.heap)?))
     }
 
     unsafe fn import(&self, address: *mut u8, bytes: u64) -> Result<Arc<dyn Memory>> {
+        let _call = exit::enter()?;
         self.gpu.check()?;
         // SAFETY: the caller keeps the memory valid as `Device::import` says, which is what is asked for here.
         Ok(Arc::new(unsafe { Imported::new(&self.gpu, address, bytes) }?))
     }
 
     fn create_queue(&self) -> Result<Arc<dyn Queue>> {
+        let _call = exit::enter()?;
         self.gpu.check()?;
         let turn = self.gpu.next_queue.fetch_add(1, Relaxed) as usize;
         let index = turn % self.gpu.queues.len();
@@ -304,6 +306,7 @@ impl Device for VulkanDevice {
     }
 
     fn load(&self, program: Arc<Program>) -> Result<Arc<dyn Kernel>> {
+        let _call = exit::enter()?;
         self.gpu.check()?;
         let kernel = VulkanKernel::load(&self.gpu, program, &self.gpu.target)?;
         self.gpu.steps.loaded.get_or_init(exit::register);

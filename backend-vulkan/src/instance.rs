@@ -38,8 +38,12 @@ pub struct Vulkan {
 impl Vulkan {
     /// Loads Vulkan and looks for devices.
     pub fn new(options: Options) -> Self {
+        let Ok(_call) = exit::enter() else { return Self { adapters: Vec::new() } };
         let adapters = match Instance::new(options.validation) {
-            Ok(instance) => list(&Arc::new(instance), &Arc::new(options)),
+            Ok(instance) => {
+                exit::register();
+                list(&Arc::new(instance), &Arc::new(options))
+            }
             Err(reason) => {
                 log::info!("no Vulkan devices: {reason}");
                 Vec::new()
@@ -113,9 +117,6 @@ const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 impl Instance {
     fn new(validation: bool) -> Result<Self, String> {
-        if exit::ending() {
-            return Err("the process is ending".into());
-        }
         // SAFETY: the loader found by the system's search path is a Vulkan loader.
         let entry = unsafe { Entry::load() }.map_err(|error| format!("no Vulkan loader: {error}"))?;
         // SAFETY: the entry points are loaded.
@@ -165,9 +166,7 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        if exit::ending() {
-            return;
-        }
+        let Ok(_call) = exit::enter() else { return };
         // SAFETY: all objects made from the instance hold an Arc of it and are gone; the entry is dropped once.
         unsafe {
             if let Some((loader, messenger)) = &self.messenger {

@@ -10,6 +10,7 @@ const SLICE: u64 = 100_000_000;
 
 /// Records commands, runs them on the first queue, and waits until they are done.
 pub(crate) fn run_once(gpu: &Gpu, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<()> {
+    let _call = crate::exit::enter()?;
     gpu.check()?;
     let raw = &gpu.raw;
     let pool_info = vk::CommandPoolCreateInfo::default()

@@ -310,6 +310,9 @@ impl VulkanQueue {
 
     /// Submits what is recorded.
     fn submit_recorded(&self, state: &mut State) -> Result<()> {
+        if crate::exit::closing() {
+            return Err(crate::exit::reason());
+        }
         let Some(mut batch) = state.recording.take() else { return Ok(()) };
         let raw = &self.gpu.raw;
         batch.started = Instant::now();
