@@ -31,7 +31,8 @@ pub fn compile(text: impl AsRef<[u8]>, target: u32) -> Result<Object> {
         .ok_or_else(|| Error::invalid(format!("target: {target} is no value of CALtarget")))?;
     let program = program(text, target)?;
     if !program.warnings.is_empty() {
-        log::warn!(target: "cal::compiler", "{}", shown(&program.warnings, text));
+        // Old programs expect a compiler that prints nothing.
+        log::info!(target: "cal::compiler", "{}", shown(&program.warnings, text));
     }
     let object = Object::new(target, text, &program)?;
     dump(target, "il", text);
@@ -145,6 +146,7 @@ fn dump(target: Target, extension: &str, bytes: &[u8]) {
     let Some(folder) = FOLDER.get_or_init(|| Config::from_env().0.dump) else { return };
     let name = format!("{}-{:016x}.{extension}", target.name.to_ascii_lowercase(), fnv1a(bytes));
     if let Err(e) = write(folder, &name, bytes) {
+        crate::runtime::start_log_from_env();
         log::warn!("CAL_DUMP: {}: {e}", folder.join(name).display());
     }
 }

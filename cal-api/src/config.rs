@@ -240,15 +240,21 @@ impl Config {
     /// One line for the log.
     pub(crate) fn summary(&self) -> String {
         let backends = if self.backends.is_empty() { "default".into() } else { self.backends.join(",") };
+        let folder =
+            |path: &Option<PathBuf>| path.as_ref().map_or("none".into(), |p| p.display().to_string());
+        let trace = match &self.trace {
+            Trace::Off => "off".into(),
+            Trace::Stderr => "standard error".into(),
+            Trace::File(path) => path.display().to_string(),
+        };
         format!(
-            "backends {backends}, float {:?}, target {}, timeout {:?}, cache {:?}, dump {:?}, trace {:?}, checks {}",
-            self.float,
+            "backends {backends}, float {}, target {}, timeout {}, cache {}, dump {}, trace {trace}, checks {}",
+            format!("{:?}", self.float).to_lowercase(),
             self.target.map_or("the device's", |t| t.name),
-            self.timeout,
-            self.cache,
-            self.dump,
-            self.trace,
-            self.checks
+            self.timeout.map_or("none".into(), |t| format!("{} s", t.as_secs_f64())),
+            folder(&self.cache),
+            folder(&self.dump),
+            if self.checks { "on" } else { "off" }
         )
     }
 }

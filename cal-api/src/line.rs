@@ -109,7 +109,13 @@ impl Line {
     fn outcome(&self, first: Ticket, last: Ticket) -> Result<()> {
         for ticket in first.max(1)..=last {
             if let Some(e) = self.queue.error(ticket) {
-                return Err(Error::backend("the work of this event failed", e));
+                let doing = match e {
+                    cal_hal::Error::Timeout(_) => {
+                        "the work of this event was stopped (CAL_TIMEOUT is the limit)"
+                    }
+                    _ => "the work of this event failed",
+                };
+                return Err(Error::backend(doing, e));
             }
         }
         Ok(())

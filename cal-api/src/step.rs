@@ -93,7 +93,7 @@ impl Module {
             }
         });
         open.close(&mut sink);
-        outcome.map_err(|e| Error::backend("tracing a thread, which needs a CPU device", e))
+        outcome.map_err(|e| Error::backend("tracing a thread", e))
     }
 }
 

@@ -19,7 +19,9 @@ unsafe fn write_sized<T: Copy>(
     // SAFETY: the structure begins with its size, set by the caller.
     let size = unsafe { destination.cast::<u32>().read_unaligned() };
     if size < 8 {
-        return Err(Error::invalid(format!("{argument}: struct_size is {size}; it is not set")));
+        return Err(Error::invalid(format!(
+            "{argument}: struct_size is {size}; set it to sizeof *{argument} first"
+        )));
     }
     set_size(&mut value, size);
     let bytes = size_of::<T>().min(size as usize);

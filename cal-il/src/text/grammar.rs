@@ -1,6 +1,7 @@
 //! What the instruction table says about spelling, prepared for the parser: a hash of mnemonics and, parsed
 //! once from [`crate::isa::Row::controls`], the specifiers and further operands of every opcode.
 
+use std::cmp::Reverse;
 use std::sync::LazyLock;
 
 use crate::isa::{Opcode, Scope, TABLE};
@@ -83,7 +84,7 @@ fn rules(controls: &'static str) -> Rules {
             out.required.push(group);
         }
     }
-    out.specifiers.sort_by_key(|s| std::cmp::Reverse(s.name.len()));
+    out.specifiers.sort_by_key(|s| Reverse(s.name.len()));
     out
 }
 
@@ -274,7 +275,8 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>)
     candidates
         .map(|c| (distance(word.as_bytes(), c.to_ascii_lowercase().as_bytes()), c))
         .filter(|&(d, c)| d <= limit && d < c.len())
-        .min_by_key(|&(d, _)| d)
+        // Of equally near ones, that which begins alike.
+        .min_by_key(|&(d, c)| (d, Reverse(word.bytes().zip(c.bytes()).take_while(|(a, b)| a == b).count())))
         .map(|(_, c)| c)
 }
 
@@ -300,4 +302,13 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
         before = std::mem::replace(&mut row, next);
     }
     row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_nearest_spelling_begins_alike() {
+        let near = |word| super::nearest(word, super::mnemonics());
+        assert_eq!([near("madd"), near("mull"), near("saturate")], [Some("mad"), Some("mul"), None]);
+    }
 }
