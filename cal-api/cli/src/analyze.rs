@@ -8,7 +8,7 @@ use cal_il::inst::{GroupSize, Interface, Stage};
 use cal_il::ir::analyze::{self, Elements, Report, Target};
 use serde_json::{Value, json};
 
-use crate::{Outcome, data, diagnostic, print_json, read};
+use crate::{Outcome, data, diagnostic, print, print_json, text};
 
 /// Arguments of `cal analyze`.
 #[derive(clap::Args)]
@@ -58,9 +58,9 @@ fn elements(formats: &[(Symbol, Format)]) -> Outcome<Elements> {
 }
 
 pub(crate) fn analyze(arguments: &Arguments) -> Outcome {
-    let text = read(&arguments.kernel)?;
+    let text = text(&arguments.kernel)?;
     let name = arguments.kernel.display().to_string();
-    let refused = |e: Vec<_>| render(&e, &text, &name);
+    let refused = |e: Vec<_>| crate::refused(&e, &text, &name);
     let kernel = cal_il::front(&text).map_err(refused)?;
     let program = cal_il::lower::lower(&kernel).map_err(refused)?;
     let report = analyze::analyze(&kernel, &program, &arguments.device, &elements(&arguments.format)?);
@@ -78,16 +78,16 @@ pub(crate) fn analyze(arguments: &Arguments) -> Outcome {
         value["binds"] =
             bound(&kernel.interface).into_iter().map(|(name, _)| name).collect::<Vec<_>>().into();
         value["warnings"] = warnings.into();
-        print_json(&value);
-        return Ok(());
+        return print_json(&value);
     }
     eprint!("{}", render(&program.warnings, &text, &name));
-    println!("kernel        {}", stage(kernel.stage, &kernel.interface));
-    println!("binds         {}", binds(&kernel.interface));
-    print!("{report}");
     let (cycles, seconds) = (report.cycles(threads as f64), report.seconds(threads as f64));
-    println!("at best       {cycles:.0} clocks, {:.3} ms for {threads} threads", 1e3 * seconds);
-    Ok(())
+    print(&format!(
+        "kernel        {}\nbinds         {}\n{report}at best       {cycles:.0} clocks, {:.3} ms for {threads} threads\n",
+        stage(kernel.stage, &kernel.interface),
+        binds(&kernel.interface),
+        1e3 * seconds
+    ))
 }
 
 /// The figures as JSON; `docs/command.md` says what each is.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::data::{self, Binding};
 use crate::run::Extent;
-use crate::{Outcome, image};
+use crate::{Outcome, image, print, print_json};
 
 /// Arguments of `cal bench`.
 #[derive(clap::Args)]
@@ -86,13 +86,14 @@ pub(crate) fn bench(arguments: &Arguments) -> Outcome {
     };
     if arguments.json {
         let list: Vec<Value> = results.iter().map(Measured::json).collect();
-        println!("{}", json!({ "device": device.info().name, "ordinal": arguments.device, "results": list }));
-    } else {
-        println!("{}", device.info().name);
-        println!("{:<34} {:>12} {:>12} {:>12}", "", "best", "median", "worst");
-        results.iter().for_each(|r| println!("{}", r.line()));
+        return print_json(
+            &json!({ "device": device.info().name, "ordinal": arguments.device, "results": list }),
+        );
     }
-    Ok(())
+    let mut table =
+        format!("{}\n{:<34} {:>12} {:>12} {:>12}\n", device.info().name, "", "best", "median", "worst");
+    results.iter().for_each(|r| table += &(r.line() + "\n"));
+    print(&table)
 }
 
 /// A kernel of the user's.
@@ -156,11 +157,11 @@ fn probes(arguments: &Arguments, device: &Device, context: &Context) -> Outcome<
         let copy = measure(name, repeat, || Ok(context.copy(from, to)?.wait()?))?;
         results.push(Measured { work: gigabytes, ..copy });
     }
-    let map = measure("map device memory and unmap it", repeat, || {
+    // No rate: where the host sees the memory, nothing moves.
+    results.push(measure("map device memory and unmap it", repeat, || {
         local[0].map::<u32>()?;
         Ok(())
-    })?;
-    results.push(Measured { work: gigabytes, ..map });
+    })?);
 
     let fetch = load(context, target, FETCH, &[("i0", &local[0]), ("o0", &local[1])])?;
     let fetched = measure("kernel, fetch and store 16 bytes", repeat, || {
@@ -227,6 +228,7 @@ impl Measured {
 /// Seconds in a unit that suits them.
 fn shown(seconds: f64) -> String {
     match seconds {
+        s if s < 1e-6 => format!("{:.0} ns", s * 1e9),
         s if s < 1e-3 => format!("{:.1} us", s * 1e6),
         s if s < 1.0 => format!("{:.3} ms", s * 1e3),
         s => format!("{s:.3} s"),
@@ -243,6 +245,7 @@ mod tests {
         assert_eq!(result.times(), [0.5, 1.0, 4.0]);
         assert_eq!(result.json()["rate"], 3.0);
         assert!(result.line().ends_with("3.00 GB/s"), "{}", result.line());
-        assert_eq!([shown(2.5e-6), shown(0.0025), shown(2.5)], ["2.5 us", "2.500 ms", "2.500 s"]);
+        let shown = [shown(40e-9), shown(2.5e-6), shown(0.0025), shown(2.5)];
+        assert_eq!(shown, ["40 ns", "2.5 us", "2.500 ms", "2.500 s"]);
     }
 }

@@ -1,11 +1,13 @@
 //! What is bound on the command line: files, constants, empty buffers.
 //!
-//! `i0=in.npy`, `i0=in.raw:64x64:float32_4`, `cb0=1,2.5,0x10,-3i`, `o0=64x64:float32_4`. A `.npy` array of f4, f8, i4 or u4 has
-//! rows, columns and, if three-dimensional, components.
+//! `i0=in.npy`, `i0=in.raw:64x64:float32_4`, `cb0=1,2.5,0x10,-3i`, `o0=64x64:float32_4`. A `.npy` array has rows, columns and,
+//! if three-dimensional, components.
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use cal::{Device, Format, Module, Place, Resource};
+use cal_il::format::Encoding;
 
 use crate::{Outcome, read, write};
 
@@ -54,13 +56,15 @@ pub(crate) struct Bound {
 pub(crate) fn bind(device: &Device, module: &Module, bindings: &[Binding]) -> Outcome<Vec<Bound>> {
     let mut bound = Vec::new();
     for binding in bindings {
+        let named = |e: cal::Error| format!("--bind {}: {e}", binding.symbol);
         let buffer = source(&binding.text)?.load()?;
         let resource = match buffer.height {
-            0 => device.allocate_buffer(buffer.width, buffer.format, Place::Local)?,
-            height => device.allocate_2d(buffer.width, height, buffer.format, Place::Local)?,
-        };
+            0 => device.allocate_buffer(buffer.width, buffer.format, Place::Local),
+            height => device.allocate_2d(buffer.width, height, buffer.format, Place::Local),
+        }
+        .map_err(named)?;
         resource.map::<u8>()?.copy_from_slice(&buffer.bytes);
-        module.bind(&binding.symbol, &resource)?;
+        module.bind(&binding.symbol, &resource).map_err(named)?;
         bound.push(Bound { symbol: binding.symbol.clone(), resource, height: buffer.height });
     }
     Ok(bound)
@@ -72,7 +76,10 @@ pub(crate) fn saves<'b>(texts: &[String], bound: &'b [Bound]) -> Outcome<Vec<(&'
     for save in texts {
         let (symbol, path) = save.split_once('=').ok_or("--save: expected NAME=FILE")?;
         let bound = bound.iter().find(|b| b.symbol == symbol);
-        saves.push((bound.ok_or_else(|| format!("--save: `{symbol}` is not bound"))?, PathBuf::from(path)));
+        let bound = bound.ok_or_else(|| format!("--save: `{symbol}` is not bound"))?;
+        // Before the work, not after it.
+        savable(Path::new(path), bound.resource.format())?;
+        saves.push((bound, PathBuf::from(path)));
     }
     Ok(saves)
 }
@@ -92,9 +99,12 @@ pub(crate) fn binding(text: &str) -> Result<Binding, String> {
     Ok(Binding { symbol: symbol.to_owned(), text: text.to_owned() })
 }
 
+pub(crate) fn number(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number"))
+}
+
 /// Width, or width and height.
 pub(crate) fn extent(text: &str) -> Result<(u32, u32), String> {
-    let number = |t: &str| t.parse::<u32>().map_err(|_| format!("`{t}` is not a number"));
     match text.split_once('x') {
         Some((w, h)) => Ok((number(w)?, number(h)?)),
         None => Ok((number(text)?, 0)),
@@ -165,96 +175,124 @@ impl Source {
 }
 
 impl Shape {
+    fn bytes(self) -> u64 {
+        u64::from(self.width) * u64::from(self.height.max(1)) * u64::from(self.format.bytes())
+    }
+
     fn zeros(self) -> Buffer {
-        let elements = self.width as usize * self.height.max(1) as usize;
-        let bytes = vec![0; elements * self.format.bytes() as usize];
+        let bytes = vec![0; self.bytes() as usize];
         Buffer { width: self.width, height: self.height, format: self.format, bytes }
     }
 }
 
-fn npy(path: &Path) -> Outcome<Buffer> {
-    let named = |e: std::io::Error| format!("{}: {e}", path.display());
-    let content = read(path)?;
-    let file = npyz::NpyFile::new(&content[..]).map_err(named)?;
-    if file.order() != npyz::Order::C {
-        return Err(format!("{}: columns come first; save it in C order", path.display()).into());
+/// Numbers of a `.npy` array that components of resources have, and the formats of one, two and four components.
+#[rustfmt::skip]
+const NUMBERS: [(&str, &[Format]); 9] = [
+    ("<f4", &[Format::Float32x1, Format::Float32x2, Format::Float32x4]),
+    ("<f8", &[Format::Float64x1, Format::Float64x2]),
+    ("<f2", &[Format::Float16x1, Format::Float16x2, Format::Float16x4]),
+    ("<u4", &[Format::UnsignedInt32x1, Format::UnsignedInt32x2, Format::UnsignedInt32x4]),
+    ("<i4", &[Format::SignedInt32x1, Format::SignedInt32x2, Format::SignedInt32x4]),
+    ("<u2", &[Format::UnsignedInt16x1, Format::UnsignedInt16x2, Format::UnsignedInt16x4]),
+    ("<i2", &[Format::SignedInt16x1, Format::SignedInt16x2, Format::SignedInt16x4]),
+    ("|u1", &[Format::UnsignedInt8x1, Format::UnsignedInt8x2, Format::UnsignedInt8x4]),
+    ("|i1", &[Format::SignedInt8x1, Format::SignedInt8x2, Format::SignedInt8x4]),
+];
+
+/// What numbers a format's components are in memory.
+fn numbers(format: Format) -> Option<&'static str> {
+    match format.encoding() {
+        Encoding::Raw32 if format.name().starts_with("FLOAT") => Some("<f4"),
+        Encoding::Raw32 if format.name().starts_with('S') => Some("<i4"),
+        Encoding::Raw32 => Some("<u4"),
+        Encoding::Float64 => Some("<f8"),
+        Encoding::Float16 => Some("<f2"),
+        Encoding::Unorm8 | Encoding::Uint8 => Some("|u1"),
+        Encoding::Snorm8 | Encoding::Sint8 => Some("|i1"),
+        Encoding::Unorm16 | Encoding::Uint16 => Some("<u2"),
+        Encoding::Snorm16 | Encoding::Sint16 => Some("<i2"),
+        Encoding::Unorm565 | Encoding::Unorm555 | Encoding::Unorm10 => None,
     }
-    let shape = file.shape().to_vec();
-    let (rows, columns, components) = match shape[..] {
+}
+
+fn npy(path: &Path) -> Outcome<Buffer> {
+    let bad = |what: String| Box::<dyn Error>::from(format!("{}: {what}", path.display()));
+    let content = read(path)?;
+    // The reader stops where the data begin.
+    let mut data = &content[..];
+    let header = npyz::NpyHeader::from_reader(&mut data).map_err(|e| bad(e.to_string()))?;
+    if header.order() != npyz::Order::C {
+        return Err(bad("columns come first; save it in C order".into()));
+    }
+    let (rows, columns, components) = match header.shape()[..] {
         [columns] => (0, columns, 1),
         [rows, columns] => (rows, columns, 1),
         [rows, columns, components] => (rows, columns, components),
-        _ => return Err(format!("{}: {} dimensions", path.display(), shape.len()).into()),
-    };
-    let kind = file.dtype().descr();
-    let kind = kind.trim_matches('\'').to_owned();
-    let (bytes, format) = match (kind.as_str(), components) {
-        ("<f4", 1 | 2 | 4) => {
-            let formats = [Format::Float32x1, Format::Float32x2, Format::Float32x4];
-            let words = file.into_vec::<f32>().map_err(named)?;
-            (words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<_>>(), formats[components as usize / 2])
-        }
-        ("<u4", 1 | 2 | 4) => {
-            let formats = [Format::UnsignedInt32x1, Format::UnsignedInt32x2, Format::UnsignedInt32x4];
-            let words = file.into_vec::<u32>().map_err(named)?;
-            (words.iter().flat_map(|w| w.to_le_bytes()).collect(), formats[components as usize / 2])
-        }
-        ("<i4", 1 | 2 | 4) => {
-            let formats = [Format::SignedInt32x1, Format::SignedInt32x2, Format::SignedInt32x4];
-            let words = file.into_vec::<i32>().map_err(named)?;
-            (words.iter().flat_map(|w| w.to_le_bytes()).collect(), formats[components as usize / 2])
-        }
-        ("<f8", 1 | 2) => {
-            let formats = [Format::Float64x1, Format::Float64x2];
-            let words = file.into_vec::<f64>().map_err(named)?;
-            (words.iter().flat_map(|w| w.to_le_bytes()).collect(), formats[components as usize - 1])
-        }
-        _ => {
-            return Err(
-                format!("{}: no format holds {components} components of {kind}", path.display()).into()
-            );
+        ref shape => {
+            return Err(bad(format!("{} dimensions; rows, columns and components are three", shape.len())));
         }
     };
-    Ok(Buffer { width: u32::try_from(columns)?, height: u32::try_from(rows)?, format, bytes })
+    if header.shape().contains(&0) {
+        return Err(bad("it has no elements".into()));
+    }
+    let kind = header.dtype().descr();
+    let kind = kind.trim_matches('\'');
+    let formats = NUMBERS.iter().find(|(name, _)| *name == kind).map(|(_, formats)| *formats);
+    let format = formats.unwrap_or_default().iter().find(|f| u64::from(f.components()) == components);
+    let Some(&format) = format else {
+        let known: Vec<_> = NUMBERS.iter().map(|(name, _)| *name).collect();
+        let known = known.join(", ");
+        return Err(bad(format!(
+            "no format holds {components} components of {kind}; there are 1, 2 or 4 of {known}"
+        )));
+    };
+    let (width, height) = (u32::try_from(columns)?, u32::try_from(rows)?);
+    let wanted = Shape { width, height, format }.bytes();
+    if data.len() as u64 != wanted {
+        return Err(bad(format!("{} bytes of data, but the shape has {wanted}", data.len())));
+    }
+    Ok(Buffer { width, height, format, bytes: data.to_vec() })
 }
 
-/// Writes a buffer as `.npy`, if the name says so and the format has a counterpart, else as raw bytes.
-pub(crate) fn save(path: &Path, buffer: &Buffer) -> Outcome {
-    if path.extension().is_none_or(|e| e != "npy") {
-        return write(path, &buffer.bytes);
+/// Whether a buffer of a format can be saved under a name: `.npy` has no counterpart of some formats.
+fn savable(path: &Path, format: Format) -> Outcome {
+    if is_npy(path) && numbers(format).is_none() {
+        let name = format.name();
+        return Err(format!("{}: {name} has no counterpart in .npy; write raw bytes", path.display()).into());
     }
-    use npyz::WriterBuilder;
-    let components = u64::from(buffer.format.components());
-    let mut shape = vec![u64::from(buffer.width)];
-    if buffer.height > 0 {
-        shape.insert(0, u64::from(buffer.height));
-    }
-    if components > 1 {
-        shape.push(components);
-    }
-    let name = buffer.format.name();
-    let mut out = Vec::new();
-    macro_rules! typed {
-        ($t:ty) => {{
-            let words = buffer.bytes.chunks_exact(size_of::<$t>());
-            let words = words.map(|b| <$t>::from_le_bytes(b.try_into().unwrap_or_default()));
-            let mut writer =
-                npyz::WriteOptions::<$t>::new().default_dtype().shape(&shape).writer(&mut out).begin_nd()?;
-            writer.extend(words)?;
-            writer.finish()?;
-        }};
-    }
-    match buffer.format.bytes() / buffer.format.components() {
-        4 if name.starts_with("FLOAT") => typed!(f32),
-        4 if name.starts_with("SIGNED") || name.starts_with("SNORM") => typed!(i32),
-        4 => typed!(u32),
-        8 => typed!(f64),
-        _ => {
-            return Err(
-                format!("{}: {name} has no counterpart in .npy; write raw bytes", path.display()).into()
-            );
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            Err(format!("{}: there is no folder {}", path.display(), folder.display()).into())
         }
+        _ => Ok(()),
     }
+}
+
+fn is_npy(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "npy")
+}
+
+/// Writes a buffer as `.npy`, if the name says so, else as raw bytes.
+fn save(path: &Path, buffer: &Buffer) -> Outcome {
+    savable(path, buffer.format)?;
+    let Some(kind) = numbers(buffer.format).filter(|_| is_npy(path)) else {
+        return write(path, &buffer.bytes);
+    };
+    let mut shape = vec![buffer.width];
+    if buffer.height > 0 {
+        shape.insert(0, buffer.height);
+    }
+    if buffer.format.components() > 1 {
+        shape.push(buffer.format.components());
+    }
+    let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
+    // Ten bytes before it and a newline at its end make a multiple of 64.
+    let length = (10 + header.len() + 1).next_multiple_of(64) - 11;
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    out.extend((length as u16 + 1).to_le_bytes());
+    out.extend(format!("{header:<length$}\n").bytes());
+    out.extend(&buffer.bytes);
     write(path, &out)
 }
 
@@ -286,12 +324,40 @@ mod tests {
             (Format::Float64x1, 3),
             (Format::Float64x2, 3),
             (Format::Float32x1, 0),
+            (Format::Float16x4, 3),
+            (Format::UnsignedInt8x1, 3),
+            (Format::SignedInt16x1, 0),
         ] {
             let bytes = (0..5 * u32::max(height, 1) * format.bytes()).map(|i| i as u8 & 0x3F).collect();
             let buffer = Buffer { width: 5, height, format, bytes };
             save(&path, &buffer).unwrap();
             assert_eq!(npy(&path).unwrap(), buffer);
+            assert!(read(&path).unwrap().len() as u64 - buffer.bytes.len() as u64 == 128, "{format:?}");
+        }
+        // What was UNORM comes back as plain integers.
+        let bytes = vec![1; 20];
+        save(&path, &Buffer { width: 5, height: 0, format: Format::UnormInt32x1, bytes }).unwrap();
+        assert_eq!(npy(&path).unwrap().format, Format::UnsignedInt32x1);
+        let refused = |path: &Path| npy(path).unwrap_err().to_string();
+        let whole = read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        assert!(refused(&path).ends_with("19 bytes of data, but the shape has 20"), "{}", refused(&path));
+        for (from, to, told) in [
+            ("(5, )", "(0, )", "no elements"),
+            ("'<u4'", "'>u4'", "components of >u4"),
+            ("(5, )", "(5,1,3)", "3 components of <u4"),
+            ("(5, )", "(5,1,1,1)", "4 dimensions"),
+            ("False", "True ", "C order"),
+        ] {
+            let text: String = whole[10..128].iter().map(|b| *b as char).collect();
+            let header = format!("{:<117}\n", text.replace(from, to).trim_end());
+            std::fs::write(&path, [&whole[..10], header.as_bytes(), &whole[128..]].concat()).unwrap();
+            assert!(refused(&path).contains(told), "{}", refused(&path));
         }
         std::fs::remove_file(&path).unwrap();
+        let missing = PathBuf::from("/no such folder/o0.npy");
+        assert!(
+            savable(&missing, Format::Float32x1).is_err() && savable(&path, Format::UnormShort565).is_err()
+        );
     }
 }

@@ -9,18 +9,21 @@ mod run;
 mod trace;
 
 use std::error::Error;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cal::target::{TARGETS, Target};
-use cal::{Diagnostic, Image, Runtime, Severity};
-use cal_il::diagnostic::position;
+use cal::{Diagnostic, Image, Object, Runtime, Severity};
+use cal_il::diagnostic::{position, render};
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
 
 /// AMD IL kernels and the devices that run them.
 #[derive(Parser)]
 #[command(
+    name = "cal",
     version,
     after_help = "Environment variables such as CAL_BACKEND and CAL_LOG act as for any CAL program."
 )]
@@ -90,15 +93,44 @@ pub(crate) fn read(path: &Path) -> Outcome<Vec<u8>> {
     std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()).into())
 }
 
+/// Whether a file is an image or an object rather than a text.
+fn is_elf(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x7fELF")
+}
+
+/// The IL text in a file.
+pub(crate) fn text(path: &Path) -> Outcome<Vec<u8>> {
+    let bytes = read(path)?;
+    if is_elf(&bytes) {
+        let what = "an image; IL text is wanted, which `cal disassemble` shows";
+        return Err(format!("{}: {what}", path.display()).into());
+    }
+    Ok(bytes)
+}
+
 /// The image in a file, or the one that its IL text compiles to.
 pub(crate) fn image(path: &Path, target: u32) -> Outcome<Image> {
     let bytes = read(path)?;
-    let image = if bytes.starts_with(b"\x7fELF") {
-        Image::from_bytes(&bytes)
-    } else {
-        cal::compile(&bytes, target).map(Image::from)
-    };
-    image.map_err(|e| format!("{}: {e}", path.display()).into())
+    if !is_elf(&bytes) {
+        return Ok(object(path, &bytes, target)?.into());
+    }
+    Image::from_bytes(&bytes).map_err(|e| format!("{}: {e}", path.display()).into())
+}
+
+/// Compiles a text; what there is to say about it names its file. Warnings are told at once.
+pub(crate) fn object(path: &Path, text: &[u8], target: u32) -> Outcome<Object> {
+    let name = path.display().to_string();
+    let found = cal::diagnose(text, target)?;
+    if found.iter().any(|d| d.severity == Severity::Error) {
+        return Err(refused(&found, text, &name).into());
+    }
+    eprint!("{}", render(&found, text, &name));
+    cal::compile(text, target).map_err(|e| format!("{name}: {e}").into())
+}
+
+/// What is said of a kernel that is not accepted.
+pub(crate) fn refused(found: &[Diagnostic], text: &[u8], name: &str) -> String {
+    format!("{name}: the kernel is not accepted\n{}", render(found, text, name).trim_end())
 }
 
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Outcome {
@@ -113,40 +145,50 @@ fn devices() -> Outcome {
                 .into(),
         );
     }
+    let mut list = String::new();
     for (ordinal, d) in runtime.devices().enumerate() {
         let target = Target::from_value(d.target).map_or("?", |t| t.name);
-        println!("{ordinal}: {}", d.name);
-        println!(
-            "   target {target}, {} SIMDs, wavefront {}, {} MHz",
-            d.simds, d.wavefront_size, d.engine_clock
-        );
-        println!(
-            "   memory {} MiB local, {} MiB remote, {} MiB cached remote",
-            d.local_ram, d.uncached_remote_ram, d.cached_remote_ram
-        );
-        println!(
-            "   doubles {}, compute {}, LDS {} bytes, groups up to {}, {} UAVs",
+        // Writing to a string cannot fail.
+        let _ = write!(
+            list,
+            "{ordinal}: {}\n   target {target}, {} SIMDs, wavefront {}, {} MHz\n   \
+             memory {} MiB local, {} MiB remote, {} MiB cached remote\n   \
+             doubles {}, compute {}, LDS {} bytes, groups up to {}, {} UAVs\n   \
+             largest resource {} or {} x {} elements\n",
+            d.name,
+            d.simds,
+            d.wavefront_size,
+            d.engine_clock,
+            d.local_ram,
+            d.uncached_remote_ram,
+            d.cached_remote_ram,
             yes(d.double_precision),
             yes(d.compute),
             d.lds_bytes,
             d.max_group,
-            d.uavs
-        );
-        println!(
-            "   largest resource {} or {} x {} elements",
-            d.max_width_1d, d.max_width_2d, d.max_height_2d
+            d.uavs,
+            d.max_width_1d,
+            d.max_width_2d,
+            d.max_height_2d
         );
     }
-    Ok(())
+    print(&list)
 }
 
 fn yes(value: bool) -> &'static str {
     if value { "yes" } else { "no" }
 }
 
+/// Prints on standard output. An error where nobody reads it any more.
+pub(crate) fn print(text: &str) -> Outcome {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
 /// Prints JSON for people and programs: indented, with a newline.
-pub(crate) fn print_json(value: &Value) {
-    println!("{value:#}");
+pub(crate) fn print_json(value: &Value) -> Outcome {
+    print(&format!("{value:#}\n"))
 }
 
 /// A diagnostic and its place.
@@ -172,7 +214,7 @@ impl std::fmt::Display for Told {
 impl Error for Told {}
 
 fn compile(kernel: &Path, output: Option<&Path>, targets: &[Target], json: bool) -> Outcome {
-    let text = read(kernel)?;
+    let text = text(kernel)?;
     if json {
         let mut found: Vec<Diagnostic> = Vec::new();
         for target in targets {
@@ -186,23 +228,23 @@ fn compile(kernel: &Path, output: Option<&Path>, targets: &[Target], json: bool)
             "targets": targets.iter().map(|t| t.name.to_ascii_lowercase()).collect::<Vec<_>>(),
             "output": output.filter(|_| accepted).map(|path| path.display().to_string()),
             "diagnostics": found.iter().map(|d| diagnostic(d, &text)).collect::<Vec<_>>(),
-        }));
+        }))?;
         if !accepted {
             return Err(Told.into());
         }
     }
     let compiled = |t: &Target| {
-        cal::compile(&text, t.value).map_err(|e| format!("{}, for {}: {e}", kernel.display(), t.name))
+        object(kernel, &text, t.value).map_err(|e| match targets.len() {
+            1 => e,
+            _ => format!("for {}: {e}", t.name).into(),
+        })
     };
     let objects = targets.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
     let image = Image::link(&objects.iter().collect::<Vec<_>>())?;
     match output {
         Some(path) => write(path, image.as_bytes()),
         None if json => Ok(()),
-        None => {
-            println!("{}: accepted", kernel.display());
-            Ok(())
-        }
+        None => print(&format!("{}: accepted\n", kernel.display())),
     }
 }
 
@@ -210,10 +252,13 @@ fn disassemble(file: &Path, json: bool) -> Outcome {
     let bytes = read(file)?;
     let name = file.display().to_string();
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-    if bytes.starts_with(b"\x7fELF") {
-        let image = Image::from_bytes(&bytes)?;
+    if is_elf(&bytes) {
+        let named = |e: cal::Error| format!("{name}: {e}");
+        let image = Image::from_bytes(&bytes).map_err(named)?;
         if !json {
-            return Ok(image.disassemble(|line| print!("{line}"))?);
+            let mut listing = String::new();
+            image.disassemble(|line| listing += line).map_err(named)?;
+            return print(&listing);
         }
         let program = |l: &cal::Listing| {
             json!({
@@ -221,21 +266,23 @@ fn disassemble(file: &Path, json: bool) -> Outcome {
                 "il": lines(&l.il), "spirv": l.spirv.as_deref().map(lines),
             })
         };
-        let programs: Vec<_> = image.listings()?.iter().map(program).collect();
-        print_json(&json!({ "file": name, "kind": "image", "programs": programs }));
-        return Ok(());
+        let programs: Vec<_> = image.listings().map_err(named)?.iter().map(program).collect();
+        return print_json(&json!({ "file": name, "kind": "image", "programs": programs }));
     }
-    let errors = |e: Vec<_>| cal_il::diagnostic::render(&e, &bytes, &name);
-    let ast = cal_il::text::parse(&bytes).map_err(errors)?;
+    let ast = cal_il::text::parse(&bytes).map_err(|e| refused(&e, &bytes, &name))?;
     let il = cal_il::text::print(&ast);
     if !json {
-        print!("{il}");
-        return Ok(());
+        return print(&il);
     }
     let stage = format!("{:?}", ast.header.stage).to_ascii_lowercase();
     let program = json!({ "target": null, "stage": stage, "il": lines(&il), "spirv": null });
-    print_json(&json!({ "file": name, "kind": "il", "programs": [program] }));
-    Ok(())
+    print_json(&json!({ "file": name, "kind": "il", "programs": [program] }))
+}
+
+/// Whether an error only says that the reader of the output is gone, as `head` is when it has enough.
+fn reader_is_gone(error: &(dyn Error + 'static)) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 fn main() -> ExitCode {
@@ -248,15 +295,13 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Analyze(arguments) => analyze::analyze(&arguments),
-        Command::Completions { shell } => {
-            manual::completions(shell);
-            Ok(())
-        }
+        Command::Completions { shell } => manual::completions(shell),
         Command::Manual { folder } => manual::manual(&folder),
         Command::Disassemble { file, json } => disassemble(&file, json),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if reader_is_gone(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("cal: {error}");
             ExitCode::FAILURE

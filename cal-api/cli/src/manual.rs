@@ -7,11 +7,13 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::{Arguments, Outcome, write};
+use crate::{Arguments, Outcome, print, write};
 
 /// Prints what a shell reads to complete words after `cal`.
-pub(crate) fn completions(shell: Shell) {
-    clap_complete::generate(shell, &mut Arguments::command(), "cal", &mut std::io::stdout());
+pub(crate) fn completions(shell: Shell) -> Outcome {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "cal", &mut script);
+    print(&String::from_utf8_lossy(&script))
 }
 
 /// Writes `cal.1`, a page for each subcommand, and `cal-environment.7`.

@@ -7,7 +7,7 @@ use cal::{Context, Domain, Grid, Module, Runtime, Threads};
 
 use crate::data::{self, Binding};
 use crate::progress::Progress;
-use crate::{Outcome, image};
+use crate::{Outcome, image, print};
 
 /// Arguments of `cal run`.
 #[derive(clap::Args)]
@@ -33,22 +33,47 @@ pub(crate) struct Arguments {
 /// How many threads run.
 #[derive(clap::Args)]
 pub(crate) struct Extent {
-    /// Pixel kernel: columns and rows, e.g. 64x64
-    #[arg(short, long, value_name = "WxH", value_parser = data::extent, conflicts_with = "grid")]
-    domain: Option<(u32, u32)>,
-    /// Compute kernel: groups, e.g. 16 or 16x16
-    #[arg(short, long, value_name = "X[xY]", value_parser = data::extent)]
-    grid: Option<(u32, u32)>,
+    /// Pixel kernel: columns and rows, e.g. 64x64; and the first of each where that is not 0, e.g. 64x64+8+4
+    #[arg(short, long, value_name = "WxH[+X+Y]", value_parser = domain, conflicts_with = "grid")]
+    domain: Option<Domain>,
+    /// Compute kernel: groups, e.g. 16, 16x16 or 4x4x2
+    #[arg(short, long, value_name = "X[xY[xZ]]", value_parser = groups)]
+    grid: Option<Groups>,
+}
+
+/// Groups in three directions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Groups([u32; 3]);
+
+fn domain(text: &str) -> Result<Domain, String> {
+    let mut parts = text.split('+');
+    let (width, height) = data::extent(parts.next().unwrap_or_default())?;
+    let origin = parts.map(data::number).collect::<Result<Vec<_>, _>>()?;
+    let (x, y) = match origin[..] {
+        [] => (0, 0),
+        [x, y] => (x, y),
+        _ => return Err("expected WIDTHxHEIGHT+X+Y".into()),
+    };
+    Ok(Domain { x, y, width, height: height.max(1) })
+}
+
+fn groups(text: &str) -> Result<Groups, String> {
+    let mut groups = [1; 3];
+    let parts: Vec<&str> = text.split('x').collect();
+    if parts.len() > groups.len() {
+        return Err("more than three numbers".into());
+    }
+    for (to, part) in groups.iter_mut().zip(parts) {
+        *to = data::number(part)?;
+    }
+    Ok(Groups(groups))
 }
 
 impl Extent {
     pub(crate) fn threads(&self, module: &Module) -> Outcome<Threads> {
         match (self.domain, self.grid) {
-            (Some((width, height)), _) => Ok(Threads::Domain(Domain::of(width, height.max(1)))),
-            (None, Some((x, y))) => {
-                let block = module.info().group;
-                Ok(Threads::Grid(Grid { block, groups: [x, y.max(1), 1] }))
-            }
+            (Some(domain), _) => Ok(Threads::Domain(domain)),
+            (None, Some(Groups(groups))) => Ok(Threads::Grid(Grid { block: module.info().group, groups })),
             (None, None) => Err("give --domain for a pixel kernel or --grid for a compute kernel".into()),
         }
     }
@@ -63,14 +88,13 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let bound = data::bind(&device, &module, &arguments.bind)?;
     let saves = data::saves(&arguments.save, &bound)?;
     let threads = arguments.extent.threads(&module)?;
-    let (best, total) = launch(arguments.repeat, &context, &module, threads)?;
-    println!(
-        "{}: {} launches, best {:.3} ms, mean {:.3} ms",
+    let (best, mean) = launch(arguments.repeat, &context, &module, threads)?;
+    let launches = if arguments.repeat == 1 { "launch" } else { "launches" };
+    print(&format!(
+        "{}: {} {launches}, best {best:.3} ms, mean {mean:.3} ms\n",
         device.info().name,
         arguments.repeat,
-        best,
-        total
-    );
+    ))?;
     saves.iter().try_for_each(|(bound, path)| bound.save(path))
 }
 
@@ -92,4 +116,24 @@ fn launch(repeat: u32, context: &Context, module: &Module, threads: Threads) -> 
         progress.at(u64::from(done) + 1);
     }
     Ok((best, total / f64::from(repeat)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents() {
+        assert_eq!(domain("8"), Ok(Domain::of(8, 1)));
+        assert_eq!(domain("8x4"), Ok(Domain::of(8, 4)));
+        assert_eq!(domain("8x4+3+2"), Ok(Domain { x: 3, y: 2, width: 8, height: 4 }));
+        assert_eq!(groups("2"), Ok(Groups([2, 1, 1])));
+        assert_eq!(groups("2x3x4"), Ok(Groups([2, 3, 4])));
+        for bad in ["", "x", "8x4+1", "8x4+1+2+3", "8xy", "-8"] {
+            assert!(domain(bad).is_err(), "{bad}");
+        }
+        for bad in ["", "2x", "1x2x3x4", "2,3"] {
+            assert!(groups(bad).is_err(), "{bad}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use cal::{AccessKind, Config, Runtime, Step};
 
 use crate::data::{self, Binding};
 use crate::run::Extent;
-use crate::{Outcome, read};
+use crate::{Outcome, object, text};
 
 /// Arguments of `cal trace`.
 #[derive(clap::Args)]
@@ -47,16 +47,13 @@ fn thread(text: &str) -> Result<Thread, String> {
 }
 
 pub(crate) fn trace(arguments: &Arguments) -> Outcome {
-    let text = read(&arguments.kernel)?;
-    if text.starts_with(b"\x7fELF") {
-        return Err("an image; `cal trace` wants the IL text (`cal disassemble` shows it)".into());
-    }
+    let text = text(&arguments.kernel)?;
     // Only the CPU can be watched.
     let (config, _) = Config::from_env();
     let runtime = Runtime::with_config(Config { backends: vec!["cpu".into()], ..config })?;
     let device = runtime.open(0)?;
     let context = device.create_context()?;
-    let module = context.load(&cal::compile(&text, device.info().target)?.into())?;
+    let module = context.load(&object(&arguments.kernel, &text, device.info().target)?.into())?;
     let bound = data::bind(&device, &module, &arguments.bind)?;
     let saves = data::saves(&arguments.save, &bound)?;
     let threads = arguments.extent.threads(&module)?;

@@ -1,7 +1,7 @@
 //! The command as a user runs it.
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 const KERNEL: &str = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n\
     dcl_output_generic o0\ndcl_literal l0, 2, 1, 0, 0\nmov r1.x, l0.z\nwhileloop\nieq r2.x, r1.x, l0.x\n\
@@ -228,4 +228,96 @@ fn bench_times_the_device_and_a_kernel() {
         let output = cal(wrong);
         assert!(!output.status.success() && !output.stderr.is_empty(), "{wrong:?}");
     }
+}
+
+#[test]
+fn what_is_wrong_with_a_kernel_names_its_file() {
+    let folder = scratch("errors");
+    let (kernel, image) = (folder.join("wrong.il"), folder.join("k.elf"));
+    std::fs::write(&kernel, "il_ps_2_0\nmadd r0, r1, r2, r3\nend\n").unwrap();
+    let wrong = kernel.to_str().unwrap();
+    for arguments in [
+        &["compile", wrong][..],
+        &["run", wrong, "-d", "8x8"],
+        &["bench", wrong, "-d", "8x8"],
+        &["trace", wrong, "-d", "8x8"],
+        &["analyze", wrong],
+        &["disassemble", wrong],
+    ] {
+        let output = cal(arguments);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{arguments:?}");
+        assert!(text.starts_with(&format!("cal: {wrong}: the kernel is not accepted\n")), "{text}");
+        assert!(text.contains("wrong.il:2:1") && text.contains("did you mean `mad`?"), "{text}");
+    }
+    // Accepted, with a warning: told, and no reason to fail.
+    let text =
+        KERNEL.replace("end\n", "sample_resource(0)_sampler(0) r4, vWinCoord0.xyxx\nmov o0.y, r4.x\nend\n");
+    std::fs::write(&kernel, text).unwrap();
+    let output = cal(&["compile", wrong, "-o", image.to_str().unwrap()]);
+    assert!(output.status.success());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("warning[undeclared-resource]"));
+    // An image is no text.
+    for command in ["compile", "analyze", "trace"] {
+        let output = cal(&[command, image.to_str().unwrap()]);
+        assert!(String::from_utf8(output.stderr).unwrap().contains("k.elf: an image; IL text is wanted"));
+    }
+    assert!(printed(&["--version"]).starts_with("cal 0."));
+}
+
+#[test]
+fn a_reader_that_has_enough_is_no_error() {
+    let folder = scratch("pipe");
+    let (kernel, image) = (folder.join("k.il"), folder.join("k.elf"));
+    std::fs::write(&kernel, KERNEL).unwrap();
+    let image = image.to_str().unwrap();
+    printed(&["compile", kernel.to_str().unwrap(), "-o", image]);
+    for arguments in
+        [&["disassemble", image][..], &["completions", "bash"], &["devices"], &["analyze", "--help"]]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cal"));
+        let command = command.env("CAL_BACKEND", "cpu").args(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && text.is_empty(), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn a_grid_of_three_dimensions_and_a_domain_off_the_origin() {
+    let folder = scratch("extents");
+    let (kernel, saved) = (folder.join("k.il"), folder.join("out.npy"));
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 4, 2, 2\ndcl_raw_uav_id(0)\ndcl_literal l0, 4, 0, 0, 0\n\
+        umul r0.x, vAbsTidFlat.x, l0.x\nuav_raw_store_id(0) mem0.x___, r0.x, vThreadGrpId.z\nend\n";
+    std::fs::write(&kernel, text).unwrap();
+    let (path, out) = (kernel.to_str().unwrap(), saved.to_str().unwrap());
+    let words = || -> Vec<u32> {
+        let bytes = std::fs::read(&saved).unwrap();
+        bytes[128..].chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
+    };
+    let said = printed(&[
+        "run",
+        path,
+        "-b",
+        "uav0=96:unsigned_int32_1",
+        "-g",
+        "1x2x3",
+        "-s",
+        &format!("uav0={out}"),
+    ]);
+    assert!(said.contains(": 1 launch, best "), "{said}");
+    assert_eq!(words(), (0..96).map(|i| i / 32).collect::<Vec<u32>>());
+
+    std::fs::write(&kernel, KERNEL).unwrap();
+    printed(&["run", path, "-b", "o0=4x4:float32_1", "-d", "2x1+1+2", "-s", &format!("o0={out}")]);
+    // 2.5 + 2 in two elements of the third row.
+    let expected = (0..16).map(|i| if i == 9 || i == 10 { 4.5f32.to_bits() } else { 0 }).collect::<Vec<_>>();
+    assert_eq!(words(), expected);
+
+    // Where results cannot be saved, nothing runs.
+    let output =
+        cal(&["run", path, "-b", "o0=4x4:float32_1", "-d", "4x4", "-s", "o0=/no such folder/o0.npy"]);
+    assert!(!output.status.success() && output.stdout.is_empty());
 }
