@@ -49,7 +49,7 @@ static void submit(Set* set, unsigned width)
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {512, 16, 1, 0};
+    SampleOptions options = {512, 16, 1, 0, NULL};
     Set sets[SETS];
     size_t wrong = 0;
     double seconds[2] = {0, 0};
@@ -60,8 +60,7 @@ int main(int argc, char** argv)
     float* in = sample_memory(piece * 4);
     float* out = sample_memory(piece * 4);
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
     sample_check(calModuleGetName(&in_name, device.context, kernel.module, "i0"), "i0");
     sample_check(calModuleGetName(&out_name, device.context, kernel.module, "o0"), "o0");
@@ -113,8 +112,7 @@ int main(int argc, char** argv)
         sample_free(&device, &sets[s].down);
     }
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(in);
     free(out);
     return sample_verdict("async_copy", wrong == 0);

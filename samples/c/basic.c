@@ -18,7 +18,7 @@ static const char* kernel_text =
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {256, 0, 1, 0};
+    SampleOptions options = {256, 0, 1, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer input, outputs[8], cb0, cb1;
@@ -40,29 +40,18 @@ int main(int argc, char** argv)
         }
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
-    sample_buffer(&device, &input, n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL);
-    sample_write(&input, in);
-    sample_bind(&device, &kernel, "i0", &input);
-    sample_buffer(&device, &cb0, 8, 0, CAL_FORMAT_FLOAT32_4, SAMPLE_REMOTE);
-    sample_write(&cb0, scale);
-    sample_bind(&device, &kernel, "cb0", &cb0);
-    sample_buffer(&device, &cb1, 1, 0, CAL_FORMAT_FLOAT32_4, SAMPLE_REMOTE);
-    sample_write(&cb1, offset);
-    sample_bind(&device, &kernel, "cb1", &cb1);
+    sample_stream(&device, &kernel, "i0", &input, n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL, in);
+    sample_constants(&device, &kernel, "cb0", &cb0, scale, 8);
+    sample_constants(&device, &kernel, "cb1", &cb1, offset, 1);
     for (unsigned k = 0; k < 8; ++k) {
         sample_buffer(&device, &outputs[k], n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL);
         sprintf(symbol, "o%u", k);
         sample_bind(&device, &kernel, symbol, &outputs[k]);
     }
 
-    double start = sample_seconds();
-    for (unsigned i = 0; i < options.iterations; ++i) {
-        sample_run_domain(&device, &kernel, n, n);
-    }
-    double seconds = (sample_seconds() - start) / options.iterations;
+    double seconds = sample_time_domain(&device, &kernel, n, n, options.iterations);
 
     for (unsigned k = 0; k < 8; ++k) {
         sample_read(&outputs[k], out);
@@ -77,8 +66,7 @@ int main(int argc, char** argv)
     sample_free(&device, &cb0);
     sample_free(&device, &cb1);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(in);
     free(out);
     return sample_verdict("basic", wrong == 0);

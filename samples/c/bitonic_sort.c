@@ -37,7 +37,7 @@ static int ascending(const void* a, const void* b)
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {65536, 0, 1, 0};
+    SampleOptions options = {65536, 0, 1, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer keys, constants;
@@ -56,13 +56,10 @@ int main(int argc, char** argv)
         host[i] = sample_random(&seed);
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
-    sample_buffer(&device, &keys, n, 0, CAL_FORMAT_UNSIGNED_INT32_1, SAMPLE_GLOBAL);
-    sample_bind(&device, &kernel, "uav0", &keys);
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_REMOTE);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_stream(&device, &kernel, "uav0", &keys, n, 0, CAL_FORMAT_UNSIGNED_INT32_1, SAMPLE_GLOBAL, NULL);
+    sample_stream(&device, &kernel, "cb0", &constants, 1, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_REMOTE, NULL);
 
     double seconds = 0;
     for (unsigned i = 0; i < options.iterations; ++i) {
@@ -88,8 +85,7 @@ int main(int argc, char** argv)
     sample_free(&device, &keys);
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(host);
     free(sorted);
     return sample_verdict("bitonic_sort", passed);

@@ -74,7 +74,7 @@ static double normal(double d)
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {256, 0, 3, 0};
+    SampleOptions options = {256, 0, 3, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer inputs[3], outputs[2], constants;
@@ -97,28 +97,18 @@ int main(int argc, char** argv)
         }
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
     for (unsigned k = 0; k < 3; ++k) {
-        sample_buffer(&device, &inputs[k], n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL);
-        sample_write(&inputs[k], in[k]);
-        sample_bind(&device, &kernel, input_symbols[k], &inputs[k]);
+        sample_stream(&device, &kernel, input_symbols[k], &inputs[k], n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL, in[k]);
     }
     for (unsigned k = 0; k < 2; ++k) {
         out[k] = sample_memory(count * 4);
-        sample_buffer(&device, &outputs[k], n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL);
-        sample_bind(&device, &kernel, output_symbols[k], &outputs[k]);
+        sample_stream(&device, &kernel, output_symbols[k], &outputs[k], n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL, NULL);
     }
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_FLOAT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, numbers);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_constants(&device, &kernel, "cb0", &constants, numbers, 1);
 
-    double start = sample_seconds();
-    for (unsigned i = 0; i < options.iterations; ++i) {
-        sample_run_domain(&device, &kernel, n, n);
-    }
-    double seconds = (sample_seconds() - start) / options.iterations;
+    double seconds = sample_time_domain(&device, &kernel, n, n, options.iterations);
     for (unsigned k = 0; k < 2; ++k) {
         sample_read(&outputs[k], out[k]);
     }
@@ -145,7 +135,6 @@ int main(int argc, char** argv)
     }
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     return sample_verdict("black_scholes", worst < 1e-4);
 }

@@ -61,7 +61,7 @@ static const char* kernel_text =
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {256, 0, 3, 0};
+    SampleOptions options = {256, 0, 3, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer buffers[3], constants;
@@ -86,25 +86,17 @@ int main(int argc, char** argv)
         b[i] = (float)(sample_random(&seed) >> 29) / 8.0f;
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
     for (unsigned i = 0; i < 3; ++i) {
-        sample_buffer(&device, &buffers[i], n * n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL);
-        sample_bind(&device, &kernel, symbols[i], &buffers[i]);
+        sample_stream(&device, &kernel, symbols[i], &buffers[i], n * n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL, NULL);
     }
     sample_write(&buffers[0], a);
     sample_write(&buffers[1], b);
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, rows);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_constants(&device, &kernel, "cb0", &constants, rows, 1);
 
     const unsigned groups[2] = {n / 16, n / 16};
-    double start = sample_seconds();
-    for (unsigned i = 0; i < options.iterations; ++i) {
-        sample_run_grid2(&device, &kernel, groups, block);
-    }
-    double seconds = (sample_seconds() - start) / options.iterations;
+    double seconds = sample_time_grid2(&device, &kernel, groups, block, options.iterations);
     sample_read(&buffers[2], c);
 
     for (unsigned y = 0; y < n; ++y) {
@@ -124,8 +116,7 @@ int main(int argc, char** argv)
     }
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(a);
     free(b);
     free(c);

@@ -31,7 +31,7 @@ static const char* kernel_text =
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {128, 0, 3, 0};
+    SampleOptions options = {128, 0, 3, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer buffers[3], constants;
@@ -51,30 +51,21 @@ int main(int argc, char** argv)
         b[i] = sample_random_float(&seed) - 0.5 + sample_random_float(&seed) * 1e-8;
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     if (!device.attribs.doublePrecision) {
         printf("double_matmult: the device has no double precision\n");
-        sample_close(&device);
-        sample_check(calShutdown(), "calShutdown");
+        sample_end(&device);
         return EXIT_FAILURE;
     }
     sample_kernel(&device, &kernel, kernel_text);
     for (unsigned i = 0; i < 3; ++i) {
-        sample_buffer(&device, &buffers[i], n, n, CAL_FORMAT_FLOAT64_1, SAMPLE_LOCAL);
-        sample_bind(&device, &kernel, symbols[i], &buffers[i]);
+        sample_stream(&device, &kernel, symbols[i], &buffers[i], n, n, CAL_FORMAT_FLOAT64_1, SAMPLE_LOCAL, NULL);
     }
     sample_write(&buffers[0], a);
     sample_write(&buffers[1], b);
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_FLOAT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, last);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_constants(&device, &kernel, "cb0", &constants, last, 1);
 
-    double start = sample_seconds();
-    for (unsigned i = 0; i < options.iterations; ++i) {
-        sample_run_domain(&device, &kernel, n, n);
-    }
-    double seconds = (sample_seconds() - start) / options.iterations;
+    double seconds = sample_time_domain(&device, &kernel, n, n, options.iterations);
     sample_read(&buffers[2], c);
 
     for (unsigned y = 0; y < n; ++y) {
@@ -93,8 +84,7 @@ int main(int argc, char** argv)
     }
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(a);
     free(b);
     free(c);

@@ -70,7 +70,7 @@ static void transform(double* x, double* y, unsigned n)
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {4096, 0, 3, 0};
+    SampleOptions options = {4096, 0, 3, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer buffers[2], cb0, cb1;
@@ -92,16 +92,13 @@ int main(int argc, char** argv)
         reference[i] = in[i];
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
     for (unsigned i = 0; i < 2; ++i) {
         sample_buffer(&device, &buffers[i], 2 * n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL);
     }
-    sample_buffer(&device, &cb0, 1, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_REMOTE);
-    sample_bind(&device, &kernel, "cb0", &cb0);
-    sample_buffer(&device, &cb1, 1, 0, CAL_FORMAT_FLOAT32_4, SAMPLE_REMOTE);
-    sample_bind(&device, &kernel, "cb1", &cb1);
+    sample_stream(&device, &kernel, "cb0", &cb0, 1, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_REMOTE, NULL);
+    sample_stream(&device, &kernel, "cb1", &cb1, 1, 0, CAL_FORMAT_FLOAT32_4, SAMPLE_REMOTE, NULL);
 
     double seconds = 0;
     for (unsigned i = 0; i < options.iterations; ++i) {
@@ -138,8 +135,7 @@ int main(int argc, char** argv)
     sample_free(&device, &cb0);
     sample_free(&device, &cb1);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(in);
     free(out);
     free(reference);

@@ -1,6 +1,6 @@
 /*
  * mandelbrot - iteration counts of points that leave the loop at very different times. The counts must equal those of
- * the same operations in C exactly.
+ * the same operations in C exactly. -o writes them as a picture.
  */
 #include "sample.h"
 
@@ -51,7 +51,7 @@ static uint32_t count(unsigned column, unsigned row, const float* view, uint32_t
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {512, 256, 3, 0};
+    SampleOptions options = {512, 256, 3, 0, ""};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer output, constants;
@@ -72,20 +72,12 @@ int main(int argc, char** argv)
     constant.view[3] = 4.0f;
     constant.words[4] = options.m;
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
-    sample_buffer(&device, &output, n, n, CAL_FORMAT_UNSIGNED_INT32_1, SAMPLE_LOCAL);
-    sample_bind(&device, &kernel, "o0", &output);
-    sample_buffer(&device, &constants, 2, 0, CAL_FORMAT_FLOAT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, &constant);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_stream(&device, &kernel, "o0", &output, n, n, CAL_FORMAT_UNSIGNED_INT32_1, SAMPLE_LOCAL, NULL);
+    sample_constants(&device, &kernel, "cb0", &constants, &constant, 2);
 
-    double start = sample_seconds();
-    for (unsigned i = 0; i < options.iterations; ++i) {
-        sample_run_domain(&device, &kernel, n, n);
-    }
-    double seconds = (sample_seconds() - start) / options.iterations;
+    double seconds = sample_time_domain(&device, &kernel, n, n, options.iterations);
     sample_read(&output, counts);
 
     double host_start = sample_seconds();
@@ -100,11 +92,17 @@ int main(int argc, char** argv)
     printf("%u x %u, limit %u: %.2f ms, %.1f million steps a second; C loop, one thread: %.2f ms, ratio %.2f\n", n, n,
            options.m, seconds * 1e3, 1e-6 * steps / seconds, host * 1e3, host / seconds);
 
+    unsigned char* grey = sample_memory((size_t)n * n);
+    for (size_t i = 0; i < (size_t)n * n; ++i) { /* black inside, bands outside */
+        grey[i] = counts[i] == options.m ? 0 : (unsigned char)(255 - counts[i] * 15 % 192);
+    }
+    sample_picture(&options, n, n, grey);
+
     sample_free(&device, &output);
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(counts);
+    free(grey);
     return sample_verdict("mandelbrot", wrong == 0);
 }

@@ -29,7 +29,7 @@ static const char* kernel_text =
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {256, 0, 3, 0};
+    SampleOptions options = {256, 0, 3, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer input, global, constants;
@@ -52,23 +52,13 @@ int main(int argc, char** argv)
         in[i] = (float)(i % 16777216);
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
-    sample_buffer(&device, &input, n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL);
-    sample_write(&input, in);
-    sample_bind(&device, &kernel, "i0", &input);
-    sample_buffer(&device, &global, n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_GLOBAL);
-    sample_bind(&device, &kernel, "g[]", &global);
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, rounds);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_stream(&device, &kernel, "i0", &input, n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL, in);
+    sample_stream(&device, &kernel, "g[]", &global, n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_GLOBAL, NULL);
+    sample_constants(&device, &kernel, "cb0", &constants, rounds, 1);
 
-    double start = sample_seconds();
-    for (unsigned i = 0; i < options.iterations; ++i) {
-        sample_run_domain(&device, &kernel, n, n);
-    }
-    double seconds = (sample_seconds() - start) / options.iterations;
+    double seconds = sample_time_domain(&device, &kernel, n, n, options.iterations);
     sample_read(&global, out);
 
     for (size_t i = 0; i < count; ++i) {
@@ -84,8 +74,7 @@ int main(int argc, char** argv)
     sample_free(&device, &global);
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(in);
     free(out);
     return sample_verdict("memexport", wrong == 0);

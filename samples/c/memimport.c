@@ -25,7 +25,7 @@ static const char* kernel_text =
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {16384, 16, 3, 0};
+    SampleOptions options = {16384, 16, 3, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer global, constants;
@@ -44,21 +44,12 @@ int main(int argc, char** argv)
         elements[4 * i + 1] = sample_random(&seed) >> 8;
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
-    sample_buffer(&device, &global, 2 * n, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_GLOBAL);
-    sample_write(&global, elements);
-    sample_bind(&device, &kernel, "g[]", &global);
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, numbers);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_stream(&device, &kernel, "g[]", &global, 2 * n, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_GLOBAL, elements);
+    sample_constants(&device, &kernel, "cb0", &constants, numbers, 1);
 
-    double start = sample_seconds();
-    for (unsigned i = 0; i < options.iterations; ++i) {
-        sample_run_grid(&device, &kernel, n / 64, 64);
-    }
-    double seconds = (sample_seconds() - start) / options.iterations;
+    double seconds = sample_time_grid(&device, &kernel, n / 64, 64, options.iterations);
     sample_read(&global, elements);
 
     for (unsigned i = 0; i < n; ++i) {
@@ -75,8 +66,7 @@ int main(int argc, char** argv)
     sample_free(&device, &global);
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(elements);
     return sample_verdict("memimport", wrong == 0);
 }

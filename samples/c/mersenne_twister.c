@@ -107,7 +107,7 @@ static uint32_t twister_next(Twister* twister)
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {256, 1000, 1, 0};
+    SampleOptions options = {256, 1000, 1, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer output, constants;
@@ -122,20 +122,12 @@ int main(int argc, char** argv)
     uint32_t* numbers = sample_memory((size_t)n * m * 4);
     uint32_t parameters[4] = {5489, m, m * 4, 0};
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
-    sample_buffer(&device, &output, n * m, 0, CAL_FORMAT_UNSIGNED_INT32_1, SAMPLE_GLOBAL);
-    sample_bind(&device, &kernel, "uav0", &output);
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, parameters);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_stream(&device, &kernel, "uav0", &output, n * m, 0, CAL_FORMAT_UNSIGNED_INT32_1, SAMPLE_GLOBAL, NULL);
+    sample_constants(&device, &kernel, "cb0", &constants, parameters, 1);
 
-    double start = sample_seconds();
-    for (unsigned i = 0; i < options.iterations; ++i) {
-        sample_run_grid(&device, &kernel, n / 64, 64);
-    }
-    double seconds = (sample_seconds() - start) / options.iterations;
+    double seconds = sample_time_grid(&device, &kernel, n / 64, 64, options.iterations);
     sample_read(&output, numbers);
 
     wrong += numbers[0] != 3499211612u;
@@ -152,8 +144,7 @@ int main(int argc, char** argv)
     sample_free(&device, &output);
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(numbers);
     return sample_verdict("mersenne_twister", wrong == 0);
 }

@@ -32,16 +32,11 @@ static void* work(void* argument)
     SampleBuffer input, output;
     sample_open(&device, share->ordinal);
     sample_kernel(&device, &kernel, kernel_text);
-    sample_buffer(&device, &input, share->width, share->rows, CAL_FORMAT_FLOAT32_1, SAMPLE_LOCAL);
-    sample_write(&input, share->in);
-    sample_bind(&device, &kernel, "i0", &input);
-    sample_buffer(&device, &output, share->width, share->rows, CAL_FORMAT_FLOAT32_1, SAMPLE_LOCAL);
-    sample_bind(&device, &kernel, "o0", &output);
-    double start = sample_seconds();
-    for (unsigned i = 0; i < share->iterations; ++i) {
-        sample_run_domain(&device, &kernel, share->width, share->rows);
-    }
-    share->seconds = (sample_seconds() - start) / share->iterations;
+    sample_stream(&device, &kernel, "i0", &input, share->width, share->rows, CAL_FORMAT_FLOAT32_1, SAMPLE_LOCAL,
+                  share->in);
+    sample_stream(&device, &kernel, "o0", &output, share->width, share->rows, CAL_FORMAT_FLOAT32_1, SAMPLE_LOCAL,
+                  NULL);
+    share->seconds = sample_time_domain(&device, &kernel, share->width, share->rows, share->iterations);
     sample_read(&output, share->out);
     sample_free(&device, &input);
     sample_free(&device, &output);
@@ -52,7 +47,7 @@ static void* work(void* argument)
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {512, 0, 3, 0};
+    SampleOptions options = {512, 0, 3, 0, NULL};
     CALuint devices = 0;
     size_t wrong = 0;
 

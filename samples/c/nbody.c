@@ -46,7 +46,7 @@ static const char* kernel_text =
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {1024, 0, 2, 0};
+    SampleOptions options = {1024, 0, 2, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer positions[2], velocities[2], constants;
@@ -74,8 +74,7 @@ int main(int argc, char** argv)
         position[4 * i + 3] = (0.5f + sample_random_float(&seed)) / (float)n;
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
     for (unsigned i = 0; i < 2; ++i) {
         sample_buffer(&device, &positions[i], 64, n / 64, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL);
@@ -83,9 +82,7 @@ int main(int argc, char** argv)
     }
     sample_write(&positions[0], position);
     sample_write(&velocities[0], velocity);
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_FLOAT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, numbers);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_constants(&device, &kernel, "cb0", &constants, numbers, 1);
 
     double start = sample_seconds();
     for (unsigned i = 0; i < options.iterations; ++i) {
@@ -135,8 +132,7 @@ int main(int argc, char** argv)
     }
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(position);
     free(velocity);
     free(got);

@@ -70,15 +70,13 @@ static int load_and_run(const char* path, unsigned ordinal)
     }
     fclose(file);
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, ordinal);
+    sample_start(&device, ordinal);
     sample_check(calImageRead(&image, bytes, (CALuint)size), "calImageRead");
     free(bytes);
     sample_check(calModuleLoad(&kernel.module, device.context, image), "calModuleLoad");
     sample_check(calImageFree(image), "calImageFree");
     sample_check(calModuleGetEntry(&kernel.entry, device.context, kernel.module, "main"), "calModuleGetEntry");
-    sample_buffer(&device, &output, SIZE, SIZE, CAL_FORMAT_FLOAT32_1, SAMPLE_LOCAL);
-    sample_bind(&device, &kernel, "o0", &output);
+    sample_stream(&device, &kernel, "o0", &output, SIZE, SIZE, CAL_FORMAT_FLOAT32_1, SAMPLE_LOCAL, NULL);
     sample_run_domain(&device, &kernel, SIZE, SIZE);
     sample_read(&output, got);
     for (int i = 0; i < SIZE * SIZE; ++i) {
@@ -86,14 +84,13 @@ static int load_and_run(const char* path, unsigned ordinal)
     }
     sample_free(&device, &output);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     return wrong == 0;
 }
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {1, 0, 1, 0};
+    SampleOptions options = {1, 0, 1, 0, NULL};
     char path[64];
 
     /* The second process: the file's name and the device. */

@@ -15,7 +15,7 @@ static const char* kernel_text =
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {512, 0, 10, 0};
+    SampleOptions options = {512, 0, 10, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer buffers[2];
@@ -33,8 +33,7 @@ int main(int argc, char** argv)
     }
     size_t count = (size_t)n * n;
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_check(calExtSupported(CAL_EXT_RES_CREATE), "calExtSupported");
     sample_check(calExtGetProc(&proc, CAL_EXT_RES_CREATE, "calResCreate2D"), "calExtGetProc");
     memcpy(&create, &proc, sizeof proc);
@@ -76,7 +75,6 @@ int main(int argc, char** argv)
     free(memory[0]); /* ours all along */
     free(memory[1]);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     return sample_verdict("pinned_memory", wrong == 0);
 }

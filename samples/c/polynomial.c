@@ -17,7 +17,7 @@ static const char* kernel_text =
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {512, 0, 10, 0};
+    SampleOptions options = {512, 0, 10, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer input, output, constants;
@@ -34,23 +34,13 @@ int main(int argc, char** argv)
         in[i] = sample_random_float(&seed) * 8.0f + 1.0f;
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
-    sample_buffer(&device, &input, n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL);
-    sample_write(&input, in);
-    sample_bind(&device, &kernel, "i0", &input);
-    sample_buffer(&device, &output, n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL);
-    sample_bind(&device, &kernel, "o0", &output);
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_FLOAT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, c);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_stream(&device, &kernel, "i0", &input, n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL, in);
+    sample_stream(&device, &kernel, "o0", &output, n, n, CAL_FORMAT_FLOAT32_4, SAMPLE_LOCAL, NULL);
+    sample_constants(&device, &kernel, "cb0", &constants, c, 1);
 
-    double start = sample_seconds();
-    for (unsigned i = 0; i < options.iterations; ++i) {
-        sample_run_domain(&device, &kernel, n, n);
-    }
-    double seconds = (sample_seconds() - start) / options.iterations;
+    double seconds = sample_time_domain(&device, &kernel, n, n, options.iterations);
     sample_read(&output, out);
 
     /* On a GPU's own arithmetic a mad may round once: allow for that, and ask for equality where it holds. */
@@ -68,8 +58,7 @@ int main(int argc, char** argv)
     sample_free(&device, &output);
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(in);
     free(out);
     return sample_verdict("polynomial", wrong == 0);

@@ -107,7 +107,7 @@ static const struct {
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {1000001, 0, 5, 0};
+    SampleOptions options = {1000001, 0, 5, 0, NULL};
     SampleDevice device;
     SampleBuffer input, output, constants;
     int passed = 1;
@@ -122,8 +122,7 @@ int main(int argc, char** argv)
         expected += in[i];
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_buffer(&device, &input, n, 0, CAL_FORMAT_UNSIGNED_INT32_1, SAMPLE_GLOBAL);
     sample_write(&input, in);
     sample_buffer(&device, &output, n / 256 + 1, 0, CAL_FORMAT_UNSIGNED_INT32_1, SAMPLE_GLOBAL);
@@ -141,11 +140,7 @@ int main(int argc, char** argv)
         memset(sums, 0xFF, ((size_t)n / 256 + 1) * 4);
         sample_write(&output, sums);
 
-        double start = sample_seconds();
-        for (unsigned i = 0; i < options.iterations; ++i) {
-            sample_run_grid(&device, &kernel, groups, 256);
-        }
-        double seconds = (sample_seconds() - start) / options.iterations;
+        double seconds = sample_time_grid(&device, &kernel, groups, 256, options.iterations);
         sample_read(&output, sums);
         for (unsigned i = 0; i < groups; ++i) {
             sum += sums[i];
@@ -159,8 +154,7 @@ int main(int argc, char** argv)
     sample_free(&device, &input);
     sample_free(&device, &output);
     sample_free(&device, &constants);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(in);
     free(sums);
     return sample_verdict("reduction", passed);

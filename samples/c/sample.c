@@ -27,6 +27,10 @@ void sample_options(int argc, char** argv, SampleOptions* options, const char* w
             show_checksum = 1;
             continue;
         }
+        if (strcmp(option, "-o") == 0 && options->picture && argv[i + 1]) {
+            options->picture = argv[++i];
+            continue;
+        }
         if (strcmp(option, "-n") == 0) {
             where = &options->n;
         } else if (strcmp(option, "-m") == 0 && options->m != 0) {
@@ -43,6 +47,9 @@ void sample_options(int argc, char** argv, SampleOptions* options, const char* w
                 fprintf(out, "  -m N   second size (%u)\n", options->m);
             }
             fprintf(out, "  -i N   iterations (%u)\n  -d N   device (%u)\n", options->iterations, options->device);
+            if (options->picture) {
+                fprintf(out, "  -o FILE   write the picture as PNG\n");
+            }
             fprintf(out, "  --checksum   print the checksum of all results\n");
             exit(help ? 0 : 2);
         }
@@ -113,6 +120,18 @@ void sample_check(CALresult result, const char* what)
                 calclGetErrorString());
         exit(EXIT_FAILURE);
     }
+}
+
+void sample_start(SampleDevice* device, unsigned ordinal)
+{
+    sample_check(calInit(), "calInit");
+    sample_open(device, ordinal);
+}
+
+void sample_end(SampleDevice* device)
+{
+    sample_close(device);
+    sample_check(calShutdown(), "calShutdown");
 }
 
 void sample_open(SampleDevice* device, unsigned ordinal)
@@ -241,6 +260,23 @@ void sample_bind(SampleDevice* device, const SampleKernel* kernel, const char* s
     sample_check(calCtxSetMem(device->context, name, buffer->mem), symbol);
 }
 
+void sample_stream(SampleDevice* device, const SampleKernel* kernel, const char* symbol, SampleBuffer* buffer,
+                   unsigned width, unsigned height, CALformat format, unsigned kind, const void* packed)
+{
+    sample_buffer(device, buffer, width, height, format, kind);
+    if (packed) {
+        sample_write(buffer, packed);
+    }
+    sample_bind(device, kernel, symbol, buffer);
+}
+
+void sample_constants(SampleDevice* device, const SampleKernel* kernel, const char* symbol, SampleBuffer* buffer,
+                      const void* rows, unsigned count)
+{
+    /* Bits are bits: floats go through this format unchanged. */
+    sample_stream(device, kernel, symbol, buffer, count, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_REMOTE, rows);
+}
+
 void sample_wait(SampleDevice* device, CALevent event)
 {
     CALresult result;
@@ -281,4 +317,104 @@ void sample_run_grid2(SampleDevice* device, const SampleKernel* kernel, const un
     grid.gridSize.depth = 1;
     sample_check(calCtxRunProgramGrid(&event, device->context, &grid), "calCtxRunProgramGrid");
     sample_wait(device, event);
+}
+
+double sample_time_domain(SampleDevice* device, const SampleKernel* kernel, unsigned width, unsigned height,
+                          unsigned iterations)
+{
+    double start = sample_seconds();
+    for (unsigned i = 0; i < iterations; ++i) {
+        sample_run_domain(device, kernel, width, height);
+    }
+    return (sample_seconds() - start) / iterations;
+}
+
+double sample_time_grid(SampleDevice* device, const SampleKernel* kernel, unsigned groups, unsigned block,
+                        unsigned iterations)
+{
+    unsigned grid[2] = {groups, 1}, threads[2] = {block, 1};
+    return sample_time_grid2(device, kernel, grid, threads, iterations);
+}
+
+double sample_time_grid2(SampleDevice* device, const SampleKernel* kernel, const unsigned groups[2],
+                         const unsigned block[2], unsigned iterations)
+{
+    double start = sample_seconds();
+    for (unsigned i = 0; i < iterations; ++i) {
+        sample_run_grid2(device, kernel, groups, block);
+    }
+    return (sample_seconds() - start) / iterations;
+}
+
+/* A PNG chunk with its checksum; the payload begins with the four letters of its type. */
+static void png_chunk(FILE* file, const unsigned char* payload, size_t bytes)
+{
+    uint32_t crc = 0xFFFFFFFFu, words[2];
+    for (size_t i = 0; i < bytes; ++i) {
+        crc ^= payload[i];
+        for (int bit = 0; bit < 8; ++bit) {
+            crc = (crc >> 1) ^ (0xEDB88320u & (0u - (crc & 1)));
+        }
+    }
+    words[0] = (uint32_t)bytes - 4;
+    words[1] = ~crc;
+    for (int k = 0; k < 2; ++k) {
+        for (int shift = 24; shift >= 0; shift -= 8) {
+            fputc((int)(words[k] >> shift & 0xFF), file);
+        }
+        if (k == 0) {
+            fwrite(payload, 1, bytes, file);
+        }
+    }
+}
+
+static void big_endian(unsigned char* to, uint32_t word)
+{
+    for (int k = 0; k < 4; ++k) {
+        to[k] = (unsigned char)(word >> (24 - 8 * k));
+    }
+}
+
+void sample_picture(const SampleOptions* options, unsigned width, unsigned height, const unsigned char* pixels)
+{
+    unsigned char header[17] = "IHDR\0\0\0\0\0\0\0\0\010";
+    if (!options->picture || !*options->picture) {
+        return;
+    }
+    FILE* file = fopen(options->picture, "wb");
+    /* One uncompressed block for each row: a filter byte, the pixels. */
+    size_t row = (size_t)width + 1, bytes = 4 + 2 + height * (row + 5) + 4, at = 6;
+    unsigned char* data = sample_memory(bytes);
+    uint32_t low = 1, high = 0;
+    if (!file || row > 65535) {
+        fprintf(stderr, "%s cannot be written\n", options->picture);
+        exit(EXIT_FAILURE);
+    }
+    memcpy(data, "IDAT\x78\x01", 6);
+    for (unsigned y = 0; y < height; ++y) {
+        data[at++] = y + 1 == height;
+        for (int k = 0; k < 4; ++k) {
+            data[at++] = (unsigned char)((k < 2 ? row : ~row) >> (8 * (k & 1)));
+        }
+        data[at] = 0;
+        memcpy(data + at + 1, pixels + (size_t)y * width, width);
+        for (size_t i = 0; i < row; ++i) {
+            low = (low + data[at + i]) % 65521;
+            high = (high + low) % 65521;
+        }
+        at += row;
+    }
+    big_endian(data + at, high << 16 | low);
+    big_endian(header + 4, width);
+    big_endian(header + 8, height);
+    fwrite("\x89PNG\r\n\x1a\n", 1, 8, file);
+    png_chunk(file, header, sizeof header);
+    png_chunk(file, data, bytes);
+    png_chunk(file, (const unsigned char*)"IEND", 4);
+    if (fclose(file) != 0) {
+        perror(options->picture);
+        exit(EXIT_FAILURE);
+    }
+    free(data);
+    printf("picture written to %s\n", options->picture);
 }

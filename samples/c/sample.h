@@ -17,12 +17,14 @@
 #include "cal_ext.h"
 #include "calcl.h"
 
-/* Command line: [-n SIZE] [-m SIZE] [-i ITERATIONS] [-d DEVICE] [--checksum]. Preset the fields with the defaults. */
+/* Command line: [-n SIZE] [-m SIZE] [-i ITERATIONS] [-d DEVICE] [-o FILE] [--checksum]. Preset the fields with the
+ * defaults. */
 typedef struct {
-    unsigned n;          /* main size; what it counts is up to the sample */
-    unsigned m;          /* second size, 0 when the sample has none */
-    unsigned iterations; /* how often the timed part runs */
-    unsigned device;     /* ordinal */
+    unsigned    n;          /* main size; what it counts is up to the sample */
+    unsigned    m;          /* second size, 0 when the sample has none */
+    unsigned    iterations; /* how often the timed part runs */
+    unsigned    device;     /* ordinal */
+    const char* picture;    /* file for a picture: "" when the sample can make one, NULL when not */
 } SampleOptions;
 
 void sample_options(int argc, char** argv, SampleOptions* options, const char* what);
@@ -57,7 +59,9 @@ typedef struct {
     CALdeviceattribs attribs;
 } SampleDevice;
 
-void sample_open(SampleDevice* device, unsigned ordinal); /* calInit must have been called */
+void sample_start(SampleDevice* device, unsigned ordinal); /* calInit, then sample_open */
+void sample_end(SampleDevice* device);                    /* sample_close, then calShutdown */
+void sample_open(SampleDevice* device, unsigned ordinal); /* for several devices: calInit must have been called */
 void sample_close(SampleDevice* device);
 
 /* A kernel loaded into the device's context. */
@@ -89,12 +93,31 @@ void sample_free(SampleDevice* device, SampleBuffer* buffer);
 /* Binds a buffer to a symbol of a kernel. */
 void sample_bind(SampleDevice* device, const SampleKernel* kernel, const char* symbol, const SampleBuffer* buffer);
 
+/* A stream of a kernel: allocates the buffer, fills it unless the data are NULL, and binds it. */
+void sample_stream(SampleDevice* device, const SampleKernel* kernel, const char* symbol, SampleBuffer* buffer,
+                   unsigned width, unsigned height, CALformat format, unsigned kind, const void* packed);
+
+/* The same for a constant buffer of so many rows, four words each, in host memory. */
+void sample_constants(SampleDevice* device, const SampleKernel* kernel, const char* symbol, SampleBuffer* buffer,
+                      const void* rows, unsigned count);
+
 /* Run and wait. */
 void sample_run_domain(SampleDevice* device, const SampleKernel* kernel, unsigned width, unsigned height);
 void sample_run_grid(SampleDevice* device, const SampleKernel* kernel, unsigned groups, unsigned block);
 void sample_run_grid2(SampleDevice* device, const SampleKernel* kernel, const unsigned groups[2],
                       const unsigned block[2]);
 void sample_wait(SampleDevice* device, CALevent event);
+
+/* The same so many times; seconds of a launch, on average. */
+double sample_time_domain(SampleDevice* device, const SampleKernel* kernel, unsigned width, unsigned height,
+                          unsigned iterations);
+double sample_time_grid(SampleDevice* device, const SampleKernel* kernel, unsigned groups, unsigned block,
+                        unsigned iterations);
+double sample_time_grid2(SampleDevice* device, const SampleKernel* kernel, const unsigned groups[2],
+                         const unsigned block[2], unsigned iterations);
+
+/* Writes a grey picture, a byte for each pixel, as PNG, where the command line asks for one. */
+void sample_picture(const SampleOptions* options, unsigned width, unsigned height, const unsigned char* pixels);
 
 /* What pixel kernels and compute kernels start with. */
 #define SAMPLE_PS "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n"

@@ -111,7 +111,7 @@ static void multiply_on_host(const float* a, const float* b, float* c, unsigned 
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {1024, 0, 5, 0};
+    SampleOptions options = {1024, 0, 5, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer a_streams[8], b_streams[4], c_streams[8], constants;
@@ -135,8 +135,7 @@ int main(int argc, char** argv)
         b[i] = (float)(sample_random(&seed) >> 29) / 8.0f;
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
 
     for (unsigned s = 0; s < 8; ++s) {
@@ -159,9 +158,7 @@ int main(int argc, char** argv)
         sample_bind(&device, &kernel, symbol, &b_streams[j]);
     }
     uint32_t rounds[4] = {n / 16, 0, 0, 0};
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, rounds);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_constants(&device, &kernel, "cb0", &constants, rounds, 1);
 
     double best = 0.0, total = 0.0;
     for (unsigned i = 0; i < options.iterations; ++i) {
@@ -203,8 +200,7 @@ int main(int argc, char** argv)
     }
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(a);
     free(b);
     free(c);

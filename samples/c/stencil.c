@@ -32,7 +32,7 @@ static const char* kernel_text =
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {256, 0, 50, 0};
+    SampleOptions options = {256, 0, 50, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer plates[2], constants;
@@ -50,16 +50,13 @@ int main(int argc, char** argv)
         now[i] = sample_random_float(&seed) * 100.0f + 1.0f;
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
     for (unsigned i = 0; i < 2; ++i) {
         sample_buffer(&device, &plates[i], n, n, CAL_FORMAT_FLOAT32_1, SAMPLE_LOCAL);
     }
     sample_write(&plates[0], now);
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_FLOAT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, last);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_constants(&device, &kernel, "cb0", &constants, last, 1);
 
     CALname in = 0, out = 0;
     CALevent event = 0;
@@ -99,8 +96,7 @@ int main(int argc, char** argv)
     sample_free(&device, &plates[1]);
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(now);
     free(next);
     free(got);

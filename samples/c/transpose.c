@@ -54,9 +54,16 @@ static size_t compare(const float* in, const float* out, unsigned n)
     return wrong;
 }
 
+/* An element tells where it was in the original: rings around a point there. */
+static unsigned char grey(float element, unsigned n)
+{
+    long place = (long)element, size = (long)n, x = place % size - size * 3 / 4, y = place / size - size / 4;
+    return (unsigned char)((x * x + y * y) * 2048 / (size * size) % 256);
+}
+
 int main(int argc, char** argv)
 {
-    SampleOptions options = {1024, 0, 5, 0};
+    SampleOptions options = {1024, 0, 5, 0, ""};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer input, output, constants;
@@ -76,20 +83,12 @@ int main(int argc, char** argv)
         in[i] = (float)(i % 16777216);
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
 
     sample_kernel(&device, &kernel, naive);
-    sample_buffer(&device, &input, n, n, CAL_FORMAT_FLOAT32_1, SAMPLE_LOCAL);
-    sample_write(&input, in);
-    sample_bind(&device, &kernel, "i0", &input);
-    sample_buffer(&device, &output, n, n, CAL_FORMAT_FLOAT32_1, SAMPLE_LOCAL);
-    sample_bind(&device, &kernel, "o0", &output);
-    double start = sample_seconds();
-    for (unsigned i = 0; i < options.iterations; ++i) {
-        sample_run_domain(&device, &kernel, n, n);
-    }
-    double seconds = (sample_seconds() - start) / options.iterations;
+    sample_stream(&device, &kernel, "i0", &input, n, n, CAL_FORMAT_FLOAT32_1, SAMPLE_LOCAL, in);
+    sample_stream(&device, &kernel, "o0", &output, n, n, CAL_FORMAT_FLOAT32_1, SAMPLE_LOCAL, NULL);
+    double seconds = sample_time_domain(&device, &kernel, n, n, options.iterations);
     sample_read(&output, out);
     wrong += compare(in, out, n);
     printf("%u x %u naive: %.3f ms, %.2f GB/s\n", n, n, seconds * 1e3, 8e-9 * count / seconds);
@@ -98,20 +97,11 @@ int main(int argc, char** argv)
     sample_unload(&device, &kernel);
 
     sample_kernel(&device, &kernel, local);
-    sample_buffer(&device, &input, n * n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL);
-    sample_write(&input, in);
-    sample_bind(&device, &kernel, "uav0", &input);
-    sample_buffer(&device, &output, n * n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL);
-    sample_bind(&device, &kernel, "uav1", &output);
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, row);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_stream(&device, &kernel, "uav0", &input, n * n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL, in);
+    sample_stream(&device, &kernel, "uav1", &output, n * n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL, NULL);
+    sample_constants(&device, &kernel, "cb0", &constants, row, 1);
     const unsigned groups[2] = {n / 16, n / 16}, block[2] = {16, 16};
-    start = sample_seconds();
-    for (unsigned i = 0; i < options.iterations; ++i) {
-        sample_run_grid2(&device, &kernel, groups, block);
-    }
-    seconds = (sample_seconds() - start) / options.iterations;
+    seconds = sample_time_grid2(&device, &kernel, groups, block, options.iterations);
     memset(out, 0, count * 4);
     sample_read(&output, out);
     wrong += compare(in, out, n);
@@ -121,8 +111,17 @@ int main(int argc, char** argv)
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
 
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    unsigned char* pictures = sample_memory(count * 2);
+    for (unsigned y = 0; y < n; ++y) {
+        for (unsigned x = 0; x < n; ++x) {
+            pictures[(size_t)y * 2 * n + x] = grey(in[(size_t)y * n + x], n);
+            pictures[(size_t)y * 2 * n + n + x] = grey(out[(size_t)y * n + x], n);
+        }
+    }
+    sample_picture(&options, 2 * n, n, pictures);
+
+    sample_end(&device);
+    free(pictures);
     free(in);
     free(out);
     return sample_verdict("transpose", wrong == 0);

@@ -43,7 +43,7 @@ static const char* kernel_text =
 
 int main(int argc, char** argv)
 {
-    SampleOptions options = {1024, 0, 5, 0};
+    SampleOptions options = {1024, 0, 5, 0, NULL};
     SampleDevice device;
     SampleKernel kernel;
     SampleBuffer vector, matrix, product, constants;
@@ -67,26 +67,14 @@ int main(int argc, char** argv)
         m[i] = (float)(sample_random(&seed) >> 29) / 8.0f;
     }
 
-    sample_check(calInit(), "calInit");
-    sample_open(&device, options.device);
+    sample_start(&device, options.device);
     sample_kernel(&device, &kernel, kernel_text);
-    sample_buffer(&device, &vector, n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL);
-    sample_write(&vector, x);
-    sample_bind(&device, &kernel, "uav0", &vector);
-    sample_buffer(&device, &matrix, n * n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL);
-    sample_write(&matrix, m);
-    sample_bind(&device, &kernel, "uav1", &matrix);
-    sample_buffer(&device, &product, n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL);
-    sample_bind(&device, &kernel, "uav2", &product);
-    sample_buffer(&device, &constants, 1, 0, CAL_FORMAT_UNSIGNED_INT32_4, SAMPLE_REMOTE);
-    sample_write(&constants, numbers);
-    sample_bind(&device, &kernel, "cb0", &constants);
+    sample_stream(&device, &kernel, "uav0", &vector, n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL, x);
+    sample_stream(&device, &kernel, "uav1", &matrix, n * n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL, m);
+    sample_stream(&device, &kernel, "uav2", &product, n, 0, CAL_FORMAT_FLOAT32_1, SAMPLE_GLOBAL, NULL);
+    sample_constants(&device, &kernel, "cb0", &constants, numbers, 1);
 
-    double start = sample_seconds();
-    for (unsigned i = 0; i < options.iterations; ++i) {
-        sample_run_grid(&device, &kernel, n / 128, 128);
-    }
-    double seconds = (sample_seconds() - start) / options.iterations;
+    double seconds = sample_time_grid(&device, &kernel, n / 128, 128, options.iterations);
     sample_read(&product, y);
 
     for (unsigned k = 0; k < n; ++k) {
@@ -104,8 +92,7 @@ int main(int argc, char** argv)
     sample_free(&device, &product);
     sample_free(&device, &constants);
     sample_unload(&device, &kernel);
-    sample_close(&device);
-    sample_check(calShutdown(), "calShutdown");
+    sample_end(&device);
     free(x);
     free(m);
     free(y);

@@ -89,6 +89,9 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
             }
         }
     }
+    for name in ["mandelbrot", "transpose"] {
+        trials.push(trial(format!("samples::{name}::picture"), lazy, move |i| picture(i, name)));
+    }
     trials.push(Trial::test("samples::all_are_tested", || all_are_tested().map_err(Failed::from)));
     trials
 }
@@ -147,6 +150,33 @@ impl Sample {
             (cpu, vulkan) => Err(format!("checksum on the CPU {cpu:?}, on {} {vulkan:?}", driver.name)),
         }
     }
+}
+
+/// The pictures that samples write can be read, and show what they should.
+fn picture(installation: &Installation, name: &'static str) -> Result<()> {
+    const SIZE: usize = 64;
+    let sample = Sample { name, arguments: &[], small: &[], built: Arc::default(), printed: Arc::default() };
+    let file = installation.build.join(format!("{name}.png"));
+    let mut command = sample.command(installation, &["-n", "64", "-i", "1", "-o"])?;
+    sample.run(command.arg(&file))?;
+    let told = |e: &dyn std::fmt::Display| format!("{}: {e}", file.display());
+    let reader = std::io::BufReader::new(std::fs::File::open(&file).map_err(|e| told(&e))?);
+    let mut reader = png::Decoder::new(reader).read_info().map_err(|e| told(&e))?;
+    let mut grey = vec![0; reader.output_buffer_size().unwrap_or_default()];
+    let info = reader.next_frame(&mut grey).map_err(|e| told(&e))?;
+    let width = info.width as usize;
+    let at = |x: usize, y: usize| grey[y * width + x];
+    let shows = match name {
+        // The middle of the set is black, a far corner is not.
+        "mandelbrot" => width == SIZE && at(SIZE * 6 / 10, SIZE / 2) == 0 && at(SIZE - 1, 0) > 200,
+        // The right half is the left one mirrored at its diagonal, which changes it.
+        _ => {
+            let mirrored = |x: usize, y: usize| at(SIZE + x, y) == at(y, x);
+            let all = (0..SIZE * SIZE).all(|i| mirrored(i % SIZE, i / SIZE));
+            width == 2 * SIZE && all && (0..SIZE).any(|y| at(SIZE, y) != at(0, y))
+        }
+    };
+    if shows && info.height as usize == SIZE { Ok(()) } else { Err(format!("{}", file.display())) }
 }
 
 /// The checksum in what a sample printed; that of no results at all does not count.
