@@ -6,6 +6,8 @@
 
 #include "calcl_ext.h"
 
+#include <unistd.h>
+
 static int wrong;
 
 /* The text is "function: argument: reason", and the reason has words. */
@@ -38,6 +40,27 @@ static const char* kernel =
     PS "dcl_output_generic o0\n" INPUT(0)
     "sample_resource(0)_sampler(0) o0, vWinCoord0.xyxx\n"
     "end\n";
+
+/* A kernel with something to warn of compiles, and nothing is written anywhere. */
+static void compiler_prints_nothing(void)
+{
+    FILE* file = tmpfile();
+    int out = dup(1), err = dup(2);
+    CALobject object = NULL;
+    CHECK(file != NULL && out >= 0 && err >= 0);
+    fflush(stdout);
+    CHECK(dup2(fileno(file), 1) == 1 && dup2(fileno(file), 2) == 2);
+    CALresult result = calclCompile(&object, CAL_LANGUAGE_IL,
+                                    PS "dcl_output_generic o0\nsample_resource(0)_sampler(0) o0, vWinCoord0.xyxx\nend\n",
+                                    CAL_TARGET_CYPRESS);
+    fflush(stdout);
+    CHECK(dup2(out, 1) == 1 && dup2(err, 2) == 2);
+    OK(result);
+    OK(calclFreeObject(object));
+    CHECK(fseek(file, 0, SEEK_END) == 0 && ftell(file) == 0);
+    fclose(file);
+    HOLDS(compiler_prints_nothing);
+}
 
 int main(void)
 {
@@ -188,6 +211,7 @@ int main(void)
     SAYS_CL(calclExtSupported, "ext", CALCL_EXT_XXXX);
     SAYS_CL(calclExtGetProc, "procname", &proc, CALCL_EXT_XXXX, NULL);
     OK(calclFreeImage(image));
+    compiler_prints_nothing();
     CHECK(wrong == 0);
     HOLDS(error_texts_name_function_argument_and_reason);
     check_close(device, context);
