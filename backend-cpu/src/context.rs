@@ -64,8 +64,7 @@ impl<'a> Surface<'a> {
 fn shape(surface: &Surface<'_>, sampler: &Sampler) -> Shape {
     let clamped = sampler.wrap[..2].iter().all(|wrap| matches!(wrap, Wrap::ClampToEdge | Wrap::Clamp));
     let missing = if surface.format.is_integer() { 1 } else { 1.0f32.to_bits() };
-    // Elements of four words are moved faster a whole wave at a time.
-    let simple = clamped && !sampler.linear && surface.width > 0 && matches!(surface.words, 1 | 2);
+    let simple = clamped && !sampler.linear && surface.width > 0 && matches!(surface.words, 1 | 2 | 4);
     simple.then_some((surface.words, missing))
 }
 
@@ -120,6 +119,12 @@ impl Stop {
             TIMEOUT => Some(Error::Timeout("the kernel ran longer than the watchdog allows".into())),
             _ => Some(Error::Failed("the queue was closed while the kernel ran".into())),
         }
+    }
+}
+
+impl cal_jit::Ask for Stop {
+    fn stop(&self) -> bool {
+        self.check()
     }
 }
 
@@ -243,6 +248,8 @@ pub struct Context<'a> {
     pub watch: Option<&'a mut (dyn Watch + 'a)>,
     /// Back-edges since the launch was last asked whether to stop.
     pub ticks: u32,
+    /// The same in compiled code.
+    pub native_ticks: cal_jit::Ticks<'a>,
 }
 
 /// Back-edges of one wave between two looks at the clock: some microseconds.

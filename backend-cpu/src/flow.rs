@@ -127,9 +127,13 @@ pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Cont
                 next
             }
             Op::Native(function) => {
-                let exec = if wave.full && !function.stores() { !0 } else { wave.exec };
+                let exec = if wave.full && !function.strict() { !0 } else { wave.exec };
                 if let Some(module) = &body.module {
-                    wave.tested = module.call(*function, &mut wave.rows, &context.views, exec);
+                    let (views, ticks) = (&context.views, &mut context.native_ticks);
+                    wave.tested = module.call(*function, &mut wave.rows, views, exec, ticks);
+                    if ticks.stopped() {
+                        return Outcome::Stopped;
+                    }
                 }
                 next
             }

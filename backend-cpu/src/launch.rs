@@ -154,6 +154,7 @@ pub fn run_parts<'a>(
         texels: vec![TexelCache::default(); launch.code.texel_slots],
         watch,
         ticks: 0,
+        native_ticks: cal_jit::Ticks::new(launch.stop),
     };
     context.views = launch.body.views.iter().map(|&place| seen_by_code(&context, place)).collect();
     while let Some(range) = claim() {

@@ -4,16 +4,17 @@
 //! machine registers: the rows of temporaries are not stored unless something in the same run reads them later.
 //!
 //! A function goes over a wave in strips, while an access by all lanes comes before the next operation of any. So a
-//! function never touches memory again that it stored to, and stores to none that it loaded from.
+//! function never touches memory again that it stored to, and stores to none that it loaded from. A construct becomes
+//! part of a function if all that is in it can, and if it stores nothing in loops.
 
 use std::collections::{HashMap, HashSet};
 
-use cal_il::ir::Width;
+use cal_il::ir::{Builtin, Width};
 use cal_jit::{Compiler, Function, Sample};
 
 use crate::compact::leaves;
 use crate::load::jumps;
-use crate::op::{Body, Code, MemoryOp, NONE, Op, Pc, Place, RowId, Rows4, SampleOp, Shape, Step};
+use crate::op::{Body, Code, MemoryOp, NONE, Op, Pc, Place, RowId, SampleOp, Shape, Step};
 
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes. `None` if there is no
 /// compiler.
@@ -24,16 +25,24 @@ pub fn compile(code: &Code, shapes: &[Shape]) -> Option<Body> {
     let words = code.literals.iter().copied().collect();
     let mut builder = Builder { code, words, shapes, compiler, body: Body::default(), items: Vec::new() };
     let mut positions = Vec::with_capacity(code.ops.len() + 1);
-    for (at, op) in code.ops.iter().enumerate() {
+    let mut at = 0;
+    while at < code.ops.len() {
         if targets.contains(&(at as Pc)) {
             builder.close();
         }
         // Items that wait for more are before what follows.
         positions.push(builder.body.ops.len() as Pc);
-        match *op {
+        match code.ops[at] {
             Op::Lanes { first, end } => (first..end).for_each(|step| builder.step(at, step)),
             Op::Memory(index) => builder.memory(at, index),
-            _ => {
+            ref op => {
+                let begins = matches!(op, Op::If { .. } | Op::Loop);
+                if let Some(last) = begins.then(|| builder.construct(at)).flatten() {
+                    // Nothing outside leads into a construct.
+                    positions.resize(last + 1, builder.body.ops.len() as Pc);
+                    at = last + 1;
+                    continue;
+                }
                 let mut op = op.clone();
                 if let Some(test) = op.test_mut() {
                     test.done = builder.test(at, test.row);
@@ -42,6 +51,7 @@ pub fn compile(code: &Code, shapes: &[Shape]) -> Option<Body> {
                 builder.body.ops.push(op);
             }
         }
+        at += 1;
     }
     builder.close();
     let Builder { compiler, mut body, .. } = builder;
@@ -67,6 +77,21 @@ enum What {
     Load(u32, Place),
     Store(u32, Place),
     Test(RowId),
+    /// Part of a construct.
+    Flow,
+}
+
+impl What {
+    /// The two may not be done for some lanes before the other for all, in this order.
+    fn clashes(self, earlier: What) -> bool {
+        match (earlier, self) {
+            (What::Store(_, other), What::Load(_, place) | What::Store(_, place)) => {
+                same_memory(place, other)
+            }
+            (What::Load(_, other), What::Store(_, place)) => same_memory(place, other),
+            _ => false,
+        }
+    }
 }
 
 struct Builder<'a> {
@@ -91,37 +116,98 @@ impl Builder<'_> {
         self.interpret(What::Step(number));
     }
 
-    fn memory(&mut self, op: usize, index: u32) {
-        let what = match self.code.memory[index as usize].op {
-            MemoryOp::RawLoad { place, width: Width::Dwords, dst, .. } if few(dst, place) => {
-                What::Load(index, place)
-            }
+    /// The access, if it can be compiled.
+    fn access(&self, index: u32) -> Option<What> {
+        match self.code.memory[index as usize].op {
+            MemoryOp::RawLoad { place, width: Width::Dwords, .. } => Some(What::Load(index, place)),
             MemoryOp::RawStore { place, width: Width::Dwords, src: [_, NONE, NONE, NONE], .. } => {
-                What::Store(index, place)
+                Some(What::Store(index, place))
             }
             MemoryOp::Sample(sample) if self.shape(&sample).is_some() => {
-                self.body.samples = true;
-                What::Load(index, Place::Srv(sample.resource.place))
+                Some(What::Load(index, Place::Srv(sample.resource.place)))
             }
-            _ => {
-                self.close();
-                self.body.ops.push(Op::Memory(index));
-                return;
-            }
-        };
-        let clashes = |item: &Item| match (item.what, what) {
-            (What::Store(_, other), What::Load(_, place) | What::Store(_, place)) => {
-                same_memory(place, other)
-            }
-            (What::Load(_, other), What::Store(_, place)) => same_memory(place, other),
-            _ => false,
-        };
-        if let Some(last) = self.items.iter().rposition(clashes) {
-            let rest = self.items.split_off(last + 1);
+            _ => None,
+        }
+    }
+
+    fn memory(&mut self, op: usize, index: u32) {
+        let Some(what) = self.access(index) else {
             self.close();
-            self.items = rest;
+            self.body.ops.push(Op::Memory(index));
+            return;
+        };
+        self.body.samples |= matches!(self.code.memory[index as usize].op, MemoryOp::Sample(_));
+        if let Some(last) = self.items.iter().rposition(|item| what.clashes(item.what)) {
+            if self.items.iter().any(|item| matches!(item.what, What::Flow)) {
+                self.close();
+            } else {
+                let rest = self.items.split_off(last + 1);
+                self.close();
+                self.items = rest;
+            }
         }
         self.items.push(Item { op, what });
+    }
+
+    /// Takes the construct at `first` into the next function, if all of it can be compiled; its last operation.
+    fn construct(&mut self, first: usize) -> Option<usize> {
+        let (mut depth, mut loops) = (0, 0);
+        let mut items: Vec<Item> = Vec::new();
+        let mut samples = false;
+        let mut at = first;
+        loop {
+            let mut push = |what: What| {
+                let alone = !(loops > 0 && matches!(what, What::Store(..)));
+                let fits = alone && !items.iter().any(|item| what.clashes(item.what));
+                items.push(Item { op: at, what });
+                fits.then_some(())
+            };
+            match self.code.ops[at] {
+                Op::Lanes { first, end } => {
+                    for number in first..end {
+                        let step = &self.code.steps[number as usize];
+                        if step.fused || !self.compiler.supports(step.op) {
+                            return None;
+                        }
+                        push(What::Step(number))?;
+                    }
+                }
+                Op::Memory(index) => {
+                    samples |= matches!(self.code.memory[index as usize].op, MemoryOp::Sample(_));
+                    push(self.access(index)?)?;
+                }
+                Op::Break { .. } if loops == 0 => return None,
+                Op::Break { .. } | Op::Else { .. } => push(What::Flow)?,
+                Op::If { .. } | Op::Loop => {
+                    push(What::Flow)?;
+                    depth += 1;
+                    loops += u32::from(matches!(self.code.ops[at], Op::Loop));
+                }
+                Op::EndIf { .. } | Op::EndLoop { .. } => {
+                    push(What::Flow)?;
+                    depth -= 1;
+                    loops -= u32::from(matches!(self.code.ops[at], Op::EndLoop { .. }));
+                }
+                _ => return None,
+            }
+            if depth == 0 {
+                break;
+            }
+            at += 1;
+        }
+        // What can't be compiled alone can't be with more.
+        let mut trial = Compiler::new()?;
+        std::mem::swap(&mut trial, &mut self.compiler);
+        let alone = self.function(&items, items[items.len() - 1]);
+        std::mem::swap(&mut trial, &mut self.compiler);
+        alone?;
+        let clash = |item: &Item| items.iter().any(|inner| inner.what.clashes(item.what));
+        if self.items.iter().any(clash) {
+            self.close();
+        }
+        self.body.samples |= samples;
+        self.items.append(&mut items);
+        Some(at)
     }
 
     /// Tests a row for the operation that comes next; true if compiled code does it.
@@ -147,9 +233,31 @@ impl Builder<'_> {
             self.interpret(last.what);
             return false;
         }
-        let (first, rest) = items.split_at(items.len() / 2);
+        let (first, rest) = items.split_at(self.middle(items));
         self.emit(first);
         self.emit(rest)
+    }
+
+    /// A place in the middle that is in no construct.
+    fn middle(&self, items: &[Item]) -> usize {
+        let mut depth = 0;
+        let mut places = (0..items.len()).filter(|&at| {
+            let place = depth == 0;
+            if let What::Flow = items[at].what {
+                match self.code.ops[items[at].op] {
+                    Op::If { .. } | Op::Loop => depth += 1,
+                    Op::EndIf { .. } | Op::EndLoop { .. } => depth -= 1,
+                    _ => {}
+                }
+            }
+            place && at > 0
+        });
+        let half = items.len() / 2;
+        let first = places.next();
+        places
+            .chain(first)
+            .min_by_key(|place| place.abs_diff(half))
+            .unwrap_or_else(|| unreachable!("a construct was compiled alone and then not"))
     }
 
     /// Leaves an item as it is.
@@ -164,7 +272,7 @@ impl Builder<'_> {
                 }
             }
             What::Load(index, _) | What::Store(index, _) => self.body.ops.push(Op::Memory(index)),
-            What::Test(_) => {}
+            What::Test(_) | What::Flow => {}
         }
     }
 
@@ -187,6 +295,17 @@ impl Builder<'_> {
                     cal_jit::Step::Lane { op, ids, writes: usize::from(writes) }
                 }
                 What::Test(row) => cal_jit::Step::Test { row },
+                What::Flow => match &code.ops[item.op] {
+                    Op::If { cond, .. } => cal_jit::Step::If { row: cond.row, nonzero: cond.nonzero },
+                    Op::Else { .. } => cal_jit::Step::Else,
+                    Op::EndIf { .. } => cal_jit::Step::EndIf,
+                    Op::Loop => cal_jit::Step::Loop,
+                    Op::EndLoop { .. } => cal_jit::Step::EndLoop,
+                    Op::Break { cond, .. } => {
+                        cal_jit::Step::Break(cond.as_ref().map(|cond| (cond.row, cond.nonzero)))
+                    }
+                    op => unreachable!("{op:?} in a construct"),
+                },
                 What::Load(index, _) | What::Store(index, _) => {
                     let access = &code.memory[index as usize];
                     match access.op {
@@ -198,9 +317,16 @@ impl Builder<'_> {
                             let (words, missing) = self.shape(op)?;
                             let offset = [0, 1].map(|k| i32::from(op.at.offset[k]) / 2);
                             let [u, v, _] = op.at.coord;
+                            let normal = [u, v].map(|row| {
+                                let known = |&(other, builtin): &(RowId, Builtin)| {
+                                    other == row && matches!(builtin, Builtin::Position(_))
+                                };
+                                code.builtins.iter().any(known)
+                            });
+                            let unnormalized = op.at.unnormalized;
                             cal_jit::Step::Sample {
                                 view: self.view(Place::Srv(op.resource.place))?,
-                                sample: Sample { unnormalized: op.at.unnormalized, offset, words, missing },
+                                sample: Sample { unnormalized, offset, words, missing, normal },
                                 coordinates: [u, if op.at.dimensions > 1 { v } else { NONE }],
                                 to: op.dst,
                                 flush: access.flush,
@@ -215,7 +341,8 @@ impl Builder<'_> {
             });
         }
         let dead = |row: RowId| code.temporaries.contains(&row) && !read_later(code, last, row);
-        self.compiler.function(&steps, |row| self.words.get(&row).copied(), dead)
+        let unseen = |row: RowId| code.temporaries.contains(&row);
+        self.compiler.function(&steps, |row| self.words.get(&row).copied(), dead, unseen)
     }
 
     /// The shape that a sample finds, if it can be compiled.
@@ -234,12 +361,6 @@ impl Builder<'_> {
         });
         u8::try_from(number).ok().filter(|number| *number < u8::MAX)
     }
-}
-
-/// Loads of whole elements are better left to the interpreter, which takes neighbours together; but what lies in LDS
-/// is near in any order.
-fn few(dst: Rows4, place: Place) -> bool {
-    matches!(place, Place::Lds { .. }) || dst.iter().filter(|&&row| row != NONE).count() < 2
 }
 
 /// True if the places may have words in common.

@@ -175,3 +175,24 @@ fn registers_of_every_thread_start_as_zero() {
     let got = harness::read(&out, 64 * 50);
     assert!(got.iter().enumerate().all(|(t, &r)| r == if t % 2 == 1 { 3 } else { 0 }));
 }
+
+/// Long sums of products, in which compiled code asks for zeros only if it must.
+#[test]
+fn sums_of_products_keep_the_rules_for_zeros() {
+    let numbers = [0.0f32, f32::INFINITY, 1.5, -0.0];
+    // Thread t multiplies number t % 4 by number t / 4 % 4.
+    let mut body = String::from(
+        "dcl_literal l2, 0x00000000, 0x7F800000, 0x3FC00000, 0x80000000\n\
+         iand r2.x, r0.x, l0.w\nushr r2._y__, r0.x, l0.z\niand r2._y__, r2.y, l0.w\n\
+         ieq r3, r2.xxxx, l0\nieq r4, r2.yyyy, l0\n\
+         cmov_logical r5.x, r3.y, l2.y, l2.x\ncmov_logical r5.x, r3.z, l2.z, r5.x\ncmov_logical r5.x, r3.w, l2.w, r5.x\n\
+         cmov_logical r6.x, r4.y, l2.y, l2.x\ncmov_logical r6.x, r4.z, l2.z, r6.x\ncmov_logical r6.x, r4.w, l2.w, r6.x\n\
+         mov r1.x, l2.w\n",
+    );
+    (0..16).for_each(|_| body += "mad r1.x, r5.x, r6.x, r1.x\n");
+    check(&body, "", |t| {
+        let [x, y] = [t % 4, t / 4 % 4].map(|k| numbers[k as usize]);
+        let product = if x == 0.0 || y == 0.0 { 0.0 } else { x * y };
+        (0..16).fold(-0.0f32, |sum, _| sum + product).to_bits()
+    });
+}

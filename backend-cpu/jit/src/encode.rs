@@ -102,9 +102,16 @@ pub mod inst {
     /// The same for addresses that are multiples of 4.
     pub const LOAD_NEAR: Enc = enc(PF3, M0F, 0, 0x6F);
     pub const STORE_NEAR: Enc = enc(PF3, M0F, 0, 0x7F);
+    pub const PERMI2D: Enc = enc(P66, M38, 0, 0x76);
+    pub const SHUFI64X2: Enc = enc(P66, M3A, 1, 0x43);
     pub const PGATHERDD: Enc = enc(P66, M38, 0, 0x90);
     pub const PSCATTERDD: Enc = enc(P66, M38, 0, 0xA0);
 }
+
+/// Conditions of jumps.
+pub const NOT_BELOW: u8 = 0x3;
+pub const ZERO: u8 = 0x4;
+pub const NOT_ZERO: u8 = 0x5;
 
 /// A base register for memory operands, with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +158,30 @@ impl Code {
     /// Appends bytes as they are.
     pub fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// A jump, if the condition holds; where it leads is said by [`Code::land`].
+    #[must_use]
+    pub fn jump(&mut self, condition: Option<u8>) -> usize {
+        match condition {
+            Some(condition) => self.raw(&[0x0F, 0x80 | condition]),
+            None => self.raw(&[0xE9]),
+        }
+        self.raw(&[0; 4]);
+        self.bytes.len() - 4
+    }
+
+    /// Makes a jump lead here.
+    pub fn land(&mut self, jump: usize) {
+        let distance = (self.bytes.len() - jump - 4) as u32;
+        self.bytes[jump..jump + 4].copy_from_slice(&distance.to_le_bytes());
+    }
+
+    /// Jumps back to `target` if the condition holds.
+    pub fn back(&mut self, condition: u8, target: usize) {
+        let distance = target as i32 - (self.bytes.len() as i32 + 6);
+        self.raw(&[0x0F, 0x80 | condition]);
+        self.raw(&distance.to_le_bytes());
     }
 
     fn modrm(&mut self, reg: u8, rm: Rm) {
@@ -214,6 +245,16 @@ impl Code {
     /// to = a & b
     pub fn mask_and(&mut self, to: u8, a: u8, b: u8) {
         self.mask(0x41, 1, to, a, Rm::Reg(b));
+    }
+
+    /// to = !a & b
+    pub fn mask_and_not(&mut self, to: u8, a: u8, b: u8) {
+        self.mask(0x42, 1, to, a, Rm::Reg(b));
+    }
+
+    /// Sets the zero flag if no lane is left in the mask.
+    pub fn mask_test(&mut self, mask: u8) {
+        self.mask(0x98, 0, mask, 0, Rm::Reg(mask));
     }
 
     /// to = a | b

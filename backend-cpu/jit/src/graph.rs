@@ -6,7 +6,7 @@
 
 mod primitives;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cal_il::isa::Algebra;
 
@@ -69,12 +69,14 @@ pub enum Form {
     Shift(u8),
     /// a · b + c
     Fma,
-    /// Denormals of a to zero.
+    /// Denormals of a to zero: by its class, or, where denormals count as zeros, by adding −0.
     Flush,
     /// Mask of op(a, b) by a predicate, within the mask c, if there is one.
     Compare,
     /// The same without a predicate.
     Test,
+    /// Mask of the lanes of a whose class is in `imm`.
+    Classify,
     /// mask a ? b : c
     Select,
     /// mask a ? b : 0
@@ -91,6 +93,8 @@ pub enum Form {
     Copy,
     /// Words number a of the view `imm`; 0 outside the view.
     Load,
+    /// One of a group of loads, see [`Graph::groups`]: of the words number a, and so many after them.
+    Part(u8),
     /// The mask a becomes the result of the function.
     Return,
     /// Stores b as words number a of the view `imm`.
@@ -111,15 +115,107 @@ pub struct Graph {
     known: HashMap<Node, Val>,
     /// Something was asked for that there is no instruction for.
     pub unsupported: bool,
+    /// Instructions on floats take denormals as zeros, so that what only they use need not be flushed.
+    pub lazy: bool,
+    /// A float was asked about since this was last cleared.
+    pub floats: bool,
+    /// Loads of neighbouring words at a time, by any of their values.
+    pub groups: HashMap<Val, [Val; 4]>,
+    /// Products are made without asking for zeros.
+    pub plain: bool,
+    /// How many questions that spared.
+    pub spared: usize,
+    /// Values that may be off by that: they are NaN, or -0 and should be +0.
+    doubtful: HashSet<Val>,
+    /// Those of them that something uses which does not hand the doubt on.
+    pub doubts: Vec<Val>,
 }
 
 impl Graph {
+    /// An empty one; `lazy`: instructions on floats take denormals as zeros.
+    pub fn new(lazy: bool) -> Graph {
+        Graph { lazy, ..Graph::default() }
+    }
+
+    /// The same that makes products without asking for zeros.
+    pub fn plain() -> Graph {
+        Graph { lazy: true, plain: true, ..Graph::default() }
+    }
+
     pub fn add(&mut self, node: Node) -> Val {
+        let count = self.nodes.len();
         let nodes = &mut self.nodes;
-        *self.known.entry(node).or_insert_with(|| {
+        let val = *self.known.entry(node).or_insert_with(|| {
             nodes.push(node);
             nodes.len() as Val - 1
-        })
+        });
+        if let (Node::Inst(inst), true) = (node, self.plain && count < self.nodes.len()) {
+            self.hand_on(val, inst);
+        }
+        val
+    }
+
+    /// A result is in doubt if an operand is, or the operand must be free of doubt.
+    ///
+    /// Sums and products of values in doubt are right, or NaN, or -0 where +0 is right: a zero factor makes +0, or
+    /// here a zero of any sign or NaN; sums of zeros are -0 only if all of them are. A difference would turn -0 into +0.
+    fn hand_on(&mut self, val: Val, inst: Inst) {
+        let Inst { form, enc, args, .. } = inst;
+        let mut doubtful = false;
+        let known = args.map(|arg| self.doubtful.contains(&arg));
+        for (place, arg) in args.into_iter().enumerate().filter(|&(place, _)| known[place]) {
+            let on = match form {
+                Form::Binary => enc == ADDPS || enc == MULPS || enc == SUBPS && place == 0,
+                Form::Flush => true,
+                _ => false,
+            };
+            if on { doubtful = true } else { self.doubt(arg) }
+        }
+        if doubtful {
+            self.doubtful.insert(val);
+        }
+    }
+
+    /// The value is used for something that must not be in doubt.
+    pub fn doubt(&mut self, val: Val) {
+        if self.doubtful.contains(&val) && !self.doubts.contains(&val) {
+            self.doubts.push(val);
+        }
+    }
+
+    /// The lanes in which a value that must not be in doubt is; `None` if there is no such value.
+    pub fn doubted(&mut self) -> Option<Val> {
+        const NAN_OR_NEGATIVE_ZERO: u8 = 0x85;
+        let list = std::mem::take(&mut self.doubts);
+        let class =
+            |g: &mut Graph, val| g.inst(Form::Classify, FPCLASSPS, [val, NO, NO], NAN_OR_NEGATIVE_ZERO);
+        let mut all = None;
+        for val in list {
+            let lanes = class(self, val);
+            all = Some(all.map_or(lanes, |all| self.inst(Form::Or, LOAD, [all, lanes, NO], 0)));
+        }
+        all
+    }
+
+    /// The mask says that neither of the factors is zero.
+    fn asks_for_zeros(&self, mask: Val, factors: [Val; 2]) -> bool {
+        let asked = |mask| match self.as_inst(mask) {
+            Some(Inst { form: Form::Compare, enc: CMPPS, args: [val, zero, within], imm })
+                if imm == EQUAL | NEGATED && self.word_of(zero) == Some(0) =>
+            {
+                Some((val, within))
+            }
+            _ => None,
+        };
+        let Some((first, within)) = asked(mask) else { return false };
+        let others: Vec<Val> = factors.into_iter().filter(|&val| val != first).collect();
+        match asked(within) {
+            Some((second, NO)) => others == [second],
+            Some(_) => false,
+            None if within != NO => false,
+            // A constant was looked at before.
+            None => others.iter().all(|&val| self.word_of(val).is_some()),
+        }
     }
 
     pub fn node(&self, val: Val) -> Node {
@@ -135,7 +231,7 @@ impl Graph {
         use Form::*;
         match self.node(val) {
             Node::Bool(_) => true,
-            Node::Inst(inst) => matches!(inst.form, Compare | Test | Collect | And | Or | Not),
+            Node::Inst(inst) => matches!(inst.form, Compare | Test | Classify | Collect | And | Or | Not),
             _ => false,
         }
     }
@@ -156,6 +252,16 @@ impl Graph {
         self.inst(Form::Compare, enc, [a, b, NO], predicate)
     }
 
+    fn compare_floats(&mut self, a: Val, b: Val, predicate: u8) -> Val {
+        let (a, b) = (self.float(a), self.float(b));
+        self.compare(CMPPS, a, b, predicate)
+    }
+
+    fn rounded(&mut self, a: Val, how: u8) -> Val {
+        let a = self.float(a);
+        self.inst(Form::UnaryImm, RNDSCALEPS, [a, NO, NO], how)
+    }
+
     fn word_of(&self, val: Val) -> Option<u32> {
         if let Node::Word(word) = self.node(val) { Some(word) } else { None }
     }
@@ -173,7 +279,37 @@ impl Graph {
     }
 
     fn as_inst(&self, val: Val) -> Option<Inst> {
+        if val == NO {
+            return None;
+        }
         if let Node::Inst(inst) = self.node(val) { Some(inst) } else { None }
+    }
+
+    /// What an instruction on floats may take instead of `val`.
+    fn float(&mut self, val: Val) -> Val {
+        self.floats = true;
+        match self.as_inst(val) {
+            Some(Inst { form: Form::Flush, args: [inner, ..], .. }) if self.lazy => inner,
+            _ => val,
+        }
+    }
+
+    /// A choice among flushed values may be made before they are flushed.
+    fn flushed_later(&self, val: Val) -> Option<(Val, bool)> {
+        match self.node(val) {
+            Node::Inst(Inst { form: Form::Flush, args: [inner, ..], .. }) if self.lazy => Some((inner, true)),
+            Node::Word(word) if word & 0x7F80_0000 != 0 || word & 0x007F_FFFF == 0 => Some((val, false)),
+            _ => None,
+        }
+    }
+
+    /// Loads of the components of an element of `count` words, the first of which has the number `first`.
+    pub fn group(&mut self, view: u8, first: Val, count: u32) -> [Val; 4] {
+        let part = |g: &mut Graph, k| g.inst(Form::Part(k as u8), PGATHERDD, [first, NO, NO], view);
+        let mut parts = [NO; 4];
+        (0..count).for_each(|k| parts[k as usize] = part(self, k));
+        parts[..count as usize].iter().for_each(|&val| _ = self.groups.insert(val, parts));
+        parts
     }
 
     fn none(&mut self) -> Val {
@@ -256,6 +392,13 @@ impl Graph {
                 let inner = self.keep(mask, inner);
                 self.flush(inner)
             }
+            Some(Inst { form: Form::Binary, enc: MULPS, args: [x, y, NO], .. })
+                if self.plain && self.asks_for_zeros(mask, [x, y]) =>
+            {
+                self.spared += 1;
+                self.doubtful.insert(a);
+                a
+            }
             Some(Inst { form: Form::Binary, enc, args: [x, y, NO], .. }) if !enc.wide() => {
                 self.inst(Form::Binary, enc, [x, y, mask], 0)
             }
@@ -270,7 +413,19 @@ impl Graph {
 
 impl Graph {
     /// Number of the texel that a coordinate means, with the nearest filter and clamped to the edges.
-    fn texel(&mut self, coordinate: Val, offset: i32, size: Option<Val>, last: Val) -> Val {
+    fn texel(&mut self, coordinate: Val, normal: bool, offset: i32, size: Option<Val>, last: Val) -> Val {
+        // Instructions may take a negative denormal as a zero, but it lies in the texel before. What is to be
+        // flushed is a zero.
+        let (plain, zero) = (self.float(coordinate), self.word(0));
+        let below = if self.lazy && !normal && plain == coordinate {
+            let (least, count) = (self.word(0x7FFF_FFFF), self.word(0x007F_FFFF));
+            let place = self.iadd(coordinate, least);
+            let tiny = self.ult(place, count);
+            self.mask(tiny)
+        } else {
+            zero
+        };
+        let coordinate = plain;
         let value = size.map_or(coordinate, |size| self.binary(MULPS, coordinate, size));
         let number = self.is_nan(coordinate);
         let number = self.negate(number);
@@ -281,9 +436,9 @@ impl Graph {
         let value = self.binary(MAXPS, value, near);
         let value = self.ffloor(value);
         let whole = self.ftoi_raw(value);
+        let whole = self.iadd(whole, below);
         let offset = self.word(offset as u32);
         let texel = self.iadd(whole, offset);
-        let zero = self.word(0);
         let texel = self.binary(PMAXSD, texel, zero);
         self.binary(PMINSD, texel, last)
     }
@@ -296,13 +451,13 @@ impl Graph {
         let mut word = self.word(0);
         if let Some(u) = column {
             let (size, last) = (size(self, Field::Width), field(self, Field::LastColumn));
-            let column = self.texel(u, sample.offset[0], size, last);
+            let column = self.texel(u, sample.normal[0], sample.offset[0], size, last);
             let words = self.word(sample.words);
             word = self.imul(column, words);
         }
         if let Some(v) = line {
             let (size, last) = (size(self, Field::Height), field(self, Field::LastLine));
-            let line = self.texel(v, sample.offset[1], size, last);
+            let line = self.texel(v, sample.normal[1], sample.offset[1], size, last);
             let pitch = field(self, Field::LineWords);
             let start = self.binary(PMULLD, line, pitch);
             word = self.iadd(word, start);
@@ -310,15 +465,16 @@ impl Graph {
         word
     }
 
-    /// Makes the lanes whose word is not 0 the result of the function.
-    pub fn result(&mut self, word: Val) {
+    /// The lanes whose word is not 0.
+    pub fn tested(&mut self, word: Val) -> Val {
         let mask = self.ine_zero(word);
         // A constant is tested as it is.
-        let mask = if self.bool_of(mask).is_some() {
-            self.inst(Form::Test, PTESTMD, [word, word, NO], 0)
-        } else {
-            mask
-        };
+        if self.bool_of(mask).is_some() { self.inst(Form::Test, PTESTMD, [word, word, NO], 0) } else { mask }
+    }
+
+    /// Makes the lanes whose word is not 0 the result of the function.
+    pub fn result(&mut self, word: Val) {
+        let mask = self.tested(word);
         self.inst(Form::Return, LOAD, [mask, NO, NO], 0);
     }
 

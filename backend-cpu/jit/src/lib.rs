@@ -6,22 +6,27 @@
 //!
 //! The meaning of an operation is the function of `cal_il::isa::lane`, as everywhere: [`graph`] only says which
 //! instruction each primitive of [`cal_il::isa::Algebra`] is. Operations that need a primitive without an
-//! instruction are not compiled, see [`Compiler::supports`]; neither is anything on other processors.
+//! instruction are not compiled, see [`Compiler::supports`]; neither is anything on other processors. Constructs become
+//! masks and jumps (`tree`, `flow`).
 
 mod emit;
 mod encode;
+mod flow;
 mod graph;
 mod row;
+mod translate;
+mod tree;
 
 use std::collections::HashMap;
 
-use cal_il::isa::{Algebra, LaneOp, lane};
+use cal_il::isa::{LaneOp, lane};
 
-use crate::emit::Pool;
+use crate::emit::{Frame, Pool};
 use crate::encode::Code;
-use crate::encode::inst::{PGATHERDD, PSCATTERDD};
-use crate::graph::{Form, Graph, Node, Val};
+use crate::graph::{Graph, Node, Val};
 pub use crate::row::{LANES, Row};
+use crate::translate::Translator;
+use crate::tree::{Rows, each_row};
 
 /// What a function does, one after another.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +78,23 @@ pub enum Step<'a> {
         /// The row.
         row: u32,
     },
+    /// Lanes with any bit of the row set, or with none, go on; the others after the `Else`, or the `EndIf`.
+    If {
+        /// The row.
+        row: u32,
+        /// Any bit.
+        nonzero: bool,
+    },
+    /// See `If`.
+    Else,
+    /// See `If`.
+    EndIf,
+    /// Repeats what is before the `EndLoop` until all lanes have left.
+    Loop,
+    /// See `Loop`.
+    EndLoop,
+    /// All lanes, or those with any bit of the row set, or with none, leave the innermost loop.
+    Break(Option<(u32, bool)>),
 }
 
 /// What is known of a sampled view when the code is made.
@@ -86,6 +108,8 @@ pub struct Sample {
     pub words: u32,
     /// See `words`.
     pub missing: u32,
+    /// Coordinates that are never denormals.
+    pub normal: [bool; 2],
 }
 
 /// No row.
@@ -122,8 +146,8 @@ impl View {
 
 /// Most instructions that an operation may become; longer ones are faster as loops over rows.
 const LONGEST: usize = 48;
-/// Most instructions of a function.
-const FUNCTION: usize = 4000;
+/// How many flushes make up for a change of the float mode.
+const WORTH: usize = 8;
 
 /// A function of a [`Module`].
 #[derive(Clone, Copy, Debug)]
@@ -136,12 +160,14 @@ pub struct Function {
     views: u8,
     /// It stores to views.
     stores: bool,
+    /// Lanes that take no part matter.
+    strict: bool,
 }
 
 impl Function {
-    /// It stores to views, so that lanes which take no part matter even if nobody sees their rows.
-    pub fn stores(&self) -> bool {
-        self.stores
+    /// It stores to views or has constructs, so that lanes which take no part matter even if nobody sees their rows.
+    pub fn strict(&self) -> bool {
+        self.stores || self.strict
     }
 }
 
@@ -171,99 +197,58 @@ impl Compiler {
     }
 
     /// Compiles steps that are all supported. `constant` tells the words of rows that never change, `dead` whether a
-    /// row is not read after the steps. `None` if there are too many values at a time.
+    /// row is not read after the steps, `unseen` whether lanes that do not execute never show what they have in it.
+    /// `None` if there are too many values at a time.
+    ///
+    /// With constructs among them, the steps are done for sixteen lanes after sixteen, so nothing that they load may be
+    /// stored by them.
     pub fn function(
         &mut self,
         steps: &[Step<'_>],
         constant: impl Fn(u32) -> Option<u32>,
         dead: impl Fn(u32) -> bool,
+        unseen: impl Fn(u32) -> bool,
     ) -> Option<Function> {
-        let mut graph = Graph::default();
-        let mut rows: HashMap<u32, Val> = HashMap::new();
-        let mut highest = 0;
-        let mut written: Vec<u32> = Vec::new();
-        let (mut views, mut stores) = (0, false);
+        let mut function = Function { full: 0, masked: 0, rows: 0, views: 0, stores: false, strict: false };
         for step in steps {
-            let mut value = |graph: &mut Graph, row: u32| {
-                highest = highest.max(row);
-                *rows.entry(row).or_insert_with(|| match constant(row) {
-                    Some(word) => graph.word(word),
-                    None => graph.add(Node::Row(row)),
-                })
-            };
-            let results: Vec<(u32, Val)> = match *step {
-                Step::Lane { op, ids, writes } => {
-                    let (to, from) = ids.split_at(writes);
-                    let words: Vec<Val> = from.iter().map(|&row| value(&mut graph, row)).collect();
-                    let (lo, hi) = lane::apply(&mut graph, op, &words);
-                    to.iter().copied().zip(std::iter::once(lo).chain(hi)).collect()
+            each_row(step, |row, _| function.rows = function.rows.max(row + 1));
+            match *step {
+                Step::Load { view, .. } | Step::Sample { view, .. } => {
+                    function.views = function.views.max(view + 1)
                 }
-                Step::Load { view, address, to, flush } => {
-                    views = views.max(view + 1);
-                    let (bytes, two) = (value(&mut graph, address), graph.word(2));
-                    let first = graph.shr(bytes, two);
-                    let mut load = |(k, row): (u32, u32)| {
-                        let offset = graph.word(k);
-                        let index = graph.iadd(first, offset);
-                        let word = graph.inst(Form::Load, PGATHERDD, [index, graph::NO, graph::NO], view);
-                        (row, if flush >> k & 1 == 1 { graph.flush(word) } else { word })
-                    };
-                    (0..4).zip(to).filter(|(_, row)| *row != NONE).map(&mut load).collect()
+                Step::Store { view, .. } => {
+                    function.views = function.views.max(view + 1);
+                    function.stores = true;
                 }
-                Step::Sample { view, sample, coordinates, to, flush } => {
-                    views = views.max(view + 1);
-                    let coordinates = coordinates.map(|row| (row != NONE).then(|| value(&mut graph, row)));
-                    let first = graph.sampled(view, &sample, coordinates);
-                    let mut load = |(k, row): (u32, u32)| {
-                        let word = if k < sample.words {
-                            let offset = graph.word(k);
-                            let index = graph.iadd(first, offset);
-                            graph.inst(Form::Load, PGATHERDD, [index, graph::NO, graph::NO], view)
-                        } else {
-                            graph.word(if k == 3 { sample.missing } else { 0 })
-                        };
-                        (row, if flush >> k & 1 == 1 { graph.flush(word) } else { word })
-                    };
-                    (0..4).zip(to).filter(|(_, row)| *row != NONE).map(&mut load).collect()
-                }
-                Step::Store { view, address, from } => {
-                    views = views.max(view + 1);
-                    stores = true;
-                    let (bytes, two) = (value(&mut graph, address), graph.word(2));
-                    let index = graph.shr(bytes, two);
-                    let from = value(&mut graph, from);
-                    graph.inst(Form::Store, PSCATTERDD, [index, from, graph::NO], view);
-                    Vec::new()
-                }
-                Step::Test { row } => {
-                    let word = value(&mut graph, row);
-                    graph.result(word);
-                    Vec::new()
-                }
-            };
-            for (row, result) in results {
-                highest = highest.max(row);
-                rows.insert(row, result);
-                written.push(row);
-            }
-            if graph.unsupported || graph.nodes.len() > FUNCTION {
-                return None;
+                Step::If { .. } | Step::Loop => function.strict = true,
+                _ => {}
             }
         }
-        written.sort_unstable();
-        written.dedup();
-        let outputs: Vec<(u32, Val)> =
-            written.into_iter().filter(|&row| !dead(row)).map(|row| (row, rows[&row])).collect();
+        let tree = tree::tree(steps, Rows::of(function.rows, |row| !dead(row)));
         let before = self.code.bytes.len();
-        let full = before as u32;
-        let mut done = emit::function(&mut graph, &outputs, false, &mut self.pool, &mut self.code);
-        let masked = self.code.bytes.len() as u32;
-        done &= emit::function(&mut graph, &outputs, true, &mut self.pool, &mut self.code);
-        if !done {
+        let mut made = |lazy: bool, masked: bool| {
+            let at = self.code.bytes.len() as u32;
+            let mut frame = Frame::new(&mut self.pool, masked, lazy);
+            frame.ticks = tree::loops(&tree).then(|| frame.slot());
+            let mut runs = Translator { constant: &constant, unseen: &unseen, lazy, flushes: 0 };
+            flow::code(&tree, &mut frame, &mut runs)?;
+            // Changing the float mode takes as long as some flushes.
+            (!lazy || runs.flushes > WORTH).then_some(())?;
+            frame.finish(&mut self.code).then_some(at)
+        };
+        let both = |made: &mut dyn FnMut(bool) -> Option<u32>| {
+            let masked = made(true)?;
+            Some((if function.strict { masked } else { made(false)? }, masked))
+        };
+        let mut offsets = both(&mut |masked| made(true, masked));
+        if offsets.is_none() {
+            offsets = both(&mut |masked| made(false, masked));
+        }
+        let Some((full, masked)) = offsets else {
             self.code.bytes.truncate(before);
             return None;
-        }
-        Some(Function { full, masked, rows: highest + 1, views, stores })
+        };
+        Some(Function { full, masked, ..function })
     }
 
     /// Makes the functions callable; `None` if the system gives no memory for them.
@@ -285,9 +270,17 @@ impl Module {
         Some(Module { memory: memory.make_exec().ok()?, pool: pool.into() })
     }
 
-    /// Runs a function of this module on rows; returns what [`Step::Test`] says, for lanes in `exec` at least. Lanes whose bit in `exec` is clear keep what they have.
+    /// Runs a function of this module on rows; returns what [`Step::Test`] says, for lanes in `exec` at least. Lanes
+    /// whose bit in `exec` is clear keep what they have, in rows that are not unseen. It ends early if `ticks` says so.
     #[inline]
-    pub fn call(&self, function: Function, rows: &mut [Row], views: &[View], exec: u64) -> u64 {
+    pub fn call(
+        &self,
+        function: Function,
+        rows: &mut [Row],
+        views: &[View],
+        exec: u64,
+        ticks: &mut Ticks<'_>,
+    ) -> u64 {
         assert!(function.rows as usize <= rows.len(), "the function needs {} rows", function.rows);
         assert!(usize::from(function.views) <= views.len(), "the function needs {} views", function.views);
         let at = if exec == !0 { function.full } else { function.masked };
@@ -295,18 +288,76 @@ impl Module {
         // SAFETY: `Compiler` made the bytes at `at` a function of this signature, which reads and writes no rows but
         // those below `function.rows`, aligned as `Row` is, reads constants of the pool that was made with it, and
         // accesses words of views below `function.views` that lie inside, which `View::new` makes the caller promise.
-        // A `Module` exists only if the processor has the features that the code uses.
+        // It calls nothing but what `ticks` holds, with `ticks`, and leaves the float mode as it was. A `Module`
+        // exists only if the processor has the features that the code uses.
         unsafe {
-            let entry: unsafe extern "sysv64" fn(*mut Row, *const u32, u64, *const View) -> u64 =
-                std::mem::transmute(self.memory.as_ptr().add(at as usize));
-            entry(rows.as_mut_ptr(), self.pool.as_ptr(), exec, views.as_ptr())
+            let entry: unsafe extern "sysv64" fn(
+                *mut Row,
+                *const u32,
+                u64,
+                *const View,
+                *mut Ticks<'_>,
+            ) -> u64 = std::mem::transmute(self.memory.as_ptr().add(at as usize));
+            entry(rows.as_mut_ptr(), self.pool.as_ptr(), exec, views.as_ptr(), ticks)
         }
         #[cfg(not(target_arch = "x86_64"))]
         {
-            let _ = (at, rows, views, &self.memory, &self.pool);
+            let _ = (at, rows, views, ticks, &self.memory, &self.pool);
             unreachable!("no module is made on this processor");
         }
     }
+}
+
+/// Says whether to give up.
+pub trait Ask {
+    /// True if so.
+    fn stop(&self) -> bool;
+}
+
+/// Counts the back-edges of loops; now and then somebody is asked whether to go on.
+#[repr(C)]
+pub struct Ticks<'a> {
+    /// Back-edges until then.
+    left: u32,
+    /// What code calls then, with this.
+    #[cfg(target_arch = "x86_64")]
+    check: unsafe extern "sysv64" fn(*mut Ticks<'_>) -> bool,
+    ask: &'a dyn Ask,
+    stopped: bool,
+}
+
+/// Back-edges between two questions: some microseconds.
+const PERIOD: u32 = 256;
+
+impl<'a> Ticks<'a> {
+    /// Asks `ask`.
+    pub fn new(ask: &'a dyn Ask) -> Ticks<'a> {
+        Ticks {
+            left: PERIOD,
+            #[cfg(target_arch = "x86_64")]
+            check: ticked,
+            ask,
+            stopped: false,
+        }
+    }
+
+    /// A function ended early.
+    pub fn stopped(&self) -> bool {
+        self.stopped
+    }
+}
+
+/// The count is 0. True if the function is to end.
+///
+/// # Safety
+/// Called by code that got the reference from [`Module::call`].
+#[cfg(target_arch = "x86_64")]
+unsafe extern "sysv64" fn ticked(ticks: *mut Ticks<'_>) -> bool {
+    // SAFETY: `Module::call` has it exclusively, and the code that it runs does nothing meanwhile.
+    let ticks = unsafe { &mut *ticks };
+    ticks.left = PERIOD;
+    ticks.stopped = ticks.ask.stop();
+    ticks.stopped
 }
 
 /// True if the processor has what the code uses.

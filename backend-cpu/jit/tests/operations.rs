@@ -2,7 +2,7 @@
 
 use cal_il::isa::LaneOp;
 use cal_il::isa::lane::{Class, fold};
-use cal_jit::{Compiler, LANES, NONE, Row, Sample, Step, View};
+use cal_jit::{Ask, Compiler, LANES, NONE, Row, Sample, Step, Ticks, View};
 
 const EDGES: [u32; 36] = [
     0,
@@ -42,6 +42,15 @@ const EDGES: [u32; 36] = [
     0x3FF0_0000,
     2,
 ];
+
+/// Never stops.
+struct Endless;
+
+impl Ask for Endless {
+    fn stop(&self) -> bool {
+        false
+    }
+}
 
 struct Random(u32);
 
@@ -105,14 +114,14 @@ fn every_operation_alone() {
         let ids: Vec<u32> = (0..(writes(op) + words(op)) as u32).collect();
         let step = Step::Lane { op, ids: &ids, writes: writes(op) };
         let mut compiler = Compiler::new().unwrap();
-        let function = compiler.function(&[step], |_| None, |_| false).unwrap();
+        let function = compiler.function(&[step], |_| None, |_| false, |_| false).unwrap();
         let module = compiler.finish().unwrap();
         for round in 0..12 {
             let exec = if round % 3 == 0 { !0 } else { 0x8001_FFF0_0000_0001u64.rotate_left(round as u32) };
             let sources = fill(op, &mut random, round);
             let mut rows = vec![Row::splat(0xDEAD_BEEF); writes(op)];
             rows.extend(&sources);
-            module.call(function, &mut rows, &[], exec);
+            module.call(function, &mut rows, &[], exec, &mut Ticks::new(&Endless));
             assert_eq!(rows[writes(op)..], sources, "{op:?} changed its sources");
             for lane in 0..LANES {
                 let args: Vec<u32> = sources.iter().map(|row| row.0[lane]).collect();
@@ -137,10 +146,30 @@ fn every_operation_alone() {
 /// Runs of random operations over few rows, with constants, rows that die and more values than registers.
 #[test]
 fn random_runs() {
+    runs(2008, 400, |_| true);
+}
+
+/// Floats and what looks at their bits: there instructions take denormals as zeros.
+#[test]
+fn random_runs_of_floats() {
+    let bits = {
+        use LaneOp::*;
+        [And, Or, Xor, Iadd, Ult, Ilt, Select, Mov, NegBits, AbsBits, Imul, Ishl, Ushr, Itof, Ftoi, Ftou]
+    };
+    let double = |op: LaneOp| op.result() == Class::Q || op.arguments().contains(&Class::Q);
+    let whole = |op: LaneOp| op.arguments().contains(&Class::F) && !double(op);
+    let other = [LaneOp::Ldexp, LaneOp::FrexpMant, LaneOp::DivScale, LaneOp::DivFmas, LaneOp::DivFixup];
+    runs(1985, 500, |op| {
+        bits.contains(&op) || whole(op) && !other.contains(&op) && format!("{op:?}") != "F2d"
+    });
+}
+
+fn runs(seed: u32, rounds: usize, wanted: impl Fn(LaneOp) -> bool) {
     let Some(mut probe) = Compiler::new() else { return };
-    let mut random = Random(2008);
-    let ops: Vec<LaneOp> = LaneOp::ALL.iter().copied().filter(|&op| probe.supports(op)).collect();
-    for round in 0..400 {
+    let mut random = Random(seed);
+    let ops: Vec<LaneOp> =
+        LaneOp::ALL.iter().copied().filter(|&op| probe.supports(op) && wanted(op)).collect();
+    for round in 0..rounds {
         let count = if round % 4 == 0 { 60 } else { 8 } as u32;
         let literals = |row: u32| (row < 4).then(|| EDGES[(row as usize * 7 + round) % EDGES.len()]);
         let mut lists: Vec<(LaneOp, Vec<u32>)> = Vec::new();
@@ -150,7 +179,13 @@ fn random_runs() {
             if ids.len() == 2 && ids[0] == ids[1] {
                 continue;
             }
-            ids.extend((0..words(op)).map(|_| random.word() % (4 + count)));
+            let classes = op.arguments().iter().flat_map(|class| vec![*class; class.words()]);
+            ids.extend(classes.map(|class| {
+                let row = random.word() % (4 + count);
+                // Arguments of class F are no denormals; constants can't be flushed first.
+                let denormal = literals(row).is_some_and(|word| flushed(word) != word);
+                if class == Class::F && denormal { 4 } else { row }
+            }));
             let result = ids[0];
             lists.push((op, ids));
             // NaNs whose payload is not said must not reach anything that looks at bits.
@@ -164,14 +199,17 @@ fn random_runs() {
             let classes = op.arguments().iter().flat_map(|class| vec![*class; class.words()]);
             let float = classes.zip(&ids[writes(op)..]).filter(|(class, _)| *class == Class::F);
             let rows: Vec<u32> = float.map(|(_, &row)| row).filter(|&row| row >= 4).collect();
-            rows.into_iter().for_each(|row| flushed_lists.push((LaneOp::Flush, vec![row, row])));
+            for row in rows {
+                flushed_lists.push((LaneOp::Flush, vec![row, row]));
+                flushed_lists.push((LaneOp::Canon, vec![row, row]));
+            }
             flushed_lists.push((op, ids));
         }
         let steps: Vec<Step<'_>> =
             flushed_lists.iter().map(|(op, ids)| Step::Lane { op: *op, ids, writes: writes(*op) }).collect();
         let dead = |row: u32| row % 5 == 4;
         let mut compiler = Compiler::new().unwrap();
-        let Some(function) = compiler.function(&steps, literals, dead) else {
+        let Some(function) = compiler.function(&steps, literals, dead, |_| false) else {
             assert!(steps.len() > 60, "a short run was not compiled");
             continue;
         };
@@ -185,7 +223,7 @@ fn random_runs() {
             })
             .collect();
         let mut expected = rows.clone();
-        module.call(function, &mut rows, &[], exec);
+        module.call(function, &mut rows, &[], exec, &mut Ticks::new(&Endless));
         for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
             for (op, ids) in &flushed_lists {
                 let args: Vec<u32> =
@@ -232,11 +270,11 @@ fn memory() {
             let mut compiler = Compiler::new().unwrap();
             let load = Step::Load { view: 1, address: 0, to: [1, NONE, 2, NONE], flush: 0b100 };
             let elements = Step::Load { view: 1, address: 3, to: [NONE, 4, NONE, NONE], flush: 0 };
-            let load = compiler.function(&[load, elements], |_| None, |_| false).unwrap();
+            let load = compiler.function(&[load, elements], |_| None, |_| false, |_| false).unwrap();
             let store = Step::Store { view: 0, address: 0, from: 5 };
-            let store = compiler.function(&[store], |_| None, |_| false).unwrap();
+            let store = compiler.function(&[store], |_| None, |_| false, |_| false).unwrap();
             let module = compiler.finish().unwrap();
-            assert!(store.stores() && !load.stores());
+            assert!(store.strict() && !load.strict());
             let mut from: Vec<u32> =
                 (0..WORDS as u32 + 50).map(|k| k.wrapping_mul(0x1234_5677) | 1).collect();
             from[30] = 0x8000_0001;
@@ -250,8 +288,8 @@ fn memory() {
             rows[3] = Row(std::array::from_fn(|lane| pattern(lane as u32) / 8 + 1));
             rows[5] = Row(std::array::from_fn(|lane| 1000 + lane as u32));
             let before = rows.clone();
-            module.call(load, &mut rows, &views, exec);
-            module.call(store, &mut rows, &views, exec);
+            module.call(load, &mut rows, &views, exec, &mut Ticks::new(&Endless));
+            module.call(store, &mut rows, &views, exec, &mut Ticks::new(&Endless));
             let mut expected = vec![7u32; WORDS + 50];
             for lane in 0..LANES {
                 if exec >> lane & 1 == 0 {
@@ -280,10 +318,14 @@ fn tests_of_rows() {
     // Of what was computed, of a row, and of a constant.
     let computed = [Step::Lane { op: LaneOp::Ult, ids: &less, writes: 1 }, Step::Test { row: 1 }];
     let functions = [
-        compiler.function(&computed, |_| None, |row| row == 1).unwrap(),
-        compiler.function(&[Step::Test { row: 0 }], |_| None, |_| false).unwrap(),
-        compiler.function(&[Step::Test { row: 2 }], |row| (row == 2).then_some(8), |_| false).unwrap(),
-        compiler.function(&[Step::Test { row: 2 }], |row| (row == 2).then_some(0), |_| false).unwrap(),
+        compiler.function(&computed, |_| None, |row| row == 1, |_| false).unwrap(),
+        compiler.function(&[Step::Test { row: 0 }], |_| None, |_| false, |_| false).unwrap(),
+        compiler
+            .function(&[Step::Test { row: 2 }], |row| (row == 2).then_some(8), |_| false, |_| false)
+            .unwrap(),
+        compiler
+            .function(&[Step::Test { row: 2 }], |row| (row == 2).then_some(0), |_| false, |_| false)
+            .unwrap(),
     ];
     let module = compiler.finish().unwrap();
     let mut random = Random(3);
@@ -295,7 +337,10 @@ fn tests_of_rows() {
         };
         let expected = [lanes(&|word| word < 8), lanes(&|word| word != 0), !0, 0];
         for (function, expected) in functions.into_iter().zip(expected) {
-            assert_eq!(module.call(function, &mut rows, &[], exec) & exec, expected & exec);
+            assert_eq!(
+                module.call(function, &mut rows, &[], exec, &mut Ticks::new(&Endless)) & exec,
+                expected & exec
+            );
         }
         assert_eq!(rows[1], Row::splat(7));
     }
@@ -319,14 +364,20 @@ fn samples() {
     let mut random = Random(77);
     for round in 0..24 {
         let (unnormalized, words, flat) = (round % 2 == 0, 1 + round / 2 % 2, round / 4 % 3 == 2);
-        let sample = Sample { unnormalized, offset: [round as i32 % 5 - 2, 1], words, missing: 77 };
+        let sample = Sample {
+            unnormalized,
+            offset: [round as i32 % 5 - 2, 1],
+            words,
+            missing: 77,
+            normal: [false; 2],
+        };
         let mut compiler = Compiler::new().unwrap();
         let coordinates = [0, if flat { NONE } else { 1 }];
         let step = Step::Sample { view: 0, sample, coordinates, to: [2, 3, NONE, 4], flush: 1 };
         // Some columns are constants.
         let literal = (round % 5 == 0).then(|| edges[round as usize % 10].to_bits());
         let constant = |row: u32| literal.filter(|_| row == 0);
-        let function = compiler.function(&[step], constant, |_| false).unwrap();
+        let function = compiler.function(&[step], constant, |_| false, |_| false).unwrap();
         let module = compiler.finish().unwrap();
         let memory: Vec<u32> = (0..pitch * height * words).map(|_| random.edge()).collect();
         // SAFETY: the vector outlives the call.
@@ -339,7 +390,7 @@ fn samples() {
         let mut rows = vec![Row::ZERO; 5];
         rows[0] = Row(std::array::from_fn(|lane| literal.unwrap_or(coordinate(lane).to_bits())));
         rows[1] = Row(std::array::from_fn(|lane| coordinate(lane + round as usize).to_bits()));
-        module.call(function, &mut rows, &[view], !0);
+        module.call(function, &mut rows, &[view], !0, &mut Ticks::new(&Endless));
         for lane in 0..LANES {
             let [u, v] = [0, 1].map(|row: usize| f32::from_bits(rows[row].0[lane]));
             let column = texel(u, sample.offset[0], width, unnormalized);
@@ -348,6 +399,88 @@ fn samples() {
             let second = if words == 2 { memory[at + 1] } else { 0 };
             let got = [2, 3, 4].map(|row: usize| rows[row].0[lane]);
             assert_eq!(got, [flushed(memory[at]), second, 77], "round {round}, lane {lane}: {u} {v}");
+        }
+    }
+}
+
+/// Chains of products and sums, as of matrix products: of harmless numbers, and with a few that need care.
+#[test]
+fn chains_of_multiply_adds() {
+    if Compiler::new().is_none() {
+        return;
+    }
+    const CARE: [u32; 10] = [
+        0,
+        0x8000_0000,
+        0x7F80_0000,
+        0xFF80_0000,
+        0x7FC0_0000,
+        0x0080_0000,
+        0x8080_0001,
+        0x1FFF_FFFF,
+        0x9F80_0000,
+        0x7F7F_FFFF,
+    ];
+    let mut random = Random(1879);
+    for round in 0..300u32 {
+        // Rows: 0 to 2 sums, 3 a temporary, then factors, the last two of them constants.
+        let factors = 8;
+        let constants = [1.5f32.to_bits(), CARE[round as usize % CARE.len()]];
+        let constant = |row: u32| row.checked_sub(10).and_then(|k| constants.get(k as usize).copied());
+        let mut lists: Vec<(LaneOp, Vec<u32>)> = Vec::new();
+        for _ in 0..10 + random.word() % 40 {
+            let sum = random.word() % 3;
+            let mut factor = || 4 + random.word() % factors;
+            let (x, y) = (factor(), factor());
+            match random.word() % 8 {
+                0 => {
+                    lists.push((LaneOp::Mul, vec![3, x, y]));
+                    lists.push((if x % 2 == 0 { LaneOp::Add } else { LaneOp::Sub }, vec![sum, sum, 3]));
+                }
+                1 if round % 3 == 0 => lists.push((LaneOp::MulIeee, vec![sum, sum, x])),
+                2 if round % 3 == 0 => lists.push((LaneOp::Sub, vec![sum, x, sum])),
+                3 if round % 4 == 0 => lists.push((LaneOp::Mul, vec![sum, sum, x])),
+                4 if round % 5 == 0 => lists.push((LaneOp::Max, vec![sum, sum, x])),
+                _ => lists.push((LaneOp::Mad, vec![sum, x, y, sum])),
+            }
+        }
+        let steps: Vec<Step<'_>> =
+            lists.iter().map(|(op, ids)| Step::Lane { op: *op, ids, writes: 1 }).collect();
+        let mut compiler = Compiler::new().unwrap();
+        let function = compiler.function(&steps, constant, |row| row == 3, |_| false).unwrap();
+        let module = compiler.finish().unwrap();
+        for care in [0, 1, 8] {
+            let exec = if care == 1 { 0x00FF_0001_F0F0_8000 } else { !0 };
+            let mut word = |lane: usize| {
+                let careful = lane % 16 == 5 && care > 0 && random.word() % 16 < care;
+                let number = (random.word() as i32 as f32) / 1e9;
+                if careful { CARE[random.word() as usize % CARE.len()] } else { number.to_bits() }
+            };
+            let mut rows: Vec<Row> = (0..12)
+                .map(|row| match constant(row) {
+                    Some(word) => Row::splat(word),
+                    None => Row(std::array::from_fn(&mut word)),
+                })
+                .collect();
+            let before = rows.clone();
+            module.call(function, &mut rows, &[], exec, &mut Ticks::new(&Endless));
+            for lane in 0..LANES {
+                let mut own: Vec<u32> = before.iter().map(|row| row.0[lane]).collect();
+                if exec >> lane & 1 == 1 {
+                    for (op, ids) in &lists {
+                        let args: Vec<u32> = ids[1..].iter().map(|&id| own[id as usize]).collect();
+                        own[ids[0] as usize] = fold(*op, &args).0;
+                    }
+                }
+                for row in (0..12).filter(|&row| row != 3) {
+                    let (got, expected) = (rows[row].0[lane], own[row]);
+                    let nan = |word: u32| f32::from_bits(word).is_nan();
+                    assert!(
+                        got == expected || nan(got) && nan(expected),
+                        "round {round}, lane {lane}, row {row}: {got:x}, not {expected:x}: {lists:?}"
+                    );
+                }
+            }
         }
     }
 }

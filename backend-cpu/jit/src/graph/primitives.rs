@@ -68,6 +68,12 @@ impl Algebra for Graph {
             (_, _, Some(0)) => return self.keep(c, a),
             _ => {}
         }
+        if let (Some((x, some)), Some((y, other))) = (self.flushed_later(a), self.flushed_later(b)) {
+            if some || other {
+                let chosen = self.select(c, x, y);
+                return self.flush(chosen);
+            }
+        }
         match self.as_inst(c) {
             Some(Inst { form: Form::Not, args: [c, ..], .. }) => self.select(c, b, a),
             _ => self.inst(Form::Select, PBLENDMD, [c, a, b], 0),
@@ -88,6 +94,8 @@ impl Algebra for Graph {
             (_, Some(b)) => return if b { a } else { self.bool(false) },
             _ => {}
         }
+        // The older one is the mask, since others may want it too.
+        let (a, b) = (a.min(b), a.max(b));
         match (self.as_inst(a), self.as_inst(b)) {
             (_, Some(Inst { form: form @ (Form::Compare | Form::Test), enc, args: [x, y, NO], imm })) => {
                 self.inst(form, enc, [x, y, a], imm)
@@ -217,37 +225,57 @@ impl Algebra for Graph {
             for (x, y) in [(a, b), (b, a)] {
                 if let Some(Inst { form: Form::Binary, enc: PXORD, args: [z, bits, NO], .. }) = g.as_inst(y) {
                     if bits == sign {
+                        let (x, z) = (g.float(x), g.float(z));
                         return g.binary(SUBPS, x, z);
                     }
                 }
             }
+            let (a, b) = (g.float(a), g.float(b));
             g.symmetric(ADDPS, a, b)
         };
-        fmul_raw(a, b) word = |g| g.symmetric(MULPS, a, b);
-        feq(a, b) bool = |g| g.compare(CMPPS, a, b, EQUAL);
-        flt(a, b) bool = |g| g.compare(CMPPS, a, b, LESS);
-        fle(a, b) bool = |g| g.compare(CMPPS, a, b, LESS_EQUAL);
+        fmul_raw(a, b) word = |g| {
+            let (a, b) = (g.float(a), g.float(b));
+            g.symmetric(MULPS, a, b)
+        };
+        feq(a, b) bool = |g| g.compare_floats(a, b, EQUAL);
+        flt(a, b) bool = |g| g.compare_floats(a, b, LESS);
+        fle(a, b) bool = |g| g.compare_floats(a, b, LESS_EQUAL);
+        is_zero(a) bool = |g| {
+            let zero = g.word(0);
+            g.compare_floats(a, zero, EQUAL)
+        };
         itof_raw(a) word = |g| g.inst(Form::Unary, CVTDQ2PS, [a, NO, NO], 0);
         utof_raw(a) word = |g| g.inst(Form::Unary, CVTUDQ2PS, [a, NO, NO], 0);
         ftoi_raw(a) word = |g| g.inst(Form::Unary, CVTTPS2DQ, [a, NO, NO], 0);
         flush(a) word = |g| match g.as_inst(a) {
             Some(Inst { form: Form::Flush, .. }) => a,
-            _ => g.inst(Form::Flush, PANDD, [a, NO, NO], 0),
+            _ => g.inst(Form::Flush, if g.lazy { ADDPS } else { PANDD }, [a, NO, NO], 0),
         };
-        is_nan(a) bool = |g| g.compare(CMPPS, a, a, UNORDERED);
-        ftrunc(a) word = |g| g.inst(Form::UnaryImm, RNDSCALEPS, [a, NO, NO], 0x0B);
-        ffloor(a) word = |g| g.inst(Form::UnaryImm, RNDSCALEPS, [a, NO, NO], 0x09);
-        fceil(a) word = |g| g.inst(Form::UnaryImm, RNDSCALEPS, [a, NO, NO], 0x0A);
-        fnearest(a) word = |g| g.inst(Form::UnaryImm, RNDSCALEPS, [a, NO, NO], 0x08);
+        is_nan(a) bool = |g| {
+            // Flushed or not.
+            let floats = g.floats;
+            let a = g.float(a);
+            g.floats = floats;
+            g.compare(CMPPS, a, a, UNORDERED)
+        };
+        ftrunc(a) word = |g| g.rounded(a, 0x0B);
+        ffloor(a) word = |g| g.rounded(a, 0x09);
+        fceil(a) word = |g| g.rounded(a, 0x0A);
+        fnearest(a) word = |g| g.rounded(a, 0x08);
         fma(a, b, c) word = |g| {
-            let sum = g.inst(Form::Fma, FMAPS, [a, b, c], 0);
+            let args = [a, b, c].map(|arg| g.float(arg));
+            let sum = g.inst(Form::Fma, FMAPS, args, 0);
             g.flush(sum)
         };
         fdiv(a, b) word = |g| {
+            let (a, b) = (g.float(a), g.float(b));
             let quotient = g.binary(DIVPS, a, b);
             g.flush(quotient)
         };
-        fsqrt(a) word = |g| g.inst(Form::Unary, SQRTPS, [a, NO, NO], 0);
+        fsqrt(a) word = |g| {
+            let a = g.float(a);
+            g.inst(Form::Unary, SQRTPS, [a, NO, NO], 0)
+        };
         frsqrt(_a) word = |g| g.none();
     }
 
@@ -320,30 +348,37 @@ impl Algebra for Graph {
     }
 
     fn dadd_raw(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
+        self.floats = true;
         self.halves(ADDPD, a, b)
     }
 
     fn dmul_raw(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
+        self.floats = true;
         self.halves(MULPD, a, b)
     }
 
     fn dfma_raw(&mut self, a: [Val; 2], b: [Val; 2], c: [Val; 2]) -> [Val; 2] {
+        self.floats = true;
         [0, 1].map(|k| self.inst(Form::Fma, FMAPD, [a[k], b[k], c[k]], 0))
     }
 
     fn ddiv_raw(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
+        self.floats = true;
         self.halves_in_order(DIVPD, a, b)
     }
 
     fn dsqrt_raw(&mut self, a: [Val; 2]) -> [Val; 2] {
+        self.floats = true;
         a.map(|a| self.inst(Form::Unary, SQRTPD, [a, NO, NO], 0))
     }
 
     fn deq(&mut self, a: [Val; 2], b: [Val; 2]) -> Val {
+        self.floats = true;
         self.compare_halves(CMPPD, a, b, EQUAL)
     }
 
     fn dlt(&mut self, a: [Val; 2], b: [Val; 2]) -> Val {
+        self.floats = true;
         self.compare_halves(CMPPD, a, b, LESS)
     }
 

@@ -1,0 +1,225 @@
+//! Steps as a tree of constructs, and which rows are wanted where.
+
+use std::collections::HashMap;
+
+use crate::{NONE, Step};
+
+/// Part of a function with flow.
+pub enum Tree<'a> {
+    /// Steps without flow.
+    Run(Run<'a>),
+    /// Two sides; lanes whose test is `nonzero` take the first. The test is that of the run before.
+    If { nonzero: bool, then: Vec<Tree<'a>>, otherwise: Vec<Tree<'a>> },
+    /// Until all lanes have left.
+    Loop { body: Vec<Tree<'a>> },
+    /// Lanes leave whose test is as said, or all.
+    Break(Option<bool>),
+}
+
+/// Steps without flow.
+#[derive(Default)]
+pub struct Run<'a> {
+    pub steps: Vec<&'a Step<'a>>,
+    /// The row that the construct after it tests.
+    pub test: Option<u32>,
+    /// Rows that are read later.
+    pub live: Rows,
+}
+
+/// A set of rows.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Rows(Vec<u64>);
+
+impl Rows {
+    /// Rows below `count` that satisfy the condition.
+    pub fn of(count: u32, condition: impl Fn(u32) -> bool) -> Rows {
+        let mut rows = Rows::default();
+        (0..count).filter(|&row| condition(row)).for_each(|row| rows.insert(row));
+        rows
+    }
+
+    pub fn contains(&self, row: u32) -> bool {
+        self.0.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
+    }
+
+    fn insert(&mut self, row: u32) {
+        let at = row as usize / 64;
+        self.0.resize(self.0.len().max(at + 1), 0);
+        self.0[at] |= 1 << (row % 64);
+    }
+
+    fn remove(&mut self, row: u32) {
+        if let Some(bits) = self.0.get_mut(row as usize / 64) {
+            *bits &= !(1 << (row % 64));
+        }
+    }
+
+    /// Adds those of `other`; true if any was new.
+    fn add(&mut self, other: &Rows) -> bool {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        let pairs = self.0.iter_mut().zip(&other.0);
+        pairs.fold(false, |new, (bits, &more)| {
+            let before = std::mem::replace(bits, *bits | more);
+            new | (before != *bits)
+        })
+    }
+}
+
+/// Calls `visit` for each row that a step reads (false), then for each that it writes (true).
+pub fn each_row(step: &Step<'_>, mut visit: impl FnMut(u32, bool)) {
+    let (reads, writes): (&[u32], &[u32]) = match step {
+        Step::Lane { ids, writes, .. } => (&ids[*writes..], &ids[..*writes]),
+        Step::Load { address, to, .. } => (std::slice::from_ref(address), to),
+        Step::Sample { coordinates, to, .. } => (coordinates, to),
+        Step::Store { address, from, .. } => {
+            return [*address, *from].into_iter().for_each(|row| visit(row, false));
+        }
+        Step::Test { row } => (std::slice::from_ref(row), &[]),
+        Step::If { row, .. } | Step::Break(Some((row, _))) => (std::slice::from_ref(row), &[]),
+        Step::Else | Step::EndIf | Step::Loop | Step::EndLoop | Step::Break(None) => (&[], &[]),
+    };
+    reads.iter().filter(|&&row| row != NONE).for_each(|&row| visit(row, false));
+    writes.iter().filter(|&&row| row != NONE).for_each(|&row| visit(row, true));
+}
+
+/// The tree of steps whose constructs are closed; `after` are the rows that are read after them.
+pub fn tree<'a>(steps: &'a [Step<'a>], after: Rows) -> Vec<Tree<'a>> {
+    let (mut list, _) = parse(&mut steps.iter());
+    liveness(&mut list, after, &Rows::default());
+    list
+}
+
+/// Parses up to the end of the construct; what ends it, too.
+fn parse<'a>(rest: &mut std::slice::Iter<'a, Step<'a>>) -> (Vec<Tree<'a>>, Option<&'a Step<'a>>) {
+    let mut list = Vec::new();
+    let mut run = Run::default();
+    let close = |list: &mut Vec<Tree<'a>>, run: &mut Run<'a>, test| {
+        list.push(Tree::Run(Run { test, ..std::mem::take(run) }));
+    };
+    let mut end = None;
+    while let Some(step) = rest.next() {
+        match *step {
+            Step::If { row, nonzero } => {
+                close(&mut list, &mut run, Some(row));
+                let (then, end) = parse(rest);
+                let other = matches!(end, Some(Step::Else));
+                let otherwise = if other { parse(rest).0 } else { Vec::new() };
+                list.push(Tree::If { nonzero, then, otherwise });
+            }
+            Step::Loop => {
+                close(&mut list, &mut run, None);
+                list.push(Tree::Loop { body: parse(rest).0 });
+            }
+            Step::Break(test) => {
+                close(&mut list, &mut run, test.map(|(row, _)| row));
+                list.push(Tree::Break(test.map(|(_, nonzero)| nonzero)));
+            }
+            Step::Else | Step::EndIf | Step::EndLoop => {
+                end = Some(step);
+                break;
+            }
+            _ => run.steps.push(step),
+        }
+    }
+    close(&mut list, &mut run, None);
+    (list, end)
+}
+
+/// Notes the rows that are read after each run; returns those that are read from the start of the list on. `after` are
+/// those that are read after it, `exit` after the innermost loop.
+fn liveness(list: &mut [Tree<'_>], after: Rows, exit: &Rows) -> Rows {
+    let mut rows = after;
+    for tree in list.iter_mut().rev() {
+        match tree {
+            Tree::Run(run) => {
+                run.live = rows.clone();
+                run.test.into_iter().for_each(|row| rows.insert(row));
+                for step in run.steps.iter().rev() {
+                    each_row(step, |row, written| {
+                        if written {
+                            rows.remove(row)
+                        }
+                    });
+                    each_row(step, |row, written| {
+                        if !written {
+                            rows.insert(row)
+                        }
+                    });
+                }
+            }
+            Tree::If { then, otherwise, .. } => {
+                let other = liveness(otherwise, rows.clone(), exit);
+                rows = liveness(then, rows, exit);
+                rows.add(&other);
+            }
+            Tree::Loop { body } => {
+                let mut head = Rows::default();
+                loop {
+                    let before = liveness(body, head.clone(), &rows);
+                    if !head.add(&before) {
+                        break;
+                    }
+                }
+                rows = head;
+            }
+            Tree::Break(None) => rows = exit.clone(),
+            Tree::Break(Some(_)) => _ = rows.add(exit),
+        }
+    }
+    rows
+}
+
+/// How often runs of a list find rows in their places, or leave them there.
+pub fn mentions(list: &[Tree<'_>], counts: &mut HashMap<u32, usize>) {
+    for tree in list {
+        match tree {
+            Tree::Run(run) => {
+                let mut written = Rows::default();
+                let mut found = Rows::default();
+                for step in &run.steps {
+                    each_row(step, |row, write| match write {
+                        true => written.insert(row),
+                        false if !written.contains(row) && !found.contains(row) => {
+                            found.insert(row);
+                            *counts.entry(row).or_default() += 1;
+                        }
+                        false => {}
+                    });
+                }
+                let mut left = Rows::default();
+                for step in &run.steps {
+                    each_row(step, |row, write| {
+                        if write && run.live.contains(row) && !left.contains(row) {
+                            left.insert(row);
+                            *counts.entry(row).or_default() += 1;
+                        }
+                    });
+                }
+            }
+            Tree::If { then, otherwise, .. } => {
+                mentions(then, counts);
+                mentions(otherwise, counts);
+            }
+            Tree::Loop { body } => mentions(body, counts),
+            Tree::Break(_) => {}
+        }
+    }
+}
+
+/// A loop is among the list.
+pub fn loops(list: &[Tree<'_>]) -> bool {
+    list.iter().any(|tree| match tree {
+        Tree::If { then, otherwise, .. } => loops(then) || loops(otherwise),
+        Tree::Loop { .. } => true,
+        Tree::Run(_) | Tree::Break(_) => false,
+    })
+}
+
+/// Lanes leave the loop around the list.
+pub fn breaks(list: &[Tree<'_>]) -> bool {
+    list.iter().any(|tree| match tree {
+        Tree::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
+        Tree::Break(_) => true,
+        Tree::Run(_) | Tree::Loop { .. } => false,
+    })
+}
