@@ -8,6 +8,7 @@
 # make samples    build the C samples into target/recal/samples
 # make fuzz       SECONDS=60 for each of the fuzzers
 # make stress     a million launches from 16 threads, 100,000 rounds of every object
+# make faults     every call of a system, driver or backend that may fail does; damaged caches, rubbish, limits
 # make isolation  hostile addresses against guard pages and canaries
 # make audit      licences, sources, doubled crates; known vulnerabilities where cargo-deny is installed
 # make clean      remove what this file built; cargo's files stay
@@ -26,7 +27,7 @@ INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs samples run test test-deps install ci exhaustive bench clean fuzz stress isolation audit
+.PHONY: all libs samples run test test-deps install ci exhaustive bench clean fuzz stress faults isolation audit
 
 all: libs
 
@@ -71,6 +72,12 @@ fuzz:
 
 stress:
 	RECAL_LAUNCHES=1000000 RECAL_ROUNDS=100000 $(CARGO) test -p cal-api --test stress --test leaks -- --nocapture
+
+# One set of packages, so that cargo builds each once.
+FAULTS := -p backend-cpu -p backend-vulkan -p cal-api --test faults --test cache --test watchdog --test hostile
+
+faults:
+	RECAL_FAULTS=1000000 $(CARGO) test $(FAULTS) -- --nocapture
 
 isolation:
 	$(CARGO) test -p recal-fuzz-targets --test isolation

@@ -1,14 +1,18 @@
 //! The pipeline cache on disk.
 //!
-//! One file a device and driver, named by what must agree. A file that is missing, damaged or of another driver
-//! gives an empty cache; one that cannot be written is left alone.
+//! One file a device and driver, named by what must agree: the driver's data, and a checksum of them, since drivers trust
+//! what they are given. A file that is missing, damaged or of another driver gives an empty cache; one that cannot be
+//! written is left alone.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use ash::vk;
 
 use crate::adapter::Facts;
+use crate::kernel::fingerprint;
 
 /// A pipeline cache and where it is kept.
 pub(crate) struct PipelineCache {
@@ -24,7 +28,7 @@ impl PipelineCache {
             let version = cal_il::spirv::VERSION;
             folder.join(format!("vulkan-{uuid}-{:08x}-{version}.bin", facts.driver))
         });
-        let data = path.as_ref().and_then(|path| fs::read(path).ok()).unwrap_or_default();
+        let data = path.as_ref().and_then(|path| whole(fs::read(path).ok()?)).unwrap_or_default();
         // Drivers check more than the header, but not all check the header.
         let data = if header_fits(&data, facts) { data } else { Vec::new() };
         let make = |data: &[u8]| {
@@ -60,14 +64,30 @@ impl PipelineCache {
     }
 }
 
+/// What was written, if the file holds all of it as it was.
+fn whole(mut file: Vec<u8>) -> Option<Vec<u8>> {
+    let data = file.len().checked_sub(8)?;
+    (file[data..] == fingerprint(&file[..data]).to_le_bytes()).then(|| file.truncate(data))?;
+    Some(file)
+}
+
 /// Writes beside the file first, so that readers never see half of it.
 fn write(path: &Path, data: &[u8]) -> std::io::Result<()> {
+    static WRITES: AtomicU32 = AtomicU32::new(0);
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let beside = path.with_extension(format!("{}.tmp", std::process::id()));
-    fs::write(&beside, data)?;
-    fs::rename(&beside, path)
+    // Devices of this process and of others may do the same at the same time.
+    let number = WRITES.fetch_add(1, Relaxed);
+    let beside = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
+    let written = fs::File::create(&beside).and_then(|mut file| {
+        file.write_all(data)?;
+        file.write_all(&fingerprint(data).to_le_bytes())
+    });
+    written.and_then(|()| fs::rename(&beside, path)).inspect_err(|_| {
+        // What a full disk left of it.
+        let _ = fs::remove_file(&beside);
+    })
 }
 
 /// Whether the data begin as this device's do: length, version 1, vendor, device, uuid.

@@ -85,23 +85,6 @@ impl Gpu {
         // it points to live until the call returns.
         let raw = unsafe { instance.create_device(adapter.physical, &info, None) }
             .map_err(|error| Error::Failed(format!("{}: cannot be opened: {error}", facts.name)))?;
-        let fail = |what: &str, error: vk::Result| Error::Failed(format!("{}: {what}: {error}", facts.name));
-
-        let binding = [vk::DescriptorSetLayoutBinding::default()
-            .binding(0)
-            .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)
-            .descriptor_count(1)
-            .stage_flags(vk::ShaderStageFlags::COMPUTE)];
-        let layout_info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&binding);
-        // SAFETY: here and below, the device is alive and the structures live until the calls return. If a call
-        // fails the process is out of host memory; what was made before is given up with the device.
-        let set_layout = unsafe { raw.create_descriptor_set_layout(&layout_info, None) }
-            .map_err(|error| fail("descriptor set layout", error))?;
-        let set_layouts = [set_layout];
-        let layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
-        // SAFETY: as above.
-        let pipeline_layout = unsafe { raw.create_pipeline_layout(&layout_info, None) }
-            .map_err(|error| fail("pipeline layout", error))?;
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.clone(),
             device: raw.clone(),
@@ -110,7 +93,16 @@ impl Gpu {
             buffer_device_address: true,
             allocation_sizes: AllocationSizes::new(BLOCK_BYTES, BLOCK_BYTES),
         })
-        .map_err(|error| Error::Failed(format!("{}: allocator: {error}", facts.name)))?;
+        .map_err(|error| Error::Failed(format!("{}: allocator: {error}", facts.name)));
+        let made = allocator.and_then(|allocator| Ok((layouts(&raw, &facts)?, allocator)));
+        let ((set_layout, pipeline_layout), allocator) = match made {
+            Ok(made) => made,
+            Err(error) => {
+                // SAFETY: nothing made from the device is left.
+                unsafe { raw.destroy_device(None) };
+                return Err(error);
+            }
+        };
         let mode = match options.float_mode {
             FloatMode::Faithful => Mode::Faithful,
             FloatMode::Native | FloatMode::Default => Mode::Native,
@@ -156,6 +148,10 @@ impl Gpu {
 
     /// Gives the device up; the first reason stays.
     pub fn lose(&self, error: Error) -> Error {
+        let error = match error {
+            Error::DeviceLost(_) | Error::Timeout(_) => error,
+            other => Error::DeviceLost(format!("given up: {other}")),
+        };
         log::error!("{error}");
         self.lost.get_or_init(|| error).clone()
     }
@@ -194,6 +190,31 @@ impl Drop for Gpu {
             self.raw.destroy_descriptor_set_layout(self.set_layout, None);
             ManuallyDrop::drop(&mut self.allocator);
             self.raw.destroy_device(None);
+        }
+    }
+}
+
+/// The layouts of launch tables.
+fn layouts(raw: &ash::Device, facts: &Facts) -> Result<(vk::DescriptorSetLayout, vk::PipelineLayout)> {
+    let fail = |what: &str, error: vk::Result| Error::OutOfMemory(format!("{}: {what}: {error}", facts.name));
+    let binding = [vk::DescriptorSetLayoutBinding::default()
+        .binding(0)
+        .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)
+        .descriptor_count(1)
+        .stage_flags(vk::ShaderStageFlags::COMPUTE)];
+    let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&binding);
+    // SAFETY: here and below, the device is alive and the structures live until the calls return.
+    let set_layout = unsafe { raw.create_descriptor_set_layout(&info, None) }
+        .map_err(|error| fail("descriptor set layout", error))?;
+    let set_layouts = [set_layout];
+    let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
+    // SAFETY: as above.
+    match unsafe { raw.create_pipeline_layout(&info, None) } {
+        Ok(pipeline_layout) => Ok((set_layout, pipeline_layout)),
+        Err(error) => {
+            // SAFETY: nothing uses the layout.
+            unsafe { raw.destroy_descriptor_set_layout(set_layout, None) };
+            Err(fail("pipeline layout", error))
         }
     }
 }
@@ -259,6 +280,7 @@ impl VulkanDevice {
     }
 
     fn with_counter<T>(&self, index: u32, use_it: impl FnOnce(&mut u32) -> T) -> Result<T> {
+        self.gpu.check()?;
         let pointer = self.counters.map()?.cast::<u32>();
         let inside = u64::from(index) < self.counters.bytes() / 4;
         // SAFETY: the word lies in the mapped memory, which is aligned and stays valid until `unmap`; the caller has

@@ -39,7 +39,21 @@ impl Vulkan {
     /// Loads Vulkan and looks for devices.
     pub fn new(options: Options) -> Self {
         let Ok(_call) = exit::enter() else { return Self { adapters: Vec::new() } };
-        let adapters = match Instance::new(options.validation) {
+        // SAFETY: the loader found by the system's search path is a Vulkan loader.
+        match unsafe { Entry::load() } {
+            Ok(entry) => Self::with_entry(options, entry),
+            Err(error) => {
+                log::info!("no Vulkan devices: no Vulkan loader: {error}");
+                Self { adapters: Vec::new() }
+            }
+        }
+    }
+
+    /// Looks for devices through a loader that the program brings along: one that is linked statically, say, or one that
+    /// stands before the system's.
+    pub fn with_entry(options: Options, entry: Entry) -> Self {
+        let Ok(_call) = exit::enter() else { return Self { adapters: Vec::new() } };
+        let adapters = match Instance::new(options.validation, entry) {
             Ok(instance) => {
                 exit::register();
                 list(&Arc::new(instance), &Arc::new(options))
@@ -116,9 +130,7 @@ pub(crate) struct Instance {
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 impl Instance {
-    fn new(validation: bool) -> Result<Self, String> {
-        // SAFETY: the loader found by the system's search path is a Vulkan loader.
-        let entry = unsafe { Entry::load() }.map_err(|error| format!("no Vulkan loader: {error}"))?;
+    fn new(validation: bool, entry: Entry) -> Result<Self, String> {
         // SAFETY: the entry points are loaded.
         let version = unsafe { entry.try_enumerate_instance_version() }.ok().flatten();
         if version.is_none_or(|version| version < vk::API_VERSION_1_2) {

@@ -224,10 +224,14 @@ impl Memory for Block {
     }
 
     fn map(&self) -> Result<*mut u8> {
-        if let Some(pointer) = self.mapped {
+        // At the end of the process the memory is still there, the driver is not.
+        if let (Some(pointer), true) = (self.mapped, crate::exit::ending()) {
             return Ok(pointer);
         }
         self.gpu.check()?;
+        if let Some(pointer) = self.mapped {
+            return Ok(pointer);
+        }
         let mut staging = self.staging.lock();
         if staging.is_none() {
             let copy = Arc::new(Self::allocate(&self.gpu, self.bytes, Heap::RemoteCached)?);
@@ -241,7 +245,8 @@ impl Memory for Block {
     fn unmap(&self) {
         if let Some(copy) = self.staging.lock().take() {
             if let Err(error) = self.copy_all(copy.buffer, self.buffer) {
-                log::error!("a mapped block could not be written back: {error}");
+                // What the host wrote is lost, which nobody may take for success.
+                self.gpu.lose(Error::DeviceLost(format!("a mapped block was not written back: {error}")));
             }
         }
     }
@@ -371,7 +376,7 @@ impl Imported {
         // SAFETY: the pages are valid as the caller promises; the chain lives until the call returns.
         let memory = match unsafe { gpu.raw.allocate_memory(&info, None) } {
             Ok(memory) => memory,
-            Err(error) => return give_up(Error::Failed(error.to_string())),
+            Err(error) => return give_up(gpu.error("importing host memory", error)),
         };
         // SAFETY: buffer and memory are new and fit each other.
         if let Err(error) = unsafe { gpu.raw.bind_buffer_memory(buffer, memory, 0) } {

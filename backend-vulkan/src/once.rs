@@ -42,7 +42,11 @@ pub(crate) fn run_once(gpu: &Gpu, record: impl FnOnce(&ash::Device, vk::CommandB
             loop {
                 match raw.wait_for_fences(&[fence], true, SLICE) {
                     Err(vk::Result::TIMEOUT) if !gpu.hung() => {}
-                    other => return other,
+                    told @ (Ok(()) | Err(vk::Result::TIMEOUT | vk::Result::ERROR_DEVICE_LOST)) => {
+                        return told;
+                    }
+                    // The wait failed, the work did not; what it uses must not go before it.
+                    Err(_) => return raw.queue_wait_idle(*gpu.queues[0].lock()),
                 }
             }
         })();

@@ -4,6 +4,7 @@
 //! barrier between them; others may overlap. What a command uses is kept until its chunk is done.
 
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
 use std::time::{Duration, Instant};
@@ -23,7 +24,7 @@ use crate::table::{self, Chunk};
 const CHUNK_COMMANDS: usize = 64;
 /// Groups that every device takes in one dimension of a dispatch.
 const GROUPS: u32 = 65535;
-/// Failed tickets that are remembered.
+/// Failures that are remembered.
 const ERRORS: usize = 64;
 /// Longest wait between two looks at the clock.
 const SLICE: Duration = Duration::from_millis(100);
@@ -37,6 +38,8 @@ enum Keep {
 /// Commands that are recorded and not yet submitted, or submitted and not yet done.
 struct Batch {
     commands: vk::CommandBuffer,
+    /// 0 before the first command.
+    first: Ticket,
     last: Ticket,
     keeps: Vec<Keep>,
     chunks: Vec<Chunk>,
@@ -54,7 +57,8 @@ struct State {
     reads: Vec<vk::Buffer>,
     writes: Vec<vk::Buffer>,
     scratch: Option<Arc<Block>>,
-    errors: VecDeque<(Ticket, Error)>,
+    /// Tickets that failed, and why.
+    errors: VecDeque<(RangeInclusive<Ticket>, Error)>,
     busy: Duration,
     last_done: Option<Instant>,
 }
@@ -130,6 +134,7 @@ impl VulkanQueue {
             (state.reads, state.writes) = Default::default();
             state.recording = Some(Batch {
                 commands,
+                first: 0,
                 last: 0,
                 keeps: Vec::new(),
                 chunks: Vec::new(),
@@ -202,6 +207,8 @@ impl VulkanQueue {
         };
         let pipeline = own.pipeline_for(assume, size)?;
 
+        // What may fail comes first: recorded commands run, whether the launch was accepted or not.
+        let (set, offset) = self.put(state, &table)?;
         let commands = self.recording(state)?.commands;
         self.order(state, commands, &table.reads, &table.writes);
         let raw = &self.gpu.raw;
@@ -210,7 +217,6 @@ impl VulkanQueue {
             unsafe { raw.cmd_fill_buffer(commands, scratch.buffer, 0, vk::WHOLE_SIZE, 0) };
             barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
         }
-        let (set, offset) = self.put(state, &table)?;
         // SAFETY: recording; pipeline, set and all memories are kept until the command is done.
         unsafe {
             raw.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
@@ -313,7 +319,8 @@ impl VulkanQueue {
         if crate::exit::closing() {
             return Err(crate::exit::reason());
         }
-        let Some(mut batch) = state.recording.take() else { return Ok(()) };
+        // Without a command there is no ticket that the timeline could reach.
+        let Some(mut batch) = state.recording.take_if(|batch| batch.first > 0) else { return Ok(()) };
         let raw = &self.gpu.raw;
         batch.started = Instant::now();
         let result = self.gpu.check().and_then(|()| {
@@ -340,22 +347,12 @@ impl VulkanQueue {
             }
             Err(error) => {
                 // Tickets that were given out must be done some time: as failed.
-                let error = self.gpu.lose(match error {
-                    Error::DeviceLost(_) | Error::Timeout(_) => error,
-                    other => Error::DeviceLost(format!("a submission failed: {other}")),
-                });
-                self.fail(state, batch.last, error.clone());
-                batch.finish(false);
+                let error = self.gpu.lose(error);
+                state.recording = Some(batch);
+                self.abandon(state, error.clone());
                 Err(error)
             }
         }
-    }
-
-    fn fail(&self, state: &mut State, ticket: Ticket, error: Error) {
-        if state.errors.len() == ERRORS {
-            state.errors.pop_front();
-        }
-        state.errors.push_back((ticket, error));
     }
 
     /// Position of the timeline.
@@ -367,7 +364,8 @@ impl VulkanQueue {
 
     /// Cleans up after chunks that are done, and looks at the watchdog.
     fn retire(&self, state: &mut State) {
-        let position = match self.gpu.check().and_then(|()| self.position()) {
+        let position = self.gpu.check().and_then(|()| self.position().map_err(|error| self.gpu.lose(error)));
+        let position = match position {
             Ok(position) => position,
             Err(error) => return self.abandon(state, error),
         };
@@ -399,14 +397,31 @@ impl VulkanQueue {
         }
     }
 
-    /// The device is gone: everything that was issued counts as done, with an error.
+    /// The device is gone: everything that was issued and is not done counts as done, with an error.
     fn abandon(&self, state: &mut State, error: Error) {
         let mut lost: Vec<Batch> = state.running.drain(..).collect();
+        let hung = self.gpu.hung();
+        if !hung && !lost.is_empty() {
+            // The driver says that the device is gone, or has failed otherwise: work may still be under way.
+            // SAFETY: the device is alive and the queue is locked.
+            if let Err(error) = unsafe { self.gpu.raw.queue_wait_idle(*self.gpu.queues[self.index].lock()) } {
+                log::debug!("awaiting work that is given up: {error}");
+            }
+        }
         lost.extend(state.recording.take());
-        for batch in lost {
-            self.fail(state, batch.last, error.clone());
-            // A device that hangs may still use all this.
-            std::mem::forget(batch);
+        if let Some(first) = lost.iter().map(|batch| batch.first).find(|first| *first > 0) {
+            if state.errors.len() == ERRORS {
+                state.errors.pop_front();
+            }
+            state.errors.push_back((first..=state.issued, error));
+        }
+        for mut batch in lost {
+            if hung {
+                // A kernel that never ends may still use all this.
+                std::mem::forget(batch);
+            } else {
+                batch.finish(false);
+            }
         }
         self.retired.fetch_max(state.issued, AcqRel);
     }
@@ -462,6 +477,9 @@ impl Queue for VulkanQueue {
         state.issued += 1;
         let ticket = state.issued;
         let batch = self.recording(state)?;
+        if batch.first == 0 {
+            batch.first = ticket;
+        }
         batch.last = ticket;
         if batch.keeps.len() >= CHUNK_COMMANDS {
             self.submit_recorded(state)?;
@@ -493,11 +511,10 @@ impl Queue for VulkanQueue {
 
     fn error(&self, ticket: Ticket) -> Option<Error> {
         let state = self.state.lock();
-        // Commands of a chunk fail together; the chunk's last ticket stands for them.
         if ticket > self.retired.load(Acquire) {
             return None;
         }
-        state.errors.iter().find(|(last, _)| ticket <= *last).map(|(_, error)| error.clone())
+        state.errors.iter().find(|(failed, _)| failed.contains(&ticket)).map(|(_, error)| error.clone())
     }
 
     fn busy(&self) -> Duration {
@@ -552,6 +569,11 @@ impl Drop for VulkanQueue {
         let issued = self.state.get_mut().issued;
         if let Err(error) = self.wait(issued) {
             log::debug!("a queue was dropped with failed work: {error}");
+            if !self.gpu.hung() {
+                // What was submitted before may still be under way.
+                // SAFETY: the device is alive and the queue is locked.
+                let _ = unsafe { self.gpu.raw.queue_wait_idle(*self.gpu.queues[self.index].lock()) };
+            }
         }
         if self.gpu.hung() {
             return;

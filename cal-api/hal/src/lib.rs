@@ -398,8 +398,8 @@ pub trait Queue: Send + Sync {
     /// Flushes, then blocks until `ticket` is done.
     fn wait(&self, ticket: Ticket) -> Result<()>;
 
-    /// The error of a command that failed, if `ticket` is done and failed. Errors of the last 64 failed tickets are
-    /// kept.
+    /// The error of a command that failed, if `ticket` is done and failed. At least the last 64 failures are
+    /// remembered.
     fn error(&self, ticket: Ticket) -> Option<Error>;
 
     /// Time that commands kept the device busy since the queue was made.
