@@ -17,7 +17,7 @@ built=$("${CARGO:-cargo}" build -p cal-rt --profile "$profile" --message-format=
 cp "$built" "$out/libaticalrt.so.new"
 mv -f "$out/libaticalrt.so.new" "$out/libaticalrt.so"
 
-"${CC:-cc}" -std=c99 -O2 -Wall -Wextra -fPIC -shared -fvisibility=hidden -I cal-api/include \
+"${CC:-cc}" -std=c99 -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidden -I cal-api/include \
     cal-api/rt/aticalcl.c -o "$out/libaticalcl.so.new" \
     -L "$out" -laticalrt -Wl,-rpath,'$ORIGIN' -Wl,-z,nodelete -Wl,-z,defs -Wl,--no-as-needed
 mv -f "$out/libaticalcl.so.new" "$out/libaticalcl.so"

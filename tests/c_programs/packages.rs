@@ -37,7 +37,13 @@ fn pkg_config(installation: &Installation) -> Result<()> {
 }
 
 fn cmake(installation: &Installation) -> Result<()> {
-    let project = installation.build.join("by-cmake");
+    let found_by = format!("-DCMAKE_PREFIX_PATH={}", installation.prefix.display());
+    cmake_builds(installation, "by-cmake", &found_by)
+}
+
+/// A project that finds the package this way builds and runs.
+fn cmake_builds(installation: &Installation, name: &str, found_by: &str) -> Result<()> {
+    let project = installation.build.join(name);
     let write = |name: &str, text: &str| {
         let file = project.join(name);
         std::fs::write(&file, text).map_err(|e| format!("{}: {e}", file.display()))
@@ -56,7 +62,7 @@ fn cmake(installation: &Installation) -> Result<()> {
     )?;
     let mut configure = Command::new("cmake");
     configure.arg("-S").arg(&project).arg("-B").arg(project.join("build"));
-    configure.arg(format!("-DCMAKE_PREFIX_PATH={}", installation.prefix.display()));
+    configure.arg(found_by);
     run(&mut configure, Duration::from_secs(120))?.success("cmake")?;
     run(Command::new("cmake").arg("--build").arg(project.join("build")), Duration::from_secs(120))?
         .success("cmake --build")?;
@@ -64,11 +70,12 @@ fn cmake(installation: &Installation) -> Result<()> {
     Ok(())
 }
 
-/// A staged installation is whole, its command runs, and it has the final prefix in its files, not the staging folder.
+/// A staged installation, with libraries where the system has them, is whole, its command runs, and it has the final
+/// prefix in its files, not the staging folder.
 fn destdir(installation: &Installation) -> Result<()> {
     let stage = installation.build.join("stage");
     let mut make = Command::new("make");
-    make.current_dir(repository()).args(["install", "PREFIX=/opt/recal"]);
+    make.current_dir(repository()).args(["install", "PREFIX=/opt/recal", "LIBDIR=lib/of-a-system"]);
     make.arg(format!("DESTDIR={}", stage.display()));
     for name in ["CARGO_TARGET_DIR", "MAKEFLAGS", "MAKELEVEL"] {
         make.env_remove(name);
@@ -77,9 +84,8 @@ fn destdir(installation: &Installation) -> Result<()> {
     let root = stage.join("opt/recal");
     for file in [
         "include/CAL/cal.h",
-        "lib/libaticalrt.so",
-        "lib/libaticalcl.so",
-        "lib/cmake/CAL/CALConfig.cmake",
+        "lib/of-a-system/libaticalrt.so",
+        "lib/of-a-system/libaticalcl.so",
         "bin/cal",
         "share/man/man1/cal.1",
         "share/man/man1/cal-run.1",
@@ -90,11 +96,14 @@ fn destdir(installation: &Installation) -> Result<()> {
             return Err(format!("{file} is not there"));
         }
     }
+    let libraries = root.join("lib/of-a-system");
+    cmake_builds(installation, "staged", &format!("-DCAL_DIR={}", libraries.join("cmake/CAL").display()))?;
     let pc =
-        std::fs::read_to_string(root.join("lib/pkgconfig/cal.pc")).map_err(|e| format!("cal.pc: {e}"))?;
+        std::fs::read_to_string(libraries.join("pkgconfig/cal.pc")).map_err(|e| format!("cal.pc: {e}"))?;
     run(Command::new(root.join("bin/cal")).arg("devices"), Duration::from_secs(60))?
         .success("cal devices")?;
-    if pc.contains("prefix=/opt/recal\n") { Ok(()) } else { Err(format!("cal.pc:\n{pc}")) }
+    let right = pc.contains("prefix=/opt/recal\n") && pc.contains("libdir=${prefix}/lib/of-a-system\n");
+    if right { Ok(()) } else { Err(format!("cal.pc:\n{pc}")) }
 }
 
 /// The program of the README builds and prints what its comment says.
