@@ -275,7 +275,7 @@ pub struct Sampler {
     pub linear: bool,
     /// Wrap modes for u, v, w.
     pub wrap: [Wrap; 3],
-    /// Colour outside, for [`Wrap::Border`].
+    /// Colour outside, for [`Wrap::ClampToBorder`].
     pub border: [f32; 4],
 }
 

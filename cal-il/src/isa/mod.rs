@@ -1,6 +1,6 @@
 //! The instruction set: what each instruction is called, takes and means.
 //!
-//! [`table`] has one [`Row`] per instruction; [`lane`] has the meaning of every scalar operation, written over
+//! `table` has one [`Row`] per instruction; [`lane`] has the meaning of every scalar operation, written over
 //! [`Algebra`]; each backend provides an `Algebra` (the CPU computes, the Vulkan backend emits SPIR-V).
 
 mod algebra;

@@ -3,7 +3,7 @@
 //! [`parse`] reads kernel text as bytes (comments may hold any code page), free-form: line breaks mean nothing.
 //! It knows the grammar of opcode words, operands, masks, swizzles and numbers, all of it from the instruction
 //! table; it does not know what is declared. It refuses text that is not IL, with several diagnostics at once.
-//! [`print`] writes a tree in canonical spelling; parsing that again gives the same tree.
+//! [`print()`] writes a tree in canonical spelling; parsing that again gives the same tree.
 
 pub mod ast;
 mod cursor;

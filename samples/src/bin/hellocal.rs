@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use cal::{Domain, Format, Place, Runtime};
 use recal_samples::{Options, Result, read_rows, verdict, write_rows};
 
-/// o0 = i0 * cb0[0].x
+/// `o0 = i0 * cb0[0].x`
 const KERNEL: &str = "\
 il_ps_2_0
 dcl_input_position_interp(linear_noperspective) vWinCoord0.xy__

@@ -9,7 +9,7 @@ use recal_samples::{Options, Result, best_of, read_rows, verdict, write_png};
 
 const LIMIT: u32 = 512;
 
-/// cb0[0] = left, top, step, 4.0; cb0[1].x = limit
+/// `cb0[0]` = left, top, step, 4.0; `cb0[1].x` = limit
 const KERNEL: &str = "\
 il_ps_2_0
 dcl_input_position_interp(linear_noperspective) vWinCoord0.xy__

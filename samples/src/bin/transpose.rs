@@ -16,7 +16,7 @@ sample_resource(0)_sampler(0) o0, vWinCoord0.yxyx
 end
 ";
 
-/// cb0[0].x: bytes of a row. Rows of 17 words in LDS, so that columns fall on different banks.
+/// `cb0[0].x`: bytes of a row. Rows of 17 words in LDS, so that columns fall on different banks.
 const LOCAL: &str = "\
 il_cs_2_0
 dcl_num_thread_per_group 16, 16, 1
