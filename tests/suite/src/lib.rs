@@ -7,7 +7,7 @@
 //! found/*.il (kept fuzz finds) → Case      ┘
 //! ```
 //!
-//! Expected values are written by hand, or come from [`reference`]: a second reading of the documents over a
+//! Expected values are written by hand, or come from [`mod@reference`]: a second reading of the documents over a
 //! softfloat, wide integers and multiple-precision numbers. It shares nothing with `cal_il::isa::lane`.
 
 pub mod case;

@@ -2,7 +2,7 @@
 //! afterwards.
 //!
 //! A case is one text file, a valid kernel text whose comments carry the rest ([`parse`] has the grammar,
-//! [`print`] writes it back). Cases made by programs are the same type, built in memory.
+//! [`print()`] writes it back). Cases made by programs are the same type, built in memory.
 
 mod data;
 mod parse;
