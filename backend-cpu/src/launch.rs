@@ -41,7 +41,7 @@ pub fn part_of(extent: Extent, thread: [u32; 3]) -> Option<(u64, u32)> {
             let (column, line) = (thread[0].checked_sub(x)?, thread[1].checked_sub(y)?);
             let [columns, lines] = tile_shape(width);
             let origin = [column / columns * columns, line / lines * lines];
-            let part = (0..parts(extent)).find(|&part| tile_origin(part, width, height) == origin)?;
+            let part = (0..parts(extent)).find(|&part| tile_origin(part, width, height, BAND) == origin)?;
             (column < width && line < height).then_some((part, line % lines * columns + column % columns))
         }
         Extent::Grid { groups, block } => {
@@ -60,7 +60,7 @@ pub fn part_of(extent: Extent, thread: [u32; 3]) -> Option<(u64, u32)> {
 pub fn position_of(extent: Extent, part: u64, number: u32) -> [u32; 3] {
     match extent {
         Extent::Domain { x, y, width, height } => {
-            let [left, top] = tile_origin(part, width, height);
+            let [left, top] = tile_origin(part, width, height, BAND);
             let [columns, _] = tile_shape(width);
             [x + left + number % columns, y + top + number / columns, 0]
         }
@@ -195,12 +195,12 @@ fn clear(wave: &mut Wave, context: &Context<'_>) {
 /// Rows of tiles that are walked together, column by column: what a column of tiles reads stays in the cache.
 const BAND: u64 = 16;
 
-/// First column and line of the tile number `part`.
-fn tile_origin(part: u64, width: u32, height: u32) -> [u32; 2] {
+/// First column and line of the tile number `part`, where `band` rows of tiles are walked together.
+fn tile_origin(part: u64, width: u32, height: u32, band: u64) -> [u32; 2] {
     let [columns, lines] = tile_shape(width);
     let (across, down) = (u64::from(width.div_ceil(columns)), u64::from(height.div_ceil(lines)));
-    let first = part / (across * BAND) * BAND;
-    let rows = BAND.min(down - first);
+    let first = part / (across * band) * band;
+    let rows = band.min(down - first);
     let rest = part - first * across;
     [(rest / rows) as u32 * columns, (first + rest % rows) as u32 * lines]
 }
@@ -232,7 +232,9 @@ fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Out
     let launch = context.launch;
     let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
     let shape = tile_shape(width);
-    let corner = tile_origin(part, width, height);
+    // What is read in the order of the tiles is best read line by line.
+    let band = if launch.code.in_lines { 1 } else { BAND };
+    let corner = tile_origin(part, width, height, band);
     let tile = Tile { shift: shape[0].ilog2(), corner, first: [x, y], size: [width, height] };
     let (columns, lines) = ((width - corner[0]).min(shape[0]), (height - corner[1]).min(shape[1]));
     let in_line = Mask::MAX >> (LANES as u32 - columns);
@@ -259,12 +261,20 @@ pub fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
             Builtin::Position(axis @ 0..=1) => {
                 let axis = usize::from(axis);
                 let start = tile.first[axis].wrapping_add(tile.corner[axis]);
-                let half = if launch.code.whole_position { 0.0 } else { 0.5 };
+                let half = if launch.code.whole_position { 0.0f32 } else { 0.5 };
                 // One of the two is nothing: then this is a plain loop.
                 let (mask, shift) = if axis == 0 { ((1 << tile.shift) - 1, 0) } else { (!0, tile.shift) };
+                // Below 2^22 single precision is exact.
+                if start < 1 << 22 {
+                    for lane in 0..LANES as u32 {
+                        let index = start + ((lane & mask) >> shift);
+                        row.0[lane as usize] = (index as i32 as f32 + half).to_bits();
+                    }
+                    continue;
+                }
                 for lane in 0..LANES as u32 {
                     let index = start.wrapping_add((lane & mask) >> shift);
-                    row.0[lane as usize] = ((f64::from(index) + half) as f32).to_bits();
+                    row.0[lane as usize] = ((f64::from(index) + f64::from(half)) as f32).to_bits();
                 }
             }
             Builtin::ObjectIndex => {
@@ -424,15 +434,18 @@ mod tests {
             assert_eq!(columns * lines, 64);
             let extent = Extent::Domain { x: 3, y: 4, width, height };
             let count = parts(extent);
-            let mut origins: Vec<_> = (0..count).map(|part| tile_origin(part, width, height)).collect();
-            origins.sort_unstable();
-            origins.dedup();
-            assert_eq!(origins.len() as u64, count);
-            let inside = |[x, y]: [u32; 2]| x % columns == 0 && y % lines == 0 && x < width && y < height;
-            assert!(origins.into_iter().all(inside));
+            for band in [1, BAND] {
+                let mut origins: Vec<_> =
+                    (0..count).map(|part| tile_origin(part, width, height, band)).collect();
+                origins.sort_unstable();
+                origins.dedup();
+                assert_eq!(origins.len() as u64, count);
+                let inside = |[x, y]: [u32; 2]| x % columns == 0 && y % lines == 0 && x < width && y < height;
+                assert!(origins.into_iter().all(inside));
+            }
             for (x, y) in [(0, 0), (width - 1, 0), (0, height - 1), (width / 2, height / 2)] {
                 let (part, lane) = part_of(extent, [3 + x, 4 + y, 0]).unwrap();
-                let corner = tile_origin(part, width, height);
+                let corner = tile_origin(part, width, height, BAND);
                 let tile = Tile { shift: columns.ilog2(), corner, first: [3, 4], size: [width, height] };
                 assert_eq!(tile.at(lane as usize), [x, y]);
             }

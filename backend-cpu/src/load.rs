@@ -162,6 +162,7 @@ impl<'a> Loader<'a> {
             self.code.sampled.sort_unstable();
             self.code.sampled.dedup();
         }
+        self.code.in_lines = !self.watched && self.samples_in_lines();
         for op in &mut self.code.ops {
             jumps(op, |pc| *pc = self.labels[*pc as usize]);
         }
@@ -170,6 +171,16 @@ impl<'a> Loader<'a> {
             self.constants.into_iter().map(|((place, word), row)| (row, place, word)).collect();
         self.code.builtins = self.builtins.into_iter().map(|(builtin, row)| (row, builtin)).collect();
         self.code
+    }
+
+    fn samples_in_lines(&self) -> bool {
+        let [column, line] = [0, 1].map(|axis| self.builtins.get(&Builtin::Position(axis)));
+        self.code.memory.iter().all(|access| match &access.op {
+            MemoryOp::Sample(sample) => {
+                Some(&sample.at.coord[0]) == column && Some(&sample.at.coord[1]) == line
+            }
+            _ => false,
+        })
     }
 
     fn label(&mut self) -> Pc {

@@ -541,6 +541,8 @@ pub struct Code {
     pub loops: bool,
     /// Pixel positions are whole numbers.
     pub whole_position: bool,
+    /// All samples are at the position of the thread, so that tiles in a line read what lies in a line.
+    pub in_lines: bool,
     /// Pairs of resources, by place, and samplers of samples that can be compiled for surfaces of a known shape.
     pub sampled: Vec<(u32, u32)>,
     /// Rows that hold nothing but temporaries: nobody reads them unwritten.
