@@ -39,9 +39,10 @@ pub struct Job {
     counters: Arc<Counters>,
     gds: Option<Block>,
     parts: u64,
-    chunk: u64,
+    /// Cores that it can use.
+    threads: u64,
     next: AtomicU64,
-    /// Threads at work on it, the one that runs the queue included.
+    /// Workers that help the thread that runs the queue.
     active: AtomicUsize,
     stop: Arc<Stop>,
     /// Where misuse is reported, if it is looked for.
@@ -63,8 +64,6 @@ impl Job {
         threads: usize,
     ) -> Result<Job> {
         let parts = parts(extent);
-        // Groups that share registers run one after another, in order.
-        let chunk = if code.shared > 0 { parts } else { (parts / (threads as u64 * 16)).clamp(1, 64) };
         let gds = match code.gds_bytes {
             0 => None,
             bytes => Some(Block::allocate(u64::from(bytes), u64::MAX, &InUse::default())?),
@@ -77,7 +76,7 @@ impl Job {
             counters,
             gds,
             parts,
-            chunk,
+            threads: threads as u64,
             next: AtomicU64::new(0),
             active: AtomicUsize::new(0),
             stop,
@@ -86,13 +85,29 @@ impl Job {
         })
     }
 
+    /// The next parts that nobody has: many at first, few at the end, so that all threads are done at about the same
+    /// time.
     fn claim(&self) -> Option<Range<u64>> {
-        let start = self.next.fetch_add(self.chunk, Ordering::Relaxed);
-        (start < self.parts).then(|| start..(start + self.chunk).min(self.parts))
+        // Groups that share registers run one after another, in order.
+        let whole = self.code.shared > 0;
+        let least = (self.parts / (self.threads * 256)).clamp(1, 8);
+        let size = |start: u64| {
+            let rest = self.parts.saturating_sub(start);
+            if whole { rest } else { (rest / (self.threads * 4)).clamp(least, 64).min(rest) }
+        };
+        let more = |start: u64| (start < self.parts).then(|| start + size(start));
+        let start = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
+        Some(start..start + size(start))
     }
 
     fn has_more(&self) -> bool {
         self.next.load(Ordering::Relaxed) < self.parts && !self.stop.raised()
+    }
+
+    /// One more worker is of use. With one for each core, beside the thread that runs the queue, they would wait for
+    /// each other's time.
+    fn wants_help(&self) -> bool {
+        self.has_more() && (self.active.load(Ordering::Relaxed) as u64) + 1 < self.threads
     }
 
     /// Works on the launch until no part is left.
@@ -121,7 +136,10 @@ impl Job {
     /// Whether it pays to wake other threads for it.
     fn is_large(&self) -> bool {
         let cost = self.code.steps.len() as u64 * 15 + self.code.memory.len() as u64 * 100 + 50;
-        self.parts > self.chunk && (self.code.loops || self.parts.saturating_mul(cost) > 20_000)
+        self.parts > 1
+            && self.threads > 1
+            && self.code.shared == 0
+            && (self.code.loops || self.parts.saturating_mul(cost) > 20_000)
     }
 }
 
@@ -193,7 +211,7 @@ impl Shared {
             if state.ending {
                 return;
             }
-            if let Some(job) = state.jobs.iter().find(|job| job.has_more()).cloned() {
+            if let Some(job) = state.jobs.iter().find(|job| job.wants_help()).cloned() {
                 job.active.fetch_add(1, Ordering::Relaxed);
                 drop(state);
                 job.work(&mut scratch);
