@@ -1,8 +1,9 @@
 //! The CPU as a CAL device: what it reports, memory, kernels, queues.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use cal_hal::{
@@ -13,6 +14,8 @@ use cal_hal::{
 use cal_il::ir::compact::compact;
 use cal_il::ir::uniformity::Uniformity;
 use cal_il::lower::{Names, lower_named};
+
+use parking_lot::Mutex;
 
 use crate::context::Counters;
 use crate::isa_choice::{self, Isa};
@@ -120,6 +123,7 @@ impl Adapter for CpuAdapter {
             limit: self.limit(),
             watchdog: options.watchdog,
             findings: options.checks.then(|| self.findings.clone()),
+            loaded: Mutex::default(),
         }))
     }
 
@@ -144,6 +148,29 @@ pub struct CpuDevice {
     watchdog: Option<Duration>,
     /// Where misuse by kernels is reported, if it is looked for.
     findings: Option<Arc<Findings>>,
+    /// Programs that were loaded last, so that loading one again is quick.
+    loaded: Mutex<VecDeque<(Weak<Program>, CpuKernel)>>,
+}
+
+/// Programs that are remembered.
+const REMEMBERED: usize = 8;
+
+impl CpuDevice {
+    /// The kernel of a program that was loaded before and still lives.
+    fn known(&self, program: &Arc<Program>) -> Option<CpuKernel> {
+        let mut loaded = self.loaded.lock();
+        loaded.retain(|(known, _)| known.strong_count() > 0);
+        let same = |known: &&(Weak<Program>, CpuKernel)| known.0.as_ptr() == Arc::as_ptr(program);
+        loaded.iter().find(same).map(|(_, kernel)| kernel.clone())
+    }
+
+    fn remember(&self, program: &Arc<Program>, kernel: &CpuKernel) {
+        let mut loaded = self.loaded.lock();
+        if loaded.len() == REMEMBERED {
+            loaded.pop_front();
+        }
+        loaded.push_back((Arc::downgrade(program), kernel.clone()));
+    }
 }
 
 impl Device for CpuDevice {
@@ -182,6 +209,9 @@ impl Device for CpuDevice {
 
     fn load_with_text(&self, program: Arc<Program>, text: &[u8]) -> Result<Arc<dyn Kernel>> {
         let checked = self.findings.is_some();
+        if let (Some(kernel), false) = (self.known(&program), checked) {
+            return Ok(Arc::new(kernel));
+        }
         let mut packed = Program::clone(&program);
         let mut names = Names::new();
         // A check that follows single registers wants them apart, and by name if the text is known.
@@ -204,11 +234,14 @@ impl Device for CpuDevice {
             scratch: 0,
             stack: 0,
         };
-        Ok(Arc::new(CpuKernel { code, isa: self.isa, resources }))
+        let kernel = CpuKernel { code, isa: self.isa, resources };
+        self.remember(&program, &kernel);
+        Ok(Arc::new(kernel))
     }
 }
 
 /// A program ready to run.
+#[derive(Clone)]
 pub struct CpuKernel {
     pub(crate) code: Arc<Code>,
     pub(crate) isa: &'static Isa,

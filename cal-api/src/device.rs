@@ -1,17 +1,20 @@
 //! An open device.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use cal_hal::Attributes as DeviceInfo;
-use cal_hal::MemoryStatus;
+use cal_hal::{MemoryStatus, Program};
 use parking_lot::Mutex;
 
+use crate::compiler;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::resource::{Flags, Place, Resource, Shape};
 use crate::runtime::Runtime;
+use crate::target::Target;
 
 /// Atomic counters of a device, one for each UAV: the headers count `CAL_MAX_ATOMIC_COUNTER` (11) from 0 or from 1.
 pub(crate) const ATOMIC_COUNTERS: u32 = 12;
@@ -28,7 +31,15 @@ struct Inner {
     closed: AtomicBool,
     /// Held while an atomic counter is read or written.
     counters: Mutex<()>,
+    /// Programs that were loaded last, with their texts, so that loading one again is quick.
+    programs: Mutex<VecDeque<Known>>,
 }
+
+/// A program, the target it was made for and its text.
+type Known = (Target, Box<[u8]>, Arc<Program>);
+
+/// Programs that are remembered.
+const REMEMBERED: usize = 8;
 
 impl Drop for Inner {
     fn drop(&mut self) {
@@ -64,7 +75,27 @@ impl Device {
             hal,
             closed: AtomicBool::new(false),
             counters: Mutex::new(()),
+            programs: Mutex::default(),
         }))
+    }
+
+    /// The program of a text for a target: the same one as before, if that was not long ago.
+    pub(crate) fn program(&self, text: &[u8], target: Target) -> Result<Arc<Program>> {
+        let mut programs = self.0.programs.lock();
+        let at = programs.iter().position(|(known, of, _)| *known == target && **of == *text);
+        if let Some(known) = at.and_then(|at| programs.remove(at)) {
+            let program = Arc::clone(&known.2);
+            programs.push_back(known);
+            return Ok(program);
+        }
+        drop(programs);
+        let program = Arc::new(compiler::program(text, target)?);
+        let mut programs = self.0.programs.lock();
+        programs.push_back((target, text.into(), Arc::clone(&program)));
+        if programs.len() > REMEMBERED {
+            programs.pop_front();
+        }
+        Ok(program)
     }
 
     /// Facts about the device.

@@ -153,8 +153,8 @@ impl Image {
     }
 
     /// The program for a device that reports `target`: made for exactly this target, else for the same generation,
-    /// else for the latest older one; and its text.
-    pub(crate) fn program_for(&self, target: Target) -> Result<(Program, &[u8])> {
+    /// else for the latest older one: its text, and for which it was made.
+    pub(crate) fn text_for(&self, target: Target) -> Result<(&[u8], Target)> {
         let encodings = read::encodings(&self.0)?;
         let rank = |e: &&Encoding<'_>| (e.target == target, e.target.family, e.target.value);
         let best = encodings.iter().filter(|e| e.target.runs_on(target)).max_by_key(rank);
@@ -166,7 +166,7 @@ impl Image {
                 has.join(", ")
             ))
         })?;
-        Ok((compiler::program(best.text, best.target)?, best.text))
+        Ok((best.text, best.target))
     }
 }
 

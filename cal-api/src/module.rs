@@ -83,8 +83,8 @@ impl Context {
     /// Loads the code that an image has for this device.
     pub fn load(&self, image: &Image) -> Result<Module> {
         let target = crate::runtime::target_of(self.device().info());
-        let (program, text) = image.program_for(target)?;
-        self.load_text(Arc::new(program), text)
+        let (text, target) = image.text_for(target)?;
+        self.load_text(self.device().program(text, target)?, text)
     }
 
     /// Loads a program that was made without an image.

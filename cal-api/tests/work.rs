@@ -58,6 +58,36 @@ fn a_domain_program_computes() {
     });
 }
 
+/// A kernel that is loaded again is not made again, but what is bound to it is its own.
+#[test]
+fn modules_of_one_kernel_have_their_own_bindings() {
+    let _session = start();
+    let device = open(CPU);
+    let ctx = context(device);
+    let constants = [1.0f32, 2.0].map(|value| {
+        let constants = remote_1d(device, 1, Format::Float32x4);
+        with_map(constants, 4, |w, _| w.fill(value.to_bits()));
+        constants
+    });
+    let outputs = constants.map(|_| local_2d(device, 8, 8, Format::Float32x1));
+    let input = local_2d(device, 8, 8, Format::Float32x1);
+    let modules = [0, 1].map(|k| {
+        let (module, func) = load(ctx, ADD);
+        bind(ctx, module, c"i0", input);
+        bind(ctx, module, c"o0", outputs[k]);
+        bind(ctx, module, c"cb0", constants[k]);
+        (module, func)
+    });
+    for (module, func) in modules {
+        let event = run(ctx, func, 8, 8);
+        assert_eq!(finish(ctx, event), CalResult::Ok);
+        ok!(calModuleUnload(ctx, module));
+    }
+    for (output, value) in outputs.into_iter().zip([1.0f32, 2.0]) {
+        with_map(output, 64, |w, _| assert!(w.iter().all(|&w| w == value.to_bits())));
+    }
+}
+
 #[test]
 fn a_grid_program_computes_and_checks_its_groups() {
     let _session = start();
