@@ -9,6 +9,7 @@
 # make fuzz       SECONDS=60 for each of the fuzzers
 # make stress     a million launches from 16 threads, 100,000 rounds of every object
 # make faults     every call of a system, driver or backend that may fail does; damaged caches, rubbish, limits
+# make races      handle tables and queues in every order of their threads; the thread sanitizer, where there is a nightly toolchain
 # make isolation  hostile addresses against guard pages and canaries
 # make audit      licences, sources, doubled crates; known vulnerabilities where cargo-deny is installed
 # make clean      remove what this file built; cargo's files stay
@@ -28,7 +29,7 @@ INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs samples run test test-deps install ci exhaustive bench clean fuzz stress faults isolation audit
+.PHONY: all libs samples run test test-deps install ci exhaustive bench clean fuzz stress faults races isolation audit
 
 all: libs
 
@@ -80,6 +81,10 @@ FAULTS := -p backend-cpu -p backend-vulkan -p cal-api --test faults --test cache
 
 faults:
 	RECAL_FAULTS=1000000 $(CARGO) test $(FAULTS) -- --nocapture
+
+races:
+	$(CARGO) test -p recal-models
+	CARGO="$(CARGO)" sh scripts/races.sh
 
 isolation:
 	$(CARGO) test -p recal-fuzz-targets --test isolation

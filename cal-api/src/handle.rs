@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use parking_lot::RwLock;
+use crate::sync::{RwLock, constant};
 
 /// Kind of object behind a handle; the top four bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,8 +108,10 @@ pub(crate) struct Table<T> {
 }
 
 impl<T: Clone> Table<T> {
-    pub(crate) const fn new(kind: Kind) -> Self {
-        Self { kind, inner: RwLock::new(Inner { epoch: 0, slots: Vec::new(), free: VecDeque::new() }) }
+    constant! {
+        pub(crate) fn new(kind: Kind) -> Self {
+            Self { kind, inner: RwLock::new(Inner { epoch: 0, slots: Vec::new(), free: VecDeque::new() }) }
+        }
     }
 
     pub(crate) fn kind(&self) -> Kind {

@@ -68,3 +68,4 @@ mod runtime;
 mod scan;
 mod step;
 mod symbol;
+mod sync;

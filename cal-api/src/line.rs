@@ -1,12 +1,12 @@
 //! A context's command queue with what the API adds: one submission at a time, when to flush, what is done.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use cal_hal::{Command, Queue, Ticket};
-use parking_lot::{Mutex, MutexGuard};
 
 use crate::error::{Error, Result};
+use crate::sync::{AtomicU64, Mutex, MutexGuard};
 
 /// Commands that may gather before they are started unasked.
 const BATCH: u64 = 64;

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Looks for data races: runs the stress test of the CPU devices under the thread sanitizer. Needs a nightly toolchain with the
+# component rust-src.
+set -eu
+cd "$(dirname "$0")/.."
+if ! rustc +nightly --version >/dev/null 2>&1; then
+    echo "there is no nightly toolchain: the thread sanitizer did not run"
+    exit 0
+fi
+host=$(rustc -vV | sed -n 's/^host: //p')
+# Drivers are not built with the sanitizer, so none is offered.
+RUSTFLAGS="-Zsanitizer=thread" TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS:-}" VK_LOADER_DRIVERS_DISABLE='*' \
+    RECAL_LAUNCHES="${RECAL_LAUNCHES:-200000}" \
+    "${CARGO:-cargo}" +nightly test -Zbuild-std --target "$host" -p cal-api --test stress -- --nocapture

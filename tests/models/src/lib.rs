@@ -1,0 +1,14 @@
+//! Handle tables and command queues of the API layer, with locks and atomics that try every order of their threads.
+//!
+//! The files are those of `cal-api`, compiled once more: what they take from `crate::sync` is loom's here.
+#![allow(dead_code)]
+
+#[path = "../../../cal-api/src/error.rs"]
+mod error;
+#[path = "../../../cal-api/src/handle.rs"]
+mod handle;
+#[path = "../../../cal-api/src/line.rs"]
+mod line;
+mod sync;
+
+pub mod models;

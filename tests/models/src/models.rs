@@ -1,0 +1,164 @@
+//! The models. Each closure is run once for every order of its threads, and every value that a relaxed load may see.
+
+use std::time::Duration;
+
+use cal_hal::{Command, Error, Format, Queue, Result, Surface, Ticket};
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use loom::thread;
+
+use crate::handle::{Kind, Refused, Table};
+use crate::line::Line;
+
+fn every_order(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    // Two changes of thread at bad moments show nearly all that three would, in a fraction of the time.
+    builder.preemption_bound = Some(3);
+    builder.check(model);
+}
+
+/// Two threads remove the same object, and one inserts another.
+pub fn a_handle_is_dead_for_all_once_it_is_removed() {
+    every_order(|| {
+        let table = Arc::new(Table::new(Kind::Mem));
+        let handle = table.insert(0, 1u32).unwrap();
+        let other = Arc::clone(&table);
+        let looks = thread::spawn(move || {
+            let first = other.get(handle);
+            let removed = other.remove(handle);
+            (first, removed, other.get(handle))
+        });
+        let removed = table.remove(handle);
+        let next = table.insert(0, 2).unwrap();
+        let (first, theirs, last) = looks.join().unwrap();
+        assert!(first.is_none_or(|value| value == 1), "another object behind an old handle");
+        assert_eq!(
+            [removed, theirs].iter().flatten().collect::<Vec<_>>(),
+            [&1],
+            "exactly one of them removed it"
+        );
+        assert_eq!((last, table.get(handle), table.get(next)), (None, None, Some(2)));
+    });
+}
+
+/// An insertion meets a shutdown.
+pub fn nothing_of_an_old_epoch_survives_a_shutdown() {
+    every_order(|| {
+        let table = Arc::new(Table::new(Kind::Resource));
+        let other = Arc::clone(&table);
+        let late = thread::spawn(move || other.insert(0, 1u32));
+        let taken = table.start_epoch(1);
+        match late.join().unwrap() {
+            Ok(handle) => {
+                assert_eq!(taken, [1], "who inserted it before the shutdown");
+                assert_eq!(table.get(handle), None);
+            }
+            Err(refused) => assert!(refused == Refused::Stale && taken.is_empty()),
+        }
+        assert_eq!(table.start_epoch(2), [], "nothing is left of it");
+    });
+}
+
+/// A queue that completes what was flushed, at once; what was not flushed is never done.
+struct Model {
+    issued: AtomicU64,
+    flushed: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl Queue for Model {
+    fn submit(&self, _command: Command) -> Result<Ticket> {
+        Ok(self.issued.fetch_add(1, SeqCst) + 1)
+    }
+
+    fn flush(&self) -> Result<()> {
+        let issued = self.issued.load(SeqCst);
+        self.flushed.fetch_max(issued, SeqCst);
+        Ok(())
+    }
+
+    fn completed(&self) -> Ticket {
+        self.flushed.load(SeqCst)
+    }
+
+    fn wait(&self, ticket: Ticket) -> Result<()> {
+        self.flush()?;
+        assert!(self.completed() >= ticket, "it would wait for ever");
+        Ok(())
+    }
+
+    fn error(&self, ticket: Ticket) -> Option<Error> {
+        (self.failed.load(SeqCst) == ticket).then(|| Error::Failed("on purpose".into()))
+    }
+
+    fn busy(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+fn line(failed: Ticket) -> std::sync::Arc<Line> {
+    let (issued, flushed, failed) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(failed));
+    Line::new(std::sync::Arc::new(Model { issued, flushed, failed }))
+}
+
+/// Any command will do.
+fn submit(line: &Line) -> Ticket {
+    struct Nothing;
+    impl cal_hal::Memory for Nothing {
+        fn bytes(&self) -> u64 {
+            0
+        }
+
+        fn map(&self) -> Result<*mut u8> {
+            Err(Error::Failed("nothing is there".into()))
+        }
+
+        fn unmap(&self) {}
+
+        fn as_any(&self) -> &dyn std::any::Any {
+            self
+        }
+    }
+    let memory = std::sync::Arc::new(Nothing);
+    let surface = Surface { memory, width: 1, height: 1, pitch: 1, format: Format::Float32x1 };
+    let submission = line.begin();
+    line.submit(&submission, Command::Copy { src: surface.clone(), dst: surface }).unwrap()
+}
+
+/// Two threads submit; one flushes, the other only looks whether its work is done.
+pub fn who_polls_an_event_has_started_its_work() {
+    every_order(|| {
+        let line = line(0);
+        let other = line.clone();
+        let polls = thread::spawn(move || {
+            let ticket = submit(&other);
+            // The queue is done with a ticket as soon as it is flushed, so one look is enough, unless a flush was taken for one
+            // that came too early.
+            assert!(other.is_done(ticket, ticket).unwrap(), "ticket {ticket} was never started");
+        });
+        let ticket = submit(&line);
+        line.flush().unwrap();
+        assert!(line.completed() >= ticket, "flushed, and not started");
+        polls.join().unwrap();
+    });
+}
+
+/// Two threads submit and wait, and one of the commands fails.
+pub fn waits_end_and_failures_are_told_to_their_own_event() {
+    every_order(|| {
+        let line = line(2);
+        let other = line.clone();
+        let waits = thread::spawn(move || {
+            let ticket = submit(&other);
+            (ticket, other.wait(ticket, ticket).is_err())
+        });
+        let ticket = submit(&line);
+        let failed = line.wait(ticket, ticket).is_err();
+        assert_eq!(failed, ticket == 2);
+        let (theirs, failed) = waits.join().unwrap();
+        assert_eq!(failed, theirs == 2);
+        assert_eq!(ticket + theirs, 3);
+        line.wait_all().unwrap();
+        assert!(line.is_done(1, 2).is_err(), "a range with a failure in it");
+    });
+}

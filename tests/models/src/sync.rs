@@ -1,0 +1,38 @@
+//! What `cal_api::sync` offers, by loom.
+
+pub(crate) use loom::sync::MutexGuard;
+pub(crate) use loom::sync::atomic::AtomicU64;
+
+/// A function; where locks can be made at compile time, a constant one.
+macro_rules! constant {
+    ($(#[$meta:meta])* $visibility:vis fn $($rest:tt)*) => { $(#[$meta])* $visibility fn $($rest)* };
+}
+pub(crate) use constant;
+
+pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(loom::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().expect("no model panics with a lock")
+    }
+}
+
+pub(crate) struct RwLock<T>(loom::sync::RwLock<T>);
+
+impl<T> RwLock<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(loom::sync::RwLock::new(value))
+    }
+
+    pub(crate) fn read(&self) -> loom::sync::RwLockReadGuard<'_, T> {
+        self.0.read().expect("no model panics with a lock")
+    }
+
+    pub(crate) fn write(&self) -> loom::sync::RwLockWriteGuard<'_, T> {
+        self.0.write().expect("no model panics with a lock")
+    }
+}
