@@ -14,14 +14,15 @@ impl Emitter<'_> {
     pub(super) fn native(&mut self, op: LaneOp, words: &[Word]) -> Option<(Word, Option<Word>)> {
         let one = match op {
             LaneOp::Exp => self.glsl_float(GLOp::Exp2, words),
-            LaneOp::Neg => self.free_float(Op::FNegate, words),
+            LaneOp::Neg => {
+                let argument = self.as_float(words[0]);
+                let float = self.w.op(Op::FNegate, self.t.f32, &[argument]);
+                self.as_word(float)
+            }
             LaneOp::Abs => self.glsl_float(GLOp::FAbs, words),
             LaneOp::Sub => self.float_op(Op::FSub, words),
             LaneOp::Mul | LaneOp::MulIeee => self.float_op(Op::FMul, words),
-            LaneOp::Mad | LaneOp::MadIeee => {
-                let product = self.free_float(Op::FMul, &words[..2]);
-                self.free_float(Op::FAdd, &[product, words[2]])
-            }
+            LaneOp::Mad | LaneOp::MadIeee => self.glsl_float(GLOp::Fma, words),
             LaneOp::Min => self.glsl_float(GLOp::FMin, words),
             LaneOp::Max => self.glsl_float(GLOp::FMax, words),
             LaneOp::MinIeee => self.glsl_float(GLOp::NMin, words),
@@ -37,12 +38,5 @@ impl Emitter<'_> {
             _ => return None,
         };
         Some((one, None))
-    }
-
-    /// An instruction on floats that may be contracted.
-    fn free_float(&mut self, op: Op, words: &[Word]) -> Word {
-        let arguments: Vec<Word> = words.iter().map(|word| self.as_float(*word)).collect();
-        let float = self.w.op(op, self.t.f32, &arguments);
-        self.as_word(float)
     }
 }

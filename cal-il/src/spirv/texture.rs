@@ -455,25 +455,26 @@ impl Emitter<'_> {
             }
             Some((index, _)) => index,
             None if self.target.mode == Mode::Native => {
-                // Within what an integer holds, offsets included; NaN is the first texel.
-                let (least, most) = (self.word(0xCE80_0000), self.word(0x4EFF_FFFF));
+                // Within what an integer holds, offsets included; NaN is the first texel. Places left of it count only
+                // where the offset leads back to the right.
+                let left = steps > 0;
+                let (least, most) = (self.word(if left { 0xCE80_0000 } else { 0 }), self.word(0x4EFF_FFFF));
                 let known = self.glsl_float(GLOp::NMax, &[axis.coord, least]);
                 let near = self.glsl_float(GLOp::NMin, &[known, most]);
-                let floor = self.glsl_float(GLOp::Floor, &[near]);
-                self.ftoi_raw(floor)
+                let whole = if left { self.glsl_float(GLOp::Floor, &[near]) } else { near };
+                self.ftoi_raw(whole)
             }
             None => return None,
         };
+        // Never negative here, unless the offset is to the right.
         let index = match steps {
             0 => index,
             _ => {
-                // The sum must not wrap below.
-                let index = if steps < 0 { self.glsl_word(GLOp::SMax, &[index, zero]) } else { index };
                 let steps = self.word(i32::from(steps) as u32);
-                self.iadd(index, steps)
+                let index = self.iadd(index, steps);
+                self.glsl_word(GLOp::SMax, &[index, zero])
             }
         };
-        let index = self.glsl_word(GLOp::SMax, &[index, zero]);
         Some(self.glsl_word(GLOp::UMin, &[index, last]))
     }
 
