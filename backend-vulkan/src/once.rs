@@ -81,3 +81,15 @@ pub(crate) fn barrier(raw: &ash::Device, commands: vk::CommandBuffer, next: vk::
         );
     }
 }
+
+/// Makes what kernels wrote visible to kernels that follow.
+pub(crate) fn barrier_between_kernels(raw: &ash::Device, commands: vk::CommandBuffer) {
+    let memory = [vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+        .dst_access_mask(vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE)];
+    let stage = vk::PipelineStageFlags::COMPUTE_SHADER;
+    // SAFETY: the command buffer is being recorded.
+    unsafe {
+        raw.cmd_pipeline_barrier(commands, stage, stage, vk::DependencyFlags::empty(), &memory, &[], &[]);
+    }
+}

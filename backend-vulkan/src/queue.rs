@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use crate::device::Gpu;
 use crate::kernel::VulkanKernel;
 use crate::memory::{Block, place, shadow};
-use crate::once::barrier;
+use crate::once::{barrier, barrier_between_kernels};
 use crate::table::{self, Chunk};
 
 /// Commands after which a chunk is submitted unasked.
@@ -28,6 +28,8 @@ const GROUPS: u32 = 65535;
 const ERRORS: usize = 64;
 /// Longest wait between two looks at the clock.
 const SLICE: Duration = Duration::from_millis(100);
+/// How long a wait looks at the timeline again and again before it sleeps.
+const SPIN: Duration = Duration::from_micros(100);
 
 /// What a command keeps alive.
 enum Keep {
@@ -56,6 +58,8 @@ struct State {
     /// Buffers read and written since the last barrier.
     reads: Vec<vk::Buffer>,
     writes: Vec<vk::Buffer>,
+    /// Whether there was anything but kernels since then.
+    transfers: bool,
     scratch: Option<Arc<Block>>,
     /// Tickets that failed, and why.
     errors: VecDeque<(RangeInclusive<Ticket>, Error)>,
@@ -131,7 +135,9 @@ impl VulkanQueue {
             }
             // After all earlier chunks, and the copies of maps.
             barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
-            (state.reads, state.writes) = Default::default();
+            state.reads.clear();
+            state.writes.clear();
+            state.transfers = false;
             state.recording = Some(Batch {
                 commands,
                 first: 0,
@@ -151,13 +157,21 @@ impl VulkanQueue {
         commands: vk::CommandBuffer,
         reads: &[vk::Buffer],
         writes: &[vk::Buffer],
+        transfer: bool,
     ) {
         let met = |list: &[vk::Buffer], of: &[vk::Buffer]| list.iter().any(|buffer| of.contains(buffer));
         let depends = met(reads, &state.writes) || met(writes, &state.writes) || met(writes, &state.reads);
         if depends {
-            barrier(&self.gpu.raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
-            (state.reads, state.writes) = Default::default();
+            if transfer || state.transfers {
+                barrier(&self.gpu.raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
+            } else {
+                barrier_between_kernels(&self.gpu.raw, commands);
+            }
+            state.reads.clear();
+            state.writes.clear();
+            state.transfers = false;
         }
+        state.transfers |= transfer;
         state.reads.extend_from_slice(reads);
         state.writes.extend_from_slice(writes);
     }
@@ -210,7 +224,8 @@ impl VulkanQueue {
         // What may fail comes first: recorded commands run, whether the launch was accepted or not.
         let (set, offset) = self.put(state, &table)?;
         let commands = self.recording(state)?.commands;
-        self.order(state, commands, &table.reads, &table.writes);
+        // Scratch memory is filled first.
+        self.order(state, commands, &table.reads, &table.writes, scratch.is_some());
         let raw = &self.gpu.raw;
         if let Some(scratch) = &scratch {
             // SAFETY: recording; the block is kept with the command.
@@ -290,7 +305,7 @@ impl VulkanQueue {
             // Regions of a Vulkan copy must not overlap: the source is read whole before anything is written.
             let block = Block::allocate(&self.gpu, row * height, Heap::Local)?;
             let commands = self.recording(state)?.commands;
-            self.order(state, commands, &[from.buffer], &[to.buffer]);
+            self.order(state, commands, &[from.buffer], &[to.buffer], true);
             // SAFETY: recording; all memories are kept until the command is done and the regions are inside them.
             unsafe {
                 raw.cmd_copy_buffer(commands, from.buffer, block.buffer, &rows(source, (0, row)));
@@ -300,7 +315,7 @@ impl VulkanQueue {
             between = Some(block);
         } else {
             let commands = self.recording(state)?.commands;
-            self.order(state, commands, &[from.buffer], &[to.buffer]);
+            self.order(state, commands, &[from.buffer], &[to.buffer], true);
             // SAFETY: as above.
             unsafe { raw.cmd_copy_buffer(commands, from.buffer, to.buffer, &rows(source, target)) };
         }
@@ -540,6 +555,13 @@ impl VulkanQueue {
 
     /// Waits for a ticket whose chunk is submitted.
     fn wait_submitted(&self, ticket: Ticket) -> Result<()> {
+        // To sleep and be woken takes longer than many kernels. A device that is the processor needs it for itself.
+        if self.gpu.facts.kind != vk::PhysicalDeviceType::CPU {
+            let start = Instant::now();
+            while start.elapsed() < SPIN && self.position().is_ok_and(|position| position < ticket) {
+                std::hint::spin_loop();
+            }
+        }
         loop {
             {
                 let mut state = self.state.lock();

@@ -3,14 +3,12 @@
 //! Registers are variables across blocks, so no phi is needed. A `switch` whose arms fall through becomes a
 //! sequence of conditional arms inside a one-case `OpSwitch`, which gives `break` its target and lets `continue`
 //! pass.
-//!
-//! *Lockstep.* Programs of one-wave groups may count on the 64 threads running together (amd-il 5.8). Devices run
-//! fewer at a time, so barriers stand between conflicting accesses to group memory where all threads pass.
 
 use std::collections::HashSet;
 
-use rspirv::spirv::{BuiltIn, MemorySemantics, Op, Scope, Word};
+use rspirv::spirv::{BuiltIn, Op, Word};
 
+use super::group::{Filled, group_access};
 use super::launch::Slot;
 use super::registers::{calls, destinations, order, visit};
 use super::{Emitter, TILE, uniform};
@@ -30,13 +28,17 @@ pub(super) const OWN_AREAS: u32 = u32::MAX;
 pub(super) struct Flow {
     breaks: Vec<Word>,
     continues: Vec<Word>,
+    /// Blocks around the current statement.
+    depth: u32,
     /// Threads of the group may have parted.
-    parted: bool,
+    pub parted: bool,
     /// Barriers between conflicting accesses are wanted.
-    lockstep: bool,
+    pub lockstep: bool,
     /// Group memory was read, written, since the last barrier.
-    read: bool,
-    written: bool,
+    pub read: bool,
+    pub written: bool,
+    /// What is known of group memory.
+    pub filled: Filled,
     /// Main is being written, which runs once.
     main: bool,
     /// Functions that may kill the thread.
@@ -151,17 +153,6 @@ fn uses_group_memory(program: &Program, block: &Block) -> bool {
     })
 }
 
-/// Whether an access to group memory writes; `None` for other accesses.
-fn group_access(inst: &MemoryInst) -> Option<bool> {
-    match inst {
-        MemoryInst::RawLoad { space: Space::Lds(_), .. } | MemoryInst::LdsReadAny { .. } => Some(false),
-        MemoryInst::RawStore { space: Space::Lds(_), .. }
-        | MemoryInst::Atomic { space: Space::Lds(_), .. }
-        | MemoryInst::LdsWriteOwn { .. } => Some(true),
-        _ => None,
-    }
-}
-
 impl Emitter<'_> {
     /// Writes all functions of the program; returns main's.
     pub fn program_functions(&mut self) -> Word {
@@ -196,6 +187,11 @@ impl Emitter<'_> {
         self.flow.main
     }
 
+    /// Whether all threads that are left come by the current statement, once.
+    pub fn all_threads(&self) -> bool {
+        self.flow.main && self.flow.depth == 1 && !self.flow.parted
+    }
+
     /// Writes the entry point around main.
     pub fn entry(&mut self, entry: Word, body: Word) {
         let void = self.t.void;
@@ -223,7 +219,7 @@ impl Emitter<'_> {
                 });
             }
             Stage::Compute => {
-                if self.shared_words > 0 {
+                if self.shared_words > 0 && !self.filled() {
                     self.zero_group_memory();
                 }
                 self.w.op(Op::FunctionCall, void, &[body]);
@@ -244,48 +240,6 @@ impl Emitter<'_> {
             let (x, y) = (self.iadd(x, x0), self.iadd(y, y0));
             self.store_texel(row, x, Some(y), words);
         }
-    }
-
-    /// All words of group memory become 0 before anything else.
-    fn zero_group_memory(&mut self) {
-        let threads = {
-            let xy = self.imul(self.block[0], self.block[1]);
-            self.imul(xy, self.block[2])
-        };
-        let first = self.builtin(Builtin::Thread(ThreadId::InGroupFlat, 0));
-        let (u32, end) = (self.t.u32, self.word(self.shared_words));
-        let index = self.w.local(u32, None);
-        self.w.store(index, first, None);
-        let [head, check, body, next, merge] = [0; 5].map(|_| self.w.id());
-        self.w.branch(head);
-        self.w.label(head);
-        self.w.loop_merge(merge, next);
-        self.w.branch(check);
-        self.w.label(check);
-        let at = self.w.load(u32, index, None);
-        let more = self.ult(at, end);
-        self.w.branch_if(more, body, merge);
-        self.w.label(body);
-        let zero = self.word(0);
-        if self.shared.is_some() {
-            let pointer = self.shared_pointer(at);
-            self.w.store(pointer, zero, None);
-        }
-        if self.pairs.is_some() {
-            let (limit, quad) = (self.word(self.lds_words / 2), self.w.quad(0));
-            let more = self.ult(at, limit);
-            self.when(more, |e| {
-                let pointer = e.pair_pointer(at);
-                e.w.store(pointer, quad, None);
-            });
-        }
-        self.w.branch(next);
-        self.w.label(next);
-        let at = self.iadd(at, threads);
-        self.w.store(index, at, None);
-        self.w.branch(head);
-        self.w.label(merge);
-        self.barrier();
     }
 
     /// Runs `f` where the condition holds. What `f` finds out is forgotten, registers must not be written.
@@ -327,12 +281,13 @@ impl Emitter<'_> {
     }
 
     fn block(&mut self, block: &Block) {
+        self.flow.depth += 1;
         for statement in block {
-            if !self.w.reachable() {
-                return;
+            if self.w.reachable() {
+                self.statement(statement);
             }
-            self.statement(statement);
         }
+        self.flow.depth -= 1;
     }
 
     fn statement(&mut self, statement: &Stmt) {
@@ -619,60 +574,6 @@ impl Emitter<'_> {
         killed
     }
 
-    /// A barrier of the group that orders its memory.
-    pub fn barrier(&mut self) {
-        let group = self.word(Scope::Workgroup as u32);
-        let semantics = MemorySemantics::ACQUIRE_RELEASE | MemorySemantics::WORKGROUP_MEMORY;
-        let semantics = self.word(semantics.bits());
-        self.w.act(Op::ControlBarrier, &[group, group, semantics]);
-        (self.flow.read, self.flow.written) = (false, false);
-    }
-
-    /// Group memory was read.
-    pub fn flow_read(&mut self) {
-        self.flow.read = true;
-    }
-
-    fn fence(&mut self, fence: Fence) {
-        let device = fence.intersects(Fence::MEMORY | Fence::MEMORY_READ | Fence::MEMORY_WRITE | Fence::GDS);
-        let one_wave = self.flow.lockstep && !self.flow.parted && fence.contains(Fence::LDS);
-        let compute = self.program.stage == Stage::Compute;
-        let scope = self.word(if device { Scope::Device as u32 } else { Scope::Workgroup as u32 });
-        let mut semantics = MemorySemantics::ACQUIRE_RELEASE;
-        if device {
-            semantics |= MemorySemantics::UNIFORM_MEMORY;
-        }
-        if compute && self.shared.is_some() {
-            semantics |= MemorySemantics::WORKGROUP_MEMORY;
-        }
-        if !semantics.intersects(MemorySemantics::UNIFORM_MEMORY | MemorySemantics::WORKGROUP_MEMORY) {
-            // Semantics without a storage class order nothing.
-            semantics = MemorySemantics::ACQUIRE_RELEASE | MemorySemantics::UNIFORM_MEMORY;
-        }
-        let semantics = self.word(semantics.bits());
-        if compute && (fence.contains(Fence::THREADS) || one_wave) {
-            let group = self.word(Scope::Workgroup as u32);
-            self.w.act(Op::ControlBarrier, &[group, scope, semantics]);
-            (self.flow.read, self.flow.written) = (false, false);
-        } else {
-            self.w.act(Op::MemoryBarrier, &[scope, semantics]);
-        }
-    }
-
-    /// Puts a barrier before an access to group memory that conflicts with an earlier one.
-    fn keep_lockstep(&mut self, inst: &MemoryInst) {
-        let Some(writes) = group_access(inst) else { return };
-        if !self.flow.lockstep {
-            return;
-        }
-        let conflict = self.flow.written || (writes && self.flow.read);
-        if conflict && !self.flow.parted {
-            self.barrier();
-        }
-        self.flow.written |= writes;
-        self.flow.read |= !writes;
-    }
-
     /// An operand's word.
     pub fn operand(&mut self, operand: &Operand) -> Word {
         match operand {
@@ -693,6 +594,9 @@ impl Emitter<'_> {
         let value = self.w.load_fixed(self.t.uvec3, variable);
         let part = self.part(value, component);
         self.w.hoist(outer);
+        if let (BuiltIn::LocalInvocationId, Some(size)) = (builtin, self.group) {
+            self.facts.limit(part, size[component as usize] - 1);
+        }
         part
     }
 
@@ -734,6 +638,9 @@ impl Emitter<'_> {
                 let thread = self.launch_id(BuiltIn::LocalInvocationId, k.into());
                 let first = self.imul(group, self.block[usize::from(k)]);
                 self.iadd(first, thread)
+            }
+            Builtin::Thread(ThreadId::InGroupFlat, _) if matches!(self.group, Some([_, 1, 1])) => {
+                self.launch_id(BuiltIn::LocalInvocationId, 0)
             }
             Builtin::Thread(ThreadId::InGroupFlat, _) => {
                 let id = [0, 1, 2].map(|k| self.launch_id(BuiltIn::LocalInvocationId, k));

@@ -126,23 +126,28 @@ impl Emitter<'_> {
         if !self.foldable(word) {
             return word;
         }
-        let hidden = if self.w.bits.get(&word) == Some(&0) {
-            // And of the thread's number: some drivers take time exponential in the length of a computation that is
-            // the same for all threads.
-            let row = self.layout.row(Slot::Empty);
-            let row = self.row_at(row);
-            let none = self.part(row, 2);
-            let number = self.launch_id(BuiltIn::LocalInvocationId, 0);
-            let part = self.word_op(Op::BitwiseAnd, &[number, none]);
-            // In groups of one the number is known to be 0.
-            self.word_op(Op::IAdd, &[part, none])
-        } else {
-            let zero = self.word(0);
-            let zero = self.opaque(zero);
-            self.word_op(Op::BitwiseOr, &[zero, word])
-        };
+        let zero = self.hidden_zero();
+        if self.w.bits.get(&word) == Some(&0) {
+            return zero;
+        }
+        let hidden = self.word_op(Op::BitwiseOr, &[zero, word]);
         self.solid.insert(hidden);
         hidden
+    }
+
+    /// 0, as drivers cannot know it: the size of the object that is never bound.
+    fn hidden_zero(&mut self) -> Word {
+        // And of the thread's number: some drivers take time exponential in the length of a computation that is
+        // the same for all threads.
+        let row = self.layout.row(Slot::Empty);
+        let row = self.row_at(row);
+        let none = self.part(row, 2);
+        let number = self.launch_id(BuiltIn::LocalInvocationId, 0);
+        let part = self.word_op(Op::BitwiseAnd, &[number, none]);
+        // In groups of one the number is known to be 0.
+        let zero = self.word_op(Op::IAdd, &[part, none]);
+        self.solid.insert(zero);
+        zero
     }
 
     /// Arguments of a sum or product, such that the driver can neither compute nor simplify it. Constants may stay
@@ -466,15 +471,43 @@ impl Algebra for Emitter<'_> {
     }
 
     fn iadd(&mut self, a: Word, b: Word) -> Word {
-        self.word_op(Op::IAdd, &[a, b])
+        match (self.w.bits.get(&a), self.w.bits.get(&b)) {
+            (Some(x), Some(y)) => return self.word(x.wrapping_add(*y)),
+            (Some(0), _) => return b,
+            (_, Some(0)) => return a,
+            _ => {}
+        }
+        let word = self.word_op(Op::IAdd, &[a, b]);
+        self.at_most(word, self.most(a).checked_add(self.most(b)));
+        word
     }
 
     fn isub(&mut self, a: Word, b: Word) -> Word {
+        let a = match (self.w.bits.get(&a), self.w.bits.get(&b)) {
+            (Some(x), Some(y)) => return self.word(x.wrapping_sub(*y)),
+            // Some drivers lose the sign on the way into the least or greatest of three.
+            (Some(0), None) => self.hidden_zero(),
+            _ => a,
+        };
         self.word_op(Op::ISub, &[a, b])
     }
 
     fn imul(&mut self, a: Word, b: Word) -> Word {
-        self.word_op(Op::IMul, &[a, b])
+        let (of, times) = match (self.w.bits.get(&a).copied(), self.w.bits.get(&b).copied()) {
+            (Some(x), Some(y)) => return self.word(x.wrapping_mul(y)),
+            (Some(times), _) => (b, times),
+            (_, Some(times)) => (a, times),
+            _ => return self.word_op(Op::IMul, &[a, b]),
+        };
+        match times {
+            0 => self.word(0),
+            1 => of,
+            _ => {
+                let word = self.word_op(Op::IMul, &[a, b]);
+                self.is_product(word, of, times);
+                word
+            }
+        }
     }
 
     fn umulhi(&mut self, a: Word, b: Word) -> Word {
@@ -498,6 +531,7 @@ impl Algebra for Emitter<'_> {
             return self.word(x & y);
         }
         let word = self.word_op(Op::BitwiseAnd, &[a, b]);
+        self.at_most(word, Some(self.most(a).min(self.most(b))));
         if let (Some(x), Some(y)) = (self.memo.truths.get(&a), self.memo.truths.get(&b)) {
             let both = self.both(x, y);
             self.memo.truths.insert(word, both);
@@ -534,11 +568,32 @@ impl Algebra for Emitter<'_> {
     }
 
     fn shl(&mut self, a: Word, n: Word) -> Word {
-        self.word_op(Op::ShiftLeftLogical, &[a, n])
+        let by = self.w.bits.get(&n).copied().filter(|by| *by < 32);
+        match (self.w.bits.get(&a), by) {
+            (Some(x), Some(by)) => return self.word(x << by),
+            (_, Some(0)) => return a,
+            _ => {}
+        }
+        let word = self.word_op(Op::ShiftLeftLogical, &[a, n]);
+        if let Some(by) = by {
+            self.is_product(word, a, 1 << by);
+        }
+        word
     }
 
     fn shr(&mut self, a: Word, n: Word) -> Word {
-        self.word_op(Op::ShiftRightLogical, &[a, n])
+        let Some(by) = self.w.bits.get(&n).copied().filter(|by| *by < 32) else {
+            return self.word_op(Op::ShiftRightLogical, &[a, n]);
+        };
+        if let Some(x) = self.w.bits.get(&a) {
+            return self.word(x >> by);
+        }
+        if let Some(word) = self.shifted(a, by) {
+            return word;
+        }
+        let word = self.word_op(Op::ShiftRightLogical, &[a, n]);
+        self.at_most(word, Some(self.most(a) >> by));
+        word
     }
 
     fn sar(&mut self, a: Word, n: Word) -> Word {
@@ -788,6 +843,14 @@ impl Algebra for Emitter<'_> {
             return self.long_division(a, b).1;
         }
         self.integer_op(Op::UMod, a, b)
+    }
+
+    fn dcanonical(&mut self, a: Quad) -> Quad {
+        if self.target.mode == Mode::Native {
+            return a;
+        }
+        let (quiet, nan) = (self.quad(0x7FF8_0000_0000_0000), self.is_dnan(a));
+        self.selectq(nan, quiet, a)
     }
 
     fn dadd_raw(&mut self, a: Quad, b: Quad) -> Quad {

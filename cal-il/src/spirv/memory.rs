@@ -144,8 +144,12 @@ impl Emitter<'_> {
     /// Loads a word; 0 outside. An empty run may have no word 0 of its own, but its place has one.
     pub fn load_word(&mut self, words: Words, index: Word) -> Word {
         let zero = self.word(0);
-        let inside = self.ult(index, words.limit);
-        let index = self.select(inside, index, zero);
+        let (inside, index) = if self.surely_below(index, words.limit) {
+            (None, index)
+        } else {
+            let inside = self.ult(index, words.limit);
+            (Some(inside), self.select(inside, index, zero))
+        };
         let value = match words.place {
             Place::Pairs => {
                 let (pointer, odd) = self.half_pointer(words, index);
@@ -159,23 +163,33 @@ impl Emitter<'_> {
                 self.w.load(self.t.u32, pointer, Self::align(words))
             }
         };
-        self.select(inside, value, zero)
+        match inside {
+            Some(inside) => self.select(inside, value, zero),
+            None => value,
+        }
     }
 
     /// Stores a word; nothing outside.
     pub fn store_word(&mut self, words: Words, index: Word, value: Word) {
+        if self.surely_below(index, words.limit) {
+            return self.store_inside(words, index, value);
+        }
         let inside = self.ult(index, words.limit);
-        self.when(inside, |e| match words.place {
+        self.when(inside, |e| e.store_inside(words, index, value));
+    }
+
+    fn store_inside(&mut self, words: Words, index: Word, value: Word) {
+        match words.place {
             Place::Pairs => {
                 // Another thread may write the other half meanwhile.
-                let none = e.word(0);
-                e.half_bitwise(words, index, none, value);
+                let none = self.word(0);
+                self.half_bitwise(words, index, none, value);
             }
             Place::Address(_) | Place::Group => {
-                let pointer = e.pointer_to(words, index);
-                e.w.store(pointer, value, Self::align(words));
+                let pointer = self.pointer_to(words, index);
+                self.w.store(pointer, value, Self::align(words));
             }
-        });
+        }
     }
 
     /// Loads an aligned element of `width` words that is inside where `inside` holds; 0 elsewhere.
@@ -455,6 +469,9 @@ impl Emitter<'_> {
                 .enumerate()
                 .filter_map(|(k, operand)| operand.as_ref().map(|operand| (k as u32, self.operand(operand))))
                 .collect();
+            if values.iter().zip(0..).all(|((k, _), n)| *k == n) {
+                self.fill(space, address, values.len() as u32);
+            }
             for (k, value) in values {
                 let at = self.offset_by(first, k);
                 self.store_word(words, at, value);

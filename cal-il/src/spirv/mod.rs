@@ -16,9 +16,11 @@
 //! cover the domain. If [`Module::group`] is `None`, specialization constants 0, 1, 2 are the group's size.
 
 mod atomic;
+mod facts;
 mod flow;
 mod format;
 mod fused;
+mod group;
 mod known;
 mod lane;
 pub mod launch;
@@ -297,6 +299,7 @@ struct Emitter<'a> {
     t: Types,
     memo: Memo,
     registers: Registers,
+    facts: facts::Facts,
     /// Words that a driver cannot know while it compiles.
     solid: HashSet<Word>,
     uniformity: Uniformity,
@@ -395,6 +398,7 @@ impl<'a> Emitter<'a> {
             w,
             t,
             memo: Memo::default(),
+            facts: facts::Facts::default(),
             solid: HashSet::new(),
             registers: Registers::of(program),
             uniformity: Uniformity::of(program),

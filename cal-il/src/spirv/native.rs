@@ -7,6 +7,8 @@
 use rspirv::spirv::{GlslStd450Op as GLOp, Op, Word};
 
 use super::Emitter;
+use super::lane::Quad;
+use super::module::Type;
 use crate::isa::LaneOp;
 
 impl Emitter<'_> {
@@ -23,6 +25,14 @@ impl Emitter<'_> {
             LaneOp::Sub => self.float_op(Op::FSub, words),
             LaneOp::Mul | LaneOp::MulIeee => self.float_op(Op::FMul, words),
             LaneOp::Mad | LaneOp::MadIeee => self.glsl_float(GLOp::Fma, words),
+            LaneOp::Dmad => {
+                let quads = [0, 2, 4].map(|k| Quad::Words(words[k], words[k + 1]));
+                let arguments = quads.map(|q| self.double(q));
+                let ty = self.w.ty(Type::F64);
+                let sum = Quad::Double(self.w.glsl(GLOp::Fma, ty, &arguments));
+                let (low, high) = self.words(sum);
+                return Some((low, Some(high)));
+            }
             LaneOp::Min => self.glsl_float(GLOp::FMin, words),
             LaneOp::Max => self.glsl_float(GLOp::FMax, words),
             LaneOp::MinIeee => self.glsl_float(GLOp::NMin, words),

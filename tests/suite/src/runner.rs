@@ -14,6 +14,7 @@ use cal_hal::{
 use rayon::prelude::*;
 
 use crate::case::{Buffer, Case, Slot};
+use crate::native::Values;
 use crate::{memory, native};
 
 /// How a case ended.
@@ -129,13 +130,13 @@ impl Runner {
         };
         let program = Arc::new(program);
         if let (Some(oracle), Some(operation)) = (&self.oracle, native::operation(case))
-            && native::uses_floats(&program)
-            && let Some(case) = native::with_ordinary_values(case)
+            && let Some(values) = native::values(&program)
+            && let Some(case) = native::with_ordinary_values(case, values)
         {
             let cpu = oracle.create_queue().map_err(|e| vec![format!("queue: {e}")])?;
             let wanted = execute(oracle, &program, &case, cpu.as_ref())?;
             let found = execute(&self.device, &program, &case, queue)?;
-            return self.bounded(operation, &wanted, &found);
+            return self.bounded(operation, values, &wanted, &found);
         }
         let mut lines = Vec::new();
         for (buffer, bytes) in case.buffers.iter().zip(execute(&self.device, &program, case, queue)?) {
@@ -157,20 +158,27 @@ impl Runner {
     }
 
     /// Compares memories within the bound of an operation and notes the largest error.
-    fn bounded(&self, operation: &str, wanted: &[Vec<u8>], found: &[Vec<u8>]) -> Result<(), Vec<String>> {
-        let words = |memories: &[Vec<u8>]| -> Vec<u32> {
-            let bytes = memories.iter().flat_map(|memory| memory.chunks_exact(4));
-            bytes.map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+    fn bounded(
+        &self,
+        operation: &str,
+        values: Values,
+        wanted: &[Vec<u8>],
+        found: &[Vec<u8>],
+    ) -> Result<(), Vec<String>> {
+        let size = if values == Values::Doubles { 8 } else { 4 };
+        let numbers = |memories: &[Vec<u8>]| -> Vec<u64> {
+            let bytes = memories.iter().flat_map(|memory| memory.chunks(size));
+            bytes.map(|bytes| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))).collect()
         };
-        let (wanted, found) = (words(wanted), words(found));
-        let distances = wanted.iter().zip(&found).map(|(a, b)| native::distance(*b, *a));
+        let (wanted, found) = (numbers(wanted), numbers(found));
+        let distances = wanted.iter().zip(&found).map(|(a, b)| native::distance(*b, *a, values));
         let worst = distances.max().unwrap_or_default();
         if let Ok(mut errors) = self.errors.lock() {
             let entry = errors.entry(operation.to_owned()).or_default();
             *entry = worst.max(*entry);
         }
         let bound = native::bound(operation);
-        match found.iter().zip(&wanted).find(|(found, wanted)| !bound.allows(**found, **wanted)) {
+        match found.iter().zip(&wanted).find(|(found, wanted)| !bound.allows(**found, **wanted, values)) {
             None => Ok(()),
             Some((found, wanted)) => {
                 let line =
