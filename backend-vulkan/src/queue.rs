@@ -46,6 +46,10 @@ struct Batch {
     keeps: Vec<Keep>,
     chunks: Vec<Chunk>,
     started: Instant,
+    /// The chunk before is done, but what it wrote is visible only after its place on the timeline was waited for.
+    after: Option<Ticket>,
+    /// The host reads without a copy what the commands write.
+    host_writes: bool,
 }
 
 #[derive(Default)]
@@ -60,6 +64,8 @@ struct State {
     writes: Vec<vk::Buffer>,
     /// Whether there was anything but kernels since then.
     transfers: bool,
+    /// The last chunk did not end with a barrier.
+    open: bool,
     scratch: Option<Arc<Block>>,
     /// Tickets that failed, and why.
     errors: VecDeque<(RangeInclusive<Ticket>, Error)>,
@@ -133,8 +139,12 @@ impl VulkanQueue {
                 state.free_commands.push(commands);
                 return Err(self.gpu.error("command buffer", error));
             }
-            // After all earlier chunks, and the copies of maps.
-            barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
+            // After the chunk before; copies of maps end with a barrier of their own.
+            let idle = state.running.is_empty();
+            if state.open && !idle {
+                barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
+            }
+            let after = (state.open && idle).then_some(state.issued);
             state.reads.clear();
             state.writes.clear();
             state.transfers = false;
@@ -145,6 +155,8 @@ impl VulkanQueue {
                 keeps: Vec::new(),
                 chunks: Vec::new(),
                 started: Instant::now(),
+                after,
+                host_writes: false,
             });
         }
         Ok(state.recording.as_mut().expect("begun above"))
@@ -232,6 +244,7 @@ impl VulkanQueue {
             unsafe { raw.cmd_fill_buffer(commands, scratch.buffer, 0, vk::WHOLE_SIZE, 0) };
             barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
         }
+        self.recording(state)?.host_writes |= table.host_writes;
         // SAFETY: recording; pipeline, set and all memories are kept until the command is done.
         unsafe {
             raw.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
@@ -325,7 +338,9 @@ impl VulkanQueue {
             }
         }
         let keep = Keep::Copy { src: src.memory.clone(), dst: dst.memory.clone(), _between: between };
-        self.recording(state)?.keeps.push(keep);
+        let batch = self.recording(state)?;
+        batch.keeps.push(keep);
+        batch.host_writes |= to.host;
         Ok(())
     }
 
@@ -339,10 +354,19 @@ impl VulkanQueue {
         let raw = &self.gpu.raw;
         batch.started = Instant::now();
         let result = self.gpu.check().and_then(|()| {
-            barrier(raw, batch.commands, vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST);
+            if batch.host_writes {
+                let next = vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST;
+                barrier(raw, batch.commands, next);
+            }
+            state.open = !batch.host_writes;
             let (commands, semaphores, values) = ([batch.commands], [self.timeline], [batch.last]);
-            let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
+            let before: &[Ticket] = batch.after.as_slice();
+            let mut timeline = vk::TimelineSemaphoreSubmitInfo::default()
+                .wait_semaphore_values(before)
+                .signal_semaphore_values(&values);
             let info = [vk::SubmitInfo::default()
+                .wait_semaphores(&semaphores[..before.len()])
+                .wait_dst_stage_mask(&[vk::PipelineStageFlags::ALL_COMMANDS][..before.len()])
                 .command_buffers(&commands)
                 .signal_semaphores(&semaphores)
                 .push_next(&mut timeline)];

@@ -19,6 +19,8 @@ pub(super) struct Element {
     pub index: Word,
     /// Format word.
     pub format: Word,
+    /// Words of an element, where they are known and stored unconverted.
+    pub words: Option<u32>,
 }
 
 /// (shift, bits) of x, y, z in a packed element.
@@ -46,8 +48,8 @@ const CONVERTED: [Encoding; 12] = [
 impl Emitter<'_> {
     /// The four words that a fetch of an element delivers.
     pub fn load_format(&mut self, element: &Element, fill: Word) -> [Word; 4] {
-        if self.assume.formats == Formats::FourWords {
-            return four(self.load_element(element.address, 4, element.index, None));
+        if let Some(words) = element.words {
+            return self.plain_words(element.address, words, element.index, fill);
         }
         let routine = self.load_routine();
         let uvec4 = self.t.uvec4;
@@ -56,10 +58,17 @@ impl Emitter<'_> {
         std::array::from_fn(|k| self.part(words, k as u32))
     }
 
+    /// The words of an unconverted element; `fill` for a w that it lacks, 0 for others.
+    fn plain_words(&mut self, address: Word, width: u32, index: Word, fill: Word) -> [Word; 4] {
+        let mut words = self.load_element(address, width, index, None).into_iter();
+        let zero = self.word(0);
+        std::array::from_fn(|k| words.next().unwrap_or(if k == 3 { fill } else { zero }))
+    }
+
     /// Stores four words as an element.
     pub fn store_format(&mut self, element: &Element, words: [Word; 4]) {
-        if self.assume.formats == Formats::FourWords {
-            return self.store_element(element.address, element.index, &words);
+        if let Some(width) = element.words {
+            return self.store_element(element.address, element.index, &words[..width as usize]);
         }
         let routine = self.store_routine();
         let void = self.t.void;
@@ -95,10 +104,7 @@ impl Emitter<'_> {
             self.w.branch_if(this, yes, next);
             self.w.label(yes);
             let mark = self.mark();
-            let mut words = self.load_element(address, width, index, None);
-            while words.len() < 4 {
-                words.push(if words.len() == 3 { fill } else { zero });
-            }
+            let words = self.plain_words(address, width, index, fill);
             let vector = self.w.op(Op::CompositeConstruct, uvec4, &words);
             self.w.return_value(vector);
             self.rewind(mark);
@@ -564,8 +570,4 @@ impl Emitter<'_> {
             _ => each(self, 16, &|e, word| limited(e, word, -32768, 32767, true)),
         }
     }
-}
-
-fn four(words: Vec<Word>) -> [Word; 4] {
-    [words[0], words[1], words[2], words[3]]
 }

@@ -519,10 +519,12 @@ impl Algebra for Emitter<'_> {
     }
 
     fn udiv(&mut self, a: Word, b: Word) -> Word {
+        let b = self.divisor(b);
         self.word_op(Op::UDiv, &[a, b])
     }
 
     fn umod(&mut self, a: Word, b: Word) -> Word {
+        let b = self.divisor(b);
         self.word_op(Op::UMod, &[a, b])
     }
 
@@ -835,6 +837,7 @@ impl Algebra for Emitter<'_> {
         if !self.target.int64 {
             return self.long_division(a, b).0;
         }
+        let b = self.long_divisor(b);
         self.integer_op(Op::UDiv, a, b)
     }
 
@@ -842,6 +845,7 @@ impl Algebra for Emitter<'_> {
         if !self.target.int64 {
             return self.long_division(a, b).1;
         }
+        let b = self.long_divisor(b);
         self.integer_op(Op::UMod, a, b)
     }
 
@@ -983,6 +987,26 @@ impl Algebra for Emitter<'_> {
 }
 
 impl Emitter<'_> {
+    /// The divisor, or anything but 0 for 0: drivers make anything of code with a quotient by 0, wanted or not.
+    fn divisor(&mut self, b: Word) -> Word {
+        let (zero, one) = (self.word(0), self.word(1));
+        match self.w.bits.get(&b) {
+            Some(0) => one,
+            Some(_) => b,
+            None => {
+                let none = self.ieq(b, zero);
+                self.select(none, one, b)
+            }
+        }
+    }
+
+    /// The same for 64 bits.
+    fn long_divisor(&mut self, b: Quad) -> Quad {
+        let (zero, one) = (self.quad(0), self.quad(1));
+        let none = self.qeq(b, zero);
+        self.selectq(none, one, b)
+    }
+
     /// A word that a driver knows only if it knows `of`.
     fn solid_like(&mut self, of: Word, word: Word) -> Word {
         if self.solid.contains(&of) {

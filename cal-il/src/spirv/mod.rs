@@ -44,7 +44,7 @@ use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,8 +146,19 @@ pub struct Assume {
 pub struct Surfaces {
     /// By place among the slots of the layout: 1 + the first place of the same width, height and pitch; 0: not known.
     same: [u8; Surfaces::PLACES],
+    /// Words of an element that is stored unconverted, by place; 0: not known.
+    words: [u8; Surfaces::PLACES],
     /// A bit for each place whose surface covers the domain.
     covering: u32,
+}
+
+/// What a launch knows of a surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Width, height and pitch in elements.
+    pub size: [u32; 3],
+    /// Format.
+    pub format: crate::format::Format,
 }
 
 impl Assume {
@@ -160,14 +171,21 @@ impl Surfaces {
     /// Slots that are looked at; the others count as unknown.
     pub const PLACES: usize = 32;
     /// Nothing is known.
-    pub const UNKNOWN: Surfaces = Surfaces { same: [0; Surfaces::PLACES], covering: 0 };
+    pub const UNKNOWN: Surfaces =
+        Surfaces { same: [0; Surfaces::PLACES], words: [0; Surfaces::PLACES], covering: 0 };
 
-    /// From width, height and pitch of the resources, outputs and UAVs by place, and the end of the domain.
-    pub fn new(shapes: &[Option<[u32; 3]>], end: Option<[u64; 2]>) -> Self {
+    /// From the resources, outputs and UAVs by place, and the end of the domain.
+    pub fn new(shapes: &[Option<Shape>], end: Option<[u64; 2]>) -> Self {
         let mut this = Self::default();
         for (k, shape) in shapes.iter().enumerate().take(Self::PLACES) {
-            let Some([width, height, _]) = shape else { continue };
-            if let Some(first) = shapes.iter().position(|other| other == shape) {
+            let Some(Shape { size, format }) = shape else { continue };
+            let [width, height, _] = size;
+            if Formats::of(*format) != Formats::Any {
+                this.words[k] = (format.bytes() / 4) as u8;
+            }
+            if let Some(first) =
+                shapes.iter().position(|other| other.is_some_and(|other| other.size == *size))
+            {
                 this.same[k] = 1 + first as u8;
             }
             if end.is_some_and(|[x, y]| x <= u64::from(*width) && y <= u64::from(*height)) {
@@ -313,6 +331,8 @@ struct Emitter<'a> {
     same_size: HashMap<u32, u32>,
     /// First rows of surfaces that cover the domain.
     covering: HashSet<u32>,
+    /// Words of an element, by first row.
+    element_words: HashMap<u32, u32>,
     /// Variables of the entry point's interface.
     interface: Vec<Word>,
     /// The launch table.
@@ -389,6 +409,8 @@ impl<'a> Emitter<'a> {
         let same_size = same_size.map(|(row, same)| (*row, rows[usize::from(same) - 1])).collect();
         let covers = |k: &usize| known.covering >> k & 1 != 0;
         let covering = (0..rows.len().min(Surfaces::PLACES)).filter(covers).map(|k| rows[k]).collect();
+        let sized = rows.iter().zip(known.words).filter(|(_, words)| *words > 0);
+        let element_words = sized.map(|(row, words)| (*row, words.into())).collect();
         let mut this = Self {
             program,
             target,
@@ -408,6 +430,7 @@ impl<'a> Emitter<'a> {
             uses_double: flow::uses_double(program),
             same_size,
             covering,
+            element_words,
             interface: Vec::new(),
             table: 0,
             block: [0; 3],

@@ -23,6 +23,8 @@ pub(super) struct Surface {
     pub height: Word,
     pub pitch: Word,
     pub fill: Word,
+    /// Words of an element, where they are known and stored unconverted.
+    pub element_words: Option<u32>,
     /// Always bound.
     pub bound: bool,
     /// Contains the domain.
@@ -81,6 +83,10 @@ impl Emitter<'_> {
             address,
             words: words.limit,
             format: self.part(head, 3),
+            element_words: match self.assume.formats {
+                Formats::FourWords => Some(4),
+                _ => number.and_then(|row| self.element_words.get(&row).copied()),
+            },
             width: self.part(sizes, 0),
             height: self.part(sizes, 1),
             pitch: self.part(sizes, 2),
@@ -234,7 +240,7 @@ impl Emitter<'_> {
 
     /// The w of an element of zeros.
     fn missing_w(&mut self, surface: &Surface) -> Word {
-        if self.assume.formats == Formats::FourWords {
+        if surface.element_words == Some(4) {
             return self.word(0);
         }
         let (c16, seven, four, zero) = (self.word(16), self.word(7), self.word(4), self.word(0));
@@ -768,12 +774,22 @@ impl Emitter<'_> {
 
     /// The four words of an element that is inside.
     pub fn load_texel(&mut self, surface: &Surface, element: Word) -> [Word; 4] {
-        let element = Element { address: surface.address, index: element, format: surface.format };
+        let element = Element {
+            address: surface.address,
+            index: element,
+            format: surface.format,
+            words: surface.element_words,
+        };
         self.load_format(&element, surface.fill)
     }
 
     fn store_element_of(&mut self, surface: &Surface, element: Word, words: [Word; 4]) {
-        let element = Element { address: surface.address, index: element, format: surface.format };
+        let element = Element {
+            address: surface.address,
+            index: element,
+            format: surface.format,
+            words: surface.element_words,
+        };
         self.store_format(&element, words);
     }
 
