@@ -114,13 +114,14 @@ impl Checker<'_> {
         let Some([id, outs, ins]) = self.macro_numbers(statement)? else {
             return Ok(());
         };
-        if self.macros.by_id.insert(id, self.macros.list.len()).is_some() {
+        if self.macros.by_id.contains_key(&id) {
             return self.error(Diagnostic::error(
                 "redefined",
                 statement.word,
                 format!("macro {id} is defined twice"),
             ));
         }
+        self.macros.by_id.insert(id, self.macros.list.len());
         let body = start + 1..end;
         let mut temps: Vec<u32> = ast.statements[body.clone()]
             .iter()

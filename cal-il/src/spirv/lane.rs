@@ -136,7 +136,7 @@ impl Emitter<'_> {
     }
 
     /// 0, as drivers cannot know it: the size of the object that is never bound.
-    fn hidden_zero(&mut self) -> Word {
+    pub fn hidden_zero(&mut self) -> Word {
         // And of the thread's number: some drivers take time exponential in the length of a computation that is
         // the same for all threads.
         let row = self.layout.row(Slot::Empty);

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use rspirv::spirv::{StorageClass, Word};
+use rspirv::spirv::{Op, StorageClass, Word};
 
 use super::known::Known;
 use super::{Emitter, Mode, flow};
@@ -172,6 +172,10 @@ impl Emitter<'_> {
             let Some(mut value) = self.memo.registers.get(&register) else { continue };
             if self.registers.floats.contains(&register) {
                 value = self.opaque(value);
+            } else if matches!(self.w.bits.get(&value), Some(0x3F80_0000)) {
+                // Some drivers take 1.0 and all ones for the same truth where a register is one or the other.
+                let zero = self.hidden_zero();
+                value = self.w.op(Op::BitwiseOr, self.t.u32, &[zero, value]);
             }
             self.w.store(variable, value, None);
         }

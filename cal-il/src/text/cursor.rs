@@ -152,7 +152,7 @@ impl<'t> Cursor<'t> {
             self.decimal(start, negative)
         };
         number.ok_or_else(|| {
-            self.at = self.at.max(start + 1);
+            self.at = self.at.max(start + 1).min(self.text.len());
             let span = self.span_from(start);
             Box::new(
                 Diagnostic::error(

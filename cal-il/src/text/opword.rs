@@ -289,7 +289,9 @@ fn argument(
     let mut d = Diagnostic::error(
         "specifier-argument",
         if text.is_empty() {
-            Span { start: span.start.saturating_sub(1), end: span.start + 1 }
+            // With the parenthesis before, and what stands in its place, if anything does.
+            let end = (span.start + 1).min(c.text.len() as u32);
+            Span { start: span.start.saturating_sub(1), end }
         } else {
             span
         },
