@@ -9,7 +9,7 @@
 # make fuzz       SECONDS=60 for each of the fuzzers
 # make stress     a million launches from 16 threads, 100,000 rounds of every object
 # make faults     every call of a system, driver or backend that may fail does; damaged caches, rubbish, limits
-# make races      handle tables and queues in every order of their threads; the thread sanitizer, where there is a nightly toolchain
+# make races      handle tables and queues in every order of their threads; the thread sanitizer and Miri, where there is a nightly toolchain
 # make isolation  hostile addresses against guard pages and canaries
 # make audit      licences, sources, doubled crates; known vulnerabilities where cargo-deny is installed
 # make clean      remove what this file built; cargo's files stay
