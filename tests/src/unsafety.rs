@@ -8,13 +8,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Folders of the product; tests are not looked at.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "cal-il/src",
     "cal-api/src",
     "cal-api/hal/src",
     "cal-api/rt/src",
     "cal-api/cli/src",
     "backend-cpu/src",
+    "backend-cpu/jit/src",
     "backend-vulkan/src",
     "samples/src",
 ];
