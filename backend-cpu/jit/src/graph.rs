@@ -123,12 +123,8 @@ pub struct Graph {
     pub groups: HashMap<Val, [Val; 4]>,
     /// Products are made without asking for zeros.
     pub plain: bool,
-    /// How many questions that spared.
-    pub spared: usize,
-    /// Values that may be off by that: they are NaN, or -0 and should be +0.
-    doubtful: HashSet<Val>,
-    /// Those of them that something uses which does not hand the doubt on.
-    pub doubts: Vec<Val>,
+    /// Those products. They may be NaN, or -0, where +0 is right.
+    pub plain_products: HashSet<Val>,
 }
 
 impl Graph {
@@ -143,50 +139,61 @@ impl Graph {
     }
 
     pub fn add(&mut self, node: Node) -> Val {
-        let count = self.nodes.len();
         let nodes = &mut self.nodes;
-        let val = *self.known.entry(node).or_insert_with(|| {
+        *self.known.entry(node).or_insert_with(|| {
             nodes.push(node);
             nodes.len() as Val - 1
-        });
-        if let (Node::Inst(inst), true) = (node, self.plain && count < self.nodes.len()) {
-            self.hand_on(val, inst);
+        })
+    }
+
+    /// What must not be in doubt but is, if the values `wanted` leave the block.
+    pub fn doubts(&self, wanted: &[Val]) -> Vec<Val> {
+        let mut needed = vec![false; self.nodes.len()];
+        wanted.iter().for_each(|&val| needed[val as usize] = true);
+        for val in (0..self.nodes.len()).rev().filter(|&val| self.as_inst(val as Val).is_some()) {
+            if let (Node::Inst(inst), true) = (self.nodes[val], needed[val]) {
+                inst.args.iter().filter(|&&arg| arg != NO).for_each(|&arg| needed[arg as usize] = true);
+            }
         }
-        val
+        let mut doubtful = vec![false; self.nodes.len()];
+        let mut doubts = HashSet::new();
+        for (val, node) in self.nodes.iter().enumerate().filter(|&(val, _)| needed[val]) {
+            if let Node::Inst(inst) = node {
+                let handed = self.hands_on(*inst, &doubtful, &mut doubts);
+                doubtful[val] = handed || self.plain_products.contains(&(val as Val));
+            }
+        }
+        doubts.extend(wanted.iter().filter(|&&val| doubtful[val as usize]));
+        let mut doubts: Vec<Val> = doubts.into_iter().collect();
+        doubts.sort_unstable();
+        doubts
     }
 
     /// A result is in doubt if an operand is, or the operand must be free of doubt.
     ///
     /// Sums and products of values in doubt are right, or NaN, or -0 where +0 is right: a zero factor makes +0, or
     /// here a zero of any sign or NaN; sums of zeros are -0 only if all of them are. A difference would turn -0 into +0.
-    fn hand_on(&mut self, val: Val, inst: Inst) {
+    fn hands_on(&self, inst: Inst, doubtful: &[bool], doubts: &mut HashSet<Val>) -> bool {
         let Inst { form, enc, args, .. } = inst;
-        let mut doubtful = false;
-        let known = args.map(|arg| self.doubtful.contains(&arg));
-        for (place, arg) in args.into_iter().enumerate().filter(|&(place, _)| known[place]) {
+        let mut handed = false;
+        for (place, arg) in args.into_iter().enumerate().filter(|(_, arg)| *arg != NO) {
             let on = match form {
                 Form::Binary => enc == ADDPS || enc == MULPS || enc == SUBPS && place == 0,
                 Form::Flush => true,
                 _ => false,
             };
-            if on { doubtful = true } else { self.doubt(arg) }
+            match doubtful[arg as usize] {
+                true if on => handed = true,
+                true => _ = doubts.insert(arg),
+                false => {}
+            }
         }
-        if doubtful {
-            self.doubtful.insert(val);
-        }
+        handed
     }
 
-    /// The value is used for something that must not be in doubt.
-    pub fn doubt(&mut self, val: Val) {
-        if self.doubtful.contains(&val) && !self.doubts.contains(&val) {
-            self.doubts.push(val);
-        }
-    }
-
-    /// The lanes in which a value that must not be in doubt is; `None` if there is no such value.
-    pub fn doubted(&mut self) -> Option<Val> {
+    /// The lanes in which a value of the list is NaN or -0; `None` if there is no value.
+    pub fn doubted(&mut self, list: Vec<Val>) -> Option<Val> {
         const NAN_OR_NEGATIVE_ZERO: u8 = 0x85;
-        let list = std::mem::take(&mut self.doubts);
         let class =
             |g: &mut Graph, val| g.inst(Form::Classify, FPCLASSPS, [val, NO, NO], NAN_OR_NEGATIVE_ZERO);
         let mut all = None;
@@ -395,8 +402,7 @@ impl Graph {
             Some(Inst { form: Form::Binary, enc: MULPS, args: [x, y, NO], .. })
                 if self.plain && self.asks_for_zeros(mask, [x, y]) =>
             {
-                self.spared += 1;
-                self.doubtful.insert(a);
+                self.plain_products.insert(a);
                 a
             }
             Some(Inst { form: Form::Binary, enc, args: [x, y, NO], .. }) if !enc.wide() => {

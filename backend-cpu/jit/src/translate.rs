@@ -13,7 +13,7 @@ use crate::graph::{self, Form, Graph, Node, Val};
 use crate::tree::Run;
 
 /// Most instructions of a run.
-const LONGEST: usize = 4000;
+const LONGEST: usize = 12000;
 
 /// Makes the code of runs.
 pub struct Translator<'c, C, U> {
@@ -35,10 +35,12 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Runs for Translator<'_, C, U
         self.flushes += often * graph.nodes.iter().filter(flush).count();
         if self.lazy {
             let (mut plain, outputs_of_plain, test_of_plain) = self.graph(run, Graph::plain())?;
-            outputs_of_plain.iter().for_each(|&(_, val)| plain.doubt(val));
+            let wanted: Vec<Val> =
+                outputs_of_plain.iter().map(|&(_, val)| val).chain(test_of_plain).collect();
+            let doubts = plain.doubts(&wanted);
             let store = |node: &Node| matches!(node, Node::Inst(inst) if matches!(inst.form, Form::Store | Form::Return));
-            let pays = plain.spared > 4 + 2 * plain.doubts.len() && !plain.nodes.iter().any(store);
-            if let Some(doubted) = if pays { plain.doubted() } else { None } {
+            let pays = plain.plain_products.len() > 4 + 2 * doubts.len() && !plain.nodes.iter().any(store);
+            if let Some(doubted) = if pays { plain.doubted(doubts) } else { None } {
                 let body = frame.attempt(&mut plain, &outputs_of_plain, self.unseen, test_of_plain, doubted);
                 let slow = frame.block(&mut graph, &outputs, self.unseen, test);
                 return Some(frame.attempted(body, slow));

@@ -440,6 +440,7 @@ fn chains_of_multiply_adds() {
                 1 if round % 3 == 0 => lists.push((LaneOp::MulIeee, vec![sum, sum, x])),
                 2 if round % 3 == 0 => lists.push((LaneOp::Sub, vec![sum, x, sum])),
                 3 if round % 4 == 0 => lists.push((LaneOp::Mul, vec![sum, sum, x])),
+                5 if round % 2 == 0 => lists.push((LaneOp::Mad, vec![sum, (sum + 1) % 3, x, y])),
                 4 if round % 5 == 0 => lists.push((LaneOp::Max, vec![sum, sum, x])),
                 _ => lists.push((LaneOp::Mad, vec![sum, x, y, sum])),
             }
