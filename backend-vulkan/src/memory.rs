@@ -68,42 +68,24 @@ fn address(gpu: &Gpu, buffer: vk::Buffer) -> u64 {
     unsafe { gpu.raw.get_buffer_device_address(&info) }
 }
 
-/// What a block is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
-    Heap(Heap),
-    /// The host writes it once, then the device reads it at once: the device's own memory, if the host reaches that.
-    Table,
-}
-
-impl From<Heap> for Use {
-    fn from(heap: Heap) -> Self {
-        Use::Heap(heap)
-    }
-}
-
-/// The memory types for a use, best first, as flags that must and must not be there.
-fn wishes(of: Use) -> Vec<(Flags, Flags)> {
+/// The memory types for a heap, best first, as flags that must and must not be there.
+fn wishes(heap: Heap) -> Vec<(Flags, Flags)> {
     const HOST: Flags = Flags::from_raw(Flags::HOST_VISIBLE.as_raw() | Flags::HOST_COHERENT.as_raw());
     const CACHED: Flags = Flags::from_raw(HOST.as_raw() | Flags::HOST_CACHED.as_raw());
     const UNIFIED: Flags = Flags::from_raw(CACHED.as_raw() | Flags::DEVICE_LOCAL.as_raw());
-    match of {
-        Use::Table => {
-            const BOTH: Flags = Flags::from_raw(HOST.as_raw() | Flags::DEVICE_LOCAL.as_raw());
-            vec![(BOTH, Flags::empty()), (HOST, Flags::HOST_CACHED), (HOST, Flags::empty())]
-        }
-        Use::Heap(Heap::Local) => vec![
+    match heap {
+        Heap::Local => vec![
             (UNIFIED, Flags::empty()),
             (Flags::DEVICE_LOCAL, Flags::HOST_VISIBLE),
             (Flags::DEVICE_LOCAL, Flags::empty()),
             (HOST, Flags::empty()),
         ],
-        Use::Heap(Heap::Remote) => {
+        Heap::Remote => {
             const LOCAL_OR_CACHED: Flags =
                 Flags::from_raw(Flags::DEVICE_LOCAL.as_raw() | Flags::HOST_CACHED.as_raw());
             vec![(HOST, LOCAL_OR_CACHED), (HOST, Flags::DEVICE_LOCAL), (HOST, Flags::empty())]
         }
-        Use::Heap(Heap::RemoteCached) => {
+        Heap::RemoteCached => {
             vec![(CACHED, Flags::DEVICE_LOCAL), (CACHED, Flags::empty()), (HOST, Flags::empty())]
         }
     }
@@ -111,8 +93,7 @@ fn wishes(of: Use) -> Vec<(Flags, Flags)> {
 
 impl Block {
     /// A block of zeros.
-    pub fn allocate(gpu: &Arc<Gpu>, bytes: u64, of: impl Into<Use>) -> Result<Self> {
-        let of = of.into();
+    pub fn allocate(gpu: &Arc<Gpu>, bytes: u64, heap: Heap) -> Result<Self> {
         let facts = &gpu.facts;
         let bytes = bytes.max(16);
         let limit = facts.max_allocation.min(facts.max_buffer);
@@ -125,8 +106,8 @@ impl Block {
         let buffer = buffer(gpu, bytes, false)?;
         // SAFETY: the buffer was just made.
         let requirements = unsafe { gpu.raw.get_buffer_memory_requirements(buffer) };
-        let result = Self::memory(gpu, buffer, requirements, of);
-        let remote = of != Use::Heap(Heap::Local);
+        let result = Self::memory(gpu, buffer, requirements, heap);
+        let remote = heap != Heap::Local;
         let (allocation, heap) = match result {
             Ok(found) => found,
             Err(error) => {
@@ -164,13 +145,13 @@ impl Block {
         gpu: &Gpu,
         buffer: vk::Buffer,
         requirements: vk::MemoryRequirements,
-        of: Use,
+        heap: Heap,
     ) -> Result<(Allocation, usize)> {
         let facts = &gpu.facts;
         let types = facts.memory.memory_types_as_slice();
         let size = requirements.size;
         let mut refusal = format!("{}: no memory of this kind", facts.name);
-        for (wanted, unwanted) in wishes(of) {
+        for (wanted, unwanted) in wishes(heap) {
             let fits = |k: usize, t: &vk::MemoryType| {
                 requirements.memory_type_bits & (1 << k) != 0
                     && t.property_flags.contains(wanted)
@@ -473,20 +454,12 @@ pub(crate) struct Place {
     pub offset: u64,
     pub address: u64,
     pub bytes: u64,
-    /// The host reads it without a copy.
-    pub host: bool,
 }
 
 /// Finds our own type behind a memory of the contract.
 pub(crate) fn place(memory: &dyn Memory) -> Result<Place> {
     if let Some(block) = memory.as_any().downcast_ref::<Block>() {
-        return Ok(Place {
-            buffer: block.buffer,
-            offset: 0,
-            address: block.address,
-            bytes: block.bytes,
-            host: block.mapped.is_some(),
-        });
+        return Ok(Place { buffer: block.buffer, offset: 0, address: block.address, bytes: block.bytes });
     }
     match memory.as_any().downcast_ref::<Imported>() {
         Some(Imported::Direct(direct)) => Ok(Place {
@@ -494,14 +467,12 @@ pub(crate) fn place(memory: &dyn Memory) -> Result<Place> {
             offset: direct.offset,
             address: direct.address,
             bytes: direct.bytes,
-            host: true,
         }),
         Some(Imported::Shadow(shadow)) => Ok(Place {
             buffer: shadow.block.buffer,
             offset: 0,
             address: shadow.block.address,
             bytes: shadow.bytes,
-            host: true,
         }),
         None => Err(Error::Failed("memory of another backend is bound".into())),
     }

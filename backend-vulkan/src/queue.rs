@@ -46,10 +46,6 @@ struct Batch {
     keeps: Vec<Keep>,
     chunks: Vec<Chunk>,
     started: Instant,
-    /// The chunk before is done, but what it wrote is visible only after its place on the timeline was waited for.
-    after: Option<Ticket>,
-    /// The host reads without a copy what the commands write.
-    host_writes: bool,
 }
 
 #[derive(Default)]
@@ -64,8 +60,6 @@ struct State {
     writes: Vec<vk::Buffer>,
     /// Whether there was anything but kernels since then.
     transfers: bool,
-    /// The last chunk did not end with a barrier.
-    open: bool,
     scratch: Option<Arc<Block>>,
     /// Tickets that failed, and why.
     errors: VecDeque<(RangeInclusive<Ticket>, Error)>,
@@ -139,12 +133,8 @@ impl VulkanQueue {
                 state.free_commands.push(commands);
                 return Err(self.gpu.error("command buffer", error));
             }
-            // After the chunk before; copies of maps end with a barrier of their own.
-            let idle = state.running.is_empty();
-            if state.open && !idle {
-                barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
-            }
-            let after = (state.open && idle).then_some(state.issued);
+            // After all earlier chunks, and the copies of maps.
+            barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
             state.reads.clear();
             state.writes.clear();
             state.transfers = false;
@@ -155,8 +145,6 @@ impl VulkanQueue {
                 keeps: Vec::new(),
                 chunks: Vec::new(),
                 started: Instant::now(),
-                after,
-                host_writes: false,
             });
         }
         Ok(state.recording.as_mut().expect("begun above"))
@@ -244,7 +232,6 @@ impl VulkanQueue {
             unsafe { raw.cmd_fill_buffer(commands, scratch.buffer, 0, vk::WHOLE_SIZE, 0) };
             barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
         }
-        self.recording(state)?.host_writes |= table.host_writes;
         // SAFETY: recording; pipeline, set and all memories are kept until the command is done.
         unsafe {
             raw.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
@@ -338,9 +325,7 @@ impl VulkanQueue {
             }
         }
         let keep = Keep::Copy { src: src.memory.clone(), dst: dst.memory.clone(), _between: between };
-        let batch = self.recording(state)?;
-        batch.keeps.push(keep);
-        batch.host_writes |= to.host;
+        self.recording(state)?.keeps.push(keep);
         Ok(())
     }
 
@@ -354,19 +339,10 @@ impl VulkanQueue {
         let raw = &self.gpu.raw;
         batch.started = Instant::now();
         let result = self.gpu.check().and_then(|()| {
-            if batch.host_writes {
-                let next = vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST;
-                barrier(raw, batch.commands, next);
-            }
-            state.open = !batch.host_writes;
+            barrier(raw, batch.commands, vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST);
             let (commands, semaphores, values) = ([batch.commands], [self.timeline], [batch.last]);
-            let before: &[Ticket] = batch.after.as_slice();
-            let mut timeline = vk::TimelineSemaphoreSubmitInfo::default()
-                .wait_semaphore_values(before)
-                .signal_semaphore_values(&values);
+            let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
             let info = [vk::SubmitInfo::default()
-                .wait_semaphores(&semaphores[..before.len()])
-                .wait_dst_stage_mask(&[vk::PipelineStageFlags::ALL_COMMANDS][..before.len()])
                 .command_buffers(&commands)
                 .signal_semaphores(&semaphores)
                 .push_next(&mut timeline)];

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use ash::vk;
-use cal_hal::{Bindings, Error, Extent, Format, Result, Sampler, Surface, Wrap};
+use cal_hal::{Bindings, Error, Extent, Format, Heap, Result, Sampler, Surface, Wrap};
 use cal_il::spirv::launch::{Layout, Slot, fill, format_word};
 use cal_il::spirv::{Formats, Shape, Surfaces};
 
 use crate::device::Gpu;
-use crate::memory::{Block, Place, Use, place};
+use crate::memory::{Block, Place, place};
 
 /// Bytes of a uniform block that tables may fill.
 pub(crate) fn range(limits: &vk::PhysicalDeviceLimits) -> u32 {
@@ -30,8 +30,6 @@ pub(crate) struct Table {
     /// Memories that the launch reads and writes.
     pub reads: Vec<vk::Buffer>,
     pub writes: Vec<vk::Buffer>,
-    /// Whether the host reads anything of what is written without a copy.
-    pub host_writes: bool,
 }
 
 /// What a surface's rows say.
@@ -71,7 +69,6 @@ pub(crate) fn encode(
         surfaces: Surfaces::UNKNOWN,
         reads: Vec::new(),
         writes: Vec::new(),
-        host_writes: counters.host().is_some(),
     };
     match extent {
         Extent::Domain { x, y, width, height } => {
@@ -161,14 +158,10 @@ pub(crate) fn encode(
                 table.reads.push(place.buffer);
             }
             Slot::Output(_) | Slot::Uav(_) => {
-                table.host_writes |= place.host;
                 table.formats = table.formats.max(Formats::of(surface.format));
                 table.writes.push(place.buffer);
             }
-            _ => {
-                table.host_writes |= place.host;
-                table.writes.push(place.buffer);
-            }
+            _ => table.writes.push(place.buffer),
         }
         put(&mut table, *row, surface_rows(&place, bytes, &surface));
     }
@@ -199,7 +192,7 @@ pub(crate) struct Chunk {
 impl Chunk {
     pub fn new(gpu: &Arc<Gpu>) -> Result<Self> {
         let range = u64::from(range(&gpu.facts.limits));
-        let block = Block::allocate(gpu, CHUNK + range, Use::Table)?;
+        let block = Block::allocate(gpu, CHUNK + range, Heap::Remote)?;
         let sizes = [vk::DescriptorPoolSize::default()
             .ty(vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)
             .descriptor_count(1)];

@@ -42,7 +42,10 @@ impl Emitter<'_> {
         if let Some(float) = self.memo.float.get(&word) {
             return float;
         }
-        let float = self.w.op(Op::Bitcast, self.t.f32, &[word]);
+        // Some drivers take a condition for a number, though as a float it is NaN.
+        let truth = self.memo.truths.get(&word).is_some();
+        let bits = if truth { self.opaque(word) } else { word };
+        let float = self.w.op(Op::Bitcast, self.t.f32, &[bits]);
         self.memo.float.insert(word, float);
         float
     }
