@@ -265,7 +265,7 @@ fn misspellings_get_a_suggestion() {
         ("whilelop", "whileloop"),
         ("brek", "break"),
         ("smaple_resource(0)_sampler(0) r0, r1", "sample"),
-        ("set_relop(gte) r0, r1, r2", "ge"),
+        ("set_relop(gte) r0, r1, r2", "gt"),
         ("mov r0, vAbsTif.x", "vAbsTid"),
     ] {
         let note = refused(text).note.unwrap_or_default();
