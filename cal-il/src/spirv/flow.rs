@@ -276,6 +276,8 @@ impl Emitter<'_> {
         if let Some(truth) = self.memo.truths.get(&value) {
             return if cond.nonzero { truth } else { self.negate(truth) };
         }
+        // Where it is 0, drivers know it.
+        self.solid.remove(&value);
         let op = if cond.nonzero { Op::INotEqual } else { Op::IEqual };
         self.w.op(op, self.t.bool, &[value, zero])
     }

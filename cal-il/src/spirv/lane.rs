@@ -624,6 +624,9 @@ impl Algebra for Emitter<'_> {
         if let (Some(truth), Some(0)) = (self.memo.truths.get(&a), self.w.bits.get(&b)) {
             return self.negate(truth);
         }
+        // Where this decides a branch, drivers know the value there.
+        self.solid.remove(&a);
+        self.solid.remove(&b);
         self.truth_op(Op::IEqual, &[a, b])
     }
 

@@ -740,7 +740,7 @@ impl Emitter<'_> {
     fn resource_info(&mut self, resource: &Id, uint: bool, dst: &Dst4) {
         let surface = self.surface(resource);
         let (zero, one) = (self.word(0), self.word(1));
-        let bound = self.w.op(Op::INotEqual, self.t.bool, &[surface.words, zero]);
+        let bound = self.w.op(Op::INotEqual, self.t.bool, &[surface.width, zero]);
         let words = [surface.width, surface.height, one, one].map(|n| {
             let n = self.select(bound, n, zero);
             if uint { n } else { self.itof_raw(n) }
@@ -770,7 +770,7 @@ impl Emitter<'_> {
         let two = self.word(2);
         let bytes = self.shl(surface.words, two);
         let words = if typed {
-            let bound = self.w.op(Op::INotEqual, self.t.bool, &[surface.words, zero]);
+            let bound = self.w.op(Op::INotEqual, self.t.bool, &[surface.width, zero]);
             let elements = self.imul(surface.width, surface.height);
             [self.select(bound, elements, zero), zero, zero, zero]
         } else if stride != 0 {

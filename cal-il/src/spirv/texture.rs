@@ -558,7 +558,7 @@ impl Emitter<'_> {
             return words;
         }
         let zero = self.word(0);
-        let bound = self.w.op(Op::INotEqual, self.t.bool, &[surface.words, zero]);
+        let bound = self.w.op(Op::INotEqual, self.t.bool, &[surface.width, zero]);
         words.map(|word| self.select(bound, word, zero))
     }
 
@@ -660,7 +660,7 @@ impl Emitter<'_> {
         let element = if surface.bound {
             element
         } else {
-            let bound = self.w.op(Op::INotEqual, self.t.bool, &[surface.words, zero]);
+            let bound = self.w.op(Op::INotEqual, self.t.bool, &[surface.width, zero]);
             self.select(bound, element, zero)
         };
         let words = self.load_texel(surface, element);
