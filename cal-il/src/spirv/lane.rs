@@ -993,7 +993,7 @@ impl Algebra for Emitter<'_> {
 }
 
 impl Emitter<'_> {
-    /// The divisor, or anything but 0 for 0: drivers make anything of code with a quotient by 0, wanted or not.
+    /// The divisor, or 1 for 0: SPIR-V leaves quotients by 0 undefined.
     fn divisor(&mut self, b: Word) -> Word {
         let (zero, one) = (self.word(0), self.word(1));
         match self.w.bits.get(&b) {
