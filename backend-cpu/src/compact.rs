@@ -1,18 +1,20 @@
 //! Lets temporaries share rows, so that the rows a wave works on stay in the first-level cache.
 //!
-//! Lowering gives every value its own register. A register that is written first and mentioned only within one run
-//! of operations is a temporary: after its last use its row serves the next one. Lanes may leave a run, by a break
-//! or a return, but none may join it: whoever reads a temporary has written it.
+//! Where a register is written first in every run of operations that mentions it, it is a temporary in each of them: after
+//! the last use its row serves the next one. Lanes may leave a run, by a break or a return, but none may join it:
+//! whoever reads a temporary has written it.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::op::{Code, Op, RowId};
 
 /// Mentions of a register.
-#[derive(Clone, Copy)]
 struct Mentions {
+    /// The last run that mentions it.
     run: usize,
-    last: usize,
+    /// The last position of each run that mentions it.
+    last: Vec<usize>,
+    /// All of these runs write it first.
     local: bool,
 }
 
@@ -27,10 +29,14 @@ pub fn compact(code: &mut Code) -> HashSet<RowId> {
     let mut run = 0;
     let mut position = 0;
     let mut mention = |row: RowId, run: usize, position: usize, written: bool| {
-        let new = Mentions { run, last: position, local: written };
-        let seen = mentions.entry(row).or_insert(new);
-        seen.local &= seen.run == run;
-        seen.last = position;
+        let seen = mentions.entry(row).or_insert(Mentions { run, last: Vec::new(), local: true });
+        match seen.last.last_mut() {
+            Some(last) if seen.run == run => *last = position,
+            _ => {
+                (seen.run, seen.local) = (run, seen.local && written);
+                seen.last.push(position);
+            }
+        }
     };
     for op in &code.ops {
         match op {
@@ -90,10 +96,10 @@ impl Pool<'_> {
         *self.taken.entry(register).or_insert_with(|| self.free.pop().unwrap_or(register))
     }
 
-    /// Frees the rows of those registers that are not mentioned after `position`.
+    /// Frees the rows of those registers that their run does not mention after `position`.
     fn end(&mut self, registers: &[RowId], position: usize) {
         for register in registers {
-            if self.mentions.get(register).is_some_and(|seen| seen.last == position) {
+            if self.mentions.get(register).is_some_and(|seen| seen.last.binary_search(&position).is_ok()) {
                 self.free.extend(self.taken.remove(register));
             }
         }

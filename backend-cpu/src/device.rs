@@ -1,21 +1,18 @@
 //! The CPU as a CAL device: what it reports, memory, kernels, queues.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use cal_hal::{
     Adapter, Attributes, Backend, Device, DeviceOptions, Kernel, KernelResources, Memory, MemoryRequest,
-    MemoryStatus, Program, Queue, Result,
+    MemoryStatus, Program, Queue, Recent, Result,
 };
 
 use cal_il::ir::compact::compact;
 use cal_il::ir::uniformity::Uniformity;
 use cal_il::lower::{Names, lower_named};
-
-use parking_lot::Mutex;
 
 use crate::context::Counters;
 use crate::isa_choice::{self, Isa};
@@ -123,7 +120,7 @@ impl Adapter for CpuAdapter {
             limit: self.limit(),
             watchdog: options.watchdog,
             findings: options.checks.then(|| self.findings.clone()),
-            loaded: Mutex::default(),
+            loaded: Recent::default(),
         }))
     }
 
@@ -148,29 +145,8 @@ pub struct CpuDevice {
     watchdog: Option<Duration>,
     /// Where misuse by kernels is reported, if it is looked for.
     findings: Option<Arc<Findings>>,
-    /// Programs that were loaded last, so that loading one again is quick.
-    loaded: Mutex<VecDeque<(Weak<Program>, CpuKernel)>>,
-}
-
-/// Programs that are remembered.
-const REMEMBERED: usize = 8;
-
-impl CpuDevice {
-    /// The kernel of a program that was loaded before and still lives.
-    fn known(&self, program: &Arc<Program>) -> Option<CpuKernel> {
-        let mut loaded = self.loaded.lock();
-        loaded.retain(|(known, _)| known.strong_count() > 0);
-        let same = |known: &&(Weak<Program>, CpuKernel)| known.0.as_ptr() == Arc::as_ptr(program);
-        loaded.iter().find(same).map(|(_, kernel)| kernel.clone())
-    }
-
-    fn remember(&self, program: &Arc<Program>, kernel: &CpuKernel) {
-        let mut loaded = self.loaded.lock();
-        if loaded.len() == REMEMBERED {
-            loaded.pop_front();
-        }
-        loaded.push_back((Arc::downgrade(program), kernel.clone()));
-    }
+    /// What was loaded last.
+    loaded: Recent<CpuKernel>,
 }
 
 impl Device for CpuDevice {
@@ -209,7 +185,7 @@ impl Device for CpuDevice {
 
     fn load_with_text(&self, program: Arc<Program>, text: &[u8]) -> Result<Arc<dyn Kernel>> {
         let checked = self.findings.is_some();
-        if let (Some(kernel), false) = (self.known(&program), checked) {
+        if let (Some(kernel), false) = (self.loaded.get(&program), checked) {
             return Ok(Arc::new(kernel));
         }
         let mut packed = Program::clone(&program);
@@ -235,7 +211,7 @@ impl Device for CpuDevice {
             stack: 0,
         };
         let kernel = CpuKernel { code, isa: self.isa, resources };
-        self.remember(&program, &kernel);
+        self.loaded.put(&program, kernel.clone());
         Ok(Arc::new(kernel))
     }
 }

@@ -5,7 +5,6 @@
 
 mod harness;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::mem::transmute;
@@ -46,40 +45,10 @@ impl Site {
     }
 }
 
-/// Blocks aligned to pages, as only resources and GDS are.
-static PAGES: Site = Site::new("pages");
+/// Memory of resources and of GDS, and memory for compiled code.
 static MAPPINGS: Site = Site::new("mappings");
 static CODE: Site = Site::new("executable mappings");
 static THREADS: Site = Site::new("threads");
-
-struct Failing;
-
-// SAFETY: what is not refused is passed on to the system's allocator.
-unsafe impl GlobalAlloc for Failing {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those that are asked for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if layout.align() >= 4096 && PAGES.asked() {
-            return std::ptr::null_mut();
-        }
-        // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        if layout.align() >= 4096 {
-            PAGES.live.fetch_sub(1, SeqCst);
-        }
-        // SAFETY: as above.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Failing = Failing;
 
 thread_local! {
     /// The standard library maps a signal stack first of all in each thread, and gives up if it gets none.
@@ -217,7 +186,7 @@ fn scenario(armed: impl FnOnce()) -> Result<()> {
 
 #[test]
 fn what_the_system_refuses_is_told_or_done_without() {
-    let sites = [&PAGES, &MAPPINGS, &CODE, &THREADS];
+    let sites = [&MAPPINGS, &CODE, &THREADS];
     let live = || sites.map(|site| site.live.load(SeqCst));
     // Thread stacks and the like come and go with the C library; only our own count. Threads are joined.
     assert_eq!(scenario(|| ()), Ok(()));
@@ -234,7 +203,7 @@ fn what_the_system_refuses_is_told_or_done_without() {
             let fired = site.calls.load(SeqCst) >= call;
             site.refuse(0);
             let now = live();
-            assert_eq!((now[0], now[1]), (before[0], before[1]), "{} {call}: not given back", site.name);
+            assert_eq!(now[0], before[0], "{} {call}: not given back", site.name);
             if !fired {
                 assert_eq!(outcome, Ok(()));
                 println!("{}: {} calls refused, {told} led to an error", site.name, call - 1);
@@ -249,6 +218,6 @@ fn what_the_system_refuses_is_told_or_done_without() {
                 Err(other) => panic!("{} {call}: {other}", site.name),
             }
         }
-        assert_eq!(told > 0, std::ptr::eq(site, &PAGES), "only memory of resources is indispensable");
+        assert_eq!(told > 0, std::ptr::eq(site, &MAPPINGS), "only memory of resources is indispensable");
     }
 }

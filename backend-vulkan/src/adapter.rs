@@ -26,6 +26,9 @@ pub(crate) struct Facts {
     pub device_id: u32,
     pub queue_family: u32,
     pub queue_count: u32,
+    /// The family of queues for copies only, and how many there are; 0 if the device has none.
+    pub copy_family: u32,
+    pub copy_count: u32,
     pub max_allocation: u64,
     pub max_buffer: u64,
     pub float64: bool,
@@ -102,6 +105,13 @@ impl Facts {
             .position(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS))
             .or_else(|| families.iter().position(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE)))
             .ok_or("no compute queue")?;
+        let apart = |f: &&vk::QueueFamilyProperties| {
+            // Queues of videos copy, too, and can more than the two.
+            let others =
+                vk::QueueFlags::TRANSFER | vk::QueueFlags::SPARSE_BINDING | vk::QueueFlags::PROTECTED;
+            f.queue_flags.contains(vk::QueueFlags::TRANSFER) && (f.queue_flags & !others).is_empty()
+        };
+        let copies = families.iter().enumerate().find(|(_, f)| apart(f));
         let kind = core.device_type;
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
         let (multiprocessors, shader_engines) = if sm {
@@ -127,6 +137,8 @@ impl Facts {
             device_id: core.device_id,
             queue_family: queue_family as u32,
             queue_count: families[queue_family].queue_count,
+            copy_family: copies.map_or(0, |(family, _)| family as u32),
+            copy_count: copies.map_or(0, |(_, f)| f.queue_count),
             max_allocation: p11.max_memory_allocation_size,
             max_buffer: if p13.max_buffer_size == 0 {
                 p11.max_memory_allocation_size

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use ash::{ext, vk};
 use cal_hal::{
-    Device, DeviceOptions, Error, FloatMode, Heap, Kernel, Memory, MemoryRequest, Program, Queue, Result,
+    Device, DeviceOptions, Error, FloatMode, Heap, Kernel, Memory, MemoryRequest, Program, Queue, Recent,
+    Result,
 };
 use cal_il::spirv::{Mode, Target};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
@@ -25,8 +26,15 @@ use crate::{exit, probe, table};
 /// Blocks in which the allocator takes memory; larger requests get their own.
 const BLOCK_BYTES: u64 = 32 << 20;
 
-/// Queues of the device's family that are used in turn.
+/// Queues of a family that are used in turn.
 const QUEUES: usize = 4;
+
+/// A queue of the device.
+pub(crate) struct DeviceQueue {
+    pub family: u32,
+    /// One thread at a time may use it.
+    pub raw: Mutex<vk::Queue>,
+}
 
 /// The logical device, destroyed with the last object that uses it.
 pub(crate) struct Gpu {
@@ -36,7 +44,11 @@ pub(crate) struct Gpu {
     pub target: Target,
     pub watchdog: Option<Duration>,
     pub import: Option<ext::external_memory_host::Device>,
-    pub queues: Vec<Mutex<vk::Queue>>,
+    /// First those for kernels, then those for copies.
+    pub queues: Vec<DeviceQueue>,
+    kernel_queues: usize,
+    /// Of all queues.
+    pub families: Vec<u32>,
     pub set_layout: vk::DescriptorSetLayout,
     pub pipeline_layout: vk::PipelineLayout,
     pub cache: PipelineCache,
@@ -55,10 +67,17 @@ impl Gpu {
         let facts = adapter.facts().clone();
         let instance = &adapter.instance.raw;
         let priorities = [1.0; QUEUES];
-        let count = (facts.queue_count as usize).clamp(1, QUEUES);
-        let queue_info = [vk::DeviceQueueCreateInfo::default()
-            .queue_family_index(facts.queue_family)
-            .queue_priorities(&priorities[..count])];
+        let kernel_queues = (facts.queue_count as usize).clamp(1, QUEUES);
+        let mut families = vec![(facts.queue_family, kernel_queues)];
+        if facts.copy_count > 0 {
+            families.push((facts.copy_family, (facts.copy_count as usize).min(QUEUES)));
+        }
+        let of_family = |(family, count): &(u32, usize)| {
+            vk::DeviceQueueCreateInfo::default()
+                .queue_family_index(*family)
+                .queue_priorities(&priorities[..*count])
+        };
+        let queue_info: Vec<_> = families.iter().map(of_family).collect();
         let features = vk::PhysicalDeviceFeatures {
             shader_float64: facts.float64.into(),
             shader_int64: facts.int64.into(),
@@ -108,16 +127,21 @@ impl Gpu {
             FloatMode::Native | FloatMode::Default => Mode::Native,
         };
         let cache = PipelineCache::open(&raw, adapter.options.cache.as_deref(), &facts);
-        let queues = (0..count as u32)
+        let queue = |family, index| DeviceQueue {
+            family,
             // SAFETY: the queues were asked for above.
-            .map(|index| Mutex::new(unsafe { raw.get_device_queue(facts.queue_family, index) }))
-            .collect();
+            raw: Mutex::new(unsafe { raw.get_device_queue(family, index) }),
+        };
+        let all = families.iter().flat_map(|(family, count)| (0..*count as u32).map(|k| (*family, k)));
+        let queues = all.map(|(family, index)| queue(family, index)).collect();
         let import = facts.import_alignment.map(|_| ext::external_memory_host::Device::new(instance, &raw));
         Ok(Self {
             target: target(&facts, mode),
             watchdog: options.watchdog,
             import,
             queues,
+            kernel_queues,
+            families: families.iter().map(|(family, _)| *family).collect(),
             set_layout,
             pipeline_layout,
             cache,
@@ -238,6 +262,7 @@ fn target(facts: &Facts, mode: Mode) -> Target {
         fused64: false,
         divides64: false,
         roots64: false,
+        saturates: false,
         max_group: facts.limits.max_compute_work_group_invocations,
         max_group_size: facts.limits.max_compute_work_group_size,
         max_shared: facts.limits.max_compute_shared_memory_size,
@@ -250,6 +275,8 @@ pub(crate) struct VulkanDevice {
     pub gpu: Arc<Gpu>,
     /// Append counters; they last as long as the device.
     counters: Arc<Block>,
+    /// What was loaded last.
+    loaded: Recent<Arc<VulkanKernel>>,
 }
 
 impl VulkanDevice {
@@ -262,8 +289,8 @@ impl VulkanDevice {
         if target == first.gpu.target {
             return Ok(Arc::new(first));
         }
-        let Self { gpu, counters } = first;
-        drop(counters);
+        let Self { gpu, counters, loaded } = first;
+        drop((counters, loaded));
         match Arc::try_unwrap(gpu) {
             Ok(mut gpu) => {
                 gpu.target = target;
@@ -276,7 +303,7 @@ impl VulkanDevice {
     fn with(gpu: Gpu) -> Result<Self> {
         let gpu = Arc::new(gpu);
         let counters = Arc::new(Block::allocate(&gpu, 4096, Heap::Local)?);
-        Ok(Self { gpu, counters })
+        Ok(Self { gpu, counters, loaded: Recent::default() })
     }
 
     fn with_counter<T>(&self, index: u32, use_it: impl FnOnce(&mut u32) -> T) -> Result<T> {
@@ -312,9 +339,14 @@ impl Device for VulkanDevice {
     fn create_queue(&self) -> Result<Arc<dyn Queue>> {
         let _call = exit::enter()?;
         self.gpu.check()?;
-        let turn = self.gpu.next_queue.fetch_add(1, Relaxed) as usize;
-        let index = turn % self.gpu.queues.len();
-        let queue = Arc::new(VulkanQueue::new(&self.gpu, index, self.counters.clone())?);
+        let gpu = &self.gpu;
+        let turn = gpu.next_queue.fetch_add(1, Relaxed) as usize;
+        let (kernels, copies) = (gpu.kernel_queues, gpu.queues.len() - gpu.kernel_queues);
+        let copies = match copies {
+            0 => gpu.options.copies_apart.then_some((turn + 1) % kernels),
+            _ => Some(kernels + turn % copies),
+        };
+        let queue = Arc::new(VulkanQueue::new(gpu, turn % kernels, copies, self.counters.clone())?);
         exit::watch(&queue);
         Ok(queue)
     }
@@ -330,8 +362,12 @@ impl Device for VulkanDevice {
     fn load(&self, program: Arc<Program>) -> Result<Arc<dyn Kernel>> {
         let _call = exit::enter()?;
         self.gpu.check()?;
-        let kernel = VulkanKernel::load(&self.gpu, program, &self.gpu.target)?;
+        if let Some(kernel) = self.loaded.get(&program) {
+            return Ok(kernel);
+        }
+        let kernel = Arc::new(VulkanKernel::load(&self.gpu, program.clone(), &self.gpu.target)?);
         self.gpu.steps.loaded.get_or_init(exit::register);
-        Ok(Arc::new(kernel))
+        self.loaded.put(&program, kernel.clone());
+        Ok(kernel)
     }
 }

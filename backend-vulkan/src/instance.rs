@@ -24,6 +24,9 @@ pub struct Options {
     pub software: bool,
     /// Build no pipeline before a launch needs it: for programs that run each kernel once.
     pub on_demand: bool,
+    /// Give all copies a timeline of their own, on a device without queues for copies, too, where that gains nothing: for
+    /// tests of what waits for what.
+    pub copies_apart: bool,
     /// Folder of the pipeline caches (`CAL_CACHE`); none = not kept.
     pub cache: Option<PathBuf>,
     /// Folder that receives the SPIR-V of every loaded kernel (`CAL_DUMP`).

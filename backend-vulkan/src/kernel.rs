@@ -49,8 +49,12 @@ impl VulkanKernel {
             seen: Mutex::new(HashSet::new()),
             program,
         };
-        let most =
-            Assume { formats: Formats::FourWords, default_samplers: true, surfaces: Surfaces::UNKNOWN };
+        let most = Assume {
+            formats: Formats::FourWords,
+            default_samplers: true,
+            surfaces: Surfaces::UNKNOWN,
+            padded: true,
+        };
         let module = kernel.emit(most)?;
         kernel.group = module.group;
         kernel.shared = module.shared;
@@ -64,10 +68,7 @@ impl VulkanKernel {
         };
         kernel.build(most, size, &module)?;
         if uses_formats {
-            kernel.pipeline(
-                Assume { formats: Formats::Words, default_samplers: true, surfaces: Surfaces::UNKNOWN },
-                size,
-            )?;
+            kernel.pipeline(Assume { formats: Formats::Words, ..most }, size)?;
         }
         Ok(kernel)
     }

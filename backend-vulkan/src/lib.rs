@@ -1,10 +1,11 @@
 //! Runs CAL programs on Vulkan devices.
 //!
-//! In: [`cal_hal`] calls. Out: SPIR-V from [`cal_il`] in compute pipelines, one timeline per queue.
+//! In: [`cal_hal`] calls. Out: SPIR-V from [`cal_il`] in compute pipelines, one timeline per queue, and one for its copies where the device has queues for them.
 //!
 //! * [`instance`](self) — loader, instance, validation messages, list of adapters
 //! * `adapter` — what a physical device can do, as facts for the emitter and as CAL attributes
-//! * `device`, `memory`, `kernel`, `queue` — the objects of the contract
+//! * `device`, `memory`, `kernel`, `queue` — the objects of the contract; `order` — what of a queue waits for what;
+//!   `timeline` — what it waits with
 //! * `table` — the bindings of a launch as its kernel reads them; `cache` — pipelines on disk; `probe` — what
 //!   drivers do not report; `exit` — the end of the process
 //!
@@ -20,8 +21,10 @@ mod instance;
 mod kernel;
 mod memory;
 mod once;
+mod order;
 mod probe;
 mod queue;
 mod table;
+mod timeline;
 
 pub use instance::{Options, Vulkan};

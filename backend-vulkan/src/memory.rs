@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 
 use crate::device::Gpu;
 use crate::once::run_once;
+use crate::order::Span;
 
 /// What all buffers are used for.
 const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
@@ -31,6 +32,9 @@ const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 
 type Flags = vk::MemoryPropertyFlags;
 
+/// Zeros stand behind every block: this many bytes from the next multiple of it on. Loads outside end there.
+pub(crate) const PADDING: u64 = 16;
+
 /// A buffer with its memory.
 pub(crate) struct Block {
     gpu: Arc<Gpu>,
@@ -39,6 +43,8 @@ pub(crate) struct Block {
     pub bytes: u64,
     allocation: Mutex<Option<Allocation>>,
     heap: usize,
+    /// Memory of the device rather than of the host.
+    local: bool,
     mapped: Option<*mut u8>,
     /// Host copy while mapped, if the block is not mapped itself.
     staging: Mutex<Option<Arc<Block>>>,
@@ -55,6 +61,10 @@ fn buffer(gpu: &Gpu, bytes: u64, external: bool) -> Result<vk::Buffer> {
     let mut host = vk::ExternalMemoryBufferCreateInfo::default()
         .handle_types(vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT);
     let mut info = vk::BufferCreateInfo::default().size(bytes).usage(USAGE);
+    if gpu.families.len() > 1 {
+        // Kernels and copies use it, one after the other or both to read.
+        info = info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(&gpu.families);
+    }
     if external {
         info = info.push_next(&mut host);
     }
@@ -94,19 +104,34 @@ fn wishes(heap: Heap) -> Vec<(Flags, Flags)> {
 impl Block {
     /// A block of zeros.
     pub fn allocate(gpu: &Arc<Gpu>, bytes: u64, heap: Heap) -> Result<Self> {
+        Self::of_kind(gpu, bytes, heap, &wishes(heap))
+    }
+
+    /// A block that the host writes and kernels read: the device's own memory where the host sees it, so that no kernel
+    /// begins by waiting for the bus.
+    pub fn for_tables(gpu: &Arc<Gpu>, bytes: u64) -> Result<Self> {
+        let visible = Flags::DEVICE_LOCAL | Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
+        let mut kinds = vec![(visible, Flags::empty())];
+        kinds.extend(wishes(Heap::Remote));
+        Self::of_kind(gpu, bytes, Heap::Remote, &kinds)
+    }
+
+    /// A block of the first of several kinds of memory that can be had.
+    fn of_kind(gpu: &Arc<Gpu>, bytes: u64, heap: Heap, kinds: &[(Flags, Flags)]) -> Result<Self> {
         let facts = &gpu.facts;
         let bytes = bytes.max(16);
         let limit = facts.max_allocation.min(facts.max_buffer);
-        if bytes > limit {
+        let size = bytes.next_multiple_of(PADDING).saturating_add(PADDING);
+        if size > limit {
             return Err(Error::OutOfMemory(format!(
                 "{bytes} bytes asked for; {} allows {limit} in one piece",
                 facts.name
             )));
         }
-        let buffer = buffer(gpu, bytes, false)?;
+        let buffer = buffer(gpu, size, false)?;
         // SAFETY: the buffer was just made.
         let requirements = unsafe { gpu.raw.get_buffer_memory_requirements(buffer) };
-        let result = Self::memory(gpu, buffer, requirements, heap);
+        let result = Self::memory(gpu, buffer, requirements, kinds);
         let remote = heap != Heap::Local;
         let (allocation, heap) = match result {
             Ok(found) => found,
@@ -127,12 +152,13 @@ impl Block {
             bytes,
             allocation: Mutex::new(Some(allocation)),
             heap,
+            local,
             mapped: mapped.filter(|_| cached || !local || remote),
             staging: Mutex::new(None),
         };
         match block.mapped {
-            // SAFETY: the mapping covers the block's bytes and nobody else knows the block yet.
-            Some(pointer) => unsafe { ptr::write_bytes(pointer, 0, bytes as usize) },
+            // SAFETY: the mapping covers the buffer and nobody else knows the block yet.
+            Some(pointer) => unsafe { ptr::write_bytes(pointer, 0, size as usize) },
             None => run_once(gpu, |raw, commands| {
                 // SAFETY: recording into a command buffer that is run before the block is given away.
                 unsafe { raw.cmd_fill_buffer(commands, buffer, 0, vk::WHOLE_SIZE, 0) };
@@ -145,13 +171,13 @@ impl Block {
         gpu: &Gpu,
         buffer: vk::Buffer,
         requirements: vk::MemoryRequirements,
-        heap: Heap,
+        kinds: &[(Flags, Flags)],
     ) -> Result<(Allocation, usize)> {
         let facts = &gpu.facts;
         let types = facts.memory.memory_types_as_slice();
         let size = requirements.size;
         let mut refusal = format!("{}: no memory of this kind", facts.name);
-        for (wanted, unwanted) in wishes(heap) {
+        for (wanted, unwanted) in kinds.iter().copied() {
             let fits = |k: usize, t: &vk::MemoryType| {
                 requirements.memory_type_bits & (1 << k) != 0
                     && t.property_flags.contains(wanted)
@@ -194,6 +220,11 @@ impl Block {
             return Ok((allocation, heap));
         }
         Err(Error::OutOfMemory(refusal))
+    }
+
+    /// Where the block lies, as commands see it.
+    pub fn span(&self) -> Span {
+        Span { start: self.address, end: self.address + self.bytes }
     }
 
     /// Host address, if the block is always mapped.
@@ -454,12 +485,27 @@ pub(crate) struct Place {
     pub offset: u64,
     pub address: u64,
     pub bytes: u64,
+    /// Memory of the device rather than of the host.
+    pub local: bool,
+    pub span: Span,
+    /// Zeros follow ([`PADDING`]).
+    pub padded: bool,
 }
 
 /// Finds our own type behind a memory of the contract.
 pub(crate) fn place(memory: &dyn Memory) -> Result<Place> {
+    let of_block = |block: &Block, bytes, span| Place {
+        buffer: block.buffer,
+        offset: 0,
+        address: block.address,
+        bytes,
+        local: block.local,
+        span,
+        padded: true,
+    };
+    let of_host = |host: *mut u8, bytes: u64| Span { start: host as u64, end: host as u64 + bytes };
     if let Some(block) = memory.as_any().downcast_ref::<Block>() {
-        return Ok(Place { buffer: block.buffer, offset: 0, address: block.address, bytes: block.bytes });
+        return Ok(of_block(block, block.bytes, block.span()));
     }
     match memory.as_any().downcast_ref::<Imported>() {
         Some(Imported::Direct(direct)) => Ok(Place {
@@ -467,13 +513,13 @@ pub(crate) fn place(memory: &dyn Memory) -> Result<Place> {
             offset: direct.offset,
             address: direct.address,
             bytes: direct.bytes,
+            local: false,
+            span: of_host(direct.host, direct.bytes),
+            padded: false,
         }),
-        Some(Imported::Shadow(shadow)) => Ok(Place {
-            buffer: shadow.block.buffer,
-            offset: 0,
-            address: shadow.block.address,
-            bytes: shadow.bytes,
-        }),
+        Some(Imported::Shadow(shadow)) => {
+            Ok(of_block(&shadow.block, shadow.bytes, of_host(shadow.host, shadow.bytes)))
+        }
         None => Err(Error::Failed("memory of another backend is bound".into())),
     }
 }

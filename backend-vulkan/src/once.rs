@@ -38,7 +38,7 @@ pub(crate) fn run_once(gpu: &Gpu, record: impl FnOnce(&ash::Device, vk::CommandB
             barrier(raw, commands[0], vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST);
             raw.end_command_buffer(commands[0])?;
             let submit = [vk::SubmitInfo::default().command_buffers(&commands)];
-            raw.queue_submit(*gpu.queues[0].lock(), &submit, fence)?;
+            raw.queue_submit(*gpu.queues[0].raw.lock(), &submit, fence)?;
             loop {
                 match raw.wait_for_fences(&[fence], true, SLICE) {
                     Err(vk::Result::TIMEOUT) if !gpu.hung() => {}
@@ -46,7 +46,7 @@ pub(crate) fn run_once(gpu: &Gpu, record: impl FnOnce(&ash::Device, vk::CommandB
                         return told;
                     }
                     // The wait failed, the work did not; what it uses must not go before it.
-                    Err(_) => return raw.queue_wait_idle(*gpu.queues[0].lock()),
+                    Err(_) => return raw.queue_wait_idle(*gpu.queues[0].raw.lock()),
                 }
             }
         })();

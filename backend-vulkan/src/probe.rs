@@ -26,6 +26,22 @@ end
 /// The bits that gradual underflow gives.
 const GRADUAL: [u32; 4] = [0x0040_0000, 2, 0x0040_0000, u32::MAX];
 
+/// Conversions to integers. cb0[0] = -1, 2^40, NaN, 2.75.
+const CONVERT: &str = "il_cs_2_0
+dcl_num_thread_per_group 1
+dcl_cb cb0[1]
+dcl_raw_uav_id(0)
+dcl_literal l0, 0, 16, 32, 48
+ftou r0, cb0[0]
+ftoi r1, cb0[0]
+uav_raw_store_id(0) mem.xyzw, l0.x, r0
+uav_raw_store_id(0) mem.xyzw, l0.y, r1
+end
+";
+
+/// Saturated, NaN as 0.
+const SATURATED: [u32; 8] = [0, u32::MAX, 0, 2, u32::MAX, i32::MAX as u32, 0, 2];
+
 /// Double precision: fma of values whose product needs 106 bits, a denormal product, a denormal sum, a quotient and a
 /// root that estimates miss. cb0[0] = a, b; cb0[1] = c, smallest normal; cb0[2] = 0.5, 2^-1074.
 const DOUBLE: &str = "il_cs_2_0
@@ -52,6 +68,8 @@ pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
         let input = [0x0080_0000, 0x3F00_0000, 1, 0x00C0_0000];
         target.gradual32 = run(device, SINGLE, &input, 4)? == GRADUAL;
     }
+    let input = [-1.0f32, 1.0995116e12, f32::NAN, 2.75].map(f32::to_bits);
+    target.saturates = run(device, CONVERT, &input, 8)? == SATURATED;
     if target.float64 {
         let (a, b) = (1.0 + f64::EPSILON, 1.0 - f64::EPSILON / 2.0);
         let (c, normal, half, least) = (-1.0, f64::MIN_POSITIVE, 0.5, f64::from_bits(1));
@@ -73,13 +91,14 @@ pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
         (target.fused64, target.divides64, target.roots64) = (same(0), same(3), same(4));
     }
     log::debug!(
-        "{}: denormals {}, doubles {}, fused {}, quotients {}, roots {}",
+        "{}: denormals {}, doubles {}, fused {}, quotients {}, roots {}, saturation {}",
         device.gpu.facts.name,
         target.gradual32,
         target.exact64,
         target.fused64,
         target.divides64,
-        target.roots64
+        target.roots64,
+        target.saturates
     );
     Ok(target)
 }
@@ -94,6 +113,7 @@ fn run(device: &VulkanDevice, text: &str, input: &[u32], words: usize) -> Result
         fused64: true,
         divides64: true,
         roots64: true,
+        saturates: true,
         ..device.gpu.target.clone()
     };
     let kernel = Arc::new(device.load_native(Arc::new(program), &target)?);

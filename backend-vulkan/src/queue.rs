@@ -1,7 +1,8 @@
-//! Command queues: commands are recorded as they come, submitted in chunks, and counted on a timeline.
+//! Command queues: commands are recorded as they come, submitted in chunks, and counted on timelines.
 //!
-//! A ticket is a value of the queue's timeline semaphore. Commands that depend on each other through memory have a
-//! barrier between them; others may overlap. What a command uses is kept until its chunk is done.
+//! Kernels and copies have a timeline each where the device has a queue for copies; `order` says what waits for what.
+//! Without one, copies go among the kernels. Commands that depend on each other through memory have a barrier between them;
+//! others may overlap. What a command uses is kept until its chunk is done.
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
@@ -16,9 +17,11 @@ use parking_lot::Mutex;
 
 use crate::device::Gpu;
 use crate::kernel::VulkanKernel;
-use crate::memory::{Block, place, shadow};
+use crate::memory::{Block, Place, place, shadow};
 use crate::once::{barrier, barrier_between_kernels};
+use crate::order::{self, Barrier, Lane, Order, Uses};
 use crate::table::{self, Chunk};
+use crate::timeline::Timeline;
 
 /// Commands after which a chunk is submitted unasked.
 const CHUNK_COMMANDS: usize = 64;
@@ -30,6 +33,8 @@ const ERRORS: usize = 64;
 const SLICE: Duration = Duration::from_millis(100);
 /// How long a wait looks at the timeline again and again before it sleeps.
 const SPIN: Duration = Duration::from_micros(100);
+/// Bytes from which a copy leaves the queue of the kernels: to wait for each other takes queues some ten microseconds.
+const APART: u64 = 1 << 20;
 
 /// What a command keeps alive.
 enum Keep {
@@ -37,12 +42,9 @@ enum Keep {
     Copy { src: Arc<dyn Memory>, dst: Arc<dyn Memory>, _between: Option<Block> },
 }
 
-/// Commands that are recorded and not yet submitted, or submitted and not yet done.
+/// The commands of a chunk.
 struct Batch {
     commands: vk::CommandBuffer,
-    /// 0 before the first command.
-    first: Ticket,
-    last: Ticket,
     keeps: Vec<Keep>,
     chunks: Vec<Chunk>,
     started: Instant,
@@ -50,130 +52,99 @@ struct Batch {
 
 #[derive(Default)]
 struct State {
-    issued: Ticket,
-    recording: Option<Batch>,
-    running: VecDeque<Batch>,
-    free_commands: Vec<vk::CommandBuffer>,
+    order: Order<Batch>,
+    /// By lane.
+    free_commands: [Vec<vk::CommandBuffer>; 2],
     free_chunks: Vec<Chunk>,
-    /// Buffers read and written since the last barrier.
-    reads: Vec<vk::Buffer>,
-    writes: Vec<vk::Buffer>,
-    /// Whether there was anything but kernels since then.
-    transfers: bool,
     scratch: Option<Arc<Block>>,
     /// Tickets that failed, and why.
     errors: VecDeque<(RangeInclusive<Ticket>, Error)>,
     busy: Duration,
-    last_done: Option<Instant>,
+    /// When the last chunk of each lane was seen to be done.
+    last_done: [Option<Instant>; 2],
 }
 
 /// A queue of one context.
 pub(crate) struct VulkanQueue {
     gpu: Arc<Gpu>,
-    index: usize,
-    pool: vk::CommandPool,
-    timeline: vk::Semaphore,
+    kernels: Timeline,
+    copies: Option<Timeline>,
     counters: Arc<Block>,
     state: Mutex<State>,
-    /// Highest ticket whose chunk was cleaned up after.
+    /// Highest ticket whose chunk was cleaned up after, and those of all before.
     retired: AtomicU64,
 }
 
 impl VulkanQueue {
-    pub fn new(gpu: &Arc<Gpu>, index: usize, counters: Arc<Block>) -> Result<Self> {
-        let info = vk::CommandPoolCreateInfo::default()
-            .queue_family_index(gpu.facts.queue_family)
-            .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
-        // SAFETY: here and below, the device is alive and the structures live until the calls return.
-        let pool = unsafe { gpu.raw.create_command_pool(&info, None) }
-            .map_err(|error| gpu.error("command pool", error))?;
-        let mut kind = vk::SemaphoreTypeCreateInfo::default()
-            .semaphore_type(vk::SemaphoreType::TIMELINE)
-            .initial_value(0);
-        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-        // SAFETY: as above.
-        let timeline = match unsafe { gpu.raw.create_semaphore(&info, None) } {
-            Ok(timeline) => timeline,
-            Err(error) => {
-                // SAFETY: nothing uses the pool.
-                unsafe { gpu.raw.destroy_command_pool(pool, None) };
-                return Err(gpu.error("timeline", error));
-            }
-        };
+    /// A queue on the device's queues with these numbers; without one for copies they go among the kernels.
+    pub fn new(gpu: &Arc<Gpu>, kernels: usize, copies: Option<usize>, counters: Arc<Block>) -> Result<Self> {
         Ok(Self {
+            kernels: Timeline::new(gpu, kernels)?,
+            copies: copies.map(|copies| Timeline::new(gpu, copies)).transpose()?,
             gpu: gpu.clone(),
-            index,
-            pool,
-            timeline,
             counters,
             state: Mutex::default(),
             retired: AtomicU64::new(0),
         })
     }
 
+    /// The timeline of a lane; copies that have none are never in their lane.
+    fn timeline(&self, lane: Lane) -> &Timeline {
+        match lane {
+            Lane::Kernels => &self.kernels,
+            Lane::Copies => self.copies.as_ref().unwrap_or(&self.kernels),
+        }
+    }
+
     /// The chunk that is being recorded, begun if there is none.
-    fn recording<'a>(&self, state: &'a mut State) -> Result<&'a mut Batch> {
-        if state.recording.is_none() {
+    fn recording<'a>(&self, state: &'a mut State, lane: Lane) -> Result<&'a mut Batch> {
+        if state.order.open(lane).is_none() {
             let raw = &self.gpu.raw;
-            let commands = match state.free_commands.pop() {
+            let commands = match state.free_commands[lane as usize].pop() {
                 Some(commands) => commands,
-                None => {
-                    let info = vk::CommandBufferAllocateInfo::default()
-                        .command_pool(self.pool)
-                        .command_buffer_count(1);
-                    // SAFETY: the pool is used under the lock of the state only.
-                    unsafe { raw.allocate_command_buffers(&info) }
-                        .map_err(|error| self.gpu.error("command buffer", error))?[0]
-                }
+                None => self.timeline(lane).commands()?,
             };
             let begin =
                 vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
             // SAFETY: the command buffer is new, or its last submission is done.
             if let Err(error) = unsafe { raw.begin_command_buffer(commands, &begin) } {
-                state.free_commands.push(commands);
+                state.free_commands[lane as usize].push(commands);
                 return Err(self.gpu.error("command buffer", error));
             }
             // After all earlier chunks, and the copies of maps.
             barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
-            state.reads.clear();
-            state.writes.clear();
-            state.transfers = false;
-            state.recording = Some(Batch {
-                commands,
-                first: 0,
-                last: 0,
-                keeps: Vec::new(),
-                chunks: Vec::new(),
-                started: Instant::now(),
-            });
+            let batch = Batch { commands, keeps: Vec::new(), chunks: Vec::new(), started: Instant::now() };
+            state.order.begin(lane, batch);
         }
-        Ok(state.recording.as_mut().expect("begun above"))
+        Ok(state.order.open(lane).expect("begun above"))
+    }
+
+    /// Has a command wait for those of the other lane that it depends on. Comes before anything is recorded of it.
+    fn await_other(&self, state: &mut State, lane: Lane, uses: &Uses) -> Result<()> {
+        if self.copies.is_none() || state.order.after(lane, uses) == 0 {
+            return Ok(());
+        }
+        // What is done by now need not be waited for.
+        self.retire(state);
+        self.gpu.check()?;
+        let after = state.order.after(lane, uses);
+        if after > 0 {
+            if state.order.is_open(lane.other(), after) {
+                self.submit_recorded(state, lane.other())?;
+            }
+            self.submit_recorded(state, lane)?;
+            state.order.wait(lane, after);
+        }
+        Ok(())
     }
 
     /// Puts a barrier before a command that depends on one since the last barrier.
-    fn order(
-        &self,
-        state: &mut State,
-        commands: vk::CommandBuffer,
-        reads: &[vk::Buffer],
-        writes: &[vk::Buffer],
-        transfer: bool,
-    ) {
-        let met = |list: &[vk::Buffer], of: &[vk::Buffer]| list.iter().any(|buffer| of.contains(buffer));
-        let depends = met(reads, &state.writes) || met(writes, &state.writes) || met(writes, &state.reads);
-        if depends {
-            if transfer || state.transfers {
-                barrier(&self.gpu.raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
-            } else {
-                barrier_between_kernels(&self.gpu.raw, commands);
-            }
-            state.reads.clear();
-            state.writes.clear();
-            state.transfers = false;
+    fn order(&self, state: &mut State, lane: Lane, commands: vk::CommandBuffer, uses: &Uses, transfer: bool) {
+        match state.order.record(lane, uses, transfer, self.copies.is_some()) {
+            Barrier::None => {}
+            Barrier::Kernels => barrier_between_kernels(&self.gpu.raw, commands),
+            Barrier::All => barrier(&self.gpu.raw, commands, vk::PipelineStageFlags::ALL_COMMANDS),
         }
-        state.transfers |= transfer;
-        state.reads.extend_from_slice(reads);
-        state.writes.extend_from_slice(writes);
     }
 
     /// Memory for GDS and shared registers.
@@ -218,14 +189,16 @@ impl VulkanQueue {
             formats: table.formats,
             default_samplers: table.default_samplers,
             surfaces: table.surfaces,
+            padded: table.padded,
         };
         let pipeline = own.pipeline_for(assume, size)?;
 
         // What may fail comes first: recorded commands run, whether the launch was accepted or not.
+        self.await_other(state, Lane::Kernels, &table.uses)?;
         let (set, offset) = self.put(state, &table)?;
-        let commands = self.recording(state)?.commands;
+        let commands = self.recording(state, Lane::Kernels)?.commands;
         // Scratch memory is filled first.
-        self.order(state, commands, &table.reads, &table.writes, scratch.is_some());
+        self.order(state, Lane::Kernels, commands, &table.uses, scratch.is_some());
         let raw = &self.gpu.raw;
         if let Some(scratch) = &scratch {
             // SAFETY: recording; the block is kept with the command.
@@ -253,14 +226,14 @@ impl VulkanQueue {
         }
         each_shadow(&bindings, |shadow, _| shadow.enter());
         let keep = Keep::Kernel { _kernel: kernel, bindings, scratch };
-        self.recording(state)?.keeps.push(keep);
+        self.recording(state, Lane::Kernels)?.keeps.push(keep);
         Ok(())
     }
 
     /// Writes a table into a chunk of the recording.
     fn put(&self, state: &mut State, table: &table::Table) -> Result<(vk::DescriptorSet, u32)> {
         loop {
-            let batch = self.recording(state)?;
+            let batch = self.recording(state, Lane::Kernels)?;
             if let Some(chunk) = batch.chunks.last_mut() {
                 if let Some(offset) = chunk.push(table) {
                     return Ok((chunk.set, offset));
@@ -273,11 +246,18 @@ impl VulkanQueue {
                 Some(chunk) => chunk,
                 None => Chunk::new(&self.gpu)?,
             };
-            self.recording(state)?.chunks.push(chunk);
+            self.recording(state, Lane::Kernels)?.chunks.push(chunk);
         }
     }
 
-    fn copy(&self, state: &mut State, src: &Surface, dst: &Surface) -> Result<()> {
+    /// Where a copy runs. Queues for copies are for those between device and host: others are as quick as kernels.
+    fn lane_of_copy(&self, from: &Place, to: &Place, bytes: u64) -> Lane {
+        let apart = self.gpu.options.copies_apart || (bytes >= APART && from.local != to.local);
+        if apart && self.copies.is_some() { Lane::Copies } else { Lane::Kernels }
+    }
+
+    /// Records a copy; the lane that it is in.
+    fn copy(&self, state: &mut State, src: &Surface, dst: &Surface) -> Result<Lane> {
         let (from, to) = (place(&*src.memory)?, place(&*dst.memory)?);
         let element = u64::from(src.format.bytes());
         if src.bytes() > from.bytes || dst.bytes() > to.bytes {
@@ -298,14 +278,18 @@ impl VulkanQueue {
         };
         let (source, target) = ((from.offset, from_pitch), (to.offset, to_pitch));
         let raw = &self.gpu.raw;
+        let lane = self.lane_of_copy(&from, &to, row * height);
+        let uses = Uses { reads: vec![from.span], writes: vec![to.span] };
+        self.await_other(state, lane, &uses)?;
         let mut between = None;
         if row == 0 || height == 0 || (from.buffer == to.buffer && source == target) {
             // Nothing moves.
+            self.recording(state, lane)?;
         } else if from.buffer == to.buffer {
             // Regions of a Vulkan copy must not overlap: the source is read whole before anything is written.
             let block = Block::allocate(&self.gpu, row * height, Heap::Local)?;
-            let commands = self.recording(state)?.commands;
-            self.order(state, commands, &[from.buffer], &[to.buffer], true);
+            let commands = self.recording(state, lane)?.commands;
+            self.order(state, lane, commands, &uses, true);
             // SAFETY: recording; all memories are kept until the command is done and the regions are inside them.
             unsafe {
                 raw.cmd_copy_buffer(commands, from.buffer, block.buffer, &rows(source, (0, row)));
@@ -314,8 +298,8 @@ impl VulkanQueue {
             }
             between = Some(block);
         } else {
-            let commands = self.recording(state)?.commands;
-            self.order(state, commands, &[from.buffer], &[to.buffer], true);
+            let commands = self.recording(state, lane)?.commands;
+            self.order(state, lane, commands, &uses, true);
             // SAFETY: as above.
             unsafe { raw.cmd_copy_buffer(commands, from.buffer, to.buffer, &rows(source, target)) };
         }
@@ -325,120 +309,125 @@ impl VulkanQueue {
             }
         }
         let keep = Keep::Copy { src: src.memory.clone(), dst: dst.memory.clone(), _between: between };
-        self.recording(state)?.keeps.push(keep);
-        Ok(())
+        self.recording(state, lane)?.keeps.push(keep);
+        Ok(lane)
     }
 
-    /// Submits what is recorded.
-    fn submit_recorded(&self, state: &mut State) -> Result<()> {
+    /// Submits what is recorded in a lane.
+    fn submit_recorded(&self, state: &mut State, lane: Lane) -> Result<()> {
         if crate::exit::closing() {
             return Err(crate::exit::reason());
         }
-        // Without a command there is no ticket that the timeline could reach.
-        let Some(mut batch) = state.recording.take_if(|batch| batch.first > 0) else { return Ok(()) };
-        let raw = &self.gpu.raw;
-        batch.started = Instant::now();
+        let Some(mut chunk) = state.order.take_open(lane) else { return Ok(()) };
+        let commands = chunk.work.commands;
+        chunk.work.started = Instant::now();
         let result = self.gpu.check().and_then(|()| {
-            barrier(raw, batch.commands, vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST);
-            let (commands, semaphores, values) = ([batch.commands], [self.timeline], [batch.last]);
-            let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
-            let info = [vk::SubmitInfo::default()
-                .command_buffers(&commands)
-                .signal_semaphores(&semaphores)
-                .push_next(&mut timeline)];
-            // SAFETY: everything recorded is alive until the timeline says that it is done; the queue is locked.
-            unsafe {
-                raw.end_command_buffer(batch.commands).and_then(|()| {
-                    raw.queue_submit(*self.gpu.queues[self.index].lock(), &info, vk::Fence::null())
-                })
-            }
-            .map_err(|error| self.gpu.error("submission", error))
+            let next = vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST;
+            barrier(&self.gpu.raw, commands, next);
+            let after = (chunk.after > 0).then(|| (self.timeline(lane.other()), chunk.after));
+            self.timeline(lane).submit(commands, after, chunk.last)
         });
         match result {
             Ok(()) => {
                 self.gpu.steps.submitted.get_or_init(crate::exit::register);
-                state.running.push_back(batch);
+                state.order.run(lane, chunk);
                 Ok(())
             }
             Err(error) => {
                 // Tickets that were given out must be done some time: as failed.
                 let error = self.gpu.lose(error);
-                state.recording = Some(batch);
-                self.abandon(state, error.clone());
+                self.abandon(state, Some(chunk), error.clone());
                 Err(error)
             }
         }
     }
 
-    /// Position of the timeline.
-    fn position(&self) -> Result<Ticket> {
-        // SAFETY: the semaphore lives as long as the queue.
-        unsafe { self.gpu.raw.get_semaphore_counter_value(self.timeline) }
-            .map_err(|error| self.gpu.error("timeline", error))
+    fn submit_all(&self, state: &mut State) -> Result<()> {
+        Lane::ALL.into_iter().try_for_each(|lane| self.submit_recorded(state, lane))
+    }
+
+    /// Positions of the timelines that have work.
+    fn positions(&self, state: &State) -> Result<[Ticket; 2]> {
+        let mut positions = [0; 2];
+        for lane in Lane::ALL {
+            if state.order.running(lane).next().is_some() {
+                positions[lane as usize] = self.timeline(lane).position()?;
+            }
+        }
+        Ok(positions)
     }
 
     /// Cleans up after chunks that are done, and looks at the watchdog.
     fn retire(&self, state: &mut State) {
-        let position = self.gpu.check().and_then(|()| self.position().map_err(|error| self.gpu.lose(error)));
-        let position = match position {
-            Ok(position) => position,
-            Err(error) => return self.abandon(state, error),
+        let positions =
+            self.gpu.check().and_then(|()| self.positions(state).map_err(|error| self.gpu.lose(error)));
+        let positions = match positions {
+            Ok(positions) => positions,
+            Err(error) => return self.abandon(state, None, error),
         };
-        while state.running.front().is_some_and(|batch| batch.last <= position) {
-            let Some(mut batch) = state.running.pop_front() else { break };
-            let now = Instant::now();
-            let from = state.last_done.map_or(batch.started, |done| done.max(batch.started));
-            state.busy += now.saturating_duration_since(from);
-            state.last_done = Some(now);
-            batch.finish(true);
-            for mut chunk in batch.chunks.drain(..) {
-                chunk.reset();
-                state.free_chunks.push(chunk);
+        for lane in Lane::ALL {
+            while let Some(mut chunk) = state.order.take_done(lane, positions[lane as usize]) {
+                let now = Instant::now();
+                let before = state.last_done.iter().flatten().max();
+                let from = before.map_or(chunk.work.started, |done| chunk.work.started.max(*done));
+                state.busy += now.saturating_duration_since(from);
+                state.last_done[lane as usize] = Some(now);
+                chunk.work.finish(true);
+                for mut chunk in chunk.work.chunks.drain(..) {
+                    chunk.reset();
+                    state.free_chunks.push(chunk);
+                }
+                state.free_commands[lane as usize].push(chunk.work.commands);
+                self.gpu.steps.done.get_or_init(crate::exit::register);
             }
-            state.free_commands.push(batch.commands);
-            self.retired.fetch_max(batch.last, AcqRel);
-            self.gpu.steps.done.get_or_init(crate::exit::register);
         }
-        let (Some(limit), Some(batch)) = (self.gpu.watchdog, state.running.front()) else { return };
-        let since = state.last_done.map_or(batch.started, |done| done.max(batch.started));
-        if since.elapsed() > limit {
+        self.retired.fetch_max(state.order.completed(), AcqRel);
+        let Some(limit) = self.gpu.watchdog else { return };
+        let late = Lane::ALL.into_iter().any(|lane| {
+            let Some(chunk) = state.order.running(lane).next() else { return false };
+            // It began after the one before, and after the one that it waits for.
+            let other = state.last_done[lane.other() as usize].filter(|_| chunk.after > 0);
+            let since = [state.last_done[lane as usize], other].into_iter().flatten();
+            since.fold(chunk.work.started, Instant::max).elapsed() > limit
+        });
+        if late {
             let error = Error::Timeout(format!(
                 "a kernel on {} ran longer than {} ms",
                 self.gpu.facts.name,
                 limit.as_millis()
             ));
             let error = self.gpu.lose(error);
-            self.abandon(state, error);
+            self.abandon(state, None, error);
         }
     }
 
-    /// The device is gone: everything that was issued and is not done counts as done, with an error.
-    fn abandon(&self, state: &mut State, error: Error) {
-        let mut lost: Vec<Batch> = state.running.drain(..).collect();
+    /// The device is gone: everything that was issued and is not done counts as done, with an error. `chunk` was not
+    /// accepted by the device.
+    fn abandon(&self, state: &mut State, chunk: Option<order::Chunk<Batch>>, error: Error) {
         let hung = self.gpu.hung();
-        if !hung && !lost.is_empty() {
-            // The driver says that the device is gone, or has failed otherwise: work may still be under way.
-            // SAFETY: the device is alive and the queue is locked.
-            if let Err(error) = unsafe { self.gpu.raw.queue_wait_idle(*self.gpu.queues[self.index].lock()) } {
-                log::debug!("awaiting work that is given up: {error}");
+        for lane in Lane::ALL {
+            if !hung && state.order.running(lane).next().is_some() {
+                // The driver says that the device is gone, or has failed otherwise: work may still be under way.
+                self.timeline(lane).idle();
             }
         }
-        lost.extend(state.recording.take());
-        if let Some(first) = lost.iter().map(|batch| batch.first).find(|first| *first > 0) {
+        let issued = state.order.issued();
+        let first = self.retired.load(Acquire) + 1;
+        if first <= issued {
             if state.errors.len() == ERRORS {
                 state.errors.pop_front();
             }
-            state.errors.push_back((first..=state.issued, error));
+            state.errors.push_back((first..=issued, error));
         }
-        for mut batch in lost {
+        for mut chunk in state.order.take_all().into_iter().chain(chunk) {
             if hung {
                 // A kernel that never ends may still use all this.
-                std::mem::forget(batch);
+                std::mem::forget(chunk);
             } else {
-                batch.finish(false);
+                chunk.work.finish(false);
             }
         }
-        self.retired.fetch_max(state.issued, AcqRel);
+        self.retired.fetch_max(issued, AcqRel);
     }
 }
 
@@ -485,43 +474,43 @@ impl Queue for VulkanQueue {
         self.gpu.check()?;
         let mut state = self.state.lock();
         let state = &mut *state;
-        match command {
-            Command::Launch { kernel, bindings, extent } => self.launch(state, kernel, bindings, extent)?,
+        let lane = match command {
+            Command::Launch { kernel, bindings, extent } => {
+                self.launch(state, kernel, bindings, extent)?;
+                Lane::Kernels
+            }
             Command::Copy { src, dst } => self.copy(state, &src, &dst)?,
-        }
-        state.issued += 1;
-        let ticket = state.issued;
-        let batch = self.recording(state)?;
-        if batch.first == 0 {
-            batch.first = ticket;
-        }
-        batch.last = ticket;
-        if batch.keeps.len() >= CHUNK_COMMANDS {
-            self.submit_recorded(state)?;
+        };
+        let ticket = state.order.issue(lane);
+        if self.recording(state, lane)?.keeps.len() >= CHUNK_COMMANDS {
+            self.submit_recorded(state, lane)?;
             self.retire(state);
         }
         Ok(ticket)
     }
 
     fn flush(&self) -> Result<()> {
-        let mut state = self.state.lock();
-        self.submit_recorded(&mut state)
+        self.submit_all(&mut self.state.lock())
     }
 
     fn completed(&self) -> Ticket {
         let mut state = self.state.lock();
-        if !state.running.is_empty() {
+        if Lane::ALL.into_iter().any(|lane| state.order.running(lane).next().is_some()) {
             self.retire(&mut state);
         }
         self.retired.load(Acquire)
     }
 
     fn wait(&self, ticket: Ticket) -> Result<()> {
-        if self.retired.load(Acquire) >= ticket {
-            return self.error(ticket).map_or(Ok(()), Err);
+        if self.retired.load(Acquire) < ticket {
+            let goals = {
+                let mut state = self.state.lock();
+                self.submit_all(&mut state)?;
+                state.order.goals(ticket)
+            };
+            self.wait_submitted(goals)?;
         }
-        self.flush()?;
-        self.wait_submitted(ticket)
+        self.error(ticket).map_or(Ok(()), Err)
     }
 
     fn error(&self, ticket: Ticket) -> Option<Error> {
@@ -540,45 +529,57 @@ impl Queue for VulkanQueue {
 impl VulkanQueue {
     /// Waits for what is submitted, without starting anything.
     pub fn settle(&self) {
-        let last = self.state.lock().running.back().map(|batch| batch.last);
-        if let Some(Err(error)) = last.map(|ticket| self.wait_submitted(ticket)) {
+        let goals = self.state.lock().order.goals(Ticket::MAX);
+        if let Err(error) = self.wait_submitted(goals) {
             log::debug!("work in flight at the end of the process: {error}");
         }
     }
 
     /// Returns when no other thread is inside the driver for this queue.
     pub fn pause(&self) {
-        let state = self.state.try_lock_for(Duration::from_secs(1));
-        let queue = self.gpu.queues[self.index].try_lock_for(Duration::from_secs(1));
-        drop((state, queue));
+        let patience = Duration::from_secs(1);
+        let state = self.state.try_lock_for(patience);
+        let kernels = self.kernels.queue().try_lock_for(patience);
+        drop(kernels);
+        let copies = self.copies.as_ref().and_then(|copies| copies.queue().try_lock_for(patience));
+        drop((state, copies));
     }
 
-    /// Waits for a ticket whose chunk is submitted.
-    fn wait_submitted(&self, ticket: Ticket) -> Result<()> {
+    /// Waits until the timelines of the lanes have reached these tickets, of chunks that are submitted, and cleans up.
+    fn wait_submitted(&self, goals: [Ticket; 2]) -> Result<()> {
         // To sleep and be woken takes longer than many kernels. A device that is the processor needs it for itself.
         if self.gpu.facts.kind != vk::PhysicalDeviceType::CPU {
             let start = Instant::now();
-            while start.elapsed() < SPIN && self.position().is_ok_and(|position| position < ticket) {
+            let reached = |lane: Lane| {
+                let goal = goals[lane as usize];
+                goal == 0 || !self.timeline(lane).position().is_ok_and(|position| position < goal)
+            };
+            while start.elapsed() < SPIN && !Lane::ALL.into_iter().all(reached) {
                 std::hint::spin_loop();
             }
         }
         loop {
-            {
+            let (semaphores, values): (Vec<_>, Vec<_>) = {
                 let mut state = self.state.lock();
                 self.retire(&mut state);
+                let waits = |lane: &Lane| {
+                    let next = state.order.running(*lane).next();
+                    next.is_some_and(|chunk| chunk.last <= goals[*lane as usize])
+                };
+                let lanes = Lane::ALL.into_iter().filter(waits);
+                lanes.map(|lane| (self.timeline(lane).semaphore, goals[lane as usize])).unzip()
+            };
+            if semaphores.is_empty() {
+                return Ok(());
             }
-            if self.retired.load(Acquire) >= ticket {
-                return self.error(ticket).map_or(Ok(()), Err);
-            }
-            let (semaphores, values) = ([self.timeline], [ticket]);
             let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
-            // SAFETY: the semaphore lives as long as the queue, and `info` until the call returns.
+            // SAFETY: the semaphores live as long as the queue, and `info` until the call returns.
             let result = unsafe { self.gpu.raw.wait_semaphores(&info, SLICE.as_nanos() as u64) };
             if let Err(error) = result {
                 if error != vk::Result::TIMEOUT {
                     let error = self.gpu.error("waiting", error);
                     let error = self.gpu.lose(error);
-                    self.abandon(&mut self.state.lock(), error.clone());
+                    self.abandon(&mut self.state.lock(), None, error.clone());
                     return Err(error);
                 }
             }
@@ -588,22 +589,16 @@ impl VulkanQueue {
 
 impl Drop for VulkanQueue {
     fn drop(&mut self) {
-        let issued = self.state.get_mut().issued;
-        if let Err(error) = self.wait(issued) {
+        let issued = self.state.get_mut().order.issued();
+        let waited = self.wait(issued);
+        if let Err(error) = &waited {
             log::debug!("a queue was dropped with failed work: {error}");
-            if !self.gpu.hung() {
-                // What was submitted before may still be under way.
-                // SAFETY: the device is alive and the queue is locked.
-                let _ = unsafe { self.gpu.raw.queue_wait_idle(*self.gpu.queues[self.index].lock()) };
-            }
         }
-        if self.gpu.hung() {
-            return;
-        }
-        // SAFETY: all work is done; nothing else uses pool and semaphore.
-        unsafe {
-            self.gpu.raw.destroy_semaphore(self.timeline, None);
-            self.gpu.raw.destroy_command_pool(self.pool, None);
+        // What was submitted before a failure may still be under way; and Mesa looks at the semaphores that work has waited
+        // for after it said that the work is done.
+        let late = self.copies.is_some() && self.gpu.facts.kind == vk::PhysicalDeviceType::CPU;
+        if (waited.is_err() || late) && !self.gpu.hung() {
+            [Some(&self.kernels), self.copies.as_ref()].into_iter().flatten().for_each(Timeline::idle);
         }
     }
 }

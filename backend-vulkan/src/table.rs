@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use ash::vk;
-use cal_hal::{Bindings, Error, Extent, Format, Heap, Result, Sampler, Surface, Wrap};
+use cal_hal::{Bindings, Error, Extent, Format, Result, Sampler, Surface, Wrap};
 use cal_il::spirv::launch::{Layout, Slot, fill, format_word};
 use cal_il::spirv::{Formats, Shape, Surfaces};
 
 use crate::device::Gpu;
-use crate::memory::{Block, Place, place};
+use crate::memory::{Block, PADDING, Place, place};
+use crate::order::Uses;
 
 /// Bytes of a uniform block that tables may fill.
 pub(crate) fn range(limits: &vk::PhysicalDeviceLimits) -> u32 {
@@ -27,9 +28,10 @@ pub(crate) struct Table {
     pub default_samplers: bool,
     /// Sizes of the surfaces.
     pub surfaces: Surfaces,
+    /// As [`Assume::padded`](cal_il::spirv::Assume::padded) says.
+    pub padded: bool,
     /// Memories that the launch reads and writes.
-    pub reads: Vec<vk::Buffer>,
-    pub writes: Vec<vk::Buffer>,
+    pub uses: Uses,
 }
 
 /// What a surface's rows say.
@@ -67,8 +69,8 @@ pub(crate) fn encode(
         formats: Formats::FourWords,
         default_samplers: true,
         surfaces: Surfaces::UNKNOWN,
-        reads: Vec::new(),
-        writes: Vec::new(),
+        padded: true,
+        uses: Uses::default(),
     };
     match extent {
         Extent::Domain { x, y, width, height } => {
@@ -107,12 +109,12 @@ pub(crate) fn encode(
                     return Err(Error::Failed("the launch has no scratch memory".into()));
                 };
                 put(&mut table, *row, plain(scratch));
-                table.writes.push(scratch.buffer);
+                table.uses.writes.push(scratch.span());
                 continue;
             }
             Slot::Counters => {
                 put(&mut table, *row, plain(counters));
-                table.writes.push(counters.buffer);
+                table.uses.writes.push(counters.span());
                 continue;
             }
             Slot::Sampler(n) => {
@@ -151,18 +153,21 @@ pub(crate) fn encode(
             Slot::Constant(_) => {
                 // Constant buffers are rows of raw bytes, whatever their format.
                 bytes = place.bytes;
-                table.reads.push(place.buffer);
+                table.uses.reads.push(place.span);
             }
             Slot::Resource(_) => {
                 table.formats = table.formats.max(Formats::of(surface.format));
-                table.reads.push(place.buffer);
+                table.uses.reads.push(place.span);
             }
             Slot::Output(_) | Slot::Uav(_) => {
                 table.formats = table.formats.max(Formats::of(surface.format));
-                table.writes.push(place.buffer);
+                table.uses.writes.push(place.span);
             }
-            _ => table.writes.push(place.buffer),
+            _ => table.uses.writes.push(place.span),
         }
+        // Zeros follow the block, and nothing is ever stored between the surface and its end.
+        let zeros = place.padded && bytes % 4 == 0 && place.bytes - bytes < PADDING;
+        table.padded &= zeros || matches!(slot, Slot::Output(_));
         put(&mut table, *row, surface_rows(&place, bytes, &surface));
     }
     let end = match extent {
@@ -192,7 +197,7 @@ pub(crate) struct Chunk {
 impl Chunk {
     pub fn new(gpu: &Arc<Gpu>) -> Result<Self> {
         let range = u64::from(range(&gpu.facts.limits));
-        let block = Block::allocate(gpu, CHUNK + range, Heap::Remote)?;
+        let block = Block::for_tables(gpu, CHUNK + range)?;
         let sizes = [vk::DescriptorPoolSize::default()
             .ty(vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)
             .descriptor_count(1)];

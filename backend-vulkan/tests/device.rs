@@ -139,3 +139,85 @@ fn application_memory_is_read_and_written() {
         }
     }
 }
+
+/// Words 90 to 153 of uav0 and rows 20 to 83 of g[], by their numbers, to uav1.
+const BEYOND: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_raw_uav_id(1)\n\
+                      dcl_literal l0, 4, 90, 20, 8\niadd r0.x, vAbsTid.x, l0.y\nimul r0.x, r0.x, l0.x\n\
+                      uav_raw_load_id(0) r1.x, r0.x\niadd r0.y, vAbsTid.x, l0.z\nmov r2, g[r0.y]\n\
+                      mov r1.y, r2.w\nimul r0.z, vAbsTid.x, l0.w\nuav_raw_store_id(1) mem0.xy, r0.z, r1\nend\n";
+
+/// Nothing follows a part of a block, or application memory, that could be taken for zeros.
+#[test]
+fn loads_outside_are_zero_whatever_follows() {
+    const LIMIT: u32 = 100;
+    let program = Arc::new(cal_il::compile(BEYOND.as_bytes()).unwrap());
+    for (name, device) in devices(FloatMode::Faithful) {
+        let kernel = device.load(program.clone()).unwrap();
+        let queue = device.create_queue().unwrap();
+        let mut page = vec![u32::MAX; 4096];
+        let start = page.as_ptr().align_offset(4096);
+        (0..LIMIT).for_each(|k| page[start + k as usize] = k);
+        let address = page[start..].as_mut_ptr().cast::<u8>();
+        // SAFETY: the words live until the memory is dropped and the launches are done.
+        let application = unsafe { device.import(address, 4 * u64::from(LIMIT)) }.unwrap();
+        let part = allocate(&*device, Heap::Remote);
+        fill(&*part, |k| if k < LIMIT { k } else { u32::MAX });
+        let whole =
+            device.allocate(MemoryRequest { bytes: 4 * u64::from(LIMIT), heap: Heap::Remote }).unwrap();
+        let to = whole.map().unwrap().cast::<u32>();
+        // SAFETY: the block has that many words and nothing else uses it.
+        (0..LIMIT).for_each(|k| unsafe { to.add(k as usize).write(k) });
+        whole.unmap();
+        for (kind, memory) in [("application memory", application), ("a part", part), ("a block", whole)] {
+            let result = allocate(&*device, Heap::Remote);
+            let from = surface(memory, LIMIT, 1, LIMIT);
+            let bindings = Bindings {
+                uavs: vec![(0, from.clone()), (1, surface(result.clone(), 2048, 1, 2048))],
+                global: Some(from),
+                ..Bindings::default()
+            };
+            let extent = Extent::Grid { groups: [1; 3], block: [64, 1, 1] };
+            let command = Command::Launch { kernel: kernel.clone(), bindings: Arc::new(bindings), extent };
+            queue.wait(queue.submit(command).unwrap()).unwrap();
+            let inside = |word: u32| if word < LIMIT { word } else { 0 };
+            for (k, pair) in (0..64).zip(words(&*result).chunks(2)) {
+                let wanted = [inside(90 + k), inside(4 * (20 + k) + 3)];
+                assert_eq!(pair, wanted, "{name}: {kind}, thread {k}");
+            }
+        }
+    }
+}
+
+/// A program that is loaded again has the kernel of before, while others are loaded and kernels go.
+#[test]
+fn kernels_of_programs_loaded_again_run() {
+    let program = |times: u32| {
+        let text =
+            DOUBLE.replace("iadd r1.x, r1.x, r1.x\n", &"iadd r1.x, r1.x, r1.x\n".repeat(times as usize));
+        Arc::new(cal_il::compile(text.as_bytes()).unwrap())
+    };
+    let programs: Vec<_> = (1..=12).map(program).collect();
+    for (name, device) in devices(FloatMode::Faithful) {
+        let queue = device.create_queue().unwrap();
+        let run = |kernel: Arc<dyn cal_hal::Kernel>| {
+            let memory = allocate(&*device, Heap::RemoteCached);
+            fill(&*memory, |k| k);
+            let bindings =
+                Bindings { uavs: vec![(0, surface(memory.clone(), 2048, 1, 2048))], ..Bindings::default() };
+            let extent = Extent::Grid { groups: [4, 1, 1], block: [64, 1, 1] };
+            let command = Command::Launch { kernel, bindings: Arc::new(bindings), extent };
+            queue.wait(queue.submit(command).unwrap()).unwrap();
+            words(&*memory)[3]
+        };
+        let load = |k: usize| device.load(programs[k].clone()).unwrap();
+        let first = load(0);
+        assert!(Arc::ptr_eq(&first, &load(0)), "{name}");
+        for k in 0..programs.len() {
+            assert_eq!(run(load(k)), 3 << (k + 1), "{name}");
+            assert_eq!(run(load(k)), 3 << (k + 1), "{name}");
+        }
+        // It is forgotten by now, but lives.
+        assert!(!Arc::ptr_eq(&first, &load(0)), "{name}");
+        assert_eq!((run(first), run(load(0))), (6, 6), "{name}");
+    }
+}

@@ -86,6 +86,12 @@ fn work(device: &dyn Device, program: &Arc<Program>) -> Result<()> {
         wait(&*queue, first)?;
         queue.submit(launch(&local))?;
         queue.submit(launch(&own))?;
+        // One that waits for kernels, and one that waits for it.
+        queue.submit(Command::Copy {
+            src: surface(&local, Format::UnsignedInt32x1),
+            dst: surface(&copy, Format::UnsignedInt32x1),
+        })?;
+        queue.submit(launch(&copy))?;
         let last = queue.submit(Command::Copy {
             src: surface(&local, Format::UnsignedInt32x1),
             dst: surface(&copy, Format::UnsignedInt32x1),
@@ -173,30 +179,33 @@ fn every_call_may_fail() {
     let Some(adapter) = backend.adapters().first().cloned() else { return };
     let other = adapter.open(&DeviceOptions::default()).expect("a listed device opens");
     let program = Arc::new(cal_il::compile(ADD.as_bytes()).expect("it compiles"));
-    let run = || scenario(&next, &options, &program);
+    let run = |apart| scenario(&next, &Options { copies_apart: apart, ..options.clone() }, &program);
     // Fills the pipeline cache on disk, so that later runs read it.
-    assert_eq!(run(), Ok(()));
-    faulty::restart();
-    assert_eq!(run(), Ok(()));
-    assert_eq!(faulty::live(), 0);
+    assert_eq!(run(false), Ok(()));
 
     // First calls first, each in another way, so that few faults go a long way.
     let mut points = Vec::new();
-    for (k, entry) in faulty::ENTRY_POINTS.iter().enumerate() {
-        let codes = entry.codes.len();
-        for call in 1..=faulty::calls(entry) {
-            let rank = |way: usize| (call as usize - 1) * codes + (way + k) % codes;
-            points.extend(entry.codes.iter().enumerate().map(|(way, code)| (rank(way), k, call, *code)));
+    for apart in [false, true] {
+        faulty::restart();
+        assert_eq!(run(apart), Ok(()));
+        assert_eq!(faulty::live(), 0);
+        for (k, entry) in faulty::ENTRY_POINTS.iter().enumerate() {
+            let codes = entry.codes.len();
+            for call in 1..=faulty::calls(entry) {
+                let rank = |way: usize| (call as usize - 1) * codes + (way + k + usize::from(apart)) % codes;
+                let ways = entry.codes.iter().enumerate();
+                points.extend(ways.map(|(way, code)| (rank(way), k, call, *code, apart)));
+            }
         }
     }
-    points.sort_by_key(|(rank, k, ..)| (*rank, *k));
+    points.sort_by_key(|(rank, k, .., apart)| (*rank, *k, *apart));
     let most = std::env::var("RECAL_FAULTS").ok();
-    points.truncate(most.map_or(40, |n| n.parse().expect("RECAL_FAULTS is a number")));
+    points.truncate(most.map_or(60, |n| n.parse().expect("RECAL_FAULTS is a number")));
 
     let (mut errors, mut borne, mut missed) = (0, 0, 0);
     let start = std::time::Instant::now();
-    for (_, k, call, code) in points {
-        match inject(&faulty::ENTRY_POINTS[k], call, code, run) {
+    for (_, k, call, code, apart) in points {
+        match inject(&faulty::ENTRY_POINTS[k], call, code, || run(apart)) {
             // How often a wait looks depends on the time that the work takes.
             None => missed += 1,
             Some(Err(_)) => errors += 1,

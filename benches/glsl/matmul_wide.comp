@@ -1,6 +1,6 @@
 #version 450
 // C = A B, 8 x 8 elements of C a thread: eight rows, and four columns in each half.
-layout(local_size_x = 16, local_size_y = 16) in;
+layout(local_size_x = 8, local_size_y = 8) in;
 layout(std430, binding = 0) readonly restrict buffer A { vec4 a[]; };
 layout(std430, binding = 1) readonly restrict buffer B { vec4 b[]; };
 layout(std430, binding = 2) writeonly restrict buffer C { vec4 c[]; };

@@ -113,10 +113,11 @@ impl Cuda {
                 Some(CudaRunner { cuda: self, kind: Kind::Copy, bytes, pointers: vec![from, to] })
             }
             _ if self.blas.is_none() => None,
-            "matmul_shared" | "matmul_wide" | "dgemm" => {
+            "matmul_shared" | "matmul_wide" | "matmul_outer" | "dgemm" => {
                 let bytes = case.buffers[2].bytes();
                 let kind = match case.peer {
                     "dgemm" => Kind::Double(f64::sqrt(bytes as f64 / 8.0) as u32),
+                    "matmul_outer" => Kind::Transposed(n),
                     _ => Kind::Single(n),
                 };
                 let pointers = vec![
@@ -144,6 +145,8 @@ impl Cuda {
 enum Kind {
     Copy,
     Single(u32),
+    /// The first factor by columns.
+    Transposed(u32),
     Streams(u32),
     Double(u32),
 }
@@ -158,7 +161,7 @@ pub struct CudaRunner<'c> {
 
 impl CudaRunner<'_> {
     /// C = A B by rows is Cᵀ = Bᵀ Aᵀ by columns.
-    fn product<T>(&self, function: &str, n: u32, one: T, zero: T) -> Result<()> {
+    fn product<T>(&self, function: &str, n: u32, transposed: bool, one: T, zero: T) -> Result<()> {
         let Some(blas) = &self.cuda.blas else { return Err("no cuBLAS".into()) };
         let n = n as c_int;
         let (a, b, c) = (self.pointers[0], self.pointers[1], self.pointers[2]);
@@ -181,7 +184,7 @@ impl CudaRunner<'_> {
         // SAFETY: the type is cuBLAS's for both widths; the three matrices are on the device and have n² numbers.
         let status = unsafe {
             let gemm = blas.get::<Gemm<T>>(function.as_bytes())?;
-            gemm(self.cuda.blas_handle, 0, 0, n, n, n, &one, b, n, a, n, &zero, c, n)
+            gemm(self.cuda.blas_handle, 0, c_int::from(transposed), n, n, n, &one, b, n, a, n, &zero, c, n)
         };
         if status == 0 { Ok(()) } else { Err(format!("{function}: error {status}").into()) }
     }
@@ -198,8 +201,11 @@ impl Runner for CudaRunner<'_> {
                 Kind::Copy => call!(self.cuda.driver, "cuMemcpyDtoDAsync_v2",
                     self.pointers[1] => Pointer, self.pointers[0] => Pointer, self.bytes as usize => usize,
                     null_mut() => *mut c_void)?,
-                Kind::Single(n) | Kind::Streams(n) => self.product("cublasSgemm_v2", n, 1.0f32, 0.0f32)?,
-                Kind::Double(n) => self.product("cublasDgemm_v2", n, 1.0f64, 0.0f64)?,
+                Kind::Single(n) | Kind::Streams(n) => {
+                    self.product("cublasSgemm_v2", n, false, 1.0f32, 0.0f32)?
+                }
+                Kind::Transposed(n) => self.product("cublasSgemm_v2", n, true, 1.0f32, 0.0f32)?,
+                Kind::Double(n) => self.product("cublasDgemm_v2", n, false, 1.0f64, 0.0f64)?,
             }
         }
         self.cuda.wait()
@@ -210,7 +216,7 @@ impl Runner for CudaRunner<'_> {
         let result = self.cuda.download(last, self.bytes as usize / 4)?;
         Ok(match self.kind {
             Kind::Copy => vec![Vec::new(), result],
-            Kind::Single(_) | Kind::Double(_) => vec![Vec::new(), Vec::new(), result],
+            Kind::Single(_) | Kind::Transposed(_) | Kind::Double(_) => vec![Vec::new(), Vec::new(), result],
             // The checks look at the streams of the result.
             Kind::Streams(_) => {
                 let mut all = vec![Vec::new(); 12];

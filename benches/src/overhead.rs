@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 use std::path::Path;
+use std::sync::Arc;
 
 use cal::{Domain, Format, Module, Place};
 use cal_il::spirv::{Assume, Formats, Mode, Target};
@@ -155,6 +156,78 @@ pub fn copy_command(
     Ok(Row::new(&case.name.replace("copy", "copy command"), Some(work), case.unit.rate(), &series))
 }
 
+/// A copy from host memory beside a kernel of about its length that has nothing to do with it: the kernel alone, the copy
+/// alone, both at once. With overlap both take as long as the longer, without it as long as the two together.
+pub fn copy_beside_kernel(effort: Effort, ours: &[&Ours], bytes: u32) -> Result<Row> {
+    let mut text = String::from(
+        "il_ps_2_0\ndcl_output_generic o0\ndcl_cb cb0[1]\ndcl_literal l0, 0.999, 0.001, 0x0, 0xFFFFFFFF\n\
+         mov r0, l0.xyxy\nmov r1.x, cb0[0].x\nwhileloop\nbreak_logicalz r1.x\niadd r1.x, r1.x, l0.w\n",
+    );
+    text += &"mad r0, r0, l0.xxxx, l0.yyyy\n".repeat(16);
+    text += "endloop\nmov o0, r0\nend\n";
+    const TURNS: u32 = 60_000;
+    let width = 1024;
+    let height = (bytes / (16 * width)).max(1);
+    let mut all: Vec<Timed<'_>> = Vec::new();
+    for ours in ours {
+        let of = |place| ours.device.allocate_2d(width, height, Format::Float32x4, place);
+        let (source, target) = (of(Place::Remote)?, of(Place::Local)?);
+        let words = source.map::<u32>()?.len() as u32;
+        source
+            .map::<u32>()?
+            .iter_mut()
+            .zip(0u32..)
+            .for_each(|(word, k)| *word = k.wrapping_mul(2_654_435_761));
+        let (from, to) = (ours.context.mem(&source)?, ours.context.mem(&target)?);
+        ours.context.copy(&from, &to)?.wait()?;
+        let moved = target
+            .map::<u32>()?
+            .iter()
+            .zip(0u32..words)
+            .all(|(word, k)| *word == k.wrapping_mul(2_654_435_761));
+        if !moved {
+            return Err(format!("copy beside a kernel by {}: other words", ours.label).into());
+        }
+        let module = ours.load(&text)?;
+        module.bind("o0", &ours.device.allocate_2d(64, 64, Format::Float32x4, Place::Local)?)?;
+        let turns = ours.device.allocate_1d(1, Format::UnsignedInt32x4, Place::Remote)?;
+        module.bind("cb0", &turns)?;
+        let kernel = move || ours.context.run(&module, Domain::of(64, 64));
+        let copy = move || ours.context.copy(&from, &to);
+        let time = |run: &dyn Fn() -> cal::Result<cal::Event>| -> Result<f64> {
+            let start = std::time::Instant::now();
+            run()?.wait()?;
+            Ok(start.elapsed().as_secs_f64())
+        };
+        // A tenth of the most turns tells how many are as long as the copy.
+        turns.map::<u32>()?[0] = TURNS / 10;
+        let times = [time(&copy)?, time(&copy)?, time(&kernel)?, time(&kernel)?];
+        let wanted = f64::from(TURNS / 10) * times[1] / times[3];
+        turns.map::<u32>()?[0] = (wanted as u32).clamp(1, TURNS);
+        let (kernel, copy) = (std::rc::Rc::new(kernel), std::rc::Rc::new(copy));
+        for (what, with) in [("kernel", [true, false]), ("copy", [false, true]), ("both", [true, true])] {
+            let (kernel, copy) = (kernel.clone(), copy.clone());
+            all.push((
+                format!("{} {what}", ours.label),
+                Box::new(move |times| {
+                    let mut last = None;
+                    for _ in 0..times {
+                        if with[0] {
+                            last = Some(kernel()?);
+                        }
+                        if with[1] {
+                            last = Some(copy()?);
+                        }
+                    }
+                    Ok(last.map_or(Ok(()), |event| event.wait())?)
+                }),
+            ));
+        }
+    }
+    let series = interleaved(effort, &mut all)?;
+    Ok(Row::new(&format!("copy of {} KiB beside kernel", bytes >> 10), None, "µs", &series))
+}
+
 /// A kernel of about `count` instructions: arithmetic of all kinds, fetches, loops and conditions.
 pub fn long_kernel(count: usize) -> String {
     let mut text = String::from(
@@ -206,6 +279,7 @@ pub fn front_end(effort: Effort) -> Result<(usize, Vec<Series>)> {
     let checked = cal_il::front(text.as_bytes()).map_err(|p| format!("{} problems", p.len()))?;
     let assume = Assume { formats: Formats::FourWords, default_samplers: true, ..Assume::NOTHING };
     let target = Target { denorm_preserve32: false, denorm_preserve64: false, ..Target::full(Mode::Native) };
+    let (faithful, widths) = (Target::full(Mode::Faithful), Assume { formats: Formats::Words, ..assume });
     cal_il::spirv::emit(&program, &target, assume)?;
     let mut stages: Vec<Timed<'_>> = vec![
         (
@@ -236,13 +310,29 @@ pub fn front_end(effort: Effort) -> Result<(usize, Vec<Series>)> {
                 Ok(())
             }),
         ),
+        (
+            "the same for elements of any width".into(),
+            Box::new(|times| {
+                (0..times).for_each(|_| drop(black_box(cal_il::spirv::emit(&program, &target, widths))));
+                Ok(())
+            }),
+        ),
+        (
+            "the same in faithful mode".into(),
+            Box::new(|times| {
+                (0..times).for_each(|_| drop(black_box(cal_il::spirv::emit(&program, &faithful, assume))));
+                Ok(())
+            }),
+        ),
     ];
     Ok((text.len(), interleaved(effort, &mut stages)?))
 }
 
-/// A kernel that was loaded before, loaded again.
+/// A kernel that was loaded before, loaded again; and the same as another program, which the device does not know, only the
+/// driver's cache: what the emitter does then is measured by [`front_end`], the rest is the driver.
 pub fn warm_loads(effort: Effort, ours: &[&Ours]) -> Result<Vec<Series>> {
     let text = long_kernel(1000);
+    let program = cal_il::compile(text.as_bytes()).map_err(|p| format!("{} problems", p.len()))?;
     let mut subjects: Vec<Timed<'_>> = Vec::new();
     for ours in ours {
         let image: cal::Image = cal::compile(&text, ours.device.info().target)?.into();
@@ -252,6 +342,16 @@ pub fn warm_loads(effort: Effort, ours: &[&Ours]) -> Result<Vec<Series>> {
             Box::new(move |times| {
                 for _ in 0..times {
                     drop(ours.context.load(&image)?);
+                }
+                Ok(())
+            }),
+        ));
+        let program = program.clone();
+        subjects.push((
+            format!("{}, another program", ours.label),
+            Box::new(move |times| {
+                for _ in 0..times {
+                    drop(ours.context.load_program(Arc::new(program.clone()))?);
                 }
                 Ok(())
             }),

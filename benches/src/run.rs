@@ -21,7 +21,7 @@ pub struct Options {
     /// Vulkan device of the peers and of the Vulkan backend: a part of its name. Default: hardware, else the first.
     #[arg(long, default_value = "")]
     pub device: String,
-    /// Kernels whose names begin with one of these; also `launch`, `front`, `load`. Default: all.
+    /// Kernels whose names begin with one of these; also `overlap`, `launch`, `front`, `load`. Default: all.
     #[arg(long, value_delimiter = ',')]
     pub only: Vec<String>,
     /// Leave our CPU device out. It is left out beside hardware anyhow.
@@ -136,6 +136,14 @@ pub fn run(options: &Options) -> Result<Report> {
             let row = overhead::copy_command(effort, &all, peers, cuda.as_ref(), case)?;
             add(&mut report, row);
         }
+    }
+    if wanted("overlap") {
+        let bytes = match scale {
+            Scale::Smoke => 1 << 20,
+            Scale::Small => 8 << 20,
+            Scale::Large => 64 << 20,
+        };
+        add(&mut report, overhead::copy_beside_kernel(effort, &all, bytes)?);
     }
     if wanted("launch") {
         for (name, series) in overhead::launches(effort, &all, peers, cuda.as_ref())? {

@@ -5,8 +5,8 @@ use recal_bench::run::{Options, run};
 #[test]
 fn quick() {
     let report = run(&Options { quick: true, rounds: 1, least: 1, ..Options::default() }).unwrap();
-    // 19 kernels, the copy command, three kinds of launches, the front end, loading.
-    assert_eq!(report.rows.len(), 25, "{:?}", report.notes);
+    // 20 kernels, the copy command, a copy beside a kernel, three kinds of launches, the front end, loading.
+    assert_eq!(report.rows.len(), 27, "{:?}", report.notes);
     for row in &report.rows {
         assert!(!row.entries.is_empty(), "{}", row.name);
         assert!(row.entries.iter().all(|entry| entry.median > 0.0), "{}", row.name);

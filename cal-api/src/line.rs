@@ -10,6 +10,9 @@ use crate::sync::{AtomicU64, Mutex, MutexGuard};
 
 /// Commands that may gather before they are started unasked.
 const BATCH: u64 = 64;
+/// Questions after which the one who asks lets other threads run: some 50 microseconds. The system may give the core to
+/// another process, so that short work is better awaited.
+const PATIENCE: u64 = 2048;
 
 /// A queue. Resources and events hold on to it, so work outlives its context.
 pub(crate) struct Line {
@@ -20,6 +23,8 @@ pub(crate) struct Line {
     last: AtomicU64,
     /// Every ticket up to this one was flushed.
     flushed: AtomicU64,
+    /// How often someone asked for work that was not done.
+    asked: AtomicU64,
 }
 
 impl Line {
@@ -29,6 +34,7 @@ impl Line {
             submission: Mutex::new(()),
             last: AtomicU64::new(0),
             flushed: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
         })
     }
 
@@ -74,6 +80,10 @@ impl Line {
         if self.queue.completed() < last {
             self.flush()?;
             if self.queue.completed() < last {
+                // Who asks again and again may have the core that the work waits for.
+                if self.asked.fetch_add(1, Ordering::Relaxed) % PATIENCE == PATIENCE - 1 {
+                    std::thread::yield_now();
+                }
                 return Ok(false);
             }
         }

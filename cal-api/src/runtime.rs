@@ -202,6 +202,7 @@ fn built_in(name: &str, config: &Config) -> Option<Arc<dyn Backend>> {
             software: config.backends.iter().any(|name| name == "vulkan"),
             // CAL promises that a module is ready to run once it is loaded.
             on_demand: false,
+            copies_apart: false,
             cache: config.cache.clone(),
             dump: config.dump.clone(),
         }))),

@@ -101,6 +101,9 @@ struct Slack {
     pages: Option<i64>,
 }
 
+/// Bytes that threads and devices keep for the work to come: not the same after each round, but no more after more of them.
+const KEPT: i64 = 256 << 10;
+
 /// Freed slots of a handle table wait behind 4096 others: until then each object takes a new one.
 const TABLES_FILL: u64 = 4200;
 
@@ -227,6 +230,29 @@ fn device_objects(device: CALdevice, warm: u64, rounds: u64, slack: &Slack) {
     ok!(calCtxDestroy(ctx));
 }
 
+/// What an object takes of resident memory, on average over many.
+fn cost<T>(what: &str, most: i64, make: impl FnMut(u32) -> T, free: impl FnMut(T)) {
+    const COUNT: u32 = 500;
+    let before = Size::now().resident;
+    let all: Vec<T> = (0..COUNT).map(make).collect();
+    let each = (Size::now().resident - before) / i64::from(COUNT);
+    println!("{what}: {each} bytes of {most}");
+    assert!(each <= most, "{what}: {each} bytes");
+    all.into_iter().for_each(free);
+}
+
+/// A resource costs its bytes and at most a page, a context less than 1 MiB. Before anything else is freed, which would be
+/// used again.
+fn costs(device: CALdevice) {
+    let resource = |_| {
+        let resource = local_2d(device, 128, 128, Format::UnsignedInt32x1);
+        with_map(resource, 128 * 128, |words, _| words.fill(1));
+        resource
+    };
+    cost("resource of 65,536 bytes", 65_536 + 4096, resource, |resource| ok!(calResFree(resource)));
+    cost("context", (1 << 20) - 1, |_| context(device), |ctx| ok!(calCtxDestroy(ctx)));
+}
+
 #[test]
 fn nothing_grows() {
     let _alone = alone();
@@ -234,7 +260,7 @@ fn nothing_grows() {
     // SAFETY: changes a setting of the C library's allocator.
     assert_eq!(unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) }, 1);
     let rounds = rounds();
-    let exact = Slack { allocated: 64 << 10, pages: Some(2 << 20) };
+    let exact = Slack { allocated: KEPT, pages: Some(2 << 20) };
     let vulkan = Vulkan::new(Options { software: true, ..Options::default() }).adapters();
     let software = !vulkan.is_empty();
     cal::register_backend(Arc::new(Software(vulkan)));
@@ -263,19 +289,20 @@ fn nothing_grows() {
     let mut count = 0;
     ok!(calDeviceGetCount(&mut count));
     let cpu = open(count - 1);
+    costs(cpu);
     device_objects(cpu, TABLES_FILL, rounds, &exact);
     ok!(calDeviceClose(cpu));
     steady("CPU device", TABLES_FILL, rounds, &exact, || ok!(calDeviceClose(open(count - 1))));
     if software {
         // Its objects take long to make. That each is destroyed is counted in `backend-vulkan/tests/faults.rs`.
-        let loose = Slack { allocated: 64 << 10, pages: None };
+        let loose = Slack { allocated: KEPT, pages: None };
         let device = open(0);
         device_objects(device, 50, rounds / 50, &loose);
         ok!(calDeviceClose(device));
         steady("Vulkan device", 3, rounds / 500, &loose, || ok!(calDeviceClose(open(0))));
     }
     ok!(calShutdown());
-    steady("runtime", 5, rounds / 200, &Slack { allocated: 64 << 10, pages: None }, || {
+    steady("runtime", 5, rounds / 200, &Slack { allocated: KEPT, pages: None }, || {
         ok!(calInit());
         ok!(calShutdown());
     });

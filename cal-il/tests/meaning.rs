@@ -6,6 +6,7 @@ mod reference;
 use cal_il::ir::Space;
 use cal_il::ir::compact::compact;
 use cal_il::ir::uniformity::Uniformity;
+use cal_il::ir::unroll::unroll;
 use cal_il::ir::validate::validate;
 use reference::Machine;
 
@@ -29,10 +30,15 @@ fn run_on(machine: &mut Machine, declarations: &str, body: &str) -> Vec<[u32; 4]
     compact(&mut packed, &Uniformity::of(&program));
     validate(&packed).unwrap_or_else(|d| panic!("{d:#?}\n{packed}"));
     assert!(packed.registers <= program.registers);
-    let mut again = machine.clone();
+    // So it must with loops unrolled.
+    let unrolled = unroll(&program, |_| 1);
+    validate(&unrolled).unwrap_or_else(|d| panic!("{d:#?}\n{unrolled}"));
+    let (mut again, mut ahead) = (machine.clone(), machine.clone());
     again.run(&packed);
+    ahead.run(&unrolled);
     machine.run(&program);
     assert_eq!(again.global, machine.global, "{program}\npacked:\n{packed}");
+    assert_eq!(ahead.global, machine.global, "{program}\nunrolled:\n{unrolled}");
     machine.global.clone()
 }
 

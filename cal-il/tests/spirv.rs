@@ -153,6 +153,71 @@ fn every_accepted_text_is_valid() {
     assert!(count > 0);
 }
 
+/// Switches have limits, and lengths of instructions 16 bits. The time is linear in the arms.
+#[test]
+fn long_switches_are_valid() {
+    let program = |cases: String| {
+        let text = format!(
+            "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 0, 1, 2, 3\nmov r0, l0\nswitch r0.x\n\
+             {cases}mov r1, l0.y\nbreak\ndefault\nmov r1, l0.z\nbreak\nendswitch\nmov o0, r1\nend\n"
+        );
+        cal_il::compile(text.as_bytes()).unwrap()
+    };
+    let labels = program((0..40_000).map(|k| format!("case {k}\n")).collect());
+    check("a switch of many labels", &labels, &rich(Mode::Native), ASSUMPTIONS[0]).unwrap();
+    let arms = |count| {
+        program(
+            (0..count).map(|k| format!("case {k}\nmov r1, l0.w\nbreak\n")).collect::<String>() + "case -1\n",
+        )
+    };
+    check("a switch of many arms", &arms(2_000), &rich(Mode::Native), ASSUMPTIONS[0]).unwrap();
+    // The validator would take minutes.
+    emit(&arms(40_000), &rich(Mode::Native), ASSUMPTIONS[0]).unwrap();
+}
+
+/// Loops that load and count become two, unless an access is too much code to be repeated.
+#[test]
+fn unrolled_loops_are_valid() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases");
+    let loops = |module: &Module| {
+        let mut at = 5;
+        let mut count = 0;
+        while let Some(first) = module.words.get(at) {
+            count += u32::from(first & 0xFFFF == 246);
+            at += (first >> 16) as usize;
+        }
+        count
+    };
+    for (name, anything) in [
+        ("flow/unroll_float.il", 2),
+        ("flow/unroll_two_exits.il", 2),
+        ("flow/unroll_integer_wraps.il", 2),
+        ("texture/sample_in_loop.il", 1),
+    ] {
+        let text = std::fs::read(cases.join(name)).expect("the case is there");
+        let program = cal_il::compile(&text).expect("the case is right");
+        for mode in [Mode::Faithful, Mode::Native] {
+            for (assume, wanted) in ASSUMPTIONS.into_iter().zip([2, 2, anything]) {
+                check(name, &program, &rich(mode), assume).expect("the device can do all");
+                let module = emit(&program, &rich(mode), assume).expect("the device can do all");
+                assert_eq!(loops(&module), wanted, "{name}, {assume:?}");
+            }
+        }
+    }
+}
+
+/// Each of 31 functions calls the next one twice: 2^31 calls, but 31 functions.
+#[test]
+fn deep_calls_are_emitted_at_once() {
+    let mut text = String::from(
+        "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 0, 1, 2, 3\nmov r0, l0\ncall 1\nmov o0, r0\nendmain\n",
+    );
+    (1..31).for_each(|k| text += &format!("func {k}\ncall {0}\ncall {0}\nret\n", k + 1));
+    text += "func 31\niadd r0, r0, l0.y\nret\nend\n";
+    let program = cal_il::compile(text.as_bytes()).unwrap();
+    check("deep calls", &program, &rich(Mode::Native), ASSUMPTIONS[0]).unwrap();
+}
+
 #[test]
 fn what_a_device_lacks_is_named() {
     let double = one_lane_op(LaneOp::Dadd);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 enum { WIDTH = 256, HEIGHT = 256 };
+enum { TRIES = 10 }; /* of what a busy machine may hide */
 
 static CALdevice  device;
 static CALcontext context;
@@ -99,13 +100,17 @@ static CALuint rounds_of_a_while(void)
     check_bind(context, module, "o0", out);
     while (took < 0.02 && number < 16384) { /* llvmpipe ends loops at 65,535 rounds */
         CALmem mem;
-        double start;
+        double start, once;
+        int run;
         number *= 2;
         rounds = constant(number);
         mem = check_bind(context, module, "cb0", rounds);
-        start = seconds();
-        check_wait(context, check_domain(context, check_entry(context, module), WIDTH, HEIGHT));
-        took = seconds() - start;
+        for (run = 0; run < 3; ++run) { /* the fastest: a busy machine may halt any one of them */
+            start = seconds();
+            check_wait(context, check_domain(context, check_entry(context, module), WIDTH, HEIGHT));
+            once = seconds() - start;
+            took = run == 0 || once < took ? once : took;
+        }
         OK(calCtxReleaseMem(context, mem));
         OK(calResFree(rounds));
     }
@@ -196,8 +201,12 @@ static void kernels_write_mapped_remote_memory(void)
     OK(calResFree(out));
 }
 
-/* Everything that a running kernel uses goes; its result is there all the same, and the map waits for it. */
-static void module_unloaded_while_its_kernel_runs(CALuint rounds)
+/*
+ * Everything that a running kernel uses goes; its result is there all the same, and the map waits for it. Returns
+ * whether the kernel was still seen to run after all that: then none of the calls has waited. On a busy machine the
+ * kernel may end first, which says nothing.
+ */
+static int module_unloaded_while_its_kernel_runs(CALuint rounds)
 {
     CALmodule module = check_module(context, slow);
     CALresource in = floats(0), out = floats(0), number = constant(rounds);
@@ -213,7 +222,7 @@ static void module_unloaded_while_its_kernel_runs(CALuint rounds)
     mems[2] = check_bind(context, module, "o0", out);
     OK(calModuleGetName(&name, context, module, "i0"));
     event = check_domain(context, entry, WIDTH, HEIGHT);
-    EXPECT(CAL_RESULT_PENDING, calCtxIsEventDone(context, event));
+    (void)calCtxIsEventDone(context, event); /* starts it */
     OK(calModuleUnload(context, module));
     OK(calCtxReleaseMem(context, mems[0]));
     OK(calCtxReleaseMem(context, mems[1]));
@@ -221,24 +230,23 @@ static void module_unloaded_while_its_kernel_runs(CALuint rounds)
     OK(calResFree(in));
     OK(calResFree(number));
     result = calCtxIsEventDone(context, event);
-    CHECK(result == CAL_RESULT_PENDING); /* none of that has waited */
-    CHECK(is_filled(out, 3.0f));         /* this does */
+    CHECK(is_filled(out, 3.0f)); /* this waits */
     OK(calCtxIsEventDone(context, event));
-    HOLDS(module_unloaded_while_its_kernel_runs);
-    HOLDS(mapping_waits_for_the_work);
     EXPECT(CAL_RESULT_BAD_HANDLE, calCtxSetMem(context, name, 0));
     CHECK(calCtxRunProgram(&event, context, entry, &domain) != CAL_RESULT_OK && event == 0);
     EXPECT(CAL_RESULT_BAD_HANDLE, calModuleUnload(context, module));
-    HOLDS(names_and_funcs_die_with_their_module);
     OK(calResFree(out));
+    return result == CAL_RESULT_PENDING;
 }
 
-static void context_destroyed_while_its_kernel_runs(CALuint rounds)
+/* The result of a kernel whose context goes is there all the same. Returns whether the kernel was seen to run. */
+static int context_destroyed_while_its_kernel_runs(CALuint rounds)
 {
     CALcontext other = 0;
     CALmodule module;
     CALresource in = floats(0), out = floats(0), number = constant(rounds);
     CALevent event;
+    CALresult result;
     OK(calCtxCreate(&other, device));
     module = check_module(other, slow);
     fill(in, 8.0f);
@@ -246,14 +254,14 @@ static void context_destroyed_while_its_kernel_runs(CALuint rounds)
     check_bind(other, module, "cb0", number);
     check_bind(other, module, "o0", out);
     event = check_domain(other, check_entry(other, module), WIDTH, HEIGHT);
-    EXPECT(CAL_RESULT_PENDING, calCtxIsEventDone(other, event));
+    result = calCtxIsEventDone(other, event);
     OK(calCtxDestroy(other));
     EXPECT(CAL_RESULT_BAD_HANDLE, calCtxIsEventDone(other, event));
     CHECK(is_filled(out, 8.0f));
-    HOLDS(context_destroyed_while_its_kernel_runs);
     OK(calResFree(in));
     OK(calResFree(out));
     OK(calResFree(number));
+    return result == CAL_RESULT_PENDING;
 }
 
 static void* fail_elsewhere(void* ignored)
@@ -299,13 +307,22 @@ static void init_and_shutdown_may_be_repeated(CALuint rounds)
 int main(void)
 {
     CALuint rounds;
+    int tries;
     check_open(&device, &context);
     rounds = rounds_of_a_while();
     work_of_a_context_is_done_in_order();
     finished_events_answer_at_once();
     kernels_write_mapped_remote_memory();
-    module_unloaded_while_its_kernel_runs(rounds);
-    context_destroyed_while_its_kernel_runs(rounds);
+    for (tries = 0; !module_unloaded_while_its_kernel_runs(rounds); ++tries) {
+        CHECK(tries < TRIES);
+    }
+    HOLDS(module_unloaded_while_its_kernel_runs);
+    HOLDS(mapping_waits_for_the_work);
+    HOLDS(names_and_funcs_die_with_their_module);
+    for (tries = 0; !context_destroyed_while_its_kernel_runs(rounds); ++tries) {
+        CHECK(tries < TRIES);
+    }
+    HOLDS(context_destroyed_while_its_kernel_runs);
     error_text_of_the_process();
     init_and_shutdown_may_be_repeated(rounds);
     check_close(device, context);

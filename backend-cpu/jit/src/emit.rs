@@ -65,17 +65,27 @@ impl<'a, 'b> Body<'a, 'b> {
         }
     }
 
+    /// Stores values in rows; there may be more of them than registers.
     fn store_rows(&mut self, stores: &[(u32, Val)], unseen: &impl Fn(u32) -> bool) {
-        for &(row, val) in stores {
-            self.pinned = stores.iter().map(|&(_, val)| val).collect();
+        let done = self.now;
+        let (held, spilled): (Vec<_>, Vec<_>) =
+            stores.iter().partition(|(_, val)| self.place[*val as usize].register.is_some());
+        let stores: Vec<(u32, Val)> = held.into_iter().chain(spilled).collect();
+        for (k, &(row, val)) in stores.iter().enumerate() {
+            // What is still to be stored has a use ahead.
+            self.now = done - 1;
+            self.pinned = vec![val];
             let from = self.fetch(val);
             let lanes = if unseen(row) { Lanes::All } else { self.lanes };
             match self.frame.pin(row) {
                 Some(to) => self.frame.code.vector(LOAD, to, 0, Rm::Reg(from), lanes, None),
                 None => self.frame.code.vector(STORE, from, 0, Rm::Mem(Base::Rows, 256 * row), lanes, None),
             }
+            self.now = done;
+            if stores[k + 1..].iter().all(|&(_, later)| later != val) {
+                self.release(val);
+            }
         }
-        stores.iter().for_each(|&(_, val)| self.release(val));
     }
 
     /// The mask register of `test`, when everything else is done.

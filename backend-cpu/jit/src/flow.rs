@@ -65,7 +65,8 @@ impl<R: Runs> Flow<'_, '_, R> {
 
     fn choice(&mut self, test: u8, nonzero: bool, then: &[Tree<'_>], otherwise: &[Tree<'_>]) -> Option<()> {
         let outer = self.frame.slot();
-        let other = (!otherwise.is_empty()).then(|| self.frame.slot());
+        // Without breaks the first side ends with the lanes that it began with: the others are the second side's.
+        let other = (!otherwise.is_empty() && breaks(then)).then(|| self.frame.slot());
         self.frame.code.mask_store(EXEC, outer);
         if let Some(other) = other {
             self.chosen(SCRATCH, test, !nonzero);
@@ -73,8 +74,15 @@ impl<R: Runs> Flow<'_, '_, R> {
         }
         self.chosen(EXEC, test, nonzero);
         self.side(then)?;
-        if let Some(other) = other {
-            self.frame.code.mask_load(EXEC, other);
+        match other {
+            Some(other) => self.frame.code.mask_load(EXEC, other),
+            None if !otherwise.is_empty() => {
+                self.frame.code.mask_load(SCRATCH, outer);
+                self.frame.code.mask_and_not(EXEC, EXEC, SCRATCH);
+            }
+            None => {}
+        }
+        if !otherwise.is_empty() {
             self.side(otherwise)?;
         }
         self.frame.code.mask_load(EXEC, outer);

@@ -1,17 +1,14 @@
 //! Allocations: device memory, remote memory and wrapped application memory are all host memory here.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use cal_hal::{Error, Memory, Result};
+use memmap2::MmapMut;
 
 use super::View;
-
-/// Alignment of allocations: a page, so that rows start on cache lines.
-const ALIGNMENT: usize = 4096;
 
 /// Bytes that live allocations of a device take.
 pub type InUse = Arc<AtomicU64>;
@@ -21,7 +18,7 @@ pub struct Block {
     start: NonNull<u8>,
     bytes: usize,
     /// What to give back; `None` for application memory.
-    owned: Option<(Layout, InUse)>,
+    owned: Option<(MmapMut, InUse)>,
 }
 
 // SAFETY: the block only owns an address range; all access goes through `View`, which any thread may use.
@@ -30,23 +27,24 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// `bytes` zero bytes. The pages are taken from the system when they are first touched.
+    /// `bytes` zero bytes: whole pages, which are taken from the system when they are first touched. An allocator would
+    /// spend a page more on their alignment.
     pub fn allocate(bytes: u64, limit: u64, in_use: &InUse) -> Result<Block> {
         let none = || Error::OutOfMemory(format!("{bytes} bytes are not to be had"));
         let size = usize::try_from(bytes).map_err(|_| none())?.max(1);
-        let layout = Layout::from_size_align(size, ALIGNMENT).map_err(|_| none())?;
         if in_use.fetch_add(bytes, Relaxed).saturating_add(bytes) > limit {
             in_use.fetch_sub(bytes, Relaxed);
             return Err(Error::OutOfMemory(format!(
                 "{bytes} bytes asked for; the device has {limit} in all"
             )));
         }
-        // SAFETY: the layout has a size of at least 1.
-        let Some(start) = NonNull::new(unsafe { alloc_zeroed(layout) }) else {
+        let memory = MmapMut::map_anon(size).ok();
+        let start = memory.map(|mut memory| (NonNull::new(memory.as_mut_ptr()), memory));
+        let Some((Some(start), memory)) = start else {
             in_use.fetch_sub(bytes, Relaxed);
             return Err(none());
         };
-        Ok(Block { start, bytes: bytes as usize, owned: Some((layout, in_use.clone())) })
+        Ok(Block { start, bytes: bytes as usize, owned: Some((memory, in_use.clone())) })
     }
 
     /// The application's `bytes` bytes at `address`.
@@ -71,10 +69,8 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if let Some((layout, in_use)) = &self.owned {
+        if let Some((_, in_use)) = &self.owned {
             in_use.fetch_sub(self.bytes as u64, Relaxed);
-            // SAFETY: allocated with this layout in `allocate`, given back once.
-            unsafe { dealloc(self.start.as_ptr(), *layout) };
         }
     }
 }

@@ -177,7 +177,7 @@ fn streams_of(n: u32) -> Case {
 /// rounds, r2, r3 rows, r4 rows of B, r10 … r17 the left sums, r20 … r27 the right ones, r30 … r37 B, r40 A, r41 a place.
 fn wide_text() -> String {
     let mut text = String::from(
-        "il_cs_2_0\ndcl_num_thread_per_group 16, 16, 1\ndcl_cb cb0[1]\n\
+        "il_cs_2_0\ndcl_num_thread_per_group 8, 8, 1\ndcl_cb cb0[1]\n\
          dcl_literal l0, 0.5, 1.5, 2.5, 3.5\ndcl_literal l1, 4.5, 5.5, 6.5, 7.5\n\
          dcl_literal l2, 8.0, 4.0, 1.0, 0.0\ndcl_literal l3, 0, 1, 8, 0\n",
     );
@@ -255,10 +255,118 @@ fn wide_of(n: u32) -> Case {
         name: format!("matmul_wide {n}"),
         il: wide_text(),
         peer: "matmul_wide",
-        peer_groups: [n / 128, n / 128, 1],
+        peer_groups: [n / 64, n / 64, 1],
         buffers,
-        threads: Threads::Grid([n / 128, n / 128, 1], [16, 16, 1]),
+        threads: Threads::Grid([n / 64, n / 64, 1], [8, 8, 1]),
         steps: Step::of(&[n / 4, n / 8, ((n / 8) as f32).to_bits(), 0], &[n / 4]),
+        work: 2.0 * f64::from(n).powi(3),
+        unit: Unit::Flop,
+        check: Box::new(move |buffers, _| judge(&crate::case::floats(&buffers[2]))),
+        host,
+        doubles: false,
+    }
+}
+
+/// Threads of a group of the sum of outer products, and its rounds in one iteration of the loop.
+const OUTER_GROUP: [u32; 2] = [8, 4];
+const OUTER_ROUNDS: u32 = 8;
+
+/// Twice four rows and twice four columns a thread: each round adds the outer product of a column of A, which is stored
+/// by columns, and a row of B, while the factors of the next round are on their way. Registers: r1 columns of C, as x and y,
+/// and of A, as z and w; r4 round, r10 … r13 and r20 … r23 factors in turn, r30 … r45 sums, r50 a place.
+fn outer_text() -> String {
+    let [gx, gy] = OUTER_GROUP;
+    let mut text = format!(
+        "il_cs_2_0\ndcl_num_thread_per_group {gx}, {gy}, 1\ndcl_cb cb0[1]\n\
+         dcl_literal l0, 0.5, 1.0, 0.0, 0.0\ndcl_literal l1, 0, 1, 4, 2\n"
+    );
+    for k in 0..2 {
+        let _ = writeln!(
+            text,
+            "dcl_resource_id({k})_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)"
+        );
+    }
+    for sum in 30..46 {
+        let _ = writeln!(text, "mov r{sum}, l0.zzzz");
+    }
+    // cb0[0]: iterations; elements of a row and of half a row; half a row as a float
+    text.push_str(
+        "itof r0.xy, vAbsTid.xy\nadd r1.xy, r0.xy, l0.xx\nmov r1.__zw, r1.00yy\n\
+         add r1._y_w, r1.0x0z, cb0[0].0w0w\n",
+    );
+    let load = |text: &mut String, first: u32| {
+        for (factor, (resource, column)) in [(1, "x"), (1, "y"), (0, "z"), (0, "w")].iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "mov r50.x, r1.{column}\nmov r50.y, r4.x\n\
+                 sample_resource({resource})_sampler(0) r{}, r50.xyxx",
+                first + factor as u32
+            );
+        }
+        text.push_str("add r4.x, r4.x, l0.y\n");
+    };
+    text.push_str("mov r4.x, l0.x\n");
+    load(&mut text, 10);
+    text.push_str("mov r5.x, l1.x\nwhileloop\nige r5.y, r5.x, cb0[0].x\nbreak_logicalnz r5.y\n");
+    for round in 0..OUTER_ROUNDS {
+        let (now, next) = if round % 2 == 0 { (10, 20) } else { (20, 10) };
+        load(&mut text, next);
+        for half in 0..2 {
+            for (row, component) in ["x", "y", "z", "w"].iter().enumerate() {
+                for column in 0..2 {
+                    let sum = 30 + 8 * half + 2 * row as u32 + column;
+                    let (a, b) = (now + 2 + half, now + column);
+                    let _ = writeln!(text, "mad r{sum}, r{a}.{component}, r{b}, r{sum}");
+                }
+            }
+        }
+    }
+    text.push_str(
+        "iadd r5.x, r5.x, l1.y\nendloop\n\
+         imul r6.x, vAbsTid.y, l1.z\nimul r6.x, r6.x, cb0[0].y\niadd r6.x, r6.x, vAbsTid.x\n\
+         imul r6.y, cb0[0].y, cb0[0].z\nimul r6.y, r6.y, l1.z\niadd r6.y, r6.y, r6.x\n",
+    );
+    for (half, place) in ["x", "y"].iter().enumerate() {
+        for row in 0..4 {
+            let sum = 30 + 8 * half + 2 * row;
+            let _ = writeln!(
+                text,
+                "mov g[r6.{place}], r{sum}\niadd r6.z, r6.{place}, cb0[0].z\nmov g[r6.z], r{}\n\
+                 iadd r6.{place}, r6.{place}, cb0[0].y",
+                sum + 1
+            );
+        }
+    }
+    text.push_str("end\n");
+    text
+}
+
+pub fn outer(scale: Scale) -> Vec<Case> {
+    let sizes: &[u32] = scale.pick(&[128], &[512], &[4096, 8192]);
+    sizes.iter().map(|n| outer_of(*n)).collect()
+}
+
+fn outer_of(n: u32) -> Case {
+    let product = Product::new(n);
+    let (side, size) = (n as usize, [n / 4, n]);
+    let columns: Vec<f32> = (0..side * side).map(|k| product.a[k % side * side + k / side]).collect();
+    let buffers = vec![
+        Buffer::input("i0", size, Format::Float32x4, bits(&columns)),
+        Buffer::input("i1", size, Format::Float32x4, bits(&product.b)),
+        Buffer::output("g[]", [n * n / 4, 0], Format::Float32x4),
+    ];
+    let host = host(&product);
+    let judge = product.judge();
+    let half = n / 8;
+    let groups = [half / OUTER_GROUP[0], half / OUTER_GROUP[1], 1];
+    Case {
+        name: format!("matmul_outer {n}"),
+        il: outer_text(),
+        peer: "matmul_outer",
+        peer_groups: groups,
+        buffers,
+        threads: Threads::Grid(groups, [OUTER_GROUP[0], OUTER_GROUP[1], 1]),
+        steps: Step::of(&[n / OUTER_ROUNDS, n / 4, half, (half as f32).to_bits()], &[n / 4]),
         work: 2.0 * f64::from(n).powi(3),
         unit: Unit::Flop,
         check: Box::new(move |buffers, _| judge(&crate::case::floats(&buffers[2]))),

@@ -10,6 +10,8 @@
 //! *Lifetime.* A command keeps what it uses alive: the caller may drop memories and kernels right after
 //! [`Queue::submit`].
 
+mod recent;
+
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use std::time::Duration;
 
 pub use cal_il::format::Format;
 pub use cal_il::ir::Program;
+pub use recent::Recent;
 
 /// Why a backend could not do something.
 #[derive(Clone, Debug, PartialEq, Eq)]

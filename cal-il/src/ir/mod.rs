@@ -22,6 +22,7 @@ pub mod compact;
 pub mod needed;
 pub mod print;
 pub mod uniformity;
+pub mod unroll;
 pub mod validate;
 pub mod visit;
 

@@ -162,7 +162,8 @@ pub fn tested_of(kind: &StmtKind) -> Option<Operand> {
 
 /// Calls `f` with every register of the statement itself, not of its blocks: those it reads, then those it writes
 /// (`true`). A 64-bit result names two.
-pub fn registers(kind: &mut StmtKind, f: &mut dyn FnMut(&mut Reg, bool)) {
+#[inline]
+pub fn registers(kind: &mut StmtKind, f: &mut impl FnMut(&mut Reg, bool)) {
     let mut read = |operand: &mut Operand| {
         if let Operand::Reg(reg) = operand {
             f(reg, false);
@@ -193,7 +194,7 @@ pub fn registers(kind: &mut StmtKind, f: &mut dyn FnMut(&mut Reg, bool)) {
 }
 
 /// Calls `f` with every statement of `block` and of the blocks in it, outer before inner.
-pub fn statements(block: &mut Block, f: &mut dyn FnMut(&mut Stmt)) {
+pub fn statements(block: &mut Block, f: &mut impl FnMut(&mut Stmt)) {
     for stmt in block {
         f(stmt);
         match &mut stmt.kind {

@@ -34,17 +34,24 @@ impl Builder<'_> {
         }
         let scalar = inst.opcode.row().rule == VectorRule::ScalarReplicated;
         let positions = if scalar { 0b1000 } else { written(dst) };
-        let words: SmallVec<[Words; 4]> = (inst.src.iter().zip(classes))
-            .map(|(src, class)| self.source(src, positions, argument_view(view, *class)))
-            .collect();
-        let args =
-            |k: usize| -> Args { words.iter().map(|w| w[k]).chain(zeroop.map(Operand::Imm)).collect() };
-        let values: Values = if scalar {
-            let value = self.result(inst, view, op, args(3));
-            Self::replicate(dst, value)
-        } else {
-            std::array::from_fn(|k| (positions & (1 << k) != 0).then(|| self.result(inst, view, op, args(k))))
+        let mut words: SmallVec<[Words; 4]> = SmallVec::new();
+        for (src, class) in inst.src.iter().zip(classes) {
+            words.push(self.source(src, positions, argument_view(view, *class)));
+        }
+        let args = |k: usize| {
+            let mut args = Args::new();
+            words.iter().for_each(|words| args.push(words[k]));
+            zeroop.into_iter().for_each(|zeroop| args.push(Operand::Imm(zeroop)));
+            args
         };
+        if scalar {
+            let value = self.result(inst, view, op, args(3));
+            return self.write(dst, Self::replicate(dst, value));
+        }
+        let mut values: Values = Values::default();
+        for (k, value) in values.iter_mut().enumerate().filter(|(k, _)| positions & (1 << k) != 0) {
+            *value = Some(self.result(inst, view, op, args(k)));
+        }
         self.write(dst, values);
     }
 

@@ -148,11 +148,14 @@ impl<'k> Builder<'k> {
     /// Emits operations that are meant to happen at once: none sees a result of another. A scratch register is
     /// spent only where no order avoids one.
     pub fn parallel(&mut self, mut insts: SmallVec<[LaneInst; 4]>) {
+        let reads = |other: &LaneInst, dst: [Reg; 2]| {
+            other.args.iter().any(|&arg| arg == Operand::Reg(dst[0]) || arg == Operand::Reg(dst[1]))
+        };
+        if (1..insts.len()).all(|later| insts[..later].iter().all(|inst| !reads(&insts[later], inst.dst))) {
+            return insts.into_iter().for_each(|inst| self.lane(inst));
+        }
         let mut late: SmallVec<[(Reg, Operand); 4]> = SmallVec::new();
         while !insts.is_empty() {
-            let reads = |other: &LaneInst, dst: [Reg; 2]| {
-                other.args.iter().any(|&arg| arg == Operand::Reg(dst[0]) || arg == Operand::Reg(dst[1]))
-            };
             let free = (0..insts.len())
                 .find(|&i| insts.iter().enumerate().all(|(j, other)| j == i || !reads(other, insts[i].dst)));
             let mut inst = insts.remove(free.unwrap_or(0));

@@ -42,15 +42,18 @@ impl Builder<'_> {
     pub fn replicate(dst: &Dst, value: Value) -> Values {
         let mask = written(dst);
         let first = mask.trailing_zeros() as usize;
-        let mut value = Some(value);
-        std::array::from_fn(|k| match mask & (1 << k) {
-            0 => None,
-            _ if k == first => value.take(),
-            _ => Some(Value::Same(first)),
-        })
+        let mut values = Values::default();
+        for k in (first + 1..4).filter(|k| mask & (1 << k) != 0) {
+            values[k] = Some(Value::Same(first));
+        }
+        if let Some(place) = values.get_mut(first) {
+            *place = Some(value);
+        }
+        values
     }
 
     /// The scale and saturation of a float result.
+    #[inline]
     pub fn finish(&mut self, controls: &Controls, value: Value) -> Value {
         if controls.scale == 0 && !controls.saturate {
             return value;
@@ -73,20 +76,21 @@ impl Builder<'_> {
     }
 
     /// Writes `values` and the constants that the mask forces. All operands are read before anything is written.
-    pub fn write(&mut self, dst: &Dst, values: Values) {
-        let components: [Option<Value>; 4] = {
-            let mut values = values;
-            std::array::from_fn(|k| match dst.mask[k] {
-                Write::Keep => None,
-                Write::Result => Some(values[k].take().unwrap_or(Value::Word(Operand::Imm(0)))),
-                Write::Zero => Some(Value::Word(Operand::Imm(0))),
-                Write::One => Some(Value::Word(Operand::Imm(ONE))),
-            })
-        };
+    pub fn write(&mut self, dst: &Dst, mut values: Values) {
+        for (value, write) in values.iter_mut().zip(dst.mask) {
+            match write {
+                Write::Keep => *value = None,
+                Write::Result => {
+                    value.get_or_insert(Value::Word(Operand::Imm(0)));
+                }
+                Write::Zero => *value = Some(Value::Word(Operand::Imm(0))),
+                Write::One => *value = Some(Value::Word(Operand::Imm(ONE))),
+            }
+        }
         match self.registers_of(dst) {
-            Some(registers) => self.assign(registers, components),
+            Some(registers) => self.assign(registers, values),
             None => {
-                let words = self.evaluate(components);
+                let words = self.evaluate(values);
                 self.store(dst, words);
             }
         }
@@ -103,11 +107,10 @@ impl Builder<'_> {
         }
     }
 
-    fn assign(&mut self, registers: Dst4, components: Values) {
+    fn assign(&mut self, registers: Dst4, mut components: Values) {
         let register = |c: usize| registers[c].expect("a written component has a register");
         let mut insts: SmallVec<[LaneInst; 4]> = SmallVec::new();
         let mut copies: SmallVec<[(Reg, Reg); 4]> = SmallVec::new();
-        let mut components = components;
         for c in 0..4 {
             match components[c].take() {
                 None => {}

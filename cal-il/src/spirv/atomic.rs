@@ -1,6 +1,5 @@
 //! Read-modify-write on memory (amd-il 5.5).
 
-use rspirv::dr::Operand as Literal;
 use rspirv::spirv::{Capability, Decoration, Op, StorageClass, Word};
 
 use super::Emitter;
@@ -333,9 +332,9 @@ impl Emitter<'_> {
             Some(block) => *block,
             None => {
                 let element = self.w.ty(Type::U64);
-                let array = self.w.global(Op::TypeRuntimeArray, None, vec![Literal::IdRef(element)]);
+                let array = self.w.global(Op::TypeRuntimeArray, None, &[element]);
                 self.w.decorate(array, Decoration::ArrayStride, &[8]);
-                let block = self.w.global(Op::TypeStruct, None, vec![Literal::IdRef(array)]);
+                let block = self.w.global(Op::TypeStruct, None, &[array]);
                 self.w.decorate(block, Decoration::Block, &[]);
                 self.w.decorate_member(block, 0, Decoration::Offset, &[0]);
                 let block = self.w.ty(Type::Pointer(class, block));

@@ -1,25 +1,25 @@
 //! What is true of words wherever they are known: upper bounds, and products by constants.
 
 use rspirv::spirv::Word;
-use rustc_hash::FxHashMap;
 
 use super::Emitter;
+use super::known::Sparse;
 use crate::isa::Algebra;
 
 /// Facts about words that are no constants.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     /// The greatest value.
-    most: FxHashMap<Word, u32>,
+    most: Sparse<u32>,
     /// The word and constant, at least 2, that it is the product of, modulo 2^32.
-    products: FxHashMap<Word, (Word, u32)>,
+    products: Sparse<(Word, u32)>,
 }
 
 impl Facts {
     /// The word is at most this.
     pub fn limit(&mut self, word: Word, most: u32) {
-        let entry = self.most.entry(word).or_insert(most);
-        *entry = most.min(*entry);
+        let before = self.most.get(&word).copied().unwrap_or(u32::MAX);
+        self.most.insert(word, most.min(before));
     }
 
     /// The factors of a word that is a product by a constant.
@@ -33,6 +33,12 @@ impl Emitter<'_> {
     pub fn most(&self, word: Word) -> u32 {
         let constant = self.w.bits.get(&word);
         constant.or_else(|| self.facts.most.get(&word)).copied().unwrap_or(u32::MAX)
+    }
+
+    /// Number of a texel: row times pitch plus column.
+    pub fn texel_number(&mut self, row: Word, pitch: Word, column: Word) -> Word {
+        let start = self.imul(row, pitch);
+        self.iadd(start, column)
     }
 
     /// The word is computed from others, and that cannot overflow if `most` is some.

@@ -7,21 +7,25 @@
 use std::collections::HashSet;
 
 use rspirv::spirv::{BuiltIn, Op, Word};
+use smallvec::SmallVec;
 
-use super::group::{Filled, group_access};
+use super::group::Filled;
 use super::launch::Slot;
 use super::registers::{calls, destinations, order, visit};
-use super::{Emitter, TILE, uniform};
+use super::{Emitter, Mode, TILE, uniform};
 use crate::inst::Fence;
 use crate::ir::{
     Arm, Block, Builtin, Cond, LaneInst, MemoryInst, Operand, PositionKind, Program, Reg, Space, Stage, Stmt,
     StmtKind, ThreadId,
 };
-use crate::isa::Algebra;
 use crate::isa::lane::Class;
+use crate::isa::{Algebra, LaneOp};
 
 /// Key of the R700 areas among the LDS blocks.
 pub(super) const OWN_AREAS: u32 = u32::MAX;
+
+/// Cases that an `OpSwitch` may have.
+const MOST_CASES: usize = 16_383;
 
 /// Where breaks and continues go, and what group memory has seen.
 #[derive(Default)]
@@ -32,11 +36,6 @@ pub(super) struct Flow {
     depth: u32,
     /// Threads of the group may have parted.
     pub parted: bool,
-    /// Barriers between conflicting accesses are wanted.
-    pub lockstep: bool,
-    /// Group memory was read, written, since the last barrier.
-    pub read: bool,
-    pub written: bool,
     /// What is known of group memory.
     pub filled: Filled,
     /// Main is being written, which runs once.
@@ -46,7 +45,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub fn of(program: &Program, threads: u32) -> Self {
+    pub fn of(program: &Program) -> Self {
         let mut killers = HashSet::new();
         for n in order(&program.functions) {
             let body = &program.functions[n].body;
@@ -56,8 +55,7 @@ impl Flow {
                 killers.insert(n);
             }
         }
-        let lockstep = program.stage == Stage::Compute && threads <= 64;
-        Self { lockstep, killers, ..Self::default() }
+        Self { killers, ..Self::default() }
     }
 }
 
@@ -120,37 +118,21 @@ fn discards(block: &Block) -> bool {
     })
 }
 
-/// Registers that the statements may write, called functions included.
-pub(super) fn written(program: &Program, block: &Block) -> HashSet<Reg> {
-    fn enter(program: &Program, block: &Block, out: &mut HashSet<Reg>, seen: &mut HashSet<usize>) {
+/// Calls `f` for the registers that the statements may write, called functions included.
+pub(super) fn written(program: &Program, block: &Block, f: &mut impl FnMut(Reg)) {
+    fn enter(program: &Program, block: &Block, f: &mut impl FnMut(Reg), seen: &mut HashSet<usize>) {
         visit(block, &mut |register, writes| {
             if writes {
-                out.insert(register);
+                f(register);
             }
         });
         calls(block, &mut |callee| {
             if seen.insert(callee) {
-                enter(program, &program.functions[callee].body, out, seen);
+                enter(program, &program.functions[callee].body, f, seen);
             }
         });
     }
-    let mut out = HashSet::new();
-    enter(program, block, &mut out, &mut HashSet::new());
-    out
-}
-
-/// Whether the statements, or functions they call, use group memory.
-fn uses_group_memory(program: &Program, block: &Block) -> bool {
-    block.iter().any(|statement| match &statement.kind {
-        StmtKind::Memory(inst) => group_access(inst).is_some(),
-        StmtKind::If { then, otherwise, .. } => {
-            uses_group_memory(program, then) || uses_group_memory(program, otherwise)
-        }
-        StmtKind::Loop { body } => uses_group_memory(program, body),
-        StmtKind::Switch { arms, .. } => arms.iter().any(|arm| uses_group_memory(program, &arm.body)),
-        StmtKind::Call { function, .. } => uses_group_memory(program, &program.functions[*function].body),
-        _ => false,
-    })
+    enter(program, block, f, &mut HashSet::new());
 }
 
 impl Emitter<'_> {
@@ -166,7 +148,7 @@ impl Emitter<'_> {
         for n in order {
             let function = self.functions[&n];
             self.memo = Default::default();
-            self.flow.parted = n != 0;
+            self.flow.parted = self.uniformity.parted(n);
             self.flow.main = n == 0;
             self.w.begin(function, void, &[]);
             if n == 0 {
@@ -296,7 +278,7 @@ impl Emitter<'_> {
         match &statement.kind {
             StmtKind::Lane(inst) => self.lane(inst),
             StmtKind::Memory(inst) => {
-                self.keep_lockstep(inst);
+                self.touch(inst);
                 self.memory(inst);
                 debug_assert!(
                     destinations(inst).all(|register| self.memo.registers.get(&register).is_some())
@@ -323,11 +305,26 @@ impl Emitter<'_> {
     }
 
     fn lane(&mut self, inst: &LaneInst) {
-        let words: Vec<Word> = inst.args.iter().map(|operand| self.operand(operand)).collect();
+        let mut words: SmallVec<[Word; 6]> = inst.args.iter().map(|operand| self.operand(operand)).collect();
+        if !self.flow.continues.is_empty() && matches!(inst.op, LaneOp::Iadd | LaneOp::Isub) {
+            self.hide_steps(inst, &mut words);
+        }
         let (lo, hi) = self.apply(inst.op, &words);
         self.write(inst.dst[0], lo);
         if let Some(hi) = hi {
             self.write(inst.dst[1], hi);
+        }
+    }
+
+    /// Some drivers compute how often a loop runs, and forget that its counter may wrap. So they must not know a step that
+    /// is large; in faithful mode, none of a counter but 1.
+    fn hide_steps(&mut self, inst: &LaneInst, words: &mut [Word]) {
+        let counts = inst.args.contains(&Operand::Reg(inst.dst[0]));
+        let least = if counts && self.target.mode == Mode::Faithful { 2 } else { 1 << 16 };
+        for (word, operand) in words.iter_mut().zip(&inst.args) {
+            if matches!(operand, Operand::Imm(step) if (*step as i32).unsigned_abs() >= least) {
+                *word = self.hidden(*word);
+            }
         }
     }
 
@@ -366,14 +363,11 @@ impl Emitter<'_> {
         let before = self.mark();
         let parts = self.uniformity.parts(cond);
         let outer = self.flow.parted;
-        let (read, written) = (self.flow.read, self.flow.written);
-        let mut after = (read, written);
         for (label, side) in [(yes, then), (no, otherwise)] {
             if label == no && otherwise.is_empty() {
                 continue;
             }
             self.flow.parted = outer || parts;
-            (self.flow.read, self.flow.written) = (read, written);
             self.rewind(before);
             self.w.label(label);
             self.block(side);
@@ -381,9 +375,7 @@ impl Emitter<'_> {
                 self.spill();
                 self.w.branch(merge);
             }
-            after = (after.0 | self.flow.read, after.1 | self.flow.written);
         }
-        (self.flow.read, self.flow.written) = after;
         let gone = uniform::leaves(then) || uniform::leaves(otherwise);
         let inner = self.uniformity.exits(then) || self.uniformity.exits(otherwise);
         self.flow.parted = outer || (parts && gone) || inner;
@@ -407,10 +399,6 @@ impl Emitter<'_> {
         self.flow.continues.push(next);
         let outer = self.flow.parted;
         self.flow.parted |= self.uniformity.loop_parts(body);
-        if uses_group_memory(self.program, body) {
-            // What the iteration before did.
-            (self.flow.read, self.flow.written) = (true, true);
-        }
         self.block(body);
         if self.w.reachable() {
             self.spill();
@@ -428,6 +416,8 @@ impl Emitter<'_> {
     fn switch(&mut self, selector: &Operand, arms: &[Arm]) {
         let value = self.operand(selector);
         self.spill();
+        // Arms before the one at hand may have run.
+        arms.iter().for_each(|arm| self.forget(&arm.body));
         let before = self.mark();
         let merge = self.w.id();
         let outer = self.flow.parted;
@@ -440,7 +430,8 @@ impl Emitter<'_> {
             Some((last, rest)) => (Some(last), rest),
             None => (None, &[][..]),
         };
-        if rest.iter().all(|arm| ends(&arm.body)) {
+        let count: usize = arms.iter().map(|arm| arm.labels.len()).sum();
+        if count <= MOST_CASES && rest.iter().all(|arm| ends(&arm.body)) {
             let labels: Vec<Word> = arms.iter().map(|_| self.w.id()).collect();
             let mut cases = Vec::new();
             let mut default = merge;
@@ -454,7 +445,7 @@ impl Emitter<'_> {
             self.w.selection_merge(merge);
             self.w.switch(value, default, &cases);
             for (arm, label) in arms.iter().zip(labels) {
-                self.arm(arm, label, merge, before, arms);
+                self.arm(arm, label, merge, before);
             }
         } else {
             // The number of the arm at which to start, then each arm in turn from there on.
@@ -481,7 +472,7 @@ impl Emitter<'_> {
                 let runs = self.negate(after);
                 self.w.selection_merge(next);
                 self.w.branch_if(runs, label, next);
-                self.arm(arm, label, next, before, arms);
+                self.arm(arm, label, next, before);
                 self.rewind(before);
                 self.w.label(next);
             }
@@ -491,18 +482,11 @@ impl Emitter<'_> {
         self.flow.parted =
             outer || (inner && arms.iter().any(|arm| returns(&arm.body) || continues(&arm.body)));
         self.rewind(before);
-        for arm in arms {
-            self.forget(&arm.body);
-        }
         self.w.label(merge);
     }
 
-    fn arm(&mut self, arm: &Arm, label: Word, next: Word, before: super::registers::Mark, arms: &[Arm]) {
+    fn arm(&mut self, arm: &Arm, label: Word, next: Word, before: super::registers::Mark) {
         self.rewind(before);
-        // Arms before this one may have run.
-        for other in arms {
-            self.forget(&other.body);
-        }
         let parted = self.flow.parted;
         self.w.label(label);
         self.block(&arm.body);
@@ -511,9 +495,6 @@ impl Emitter<'_> {
             self.w.branch(next);
         }
         self.flow.parted = parted;
-        if uses_group_memory(self.program, &arm.body) {
-            (self.flow.read, self.flow.written) = (true, true);
-        }
     }
 
     fn call(&mut self, function: usize, cond: Option<&Cond>) {
@@ -532,12 +513,8 @@ impl Emitter<'_> {
             }
         }
         let program = self.program;
-        for register in written(program, &program.functions[function].body) {
-            self.memo.registers.remove(&register);
-        }
-        if uses_group_memory(program, &program.functions[function].body) {
-            (self.flow.read, self.flow.written) = (true, true);
-        }
+        let registers = &mut self.memo.registers;
+        written(program, &program.functions[function].body, &mut |register| registers.remove(&register));
         if self.flow.killers.contains(&function) {
             let killed = self.killed();
             let (killed, zero) = (self.w.load(self.t.u32, killed, None), self.word(0));

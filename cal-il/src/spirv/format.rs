@@ -479,7 +479,7 @@ impl Emitter<'_> {
         let (lo, hi) = (self.w.load(u32, low, None), self.w.load(u32, high, None));
         let lg = self.lg(format);
         let (word, shift) = self.element_place(index, lg);
-        let run = Words { place: Place::Address(address), first: None, limit: zero };
+        let run = Words { place: Place::Address(address), first: None, limit: zero, padded: false };
         let pointer = self.pointer_to(run, word);
         // Whole words are stored; parts of a word are merged, since other threads write the rest.
         let (two, three, one) = (self.word(2), self.word(3), self.word(1));

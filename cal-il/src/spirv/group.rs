@@ -1,7 +1,4 @@
-//! Group memory: its zeros at the start, barriers, and threads of one wave that count on lockstep.
-//!
-//! *Lockstep.* Programs of one-wave groups may count on the 64 threads running together (amd-il 5.8). Devices run
-//! fewer at a time, so barriers stand between conflicting accesses to group memory where all threads pass.
+//! Group memory: its zeros at the start, and barriers.
 
 use std::collections::BTreeSet;
 
@@ -29,15 +26,16 @@ impl Default for Filled {
     }
 }
 
-/// Whether an access to group memory writes; `None` for other accesses.
-pub(super) fn group_access(inst: &MemoryInst) -> Option<bool> {
-    match inst {
-        MemoryInst::RawLoad { space: Space::Lds(_), .. } | MemoryInst::LdsReadAny { .. } => Some(false),
-        MemoryInst::RawStore { space: Space::Lds(_), .. }
-        | MemoryInst::Atomic { space: Space::Lds(_), .. }
-        | MemoryInst::LdsWriteOwn { .. } => Some(true),
-        _ => None,
-    }
+/// Whether an access is to group memory.
+pub(super) fn group_access(inst: &MemoryInst) -> bool {
+    matches!(
+        inst,
+        MemoryInst::RawLoad { space: Space::Lds(_), .. }
+            | MemoryInst::RawStore { space: Space::Lds(_), .. }
+            | MemoryInst::Atomic { space: Space::Lds(_), .. }
+            | MemoryInst::LdsReadAny { .. }
+            | MemoryInst::LdsWriteOwn { .. }
+    )
 }
 
 impl Emitter<'_> {
@@ -59,7 +57,10 @@ impl Emitter<'_> {
     }
 
     /// A group access that is not a plain store reads.
-    fn touch(&mut self, inst: &MemoryInst) {
+    pub fn touch(&mut self, inst: &MemoryInst) {
+        if !group_access(inst) {
+            return;
+        }
         let store = matches!(inst, MemoryInst::RawStore { width: Width::Dwords, .. });
         if !store && !self.filled() {
             self.flow.filled = Filled::Unknown;
@@ -68,7 +69,6 @@ impl Emitter<'_> {
 
     /// Threads of the group have met at a barrier.
     fn met(&mut self) {
-        (self.flow.read, self.flow.written) = (false, false);
         let blocks = &self.program.interface.lds;
         let plain = self.pairs.is_none() && self.program.interface.lds_dwords_per_thread == 0;
         let all = matches!(&self.flow.filled, Filled::Blocks(filled) if blocks.keys().all(|id| filled.contains(id)));
@@ -128,14 +128,8 @@ impl Emitter<'_> {
         self.met();
     }
 
-    /// Group memory was read.
-    pub fn flow_read(&mut self) {
-        self.flow.read = true;
-    }
-
     pub fn fence(&mut self, fence: Fence) {
         let device = fence.intersects(Fence::MEMORY | Fence::MEMORY_READ | Fence::MEMORY_WRITE | Fence::GDS);
-        let one_wave = self.flow.lockstep && !self.flow.parted && fence.contains(Fence::LDS);
         let compute = self.program.stage == Stage::Compute;
         let scope = self.word(if device { Scope::Device as u32 } else { Scope::Workgroup as u32 });
         let mut semantics = MemorySemantics::ACQUIRE_RELEASE;
@@ -150,27 +144,12 @@ impl Emitter<'_> {
             semantics = MemorySemantics::ACQUIRE_RELEASE | MemorySemantics::UNIFORM_MEMORY;
         }
         let semantics = self.word(semantics.bits());
-        if compute && (fence.contains(Fence::THREADS) || one_wave) {
+        if compute && fence.contains(Fence::THREADS) {
             let group = self.word(Scope::Workgroup as u32);
             self.w.act(Op::ControlBarrier, &[group, scope, semantics]);
             self.met();
         } else {
             self.w.act(Op::MemoryBarrier, &[scope, semantics]);
         }
-    }
-
-    /// Puts a barrier before an access to group memory that conflicts with an earlier one.
-    pub fn keep_lockstep(&mut self, inst: &MemoryInst) {
-        let Some(writes) = group_access(inst) else { return };
-        if !self.flow.lockstep {
-            return self.touch(inst);
-        }
-        let conflict = self.flow.written || (writes && self.flow.read);
-        if conflict && !self.flow.parted {
-            self.barrier();
-        }
-        self.flow.written |= writes;
-        self.flow.read |= !writes;
-        self.touch(inst);
     }
 }

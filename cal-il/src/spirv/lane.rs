@@ -129,10 +129,15 @@ impl Emitter<'_> {
         if !self.foldable(word) {
             return word;
         }
-        let zero = self.hidden_zero();
         if self.w.bits.get(&word) == Some(&0) {
-            return zero;
+            return self.hidden_zero();
         }
+        self.hidden(word)
+    }
+
+    /// The word, as drivers cannot know it, in native mode, too.
+    pub fn hidden(&mut self, word: Word) -> Word {
+        let zero = self.hidden_zero();
         let hidden = self.word_op(Op::BitwiseOr, &[zero, word]);
         self.solid.insert(hidden);
         hidden
@@ -177,7 +182,7 @@ impl Emitter<'_> {
         Some(lo == 0 && simplifies(hi, 0x3FF0_0000))
     }
 
-    /// The double, as drivers cannot know it.
+    /// The pair of words, as drivers cannot know it.
     fn opaque_double(&mut self, q: Quad) -> Quad {
         let known = match q {
             Quad::Words(lo, hi) => self.foldable(lo) && self.foldable(hi),
@@ -206,11 +211,18 @@ impl Emitter<'_> {
     /// A double-precision instruction.
     fn double_op(&mut self, op: Op, arguments: &[Quad]) -> Quad {
         let arguments = self.opaque_arguments(arguments, Self::double_constant, Self::opaque_double);
-        let arguments: Vec<Word> = arguments.iter().map(|q| self.double(*q)).collect();
+        let arguments: SmallVec<[Word; 3]> = arguments.iter().map(|q| self.double(*q)).collect();
         let ty = self.w.ty(Type::F64);
         let id = self.w.exact_op(op, ty, &arguments);
         self.solid.insert(id);
         Quad::Double(id)
+    }
+
+    /// A comparison of doubles, none of which a driver may know: some find that any two equal constants are equal numbers.
+    fn double_compare(&mut self, op: Op, a: Quad, b: Quad) -> Word {
+        let (a, b) = (self.opaque_double(a), self.opaque_double(b));
+        let (a, b) = (self.double(a), self.double(b));
+        self.truth_op(op, &[a, b])
     }
 
     fn integer_op(&mut self, op: Op, a: Quad, b: Quad) -> Quad {
@@ -242,7 +254,7 @@ impl Emitter<'_> {
     pub(super) fn float_op(&mut self, op: Op, arguments: &[Word]) -> Word {
         let constant = |e: &Self, word| e.w.bits.get(&word).map(|bits| simplifies(*bits, 0x3F80_0000));
         let arguments = self.opaque_arguments(arguments, constant, Self::opaque);
-        let arguments: Vec<Word> = arguments.iter().map(|word| self.as_float(*word)).collect();
+        let arguments: SmallVec<[Word; 3]> = arguments.iter().map(|word| self.as_float(*word)).collect();
         let float = self.w.exact_op(op, self.t.f32, &arguments);
         let word = self.as_word(float);
         self.solid.insert(word);
@@ -250,7 +262,7 @@ impl Emitter<'_> {
     }
 
     pub(super) fn glsl_float(&mut self, op: GLOp, arguments: &[Word]) -> Word {
-        let arguments: Vec<Word> = arguments.iter().map(|word| self.as_float(*word)).collect();
+        let arguments: SmallVec<[Word; 3]> = arguments.iter().map(|word| self.as_float(*word)).collect();
         let float = self.w.glsl(op, self.t.f32, &arguments);
         self.as_word(float)
     }
@@ -271,8 +283,11 @@ impl Emitter<'_> {
         result
     }
 
+    /// A comparison of floats. Some drivers take a mask, which is no number, for one.
     fn float_compare(&mut self, op: Op, a: Word, b: Word) -> Word {
-        let (a, b) = (self.as_float(a), self.as_float(b));
+        let constant = |e: &Self, word| e.w.bits.get(&word).map(|_| false);
+        let words = self.opaque_arguments(&[a, b], constant, Self::opaque);
+        let (a, b) = (self.as_float(words[0]), self.as_float(words[1]));
         self.truth_op(op, &[a, b])
     }
 
@@ -561,7 +576,7 @@ impl Algebra for Emitter<'_> {
             return self.word(x ^ y);
         }
         let word = self.word_op(Op::BitwiseXor, &[a, b]);
-        let flips = |x: &Word, y: &Word| self.solid.contains(x) && self.w.bits.contains_key(y);
+        let flips = |x: &Word, y: &Word| self.solid.contains(x) && self.w.bits.get(y).is_some();
         if flips(&a, &b) || flips(&b, &a) {
             self.solid.insert(word);
         }
@@ -843,7 +858,7 @@ impl Algebra for Emitter<'_> {
         if !self.target.int64 {
             return self.long_division(a, b).0;
         }
-        let b = self.long_divisor(b);
+        let (a, b) = self.long_terms(a, b);
         self.integer_op(Op::UDiv, a, b)
     }
 
@@ -851,7 +866,7 @@ impl Algebra for Emitter<'_> {
         if !self.target.int64 {
             return self.long_division(a, b).1;
         }
-        let b = self.long_divisor(b);
+        let (a, b) = self.long_terms(a, b);
         self.integer_op(Op::UMod, a, b)
     }
 
@@ -897,13 +912,11 @@ impl Algebra for Emitter<'_> {
     }
 
     fn deq(&mut self, a: Quad, b: Quad) -> Word {
-        let (a, b) = (self.double(a), self.double(b));
-        self.truth_op(Op::FOrdEqual, &[a, b])
+        self.double_compare(Op::FOrdEqual, a, b)
     }
 
     fn dlt(&mut self, a: Quad, b: Quad) -> Word {
-        let (a, b) = (self.double(a), self.double(b));
-        self.truth_op(Op::FOrdLessThan, &[a, b])
+        self.double_compare(Op::FOrdLessThan, a, b)
     }
 
     fn ftod_raw(&mut self, a: Word) -> Quad {
@@ -1006,11 +1019,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// The same for 64 bits.
-    fn long_divisor(&mut self, b: Quad) -> Quad {
+    /// The same for 64 bits, with the dividend. Drivers that know a divisor to be a mask lose its zeros.
+    fn long_terms(&mut self, a: Quad, b: Quad) -> (Quad, Quad) {
+        let (a, b) = (self.opaque_double(a), self.opaque_double(b));
         let (zero, one) = (self.quad(0), self.quad(1));
         let none = self.qeq(b, zero);
-        self.selectq(none, one, b)
+        (a, self.selectq(none, one, b))
     }
 
     /// A word that a driver knows only if it knows `of`.

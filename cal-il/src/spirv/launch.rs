@@ -57,7 +57,7 @@ pub struct Layout {
     pub rows: u32,
     /// Words of scratch memory.
     pub scratch_words: u32,
-    /// First words of the GDS blocks in the scratch memory.
+    /// First words of the GDS blocks in the scratch memory; a zero follows each.
     pub(super) gds: BTreeMap<u32, u32>,
     /// First word of the shared registers, 64 lanes of four words each.
     pub(super) shared: u32,
@@ -72,7 +72,7 @@ impl Layout {
             scratch += words;
             scratch - words
         };
-        let gds = interface.gds.iter().map(|(id, block)| (*id, take(block.bytes.div_ceil(4)))).collect();
+        let gds = interface.gds.iter().map(|(id, block)| (*id, take(block.bytes.div_ceil(4) + 1))).collect();
         let shared = take(interface.shared * 64 * 4);
 
         let indexed = uses_index(program);

@@ -1,9 +1,11 @@
 //! Memory by words: the launch table, constants, `g[]`, UAVs, LDS, GDS, arrays, shared registers.
 //!
-//! Nothing faults: loads outside take word 0 and then give 0, stores outside do not happen.
+//! Nothing faults: stores outside do not happen, loads outside give 0. Where zeros follow the memory
+//! ([`Assume::padded`](super::Assume)), such a load takes those: a condition that had to live until the word has come would
+//! limit how many loads are on their way at a time. Elsewhere it takes word 0 and drops it; in LDS too, whose words come soon
+//! and whose tests drivers can often do without.
 
-use rspirv::dr::Operand as Literal;
-use rspirv::spirv::{Decoration, Op, Scope, StorageClass, Word};
+use rspirv::spirv::{Decoration, GlslStd450Op as GLOp, Op, Scope, StorageClass, Word};
 
 use super::lane::Quad;
 use super::launch::Slot;
@@ -20,6 +22,8 @@ pub(super) struct Words {
     pub first: Option<Word>,
     /// Number of words.
     pub limit: Word,
+    /// The word behind the last one is 0.
+    pub padded: bool,
 }
 
 /// Where words are.
@@ -69,7 +73,8 @@ impl Emitter<'_> {
     pub fn head_words(&mut self, head: Word) -> Words {
         let (lo, hi) = (self.part(head, 0), self.part(head, 1));
         let address = self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]);
-        Words { place: Place::Address(address), first: None, limit: self.part(head, 2) }
+        let padded = self.assume.padded;
+        Words { place: Place::Address(address), first: None, limit: self.part(head, 2), padded }
     }
 
     /// Pointer to element `index` of arrays of `width` words at an address.
@@ -79,9 +84,9 @@ impl Emitter<'_> {
             Some(block) => *block,
             None => {
                 let element = if width == 1 { self.t.u32 } else { self.w.ty(Type::Vec(width)) };
-                let array = self.w.global(Op::TypeRuntimeArray, None, vec![Literal::IdRef(element)]);
+                let array = self.w.global(Op::TypeRuntimeArray, None, &[element]);
                 self.w.decorate(array, Decoration::ArrayStride, &[4 * width]);
-                let block = self.w.global(Op::TypeStruct, None, vec![Literal::IdRef(array)]);
+                let block = self.w.global(Op::TypeStruct, None, &[array]);
                 self.w.decorate(block, Decoration::Block, &[]);
                 self.w.decorate_member(block, 0, Decoration::Offset, &[0]);
                 if flow::orders_memory(self.program) {
@@ -146,6 +151,8 @@ impl Emitter<'_> {
         let zero = self.word(0);
         let (inside, index) = if self.surely_below(index, words.limit) {
             (None, index)
+        } else if words.padded {
+            (None, self.glsl_word(GLOp::UMin, &[index, words.limit]))
         } else {
             let inside = self.ult(index, words.limit);
             (Some(inside), self.select(inside, index, zero))
@@ -274,7 +281,15 @@ impl Emitter<'_> {
         let two = self.word(2);
         let full = self.shr(words.limit, two);
         let inside = self.ult(index, full);
-        let parts = self.load_element(address, 4, index, Some(inside));
+        let parts = if words.padded {
+            let three = self.word(3);
+            let more = self.iadd(words.limit, three);
+            let end = self.shr(more, two);
+            let index = self.select(inside, index, end);
+            self.load_element(address, 4, index, None)
+        } else {
+            self.load_element(address, 4, index, Some(inside))
+        };
         [parts[0], parts[1], parts[2], parts[3]]
     }
 
@@ -303,14 +318,14 @@ impl Emitter<'_> {
                 let bytes = self.program.interface.lds.get(&id).map_or(0, |block| block.bytes);
                 let first = self.lds.get(&id).copied().unwrap_or(0);
                 let place = if self.pairs.is_some() { Place::Pairs } else { Place::Group };
-                Words { place, first: Some(self.word(first)), limit: self.word(bytes / 4) }
+                Words { place, first: Some(self.word(first)), limit: self.word(bytes / 4), padded: false }
             }
             Space::Gds(id) => {
                 let bytes = self.program.interface.gds.get(&id).map_or(0, |block| block.bytes);
                 let first = self.layout.gds.get(&id).copied().unwrap_or(0);
                 let row = self.layout.row(Slot::Scratch);
                 let words = self.surface_words(row);
-                Words { first: Some(self.word(first)), limit: self.word(bytes / 4), ..words }
+                Words { first: Some(self.word(first)), limit: self.word(bytes / 4), padded: true, ..words }
             }
         }
     }
@@ -528,10 +543,9 @@ impl Emitter<'_> {
         let variable = match self.immediates {
             Some(variable) => variable,
             None => {
-                let words: Vec<Literal> =
-                    rows.iter().flatten().map(|bits| Literal::IdRef(self.w.word(*bits))).collect();
+                let words: Vec<Word> = rows.iter().flatten().map(|bits| self.w.word(*bits)).collect();
                 let array = self.w.ty(Type::Array(words.len() as u32));
-                let data = self.w.global(Op::ConstantComposite, Some(array), words);
+                let data = self.w.global(Op::ConstantComposite, Some(array), &words);
                 let variable = self.private(array, data);
                 self.immediates = Some(variable);
                 variable
@@ -733,7 +747,6 @@ impl Emitter<'_> {
             let offset = self.iadd(offset, place);
             *word = self.area_word(thread, offset);
         }
-        self.flow_read();
         self.deliver(dst, words);
     }
 

@@ -5,7 +5,7 @@
 //! the reason: what the device lacks.
 //!
 //! ```text
-//! module     types, constants, blocks            known      what was computed before
+//! module     types, constants, blocks            known, values  what was computed before
 //! registers  registers as variables          lane       lane operations (an Algebra), native, fused
 //! flow       statements, functions, barriers  memory     words: g[], UAVs, LDS, arrays, constants
 //! atomic     read-modify-write                texture    texels, samplers, formats
@@ -24,27 +24,30 @@ mod group;
 mod known;
 mod lane;
 pub mod launch;
+mod lockstep;
 mod memory;
 mod module;
 mod native;
 mod registers;
 mod texture;
 mod uniform;
+mod values;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use rspirv::dr::Operand as Literal;
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, StorageClass, Word};
 
-use crate::ir::{GroupSize, Program, Stage};
+use crate::ir::unroll::unroll;
+use crate::ir::{GroupSize, MemoryInst, Program, Stage};
+use known::Bits;
 use launch::Layout;
 use module::{Type, Writer};
 use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 18;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +85,8 @@ pub struct Target {
     pub divides64: bool,
     /// Double precision roots are correctly rounded.
     pub roots64: bool,
+    /// Conversions of floats to integers saturate, and NaN gives 0.
+    pub saturates: bool,
     /// Largest group, flattened.
     pub max_group: u32,
     /// Largest group in x, y, z.
@@ -112,6 +117,7 @@ impl Target {
             fused64: true,
             divides64: true,
             roots64: true,
+            saturates: true,
             max_group: 1024,
             max_group_size: [1024; 3],
             max_shared: 65536,
@@ -138,6 +144,9 @@ pub struct Assume {
     pub default_samplers: bool,
     /// Sizes of the bound surfaces.
     pub surfaces: Surfaces,
+    /// Zeros are behind every bound memory, from its last word to 16 bytes behind the next multiple of 16 bytes.
+    /// Outputs need none.
+    pub padded: bool,
 }
 
 /// What is known of the sizes of surfaces: which are equal, so that indices are computed once for all of them, and which
@@ -164,7 +173,7 @@ pub struct Shape {
 impl Assume {
     /// Holds for every launch.
     pub const NOTHING: Assume =
-        Assume { formats: Formats::Any, default_samplers: false, surfaces: Surfaces::UNKNOWN };
+        Assume { formats: Formats::Any, default_samplers: false, surfaces: Surfaces::UNKNOWN, padded: false };
 }
 
 impl Surfaces {
@@ -246,6 +255,32 @@ impl std::error::Error for Unsupported {}
 
 /// Writes a program as a module for a target.
 pub fn emit(program: &Program, target: &Target, assume: Assume) -> Result<Module, Unsupported> {
+    let program = &*unroll(program, |access| cost(access, &assume));
+    let threads = group_threads(program, target);
+    let kept = lockstep::keep(program, threads, true);
+    match emit_kept(&kept, target, assume) {
+        // Group memory is full to the last word.
+        Err(_) if kept.interface.lds.len() > program.interface.lds.len() => {
+            emit_kept(&lockstep::keep(program, threads, false), target, assume)
+        }
+        result => result,
+    }
+}
+
+/// Most threads that a group may have.
+fn group_threads(program: &Program, target: &Target) -> u32 {
+    match (program.stage, program.interface.group) {
+        (Stage::Pixel, _) => TILE.iter().product(),
+        (Stage::Compute, Some(GroupSize::Exact(size))) => {
+            size.iter().fold(1, |all: u32, n| all.saturating_mul(*n))
+        }
+        (Stage::Compute, Some(GroupSize::AtMost(n))) => n,
+        (Stage::Compute, None) => target.max_group,
+    }
+}
+
+/// Writes a program that counts on no lockstep.
+fn emit_kept(program: &Program, target: &Target, assume: Assume) -> Result<Module, Unsupported> {
     let group = group(program, target)?;
     let layout = Layout::new(program);
     if layout.rows * 16 > target.max_uniform {
@@ -263,6 +298,23 @@ pub fn emit(program: &Program, target: &Target, assume: Assume) -> Result<Module
     match emitter.refused {
         Some(reason) => Err(Unsupported(reason)),
         None => Ok(Module { words: emitter.w.finish(), layout: emitter.layout, group, shared }),
+    }
+}
+
+/// Variables of an entry point; the length of an instruction has 16 bits.
+const MOST_VARIABLES: usize = 60_000;
+
+/// What an access costs, in operations. Where formats are not known it is a call or more: not worth repeating.
+fn cost(access: &MemoryInst, assume: &Assume) -> u32 {
+    let formats = assume.formats != Formats::Any;
+    match access {
+        MemoryInst::Sample { .. } | MemoryInst::Gather { .. } if !(formats && assume.default_samplers) => {
+            u32::MAX
+        }
+        MemoryInst::Fetch { .. } | MemoryInst::TypedLoad { .. } if !formats => u32::MAX,
+        MemoryInst::Gather { .. } => 16,
+        MemoryInst::Sample { .. } | MemoryInst::Fetch { .. } | MemoryInst::TypedLoad { .. } => 8,
+        _ => 4,
     }
 }
 
@@ -319,7 +371,7 @@ struct Emitter<'a> {
     registers: Registers,
     facts: facts::Facts,
     /// Words that a driver cannot know while it compiles.
-    solid: HashSet<Word>,
+    solid: Bits,
     uniformity: Uniformity,
     /// The lane operation at hand takes flushed arguments only.
     flushed_arguments: bool,
@@ -387,11 +439,7 @@ impl<'a> Emitter<'a> {
             words += memory.bytes.div_ceil(8) * 2;
         }
         let lds_words = words;
-        let threads = match (group, interface.group) {
-            (Some([x, y, z]), _) => x.saturating_mul(y).saturating_mul(z),
-            (None, Some(GroupSize::AtMost(n))) => n,
-            (None, _) => target.max_group,
-        };
+        let threads = group_threads(program, target);
         let exchange;
         if interface.lds_dwords_per_thread > 0 {
             lds.insert(flow::OWN_AREAS, words);
@@ -421,7 +469,7 @@ impl<'a> Emitter<'a> {
             t,
             memo: Memo::default(),
             facts: facts::Facts::default(),
-            solid: HashSet::new(),
+            solid: Bits::default(),
             registers: Registers::of(program),
             uniformity: Uniformity::of(program),
             flushed_arguments: false,
@@ -447,7 +495,7 @@ impl<'a> Emitter<'a> {
             killed: None,
             functions: HashMap::new(),
             routines: HashMap::new(),
-            flow: flow::Flow::of(program, threads),
+            flow: flow::Flow::of(program),
         };
         this.declare();
         this
@@ -461,10 +509,9 @@ impl<'a> Emitter<'a> {
     /// Declares the launch table, the group size and group memory.
     fn declare(&mut self) {
         let rows = self.w.word(self.layout.rows);
-        let array =
-            self.w.global(Op::TypeArray, None, vec![Literal::IdRef(self.t.uvec4), Literal::IdRef(rows)]);
+        let array = self.w.global(Op::TypeArray, None, &[self.t.uvec4, rows]);
         self.w.decorate(array, Decoration::ArrayStride, &[16]);
-        let table = self.w.global(Op::TypeStruct, None, vec![Literal::IdRef(array)]);
+        let table = self.w.global(Op::TypeStruct, None, &[array]);
         self.w.decorate(table, Decoration::Block, &[]);
         self.w.decorate_member(table, 0, Decoration::Offset, &[0]);
         self.table = self.w.variable(StorageClass::Uniform, table, None);
@@ -478,11 +525,10 @@ impl<'a> Emitter<'a> {
                 let u32 = self.t.u32;
                 for (k, slot) in self.block.iter_mut().enumerate() {
                     let one = if k == 0 { 64 } else { 1 };
-                    *slot = self.w.global(Op::SpecConstant, Some(u32), vec![Literal::LiteralBit32(one)]);
+                    *slot = self.w.global(Op::SpecConstant, Some(u32), &[one]);
                     self.w.decorate(*slot, Decoration::SpecId, &[k as u32]);
                 }
-                let parts = self.block.map(Literal::IdRef).to_vec();
-                let size = self.w.global(Op::SpecConstantComposite, Some(self.t.uvec3), parts);
+                let size = self.w.global(Op::SpecConstantComposite, Some(self.t.uvec3), &self.block);
                 self.w.decorate_builtin(size, BuiltIn::WorkgroupSize);
             }
         }
@@ -497,8 +543,7 @@ impl<'a> Emitter<'a> {
         }
         if pairs {
             let (u64, count) = (self.w.ty(Type::U64), self.w.word(self.lds_words / 2));
-            let operands = vec![Literal::IdRef(u64), Literal::IdRef(count)];
-            let array = self.w.global(Op::TypeArray, None, operands);
+            let array = self.w.global(Op::TypeArray, None, &[u64, count]);
             let variable = self.w.variable(StorageClass::Workgroup, array, None);
             self.interface.push(variable);
             self.pairs = Some(variable);
@@ -517,7 +562,10 @@ impl<'a> Emitter<'a> {
         let entry = self.w.id();
         let body = self.program_functions();
         self.entry(entry, body);
-        let interface = self.interface.clone();
+        let interface = std::mem::take(&mut self.interface);
+        if interface.len() > MOST_VARIABLES {
+            self.refuse("functions of the kernel share too many registers");
+        }
         self.w.entry_point(entry, &interface);
         let size = self.group.unwrap_or([1; 3]);
         self.w.execution_mode(entry, ExecutionMode::LocalSize, &size);

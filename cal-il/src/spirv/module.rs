@@ -1,17 +1,15 @@
 //! Writing SPIR-V: types, constants, functions and blocks.
 //!
-//! A thin layer over rspirv's data representation. Types and constants are made once; functions may be started
-//! while another is open (the outer one waits), so that conversion routines appear when first needed.
+//! Instructions are written as words, at once, into the section where they belong. Types and constants are made once;
+//! functions may be started while another is open (the outer one waits), so that conversion routines appear when first
+//! needed.
 
-use std::collections::HashMap;
-
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::known::Known;
+use super::known::{Bits, Sparse};
+use super::values::{Section, Value, Values};
 
-use rspirv::binary::Assemble;
-use rspirv::dr::{self, Instruction, Operand};
 use rspirv::spirv::{self, Capability, Decoration, MemoryAccess, Op, StorageClass, Word};
 
 /// Types of values and pointers.
@@ -32,24 +30,42 @@ pub(super) enum Type {
     Pointer(StorageClass, Word),
 }
 
-struct OpenFunction {
-    function: dr::Function,
-    variables: Vec<Instruction>,
-    /// What comes before everything else: values that do not depend on registers.
-    prologue: Vec<Instruction>,
-    /// Their ids: operations on these alone are moved there too.
-    fixed: FxHashSet<Word>,
-    /// Values of the prologue.
-    always: FxHashMap<Value, Word>,
-    /// Values known here.
-    values: Known<Value, Word>,
-    /// Everything goes to the prologue.
-    hoist: bool,
-    block: Option<dr::Block>,
+/// Characters as the words of a literal, with a zero at the end.
+fn literal(text: &str) -> Vec<u32> {
+    let mut words = vec![0; text.len() / 4 + 1];
+    for (k, byte) in text.bytes().enumerate() {
+        words[k / 4] |= u32::from(byte) << (8 * (k % 4));
+    }
+    words
 }
 
-/// A computation without effect: instruction, type, whether it is kept from contraction, operands.
-type Value = (Op, Word, bool, SmallVec<[u32; 4]>);
+/// A variable of a function.
+struct Local {
+    id: Word,
+    pointer: Word,
+    initializer: Option<Word>,
+    read: bool,
+}
+
+#[derive(Default)]
+struct OpenFunction {
+    /// The function, its parameters and the label of its first block.
+    head: Section,
+    locals: Vec<Local>,
+    /// What comes before everything else: values that do not depend on registers.
+    prologue: Section,
+    body: Section,
+    /// Where the body stores to which of the locals.
+    stores: Vec<(usize, u32)>,
+    /// Values of the prologue.
+    always: Values,
+    /// Values known here.
+    values: Values,
+    /// Everything goes to the prologue.
+    hoist: bool,
+    /// Label of the open block.
+    block: Option<Word>,
+}
 
 /// Whether an instruction depends on its operands alone.
 fn is_pure(op: Op) -> bool {
@@ -110,61 +126,58 @@ fn is_cheap(op: Op) -> bool {
 }
 
 /// A module under construction.
+#[derive(Default)]
 pub(super) struct Writer {
-    module: dr::Module,
     next: Word,
-    types: HashMap<Type, Word>,
-    constants: HashMap<(Word, u64), Word>,
-    /// Bits of 32-bit integer constants by id.
-    pub bits: FxHashMap<Word, u32>,
+    capabilities: Vec<Capability>,
+    entry_points: Section,
+    modes: Section,
+    annotations: Section,
     /// Types, constants and variables of the module.
-    globals: FxHashSet<Word>,
+    globals: Section,
+    functions: Vec<Section>,
+    types: FxHashMap<Type, Word>,
+    function_types: FxHashMap<SmallVec<[Word; 6]>, Word>,
+    words: FxHashMap<u32, Word>,
+    constants: FxHashMap<(Word, u64), Word>,
+    /// Bits of 32-bit integer constants by id.
+    pub bits: Sparse<u32>,
+    /// Ids of the module, not of a function.
+    global: Bits,
+    /// Values of prologues: operations on these and constants alone are moved there too.
+    fixed: Bits,
+    /// Places of variables of functions among their function's.
+    local: Sparse<u32>,
     open: Vec<OpenFunction>,
-    pub glsl: Word,
 }
 
 /// Alignment of an access through a device address.
 pub(super) type Align = u32;
 
+/// The instructions of GLSL.
+const GLSL: Word = 1;
+
+/// No registered tool.
+const GENERATOR: u32 = 0;
+
 impl Writer {
     pub fn new() -> Self {
-        let mut module = dr::Module::new();
-        module.memory_model = Some(Instruction::new(
-            Op::MemoryModel,
-            None,
-            None,
-            vec![
-                Operand::AddressingModel(spirv::AddressingModel::PhysicalStorageBuffer64),
-                Operand::MemoryModel(spirv::MemoryModel::GLSL450),
-            ],
-        ));
-        module.ext_inst_imports.push(Instruction::new(
-            Op::ExtInstImport,
-            None,
-            Some(1),
-            vec![Operand::LiteralString("GLSL.std.450".into())],
-        ));
-        let mut writer = Self {
-            module,
-            next: 2,
-            types: HashMap::new(),
-            constants: HashMap::new(),
-            bits: FxHashMap::default(),
-            globals: FxHashSet::default(),
-            open: Vec::new(),
-            glsl: 1,
-        };
-        writer.capability(Capability::Shader);
-        writer.capability(Capability::PhysicalStorageBufferAddresses);
-        writer
+        let capabilities = vec![Capability::Shader, Capability::PhysicalStorageBufferAddresses];
+        Self { next: GLSL + 1, capabilities, ..Self::default() }
     }
 
     /// The finished words.
-    pub fn finish(mut self) -> Vec<u32> {
-        let mut header = dr::ModuleHeader::new(self.next);
-        header.set_version(1, 5);
-        self.module.header = Some(header);
-        self.module.assemble()
+    pub fn finish(self) -> Vec<u32> {
+        let mut head = Section(vec![spirv::MAGIC_NUMBER, 0x0001_0500, GENERATOR, self.next, 0]);
+        for capability in self.capabilities {
+            head.push(Op::Capability, &[], &[capability as u32]);
+        }
+        head.push(Op::ExtInstImport, &[GLSL], &literal("GLSL.std.450"));
+        let addressing = spirv::AddressingModel::PhysicalStorageBuffer64 as u32;
+        head.push(Op::MemoryModel, &[], &[addressing, spirv::MemoryModel::GLSL450 as u32]);
+        let mut all = vec![head, self.entry_points, self.modes, self.annotations, self.globals];
+        all.extend(self.functions);
+        all.iter().map(|section| &section.0[..]).collect::<Vec<_>>().concat()
     }
 
     pub fn id(&mut self) -> Word {
@@ -173,52 +186,40 @@ impl Writer {
     }
 
     pub fn capability(&mut self, capability: Capability) {
-        let instruction = Instruction::new(Op::Capability, None, None, vec![Operand::Capability(capability)]);
-        if !self.module.capabilities.contains(&instruction) {
-            self.module.capabilities.push(instruction);
+        if !self.capabilities.contains(&capability) {
+            self.capabilities.push(capability);
         }
     }
 
     pub fn entry_point(&mut self, function: Word, interface: &[Word]) {
-        let mut operands = vec![
-            Operand::ExecutionModel(spirv::ExecutionModel::GLCompute),
-            Operand::IdRef(function),
-            Operand::LiteralString("main".into()),
-        ];
-        operands.extend(interface.iter().map(|id| Operand::IdRef(*id)));
-        self.module.entry_points.push(Instruction::new(Op::EntryPoint, None, None, operands));
+        let head = [spirv::ExecutionModel::GLCompute as u32, function];
+        self.entry_points.push(Op::EntryPoint, &head, &[&literal("main"), interface].concat());
     }
 
     pub fn execution_mode(&mut self, function: Word, mode: spirv::ExecutionMode, literals: &[u32]) {
-        let mut operands = vec![Operand::IdRef(function), Operand::ExecutionMode(mode)];
-        operands.extend(literals.iter().map(|n| Operand::LiteralBit32(*n)));
-        self.module.execution_modes.push(Instruction::new(Op::ExecutionMode, None, None, operands));
+        self.modes.push(Op::ExecutionMode, &[function, mode as u32], literals);
     }
 
     pub fn decorate(&mut self, id: Word, decoration: Decoration, literals: &[u32]) {
-        let mut operands = vec![Operand::IdRef(id), Operand::Decoration(decoration)];
-        operands.extend(literals.iter().map(|n| Operand::LiteralBit32(*n)));
-        self.module.annotations.push(Instruction::new(Op::Decorate, None, None, operands));
+        self.annotations.push(Op::Decorate, &[id, decoration as u32], literals);
     }
 
     pub fn decorate_builtin(&mut self, id: Word, builtin: spirv::BuiltIn) {
-        let operands =
-            vec![Operand::IdRef(id), Operand::Decoration(Decoration::BuiltIn), Operand::BuiltIn(builtin)];
-        self.module.annotations.push(Instruction::new(Op::Decorate, None, None, operands));
+        self.decorate(id, Decoration::BuiltIn, &[builtin as u32]);
     }
 
     pub fn decorate_member(&mut self, id: Word, member: u32, decoration: Decoration, literals: &[u32]) {
-        let mut operands =
-            vec![Operand::IdRef(id), Operand::LiteralBit32(member), Operand::Decoration(decoration)];
-        operands.extend(literals.iter().map(|n| Operand::LiteralBit32(*n)));
-        self.module.annotations.push(Instruction::new(Op::MemberDecorate, None, None, operands));
+        self.annotations.push(Op::MemberDecorate, &[id, member, decoration as u32], literals);
     }
 
     /// A type, constant or variable of the module.
-    pub fn global(&mut self, op: Op, ty: Option<Word>, operands: Vec<Operand>) -> Word {
+    pub fn global(&mut self, op: Op, ty: Option<Word>, operands: &[u32]) -> Word {
         let id = self.id();
-        self.module.types_global_values.push(Instruction::new(op, ty, Some(id), operands));
-        self.globals.insert(id);
+        match ty {
+            Some(ty) => self.globals.push(op, &[ty, id], operands),
+            None => self.globals.push(op, &[id], operands),
+        }
+        self.global.insert(id);
         id
     }
 
@@ -226,35 +227,32 @@ impl Writer {
         if let Some(id) = self.types.get(&ty) {
             return *id;
         }
-        let lit = Operand::LiteralBit32;
         let id = match ty {
-            Type::Void => self.global(Op::TypeVoid, None, vec![]),
-            Type::Bool => self.global(Op::TypeBool, None, vec![]),
-            Type::U32 => self.global(Op::TypeInt, None, vec![lit(32), lit(0)]),
-            Type::F32 => self.global(Op::TypeFloat, None, vec![lit(32)]),
+            Type::Void => self.global(Op::TypeVoid, None, &[]),
+            Type::Bool => self.global(Op::TypeBool, None, &[]),
+            Type::U32 => self.global(Op::TypeInt, None, &[32, 0]),
+            Type::F32 => self.global(Op::TypeFloat, None, &[32]),
             Type::U64 => {
                 self.capability(Capability::Int64);
-                self.global(Op::TypeInt, None, vec![lit(64), lit(0)])
+                self.global(Op::TypeInt, None, &[64, 0])
             }
             Type::F64 => {
                 self.capability(Capability::Float64);
-                self.global(Op::TypeFloat, None, vec![lit(64)])
+                self.global(Op::TypeFloat, None, &[64])
             }
             Type::Vec(n) => {
                 let word = self.ty(Type::U32);
-                self.global(Op::TypeVector, None, vec![Operand::IdRef(word), lit(n)])
+                self.global(Op::TypeVector, None, &[word, n])
             }
             Type::Pair => {
                 let word = self.ty(Type::U32);
-                self.global(Op::TypeStruct, None, vec![Operand::IdRef(word), Operand::IdRef(word)])
+                self.global(Op::TypeStruct, None, &[word, word])
             }
             Type::Array(n) => {
                 let (word, n) = (self.ty(Type::U32), self.word(n));
-                self.global(Op::TypeArray, None, vec![Operand::IdRef(word), Operand::IdRef(n)])
+                self.global(Op::TypeArray, None, &[word, n])
             }
-            Type::Pointer(class, to) => {
-                self.global(Op::TypePointer, None, vec![Operand::StorageClass(class), Operand::IdRef(to)])
-            }
+            Type::Pointer(class, to) => self.global(Op::TypePointer, None, &[class as u32, to]),
         };
         self.types.insert(ty, id);
         id
@@ -267,8 +265,12 @@ impl Writer {
 
     /// A 32-bit integer constant.
     pub fn word(&mut self, bits: u32) -> Word {
+        if let Some(id) = self.words.get(&bits) {
+            return *id;
+        }
         let ty = self.ty(Type::U32);
-        let id = self.constant(ty, u64::from(bits), Operand::LiteralBit32(bits));
+        let id = self.global(Op::Constant, Some(ty), &[bits]);
+        self.words.insert(bits, id);
         self.bits.insert(id, bits);
         id
     }
@@ -276,122 +278,125 @@ impl Writer {
     /// A float constant.
     pub fn float(&mut self, bits: u32) -> Word {
         let ty = self.ty(Type::F32);
-        self.constant(ty, u64::from(bits), Operand::LiteralBit32(bits))
+        self.constant(Op::Constant, ty, bits.into(), &[bits])
     }
 
     /// A 64-bit integer constant.
     pub fn quad(&mut self, bits: u64) -> Word {
         let ty = self.ty(Type::U64);
-        self.constant(ty, bits, Operand::LiteralBit64(bits))
-    }
-
-    fn constant(&mut self, ty: Word, bits: u64, literal: Operand) -> Word {
-        if let Some(id) = self.constants.get(&(ty, bits)) {
-            return *id;
-        }
-        let id = self.global(Op::Constant, Some(ty), vec![literal]);
-        self.constants.insert((ty, bits), id);
-        id
+        self.constant(Op::Constant, ty, bits, &[bits as u32, (bits >> 32) as u32])
     }
 
     pub fn null(&mut self, ty: Word) -> Word {
         // No other constant of an aggregate is made; the key cannot collide with a scalar's.
-        if let Some(id) = self.constants.get(&(ty, u64::MAX)) {
-            return *id;
-        }
-        let id = self.global(Op::ConstantNull, Some(ty), vec![]);
-        self.constants.insert((ty, u64::MAX), id);
-        id
+        self.constant(Op::ConstantNull, ty, u64::MAX, &[])
     }
 
     pub fn truth(&mut self, value: bool) -> Word {
         let ty = self.ty(Type::Bool);
-        if let Some(id) = self.constants.get(&(ty, u64::from(value))) {
+        let op = if value { Op::ConstantTrue } else { Op::ConstantFalse };
+        self.constant(op, ty, value.into(), &[])
+    }
+
+    fn constant(&mut self, op: Op, ty: Word, bits: u64, literals: &[u32]) -> Word {
+        if let Some(id) = self.constants.get(&(ty, bits)) {
             return *id;
         }
-        let op = if value { Op::ConstantTrue } else { Op::ConstantFalse };
-        let id = self.global(op, Some(ty), vec![]);
-        self.constants.insert((ty, u64::from(value)), id);
+        let id = self.global(op, Some(ty), literals);
+        self.constants.insert((ty, bits), id);
         id
     }
 
     /// A module-scope variable.
     pub fn variable(&mut self, class: StorageClass, ty: Word, initializer: Option<Word>) -> Word {
         let pointer = self.ty(Type::Pointer(class, ty));
-        let mut operands = vec![Operand::StorageClass(class)];
-        operands.extend(initializer.map(Operand::IdRef));
-        self.global(Op::Variable, Some(pointer), operands)
+        match initializer {
+            Some(value) => self.global(Op::Variable, Some(pointer), &[class as u32, value]),
+            None => self.global(Op::Variable, Some(pointer), &[class as u32]),
+        }
     }
 
     /// Starts a function; returns its parameters. The function goes on in its first block.
     pub fn begin(&mut self, function: Word, result: Word, parameters: &[Word]) -> Vec<Word> {
-        let mut operands = vec![Operand::IdRef(result)];
-        operands.extend(parameters.iter().map(|ty| Operand::IdRef(*ty)));
-        // Function types may not be declared twice.
-        let found = self
-            .module
-            .types_global_values
-            .iter()
-            .find(|i| i.class.opcode == Op::TypeFunction && i.operands == operands);
-        let ty = match found.and_then(|i| i.result_id) {
-            Some(id) => id,
-            None => self.global(Op::TypeFunction, None, operands),
+        let mut types: SmallVec<[Word; 6]> = SmallVec::from_slice(&[result]);
+        types.extend_from_slice(parameters);
+        let ty = match self.function_types.get(&types) {
+            Some(ty) => *ty,
+            None => {
+                let ty = self.global(Op::TypeFunction, None, &types);
+                self.function_types.insert(types, ty);
+                ty
+            }
         };
-        let mut body = dr::Function::new();
-        body.def = Some(Instruction::new(
-            Op::Function,
-            Some(result),
-            Some(function),
-            vec![Operand::FunctionControl(spirv::FunctionControl::NONE), Operand::IdRef(ty)],
-        ));
+        let mut open = OpenFunction::default();
+        let control = spirv::FunctionControl::NONE.bits();
+        open.head.push(Op::Function, &[result, function], &[control, ty]);
         let ids: Vec<Word> = parameters.iter().map(|_| self.id()).collect();
         for (ty, id) in parameters.iter().zip(&ids) {
-            body.parameters.push(Instruction::new(Op::FunctionParameter, Some(*ty), Some(*id), vec![]));
+            open.head.push(Op::FunctionParameter, &[*ty, *id], &[]);
         }
-        self.open.push(OpenFunction {
-            function: body,
-            variables: Vec::new(),
-            prologue: Vec::new(),
-            fixed: FxHashSet::default(),
-            always: FxHashMap::default(),
-            values: Known::default(),
-            hoist: false,
-            block: None,
-        });
         let label = self.id();
-        self.label(label);
+        open.head.push(Op::Label, &[label], &[]);
+        open.block = Some(label);
+        self.open.push(open);
         ids
     }
 
-    /// Ends the innermost open function.
+    /// The innermost open function.
+    fn function(&mut self) -> &mut OpenFunction {
+        self.open.last_mut().expect("a function is open")
+    }
+
+    /// Ends the innermost open function. Variables that nothing reads go, with their stores.
     pub fn end(&mut self) {
-        let mut open = self.open.pop().expect("end() pairs with begin()");
+        let open = self.open.pop().expect("end() pairs with begin()");
         assert!(open.block.is_none(), "the last block of a function has a terminator");
-        drop_unread(&mut open.function, &mut open.variables);
-        let first = &mut open.function.blocks[0].instructions;
-        first.splice(0..0, open.variables.into_iter().chain(open.prologue));
-        open.function.end = Some(Instruction::new(Op::FunctionEnd, None, None, vec![]));
-        self.module.functions.push(open.function);
+        let mut head = open.head;
+        for local in open.locals.iter().filter(|local| local.read) {
+            let class = StorageClass::Function as u32;
+            match local.initializer {
+                Some(value) => head.push(Op::Variable, &[local.pointer, local.id], &[class, value]),
+                None => head.push(Op::Variable, &[local.pointer, local.id], &[class]),
+            }
+        }
+        let (mut body, mut kept, mut read) = (open.body, 0, 0);
+        let unread = open.stores.into_iter().filter(|(_, local)| !open.locals[*local as usize].read);
+        for at in unread.map(|(at, _)| at).chain([body.0.len()]) {
+            body.0.copy_within(read..at, kept);
+            kept += at - read;
+            read = at + body.0.get(at).map_or(0, |first| *first >> 16) as usize;
+        }
+        body.0.truncate(kept);
+        body.push(Op::FunctionEnd, &[], &[]);
+        self.functions.extend([head, open.prologue, body]);
     }
 
     /// A function-scope variable, wherever the function is at the moment.
     pub fn local(&mut self, ty: Word, initializer: Option<Word>) -> Word {
         let pointer = self.ty(Type::Pointer(StorageClass::Function, ty));
         let id = self.id();
-        let mut operands = vec![Operand::StorageClass(StorageClass::Function)];
-        operands.extend(initializer.map(Operand::IdRef));
-        let open = self.open.last_mut().expect("a function is open");
-        open.variables.push(Instruction::new(Op::Variable, Some(pointer), Some(id), operands));
+        let locals = &mut self.function().locals;
+        let place = locals.len() as u32;
+        locals.push(Local { id, pointer, initializer, read: false });
+        self.local.insert(id, place);
         id
+    }
+
+    /// An instruction reads, or takes the address of, these.
+    fn reads(&mut self, ids: &[Word]) {
+        for id in ids {
+            if let Some(place) = self.local.get(id).copied() {
+                self.function().locals[place as usize].read = true;
+            }
+        }
     }
 
     /// Starts a block.
     pub fn label(&mut self, id: Word) {
-        let open = self.open.last_mut().expect("a function is open");
+        let open = self.function();
         assert!(open.block.is_none(), "the block before has a terminator");
-        let mut block = dr::Block::new();
-        block.label = Some(Instruction::new(Op::Label, None, Some(id), vec![]));
-        open.block = Some(block);
+        open.block = Some(id);
+        open.body.push(Op::Label, &[id], &[]);
     }
 
     /// Whether the current block still takes instructions.
@@ -401,22 +406,22 @@ impl Writer {
 
     /// Label of the current block.
     pub fn current(&self) -> Word {
-        let block = self.open.last().and_then(|open| open.block.as_ref()).expect("a block is open");
-        block.label.as_ref().and_then(|label| label.result_id).expect("blocks have labels")
+        self.open.last().and_then(|open| open.block).expect("a block is open")
     }
 
-    fn push(&mut self, instruction: Instruction) {
-        let open = self.open.last_mut().expect("a function is open");
+    /// Appends to the current block, or to the prologue.
+    fn push(&mut self, op: Op, head: &[Word], operands: &[u32]) {
+        let open = self.function();
         if open.hoist {
-            return open.prologue.push(instruction);
+            return open.prologue.push(op, head, operands);
         }
-        open.block.as_mut().expect("a block is open").instructions.push(instruction);
+        assert!(open.block.is_some(), "a block is open");
+        open.body.push(op, head, operands);
     }
 
-    fn terminate(&mut self, instruction: Instruction) {
-        self.push(instruction);
-        let open = self.open.last_mut().expect("a function is open");
-        open.function.blocks.extend(open.block.take());
+    fn terminate(&mut self, op: Op, operands: &[u32]) {
+        self.push(op, &[], operands);
+        self.function().block = None;
     }
 
     /// What is known now about values of the innermost open function.
@@ -434,40 +439,36 @@ impl Writer {
     /// From now on everything goes, or no longer goes, to the beginning of the function. Only what does not depend on
     /// control flow may. Returns how it was.
     pub fn hoist(&mut self, on: bool) -> bool {
-        let open = self.open.last_mut().expect("a function is open");
-        std::mem::replace(&mut open.hoist, on)
+        std::mem::replace(&mut self.function().hoist, on)
     }
 
     /// An instruction with a result and id operands. What was computed before is not computed again.
     pub fn op(&mut self, op: Op, ty: Word, operands: &[Word]) -> Word {
         if is_pure(op) {
-            return self.value(op, ty, false, operands, |operands| {
-                operands.iter().map(|id| Operand::IdRef(*id)).collect()
-            });
+            return self.value(op, ty, false, operands);
         }
-        let operands = operands.iter().map(|id| Operand::IdRef(*id)).collect();
-        self.op_with(op, ty, operands)
+        self.reads(operands);
+        let id = self.id();
+        self.push(op, &[ty, id], operands);
+        id
     }
 
     /// The same for arithmetic that must not be contracted.
     pub fn exact_op(&mut self, op: Op, ty: Word, operands: &[Word]) -> Word {
-        self.value(op, ty, true, operands, |operands| operands.iter().map(|id| Operand::IdRef(*id)).collect())
+        self.value(op, ty, true, operands)
     }
 
-    /// A value by its operands, of which literals only follow ids.
-    fn value(
-        &mut self,
-        op: Op,
-        ty: Word,
-        exact: bool,
-        operands: &[u32],
-        encode: impl FnOnce(&[u32]) -> Vec<Operand>,
-    ) -> Word {
+    /// A value by its operands.
+    fn value(&mut self, op: Op, ty: Word, exact: bool, operands: &[u32]) -> Word {
+        if op == Op::AccessChain {
+            self.reads(&operands[..1]);
+        }
         let open = self.open.last_mut().expect("a function is open");
-        let key: Value = (op, ty, exact, SmallVec::from_slice(operands));
+        let value = Value { op, ty, exact, operands };
+        let hash = value.hash();
         // What goes to the beginning cannot use what was computed later.
-        let later = || if open.hoist { None } else { open.values.get(&key) };
-        if let Some(id) = open.always.get(&key).copied().or_else(later) {
+        let later = || if open.hoist { None } else { open.values.get(&open.body, value, hash) };
+        if let Some(id) = open.always.get(&open.prologue, value, hash).or_else(later) {
             return id;
         }
         let id = self.next;
@@ -477,19 +478,17 @@ impl Writer {
             Op::ExtInst => &operands[2..],
             _ => operands,
         };
-        let known = |id: &Word| open.fixed.contains(id) || self.globals.contains(id);
+        let known = |id: &Word| self.fixed.contains(id) || self.global.contains(id);
         // What thread and place say is fixed, but not a reason to compute ahead of conditions.
-        let early = open.hoist || (is_cheap(op) && ids.iter().all(known));
-        let instruction = Instruction::new(op, Some(ty), Some(id), encode(operands));
-        if early {
-            open.prologue.push(instruction);
-            if ids.iter().all(known) {
-                open.fixed.insert(id);
-            }
-            open.always.insert(key, id);
+        let fixed = (open.hoist || is_cheap(op)) && ids.iter().all(known);
+        if fixed {
+            self.fixed.insert(id);
+        }
+        if open.hoist || fixed {
+            open.always.add(&mut open.prologue, value, hash, id);
         } else {
-            open.values.insert(key, id);
-            self.push(instruction);
+            assert!(open.block.is_some(), "a block is open");
+            open.values.add(&mut open.body, value, hash, id);
         }
         if exact {
             self.decorate(id, Decoration::NoContraction, &[]);
@@ -500,136 +499,95 @@ impl Writer {
     /// Loads what nobody writes during a launch: the launch table and the thread's identifiers.
     pub fn load_fixed(&mut self, ty: Word, pointer: Word) -> Word {
         let open = self.open.last_mut().expect("a function is open");
-        let key: Value = (Op::Load, ty, false, SmallVec::from_slice(&[pointer]));
-        if let Some(id) = open.always.get(&key).copied().or_else(|| open.values.get(&key)) {
+        let value = Value { op: Op::Load, ty, exact: false, operands: &[pointer] };
+        let hash = value.hash();
+        let later = || open.values.get(&open.body, value, hash);
+        if let Some(id) = open.always.get(&open.prologue, value, hash).or_else(later) {
             return id;
         }
         let id = self.next;
         self.next += 1;
-        let instruction = Instruction::new(Op::Load, Some(ty), Some(id), vec![Operand::IdRef(pointer)]);
-        if open.fixed.contains(&pointer) {
-            // A row of the table.
-            open.fixed.insert(id);
-            open.always.insert(key, id);
-            open.prologue.push(instruction);
-        } else if self.globals.contains(&pointer) {
-            // An input variable.
-            open.always.insert(key, id);
-            open.prologue.push(instruction);
-        } else {
-            open.values.insert(key, id);
-            self.push(instruction);
+        // A row of the table; what an input variable gives is no reason to compute ahead.
+        let row = self.fixed.contains(&pointer);
+        if row {
+            self.fixed.insert(id);
         }
-        id
-    }
-
-    /// An instruction with a result and any operands.
-    pub fn op_with(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Word {
-        let id = self.id();
-        self.push(Instruction::new(op, Some(ty), Some(id), operands));
+        if row || open.hoist || self.global.contains(&pointer) {
+            open.always.add(&mut open.prologue, value, hash, id);
+        } else {
+            assert!(open.block.is_some(), "a block is open");
+            open.values.add(&mut open.body, value, hash, id);
+        }
         id
     }
 
     /// An instruction without result.
     pub fn act(&mut self, op: Op, operands: &[Word]) {
-        let operands = operands.iter().map(|id| Operand::IdRef(*id)).collect();
-        self.push(Instruction::new(op, None, None, operands));
+        self.reads(operands);
+        self.push(op, &[], operands);
     }
 
     pub fn glsl(&mut self, instruction: spirv::GlslStd450Op, ty: Word, operands: &[Word]) -> Word {
-        let mut all: SmallVec<[u32; 6]> = SmallVec::from_slice(&[self.glsl, instruction as u32]);
+        let mut all: SmallVec<[u32; 5]> = SmallVec::from_slice(&[GLSL, instruction as u32]);
         all.extend_from_slice(operands);
-        self.value(Op::ExtInst, ty, false, &all, |all| {
-            let mut encoded = vec![Operand::IdRef(all[0]), Operand::LiteralExtInstInteger(all[1])];
-            encoded.extend(all[2..].iter().map(|id| Operand::IdRef(*id)));
-            encoded
-        })
+        self.value(Op::ExtInst, ty, false, &all)
     }
 
     pub fn extract(&mut self, ty: Word, composite: Word, index: u32) -> Word {
-        self.value(Op::CompositeExtract, ty, false, &[composite, index], |all| {
-            vec![Operand::IdRef(all[0]), Operand::LiteralBit32(all[1])]
-        })
+        self.value(Op::CompositeExtract, ty, false, &[composite, index])
     }
 
     /// Loads; with an alignment through a device address.
     pub fn load(&mut self, ty: Word, pointer: Word, align: Option<Align>) -> Word {
-        let mut operands = vec![Operand::IdRef(pointer)];
-        if let Some(align) = align {
-            operands.push(Operand::MemoryAccess(MemoryAccess::ALIGNED));
-            operands.push(Operand::LiteralBit32(align));
+        self.reads(&[pointer]);
+        let id = self.id();
+        match align {
+            Some(align) => self.push(Op::Load, &[ty, id], &[pointer, MemoryAccess::ALIGNED.bits(), align]),
+            None => self.push(Op::Load, &[ty, id], &[pointer]),
         }
-        self.op_with(Op::Load, ty, operands)
+        id
     }
 
     /// Stores; with an alignment through a device address.
     pub fn store(&mut self, pointer: Word, value: Word, align: Option<Align>) {
-        let mut operands = vec![Operand::IdRef(pointer), Operand::IdRef(value)];
-        if let Some(align) = align {
-            operands.push(Operand::MemoryAccess(MemoryAccess::ALIGNED));
-            operands.push(Operand::LiteralBit32(align));
+        if let Some(local) = self.local.get(&pointer).copied() {
+            let open = self.function();
+            debug_assert!(!open.hoist, "registers change in the body");
+            open.stores.push((open.body.0.len(), local));
         }
-        self.push(Instruction::new(Op::Store, None, None, operands));
+        match align {
+            Some(align) => self.push(Op::Store, &[pointer, value], &[MemoryAccess::ALIGNED.bits(), align]),
+            None => self.push(Op::Store, &[pointer, value], &[]),
+        }
     }
 
     pub fn selection_merge(&mut self, merge: Word) {
-        let operands = vec![Operand::IdRef(merge), Operand::SelectionControl(spirv::SelectionControl::NONE)];
-        self.push(Instruction::new(Op::SelectionMerge, None, None, operands));
+        self.push(Op::SelectionMerge, &[], &[merge, spirv::SelectionControl::NONE.bits()]);
     }
 
     pub fn loop_merge(&mut self, merge: Word, next: Word) {
-        let operands =
-            vec![Operand::IdRef(merge), Operand::IdRef(next), Operand::LoopControl(spirv::LoopControl::NONE)];
-        self.push(Instruction::new(Op::LoopMerge, None, None, operands));
+        self.push(Op::LoopMerge, &[], &[merge, next, spirv::LoopControl::NONE.bits()]);
     }
 
     pub fn branch(&mut self, to: Word) {
-        self.terminate(Instruction::new(Op::Branch, None, None, vec![Operand::IdRef(to)]));
+        self.terminate(Op::Branch, &[to]);
     }
 
     pub fn branch_if(&mut self, condition: Word, yes: Word, no: Word) {
-        let operands = [condition, yes, no].map(Operand::IdRef).to_vec();
-        self.terminate(Instruction::new(Op::BranchConditional, None, None, operands));
+        self.terminate(Op::BranchConditional, &[condition, yes, no]);
     }
 
     pub fn switch(&mut self, selector: Word, default: Word, cases: &[(u32, Word)]) {
-        let mut operands = vec![Operand::IdRef(selector), Operand::IdRef(default)];
-        for (value, label) in cases {
-            operands.extend([Operand::LiteralBit32(*value), Operand::IdRef(*label)]);
-        }
-        self.terminate(Instruction::new(Op::Switch, None, None, operands));
+        let mut operands = vec![selector, default];
+        operands.extend(cases.iter().flat_map(|(value, label)| [*value, *label]));
+        self.terminate(Op::Switch, &operands);
     }
 
     pub fn return_void(&mut self) {
-        self.terminate(Instruction::new(Op::Return, None, None, vec![]));
+        self.terminate(Op::Return, &[]);
     }
 
     pub fn return_value(&mut self, value: Word) {
-        self.terminate(Instruction::new(Op::ReturnValue, None, None, vec![Operand::IdRef(value)]));
-    }
-}
-
-/// Removes variables of the function that nothing reads, with their stores.
-fn drop_unread(function: &mut dr::Function, variables: &mut Vec<Instruction>) {
-    let mut unread: FxHashSet<Word> = variables.iter().filter_map(|variable| variable.result_id).collect();
-    for instruction in function.blocks.iter().flat_map(|block| &block.instructions) {
-        let stored = instruction.class.opcode == Op::Store;
-        for operand in instruction.operands.iter().skip(usize::from(stored)) {
-            if let Operand::IdRef(id) = operand {
-                unread.remove(id);
-            }
-        }
-    }
-    if unread.is_empty() {
-        return;
-    }
-    variables.retain(|variable| !variable.result_id.is_some_and(|id| unread.contains(&id)));
-    for block in &mut function.blocks {
-        block.instructions.retain(|instruction| {
-            match (instruction.class.opcode, instruction.operands.first()) {
-                (Op::Store, Some(Operand::IdRef(pointer))) => !unread.contains(pointer),
-                _ => true,
-            }
-        });
+        self.terminate(Op::ReturnValue, &[value]);
     }
 }

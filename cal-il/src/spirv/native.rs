@@ -9,13 +9,35 @@ use rspirv::spirv::{GlslStd450Op as GLOp, Op, Word};
 use super::Emitter;
 use super::lane::Quad;
 use super::module::Type;
-use crate::isa::LaneOp;
+use crate::isa::{Algebra, LaneOp};
 
 impl Emitter<'_> {
+    /// A float as an unsigned integer, on devices that saturate. What a driver makes of a constant is its own affair, so those
+    /// are converted here.
+    pub(super) fn saturated(&mut self, float: Word) -> Word {
+        match self.w.bits.get(&float).copied() {
+            Some(bits) => self.word(f32::from_bits(bits) as u32),
+            None => {
+                let float = self.as_float(float);
+                self.w.op(Op::ConvertFToU, self.t.u32, &[float])
+            }
+        }
+    }
+
+    /// The same for a signed integer.
+    fn saturated_signed(&mut self, float: Word) -> Word {
+        match self.w.bits.get(&float).copied() {
+            Some(bits) => self.word(f32::from_bits(bits) as i32 as u32),
+            None => self.ftoi_raw(float),
+        }
+    }
+
     /// The operation by an instruction or two of the device; `None` if there are none.
     pub(super) fn native(&mut self, op: LaneOp, words: &[Word]) -> Option<(Word, Option<Word>)> {
         let one = match op {
             LaneOp::Exp => self.glsl_float(GLOp::Exp2, words),
+            LaneOp::Ftou if self.target.saturates => self.saturated(words[0]),
+            LaneOp::Ftoi if self.target.saturates => self.saturated_signed(words[0]),
             LaneOp::Neg => {
                 let argument = self.as_float(words[0]);
                 let float = self.w.op(Op::FNegate, self.t.f32, &[argument]);

@@ -4,11 +4,13 @@
 //! it; the others, and the outputs, are variables of the invocation. Within a block each register is loaded and
 //! stored at most once: values live in [`Memo::registers`], stores wait until control flow leaves the block.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 
 use rspirv::spirv::{Op, StorageClass, Word};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-use super::known::Known;
+use super::known::{Bits, Known, Sparse, Words};
 use super::{Emitter, Mode, flow};
 use crate::ir::{Block, Builtin, Function, MemoryInst, Operand, Program, Reg, Stmt, StmtKind};
 use crate::isa::lane::Class;
@@ -16,21 +18,21 @@ use crate::isa::lane::Class;
 /// What is known at the current point. Everything here was computed in blocks that dominate it.
 #[derive(Default)]
 pub(super) struct Memo {
-    pub registers: Known<Reg, Word>,
-    pub float: Known<Word, Word>,
-    pub halves: Known<Word, (Word, Word)>,
+    pub registers: Known<Reg, Word, Words>,
+    pub float: Known<Word, Word, Words>,
+    pub halves: Known<Word, (Word, Word), Sparse<(Word, Word)>>,
     pub integer: Known<(Word, Word), Word>,
     pub double: Known<(Word, Word), Word>,
     pub parts: Known<(Word, u32), Word>,
     pub constants: Known<(u32, u32), Word>,
     /// The conditions of words that are all ones or 0.
-    pub truths: Known<Word, Word>,
+    pub truths: Known<Word, Word, Sparse<Word>>,
     /// Constant rows that are loaded at the beginning of the function.
-    pub first_constants: HashMap<(u32, u32), Word>,
+    pub first_constants: FxHashMap<(u32, u32), Word>,
     /// Floats that say where the thread is: the whole number, and of which axis.
-    pub whole: HashMap<Word, (Word, u32)>,
+    pub whole: FxHashMap<Word, (Word, u32)>,
     /// Identifiers of the thread, computed at the beginning of the function.
-    pub builtins: HashMap<Builtin, Word>,
+    pub builtins: FxHashMap<Builtin, Word>,
 }
 
 /// A state of the [`Memo`].
@@ -68,32 +70,33 @@ impl Memo {
 #[derive(Default)]
 pub(super) struct Registers {
     /// Registers that functions other than main touch, and outputs.
-    shared: HashSet<Reg>,
+    shared: Bits,
     /// Registers that float operations read.
-    floats: HashSet<Reg>,
+    floats: Bits,
     /// Registers that may be read before anything writes them.
-    early: HashSet<Reg>,
-    variables: HashMap<Reg, Word>,
-    /// Written since the last store, in order.
-    dirty: BTreeSet<Reg>,
+    early: Bits,
+    variables: Words,
+    /// Written since the last store.
+    dirty: Vec<Reg>,
+    is_dirty: Bits,
 }
 
 impl Registers {
     pub fn of(program: &Program) -> Self {
-        let mut shared = HashSet::new();
+        let mut shared = Bits::default();
         for function in program.functions.iter().skip(1) {
             visit(&function.body, &mut |reg, _| {
                 shared.insert(reg);
             });
         }
         shared.extend(program.outputs.iter().flat_map(|output| output.registers));
-        let mut floats = HashSet::new();
+        let mut floats = Bits::default();
         for function in &program.functions {
             float_arguments(&function.body, &mut floats);
         }
         let mut early = shared.clone();
         if let Some(main) = program.functions.first() {
-            read_early(&main.body, &mut HashSet::new(), &mut early);
+            read_early(&main.body, &mut Written::default(), &mut early);
         }
         Self { shared, floats, early, ..Self::default() }
     }
@@ -113,7 +116,7 @@ impl Emitter<'_> {
 
     fn variable(&mut self, register: Reg) -> Word {
         if let Some(variable) = self.registers.variables.get(&register) {
-            return *variable;
+            return variable;
         }
         let zero = self.w.word(0);
         let variable = if self.registers.shared.contains(&register) {
@@ -150,11 +153,11 @@ impl Emitter<'_> {
         if self.target.mode == Mode::Native {
             return;
         }
-        let mut unwritten: Vec<Reg> = self.registers.floats.iter().copied().collect();
-        unwritten.retain(|register| self.registers.early.contains(register));
-        unwritten.sort_unstable();
         let zero = self.w.word(0);
-        for register in unwritten {
+        for register in 0..self.program.registers {
+            if !(self.registers.floats.contains(&register) && self.registers.early.contains(&register)) {
+                continue;
+            }
             let (variable, zero) = (self.variable(register), self.opaque(zero));
             self.w.store(variable, zero, None);
         }
@@ -162,12 +165,17 @@ impl Emitter<'_> {
 
     pub fn write(&mut self, register: Reg, value: Word) {
         self.memo.registers.insert(register, value);
-        self.registers.dirty.insert(register);
+        if self.registers.is_dirty.insert(register) {
+            self.registers.dirty.push(register);
+        }
     }
 
     /// Stores what was written. To be called before control flow leaves the block.
     pub fn spill(&mut self) {
-        for register in std::mem::take(&mut self.registers.dirty) {
+        let mut dirty = std::mem::take(&mut self.registers.dirty);
+        dirty.sort_unstable();
+        for register in dirty.drain(..) {
+            self.registers.is_dirty.remove(&register);
             let variable = self.variable(register);
             let Some(mut value) = self.memo.registers.get(&register) else { continue };
             if self.registers.floats.contains(&register) {
@@ -179,44 +187,74 @@ impl Emitter<'_> {
             }
             self.w.store(variable, value, None);
         }
+        self.registers.dirty = dirty;
     }
 
     /// Forgets the values of registers that `block` may write.
     pub fn forget(&mut self, block: &Block) {
-        for register in flow::written(self.program, block) {
-            self.memo.registers.remove(&register);
+        flow::written(self.program, block, &mut |register| self.memo.registers.remove(&register));
+    }
+}
+
+/// Registers that were written, with the order in which they were.
+#[derive(Default)]
+struct Written {
+    set: Bits,
+    order: Vec<Reg>,
+}
+
+impl Written {
+    fn insert(&mut self, register: Reg) {
+        if self.set.insert(register) {
+            self.order.push(register);
         }
+    }
+
+    /// Takes back what was written since there were `count`; returns it.
+    fn undo(&mut self, count: usize) -> Vec<Reg> {
+        let since = self.order.split_off(count);
+        since.iter().for_each(|register| self.set.remove(register));
+        since
     }
 }
 
 /// Collects the registers that may be read before they are in `written`. Calls count as nothing: what functions
 /// touch is collected elsewhere.
-fn read_early(block: &Block, written: &mut HashSet<Reg>, out: &mut HashSet<Reg>) {
+fn read_early(block: &Block, written: &mut Written, out: &mut Bits) {
     for statement in block {
+        let before = written.order.len();
         match &statement.kind {
             StmtKind::If { cond, then, otherwise } => {
-                out.extend(register(&cond.operand).filter(|register| !written.contains(register)));
-                let mut other = written.clone();
+                out.extend(register(&cond.operand).filter(|register| !written.set.contains(register)));
                 read_early(then, written, out);
-                read_early(otherwise, &mut other, out);
-                written.retain(|register| other.contains(register));
+                let mut both = written.undo(before);
+                read_early(otherwise, written, out);
+                both.retain(|register| written.set.contains(register));
+                written.undo(before);
+                both.into_iter().for_each(|register| written.insert(register));
             }
-            StmtKind::Loop { body } => read_early(body, &mut written.clone(), out),
+            StmtKind::Loop { body } => {
+                read_early(body, written, out);
+                written.undo(before);
+            }
             StmtKind::Switch { selector, arms } => {
-                out.extend(register(selector).filter(|register| !written.contains(register)));
-                arms.iter().for_each(|arm| read_early(&arm.body, &mut written.clone(), out));
+                out.extend(register(selector).filter(|register| !written.set.contains(register)));
+                for arm in arms {
+                    read_early(&arm.body, written, out);
+                    written.undo(before);
+                }
             }
             _ => {
                 // A statement reads before it writes.
-                let mut writes = Vec::new();
+                let mut writes: SmallVec<[Reg; 4]> = SmallVec::new();
                 visit(std::slice::from_ref(statement), &mut |register, write| {
                     if write {
                         writes.push(register);
-                    } else if !written.contains(&register) {
+                    } else if !written.set.contains(&register) {
                         out.insert(register);
                     }
                 });
-                written.extend(writes);
+                writes.into_iter().for_each(|register| written.insert(register));
             }
         }
     }
@@ -231,7 +269,7 @@ fn register(operand: &Operand) -> Option<Reg> {
 }
 
 /// Collects the registers that float operations read.
-fn float_arguments(block: &Block, out: &mut HashSet<Reg>) {
+fn float_arguments(block: &Block, out: &mut Bits) {
     for statement in block {
         match &statement.kind {
             StmtKind::Lane(inst) => {

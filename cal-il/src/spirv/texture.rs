@@ -170,8 +170,7 @@ impl Emitter<'_> {
             wraps.push(y_wrapped);
             let rows = self.ult(y, surface.height);
             inside = self.both(inside, rows);
-            let row = self.imul(y, surface.pitch);
-            element = self.iadd(row, x);
+            element = self.texel_number(y, surface.pitch, x);
         }
         for wrapped in wraps.into_iter().flatten() {
             let whole = self.negate(wrapped);
@@ -223,8 +222,7 @@ impl Emitter<'_> {
     pub fn store_texel(&mut self, row: u32, x: Word, y: Option<Word>, words: [Word; 4]) {
         let surface = self.surface_at(row);
         if let (true, Some(y)) = (surface.covers, y) {
-            let start = self.imul(y, surface.pitch);
-            let element = self.iadd(start, x);
+            let element = self.texel_number(y, surface.pitch, x);
             return self.store_element_of(&surface, element, words);
         }
         let mut inside = self.ult(x, surface.width);
@@ -232,8 +230,7 @@ impl Emitter<'_> {
         if let Some(y) = y {
             let rows = self.ult(y, surface.height);
             inside = self.both(inside, rows);
-            let start = self.imul(y, surface.pitch);
-            element = self.iadd(start, x);
+            element = self.texel_number(y, surface.pitch, x);
         }
         self.when(inside, |e| e.store_element_of(&surface, element, words));
     }
@@ -460,6 +457,9 @@ impl Emitter<'_> {
                 return Some(index);
             }
             Some((index, _)) => index,
+            None if self.target.mode == Mode::Native && self.target.saturates && steps == 0 => {
+                self.saturated(axis.coord)
+            }
             None if self.target.mode == Mode::Native => {
                 // Within what an integer holds, offsets included; NaN is the first texel. Places left of it count only
                 // where the offset leads back to the right.
@@ -484,7 +484,7 @@ impl Emitter<'_> {
         Some(self.glsl_word(GLOp::UMin, &[index, last]))
     }
 
-    fn glsl_word(&mut self, op: GLOp, words: &[Word]) -> Word {
+    pub fn glsl_word(&mut self, op: GLOp, words: &[Word]) -> Word {
         self.w.glsl(op, self.t.u32, words)
     }
 
@@ -631,8 +631,7 @@ impl Emitter<'_> {
                 used = self.either(used, border);
             }
             let row = if axes[1].wrap.is_some() { self.select(used, row, zero) } else { row };
-            let start = self.imul(row, surface.pitch);
-            element = self.iadd(element, start);
+            element = self.texel_number(row, surface.pitch, element);
             if let Some(row_inside) = row_inside {
                 let unused = self.negate(used);
                 let row_inside = self.either(unused, row_inside);
@@ -702,8 +701,7 @@ impl Emitter<'_> {
     }
 
     fn tap_words(&mut self, surface: &Surface, column: Texel, row: Texel, border: [Word; 4]) -> [Word; 4] {
-        let start = self.imul(row.0, surface.pitch);
-        let element = self.iadd(start, column.0);
+        let element = self.texel_number(row.0, surface.pitch, column.0);
         let inside = match (column.1, row.1) {
             (Some(a), Some(b)) => Some(self.both(a, b)),
             (a, b) => a.or(b),

@@ -9,20 +9,30 @@ use crate::ir::{Block, Builtin, Cond, MemoryInst, Operand, Program, Space, StmtK
 /// Registers by number: true if threads of a group may see different values.
 pub(super) struct Uniformity {
     varying: Vec<bool>,
+    /// Functions, by number: true if threads may have parted where they are called.
+    parted: Vec<bool>,
     changed: bool,
 }
 
 impl Uniformity {
     pub fn of(program: &Program) -> Self {
-        let mut this = Self { varying: vec![false; program.registers as usize], changed: true };
+        let mut this = Self {
+            varying: vec![false; program.registers as usize],
+            parted: vec![false; program.functions.len()],
+            changed: true,
+        };
         while std::mem::take(&mut this.changed) {
-            for function in &program.functions {
-                // A function may be called where threads have parted; take that as given unless it is main.
-                let parted = function.label.is_some();
+            for (number, function) in program.functions.iter().enumerate() {
+                let parted = this.parted[number];
                 this.block(&function.body, parted);
             }
         }
         this
+    }
+
+    /// Whether threads may have parted where a function is called.
+    pub fn parted(&self, function: usize) -> bool {
+        self.parted.get(function).copied().unwrap_or(true)
     }
 
     fn mark(&mut self, register: u32, varying: bool) {
@@ -80,7 +90,14 @@ impl Uniformity {
                 }
                 StmtKind::Discard(cond) => parted |= self.parts(cond),
                 // The callee's writes are marked varying with its body.
-                StmtKind::Call { .. } | StmtKind::Fence(_) => {}
+                StmtKind::Call { function, cond } => {
+                    let apart = parted || cond.as_ref().is_some_and(|cond| self.parts(cond));
+                    if let Some(slot) = self.parted.get_mut(*function).filter(|slot| apart && !**slot) {
+                        *slot = true;
+                        self.changed = true;
+                    }
+                }
+                StmtKind::Fence(_) => {}
             }
         }
     }

@@ -54,3 +54,15 @@ fn kernels_are_varied() {
     }
     assert!(words.len() > 200, "{}", words.len());
 }
+
+/// Loops are unrolled in a good part of the kernels, for devices and for the slow interpreter.
+#[test]
+fn kernels_have_loops_to_unroll() {
+    let unrolled = |seed: &u64| {
+        let text = Kernel::new(*seed, Engine::INTERPRETER).text();
+        let program = cal_il::compile(text.as_bytes()).unwrap();
+        cal_il::ir::unroll::unroll(&program, |_| 4).registers > program.registers
+    };
+    let count = (1..200u64).filter(unrolled).count();
+    assert!(count > 30, "{count}");
+}

@@ -356,7 +356,9 @@ struct Pass {
 
 impl Pass {
     fn block(&mut self, block: Block) -> Block {
-        let outer = std::mem::take(&mut self.out);
+        // Most blocks grow by less than half.
+        let room = Block::with_capacity(block.len() + block.len() / 2);
+        let outer = std::mem::replace(&mut self.out, room);
         self.cache.clear();
         for stmt in block {
             self.statement(stmt);
@@ -365,17 +367,13 @@ impl Pass {
         std::mem::replace(&mut self.out, outer)
     }
 
-    fn statement(&mut self, stmt: Stmt) {
+    fn statement(&mut self, mut stmt: Stmt) {
         let span = stmt.span;
-        let mut stmt = match stmt.kind {
-            StmtKind::Lane(inst) => return self.lane(inst, span),
-            kind => Stmt { kind, span },
-        };
         if let Some((operand, how)) = visit::tested(&mut stmt.kind) {
             self.operand(operand, how, span);
         }
         match &mut stmt.kind {
-            StmtKind::Lane(_) => {}
+            StmtKind::Lane(_) => return self.lane(stmt),
             StmtKind::Memory(inst) => {
                 visit::memory_operands(inst, &mut |operand, how| self.operand(operand, how, span));
                 let destinations = visit::destinations_of(inst);
@@ -407,9 +405,11 @@ impl Pass {
         self.out.push(stmt);
     }
 
-    fn lane(&mut self, mut inst: LaneInst, span: Span) {
+    fn lane(&mut self, mut stmt: Stmt) {
+        let span = stmt.span;
+        let StmtKind::Lane(inst) = &mut stmt.kind else { return };
         let dst = inst.dst[0];
-        let effect = effect(&inst);
+        let leaves_loose = matches!(effect(inst), Effect::Loose);
         // A loose register takes over any float word, others only exact ones.
         let takes_any = self.states.loose[dst as usize];
         let mut at = 0;
@@ -426,10 +426,10 @@ impl Pass {
             }
             at += class.words();
         }
-        if matches!(effect, Effect::Loose) && !takes_any {
+        if leaves_loose && !takes_any {
             let scratch = self.scratch();
             inst.dst = [scratch, scratch];
-            self.push(inst, span);
+            self.out.push(stmt);
             self.push(
                 LaneInst { op: LaneOp::Canon, dst: [dst, dst], args: smallvec![Operand::Reg(scratch)] },
                 span,
@@ -442,7 +442,7 @@ impl Pass {
             return;
         }
         let [low, high] = inst.dst;
-        self.push(inst, span);
+        self.out.push(stmt);
         self.defined(low, span);
         if high != low {
             self.defined(high, span);

@@ -85,9 +85,9 @@ pub(super) fn sweep(program: &mut Program) {
 
 /// From the end, so that what feeds only removed statements goes too.
 fn sweep_block(block: &mut Block, uses: &mut [u32]) {
-    let mut kept = Block::with_capacity(block.len());
-    for mut stmt in std::mem::take(block).into_iter().rev() {
-        let dead = match &mut stmt.kind {
+    let mut dead = vec![false; block.len()];
+    for (stmt, dead) in block.iter_mut().zip(&mut dead).rev() {
+        *dead = match &mut stmt.kind {
             StmtKind::Lane(inst) => inst.dst.iter().all(|reg| uses[*reg as usize] == 0),
             StmtKind::Memory(inst) => dead_load(inst, uses),
             StmtKind::If { then, otherwise, .. } => {
@@ -105,16 +105,14 @@ fn sweep_block(block: &mut Block, uses: &mut [u32]) {
             }
             _ => false,
         };
-        if dead {
+        if *dead {
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
                 uses[*reg as usize] -= u32::from(!definition);
             });
-        } else {
-            kept.push(stmt);
         }
     }
-    kept.reverse();
-    *block = kept;
+    let mut dead = dead.into_iter();
+    block.retain(|_| dead.next() != Some(true));
 }
 
 /// Drops the components of a load that nothing reads; true if none is left.

@@ -2,7 +2,7 @@
 //!
 //! Input: a seed and what the engine can do. Output: a [`Kernel`], a tree of statements that prints as IL and from
 //! which parts can be taken away. Threads touch words of their own only ([`super::memory`]), so that every backend must
-//! leave the same memory. Loops count to a small number in registers that nothing else writes.
+//! leave the same memory; those that read words of others do so between barriers, or as one wave. Loops count to a small number in registers that nothing else writes.
 
 use std::fmt::Write as _;
 
@@ -56,9 +56,13 @@ impl Kernel {
         let shape = Shape::new(&mut random, engine);
         let atomic = ["add", "umax", "umin", "xor", "or", "and"][random.below(6)];
         let rows = rows(engine);
-        let mut g = Generator { random, loops: 0, macros: 0, shape, atomic, rows };
+        // Some kernels of one wave count on its threads moving together.
+        let one_wave = shape.meets() && shape.group() <= 64;
+        let lockstep = (one_wave && seed % 8 == 7).then(|| Random::new(!seed));
+        let mut g = Generator { random, loops: 0, macros: 0, shape, atomic, rows, lockstep };
         let last = g.shape.group() - 1;
         let mut declarations = format!("dcl_literal l9, 127, {last}, 0, 0\n");
+        declarations.push_str(super::sweep::LITERALS);
         for k in 2..6 {
             let words: Vec<String> = (0..4).map(|_| format!("0x{:X}", g.word())).collect();
             let _ = writeln!(declarations, "dcl_literal l{k}, {}", words.join(", "));
@@ -155,6 +159,8 @@ pub(super) struct Generator {
     /// The commutative operation of `uav2`.
     pub(super) atomic: &'static str,
     rows: Vec<&'static Row>,
+    /// For words of other threads, without barriers.
+    pub(super) lockstep: Option<Random>,
 }
 
 impl Generator {
@@ -229,7 +235,7 @@ impl Generator {
         format!("{register}{mask}")
     }
 
-    fn arithmetic(&mut self) -> Line {
+    pub(super) fn arithmetic(&mut self) -> Line {
         let row = self.rows[self.random.below(self.rows.len())];
         let mut word = row.mnemonic.to_owned();
         if row.controls.contains("[_ieee]") && self.random.below(2) == 0 {
@@ -277,6 +283,7 @@ impl Generator {
         for _ in 0..1 + self.random.below(most) {
             match self.random.below(20) {
                 0 | 1 if place.depth < 3 => out.push(self.choice(&place)),
+                2 if place.depth < 2 && self.random.below(2) == 0 => out.push(self.sweep()),
                 2 if place.depth < 2 => out.push(self.repeat(&place)),
                 3 if place.depth < 2 => out.push(self.switch(&place)),
                 4..=6 => {
@@ -343,15 +350,20 @@ impl Generator {
         Statement::Block { open, arms, plain: true }
     }
 
+    /// A register for the counter of a loop, which nothing else writes.
+    pub(super) fn counter(&mut self) -> String {
+        self.loops += 1;
+        format!("r{}", 99 + self.loops)
+    }
+
     /// At most four rounds, counted in a register of its own.
     fn repeat(&mut self, place: &Place) -> Statement {
-        let counter = 100 + self.loops;
-        self.loops += 1;
+        let counter = self.counter();
         let limit = self.component();
         let open = format!(
-            "mov r{counter}.x, l0.x\niand r{counter}.z, {limit}, l0.w\nwhileloop\n\
-             ilt r{counter}.y, r{counter}.z, r{counter}.x\nbreak_logicalnz r{counter}.y\n\
-             iadd r{counter}.x, r{counter}.x, l0.y\n"
+            "mov {counter}.x, l0.x\niand {counter}.z, {limit}, l0.w\nwhileloop\n\
+             ilt {counter}.y, {counter}.z, {counter}.x\nbreak_logicalnz {counter}.y\n\
+             iadd {counter}.x, {counter}.x, l0.y\n"
         );
         let inner = Place { depth: place.depth + 1, breaks: true, continues: true, ..place.clone() };
         Statement::Block { open, arms: vec![(self.statements(6, inner), "endloop\n".into())], plain: false }
@@ -373,7 +385,7 @@ pub(super) fn fixed(text: &str) -> Statement {
 }
 
 /// Statements that stay together: an access with the computation of its address.
-fn together(statements: &[Statement]) -> Statement {
+pub(super) fn together(statements: &[Statement]) -> Statement {
     let mut text = String::new();
     print(statements, &mut text);
     fixed(text.trim_end())

@@ -18,6 +18,12 @@ impl Generator {
     }
 
     pub(super) fn memory(&mut self, out: &mut Vec<Statement>) {
+        if let Some(random) = &mut self.lockstep {
+            let kind = random.below(6);
+            if kind < 3 {
+                return self.lockstep(kind, out);
+            }
+        }
         if self.shape.engine.device && self.random.below(3) == 0 {
             return self.device_memory(out);
         }
@@ -156,7 +162,7 @@ impl Generator {
         }
     }
 
-    fn texture(&mut self, out: &mut Vec<Statement>) {
+    pub(super) fn texture(&mut self, out: &mut Vec<Statement>) {
         let n = self.random.below(self.shape.textures.len());
         let (register, source, component) = (self.register(), self.source(), self.component());
         let offset = self.pick(&["", "", "", "_aoffimmi(1,-2,0)", "_aoffimmi(-0.5,2.5,0)"]);
@@ -216,5 +222,24 @@ impl Generator {
         out.push(fixed("iadd r91.x, r91.x, r91.y"));
         out.push(fixed(&format!("lds_load_id(0) {component}, r91.x")));
         out.push(fixed("fence_threads_lds"));
+    }
+
+    /// Own words of LDS, and those of other threads of the wave, wherever its threads are.
+    fn lockstep(&mut self, kind: usize, out: &mut Vec<Statement>) {
+        let (index, component, distance) = (self.component(), self.component(), self.component());
+        match kind {
+            0 => {
+                out.extend(self.address("r90.z", "l7.y", ""));
+                out.push(fixed(&format!("lds_store_id(0) r91.x, {component}")));
+            }
+            _ => {
+                out.push(fixed(&format!("iadd r91.x, r93.z, {distance}")));
+                out.push(fixed("iand r91.x, r91.x, l9.y"));
+                out.push(fixed("ishl r91.x, r91.x, l8.y"));
+                out.push(fixed(&format!("iand r91.y, {index}, l7.y")));
+                out.push(fixed("iadd r91.x, r91.x, r91.y"));
+                out.push(fixed(&format!("lds_load_id(0) {component}, r91.x")));
+            }
+        }
     }
 }

@@ -10,11 +10,12 @@ mod shape;
 mod shrink;
 #[path = "../../../../cal-il/tests/reference/mod.rs"]
 mod slow;
+mod sweep;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use cal_il::ir::Space;
+use cal_il::ir::{Space, unroll::unroll};
 
 use crate::case::{Buffer, Case, Needs, Slot, Want};
 use crate::generate::values::Random;
@@ -139,6 +140,8 @@ fn other(against: &Against<'_>, case: &Case) -> Outcome {
 /// One thread after another.
 fn interpret(case: &Case) -> Outcome {
     let program = cal_il::compile(case.text.as_bytes()).map_err(|errors| format!("{errors:?}"))?;
+    // The device runs loops as they are.
+    let program = unroll(&program, |_| 1);
     let rows = |bytes: &[u8]| -> Vec<[u32; 4]> {
         let word = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
         bytes.chunks_exact(16).map(|row| [0, 4, 8, 12].map(|k| word(&row[k..]))).collect()

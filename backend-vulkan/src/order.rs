@@ -1,0 +1,417 @@
+//! What commands of a queue wait for.
+//!
+//! A queue has two lanes, for kernels and for copies; each has a timeline and runs in order. Tickets count through both.
+//! Commands gather in chunks, one of each lane at a time. A command that depends on one of the other lane begins a chunk
+//! that waits for the other's, which is submitted before. So no chunk ever waits for one that is not submitted, and none
+//! for one that waits for it.
+//!
+//! A ticket is done when all smaller ones are, too: programs wait for the last of several.
+
+use std::collections::VecDeque;
+
+use cal_hal::Ticket;
+
+/// Where a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    Kernels,
+    Copies,
+}
+
+impl Lane {
+    pub const ALL: [Lane; 2] = [Lane::Kernels, Lane::Copies];
+
+    pub fn other(self) -> Self {
+        match self {
+            Lane::Kernels => Lane::Copies,
+            Lane::Copies => Lane::Kernels,
+        }
+    }
+}
+
+/// Bytes that a memory takes: of the device's addresses, or of the application's if it is that's, which may be imported
+/// more than once. What overlaps may be the same memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub start: u64,
+    pub end: u64,
+}
+
+/// Memories that something reads and writes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Uses {
+    pub reads: Vec<Span>,
+    pub writes: Vec<Span>,
+}
+
+impl Uses {
+    /// Whether one writes what the other uses.
+    fn meets(&self, other: &Self) -> bool {
+        let met = |list: &[Span], others: &[Span]| {
+            list.iter().any(|a| others.iter().any(|b| a.start < b.end && b.start < a.end))
+        };
+        met(&self.reads, &other.writes) || met(&self.writes, &other.writes) || met(&self.writes, &other.reads)
+    }
+
+    fn add(&mut self, other: &Self) {
+        let join = |to: &mut Vec<Span>, from: &[Span]| {
+            from.iter().for_each(|span| {
+                if !to.contains(span) {
+                    to.push(*span);
+                }
+            });
+        };
+        join(&mut self.reads, &other.reads);
+        join(&mut self.writes, &other.writes);
+    }
+
+    fn clear(&mut self) {
+        self.reads.clear();
+        self.writes.clear();
+    }
+}
+
+/// What stands between a command and the one before it in its chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Barrier {
+    None,
+    /// All before it are kernels, as it is.
+    Kernels,
+    All,
+}
+
+/// Commands that are submitted together.
+pub(crate) struct Chunk<T> {
+    /// 0 before the first command.
+    pub first: Ticket,
+    pub last: Ticket,
+    /// Ticket of the other lane that is done before this begins; 0 = none.
+    pub after: Ticket,
+    uses: Uses,
+    pub work: T,
+}
+
+struct Side<T> {
+    open: Option<Chunk<T>>,
+    running: VecDeque<Chunk<T>>,
+    /// What commands of the open chunk used since its last barrier, and whether one of them was no plain kernel.
+    since: Uses,
+    transfers: bool,
+    /// The other lane's ticket that the next chunk to be submitted waits for, and the last that any has waited for.
+    after: Ticket,
+    waited: Ticket,
+}
+
+/// The chunks of a queue.
+pub(crate) struct Order<T> {
+    sides: [Side<T>; 2],
+    issued: Ticket,
+}
+
+impl<T> Default for Order<T> {
+    fn default() -> Self {
+        let side = || Side {
+            open: None,
+            running: VecDeque::new(),
+            since: Uses::default(),
+            transfers: false,
+            after: 0,
+            waited: 0,
+        };
+        Self { sides: [side(), side()], issued: 0 }
+    }
+}
+
+impl<T> Order<T> {
+    fn side(&mut self, lane: Lane) -> &mut Side<T> {
+        &mut self.sides[lane as usize]
+    }
+
+    /// The last ticket given out.
+    pub fn issued(&self) -> Ticket {
+        self.issued
+    }
+
+    /// The last ticket before which, and with which, all are done.
+    pub fn completed(&self) -> Ticket {
+        let begun = |side: &Side<T>| {
+            let open = side.open.as_ref().filter(|chunk| chunk.first > 0);
+            side.running.front().or(open).map(|chunk| chunk.first - 1)
+        };
+        self.sides.iter().filter_map(begun).min().unwrap_or(self.issued)
+    }
+
+    /// The ticket of the other lane that a command has to come after, unless its lane has waited for it before; 0 = none.
+    pub fn after(&self, lane: Lane, uses: &Uses) -> Ticket {
+        let other = &self.sides[lane.other() as usize];
+        let chunks = other.running.iter().chain(&other.open);
+        let last = chunks.rev().find(|chunk| chunk.uses.meets(uses)).map_or(0, |chunk| chunk.last);
+        if last > self.sides[lane as usize].waited { last } else { 0 }
+    }
+
+    /// Whether a ticket of a lane waits in the open chunk.
+    pub fn is_open(&self, lane: Lane, ticket: Ticket) -> bool {
+        self.sides[lane as usize].open.as_ref().is_some_and(|chunk| chunk.first > 0 && chunk.last >= ticket)
+    }
+
+    /// The next chunk of a lane waits for a ticket of the other. Both have submitted what they had.
+    pub fn wait(&mut self, lane: Lane, after: Ticket) {
+        let side = self.side(lane);
+        debug_assert!(side.open.as_ref().is_none_or(|chunk| chunk.first == 0));
+        side.after = after;
+        side.waited = after;
+    }
+
+    /// The chunk that is being recorded.
+    pub fn open(&mut self, lane: Lane) -> Option<&mut T> {
+        self.side(lane).open.as_mut().map(|chunk| &mut chunk.work)
+    }
+
+    /// Begins a chunk.
+    pub fn begin(&mut self, lane: Lane, work: T) {
+        let side = self.side(lane);
+        side.since.clear();
+        side.transfers = false;
+        side.open = Some(Chunk { first: 0, last: 0, after: 0, uses: Uses::default(), work });
+    }
+
+    /// A command is recorded into the open chunk: what has to stand before it. `shared` says that the other lane is used,
+    /// `transfer` that the command is more than a kernel.
+    pub fn record(&mut self, lane: Lane, uses: &Uses, transfer: bool, shared: bool) -> Barrier {
+        let side = self.side(lane);
+        let mut barrier = Barrier::None;
+        if side.since.meets(uses) {
+            barrier = if transfer || side.transfers { Barrier::All } else { Barrier::Kernels };
+            side.since.clear();
+            side.transfers = false;
+        }
+        side.transfers |= transfer;
+        side.since.add(uses);
+        if let (true, Some(chunk)) = (shared, &mut side.open) {
+            chunk.uses.add(uses);
+        }
+        barrier
+    }
+
+    /// The ticket of the command that was just recorded.
+    pub fn issue(&mut self, lane: Lane) -> Ticket {
+        self.issued += 1;
+        let ticket = self.issued;
+        if let Some(chunk) = &mut self.side(lane).open {
+            if chunk.first == 0 {
+                chunk.first = ticket;
+            }
+            chunk.last = ticket;
+        }
+        ticket
+    }
+
+    /// Takes the open chunk, if it has a command: without one there is no ticket that the timeline could reach.
+    pub fn take_open(&mut self, lane: Lane) -> Option<Chunk<T>> {
+        let side = self.side(lane);
+        let mut chunk = side.open.take_if(|chunk| chunk.first > 0)?;
+        chunk.after = std::mem::take(&mut side.after);
+        Some(chunk)
+    }
+
+    /// A chunk is submitted.
+    pub fn run(&mut self, lane: Lane, chunk: Chunk<T>) {
+        self.side(lane).running.push_back(chunk);
+    }
+
+    /// Submitted chunks that are not known to be done, oldest first.
+    pub fn running(&self, lane: Lane) -> impl DoubleEndedIterator<Item = &Chunk<T>> {
+        self.sides[lane as usize].running.iter()
+    }
+
+    /// Takes the oldest submitted chunk of a lane, if its timeline says that it is done.
+    pub fn take_done(&mut self, lane: Lane, position: Ticket) -> Option<Chunk<T>> {
+        let running = &mut self.side(lane).running;
+        if running.front()?.last <= position { running.pop_front() } else { None }
+    }
+
+    /// For each lane the ticket with which all up to a given one are done there; 0 = there is nothing to wait for.
+    pub fn goals(&self, ticket: Ticket) -> [Ticket; 2] {
+        Lane::ALL.map(|lane| {
+            self.running(lane).rev().find(|chunk| chunk.first <= ticket).map_or(0, |chunk| chunk.last)
+        })
+    }
+
+    /// Takes all that is not done, submitted first.
+    pub fn take_all(&mut self) -> Vec<Chunk<T>> {
+        let mut all = Vec::new();
+        all.extend(self.sides.iter_mut().flat_map(|side| side.running.drain(..)));
+        all.extend(self.sides.iter_mut().filter_map(|side| side.open.take()));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A memory of its own, or half of two.
+    fn span(number: u64) -> Span {
+        Span { start: 4 * number, end: 4 * number + if number % 3 == 0 { 6 } else { 4 } }
+    }
+
+    /// A chunk, as a device would see it.
+    struct Submitted {
+        lane: Lane,
+        after: Ticket,
+        last: Ticket,
+        /// Tickets, and whether a barrier stands before.
+        commands: Vec<(Ticket, bool)>,
+    }
+
+    /// Programs of random commands: what depends on each other is kept apart, nothing waits for what is not submitted.
+    struct Model {
+        order: Order<Vec<(Ticket, bool)>>,
+        submitted: Vec<Submitted>,
+        uses: Vec<(Lane, Uses)>,
+        /// Positions of the timelines when each command came.
+        before: Vec<[Ticket; 2]>,
+        /// Positions of the timelines.
+        done: [Ticket; 2],
+        state: u64,
+    }
+
+    impl Model {
+        fn random(&mut self, below: u64) -> u64 {
+            self.state ^= self.state << 13;
+            self.state ^= self.state >> 7;
+            self.state ^= self.state << 17;
+            (self.state >> 20) % below
+        }
+
+        fn submit(&mut self, lane: Lane) {
+            let Some(mut chunk) = self.order.take_open(lane) else { return };
+            let reached = self.submitted.iter().filter(|c| c.lane == lane.other()).map(|c| c.last).max();
+            assert!(chunk.after <= reached.unwrap_or(0), "a wait for what is not submitted");
+            let commands = std::mem::take(&mut chunk.work);
+            self.submitted.push(Submitted { lane, after: chunk.after, last: chunk.last, commands });
+            self.order.run(lane, chunk);
+        }
+
+        /// As the queue does it.
+        fn command(&mut self) {
+            let lane = Lane::ALL[self.random(2) as usize];
+            let buffers = |model: &mut Self, n| (0..n).map(|_| span(model.random(6))).collect::<Vec<_>>();
+            let uses = Uses { reads: buffers(self, 1), writes: buffers(self, 1) };
+            let after = self.order.after(lane, &uses);
+            if after > 0 {
+                if self.order.is_open(lane.other(), after) {
+                    self.submit(lane.other());
+                }
+                self.submit(lane);
+                self.order.wait(lane, after);
+            }
+            if self.order.open(lane).is_none() {
+                self.order.begin(lane, Vec::new());
+            }
+            let barrier = self.order.record(lane, &uses, lane == Lane::Copies, true);
+            let ticket = self.order.issue(lane);
+            self.order.open(lane).unwrap().push((ticket, barrier != Barrier::None));
+            self.uses.push((lane, uses));
+            self.before.push(self.done);
+            assert_eq!(self.uses.len() as u64, ticket);
+        }
+
+        /// One timeline moves, if the next chunk's wait is over.
+        fn advance(&mut self, lane: Lane) -> bool {
+            let done = self.done;
+            let next = self.submitted.iter().find(|c| c.lane == lane && c.last > done[lane as usize]);
+            let Some(next) = next.filter(|c| c.after <= done[lane.other() as usize]) else { return false };
+            self.done[lane as usize] = next.last;
+            while self.order.take_done(lane, self.done[lane as usize]).is_some() {}
+            true
+        }
+
+        /// Whether the command of ticket `a` is over before that of `b` begins.
+        fn ordered(&self, a: Ticket, b: Ticket) -> bool {
+            let place = |ticket| {
+                let chunk = self.submitted.iter().position(|c| c.commands.iter().any(|(t, _)| *t == ticket));
+                chunk.map(|chunk| (chunk, &self.submitted[chunk])).expect("it was submitted")
+            };
+            let ((at, from), (to, chunk)) = (place(a), place(b));
+            if self.before[b as usize - 1][from.lane as usize] >= from.last {
+                return true;
+            }
+            if from.lane != chunk.lane {
+                // A wait holds for all later chunks of its lane.
+                let earlier = self.submitted[..=to].iter().filter(|c| c.lane == chunk.lane);
+                return earlier.map(|c| c.after).max().is_some_and(|after| after >= from.last);
+            }
+            // Chunks of a lane begin with a barrier.
+            at < to
+                || (at == to && chunk.commands.iter().any(|(t, barrier)| *barrier && (a + 1..=b).contains(t)))
+        }
+    }
+
+    #[test]
+    fn what_depends_is_ordered_and_nothing_hangs() {
+        for seed in 1..=300 {
+            let mut model = Model {
+                order: Order::default(),
+                submitted: Vec::new(),
+                uses: Vec::new(),
+                before: Vec::new(),
+                done: [0; 2],
+                state: 0x9E37_79B9_7F4A_7C15u64.wrapping_mul(seed),
+            };
+            for _ in 0..60 {
+                match model.random(8) {
+                    0 => Lane::ALL.into_iter().for_each(|lane| model.submit(lane)),
+                    1 => {
+                        let lane = Lane::ALL[model.random(2) as usize];
+                        model.advance(lane);
+                    }
+                    _ => model.command(),
+                }
+                let completed = model.order.completed();
+                let unfinished = (1..).zip(&model.uses).find(|(ticket, (lane, _))| {
+                    let at = model.submitted.iter().find(|c| c.commands.iter().any(|(t, _)| t == ticket));
+                    at.is_none_or(|chunk| chunk.last > model.done[*lane as usize])
+                });
+                assert!(unfinished.is_none_or(|(ticket, _)| completed < ticket), "done too early");
+            }
+            Lane::ALL.into_iter().for_each(|lane| model.submit(lane));
+            let goals = model.order.goals(model.order.issued());
+            while Lane::ALL.into_iter().any(|lane| model.advance(lane)) {}
+            assert_eq!(model.order.completed(), model.order.issued(), "seed {seed}: it hangs");
+            assert!(goals.iter().zip(model.done).all(|(goal, done)| *goal <= done));
+            for (b, (_, later)) in (1..).zip(&model.uses) {
+                for (a, (_, earlier)) in (1..b).zip(&model.uses) {
+                    assert!(!earlier.meets(later) || model.ordered(a, b), "seed {seed}: {a} and {b}");
+                }
+            }
+        }
+    }
+
+    /// A copy beside a kernel that it has nothing to do with waits for nothing, but is done no earlier.
+    #[test]
+    fn what_does_not_depend_is_not_ordered() {
+        let mut order = Order::default();
+        let uses = |read, write| Uses { reads: vec![span(read)], writes: vec![span(write)] };
+        for (lane, uses) in
+            [(Lane::Kernels, uses(1, 2)), (Lane::Copies, uses(4, 5)), (Lane::Kernels, uses(1, 7))]
+        {
+            assert_eq!(order.after(lane, &uses), 0);
+            if order.open(lane).is_none() {
+                order.begin(lane, ());
+            }
+            assert_eq!(order.record(lane, &uses, false, true), Barrier::None);
+            order.issue(lane);
+        }
+        for lane in Lane::ALL {
+            let chunk = order.take_open(lane).unwrap();
+            assert_eq!(chunk.after, 0);
+            order.run(lane, chunk);
+        }
+        assert!(order.take_done(Lane::Copies, 2).is_some());
+        assert_eq!(order.completed(), 0);
+        assert_eq!(order.goals(1), [3, 0]);
+        assert!(order.take_done(Lane::Kernels, 3).is_some());
+        assert_eq!(order.completed(), 3);
+    }
+}

@@ -1,0 +1,124 @@
+use super::*;
+
+const LOAD: &str = "uav_raw_load_id(0) r5.x, r4.x\niadd r4.x, r4.x, l0.w\niadd r6.x, r6.x, r5.x\n";
+
+fn program(body: &str) -> Program {
+    let text = format!(
+        "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 64\ndcl_cb cb0[2]\n\
+         dcl_literal l0, 0, 1, 2, 4\ndcl_literal l1, 1.0, -0.5, 0.0, 16.0\nmov r4, l0\nmov r6, l0\n{body}\n\
+         mov g[0], r6\nmov g[1], r1\nend\n"
+    );
+    crate::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
+}
+
+/// The outermost loops after unrolling, if that changed anything.
+fn unrolled(body: &str, cost: u32) -> Option<Vec<Block>> {
+    let program = program(body);
+    let changed = unroll(&program, |_| cost);
+    crate::ir::validate::validate(&changed).unwrap_or_else(|defects| panic!("{defects:#?}\n{changed}"));
+    let loops = changed.functions[0].body.iter().filter_map(|stmt| match &stmt.kind {
+        StmtKind::Loop { body } => Some(body.clone()),
+        _ => None,
+    });
+    (changed.registers > program.registers).then(|| loops.collect())
+}
+
+/// What stands before the only exit of the loop of four rounds, sorted.
+fn ahead(start: &str, body: &str) -> Vec<&'static str> {
+    let body = format!("{start}\nwhileloop\n{}\nendloop\n", body.replace("LOAD", LOAD));
+    let loops = unrolled(&body, 4).unwrap_or_else(|| panic!("not unrolled: {body}"));
+    let [rounds, rest] = &loops[..] else { panic!("{} loops", loops.len()) };
+    let count =
+        |block: &Block, test: fn(&StmtKind) -> bool| block.iter().filter(|stmt| test(&stmt.kind)).count();
+    let load: fn(&StmtKind) -> bool = |kind| matches!(kind, StmtKind::Memory(_));
+    assert_eq!((count(rounds, load), count(rest, load)), (4, 1));
+    assert_eq!(count(rounds, |kind| matches!(kind, StmtKind::Break(_) | StmtKind::If { .. })), 1);
+    let before = rounds.iter().map_while(|stmt| match &stmt.kind {
+        StmtKind::Lane(inst) => Some(inst.op.name()),
+        _ => None,
+    });
+    let mut before: Vec<_> = before.collect();
+    before.sort_unstable();
+    before
+}
+
+#[test]
+fn the_last_round_decides_about_floats() {
+    let float = "mov r1.x, l1.z";
+    let up = "ge r2.x, r1.x, cb0[1].x\nbreak_logicalnz r2.x\nLOAD\nadd r1.x, r1.x, l1.x";
+    assert_eq!(ahead(float, up), ["Add", "Add", "Add", "Ge"]);
+    // At the bottom the counter is one step further.
+    let bottom = "LOAD\nadd r1.x, l1.x, r1.x\nlt r2.x, r1.x, cb0[1].x\nif_logicalz r2.x\nbreak\nendif";
+    assert_eq!(ahead(float, bottom), ["Add", "Add", "Add", "Add", "Lt"]);
+    let down = "lt r2.x, cb0[1].x, r1.x\nif_logicalnz r2.x\nelse\nbreak\nendif\nLOAD\nadd r1.x, r1.x, l1.y";
+    assert_eq!(ahead(float, down), ["Add", "Add", "Add", "Lt"]);
+}
+
+#[test]
+fn integers_must_not_wrap() {
+    let integer = "mov r1.x, cb0[0].x";
+    let signed = "ige r2.x, r1.x, cb0[1].x\nbreak_logicalnz r2.x\nLOAD\niadd r1.x, r1.x, l0.z";
+    assert_eq!(ahead(integer, signed), ["Iadd", "Iadd", "Iadd", "Ige", "Ige", "Or"]);
+    let unsigned = "ult r2.x, r1.x, l0.w\nbreak_logicalz r2.x\nLOAD\niadd r1.x, r1.x, l0.z";
+    assert_eq!(ahead(integer, unsigned), ["Iadd", "Iadd", "Iadd", "Ieq", "Or", "Uge", "Ult"]);
+}
+
+#[test]
+fn otherwise_each_round_is_asked() {
+    let four = |ops: Vec<&str>, op: &str| {
+        assert_eq!(ops.iter().filter(|o| **o == op).count(), 4, "{ops:?}");
+    };
+    let float = "mov r1.x, l1.z";
+    // Away from the bound; by a step that nobody knows; past all floats.
+    four(ahead(float, "lt r2.x, r1.x, cb0[1].x\nbreak_logicalnz r2.x\nLOAD\nadd r1.x, r1.x, l1.x"), "Lt");
+    four(ahead(float, "ge r2.x, r1.x, l1.w\nbreak_logicalnz r2.x\nLOAD\nadd r1.x, r1.x, cb0[0].x"), "Ge");
+    four(ahead(float, "ge r2.x, r1.x, l1.w\nbreak_logicalnz r2.x\nLOAD\nadd r1.x, r1.x, r1.x"), "Ge");
+    // The bits of a float.
+    four(ahead(float, "breakc_relop(ge) r1.x, cb0[1].x\nLOAD\nadd r1.x, r1.x, l1.x"), "RawGe");
+    // A bound that moves, an equality, two exits.
+    let integer = "mov r1.xy, cb0[0]";
+    let moves = "ige r2.x, r1.x, r1.y\nbreak_logicalnz r2.x\nLOAD\niadd r1.xy, r1, l0.yz";
+    four(ahead(integer, moves), "Ige");
+    four(ahead(integer, "ieq r2.x, r1.x, l0.w\nbreak_logicalnz r2.x\nLOAD\niadd r1.x, r1.x, l0.y"), "Ieq");
+    let body = "ige r2.x, r1.x, l0.w\nbreak_logicalnz r2.x\nLOAD\niadd r1.x, r1.x, l0.y\nbreak_logicalz r1.y";
+    let loops = unrolled(&format!("{integer}\nwhileloop\n{}\nendloop", body.replace("LOAD", LOAD)), 4);
+    assert_eq!(loops.map(|loops| loops.len()), Some(2));
+}
+
+#[test]
+fn other_loops_stay() {
+    let count = "ige r2.x, r1.x, cb0[1].x\nbreak_logicalnz r2.x\n";
+    let step = "iadd r1.x, r1.x, l0.y\n";
+    let is_left = |body: &str, cost: u32| {
+        let body = format!("mov r1.x, cb0[0].x\nwhileloop\n{body}\nendloop");
+        assert!(unrolled(&body, cost).is_none(), "{body}");
+    };
+    for other in [
+        "",
+        "uav_raw_store_id(0) mem0.x, r4.x, r1.x",
+        "lds_store_id(0) r4.x, r1.x",
+        "fence_threads_lds",
+        "uav_add_id(0) r4.x, r1.x",
+        "continue_logicalnz r6.x",
+        "ret_logicalnz r6.x",
+        "if_logicalnz r6.x\niadd r6.x, r6.x, l0.y\nbreak\nendif",
+        // A load decides.
+        "break_logicalnz r5.x",
+        "if_logicalnz r6.x\niadd r1.x, r1.x, l0.y\nendif",
+        "pow r6.x, r1.x, r1.x",
+        "whileloop\nbreak_logicalnz r1.x\niadd r1.x, r1.x, l0.y\nendloop",
+    ] {
+        let load = if other.is_empty() { "" } else { LOAD };
+        is_left(&format!("{count}{load}{other}\n{step}"), 4);
+    }
+    is_left(&format!("{count}{LOAD}{step}"), LIMIT);
+    // Twelve rounds, as everybody sees.
+    let known =
+        format!("mov r1.x, l0.w\nwhileloop\nige r2.x, r1.x, l1.w\nbreak_logicalnz r2.x\n{LOAD}{step}endloop");
+    assert!(unrolled(&known, 4).is_none());
+    // The inner one of two is unrolled.
+    let inner = format!("mov r1.x, cb0[0].x\nwhileloop\n{count}{LOAD}{step}endloop");
+    assert_eq!(unrolled(&inner, 4).map(|loops| loops.len()), Some(2));
+    let outer = format!("whileloop\nbreak_logicalnz r6.x\n{inner}\nendloop");
+    assert_eq!(unrolled(&outer, 4).map(|loops| loops.len()), Some(1));
+}

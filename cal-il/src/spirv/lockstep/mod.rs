@@ -1,0 +1,467 @@
+//! Programs of one-wave groups that count on their threads moving together (amd-il 5.8).
+//!
+//! Such a program may read what another thread of its wave wrote, with nothing in between: the wave executes each
+//! instruction for all threads before the next. Devices run fewer threads at a time, or let them part. So here barriers
+//! come between accesses by which threads may talk to each other. In: a program. Out: the same program with more fences,
+//! each where all threads of the group pass.
+//!
+//! * In uniform flow a fence stands before an access that may meet an earlier one (`walk`).
+//! * Where threads part, and talk all the same, branches, loops and calls become statements under masks, as a wave would
+//!   execute them, with the fences between (`masked`). A loop goes on as long as any thread has not left it: the threads tell
+//!   each other by a word of group memory.
+//!
+//! Two accesses meet if one writes and they may touch the same bytes for different threads (`access`). Memory of UAVs and
+//! `g[]` counts only if the program loads from it after it has stored to it: a program that reads first and then writes
+//! its results needs no barrier between. On the hardware of the time such loads wanted a fence; without any in the program
+//! they are kept in order where all threads pass, and no masks are made for them.
+
+mod access;
+mod masked;
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+
+use access::{Access, Area, accesses};
+
+use super::uniform::Uniformity;
+use crate::inst::Fence;
+use crate::ir::{Arm, Block, Program, Reg, Stage, Stmt, StmtKind};
+
+/// What a statement orders that stands where all threads of a wave pass.
+fn keep_order(fence: Fence) -> Fence {
+    if fence.intersects(Fence::LDS | Fence::MEMORY) { fence | Fence::THREADS } else { fence }
+}
+
+/// The program with the fences that it needs on devices whose threads do not move together. `room` says that there are
+/// eight more bytes of group memory to be had.
+pub(super) fn keep<'a>(program: &'a Program, threads: u32, room: bool) -> Cow<'a, Program> {
+    if program.stage != Stage::Compute || threads > 64 {
+        return Cow::Borrowed(program);
+    }
+    let accesses = accesses(program);
+    let communicate = areas(&accesses, threads);
+    let fences = all_fences(program);
+    if communicate.is_empty() && fences.is_empty() {
+        return Cow::Borrowed(program);
+    }
+    let mut pass = Pass {
+        program,
+        uniformity: Uniformity::of(program),
+        accesses: &accesses,
+        communicate,
+        ordered: fences.contains(Fence::MEMORY),
+        threads,
+        registers: program.registers,
+        room,
+        votes: false,
+        since: Vec::new(),
+        exits: Vec::new(),
+        depth: 0,
+    };
+    let functions = (0..program.functions.len()).map(|n| pass.function(n)).collect();
+    let mut kept = program.clone();
+    for (function, body) in kept.functions.iter_mut().zip::<Vec<Block>>(functions) {
+        function.body = body;
+    }
+    kept.registers = pass.registers;
+    if pass.votes {
+        kept.interface.lds.insert(masked::VOTES, crate::inst::Block { bytes: 4, stride: 0 });
+    }
+    Cow::Owned(kept)
+}
+
+/// Areas by which threads may tell each other something.
+fn areas(accesses: &HashMap<*const Stmt, Access>, threads: u32) -> BTreeSet<Area> {
+    // Those that are alike are one, with the first and the last place where it is done.
+    let mut all: Vec<&Access> = accesses.values().collect();
+    all.sort_by_key(|access| (access.function, access.place));
+    let mut kinds: Vec<(&Access, usize, bool)> = Vec::new();
+    for access in all {
+        // Statements of other functions than main follow in any order, and those in loops too.
+        let again = access.turns.is_some() || access.function > 0;
+        match kinds.iter_mut().find(|(known, ..)| known.same(access)) {
+            Some((_, last, more)) => (*last, *more) = (access.place, true),
+            None => kinds.push((access, access.place, again)),
+        }
+    }
+    let mut found = BTreeSet::new();
+    for (k, (a, last_a, again)) in kinds.iter().enumerate() {
+        if *again && a.meets(a, threads) && matches!(a.area, Area::Group(_) | Area::Own) {
+            found.insert(a.area);
+        }
+        for (b, last_b, _) in &kinds[k + 1..] {
+            if found.contains(&a.area) || !a.meets(b, threads) {
+                continue;
+            }
+            let told = match a.area {
+                Area::Group(_) | Area::Own => true,
+                // Loaded after it was stored.
+                Area::Uav(_) | Area::Global => {
+                    let (store, last_load, load) = if a.writes { (a, *last_b, b) } else { (b, *last_a, a) };
+                    let looped = store.turns.is_some() && store.turns == load.turns;
+                    let any_order = looped || store.function > 0 || load.function > 0;
+                    !load.writes && (any_order || store.place < last_load)
+                }
+            };
+            if told {
+                found.insert(a.area);
+            }
+        }
+    }
+    found
+}
+
+/// All that some fence of the program orders.
+fn all_fences(program: &Program) -> Fence {
+    fn block(statements: &[Stmt]) -> Fence {
+        let of = |statement: &Stmt| match &statement.kind {
+            StmtKind::Fence(fence) => *fence,
+            StmtKind::If { then, otherwise, .. } => block(then) | block(otherwise),
+            StmtKind::Loop { body } => block(body),
+            StmtKind::Switch { arms, .. } => {
+                arms.iter().fold(Fence::empty(), |all, arm| all | block(&arm.body))
+            }
+            _ => Fence::empty(),
+        };
+        statements.iter().fold(Fence::empty(), |all, statement| all | of(statement))
+    }
+    program.functions.iter().fold(Fence::empty(), |all, function| all | block(&function.body))
+}
+
+/// What was accessed where control left a loop or a switch.
+#[derive(Default)]
+struct Exits {
+    is_loop: bool,
+    breaks: Vec<Access>,
+    continues: Vec<Access>,
+}
+
+struct Pass<'a> {
+    program: &'a Program,
+    uniformity: Uniformity,
+    /// Of all statements that count.
+    accesses: &'a HashMap<*const Stmt, Access>,
+    communicate: BTreeSet<Area>,
+    /// The program has fences for memory.
+    ordered: bool,
+    threads: u32,
+    registers: u32,
+    /// Loops may become loops with votes.
+    room: bool,
+    votes: bool,
+    /// Accesses since the last fence.
+    since: Vec<Access>,
+    exits: Vec<Exits>,
+    /// Loops around the current statement.
+    depth: u32,
+}
+
+/// Nested loops whose bodies are looked at more than once.
+const DEEP: u32 = 4;
+
+fn join(to: &mut Vec<Access>, from: &[Access]) {
+    from.iter().for_each(|access| {
+        if !to.iter().any(|known| known.same(access)) {
+            to.push(*access);
+        }
+    });
+}
+
+impl Pass<'_> {
+    fn register(&mut self) -> Reg {
+        self.registers += 1;
+        self.registers - 1
+    }
+
+    /// The access of a statement, if by it threads may talk.
+    fn access(&self, statement: &Stmt) -> Option<Access> {
+        let access = self.accesses.get(&std::ptr::from_ref(statement))?;
+        self.communicate.contains(&access.area).then_some(*access)
+    }
+
+    /// All accesses in the statements and what they call; `turns` counts the loops around that are among them.
+    fn collect(&self, block: &[Stmt], turns: bool, out: &mut Vec<(Access, bool)>) {
+        for statement in block {
+            out.extend(self.access(statement).map(|access| (access, turns)));
+            match &statement.kind {
+                StmtKind::If { then, otherwise, .. } => {
+                    self.collect(then, turns, out);
+                    self.collect(otherwise, turns, out);
+                }
+                StmtKind::Loop { body } => self.collect(body, true, out),
+                StmtKind::Switch { arms, .. } => {
+                    arms.iter().for_each(|arm| self.collect(&arm.body, turns, out));
+                }
+                StmtKind::Call { function, .. } => {
+                    self.collect(&self.program.functions[*function].body, turns, out);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn all(&self, block: &[Stmt]) -> Vec<Access> {
+        let mut all = Vec::new();
+        self.collect(block, false, &mut all);
+        let mut out = Vec::new();
+        all.iter().for_each(|(access, _)| join(&mut out, &[*access]));
+        out
+    }
+
+    /// Whether threads may talk within the statements, so that these go under masks where threads part.
+    fn talks(&self, block: &[Stmt]) -> bool {
+        let mut all = Vec::new();
+        self.collect(block, false, &mut all);
+        all.retain(|(access, _)| self.ordered || !access.area.is_global());
+        all.iter().enumerate().any(|(k, (a, turns))| {
+            let from = if *turns { k } else { k + 1 };
+            all[from..].iter().any(|(b, _)| a.meets(b, self.threads))
+        })
+    }
+
+    /// Whether an access meets one since the last fence.
+    fn met(&self, accesses: &[Access]) -> bool {
+        accesses.iter().any(|a| self.since.iter().any(|b| a.meets(b, self.threads)))
+    }
+
+    /// What orders the accesses since the last fence.
+    fn ordering(&self) -> Fence {
+        let global = self.since.iter().any(|access| access.area.is_global());
+        let fence = Fence::THREADS | Fence::LDS;
+        if global { fence | Fence::MEMORY } else { fence }
+    }
+
+    /// A fence of the program itself: what it orders is over.
+    fn passed(&mut self, fence: Fence) {
+        if fence.contains(Fence::THREADS) {
+            let global = fence.contains(Fence::MEMORY);
+            self.since.retain(|access| access.area.is_global() && !global);
+        }
+    }
+
+    /// Puts a fence before accesses that meet earlier ones, and notes them.
+    fn before(&mut self, accesses: &[Access], like: &Stmt, out: &mut Block) {
+        if self.met(accesses) {
+            out.push(Stmt { kind: StmtKind::Fence(self.ordering()), span: like.span });
+            self.since.clear();
+        }
+        join(&mut self.since, accesses);
+    }
+
+    fn function(&mut self, number: usize) -> Block {
+        let program = self.program;
+        let body = &program.functions[number].body;
+        if self.uniformity.parted(number) {
+            // Where threads may talk it becomes part of its callers.
+            return body.clone();
+        }
+        // Who calls may have done anything.
+        self.since.clear();
+        if number > 0 {
+            let all: Vec<Access> = program.functions.iter().flat_map(|f| self.all(&f.body)).collect();
+            join(&mut self.since, &all);
+        }
+        let mut out = Vec::new();
+        match (self.returns_apart(body), self.talks(body)) {
+            (false, _) => self.walk(body, &mut out),
+            (true, true) if self.can_mask(body) => self.region(body, &mut out),
+            (true, _) => {
+                if let Some(first) = body.first() {
+                    let all = self.all(body);
+                    self.before(&all, first, &mut out);
+                }
+                out.extend_from_slice(body);
+            }
+        }
+        out
+    }
+
+    /// Whether some threads may return from the statements and others not.
+    fn returns_apart(&self, block: &[Stmt]) -> bool {
+        fn returns(block: &[Stmt]) -> bool {
+            block.iter().any(|statement| match &statement.kind {
+                StmtKind::Return(_) => true,
+                StmtKind::If { then, otherwise, .. } => returns(then) || returns(otherwise),
+                StmtKind::Loop { body } => returns(body),
+                StmtKind::Switch { arms, .. } => arms.iter().any(|arm| returns(&arm.body)),
+                _ => false,
+            })
+        }
+        block.iter().any(|statement| match &statement.kind {
+            StmtKind::Return(Some(cond)) => self.uniformity.parts(cond),
+            StmtKind::If { cond, then, otherwise } => {
+                (self.uniformity.parts(cond) && (returns(then) || returns(otherwise)))
+                    || self.returns_apart(then)
+                    || self.returns_apart(otherwise)
+            }
+            StmtKind::Loop { body } => {
+                self.returns_apart(body) || (self.uniformity.exits(body) && returns(body))
+            }
+            StmtKind::Switch { selector, arms } => arms.iter().any(|arm| {
+                let apart = self.uniformity.differs(selector) || self.uniformity.exits(&arm.body);
+                (apart && returns(&arm.body)) || self.returns_apart(&arm.body)
+            }),
+            _ => false,
+        })
+    }
+
+    /// Whether threads part at the statement or inside it, so that it must be taken as a whole.
+    fn parts(&self, statement: &Stmt) -> bool {
+        match &statement.kind {
+            StmtKind::If { cond, .. } => self.uniformity.parts(cond),
+            StmtKind::Loop { body } => self.uniformity.loop_parts(body),
+            StmtKind::Switch { selector, arms } => {
+                self.uniformity.differs(selector) || arms.iter().any(|arm| self.uniformity.exits(&arm.body))
+            }
+            StmtKind::Call { function, cond } => {
+                cond.is_some_and(|cond| self.uniformity.parts(&cond)) || self.uniformity.parted(*function)
+            }
+            _ => false,
+        }
+    }
+
+    /// Statements that all threads pass together.
+    fn walk(&mut self, block: &[Stmt], out: &mut Block) {
+        for statement in block {
+            if self.parts(statement) {
+                let one = std::slice::from_ref(statement);
+                if self.talks(one) && self.can_mask(one) {
+                    self.region(one, out);
+                } else {
+                    let all = self.all(one);
+                    self.before(&all, statement, out);
+                    out.push(statement.clone());
+                }
+                continue;
+            }
+            let kind = match &statement.kind {
+                StmtKind::If { cond, then, otherwise } => {
+                    let mut bodies = [Vec::new(), Vec::new()];
+                    let before = self.since.clone();
+                    self.walk(then, &mut bodies[0]);
+                    let after = std::mem::replace(&mut self.since, before);
+                    self.walk(otherwise, &mut bodies[1]);
+                    join(&mut self.since, &after);
+                    let [then, otherwise] = bodies;
+                    StmtKind::If { cond: *cond, then, otherwise }
+                }
+                StmtKind::Loop { body } => StmtKind::Loop { body: self.turns(body) },
+                StmtKind::Switch { selector, arms } => {
+                    StmtKind::Switch { selector: *selector, arms: self.arms(arms) }
+                }
+                StmtKind::Call { function, .. } => {
+                    let all = self.all(&self.program.functions[*function].body);
+                    join(&mut self.since, &all);
+                    statement.kind.clone()
+                }
+                StmtKind::Fence(fence) => {
+                    let fence = keep_order(*fence);
+                    self.passed(fence);
+                    StmtKind::Fence(fence)
+                }
+                other => {
+                    if let Some(access) = self.access(statement) {
+                        self.before(&[access], statement, out);
+                    }
+                    self.leave(other);
+                    other.clone()
+                }
+            };
+            out.push(Stmt { kind, span: statement.span });
+        }
+    }
+
+    /// Notes what was accessed where control may leave.
+    fn leave(&mut self, kind: &StmtKind) {
+        let since = &self.since;
+        match kind {
+            StmtKind::Break(_) => {
+                if let Some(exits) = self.exits.last_mut() {
+                    join(&mut exits.breaks, since);
+                }
+            }
+            StmtKind::Continue(_) => {
+                if let Some(exits) = self.exits.iter_mut().rev().find(|exits| exits.is_loop) {
+                    join(&mut exits.continues, since);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The body of a loop whose turns all threads take together.
+    fn turns(&mut self, body: &[Stmt]) -> Block {
+        self.depth += 1;
+        if self.depth > DEEP {
+            let all = self.all(body);
+            join(&mut self.since, &all);
+        }
+        loop {
+            let entry = self.since.clone();
+            self.exits.push(Exits { is_loop: true, ..Exits::default() });
+            let mut out = Vec::new();
+            self.walk(body, &mut out);
+            let exits = self.exits.pop().unwrap_or_default();
+            let mut next = entry.clone();
+            join(&mut next, &exits.continues);
+            join(&mut next, &self.since);
+            if next.len() == entry.len() {
+                self.since = exits.breaks;
+                self.depth -= 1;
+                return out;
+            }
+            // The turn before has done something that this one had not reckoned with.
+            self.since = next;
+        }
+    }
+
+    fn arms(&mut self, arms: &[Arm]) -> Vec<Arm> {
+        let before = self.since.clone();
+        self.exits.push(Exits::default());
+        let mut after = before.clone();
+        let arms = arms
+            .iter()
+            .map(|arm| {
+                // From above, or from the switch.
+                join(&mut self.since, &before);
+                let mut body = Vec::new();
+                self.walk(&arm.body, &mut body);
+                join(&mut after, &self.since);
+                Arm { labels: arm.labels.clone(), default: arm.default, body }
+            })
+            .collect();
+        join(&mut after, &self.exits.pop().unwrap_or_default().breaks);
+        self.since = after;
+        arms
+    }
+
+    /// Whether statements can run under masks: votes need group memory.
+    fn can_mask(&self, block: &[Stmt]) -> bool {
+        self.room
+            || block.iter().all(|statement| match &statement.kind {
+                StmtKind::Loop { .. } => false,
+                StmtKind::If { then, otherwise, .. } => self.can_mask(then) && self.can_mask(otherwise),
+                StmtKind::Switch { arms, .. } => arms.iter().all(|arm| self.can_mask(&arm.body)),
+                StmtKind::Call { function, .. } => self.can_mask(&self.program.functions[*function].body),
+                _ => true,
+            })
+    }
+}
+
+/// Whether control may go from the statement to somewhere outside.
+fn escapes(statement: &Stmt) -> bool {
+    fn block(statements: &[Stmt], in_loop: bool, in_switch: bool) -> bool {
+        statements.iter().any(|statement| match &statement.kind {
+            StmtKind::Break(_) => !in_loop && !in_switch,
+            StmtKind::Continue(_) => !in_loop,
+            StmtKind::Return(_) | StmtKind::Discard(_) => true,
+            StmtKind::If { then, otherwise, .. } => {
+                block(then, in_loop, in_switch) || block(otherwise, in_loop, in_switch)
+            }
+            StmtKind::Loop { body } => block(body, true, in_switch),
+            StmtKind::Switch { arms, .. } => arms.iter().any(|arm| block(&arm.body, in_loop, true)),
+            _ => false,
+        })
+    }
+    block(std::slice::from_ref(statement), false, false)
+}
