@@ -263,6 +263,7 @@ fn target(facts: &Facts, mode: Mode) -> Target {
         divides64: false,
         roots64: false,
         saturates: false,
+        keeps_exits: false,
         max_group: facts.limits.max_compute_work_group_invocations,
         max_group_size: facts.limits.max_compute_work_group_size,
         max_shared: facts.limits.max_compute_shared_memory_size,

@@ -61,15 +61,36 @@ uav_raw_store_id(0) mem.xyzw, l0.z, r2
 end
 ";
 
+/// Thread t leaves a loop in round t, by its only exit, with the word that it has loaded in that round. cb0[t].x = t + 1.
+const EXITS: &str = "il_cs_2_0
+dcl_num_thread_per_group 16
+dcl_cb cb0[16]
+dcl_raw_uav_id(0)
+dcl_literal l0, 0, 1, 2, 0
+mov r1, l0.xxxx
+whileloop
+mov r2.x, cb0[r1.x].x
+ige r3.x, r1.x, vAbsTidFlat.x
+break_logicalnz r3.x
+iadd r1.x, r1.x, l0.y
+endloop
+ishl r0.x, vAbsTidFlat.x, l0.z
+uav_raw_store_id(0) mem.x___, r0.x, r2.x
+end
+";
+
 /// Runs the probes; the target with what they found.
 pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
     let mut target = device.gpu.target.clone();
     if !target.gradual32 {
         let input = [0x0080_0000, 0x3F00_0000, 1, 0x00C0_0000];
-        target.gradual32 = run(device, SINGLE, &input, 4)? == GRADUAL;
+        target.gradual32 = run(device, SINGLE, 1, &input, 4)? == GRADUAL;
     }
     let input = [-1.0f32, 1.0995116e12, f32::NAN, 2.75].map(f32::to_bits);
-    target.saturates = run(device, CONVERT, &input, 8)? == SATURATED;
+    target.saturates = run(device, CONVERT, 1, &input, 8)? == SATURATED;
+    let numbers: [u32; 16] = std::array::from_fn(|t| t as u32 + 1);
+    let input: Vec<u32> = numbers.iter().flat_map(|n| [*n, 0, 0, 0]).collect();
+    target.keeps_exits = run(device, EXITS, 16, &input, 16)? == numbers;
     if target.float64 {
         let (a, b) = (1.0 + f64::EPSILON, 1.0 - f64::EPSILON / 2.0);
         let (c, normal, half, least) = (-1.0, f64::MIN_POSITIVE, 0.5, f64::from_bits(1));
@@ -85,26 +106,27 @@ pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
             f64::from_bits(u64::MAX),
         ]);
         let input = words(&[a, b, c, normal, half, least, 0.0, 0.0]);
-        let found = run(device, DOUBLE, &input, 12)?;
+        let found = run(device, DOUBLE, 1, &input, 12)?;
         let same = |k: usize| found[2 * k..2 * k + 2] == expected[2 * k..2 * k + 2];
         target.exact64 = same(1) && same(2) && same(5);
         (target.fused64, target.divides64, target.roots64) = (same(0), same(3), same(4));
     }
     log::debug!(
-        "{}: denormals {}, doubles {}, fused {}, quotients {}, roots {}, saturation {}",
+        "{}: denormals {}, doubles {}, fused {}, quotients {}, roots {}, saturation {}, exits {}",
         device.gpu.facts.name,
         target.gradual32,
         target.exact64,
         target.fused64,
         target.divides64,
         target.roots64,
-        target.saturates
+        target.saturates,
+        target.keeps_exits
     );
     Ok(target)
 }
 
-/// Runs a kernel text on a constant buffer; the first words of its UAV.
-fn run(device: &VulkanDevice, text: &str, input: &[u32], words: usize) -> Result<Vec<u32>> {
+/// Runs a kernel text, a group of so many threads, on a constant buffer; the first words of its UAV.
+fn run(device: &VulkanDevice, text: &str, threads: u32, input: &[u32], words: usize) -> Result<Vec<u32>> {
     let program = cal_il::compile(text.as_bytes())
         .map_err(|errors| Error::Failed(format!("the probe does not compile: {errors:?}")))?;
     // The device's own behaviour is wanted, so nothing may be put right in code.
@@ -114,6 +136,7 @@ fn run(device: &VulkanDevice, text: &str, input: &[u32], words: usize) -> Result
         divides64: true,
         roots64: true,
         saturates: true,
+        keeps_exits: true,
         ..device.gpu.target.clone()
     };
     let kernel = Arc::new(device.load_native(Arc::new(program), &target)?);
@@ -132,7 +155,7 @@ fn run(device: &VulkanDevice, text: &str, input: &[u32], words: usize) -> Result
         ..Bindings::default()
     });
     let queue = device.create_queue()?;
-    let extent = Extent::Grid { groups: [1; 3], block: [1; 3] };
+    let extent = Extent::Grid { groups: [1; 3], block: [threads, 1, 1] };
     let ticket = queue.submit(Command::Launch { kernel, bindings, extent })?;
     queue.wait(ticket)?;
     let from = output.memory.map()?.cast::<u32>();

@@ -39,9 +39,8 @@ impl Emitter<'_> {
         dst: Option<Reg>,
         wide: Option<&WideAtomic>,
     ) {
-        let s = self.operand(src);
-        let s2 = src2.map(|operand| self.operand(operand));
-        let s2 = s2.unwrap_or_else(|| self.word(0));
+        let s = self.atomic_operand(Some(src));
+        let s2 = self.atomic_operand(src2);
         let words = self.space(space);
         let two = self.word(2);
         let (index, mut inside) = match address {
@@ -63,9 +62,8 @@ impl Emitter<'_> {
             }
         };
         if let Some(wide) = wide {
-            let high = self.operand(&wide.src);
-            let high2 = wide.src2.as_ref().map(|operand| self.operand(operand));
-            let high2 = high2.unwrap_or_else(|| self.word(0));
+            let high = self.atomic_operand(Some(&wide.src));
+            let high2 = self.atomic_operand(wide.src2.as_ref());
             return self.wide_atomic(op, words, index, [s, high], [s2, high2], dst, wide.dst);
         }
         let within = self.ult(index, words.limit);
@@ -84,6 +82,14 @@ impl Emitter<'_> {
         if let Some(dst) = dst {
             self.write(dst, old);
         }
+    }
+
+    /// Data of an atomic, 0 if there is none. llvmpipe takes an atomic whose data comes from a float instruction, however
+    /// far away, for an atomic on floats, for which LLVM has no code: it ends the process.
+    fn atomic_operand(&mut self, operand: Option<&Operand>) -> Word {
+        let Some(operand) = operand else { return self.word(0) };
+        let word = self.operand(operand);
+        if self.w.bits.get(&word).is_some() { word } else { self.hidden(word) }
     }
 
     /// An atomic on a word; the old value.
@@ -135,6 +141,7 @@ impl Emitter<'_> {
         self.w.loop_merge(merge, next);
         self.w.branch(body);
         self.w.label(body);
+        self.second_exit(merge);
         let thought = self.w.load(ty, variable, None);
         let found = attempt(self, thought);
         self.w.store(variable, found, None);

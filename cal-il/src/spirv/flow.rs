@@ -40,6 +40,8 @@ pub(super) struct Flow {
     pub filled: Filled,
     /// Main is being written, which runs once.
     main: bool,
+    /// Ways out of loops that are never taken.
+    second_exits: u32,
     /// Functions that may kill the thread.
     killers: HashSet<usize>,
 }
@@ -398,7 +400,11 @@ impl Emitter<'_> {
         self.flow.breaks.push(merge);
         self.flow.continues.push(next);
         let outer = self.flow.parted;
-        self.flow.parted |= self.uniformity.loop_parts(body);
+        let parts = self.uniformity.loop_parts(body);
+        self.flow.parted |= parts;
+        if parts {
+            self.second_exit(merge);
+        }
         self.block(body);
         if self.w.reachable() {
             self.spill();
@@ -411,6 +417,21 @@ impl Emitter<'_> {
         self.flow.parted = outer || returns(body);
         self.rewind(before);
         self.w.label(merge);
+    }
+
+    /// A way out of a loop, to `merge`, that is never taken, for drivers that do not keep what a thread computed in the
+    /// round in which it leaves by a loop's only exit. Registers must be in their variables.
+    pub fn second_exit(&mut self, merge: Word) {
+        if self.target.keeps_exits {
+            return;
+        }
+        // A test for zero would tell the driver what the zero is; and of an outer loop's test it knows the outcome.
+        self.flow.second_exits += 1;
+        let (many, hidden, stay) =
+            (self.word(i32::MAX as u32 - self.flow.second_exits), self.hidden_zero(), self.w.id());
+        let leaves = self.w.op(Op::ULessThan, self.t.bool, &[many, hidden]);
+        self.w.branch_if(leaves, merge, stay);
+        self.w.label(stay);
     }
 
     fn switch(&mut self, selector: &Operand, arms: &[Arm]) {

@@ -195,10 +195,12 @@ impl Emitter<'_> {
         Quad::Words(lo, self.opaque(hi))
     }
 
-    /// The word; if it is the constant 1.0 or −1.0, then not as a constant.
+    /// The word; if it is the constant 1.0 or −1.0, then not as a constant. Native mode keeps 1.0: a truth as a number
+    /// is exact.
     fn hidden_one(&mut self, word: Word) -> Word {
         match self.w.bits.get(&word) {
-            Some(0x3F80_0000 | 0xBF80_0000) => self.opaque(word),
+            Some(0x3F80_0000) => self.opaque(word),
+            Some(0xBF80_0000) => self.hidden(word),
             _ => word,
         }
     }
@@ -225,7 +227,10 @@ impl Emitter<'_> {
         self.truth_op(op, &[a, b])
     }
 
+    /// A 64-bit instruction. Some drivers lose the carry between halves of which they know something.
     fn integer_op(&mut self, op: Op, a: Quad, b: Quad) -> Quad {
+        let carries = matches!(op, Op::IAdd | Op::ISub);
+        let (a, b) = if carries { (self.opaque_double(a), self.opaque_double(b)) } else { (a, b) };
         let (a, b) = (self.integer(a), self.integer(b));
         let ty = self.w.ty(Type::U64);
         Quad::Integer(self.w.op(op, ty, &[a, b]))
@@ -270,6 +275,13 @@ impl Emitter<'_> {
     /// Applies a lane operation. In native mode the device's own instruction takes the place of a sequence where it
     /// is as good on all arguments that the operation is documented for.
     pub fn apply(&mut self, op: LaneOp, words: &[Word]) -> (Word, Option<Word>) {
+        let constants: Option<SmallVec<[u32; 4]>> =
+            words.iter().map(|word| self.w.bits.get(word).copied()).collect();
+        if let Some(constants) = constants {
+            // What a driver makes of constants is not always what it makes of values.
+            let (first, second) = crate::isa::lane::fold(op, &constants);
+            return (self.word(first), second.map(|bits| self.word(bits)));
+        }
         let native = self.target.mode == Mode::Native;
         if native && let Some(result) = self.native(op, words) {
             return result;

@@ -47,7 +47,7 @@ use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 18;
+pub const VERSION: u32 = 19;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +87,8 @@ pub struct Target {
     pub roots64: bool,
     /// Conversions of floats to integers saturate, and NaN gives 0.
     pub saturates: bool,
+    /// What a thread computed in the round in which it leaves a loop stays its own while others go on.
+    pub keeps_exits: bool,
     /// Largest group, flattened.
     pub max_group: u32,
     /// Largest group in x, y, z.
@@ -118,6 +120,7 @@ impl Target {
             divides64: true,
             roots64: true,
             saturates: true,
+            keeps_exits: true,
             max_group: 1024,
             max_group_size: [1024; 3],
             max_shared: 65536,

@@ -178,10 +178,13 @@ impl Emitter<'_> {
             self.registers.is_dirty.remove(&register);
             let variable = self.variable(register);
             let Some(mut value) = self.memo.registers.get(&register) else { continue };
+            // Some drivers take 1.0 and all ones for the same truth where a register is one or the other, and make
+            // −0 of 0 where it may be −1.0.
+            let one = matches!(self.w.bits.get(&value), Some(0x3F80_0000 | 0xBF80_0000));
+            let mask = self.target.mode == Mode::Faithful && self.memo.truths.get(&value).is_some();
             if self.registers.floats.contains(&register) {
                 value = self.opaque(value);
-            } else if matches!(self.w.bits.get(&value), Some(0x3F80_0000)) {
-                // Some drivers take 1.0 and all ones for the same truth where a register is one or the other.
+            } else if one || mask {
                 let zero = self.hidden_zero();
                 value = self.w.op(Op::BitwiseOr, self.t.u32, &[zero, value]);
             }

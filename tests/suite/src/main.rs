@@ -66,6 +66,9 @@ enum Task {
         /// How many kernels at a time
         #[arg(long, default_value_t = 1)]
         threads: usize,
+        /// Leaves out kernels of more lines, for drivers that compile slowly
+        #[arg(long, default_value_t = usize::MAX)]
+        lines: usize,
     },
 }
 
@@ -151,7 +154,7 @@ fn vulkan(validation: bool) -> backend_vulkan::Vulkan {
 
 /// Compares the CPU backend with another engine until the time is over; differences become files in `found/`.
 fn fuzz_for(task: &Task, device: Option<&str>) -> Result<bool, String> {
-    let Task::Fuzz { seconds, seed: first, against, most, count, threads } = task;
+    let Task::Fuzz { seconds, seed: first, against, most, count, threads, lines } = task;
     let runner = Runner::open(&backend_cpu::CpuBackend::new(), None, FloatMode::Faithful)?;
     let device = match against.as_str() {
         "vulkan" => Some(Runner::open(&vulkan(false), device, FloatMode::Faithful)?),
@@ -164,16 +167,20 @@ fn fuzz_for(task: &Task, device: Option<&str>) -> Result<bool, String> {
     // Panics are findings; each is reported once, with its kernel.
     std::panic::set_hook(Box::new(|_| ()));
     let (start, time) = (Instant::now(), Duration::from_secs(*seconds));
-    let (next, found) = (AtomicU64::new(0), AtomicUsize::new(0));
+    let (next, compared, found) = (AtomicU64::new(0), AtomicU64::new(0), AtomicUsize::new(0));
     let work = || -> Result<(), String> {
         while start.elapsed() < time && found.load(Ordering::Relaxed) < *most {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= *count {
-                next.fetch_sub(1, Ordering::Relaxed);
                 break;
             }
             let seed = first.wrapping_add(number);
-            if let Err(difference) = fuzz::compare(&runner, &against, seed) {
+            let kernel = fuzz::kernel(&against, seed);
+            if kernel.text().lines().count() > *lines {
+                continue;
+            }
+            compared.fetch_add(1, Ordering::Relaxed);
+            if let Err(difference) = fuzz::compare(&runner, &against, kernel, seed) {
                 found.fetch_add(1, Ordering::Relaxed);
                 std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
                 let path = folder.join(format!("seed_{seed}.il"));
@@ -190,7 +197,7 @@ fn fuzz_for(task: &Task, device: Option<&str>) -> Result<bool, String> {
             .try_for_each(|thread| thread.join().map_err(|_| "a thread panicked".to_owned())?)
     })?;
     let found = found.into_inner();
-    let kernels = next.into_inner();
+    let kernels = compared.into_inner();
     println!(
         "{kernels} kernels from seed {first}, {found} differences, {name}, {:.0} s",
         start.elapsed().as_secs_f64()

@@ -129,7 +129,7 @@ pub fn bound(operation: &str) -> Bound {
 /// Vulkan asks for 2.5 ulp in quotients, 2 in reciprocal roots, 3 + 2 |x| in exp2; a root may be the quotient of 1 by
 /// the reciprocal root; a fused multiply-add may round its product, here below 256, on its own, and `mad` may be one. A
 /// dot product is up to three of these with sums below 1024.
-const BOUNDS: [(&str, u64, f64); 21] = [
+const BOUNDS: [(&str, u64, f64); 22] = [
     ("div", 3, 0.0),
     ("rcp", 3, 0.0),
     ("rsq", 2, 0.0),
@@ -142,6 +142,8 @@ const BOUNDS: [(&str, u64, f64); 21] = [
     ("exn", 96, 0.0),
     ("pow", 600, 0.0),
     ("lit", 600, 0.0),
+    // One driver rounds twice.
+    ("utof", 1, 0.0),
     ("fma", 1, 1.0 / 65536.0),
     ("mad", 1, 1.0 / 65536.0),
     // Of doubles below 16.

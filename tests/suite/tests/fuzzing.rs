@@ -22,7 +22,10 @@ fn the_cpu_backend_agrees_with_the_slow_interpreter() {
         .into_par_iter()
         .filter(|_| start.elapsed() < Duration::from_secs(20))
         .inspect(|_| _ = ran.fetch_add(1, Ordering::Relaxed))
-        .filter_map(|seed| fuzz::compare(&runner, &Against::Interpreter, seed).err())
+        .filter_map(|seed| {
+            let against = Against::Interpreter;
+            fuzz::compare(&runner, &against, fuzz::kernel(&against, seed), seed).err()
+        })
         .map(|d| format!("seed {}: {}\n{}", d.seed, d.what, d.case.text))
         .collect();
     assert!(differences.is_empty(), "{}", differences.join("\n"));
@@ -34,7 +37,8 @@ fn the_cpu_backend_agrees_with_the_slow_interpreter() {
 fn a_difference_is_noticed_and_shrunk() {
     let runner = cpu();
     let wrong = Against::Replaced(&runner, "dadd ", "dmul ");
-    let found = (1..200u64).find_map(|seed| fuzz::compare(&runner, &wrong, seed).err());
+    let found =
+        (1..200u64).find_map(|seed| fuzz::compare(&runner, &wrong, fuzz::kernel(&wrong, seed), seed).err());
     let found = found.expect("a kernel with a dadd whose result matters");
     assert!(found.case.text.contains("dadd"), "{}", found.case.text);
     let whole = Kernel::new(found.seed, Engine::INTERPRETER).text();

@@ -53,14 +53,23 @@ const BUDGET: usize = 600;
 /// Time for that: some drivers compile for seconds.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Runs the kernel of `seed` on both; `Ok` if they agree.
-pub fn compare(runner: &Runner, against: &Against<'_>, seed: u64) -> Result<(), Box<Difference>> {
+/// The kernel of `seed`, of what both can do.
+pub fn kernel(against: &Against<'_>, seed: u64) -> Kernel {
     let engine = match against {
         Against::Device(device) => device.engine(),
         Against::Replaced(..) | Against::Interpreter => Engine::INTERPRETER,
     };
+    Kernel::new(seed, engine)
+}
+
+/// Runs the kernel of `seed` on both; `Ok` if they agree.
+pub fn compare(
+    runner: &Runner,
+    against: &Against<'_>,
+    kernel: Kernel,
+    seed: u64,
+) -> Result<(), Box<Difference>> {
     let differs = |kernel: &Kernel| difference(runner, against, &case(kernel, seed));
-    let kernel = Kernel::new(seed, engine);
     let Some(first) = differs(&kernel) else { return Ok(()) };
     let deadline = Instant::now() + PATIENCE;
     let compiles = |kernel: &Kernel| cal_il::compile(kernel.text().as_bytes()).is_ok();
@@ -73,10 +82,14 @@ pub fn compare(runner: &Runner, against: &Against<'_>, seed: u64) -> Result<(), 
     shrink_memory(&mut case, |case| Instant::now() < deadline && difference(runner, against, case).is_some());
     let what = difference(runner, against, &case).unwrap_or_else(|| format!("it comes and goes: {first}"));
     if let Ok(blocks) = other(against, &case) {
-        for (buffer, block) in case.buffers.iter_mut().zip(blocks) {
+        let changes =
+            |(buffer, block): (&Buffer, &Vec<u8>)| block[..buffer.initial.len()] != buffer.initial[..];
+        let changed: Vec<bool> = case.buffers.iter().zip(&blocks).map(changes).collect();
+        // A case expects something: all memory as it was, if nothing changed.
+        let all = !changed.contains(&true);
+        for ((buffer, block), changed) in case.buffers.iter_mut().zip(blocks).zip(changed) {
             let word = |k: usize| u32::from_le_bytes([0, 1, 2, 3].map(|n| block[4 * k + n]));
-            let changed = block[..buffer.initial.len()] != buffer.initial[..];
-            buffer.expected = changed
+            buffer.expected = (changed || all)
                 .then(|| (0..buffer.initial.len() / 4).map(|k| (4 * k, Want::Word(word(k)))).collect());
         }
     }

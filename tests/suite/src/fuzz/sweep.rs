@@ -86,9 +86,6 @@ const COUNTS: [Count; 10] = [
     },
 ];
 
-/// After 28 rounds.
-const SECOND_EXIT: &str = "iadd C.w, C.w, l0.y\nuge C.y, C.w, l7.y\nbreak_logicalnz C.y";
-
 impl Generator {
     /// A loop that loads and counts.
     pub(super) fn sweep(&mut self) -> Statement {
@@ -107,10 +104,6 @@ impl Generator {
         // So many before the loads, the rest after them.
         let bottom = lines.split_off(self.random.below(3));
         let word = self.component();
-        // With one exit after loads, CPU drivers lose what a thread loaded while others go on.
-        if bottom.contains(&exit.as_str()) && self.shape.engine.device {
-            lines.insert(0, SECOND_EXIT);
-        }
         let fill = |text: &str| text.replace('L', &word).replace('C', &counter);
         let text = |lines: &[&str]| -> String { lines.iter().map(|line| fill(line) + "\n").collect() };
         let open = format!("{}\nwhileloop\n{}", fill(count.start), text(&lines));
