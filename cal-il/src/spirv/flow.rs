@@ -256,12 +256,14 @@ impl Emitter<'_> {
     }
 
     fn condition(&mut self, cond: &Cond) -> Word {
-        let (value, zero) = (self.operand(&cond.operand), self.word(0));
+        let value = self.operand(&cond.operand);
         if let Some(truth) = self.memo.truths.get(&value) {
             return if cond.nonzero { truth } else { self.negate(truth) };
         }
-        // Where it is 0, drivers know it.
-        self.solid.remove(&value);
+        // Where a value is found to be 0, drivers know it, and all that equal it: faithful mode compares with a zero that
+        // they do not know.
+        let faithful = self.target.mode == Mode::Faithful;
+        let zero = if faithful { self.hidden_zero() } else { self.word(0) };
         let op = if cond.nonzero { Op::INotEqual } else { Op::IEqual };
         self.w.op(op, self.t.bool, &[value, zero])
     }
@@ -435,7 +437,12 @@ impl Emitter<'_> {
     }
 
     fn switch(&mut self, selector: &Operand, arms: &[Arm]) {
-        let value = self.operand(selector);
+        let mut value = self.operand(selector);
+        if self.target.mode == Mode::Faithful {
+            // As for conditions; not by an `or`, which may be what operations have.
+            let zero = self.hidden_zero();
+            value = self.w.op(Op::BitwiseXor, self.t.u32, &[zero, value]);
+        }
         self.spill();
         // Arms before the one at hand may have run.
         arms.iter().for_each(|arm| self.forget(&arm.body));
