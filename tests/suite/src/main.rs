@@ -85,7 +85,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<bool, String> {
     if let Some(task) = &arguments.command {
-        return fuzz_for(task, arguments.device.as_deref());
+        return fuzz_for(task, arguments.device.as_deref(), arguments.print);
     }
     let mut cases = suite::load(&arguments.filter)?;
     if arguments.every > 1 {
@@ -153,7 +153,7 @@ fn vulkan(validation: bool) -> backend_vulkan::Vulkan {
 }
 
 /// Compares the CPU backend with another engine until the time is over; differences become files in `found/`.
-fn fuzz_for(task: &Task, device: Option<&str>) -> Result<bool, String> {
+fn fuzz_for(task: &Task, device: Option<&str>, print: bool) -> Result<bool, String> {
     let Task::Fuzz { seconds, seed: first, against, most, count, threads, lines } = task;
     let runner = Runner::open(&backend_cpu::CpuBackend::new(), None, FloatMode::Faithful)?;
     let device = match against.as_str() {
@@ -177,6 +177,10 @@ fn fuzz_for(task: &Task, device: Option<&str>) -> Result<bool, String> {
             let seed = first.wrapping_add(number);
             let kernel = fuzz::kernel(&against, seed);
             if kernel.text().lines().count() > *lines {
+                continue;
+            }
+            if print {
+                println!("{}", case::print(&fuzz::case(&kernel, seed)));
                 continue;
             }
             compared.fetch_add(1, Ordering::Relaxed);

@@ -184,7 +184,7 @@ fn interpret(case: &Case) -> Outcome {
 }
 
 /// The kernel with its memory.
-fn case(kernel: &Kernel, seed: u64) -> Case {
+pub fn case(kernel: &Kernel, seed: u64) -> Case {
     let shape = &kernel.shape;
     Case {
         name: format!("found/seed_{seed}"),
