@@ -136,6 +136,8 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     println!("{summary} on {} in {:.1} s", runner.name, start.elapsed().as_secs_f64());
     if arguments.validation {
+        // What is left of a device is told of when it goes.
+        drop((runner, backend));
         let messages = MESSAGES.load(Ordering::Relaxed);
         println!("{messages} messages of the validation layer");
         return Ok(summary.wrong.is_empty() && messages == 0);
