@@ -18,6 +18,8 @@
 //! asking; else the loop as it was runs the rest, less than four rounds.
 //!
 //! Where a counter moves by constant steps towards a bound ([`Counter`]), the last of the four rounds tells for all.
+//!
+//! Loops whose rounds follow from constants are written out instead, whatever they do ([`whole`]).
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -34,7 +36,7 @@ const ROUNDS: usize = 4;
 const LIMIT: u32 = 64;
 
 /// The program with loops unrolled. `cost` says what an access costs, in operations; a loop with an access beyond
-/// 64, or of operations that cost more together, stays as it is, as does one without a load.
+/// 64, or of operations that cost more together, stays as it is, as does one without a load, unless its rounds are known.
 pub fn unroll(program: &Program, cost: impl Fn(&MemoryInst) -> u32) -> Cow<'_, Program> {
     let mut pass = Pass { cost: &cost, next: program.registers };
     if !program.functions.iter().any(|function| pass.finds(&function.body)) {
@@ -58,7 +60,9 @@ impl Pass<'_> {
     /// Whether there may be a loop to unroll.
     fn finds(&self, block: &Block) -> bool {
         block.iter().any(|stmt| match &stmt.kind {
-            StmtKind::Loop { body } => self.is_small(body) || self.finds(body),
+            StmtKind::Loop { body } => {
+                self.is_small(body) || whole::may_be(body, self.cost) || self.finds(body)
+            }
             StmtKind::If { then, otherwise, .. } => self.finds(then) || self.finds(otherwise),
             StmtKind::Switch { arms, .. } => arms.iter().any(|arm| self.finds(&arm.body)),
             _ => false,
@@ -68,6 +72,12 @@ impl Pass<'_> {
     fn block(&mut self, block: &mut Block) {
         let mut out = Block::with_capacity(block.len());
         for mut stmt in block.drain(..) {
+            if let StmtKind::Loop { body } = &stmt.kind
+                && let Some(rounds) = whole::written_out(body, &out, self.cost)
+            {
+                out.extend(rounds);
+                continue;
+            }
             match &mut stmt.kind {
                 StmtKind::Loop { body } if self.is_small(body) => {
                     if let Some(body) = self.rounds(body, &out) {
@@ -89,7 +99,7 @@ impl Pass<'_> {
 
     /// Whether a loop has loads and exits, and nothing in it but what may be repeated.
     fn is_small(&self, body: &Block) -> bool {
-        let mut sum = Sum { cost: self.cost, operations: 0, loads: 0 };
+        let mut sum = Sum { cost: self.cost, loads_only: true, operations: 0, loads: 0 };
         let allowed = body.iter().all(|stmt| exit(stmt).is_some() || sum.add(stmt));
         allowed && sum.loads > 0 && sum.operations <= LIMIT
     }
@@ -227,6 +237,8 @@ impl Ahead {
 /// What a round costs.
 struct Sum<'a> {
     cost: &'a dyn Fn(&MemoryInst) -> u32,
+    /// Whether stores, atomics and fences are out of the question.
+    loads_only: bool,
     operations: u32,
     loads: u32,
 }
@@ -237,10 +249,14 @@ impl Sum<'_> {
         match &stmt.kind {
             StmtKind::Lane(inst) => self.operations = self.operations.saturating_add(weight(inst.op)),
             StmtKind::Memory(inst) => {
-                let Some(waits) = loads(inst) else { return false };
+                let waits = match loads(inst) {
+                    None if self.loads_only => return false,
+                    waits => waits.unwrap_or(false),
+                };
                 self.operations = self.operations.saturating_add((self.cost)(inst));
                 self.loads += u32::from(waits);
             }
+            StmtKind::Fence(_) if !self.loads_only => self.operations = self.operations.saturating_add(4),
             StmtKind::If { then, otherwise, .. } => {
                 self.operations += 1;
                 return then.iter().chain(otherwise).all(|stmt| self.add(stmt));
@@ -454,6 +470,8 @@ fn goes_up(inst: &LaneInst, register: Reg, float: bool) -> Option<bool> {
         _ => None,
     }
 }
+
+mod whole;
 
 #[cfg(test)]
 mod tests;

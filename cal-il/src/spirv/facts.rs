@@ -1,9 +1,9 @@
-//! What is true of words wherever they are known: upper bounds, and products by constants.
+//! What is true of words: upper bounds, some of them in a branch only, and products by constants.
 
 use rspirv::spirv::Word;
 
 use super::Emitter;
-use super::known::Sparse;
+use super::known::{Map, Sparse};
 use crate::isa::Algebra;
 
 /// Facts about words that are no constants.
@@ -13,13 +13,23 @@ pub(super) struct Facts {
     most: Sparse<u32>,
     /// The word and constant, at least 2, that it is the product of, modulo 2^32.
     products: Sparse<(Word, u32)>,
+    /// Truths that compare: the first word is below the second, neither taken for signed.
+    below: Sparse<(Word, Word)>,
 }
+
+/// What was known of a word before it was assumed to be small.
+pub(super) struct Assumed(Option<(Word, Option<u32>)>);
 
 impl Facts {
     /// The word is at most this.
     pub fn limit(&mut self, word: Word, most: u32) {
         let before = self.most.get(&word).copied().unwrap_or(u32::MAX);
         self.most.insert(word, most.min(before));
+    }
+
+    /// The truth says that one word is below the other.
+    pub fn compares(&mut self, truth: Word, word: Word, other: Word) {
+        self.below.insert(truth, (word, other));
     }
 
     /// The factors of a word that is a product by a constant.
@@ -71,6 +81,25 @@ impl Emitter<'_> {
         }
         let kept = self.word(kept);
         Some(self.and(of, kept))
+    }
+
+    /// From here on, up to `forget_assumed`, the truth holds.
+    pub(super) fn assume_holds(&mut self, truth: Word) -> Assumed {
+        let compared = self.facts.below.get(&truth).copied();
+        let Some((word, bound)) = compared.map(|(word, other)| (word, self.most(other))) else {
+            return Assumed(None);
+        };
+        let before = self.facts.most.get(&word).copied();
+        if bound > 0 {
+            self.facts.limit(word, bound - 1);
+        }
+        Assumed(Some((word, before)))
+    }
+
+    pub(super) fn forget_assumed(&mut self, assumed: Assumed) {
+        if let Assumed(Some((word, before))) = assumed {
+            self.facts.most.change(word, before);
+        }
     }
 
     /// Whether the index is below the limit, for all that can be known here.

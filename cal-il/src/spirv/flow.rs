@@ -260,10 +260,13 @@ impl Emitter<'_> {
         if let Some(truth) = self.memo.truths.get(&value) {
             return if cond.nonzero { truth } else { self.negate(truth) };
         }
+        if let Some(bits) = self.w.bits.get(&value) {
+            return self.w.truth((*bits != 0) == cond.nonzero);
+        }
         // Where a value is found to be 0, drivers know it, and all that equal it: faithful mode compares with a zero that
         // they do not know.
         let faithful = self.target.mode == Mode::Faithful;
-        let zero = if faithful { self.hidden_zero() } else { self.word(0) };
+        let zero = if faithful { self.compared_zero() } else { self.word(0) };
         let op = if cond.nonzero { Op::INotEqual } else { Op::IEqual };
         self.w.op(op, self.t.bool, &[value, zero])
     }
@@ -359,6 +362,8 @@ impl Emitter<'_> {
     }
 
     fn branches(&mut self, cond: &Cond, then: &Block, otherwise: &Block) {
+        let value = self.operand(&cond.operand);
+        let truth = self.memo.truths.get(&value);
         let condition = self.condition(cond);
         self.spill();
         let [yes, no, merge] = [0; 3].map(|_| self.w.id());
@@ -374,7 +379,12 @@ impl Emitter<'_> {
             self.flow.parted = outer || parts;
             self.rewind(before);
             self.w.label(label);
+            let holds = (label == yes) == cond.nonzero;
+            let assumed = truth.filter(|_| holds).map(|truth| self.assume_holds(truth));
             self.block(side);
+            if let Some(assumed) = assumed {
+                self.forget_assumed(assumed);
+            }
             if self.w.reachable() {
                 self.spill();
                 self.w.branch(merge);
@@ -438,9 +448,9 @@ impl Emitter<'_> {
 
     fn switch(&mut self, selector: &Operand, arms: &[Arm]) {
         let mut value = self.operand(selector);
-        if self.target.mode == Mode::Faithful {
-            // As for conditions; not by an `or`, which may be what operations have.
-            let zero = self.hidden_zero();
+        if self.target.mode == Mode::Faithful && self.w.bits.get(&value).is_none() {
+            // As for conditions.
+            let zero = self.compared_zero();
             value = self.w.op(Op::BitwiseXor, self.t.u32, &[zero, value]);
         }
         self.spill();

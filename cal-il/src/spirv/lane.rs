@@ -138,18 +138,29 @@ impl Emitter<'_> {
     /// The word, as drivers cannot know it, in native mode, too.
     pub fn hidden(&mut self, word: Word) -> Word {
         let zero = self.hidden_zero();
-        let hidden = self.word_op(Op::BitwiseOr, &[zero, word]);
+        // An `or` would tell of the bits that are set.
+        let hidden = self.word_op(Op::BitwiseXor, &[zero, word]);
         self.solid.insert(hidden);
         hidden
     }
 
     /// 0, as drivers cannot know it: the size of the object that is never bound.
     pub fn hidden_zero(&mut self) -> Word {
+        self.zero_of_empty(0, 2)
+    }
+
+    /// Another one, for what is compared with it: a driver that knows the other side knows this zero from there on,
+    /// and the zero that operations have must stay unknown.
+    pub fn compared_zero(&mut self) -> Word {
+        self.zero_of_empty(1, 0)
+    }
+
+    /// A word that is 0 of the object that is never bound.
+    fn zero_of_empty(&mut self, row: u32, part: u32) -> Word {
         // And of the thread's number: some drivers take time exponential in the length of a computation that is
         // the same for all threads.
-        let row = self.layout.row(Slot::Empty);
-        let row = self.row_at(row);
-        let none = self.part(row, 2);
+        let row = self.row_at(self.layout.row(Slot::Empty) + row);
+        let none = self.part(row, part);
         let number = self.launch_id(BuiltIn::LocalInvocationId, 0);
         let part = self.word_op(Op::BitwiseAnd, &[number, none]);
         // In groups of one the number is known to be 0.
@@ -227,13 +238,27 @@ impl Emitter<'_> {
         self.truth_op(op, &[a, b])
     }
 
-    /// A 64-bit instruction. Some drivers lose the carry between halves of which they know something.
+    /// A 64-bit instruction.
     fn integer_op(&mut self, op: Op, a: Quad, b: Quad) -> Quad {
-        let carries = matches!(op, Op::IAdd | Op::ISub);
-        let (a, b) = if carries { (self.opaque_double(a), self.opaque_double(b)) } else { (a, b) };
+        let (a, b) = match op {
+            Op::ISub => (self.hidden_term(a), self.hidden_term(b)),
+            Op::IAdd => (self.opaque_double(a), self.opaque_double(b)),
+            _ => (a, b),
+        };
         let (a, b) = (self.integer(a), self.integer(b));
         let ty = self.w.ty(Type::U64);
         Quad::Integer(self.w.op(op, ty, &[a, b]))
+    }
+
+    /// A term of a 64-bit difference. Some drivers lose the borrow between halves of which they know something, and, in
+    /// native mode as well, where the low half is the high one of a product.
+    fn hidden_term(&mut self, q: Quad) -> Quad {
+        match q {
+            Quad::Words(lo, hi) if self.w.bits.get(&lo).is_none() && !self.solid.contains(&lo) => {
+                Quad::Words(self.hidden(lo), self.opaque(hi))
+            }
+            _ => self.opaque_double(q),
+        }
     }
 
     fn integer_compare(&mut self, op: Op, a: Quad, b: Quad) -> Word {
@@ -658,11 +683,17 @@ impl Algebra for Emitter<'_> {
     }
 
     fn ilt(&mut self, a: Word, b: Word) -> Word {
-        self.truth_op(Op::SLessThan, &[a, b])
+        let truth = self.truth_op(Op::SLessThan, &[a, b]);
+        if self.most(a).max(self.most(b)) <= i32::MAX as u32 {
+            self.facts.compares(truth, a, b);
+        }
+        truth
     }
 
     fn ult(&mut self, a: Word, b: Word) -> Word {
-        self.truth_op(Op::ULessThan, &[a, b])
+        let truth = self.truth_op(Op::ULessThan, &[a, b]);
+        self.facts.compares(truth, a, b);
+        truth
     }
 
     fn fadd_raw(&mut self, a: Word, b: Word) -> Word {

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use rspirv::spirv::{Op, StorageClass, Word};
+use rspirv::spirv::{StorageClass, Word};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -185,8 +185,7 @@ impl Emitter<'_> {
             if self.registers.floats.contains(&register) {
                 value = self.opaque(value);
             } else if one || mask {
-                let zero = self.hidden_zero();
-                value = self.w.op(Op::BitwiseOr, self.t.u32, &[zero, value]);
+                value = self.hidden(value);
             }
             self.w.store(variable, value, None);
         }

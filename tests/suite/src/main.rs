@@ -16,7 +16,7 @@ struct Arguments {
     /// Backend: cpu or vulkan
     #[arg(long, default_value = "cpu")]
     backend: String,
-    /// Part of the device's name
+    /// Part of the device's name; `name#1` is the second of such devices
     #[arg(long)]
     device: Option<String>,
     /// Run only cases whose name contains this

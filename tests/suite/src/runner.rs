@@ -49,9 +49,11 @@ impl Runner {
     /// Opens the first device of a backend, or the first whose name contains `device`.
     pub fn open(backend: &dyn Backend, device: Option<&str>, mode: FloatMode) -> Result<Runner, String> {
         let adapters = backend.adapters();
+        let (name, number) = device.map_or(("", 0), split);
         let adapter = adapters
             .iter()
-            .find(|a| device.is_none_or(|d| a.attributes().name.to_lowercase().contains(&d.to_lowercase())))
+            .filter(|a| a.attributes().name.to_lowercase().contains(&name.to_lowercase()))
+            .nth(number)
             .ok_or_else(|| format!("the {} backend has no such device here", backend.name()))?;
         let options =
             DeviceOptions { float_mode: mode, watchdog: Some(Duration::from_secs(30)), checks: false };
@@ -193,6 +195,14 @@ impl Runner {
         let errors = self.errors.lock().map(|errors| errors.clone()).unwrap_or_default();
         errors.into_iter().filter(|(_, worst)| *worst > 0).collect()
     }
+}
+
+/// A device's name and its number among those of that name: `name#1` is the second.
+fn split(device: &str) -> (&str, usize) {
+    device
+        .rsplit_once('#')
+        .and_then(|(name, number)| Some((name, number.parse().ok()?)))
+        .unwrap_or((device, 0))
 }
 
 /// Runs a case's kernel; what its buffers hold afterwards.

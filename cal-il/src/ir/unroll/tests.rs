@@ -122,3 +122,32 @@ fn other_loops_stay() {
     let outer = format!("whileloop\nbreak_logicalnz r6.x\n{inner}\nendloop");
     assert_eq!(unrolled(&outer, 4).map(|loops| loops.len()), Some(1));
 }
+
+#[test]
+fn known_rounds_are_written_out() {
+    let whole = |start: &str, body: &str| {
+        let program = program(&format!("{start}\nwhileloop\n{body}\nendloop"));
+        let changed = unroll(&program, |_| 4);
+        crate::ir::validate::validate(&changed).unwrap_or_else(|defects| panic!("{defects:#?}\n{changed}"));
+        let body = &changed.functions[0].body;
+        let stores = body.iter().filter(|stmt| matches!(stmt.kind, StmtKind::Memory(_))).count();
+        let loops = body.iter().any(|stmt| matches!(stmt.kind, StmtKind::Loop { .. }));
+        // The program itself stores twice.
+        (!loops).then(|| stores - 2)
+    };
+    let halves = "break_logicalz r1.x\nlds_store_id(0) r4.x, r1.x\nfence_threads_lds\nushr r1.x, r1.x, l0.y";
+    assert_eq!(whole("mov r1.x, l0.w", halves), Some(3));
+    assert_eq!(whole("mov r1.x, l0.x", halves), Some(0));
+    let doubles = "uav_add_id(0) r4.x, r1.x\nige r2.x, r1.x, l0.w\nbreak_logicalnz r2.x\niadd r1.x, r1.x, r1.x";
+    assert_eq!(whole("mov r1.x, l0.y", doubles), Some(3));
+    // Not known; without end; too many rounds, or too long; a nested loop; what decides comes from a branch.
+    assert_eq!(whole("mov r1.x, cb0[0].x", halves), None);
+    assert_eq!(whole("mov r1.x, l0.x", doubles), None);
+    let thirds = halves.replace("ushr r1.x, r1.x, l0.y", "isub r1.x, r1.x, l0.y\niand r1.x, r1.x, r1.x");
+    assert_eq!(whole("mov r1.x, l0.w", &thirds), Some(4));
+    assert_eq!(whole("mov r1.x, l1.w", &thirds), None);
+    assert_eq!(whole("mov r1.x, l0.w", &format!("{halves}\npow r6.x, r6.x, r6.x")), None);
+    assert_eq!(whole("mov r1.x, l0.w", &format!("{halves}\nwhileloop\nbreak\nendloop")), None);
+    let branch = "if_logicalnz r6.x\nmov r1.x, l0.x\nendif";
+    assert_eq!(whole("mov r1.x, l0.w", &format!("{halves}\n{branch}")), None);
+}
