@@ -121,7 +121,11 @@ fn shape(text: &str) -> Result<Shape, String> {
 pub(crate) fn format(text: &str) -> Result<Format, String> {
     let upper = text.to_ascii_uppercase();
     let format = Format::ALL.iter().copied().find(|f| f.name() == upper);
-    format.ok_or_else(|| format!("no format is called `{upper}`; one is float32_4"))
+    format.ok_or_else(|| {
+        let names: Vec<String> =
+            Format::ALL.iter().map(|format| format.name().to_ascii_lowercase()).collect();
+        format!("no format is called `{text}`; there are {}", names.join(", "))
+    })
 }
 
 /// `2.5` is a float, `7i` and `0x1f` are integers.
@@ -141,13 +145,17 @@ pub(crate) fn source(text: &str) -> Result<Source, String> {
     if text.ends_with(".npy") {
         return Ok(Source::Npy(text.into()));
     }
-    if let Ok(shape) = shape(text) {
-        return Ok(Source::Zeros(shape));
+    if let Some((first, rest)) = text.split_once(':') {
+        return match extent(first) {
+            Ok(_) => shape(text).map(Source::Zeros),
+            Err(_) => Ok(Source::Raw(first.into(), shape(rest)?)),
+        };
     }
-    if let Some((path, rest)) = text.split_once(':') {
-        return Ok(Source::Raw(path.into(), shape(rest)?));
-    }
-    text.split(',').map(word).collect::<Result<Vec<_>, _>>().map(Source::Words)
+    let words: Result<Vec<_>, _> = text.split(',').map(word).collect();
+    words.map(Source::Words).map_err(|error| match extent(text) {
+        Ok(_) => format!("a shape has a format, e.g. {text}:float32_4"),
+        Err(_) => error,
+    })
 }
 
 impl Source {

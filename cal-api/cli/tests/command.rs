@@ -250,6 +250,16 @@ fn what_is_wrong_with_a_kernel_names_its_file() {
         assert!(text.starts_with(&format!("cal: {wrong}: the kernel is not accepted\n")), "{text}");
         assert!(text.contains("wrong.il:2:1") && text.contains("did you mean `mad`?"), "{text}");
     }
+    // A shape is told from a file by its numbers, and formats are listed.
+    for (value, said) in [
+        ("8x8:floaty_4", "no format is called `floaty_4`; there are "),
+        ("8x8", "a shape has a format, e.g. 8x8:float32_4"),
+        ("in.raw:8x", "expected WIDTH[xHEIGHT]:FORMAT"),
+        ("1,two", "`two` is not a number"),
+    ] {
+        let text = String::from_utf8(cal(&["run", wrong, "-b", &format!("o0={value}")]).stderr).unwrap();
+        assert!(text.contains(said), "{value}: {text}");
+    }
     // Accepted, with a warning: told, and no reason to fail.
     let text =
         KERNEL.replace("end\n", "sample_resource(0)_sampler(0) r4, vWinCoord0.xyxx\nmov o0.y, r4.x\nend\n");

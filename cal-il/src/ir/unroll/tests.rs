@@ -138,7 +138,8 @@ fn known_rounds_are_written_out() {
     let halves = "break_logicalz r1.x\nlds_store_id(0) r4.x, r1.x\nfence_threads_lds\nushr r1.x, r1.x, l0.y";
     assert_eq!(whole("mov r1.x, l0.w", halves), Some(3));
     assert_eq!(whole("mov r1.x, l0.x", halves), Some(0));
-    let doubles = "uav_add_id(0) r4.x, r1.x\nige r2.x, r1.x, l0.w\nbreak_logicalnz r2.x\niadd r1.x, r1.x, r1.x";
+    let doubles =
+        "uav_add_id(0) r4.x, r1.x\nige r2.x, r1.x, l0.w\nbreak_logicalnz r2.x\niadd r1.x, r1.x, r1.x";
     assert_eq!(whole("mov r1.x, l0.y", doubles), Some(3));
     // Not known; without end; too many rounds, or too long; a nested loop; what decides comes from a branch.
     assert_eq!(whole("mov r1.x, cb0[0].x", halves), None);
