@@ -41,6 +41,10 @@ pub(crate) struct Facts {
     pub denorm_preserve64: bool,
     pub nan_preserve32: bool,
     pub nan_preserve64: bool,
+    /// Loads and stores by address are slow beside those of storage buffers.
+    pub slow_addresses: bool,
+    /// Descriptors that a command buffer may push; 0 without `VK_KHR_push_descriptor`.
+    pub push_descriptors: u32,
     /// Alignment for imported host memory, if the device can import.
     pub import_alignment: Option<u64>,
     pub memory_budget: bool,
@@ -61,12 +65,14 @@ impl Facts {
             .map_err(|error| format!("broken driver: {error}"))?;
         let has = |name| extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
         let import = has(ext::external_memory_host::NAME);
+        let push = has(khr::push_descriptor::NAME);
         let (sm, amd_core) = (has(nv::shader_sm_builtins::NAME), has(amd::shader_core_properties::NAME));
 
         let mut p11 = vk::PhysicalDeviceVulkan11Properties::default();
         let mut p12 = vk::PhysicalDeviceVulkan12Properties::default();
         let mut p13 = vk::PhysicalDeviceMaintenance4Properties::default();
         let mut host = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
+        let mut pushed = vk::PhysicalDevicePushDescriptorPropertiesKHR::default();
         let mut cores = vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV::default();
         let mut amd_cores = vk::PhysicalDeviceShaderCorePropertiesAMD::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut p11).push_next(&mut p12);
@@ -75,6 +81,9 @@ impl Facts {
         }
         if import {
             properties = properties.push_next(&mut host);
+        }
+        if push {
+            properties = properties.push_next(&mut pushed);
         }
         if sm {
             properties = properties.push_next(&mut cores);
@@ -155,6 +164,9 @@ impl Facts {
             denorm_preserve64: p12.shader_denorm_preserve_float64 != 0,
             nan_preserve32: p12.shader_signed_zero_inf_nan_preserve_float32 != 0,
             nan_preserve64: p12.shader_signed_zero_inf_nan_preserve_float64 != 0,
+            // llvmpipe takes one thread after the other for each component by address, for each access of a buffer.
+            slow_addresses: p12.driver_id == vk::DriverId::MESA_LLVMPIPE,
+            push_descriptors: pushed.max_push_descriptors,
             import_alignment: import.then_some(host.min_imported_host_pointer_alignment),
             memory_budget: has(ext::memory_budget::NAME),
             multiprocessors: multiprocessors.max(1),

@@ -35,6 +35,11 @@ type Flags = vk::MemoryPropertyFlags;
 /// Zeros stand behind every block: this many bytes from the next multiple of it on. Loads outside end there.
 pub(crate) const PADDING: u64 = 16;
 
+/// Bytes with the zeros behind them.
+pub(crate) fn padded(bytes: u64) -> u64 {
+    bytes.next_multiple_of(PADDING).saturating_add(PADDING)
+}
+
 /// A buffer with its memory.
 pub(crate) struct Block {
     gpu: Arc<Gpu>,
@@ -121,7 +126,7 @@ impl Block {
         let facts = &gpu.facts;
         let bytes = bytes.max(16);
         let limit = facts.max_allocation.min(facts.max_buffer);
-        let size = bytes.next_multiple_of(PADDING).saturating_add(PADDING);
+        let size = padded(bytes);
         if size > limit {
             return Err(Error::OutOfMemory(format!(
                 "{bytes} bytes asked for; {} allows {limit} in one piece",
@@ -222,6 +227,20 @@ impl Block {
         Err(Error::OutOfMemory(refusal))
     }
 
+    /// What commands need to know of the block.
+    pub fn place(&self) -> Place {
+        Place {
+            buffer: self.buffer,
+            offset: 0,
+            address: self.address,
+            bytes: self.bytes,
+            whole: padded(self.bytes),
+            local: self.local,
+            span: self.span(),
+            padded: true,
+        }
+    }
+
     /// Where the block lies, as commands see it.
     pub fn span(&self) -> Span {
         Span { start: self.address, end: self.address + self.bytes }
@@ -315,6 +334,8 @@ pub(crate) struct Direct {
     /// From the start of the buffer.
     offset: u64,
     bytes: u64,
+    /// To the end of the buffer.
+    whole: u64,
     host: *mut u8,
 }
 
@@ -416,7 +437,8 @@ impl Imported {
             return give_up(gpu.error("binding host memory", error));
         }
         let address = address(gpu, buffer) + offset;
-        Ok(Some(Direct { gpu: gpu.clone(), buffer, memory, address, offset, bytes, host }))
+        let (gpu, whole) = (gpu.clone(), size - offset);
+        Ok(Some(Direct { gpu, buffer, memory, address, offset, bytes, whole, host }))
     }
 }
 
@@ -485,6 +507,8 @@ pub(crate) struct Place {
     pub offset: u64,
     pub address: u64,
     pub bytes: u64,
+    /// The same with what is behind them in the buffer.
+    pub whole: u64,
     /// Memory of the device rather than of the host.
     pub local: bool,
     pub span: Span,
@@ -494,18 +518,9 @@ pub(crate) struct Place {
 
 /// Finds our own type behind a memory of the contract.
 pub(crate) fn place(memory: &dyn Memory) -> Result<Place> {
-    let of_block = |block: &Block, bytes, span| Place {
-        buffer: block.buffer,
-        offset: 0,
-        address: block.address,
-        bytes,
-        local: block.local,
-        span,
-        padded: true,
-    };
     let of_host = |host: *mut u8, bytes: u64| Span { start: host as u64, end: host as u64 + bytes };
     if let Some(block) = memory.as_any().downcast_ref::<Block>() {
-        return Ok(of_block(block, block.bytes, block.span()));
+        return Ok(block.place());
     }
     match memory.as_any().downcast_ref::<Imported>() {
         Some(Imported::Direct(direct)) => Ok(Place {
@@ -513,12 +528,14 @@ pub(crate) fn place(memory: &dyn Memory) -> Result<Place> {
             offset: direct.offset,
             address: direct.address,
             bytes: direct.bytes,
+            whole: direct.whole,
             local: false,
             span: of_host(direct.host, direct.bytes),
             padded: false,
         }),
         Some(Imported::Shadow(shadow)) => {
-            Ok(of_block(&shadow.block, shadow.bytes, of_host(shadow.host, shadow.bytes)))
+            let span = of_host(shadow.host, shadow.bytes);
+            Ok(Place { bytes: shadow.bytes, span, ..shadow.block.place() })
         }
         None => Err(Error::Failed("memory of another backend is bound".into())),
     }

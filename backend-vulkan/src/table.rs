@@ -8,8 +8,9 @@ use cal_hal::{Bindings, Error, Extent, Format, Result, Sampler, Surface, Wrap};
 use cal_il::spirv::launch::{Layout, Slot, fill, format_word};
 use cal_il::spirv::{Formats, Shape, Surfaces};
 
+use crate::adapter::Facts;
 use crate::device::Gpu;
-use crate::memory::{Block, PADDING, Place, place};
+use crate::memory::{Block, PADDING, Place, padded, place};
 use crate::order::Uses;
 
 /// Bytes of a uniform block that tables may fill.
@@ -30,8 +31,51 @@ pub(crate) struct Table {
     pub surfaces: Surfaces,
     /// As [`Assume::padded`](cal_il::spirv::Assume::padded) says.
     pub padded: bool,
+    /// The surfaces as storage buffers, by place among the slots; `None` where one cannot be, or nothing would be gained.
+    pub buffers: Option<Vec<vk::DescriptorBufferInfo>>,
     /// Memories that the launch reads and writes.
     pub uses: Uses,
+}
+
+/// What surfaces may be as storage buffers, on devices where that gains.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// Most surfaces.
+    pub count: u32,
+    /// Bytes of the largest.
+    range: u64,
+    /// Of the first byte in the buffer.
+    alignment: u64,
+}
+
+impl Limits {
+    pub fn of(facts: &Facts) -> Option<Self> {
+        let limits = &facts.limits;
+        let count = facts
+            .push_descriptors
+            .min(limits.max_per_stage_descriptor_storage_buffers)
+            .min(limits.max_descriptor_set_storage_buffers)
+            .min(Surfaces::PLACES as u32);
+        (facts.slow_addresses && count > 0).then_some(Self {
+            count,
+            range: limits.max_storage_buffer_range.into(),
+            alignment: limits.min_storage_buffer_offset_alignment,
+        })
+    }
+
+    /// Whether as many descriptors as a kernel has surfaces can be bound.
+    pub fn hold(&self, layout: &Layout) -> bool {
+        layout.surfaces() <= self.count as usize
+    }
+
+    /// A surface of so many bytes with the zeros behind it, if that is not too much.
+    fn descriptor(&self, place: &Place, bytes: u64) -> Option<vk::DescriptorBufferInfo> {
+        let range = padded(bytes).min(place.whole);
+        let fits = range <= self.range && place.offset % self.alignment == 0;
+        fits.then(|| {
+            vk::DescriptorBufferInfo::default().buffer(place.buffer).offset(place.offset).range(range)
+        })
+    }
 }
 
 /// What a surface's rows say.
@@ -63,6 +107,7 @@ pub(crate) fn encode(
     empty: &Block,
     counters: &Block,
     scratch: Option<&Block>,
+    limits: Option<&Limits>,
 ) -> Result<Table> {
     let mut table = Table {
         words: vec![[0; 4]; layout.rows as usize],
@@ -70,6 +115,7 @@ pub(crate) fn encode(
         default_samplers: true,
         surfaces: Surfaces::UNKNOWN,
         padded: true,
+        buffers: limits.filter(|limits| limits.hold(layout)).map(|_| Vec::new()),
         uses: Uses::default(),
     };
     match extent {
@@ -109,11 +155,13 @@ pub(crate) fn encode(
                     return Err(Error::Failed("the launch has no scratch memory".into()));
                 };
                 put(&mut table, *row, plain(scratch));
+                bind(&mut table, limits, &scratch.place(), scratch.bytes);
                 table.uses.writes.push(scratch.span());
                 continue;
             }
             Slot::Counters => {
                 put(&mut table, *row, plain(counters));
+                bind(&mut table, limits, &counters.place(), counters.bytes);
                 table.uses.writes.push(counters.span());
                 continue;
             }
@@ -132,6 +180,7 @@ pub(crate) fn encode(
         };
         let Some(surface) = bound else {
             put(&mut table, *row, none);
+            bind(&mut table, limits, &empty.place(), 0);
             continue;
         };
         let place = place(&*surface.memory)?;
@@ -169,6 +218,7 @@ pub(crate) fn encode(
         let zeros = place.padded && bytes % 4 == 0 && place.bytes - bytes < PADDING;
         table.padded &= zeros || matches!(slot, Slot::Output(_));
         put(&mut table, *row, surface_rows(&place, bytes, &surface));
+        bind(&mut table, limits, &place, bytes);
     }
     let end = match extent {
         Extent::Domain { x, y, width, height } => {
@@ -183,6 +233,15 @@ pub(crate) fn encode(
 fn put(table: &mut Table, row: u32, rows: [[u32; 4]; 2]) {
     table.words[row as usize] = rows[0];
     table.words[row as usize + 1] = rows[1];
+}
+
+/// The next surface as a storage buffer. With one that cannot be there are none.
+fn bind(table: &mut Table, limits: Option<&Limits>, place: &Place, bytes: u64) {
+    let descriptor = limits.and_then(|limits| limits.descriptor(place, bytes));
+    match (&mut table.buffers, descriptor) {
+        (Some(buffers), Some(descriptor)) => buffers.push(descriptor),
+        _ => table.buffers = None,
+    }
 }
 
 /// A uniform buffer for the tables of one submission, with its descriptor set.
@@ -205,8 +264,8 @@ impl Chunk {
         // SAFETY: the device is alive, and the structures live until the calls return.
         let pool = unsafe { gpu.raw.create_descriptor_pool(&info, None) }
             .map_err(|error| gpu.error("descriptor pool", error))?;
-        let layouts = [gpu.set_layout];
-        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        let info =
+            vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&gpu.set_layouts[..1]);
         // SAFETY: as above.
         let set = match unsafe { gpu.raw.allocate_descriptor_sets(&info) } {
             Ok(sets) => sets[0],
