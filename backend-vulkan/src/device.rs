@@ -1,5 +1,6 @@
 //! An open device: the logical device with what its queues, memories and kernels share.
 
+use std::ffi::CStr;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -88,9 +89,11 @@ impl Gpu {
                 .queue_priorities(&priorities[..*count])
         };
         let queue_info: Vec<_> = families.iter().map(of_family).collect();
+        let limits = Limits::of(&facts);
         let features = vk::PhysicalDeviceFeatures {
             shader_float64: facts.float64.into(),
             shader_int64: facts.int64.into(),
+            robust_buffer_access: limits.is_some().into(),
             ..Default::default()
         };
         let mut features12 = vk::PhysicalDeviceVulkan12Features::default()
@@ -105,15 +108,18 @@ impl Gpu {
         if facts.memory_budget {
             extensions.push(ext::memory_budget::NAME.as_ptr());
         }
-        let limits = Limits::of(&facts);
+        let mut robustness = vk::PhysicalDeviceRobustness2FeaturesEXT::default()
+            .robust_buffer_access2(true)
+            .null_descriptor(true);
         if limits.is_some() {
-            extensions.push(khr::push_descriptor::NAME.as_ptr());
+            extensions.extend([khr::push_descriptor::NAME, ext::robustness2::NAME].map(CStr::as_ptr));
         }
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queue_info)
             .enabled_features(&features)
             .enabled_extension_names(&extensions)
             .push_next(&mut features12);
+        let info = if limits.is_some() { info.push_next(&mut robustness) } else { info };
         // SAFETY: the physical device belongs to the instance, which the result keeps alive; `info` and all that
         // it points to live until the call returns.
         let raw = unsafe { instance.create_device(adapter.physical, &info, None) }

@@ -35,11 +35,6 @@ type Flags = vk::MemoryPropertyFlags;
 /// Zeros stand behind every block: this many bytes from the next multiple of it on. Loads outside end there.
 pub(crate) const PADDING: u64 = 16;
 
-/// Bytes with the zeros behind them.
-pub(crate) fn padded(bytes: u64) -> u64 {
-    bytes.next_multiple_of(PADDING).saturating_add(PADDING)
-}
-
 /// A buffer with its memory.
 pub(crate) struct Block {
     gpu: Arc<Gpu>,
@@ -126,7 +121,7 @@ impl Block {
         let facts = &gpu.facts;
         let bytes = bytes.max(16);
         let limit = facts.max_allocation.min(facts.max_buffer);
-        let size = padded(bytes);
+        let size = bytes.next_multiple_of(PADDING).saturating_add(PADDING);
         if size > limit {
             return Err(Error::OutOfMemory(format!(
                 "{bytes} bytes asked for; {} allows {limit} in one piece",
@@ -234,7 +229,6 @@ impl Block {
             offset: 0,
             address: self.address,
             bytes: self.bytes,
-            whole: padded(self.bytes),
             local: self.local,
             span: self.span(),
             padded: true,
@@ -334,8 +328,6 @@ pub(crate) struct Direct {
     /// From the start of the buffer.
     offset: u64,
     bytes: u64,
-    /// To the end of the buffer.
-    whole: u64,
     host: *mut u8,
 }
 
@@ -437,8 +429,7 @@ impl Imported {
             return give_up(gpu.error("binding host memory", error));
         }
         let address = address(gpu, buffer) + offset;
-        let (gpu, whole) = (gpu.clone(), size - offset);
-        Ok(Some(Direct { gpu, buffer, memory, address, offset, bytes, whole, host }))
+        Ok(Some(Direct { gpu: gpu.clone(), buffer, memory, address, offset, bytes, host }))
     }
 }
 
@@ -507,8 +498,6 @@ pub(crate) struct Place {
     pub offset: u64,
     pub address: u64,
     pub bytes: u64,
-    /// The same with what is behind them in the buffer.
-    pub whole: u64,
     /// Memory of the device rather than of the host.
     pub local: bool,
     pub span: Span,
@@ -528,7 +517,6 @@ pub(crate) fn place(memory: &dyn Memory) -> Result<Place> {
             offset: direct.offset,
             address: direct.address,
             bytes: direct.bytes,
-            whole: direct.whole,
             local: false,
             span: of_host(direct.host, direct.bytes),
             padded: false,

@@ -190,7 +190,8 @@ impl VulkanQueue {
             formats: table.formats,
             default_samplers: table.default_samplers,
             surfaces: table.surfaces,
-            padded: table.padded,
+            // Buffers end by themselves.
+            padded: table.padded || table.buffers.is_some(),
             buffers: table.buffers.is_some(),
         };
         let pipeline = own.pipeline_for(assume, size)?;

@@ -10,7 +10,7 @@ use cal_il::spirv::{Formats, Shape, Surfaces};
 
 use crate::adapter::Facts;
 use crate::device::Gpu;
-use crate::memory::{Block, PADDING, Place, padded, place};
+use crate::memory::{Block, PADDING, Place, place};
 use crate::order::Uses;
 
 /// Bytes of a uniform block that tables may fill.
@@ -37,6 +37,9 @@ pub(crate) struct Table {
     pub uses: Uses,
 }
 
+/// Bytes of a storage buffer at most, as [`Assume::buffers`](cal_il::spirv::Assume::buffers) says.
+const MOST: u64 = 1 << 30;
+
 /// What surfaces may be as storage buffers, on devices where that gains.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
@@ -56,9 +59,9 @@ impl Limits {
             .min(limits.max_per_stage_descriptor_storage_buffers)
             .min(limits.max_descriptor_set_storage_buffers)
             .min(Surfaces::PLACES as u32);
-        (facts.slow_addresses && count > 0).then_some(Self {
+        (facts.slow_addresses && facts.buffers_end && count > 0).then_some(Self {
             count,
-            range: limits.max_storage_buffer_range.into(),
+            range: u64::from(limits.max_storage_buffer_range).min(MOST),
             alignment: limits.min_storage_buffer_offset_alignment,
         })
     }
@@ -68,12 +71,16 @@ impl Limits {
         layout.surfaces() <= self.count as usize
     }
 
-    /// A surface of so many bytes with the zeros behind it, if that is not too much.
+    /// A surface of so many bytes, if that is not too much.
     fn descriptor(&self, place: &Place, bytes: u64) -> Option<vk::DescriptorBufferInfo> {
-        let range = padded(bytes).min(place.whole);
-        let fits = range <= self.range && place.offset % self.alignment == 0;
+        if bytes == 0 {
+            return Some(vk::DescriptorBufferInfo::default().range(vk::WHOLE_SIZE));
+        }
+        // Of the last word texels are inside, words are not.
+        let whole = bytes % 4 == 0;
+        let fits = whole && bytes <= self.range && place.offset % self.alignment == 0;
         fits.then(|| {
-            vk::DescriptorBufferInfo::default().buffer(place.buffer).offset(place.offset).range(range)
+            vk::DescriptorBufferInfo::default().buffer(place.buffer).offset(place.offset).range(bytes)
         })
     }
 }
@@ -218,7 +225,9 @@ pub(crate) fn encode(
         let zeros = place.padded && bytes % 4 == 0 && place.bytes - bytes < PADDING;
         table.padded &= zeros || matches!(slot, Slot::Output(_));
         put(&mut table, *row, surface_rows(&place, bytes, &surface));
-        bind(&mut table, limits, &place, bytes);
+        // Of these a row that is not whole is outside.
+        let rest = if matches!(slot, Slot::Constant(_) | Slot::Global) { bytes % 16 } else { 0 };
+        bind(&mut table, limits, &place, bytes - rest);
     }
     let end = match extent {
         Extent::Domain { x, y, width, height } => {
@@ -320,5 +329,29 @@ impl Drop for Chunk {
             // SAFETY: queues drop their chunks after the work that uses them is done.
             unsafe { self.gpu.raw.destroy_descriptor_pool(self.pool, None) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::Span;
+
+    const LIMITS: Limits = Limits { count: 32, range: 4096, alignment: 16 };
+
+    fn at(offset: u64) -> Place {
+        let (buffer, span) = (vk::Buffer::null(), Span { start: 0, end: 0 });
+        Place { buffer, offset, address: 0, bytes: 1 << 20, local: true, span, padded: true }
+    }
+
+    #[test]
+    fn surfaces_are_storage_buffers_if_they_fit() {
+        let range = |offset, bytes| LIMITS.descriptor(&at(offset), bytes).map(|d| (d.offset, d.range));
+        assert_eq!(range(32, 4096), Some((32, 4096)));
+        assert_eq!(range(0, 4100), None);
+        assert_eq!(range(4, 16), None);
+        assert_eq!(range(0, 18), None);
+        // No buffer at all.
+        assert_eq!(range(4, 0), Some((0, vk::WHOLE_SIZE)));
     }
 }

@@ -5,7 +5,7 @@ use rspirv::spirv::{Op, Word};
 
 use super::lane::Quad;
 use super::launch::encoding_number;
-use super::memory::{Place, Words};
+use super::memory::{Behind, Place, Words};
 use super::{Emitter, Formats};
 use crate::format::Encoding;
 use crate::isa::Algebra;
@@ -499,7 +499,7 @@ impl Emitter<'_> {
         let (lo, hi) = (self.w.load(u32, low, None), self.w.load(u32, high, None));
         let lg = self.lg(format);
         let (word, shift) = self.element_place(index, lg);
-        let run = Words { place, first: None, limit: zero, padded: false };
+        let run = Words { place, first: None, limit: zero, behind: Behind::Anything };
         let pointer = self.pointer_to(run, word);
         // Whole words are stored; parts of a word are merged, since other threads write the rest.
         let (two, three, one) = (self.word(2), self.word(3), self.word(1));

@@ -2,8 +2,8 @@
 //!
 //! Nothing faults: stores outside do not happen, loads outside give 0. Where zeros follow the memory
 //! ([`Assume::padded`](super::Assume)), such a load takes those: a condition that had to live until the word has come would
-//! limit how many loads are on their way at a time. Elsewhere it takes word 0 and drops it; in LDS too, whose words come soon
-//! and whose tests drivers can often do without.
+//! limit how many loads are on their way at a time. Storage buffers end of themselves. Elsewhere it takes word 0 and drops it; in
+//! LDS too, whose words come soon and whose tests drivers can often do without.
 
 use rspirv::spirv::{Decoration, GlslStd450Op as GLOp, Op, Scope, StorageClass, Word};
 
@@ -22,8 +22,18 @@ pub(super) struct Words {
     pub first: Option<Word>,
     /// Number of words.
     pub limit: Word,
-    /// The word behind the last one is 0.
-    pub padded: bool,
+    pub behind: Behind,
+}
+
+/// What is behind the last word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// Perhaps words of others.
+    Anything,
+    /// A word that is 0.
+    Zero,
+    /// Nothing: loads give 0 there, stores do nothing, of themselves.
+    Nothing,
 }
 
 /// Where words are.
@@ -48,6 +58,10 @@ impl Place {
         }
     }
 }
+
+/// Rows and words from which on bytes would wrap, and three words before. No storage buffer is that large.
+const LAST_ROW: u32 = u32::MAX >> 4;
+const LAST_WORD: u32 = (u32::MAX >> 2) - 3;
 
 /// The descriptor set of storage buffers.
 const BUFFERS: u32 = 1;
@@ -94,7 +108,12 @@ impl Emitter<'_> {
                 Place::Address(self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]))
             }
         };
-        Words { place, first: None, limit: self.part(head, 2), padded: self.assume.padded }
+        let behind = match place {
+            Place::Buffer(_) => Behind::Nothing,
+            _ if self.assume.padded => Behind::Zero,
+            _ => Behind::Anything,
+        };
+        Words { place, first: None, limit: self.part(head, 2), behind }
     }
 
     /// A block that is an array of elements, words of any number or 64-bit integers.
@@ -213,9 +232,9 @@ impl Emitter<'_> {
     /// Loads a word; 0 outside. An empty run may have no word 0 of its own, but its place has one.
     pub fn load_word(&mut self, words: Words, index: Word) -> Word {
         let zero = self.word(0);
-        let (inside, index) = if self.surely_below(index, words.limit) {
+        let (inside, index) = if self.surely_below(index, words.limit) || words.behind == Behind::Nothing {
             (None, index)
-        } else if words.padded {
+        } else if words.behind == Behind::Zero {
             (None, self.glsl_word(GLOp::UMin, &[index, words.limit]))
         } else {
             let inside = self.ult(index, words.limit);
@@ -242,7 +261,7 @@ impl Emitter<'_> {
 
     /// Stores a word; nothing outside.
     pub fn store_word(&mut self, words: Words, index: Word, value: Word) {
-        if self.surely_below(index, words.limit) {
+        if self.surely_below(index, words.limit) || words.behind == Behind::Nothing {
             return self.store_inside(words, index, value);
         }
         let inside = self.ult(index, words.limit);
@@ -333,12 +352,17 @@ impl Emitter<'_> {
     fn buffer_row(&mut self, slot: Slot, index: Word) -> [Word; 4] {
         let row = self.layout.row(slot);
         let words = self.surface_words(row);
+        if words.behind == Behind::Nothing {
+            let index = self.capped(index, LAST_ROW);
+            let parts = self.load_element(words.place, 4, index, None);
+            return [parts[0], parts[1], parts[2], parts[3]];
+        }
         // Memory is whole pages: a row that begins inside ends inside the allocation. Its words past the bound
         // read 0 all the same.
         let two = self.word(2);
         let full = self.shr(words.limit, two);
         let inside = self.ult(index, full);
-        let parts = if words.padded {
+        let parts = if words.behind == Behind::Zero {
             let three = self.word(3);
             let more = self.iadd(words.limit, three);
             let end = self.shr(more, two);
@@ -375,14 +399,24 @@ impl Emitter<'_> {
                 let bytes = self.program.interface.lds.get(&id).map_or(0, |block| block.bytes);
                 let first = self.lds.get(&id).copied().unwrap_or(0);
                 let place = if self.pairs.is_some() { Place::Pairs } else { Place::Group };
-                Words { place, first: Some(self.word(first)), limit: self.word(bytes / 4), padded: false }
+                Words {
+                    place,
+                    first: Some(self.word(first)),
+                    limit: self.word(bytes / 4),
+                    behind: Behind::Anything,
+                }
             }
             Space::Gds(id) => {
                 let bytes = self.program.interface.gds.get(&id).map_or(0, |block| block.bytes);
                 let first = self.layout.gds.get(&id).copied().unwrap_or(0);
                 let row = self.layout.row(Slot::Scratch);
                 let words = self.surface_words(row);
-                Words { first: Some(self.word(first)), limit: self.word(bytes / 4), padded: true, ..words }
+                Words {
+                    first: Some(self.word(first)),
+                    limit: self.word(bytes / 4),
+                    behind: Behind::Zero,
+                    ..words
+                }
             }
         }
     }
@@ -453,9 +487,7 @@ impl Emitter<'_> {
         let row = self.layout.row(Slot::Global);
         let words = self.surface_words(row);
         let two = self.word(2);
-        let full = self.shr(words.limit, two);
-        let inside = self.ult(index, full);
-        self.when(inside, |e| match values[..] {
+        let store = |e: &mut Self, index| match values[..] {
             [(0, x), (1, y), (2, z), (3, w)] => e.store_element(words.place, index, &[x, y, z, w]),
             _ => {
                 let first = e.shl(index, two);
@@ -466,7 +498,33 @@ impl Emitter<'_> {
                     e.store_through(words, pointer, value);
                 }
             }
-        });
+        };
+        if words.behind == Behind::Nothing {
+            let index = self.capped(index, LAST_ROW);
+            return store(self, index);
+        }
+        let full = self.shr(words.limit, two);
+        let inside = self.ult(index, full);
+        self.when(inside, |e| store(e, index));
+    }
+
+    /// An index that must not wrap when it becomes bytes: what lies between a bound and `last` is outside anyhow.
+    fn capped(&mut self, index: Word, last: u32) -> Word {
+        match self.w.bits.get(&index) {
+            Some(known) => {
+                let known = (*known).min(last);
+                self.word(known)
+            }
+            None => {
+                let last = self.word(last);
+                self.glsl_word(GLOp::UMin, &[index, last])
+            }
+        }
+    }
+
+    /// The first of some words from a byte address on; the others do not wrap either.
+    fn first_of(&mut self, words: Words, first: Word, others: bool) -> Word {
+        if others && words.behind == Behind::Nothing { self.capped(first, LAST_WORD) } else { first }
     }
 
     fn raw_load(&mut self, space: Space, address: &Operand, width: Width, dst: &Dst4) {
@@ -479,6 +537,7 @@ impl Emitter<'_> {
         let two = self.word(2);
         let first = self.shr(address, two);
         if width == Width::Dwords {
+            let first = self.first_of(words, first, dst[1..].iter().any(Option::is_some));
             let mut values = [zero; 4];
             for (k, value) in values.iter_mut().enumerate().filter(|(k, _)| dst[*k].is_some()) {
                 let at = self.offset_by(first, k as u32);
@@ -543,6 +602,7 @@ impl Emitter<'_> {
             if values.iter().zip(0..).all(|((k, _), n)| *k == n) {
                 self.fill(space, address, values.len() as u32);
             }
+            let first = self.first_of(words, first, values.iter().any(|(k, _)| *k > 0));
             for (k, value) in values {
                 let at = self.offset_by(first, k);
                 self.store_word(words, at, value);

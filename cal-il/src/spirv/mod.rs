@@ -151,8 +151,9 @@ pub struct Assume {
     /// Zeros are behind every bound memory, from its last word to 16 bytes behind the next multiple of 16 bytes.
     /// Outputs need none.
     pub padded: bool,
-    /// Every surface is a storage buffer, too: set 1, its binding the slot's place in the layout. Sizes are those of the launch
-    /// table.
+    /// Every surface is a storage buffer, too: set 1, its binding the slot's place in the layout. Where the surface ends, by
+    /// words, constants and `g[]` by rows of four, the buffer does: loads behind it give 0, stores do nothing. None is
+    /// larger than 1 GiB.
     pub buffers: bool,
 }
 
