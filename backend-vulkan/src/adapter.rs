@@ -41,6 +41,12 @@ pub(crate) struct Facts {
     pub denorm_preserve64: bool,
     pub nan_preserve32: bool,
     pub nan_preserve64: bool,
+    /// Loads and stores by address are slow beside those of storage buffers.
+    pub slow_addresses: bool,
+    /// Accesses behind the end of a storage buffer, to the word, or to none at all, give 0 or do nothing, if that is asked for.
+    pub buffers_end: bool,
+    /// Descriptors that a command buffer may push; 0 without `VK_KHR_push_descriptor`.
+    pub push_descriptors: u32,
     /// Alignment for imported host memory, if the device can import.
     pub import_alignment: Option<u64>,
     pub memory_budget: bool,
@@ -61,12 +67,14 @@ impl Facts {
             .map_err(|error| format!("broken driver: {error}"))?;
         let has = |name| extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
         let import = has(ext::external_memory_host::NAME);
+        let (push, robust) = (has(khr::push_descriptor::NAME), has(ext::robustness2::NAME));
         let (sm, amd_core) = (has(nv::shader_sm_builtins::NAME), has(amd::shader_core_properties::NAME));
 
         let mut p11 = vk::PhysicalDeviceVulkan11Properties::default();
         let mut p12 = vk::PhysicalDeviceVulkan12Properties::default();
         let mut p13 = vk::PhysicalDeviceMaintenance4Properties::default();
         let mut host = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
+        let mut pushed = vk::PhysicalDevicePushDescriptorPropertiesKHR::default();
         let mut cores = vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV::default();
         let mut amd_cores = vk::PhysicalDeviceShaderCorePropertiesAMD::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut p11).push_next(&mut p12);
@@ -75,6 +83,13 @@ impl Facts {
         }
         if import {
             properties = properties.push_next(&mut host);
+        }
+        let mut ends = vk::PhysicalDeviceRobustness2PropertiesEXT::default();
+        if robust {
+            properties = properties.push_next(&mut ends);
+        }
+        if push {
+            properties = properties.push_next(&mut pushed);
         }
         if sm {
             properties = properties.push_next(&mut cores);
@@ -87,7 +102,11 @@ impl Facts {
         let core = properties.properties;
 
         let mut f12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut robustness = vk::PhysicalDeviceRobustness2FeaturesEXT::default();
         let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut f12);
+        if robust {
+            features = features.push_next(&mut robustness);
+        }
         // SAFETY: as above.
         unsafe { instance.get_physical_device_features2(physical, &mut features) };
         let f10 = features.features;
@@ -155,6 +174,13 @@ impl Facts {
             denorm_preserve64: p12.shader_denorm_preserve_float64 != 0,
             nan_preserve32: p12.shader_signed_zero_inf_nan_preserve_float32 != 0,
             nan_preserve64: p12.shader_signed_zero_inf_nan_preserve_float64 != 0,
+            // llvmpipe takes one thread after the other for each component by address, for each access of a buffer.
+            slow_addresses: p12.driver_id == vk::DriverId::MESA_LLVMPIPE,
+            buffers_end: f10.robust_buffer_access != 0
+                && robustness.robust_buffer_access2 != 0
+                && robustness.null_descriptor != 0
+                && ends.robust_storage_buffer_access_size_alignment <= 4,
+            push_descriptors: pushed.max_push_descriptors,
             import_alignment: import.then_some(host.min_imported_host_pointer_alignment),
             memory_budget: has(ext::memory_budget::NAME),
             multiprocessors: multiprocessors.max(1),

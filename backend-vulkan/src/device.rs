@@ -1,11 +1,12 @@
 //! An open device: the logical device with what its queues, memories and kernels share.
 
+use std::ffi::CStr;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ash::{ext, vk};
+use ash::{ext, khr, vk};
 use cal_hal::{
     Device, DeviceOptions, Error, FloatMode, Heap, Kernel, Memory, MemoryRequest, Program, Queue, Recent,
     Result,
@@ -21,6 +22,7 @@ use crate::instance::{Instance, Options};
 use crate::kernel::VulkanKernel;
 use crate::memory::{Block, Imported};
 use crate::queue::VulkanQueue;
+use crate::table::Limits;
 use crate::{exit, probe, table};
 
 /// Blocks in which the allocator takes memory; larger requests get their own.
@@ -36,6 +38,12 @@ pub(crate) struct DeviceQueue {
     pub raw: Mutex<vk::Queue>,
 }
 
+/// How surfaces become storage buffers.
+pub(crate) struct Buffers {
+    pub push: khr::push_descriptor::Device,
+    pub limits: Limits,
+}
+
 /// The logical device, destroyed with the last object that uses it.
 pub(crate) struct Gpu {
     pub raw: ash::Device,
@@ -49,8 +57,11 @@ pub(crate) struct Gpu {
     kernel_queues: usize,
     /// Of all queues.
     pub families: Vec<u32>,
-    pub set_layout: vk::DescriptorSetLayout,
+    /// Of launch tables, and of storage buffers where those are bound.
+    pub set_layouts: Vec<vk::DescriptorSetLayout>,
     pub pipeline_layout: vk::PipelineLayout,
+    /// Where launches bind surfaces as storage buffers, too.
+    pub buffers: Option<Buffers>,
     pub cache: PipelineCache,
     /// Bytes that live allocations take, by heap index.
     pub in_use: [AtomicU64; vk::MAX_MEMORY_HEAPS],
@@ -78,9 +89,11 @@ impl Gpu {
                 .queue_priorities(&priorities[..*count])
         };
         let queue_info: Vec<_> = families.iter().map(of_family).collect();
+        let limits = Limits::of(&facts);
         let features = vk::PhysicalDeviceFeatures {
             shader_float64: facts.float64.into(),
             shader_int64: facts.int64.into(),
+            robust_buffer_access: limits.is_some().into(),
             ..Default::default()
         };
         let mut features12 = vk::PhysicalDeviceVulkan12Features::default()
@@ -95,11 +108,18 @@ impl Gpu {
         if facts.memory_budget {
             extensions.push(ext::memory_budget::NAME.as_ptr());
         }
+        let mut robustness = vk::PhysicalDeviceRobustness2FeaturesEXT::default()
+            .robust_buffer_access2(true)
+            .null_descriptor(true);
+        if limits.is_some() {
+            extensions.extend([khr::push_descriptor::NAME, ext::robustness2::NAME].map(CStr::as_ptr));
+        }
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queue_info)
             .enabled_features(&features)
             .enabled_extension_names(&extensions)
             .push_next(&mut features12);
+        let info = if limits.is_some() { info.push_next(&mut robustness) } else { info };
         // SAFETY: the physical device belongs to the instance, which the result keeps alive; `info` and all that
         // it points to live until the call returns.
         let raw = unsafe { instance.create_device(adapter.physical, &info, None) }
@@ -113,8 +133,8 @@ impl Gpu {
             allocation_sizes: AllocationSizes::new(BLOCK_BYTES, BLOCK_BYTES),
         })
         .map_err(|error| Error::Failed(format!("{}: allocator: {error}", facts.name)));
-        let made = allocator.and_then(|allocator| Ok((layouts(&raw, &facts)?, allocator)));
-        let ((set_layout, pipeline_layout), allocator) = match made {
+        let made = allocator.and_then(|allocator| Ok((layouts(&raw, &facts, limits)?, allocator)));
+        let ((set_layouts, pipeline_layout), allocator) = match made {
             Ok(made) => made,
             Err(error) => {
                 // SAFETY: nothing made from the device is left.
@@ -134,6 +154,8 @@ impl Gpu {
         };
         let all = families.iter().flat_map(|(family, count)| (0..*count as u32).map(|k| (*family, k)));
         let queues = all.map(|(family, index)| queue(family, index)).collect();
+        let buffers =
+            limits.map(|limits| Buffers { push: khr::push_descriptor::Device::new(instance, &raw), limits });
         let import = facts.import_alignment.map(|_| ext::external_memory_host::Device::new(instance, &raw));
         Ok(Self {
             target: target(&facts, mode),
@@ -142,8 +164,9 @@ impl Gpu {
             queues,
             kernel_queues,
             families: families.iter().map(|(family, _)| *family).collect(),
-            set_layout,
+            set_layouts,
             pipeline_layout,
+            buffers,
             cache,
             in_use: Default::default(),
             allocator: ManuallyDrop::new(Mutex::new(allocator)),
@@ -211,34 +234,54 @@ impl Drop for Gpu {
             let _ = self.raw.device_wait_idle();
             self.cache.save_and_destroy(&self.raw);
             self.raw.destroy_pipeline_layout(self.pipeline_layout, None);
-            self.raw.destroy_descriptor_set_layout(self.set_layout, None);
+            self.set_layouts.iter().for_each(|layout| self.raw.destroy_descriptor_set_layout(*layout, None));
             ManuallyDrop::drop(&mut self.allocator);
             self.raw.destroy_device(None);
         }
     }
 }
 
-/// The layouts of launch tables.
-fn layouts(raw: &ash::Device, facts: &Facts) -> Result<(vk::DescriptorSetLayout, vk::PipelineLayout)> {
-    let fail = |what: &str, error: vk::Result| Error::OutOfMemory(format!("{}: {what}: {error}", facts.name));
-    let binding = [vk::DescriptorSetLayoutBinding::default()
-        .binding(0)
-        .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)
-        .descriptor_count(1)
-        .stage_flags(vk::ShaderStageFlags::COMPUTE)];
-    let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&binding);
-    // SAFETY: here and below, the device is alive and the structures live until the calls return.
-    let set_layout = unsafe { raw.create_descriptor_set_layout(&info, None) }
-        .map_err(|error| fail("descriptor set layout", error))?;
-    let set_layouts = [set_layout];
-    let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
-    // SAFETY: as above.
-    match unsafe { raw.create_pipeline_layout(&info, None) } {
-        Ok(pipeline_layout) => Ok((set_layout, pipeline_layout)),
-        Err(error) => {
-            // SAFETY: nothing uses the layout.
-            unsafe { raw.destroy_descriptor_set_layout(set_layout, None) };
-            Err(fail("pipeline layout", error))
+/// The layouts of descriptor sets, of launch tables and, where they are bound, of storage buffers; and that of pipelines.
+fn layouts(
+    raw: &ash::Device,
+    facts: &Facts,
+    buffers: Option<Limits>,
+) -> Result<(Vec<vk::DescriptorSetLayout>, vk::PipelineLayout)> {
+    let binding = |number: u32, kind: vk::DescriptorType| {
+        vk::DescriptorSetLayoutBinding::default()
+            .binding(number)
+            .descriptor_type(kind)
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)
+    };
+    let tables = [binding(0, vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)];
+    let count = buffers.map_or(0, |limits| limits.count);
+    let surfaces: Vec<_> = (0..count).map(|k| binding(k, vk::DescriptorType::STORAGE_BUFFER)).collect();
+    let mut infos = vec![vk::DescriptorSetLayoutCreateInfo::default().bindings(&tables)];
+    if buffers.is_some() {
+        let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
+        infos.push(vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&surfaces));
+    }
+    let mut made = Vec::new();
+    let mut result = Ok(());
+    for info in &infos {
+        // SAFETY: here and below, the device is alive and the structures live until the calls return.
+        match unsafe { raw.create_descriptor_set_layout(info, None) } {
+            Ok(layout) => made.push(layout),
+            Err(error) => result = Err(("descriptor set layout", error)),
+        }
+    }
+    let result = result.and_then(|()| {
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&made);
+        // SAFETY: as above.
+        unsafe { raw.create_pipeline_layout(&info, None) }.map_err(|error| ("pipeline layout", error))
+    });
+    match result {
+        Ok(pipeline_layout) => Ok((made, pipeline_layout)),
+        Err((what, error)) => {
+            // SAFETY: nothing uses the layouts.
+            made.into_iter().for_each(|layout| unsafe { raw.destroy_descriptor_set_layout(layout, None) });
+            Err(Error::OutOfMemory(format!("{}: {what}: {error}", facts.name)))
         }
     }
 }

@@ -54,6 +54,7 @@ impl VulkanKernel {
             default_samplers: true,
             surfaces: Surfaces::UNKNOWN,
             padded: true,
+            buffers: gpu.buffers.as_ref().is_some_and(|buffers| buffers.limits.hold(&kernel.layout)),
         };
         let module = kernel.emit(most)?;
         kernel.group = module.group;

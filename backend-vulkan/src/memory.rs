@@ -222,6 +222,19 @@ impl Block {
         Err(Error::OutOfMemory(refusal))
     }
 
+    /// What commands need to know of the block.
+    pub fn place(&self) -> Place {
+        Place {
+            buffer: self.buffer,
+            offset: 0,
+            address: self.address,
+            bytes: self.bytes,
+            local: self.local,
+            span: self.span(),
+            padded: true,
+        }
+    }
+
     /// Where the block lies, as commands see it.
     pub fn span(&self) -> Span {
         Span { start: self.address, end: self.address + self.bytes }
@@ -494,18 +507,9 @@ pub(crate) struct Place {
 
 /// Finds our own type behind a memory of the contract.
 pub(crate) fn place(memory: &dyn Memory) -> Result<Place> {
-    let of_block = |block: &Block, bytes, span| Place {
-        buffer: block.buffer,
-        offset: 0,
-        address: block.address,
-        bytes,
-        local: block.local,
-        span,
-        padded: true,
-    };
     let of_host = |host: *mut u8, bytes: u64| Span { start: host as u64, end: host as u64 + bytes };
     if let Some(block) = memory.as_any().downcast_ref::<Block>() {
-        return Ok(of_block(block, block.bytes, block.span()));
+        return Ok(block.place());
     }
     match memory.as_any().downcast_ref::<Imported>() {
         Some(Imported::Direct(direct)) => Ok(Place {
@@ -518,7 +522,8 @@ pub(crate) fn place(memory: &dyn Memory) -> Result<Place> {
             padded: false,
         }),
         Some(Imported::Shadow(shadow)) => {
-            Ok(of_block(&shadow.block, shadow.bytes, of_host(shadow.host, shadow.bytes)))
+            let span = of_host(shadow.host, shadow.bytes);
+            Ok(Place { bytes: shadow.bytes, span, ..shadow.block.place() })
         }
         None => Err(Error::Failed("memory of another backend is bound".into())),
     }

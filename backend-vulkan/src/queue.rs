@@ -184,12 +184,15 @@ impl VulkanQueue {
             &self.counters,
             &self.counters,
             scratch.as_deref(),
+            self.gpu.buffers.as_ref().map(|buffers| &buffers.limits),
         )?;
         let assume = Assume {
             formats: table.formats,
             default_samplers: table.default_samplers,
             surfaces: table.surfaces,
-            padded: table.padded,
+            // Buffers end by themselves.
+            padded: table.padded || table.buffers.is_some(),
+            buffers: table.buffers.is_some(),
         };
         let pipeline = own.pipeline_for(assume, size)?;
 
@@ -216,6 +219,17 @@ impl VulkanQueue {
                 &[set],
                 &[offset],
             );
+            if let (Some(buffers), Some(bound)) = (&self.gpu.buffers, &table.buffers) {
+                let write = |(k, buffer)| {
+                    vk::WriteDescriptorSet::default()
+                        .dst_binding(k)
+                        .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                        .buffer_info(std::slice::from_ref(buffer))
+                };
+                let writes: Vec<_> = (0..).zip(bound).map(write).collect();
+                let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.gpu.pipeline_layout);
+                buffers.push.cmd_push_descriptor_set(commands, point, layout, 1, &writes);
+            }
             for (z, depth) in pieces(groups[2]) {
                 for (y, height) in pieces(groups[1]) {
                     for (x, width) in pieces(groups[0]) {

@@ -8,6 +8,7 @@ use cal_hal::{Bindings, Error, Extent, Format, Result, Sampler, Surface, Wrap};
 use cal_il::spirv::launch::{Layout, Slot, fill, format_word};
 use cal_il::spirv::{Formats, Shape, Surfaces};
 
+use crate::adapter::Facts;
 use crate::device::Gpu;
 use crate::memory::{Block, PADDING, Place, place};
 use crate::order::Uses;
@@ -30,8 +31,58 @@ pub(crate) struct Table {
     pub surfaces: Surfaces,
     /// As [`Assume::padded`](cal_il::spirv::Assume::padded) says.
     pub padded: bool,
+    /// The surfaces as storage buffers, by place among the slots; `None` where one cannot be, or nothing would be gained.
+    pub buffers: Option<Vec<vk::DescriptorBufferInfo>>,
     /// Memories that the launch reads and writes.
     pub uses: Uses,
+}
+
+/// Bytes of a storage buffer at most, as [`Assume::buffers`](cal_il::spirv::Assume::buffers) says.
+const MOST: u64 = 1 << 30;
+
+/// What surfaces may be as storage buffers, on devices where that gains.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// Most surfaces.
+    pub count: u32,
+    /// Bytes of the largest.
+    range: u64,
+    /// Of the first byte in the buffer.
+    alignment: u64,
+}
+
+impl Limits {
+    pub fn of(facts: &Facts) -> Option<Self> {
+        let limits = &facts.limits;
+        let count = facts
+            .push_descriptors
+            .min(limits.max_per_stage_descriptor_storage_buffers)
+            .min(limits.max_descriptor_set_storage_buffers)
+            .min(Surfaces::PLACES as u32);
+        (facts.slow_addresses && facts.buffers_end && count > 0).then_some(Self {
+            count,
+            range: u64::from(limits.max_storage_buffer_range).min(MOST),
+            alignment: limits.min_storage_buffer_offset_alignment,
+        })
+    }
+
+    /// Whether as many descriptors as a kernel has surfaces can be bound.
+    pub fn hold(&self, layout: &Layout) -> bool {
+        layout.surfaces() <= self.count as usize
+    }
+
+    /// A surface of so many bytes, if that is not too much.
+    fn descriptor(&self, place: &Place, bytes: u64) -> Option<vk::DescriptorBufferInfo> {
+        if bytes == 0 {
+            return Some(vk::DescriptorBufferInfo::default().range(vk::WHOLE_SIZE));
+        }
+        // Of the last word texels are inside, words are not.
+        let whole = bytes % 4 == 0;
+        let fits = whole && bytes <= self.range && place.offset % self.alignment == 0;
+        fits.then(|| {
+            vk::DescriptorBufferInfo::default().buffer(place.buffer).offset(place.offset).range(bytes)
+        })
+    }
 }
 
 /// What a surface's rows say.
@@ -63,6 +114,7 @@ pub(crate) fn encode(
     empty: &Block,
     counters: &Block,
     scratch: Option<&Block>,
+    limits: Option<&Limits>,
 ) -> Result<Table> {
     let mut table = Table {
         words: vec![[0; 4]; layout.rows as usize],
@@ -70,6 +122,7 @@ pub(crate) fn encode(
         default_samplers: true,
         surfaces: Surfaces::UNKNOWN,
         padded: true,
+        buffers: limits.filter(|limits| limits.hold(layout)).map(|_| Vec::new()),
         uses: Uses::default(),
     };
     match extent {
@@ -109,11 +162,13 @@ pub(crate) fn encode(
                     return Err(Error::Failed("the launch has no scratch memory".into()));
                 };
                 put(&mut table, *row, plain(scratch));
+                bind(&mut table, limits, &scratch.place(), scratch.bytes);
                 table.uses.writes.push(scratch.span());
                 continue;
             }
             Slot::Counters => {
                 put(&mut table, *row, plain(counters));
+                bind(&mut table, limits, &counters.place(), counters.bytes);
                 table.uses.writes.push(counters.span());
                 continue;
             }
@@ -132,6 +187,7 @@ pub(crate) fn encode(
         };
         let Some(surface) = bound else {
             put(&mut table, *row, none);
+            bind(&mut table, limits, &empty.place(), 0);
             continue;
         };
         let place = place(&*surface.memory)?;
@@ -169,6 +225,9 @@ pub(crate) fn encode(
         let zeros = place.padded && bytes % 4 == 0 && place.bytes - bytes < PADDING;
         table.padded &= zeros || matches!(slot, Slot::Output(_));
         put(&mut table, *row, surface_rows(&place, bytes, &surface));
+        // Of these a row that is not whole is outside.
+        let rest = if matches!(slot, Slot::Constant(_) | Slot::Global) { bytes % 16 } else { 0 };
+        bind(&mut table, limits, &place, bytes - rest);
     }
     let end = match extent {
         Extent::Domain { x, y, width, height } => {
@@ -183,6 +242,15 @@ pub(crate) fn encode(
 fn put(table: &mut Table, row: u32, rows: [[u32; 4]; 2]) {
     table.words[row as usize] = rows[0];
     table.words[row as usize + 1] = rows[1];
+}
+
+/// The next surface as a storage buffer. With one that cannot be there are none.
+fn bind(table: &mut Table, limits: Option<&Limits>, place: &Place, bytes: u64) {
+    let descriptor = limits.and_then(|limits| limits.descriptor(place, bytes));
+    match (&mut table.buffers, descriptor) {
+        (Some(buffers), Some(descriptor)) => buffers.push(descriptor),
+        _ => table.buffers = None,
+    }
 }
 
 /// A uniform buffer for the tables of one submission, with its descriptor set.
@@ -205,8 +273,8 @@ impl Chunk {
         // SAFETY: the device is alive, and the structures live until the calls return.
         let pool = unsafe { gpu.raw.create_descriptor_pool(&info, None) }
             .map_err(|error| gpu.error("descriptor pool", error))?;
-        let layouts = [gpu.set_layout];
-        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        let info =
+            vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&gpu.set_layouts[..1]);
         // SAFETY: as above.
         let set = match unsafe { gpu.raw.allocate_descriptor_sets(&info) } {
             Ok(sets) => sets[0],
@@ -261,5 +329,29 @@ impl Drop for Chunk {
             // SAFETY: queues drop their chunks after the work that uses them is done.
             unsafe { self.gpu.raw.destroy_descriptor_pool(self.pool, None) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::Span;
+
+    const LIMITS: Limits = Limits { count: 32, range: 4096, alignment: 16 };
+
+    fn at(offset: u64) -> Place {
+        let (buffer, span) = (vk::Buffer::null(), Span { start: 0, end: 0 });
+        Place { buffer, offset, address: 0, bytes: 1 << 20, local: true, span, padded: true }
+    }
+
+    #[test]
+    fn surfaces_are_storage_buffers_if_they_fit() {
+        let range = |offset, bytes| LIMITS.descriptor(&at(offset), bytes).map(|d| (d.offset, d.range));
+        assert_eq!(range(32, 4096), Some((32, 4096)));
+        assert_eq!(range(0, 4100), None);
+        assert_eq!(range(4, 16), None);
+        assert_eq!(range(0, 18), None);
+        // No buffer at all.
+        assert_eq!(range(4, 0), Some((0, vk::WHOLE_SIZE)));
     }
 }

@@ -140,6 +140,38 @@ fn application_memory_is_read_and_written() {
     }
 }
 
+/// Memory too large for a storage buffer of llvmpipe's is read and written where it ends, too.
+#[test]
+fn large_memory_is_read_and_written() {
+    // From 128 MiB on.
+    let text = DOUBLE
+        .replace("l0, 4, 0,", "l0, 4, 0x8000000,")
+        .replace("uav_raw_load", "iadd r0.x, r0.x, l0.y\nuav_raw_load");
+    let program = Arc::new(cal_il::compile(text.as_bytes()).unwrap());
+    const FIRST: usize = 32 << 20;
+    for (name, device) in devices(FloatMode::Native) {
+        let kernel = device.load(program.clone()).unwrap();
+        let queue = device.create_queue().unwrap();
+        let bytes = 4 * FIRST as u64 + 1024;
+        let Ok(memory) = device.allocate(MemoryRequest { bytes, heap: Heap::RemoteCached }) else { continue };
+        let to = memory.map().unwrap().cast::<u32>();
+        // SAFETY: here and below, the block has these words, and no launch uses it meanwhile.
+        (0..256).for_each(|k| unsafe { to.add(FIRST + k).write(k as u32) });
+        memory.unmap();
+        let words = (bytes / 4) as u32;
+        let bindings =
+            Bindings { uavs: vec![(0, surface(memory.clone(), words, 1, words))], ..Bindings::default() };
+        let extent = Extent::Grid { groups: [4, 1, 1], block: [64, 1, 1] };
+        let command = Command::Launch { kernel, bindings: Arc::new(bindings), extent };
+        queue.wait(queue.submit(command).unwrap()).unwrap();
+        let from = memory.map().unwrap().cast::<u32>();
+        // SAFETY: as above.
+        let found = [0, 255].map(|k| unsafe { (from.add(k).read(), from.add(FIRST + k).read()) });
+        assert_eq!(found, [(0, 0), (0, 510)], "{name}");
+        memory.unmap();
+    }
+}
+
 /// Words 90 to 153 of uav0 and rows 20 to 83 of g[], by their numbers, to uav1.
 const BEYOND: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_raw_uav_id(1)\n\
                       dcl_literal l0, 4, 90, 20, 8\niadd r0.x, vAbsTid.x, l0.y\nimul r0.x, r0.x, l0.x\n\

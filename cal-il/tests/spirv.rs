@@ -39,10 +39,12 @@ fn poor() -> Target {
     }
 }
 
-const ASSUMPTIONS: [Assume; 3] = [
+const ASSUMPTIONS: [Assume; 5] = [
     Assume { formats: Formats::FourWords, default_samplers: true, ..Assume::NOTHING },
     Assume { formats: Formats::Words, default_samplers: true, ..Assume::NOTHING },
     Assume::NOTHING,
+    Assume { formats: Formats::Words, padded: true, buffers: true, ..Assume::NOTHING },
+    Assume { buffers: true, ..Assume::NOTHING },
 ];
 
 /// What the validator says against a module; `None` if there is no validator.

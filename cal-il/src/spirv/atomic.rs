@@ -1,6 +1,6 @@
 //! Read-modify-write on memory (amd-il 5.5).
 
-use rspirv::spirv::{Capability, Decoration, Op, StorageClass, Word};
+use rspirv::spirv::{Capability, Op, Word};
 
 use super::Emitter;
 use super::lane::Quad;
@@ -74,7 +74,7 @@ impl Emitter<'_> {
         let inside = inside.unwrap_or(within);
         let old = self.when_else_zero(inside, |e| match words.place {
             Place::Pairs => e.half_atomic(op, words, index, s, s2),
-            Place::Address(_) | Place::Group => {
+            Place::Address(_) | Place::Buffer(_) | Place::Group => {
                 let pointer = e.pointer_to(words, index);
                 e.word_atomic(op, words, pointer, s, s2)
             }
@@ -204,12 +204,12 @@ impl Emitter<'_> {
         hi: Option<Reg>,
     ) {
         let able = match words.place {
-            Place::Address(_) => self.target.int64_atomics,
+            Place::Address(_) | Place::Buffer(_) => self.target.int64_atomics,
             Place::Group | Place::Pairs => self.target.int64_shared_atomics,
         };
         if !able || !self.target.int64 {
             self.refuse(match words.place {
-                Place::Address(_) => "the device has no 64-bit atomics",
+                Place::Address(_) | Place::Buffer(_) => "the device has no 64-bit atomics",
                 Place::Group | Place::Pairs => "the device has no 64-bit atomics on group memory (LDS)",
             });
             // Later statements read the results all the same.
@@ -230,10 +230,7 @@ impl Emitter<'_> {
             None => index,
         };
         let pair = self.shr(index, one);
-        let pointer = match words.place {
-            Place::Address(address) => self.wide_pointer(address, pair),
-            Place::Group | Place::Pairs => self.pair_pointer(pair),
-        };
+        let pointer = self.wide_pointer(words.place, pair);
         let [s, s2] = [src, src2].map(|[lo, hi]| Quad::Words(lo, hi));
         let old = self.pair_exchange(op, words, pointer, s, s2);
         self.rewind(mark);
@@ -330,28 +327,6 @@ impl Emitter<'_> {
             }
             _ => s,
         }
-    }
-
-    /// Pointer to 64-bit word `index` at an address.
-    fn wide_pointer(&mut self, address: Word, index: Word) -> Word {
-        let class = StorageClass::PhysicalStorageBuffer;
-        let block = match self.pointers.get(&0) {
-            Some(block) => *block,
-            None => {
-                let element = self.w.ty(Type::U64);
-                let array = self.w.global(Op::TypeRuntimeArray, None, &[element]);
-                self.w.decorate(array, Decoration::ArrayStride, &[8]);
-                let block = self.w.global(Op::TypeStruct, None, &[array]);
-                self.w.decorate(block, Decoration::Block, &[]);
-                self.w.decorate_member(block, 0, Decoration::Offset, &[0]);
-                let block = self.w.ty(Type::Pointer(class, block));
-                self.pointers.insert(0, block);
-                block
-            }
-        };
-        let base = self.w.op(Op::Bitcast, block, &[address]);
-        let (pointer, zero) = (self.w.pointer(class, Type::U64), self.w.word(0));
-        self.w.op(Op::AccessChain, pointer, &[base, zero, index])
     }
 
     pub fn counter(&mut self, uav: u32, consume: bool, dst: Reg) {

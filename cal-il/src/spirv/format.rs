@@ -5,7 +5,7 @@ use rspirv::spirv::{Op, Word};
 
 use super::lane::Quad;
 use super::launch::encoding_number;
-use super::memory::{Place, Words};
+use super::memory::{Behind, Place, Words};
 use super::{Emitter, Formats};
 use crate::format::Encoding;
 use crate::isa::Algebra;
@@ -13,8 +13,7 @@ use crate::isa::Algebra;
 /// Where an element is.
 #[derive(Clone, Copy)]
 pub(super) struct Element {
-    /// Vector of two words.
-    pub address: Word,
+    pub place: Place,
     /// Element number.
     pub index: Word,
     /// Format word.
@@ -49,18 +48,18 @@ impl Emitter<'_> {
     /// The four words that a fetch of an element delivers.
     pub fn load_format(&mut self, element: &Element, fill: Word) -> [Word; 4] {
         if let Some(words) = element.words {
-            return self.plain_words(element.address, words, element.index, fill);
+            return self.plain_words(element.place, words, element.index, fill);
         }
-        let routine = self.load_routine();
+        let routine = self.load_routine(element.place);
         let uvec4 = self.t.uvec4;
-        let operands = [routine, element.address, element.index, element.format, fill];
+        let operands = Self::arguments(routine, element.place, &[element.index, element.format, fill]);
         let words = self.w.op(Op::FunctionCall, uvec4, &operands);
         std::array::from_fn(|k| self.part(words, k as u32))
     }
 
     /// The words of an unconverted element; `fill` for a w that it lacks, 0 for others.
-    fn plain_words(&mut self, address: Word, width: u32, index: Word, fill: Word) -> [Word; 4] {
-        let mut words = self.load_element(address, width, index, None).into_iter();
+    fn plain_words(&mut self, place: Place, width: u32, index: Word, fill: Word) -> [Word; 4] {
+        let mut words = self.load_element(place, width, index, None).into_iter();
         let zero = self.word(0);
         std::array::from_fn(|k| words.next().unwrap_or(if k == 3 { fill } else { zero }))
     }
@@ -68,27 +67,47 @@ impl Emitter<'_> {
     /// Stores four words as an element.
     pub fn store_format(&mut self, element: &Element, words: [Word; 4]) {
         if let Some(width) = element.words {
-            return self.store_element(element.address, element.index, &words[..width as usize]);
+            return self.store_element(element.place, element.index, &words[..width as usize]);
         }
-        let routine = self.store_routine();
+        let routine = self.store_routine(element.place);
         let void = self.t.void;
         let [x, y, z, w] = words;
-        let operands = [routine, element.address, element.index, element.format, x, y, z, w];
+        let operands = Self::arguments(routine, element.place, &[element.index, element.format, x, y, z, w]);
         self.w.op(Op::FunctionCall, void, &operands);
     }
 
-    /// `uvec4 load(address, index, format, fill)`
-    fn load_routine(&mut self) -> Word {
-        if let Some(routine) = self.routines.get("load") {
+    /// Operands of a call: the routine, the address if there is one, and the rest.
+    fn arguments(routine: Word, place: Place, rest: &[Word]) -> Vec<Word> {
+        let address = if let Place::Address(address) = place { Some(address) } else { None };
+        [routine].into_iter().chain(address).chain(rest.iter().copied()).collect()
+    }
+
+    /// Begins a routine on elements: its place, by its first parameter if that is an address, and the other parameters,
+    /// `words` words. Each storage buffer has routines of its own.
+    fn begin_at(&mut self, routine: Word, result: Word, place: Place, words: usize) -> (Place, Vec<Word>) {
+        let address = matches!(place, Place::Address(_));
+        let mut types = vec![self.t.u32; words];
+        if address {
+            types.insert(0, self.t.uvec2);
+        }
+        let mut parameters = self.w.begin(routine, result, &types);
+        let place = if address { Place::Address(parameters.remove(0)) } else { place };
+        (place, parameters)
+    }
+
+    /// `uvec4 load(address, index, format, fill)`; without the address for a storage buffer.
+    fn load_routine(&mut self, place: Place) -> Word {
+        let name = ("load", place.binding());
+        if let Some(routine) = self.routines.get(&name) {
             return *routine;
         }
         let packed = (self.assume.formats == Formats::Any).then(|| self.unpack_routine());
         let routine = self.w.id();
-        self.routines.insert("load", routine);
+        self.routines.insert(name, routine);
         let memo = std::mem::take(&mut self.memo);
-        let (u32, uvec2, uvec4) = (self.t.u32, self.t.uvec2, self.t.uvec4);
-        let p = self.w.begin(routine, uvec4, &[uvec2, u32, u32, u32]);
-        let (address, index, format, fill) = (p[0], p[1], p[2], p[3]);
+        let uvec4 = self.t.uvec4;
+        let (place, p) = self.begin_at(routine, uvec4, place, 3);
+        let (index, format, fill) = (p[0], p[1], p[2]);
         let zero = self.word(0);
         let lg = self.lg(format);
         let raw = self.is_raw(format, packed.is_some());
@@ -104,7 +123,7 @@ impl Emitter<'_> {
             self.w.branch_if(this, yes, next);
             self.w.label(yes);
             let mark = self.mark();
-            let words = self.plain_words(address, width, index, fill);
+            let words = self.plain_words(place, width, index, fill);
             let vector = self.w.op(Op::CompositeConstruct, uvec4, &words);
             self.w.return_value(vector);
             self.rewind(mark);
@@ -112,7 +131,7 @@ impl Emitter<'_> {
         }
         let result = match packed {
             Some(unpack) => {
-                let (low, high) = self.element_bits(address, index, lg);
+                let (low, high) = self.element_bits(place, index, lg);
                 self.w.op(Op::FunctionCall, uvec4, &[unpack, low, high, format, fill])
             }
             None => self.w.op(Op::CompositeConstruct, uvec4, &[zero; 4]),
@@ -168,27 +187,27 @@ impl Emitter<'_> {
     }
 
     /// The first 64 bits of an element of at most 8 bytes; bits past it are anything.
-    fn element_bits(&mut self, address: Word, index: Word, lg: Word) -> (Word, Word) {
+    fn element_bits(&mut self, place: Place, index: Word, lg: Word) -> (Word, Word) {
         let (word, shift) = self.element_place(index, lg);
-        let first = self.load_element(address, 1, word, None)[0];
+        let first = self.load_element(place, 1, word, None)[0];
         let low = self.shr(first, shift);
         let (three, zero, one) = (self.word(3), self.word(0), self.word(1));
         let long = self.ieq(lg, three);
         // Elements of 8 bytes have a second word; others take the first again.
         let step = self.select(long, one, zero);
         let second = self.iadd(word, step);
-        let high = self.load_element(address, 1, second, None)[0];
+        let high = self.load_element(place, 1, second, None)[0];
         (low, high)
     }
 
     /// `uvec4 unpack(low, high, format, fill)`
     fn unpack_routine(&mut self) -> Word {
-        if let Some(routine) = self.routines.get("unpack") {
+        if let Some(routine) = self.routines.get(&("unpack", None)) {
             return *routine;
         }
         let ratio = self.ratio_routine();
         let routine = self.w.id();
-        self.routines.insert("unpack", routine);
+        self.routines.insert(("unpack", None), routine);
         let memo = std::mem::take(&mut self.memo);
         let (u32, uvec4) = (self.t.u32, self.t.uvec4);
         let p = self.w.begin(routine, uvec4, &[u32, u32, u32, u32]);
@@ -290,11 +309,11 @@ impl Emitter<'_> {
 
     /// `uint ratio(value, largest)`: bits of the float nearest to integer / float.
     fn ratio_routine(&mut self) -> Word {
-        if let Some(routine) = self.routines.get("ratio") {
+        if let Some(routine) = self.routines.get(&("ratio", None)) {
             return *routine;
         }
         let routine = self.w.id();
-        self.routines.insert("ratio", routine);
+        self.routines.insert(("ratio", None), routine);
         let memo = std::mem::take(&mut self.memo);
         let u32 = self.t.u32;
         let p = self.w.begin(routine, u32, &[u32, u32]);
@@ -414,18 +433,19 @@ impl Emitter<'_> {
         self.isub(sum, magic)
     }
 
-    /// `void store(address, index, format, x, y, z, w)`
-    fn store_routine(&mut self) -> Word {
-        if let Some(routine) = self.routines.get("store") {
+    /// `void store(address, index, format, x, y, z, w)`; without the address for a storage buffer.
+    fn store_routine(&mut self, place: Place) -> Word {
+        let name = ("store", place.binding());
+        if let Some(routine) = self.routines.get(&name) {
             return *routine;
         }
         let routine = self.w.id();
-        self.routines.insert("store", routine);
+        self.routines.insert(name, routine);
         let memo = std::mem::take(&mut self.memo);
-        let (u32, uvec2, void) = (self.t.u32, self.t.uvec2, self.t.void);
-        let p = self.w.begin(routine, void, &[uvec2, u32, u32, u32, u32, u32, u32]);
-        let (address, index, format) = (p[0], p[1], p[2]);
-        let words = [p[3], p[4], p[5], p[6]];
+        let void = self.t.void;
+        let (place, p) = self.begin_at(routine, void, place, 6);
+        let (index, format) = (p[0], p[1]);
+        let words = [p[2], p[3], p[4], p[5]];
         let any = self.assume.formats == Formats::Any;
         let lg = self.lg(format);
         let raw = self.is_raw(format, any);
@@ -440,13 +460,13 @@ impl Emitter<'_> {
             self.w.branch_if(this, yes, next);
             self.w.label(yes);
             let mark = self.mark();
-            self.store_element(address, index, &words[..width]);
+            self.store_element(place, index, &words[..width]);
             self.w.return_void();
             self.rewind(mark);
             self.w.label(next);
         }
         if any {
-            self.store_packed(address, index, format, words);
+            self.store_packed(place, index, format, words);
         }
         self.w.return_void();
         self.w.end();
@@ -455,7 +475,7 @@ impl Emitter<'_> {
     }
 
     /// Stores an element that is converted, 1, 2, 4 or 8 bytes.
-    fn store_packed(&mut self, address: Word, index: Word, format: Word, words: [Word; 4]) {
+    fn store_packed(&mut self, place: Place, index: Word, format: Word, words: [Word; 4]) {
         let encoding = self.encoding(format);
         let u32 = self.t.u32;
         let zero = self.word(0);
@@ -479,7 +499,7 @@ impl Emitter<'_> {
         let (lo, hi) = (self.w.load(u32, low, None), self.w.load(u32, high, None));
         let lg = self.lg(format);
         let (word, shift) = self.element_place(index, lg);
-        let run = Words { place: Place::Address(address), first: None, limit: zero, padded: false };
+        let run = Words { place, first: None, limit: zero, behind: Behind::Anything };
         let pointer = self.pointer_to(run, word);
         // Whole words are stored; parts of a word are merged, since other threads write the rest.
         let (two, three, one) = (self.word(2), self.word(3), self.word(1));
@@ -501,12 +521,12 @@ impl Emitter<'_> {
         self.w.branch(after);
         self.rewind(mark);
         self.w.label(whole);
-        self.w.store(pointer, lo, Some(4));
+        self.store_through(run, pointer, lo);
         let long = self.ieq(lg, three);
         self.when(long, |e| {
             let second = e.iadd(word, one);
             let pointer = e.pointer_to(run, second);
-            e.w.store(pointer, hi, Some(4));
+            e.store_through(run, pointer, hi);
         });
         self.w.branch(after);
         self.rewind(mark);

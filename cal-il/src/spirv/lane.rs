@@ -370,11 +370,11 @@ impl Emitter<'_> {
 
     /// `uvec4 divide(a low, a high, b low, b high)`: quotient and remainder, a bit at a time.
     fn division_routine(&mut self) -> Word {
-        if let Some(routine) = self.routines.get("divide") {
+        if let Some(routine) = self.routines.get(&("divide", None)) {
             return *routine;
         }
         let routine = self.w.id();
-        self.routines.insert("divide", routine);
+        self.routines.insert(("divide", None), routine);
         let memo = std::mem::take(&mut self.memo);
         let (u32, uvec4) = (self.t.u32, self.t.uvec4);
         let p = self.w.begin(routine, uvec4, &[u32; 4]);

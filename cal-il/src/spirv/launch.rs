@@ -115,6 +115,11 @@ impl Layout {
         Self { slots: map, interpolants, rows, scratch_words: scratch, gds, shared }
     }
 
+    /// How many of the slots are surfaces; they come first.
+    pub fn surfaces(&self) -> usize {
+        self.slots.keys().filter(|slot| !matches!(slot, Slot::Sampler(_))).count()
+    }
+
     /// First row of an object; of the empty one if the program does not know it.
     pub fn row(&self, slot: Slot) -> u32 {
         self.slots.get(&slot).or_else(|| self.slots.get(&Slot::Empty)).copied().unwrap_or(0)

@@ -2,8 +2,8 @@
 //!
 //! Nothing faults: stores outside do not happen, loads outside give 0. Where zeros follow the memory
 //! ([`Assume::padded`](super::Assume)), such a load takes those: a condition that had to live until the word has come would
-//! limit how many loads are on their way at a time. Elsewhere it takes word 0 and drops it; in LDS too, whose words come soon
-//! and whose tests drivers can often do without.
+//! limit how many loads are on their way at a time. Storage buffers end of themselves. Elsewhere it takes word 0 and drops it; in
+//! LDS too, whose words come soon and whose tests drivers can often do without.
 
 use rspirv::spirv::{Decoration, GlslStd450Op as GLOp, Op, Scope, StorageClass, Word};
 
@@ -22,8 +22,18 @@ pub(super) struct Words {
     pub first: Option<Word>,
     /// Number of words.
     pub limit: Word,
-    /// The word behind the last one is 0.
-    pub padded: bool,
+    pub behind: Behind,
+}
+
+/// What is behind the last word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// Perhaps words of others.
+    Anything,
+    /// A word that is 0.
+    Zero,
+    /// Nothing: loads give 0 there, stores do nothing, of themselves.
+    Nothing,
 }
 
 /// Where words are.
@@ -31,11 +41,30 @@ pub(super) struct Words {
 pub(super) enum Place {
     /// At an address: two words in a vector.
     Address(Word),
+    /// In a storage buffer, by its binding.
+    Buffer(u32),
     /// In group memory.
     Group,
     /// In group memory, as pairs of words.
     Pairs,
 }
+
+impl Place {
+    /// The binding of a storage buffer.
+    pub fn binding(self) -> Option<u32> {
+        match self {
+            Place::Buffer(binding) => Some(binding),
+            Place::Address(_) | Place::Group | Place::Pairs => None,
+        }
+    }
+}
+
+/// Rows and words from which on bytes would wrap, and three words before. No storage buffer is that large.
+const LAST_ROW: u32 = u32::MAX >> 4;
+const LAST_WORD: u32 = (u32::MAX >> 2) - 3;
+
+/// The descriptor set of storage buffers.
+const BUFFERS: u32 = 1;
 
 /// Rows of constant buffers that are loaded at the beginning of main.
 const EARLY_ROWS: usize = 16;
@@ -67,40 +96,88 @@ impl Emitter<'_> {
     /// The words of a surface whose first row is `row`.
     pub fn surface_words(&mut self, row: u32) -> Words {
         let head = self.row_at(row);
-        self.head_words(head)
+        self.head_words(Some(row), head)
     }
 
-    pub fn head_words(&mut self, head: Word) -> Words {
-        let (lo, hi) = (self.part(head, 0), self.part(head, 1));
-        let address = self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]);
-        let padded = self.assume.padded;
-        Words { place: Place::Address(address), first: None, limit: self.part(head, 2), padded }
-    }
-
-    /// Pointer to element `index` of arrays of `width` words at an address.
-    pub fn address_pointer(&mut self, address: Word, width: u32, index: Word) -> Word {
-        let class = StorageClass::PhysicalStorageBuffer;
-        let block = match self.pointers.get(&width) {
-            Some(block) => *block,
+    /// The same by the first row itself; its number may be computed.
+    pub fn head_words(&mut self, row: Option<u32>, head: Word) -> Words {
+        let place = match row.and_then(|row| self.bindings.get(&row)) {
+            Some(binding) => Place::Buffer(*binding),
             None => {
-                let element = if width == 1 { self.t.u32 } else { self.w.ty(Type::Vec(width)) };
-                let array = self.w.global(Op::TypeRuntimeArray, None, &[element]);
-                self.w.decorate(array, Decoration::ArrayStride, &[4 * width]);
-                let block = self.w.global(Op::TypeStruct, None, &[array]);
-                self.w.decorate(block, Decoration::Block, &[]);
-                self.w.decorate_member(block, 0, Decoration::Offset, &[0]);
-                if flow::orders_memory(self.program) {
-                    self.w.decorate_member(block, 0, Decoration::Coherent, &[]);
-                }
-                let block = self.w.ty(Type::Pointer(class, block));
-                self.pointers.insert(width, block);
-                block
+                let (lo, hi) = (self.part(head, 0), self.part(head, 1));
+                Place::Address(self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]))
             }
         };
-        let base = self.w.op(Op::Bitcast, block, &[address]);
-        let element = if width == 1 { Type::U32 } else { Type::Vec(width) };
+        let behind = match place {
+            Place::Buffer(_) => Behind::Nothing,
+            _ if self.assume.padded => Behind::Zero,
+            _ => Behind::Anything,
+        };
+        Words { place, first: None, limit: self.part(head, 2), behind }
+    }
+
+    /// A block that is an array of elements, words of any number or 64-bit integers.
+    fn block_of(&mut self, element: Type, bytes: u32) -> Word {
+        if let Some(block) = self.blocks.get(&element) {
+            return *block;
+        }
+        let of = self.w.ty(element);
+        let array = self.w.global(Op::TypeRuntimeArray, None, &[of]);
+        self.w.decorate(array, Decoration::ArrayStride, &[bytes]);
+        let block = self.w.global(Op::TypeStruct, None, &[array]);
+        self.w.decorate(block, Decoration::Block, &[]);
+        self.w.decorate_member(block, 0, Decoration::Offset, &[0]);
+        // Those are for atomics alone.
+        if element != Type::U64 && flow::orders_memory(self.program) {
+            self.w.decorate_member(block, 0, Decoration::Coherent, &[]);
+        }
+        self.blocks.insert(element, block);
+        block
+    }
+
+    /// The storage buffer of a binding as an array of elements.
+    fn buffer(&mut self, binding: u32, element: Type, block: Word) -> Word {
+        if let Some(variable) = self.buffers.get(&(binding, element)) {
+            return *variable;
+        }
+        let variable = self.w.variable(StorageClass::StorageBuffer, block, None);
+        self.w.decorate(variable, Decoration::DescriptorSet, &[BUFFERS]);
+        self.w.decorate(variable, Decoration::Binding, &[binding]);
+        // The same memory as elements of other widths, and perhaps at other bindings.
+        self.w.decorate(variable, Decoration::Aliased, &[]);
+        self.interface.push(variable);
+        self.buffers.insert((binding, element), variable);
+        variable
+    }
+
+    /// Pointer to element `index` of an array of elements at an address or in a buffer.
+    fn array_pointer(&mut self, place: Place, element: Type, bytes: u32, index: Word) -> Word {
+        let block = self.block_of(element, bytes);
+        let (class, base) = match place {
+            Place::Address(address) => {
+                let class = StorageClass::PhysicalStorageBuffer;
+                let block = self.w.ty(Type::Pointer(class, block));
+                (class, self.w.op(Op::Bitcast, block, &[address]))
+            }
+            Place::Buffer(binding) => (StorageClass::StorageBuffer, self.buffer(binding, element, block)),
+            Place::Group | Place::Pairs => unreachable!("group memory has pointers of its own"),
+        };
         let (pointer, zero) = (self.w.pointer(class, element), self.w.word(0));
         self.w.op(Op::AccessChain, pointer, &[base, zero, index])
+    }
+
+    /// Pointer to element `index` of an array of elements of `width` words.
+    fn element_pointer(&mut self, place: Place, width: u32, index: Word) -> Word {
+        let element = if width == 1 { Type::U32 } else { Type::Vec(width) };
+        self.array_pointer(place, element, 4 * width, index)
+    }
+
+    /// Pointer to 64-bit word `index`.
+    pub fn wide_pointer(&mut self, place: Place, index: Word) -> Word {
+        match place {
+            Place::Address(_) | Place::Buffer(_) => self.array_pointer(place, Type::U64, 8, index),
+            Place::Group | Place::Pairs => self.pair_pointer(index),
+        }
     }
 
     /// Pointer to a word of group memory.
@@ -136,22 +213,28 @@ impl Emitter<'_> {
             None => index,
         };
         match words.place {
-            Place::Address(address) => self.address_pointer(address, 1, index),
+            Place::Address(_) | Place::Buffer(_) => self.element_pointer(words.place, 1, index),
             Place::Group => self.shared_pointer(index),
             Place::Pairs => unreachable!("words of pairs have no pointers"),
         }
     }
 
-    fn align(words: Words) -> Option<u32> {
-        matches!(words.place, Place::Address(_)).then_some(4)
+    /// Alignment of an access to elements of so many words: through addresses it is told.
+    fn align(place: Place, width: u32) -> Option<u32> {
+        matches!(place, Place::Address(_)).then_some(4 * width)
+    }
+
+    /// Stores a word through a pointer of [`Emitter::pointer_to`].
+    pub fn store_through(&mut self, words: Words, pointer: Word, value: Word) {
+        self.w.store(pointer, value, Self::align(words.place, 1));
     }
 
     /// Loads a word; 0 outside. An empty run may have no word 0 of its own, but its place has one.
     pub fn load_word(&mut self, words: Words, index: Word) -> Word {
         let zero = self.word(0);
-        let (inside, index) = if self.surely_below(index, words.limit) {
+        let (inside, index) = if self.surely_below(index, words.limit) || words.behind == Behind::Nothing {
             (None, index)
-        } else if words.padded {
+        } else if words.behind == Behind::Zero {
             (None, self.glsl_word(GLOp::UMin, &[index, words.limit]))
         } else {
             let inside = self.ult(index, words.limit);
@@ -165,9 +248,9 @@ impl Emitter<'_> {
                 let (low, high) = (self.lo(pair), self.hi(pair));
                 self.select(odd, high, low)
             }
-            Place::Address(_) | Place::Group => {
+            Place::Address(_) | Place::Buffer(_) | Place::Group => {
                 let pointer = self.pointer_to(words, index);
-                self.w.load(self.t.u32, pointer, Self::align(words))
+                self.w.load(self.t.u32, pointer, Self::align(words.place, 1))
             }
         };
         match inside {
@@ -178,7 +261,7 @@ impl Emitter<'_> {
 
     /// Stores a word; nothing outside.
     pub fn store_word(&mut self, words: Words, index: Word, value: Word) {
-        if self.surely_below(index, words.limit) {
+        if self.surely_below(index, words.limit) || words.behind == Behind::Nothing {
             return self.store_inside(words, index, value);
         }
         let inside = self.ult(index, words.limit);
@@ -192,29 +275,23 @@ impl Emitter<'_> {
                 let none = self.word(0);
                 self.half_bitwise(words, index, none, value);
             }
-            Place::Address(_) | Place::Group => {
+            Place::Address(_) | Place::Buffer(_) | Place::Group => {
                 let pointer = self.pointer_to(words, index);
-                self.w.store(pointer, value, Self::align(words));
+                self.store_through(words, pointer, value);
             }
         }
     }
 
     /// Loads an aligned element of `width` words that is inside where `inside` holds; 0 elsewhere.
-    pub fn load_element(
-        &mut self,
-        address: Word,
-        width: u32,
-        index: Word,
-        inside: Option<Word>,
-    ) -> Vec<Word> {
+    pub fn load_element(&mut self, place: Place, width: u32, index: Word, inside: Option<Word>) -> Vec<Word> {
         let zero = self.word(0);
         let index = match inside {
             Some(inside) => self.select(inside, index, zero),
             None => index,
         };
-        let pointer = self.address_pointer(address, width, index);
+        let pointer = self.element_pointer(place, width, index);
         let ty = if width == 1 { self.t.u32 } else { self.w.ty(Type::Vec(width)) };
-        let value = self.w.load(ty, pointer, Some(4 * width));
+        let value = self.w.load(ty, pointer, Self::align(place, width));
         let words: Vec<Word> =
             if width == 1 { vec![value] } else { (0..width).map(|k| self.part(value, k)).collect() };
         match inside {
@@ -224,16 +301,16 @@ impl Emitter<'_> {
     }
 
     /// Stores an aligned element.
-    pub fn store_element(&mut self, address: Word, index: Word, words: &[Word]) {
+    pub fn store_element(&mut self, place: Place, index: Word, words: &[Word]) {
         let width = words.len() as u32;
-        let pointer = self.address_pointer(address, width, index);
+        let pointer = self.element_pointer(place, width, index);
         let value = if width == 1 {
             words[0]
         } else {
             let ty = self.w.ty(Type::Vec(width));
             self.w.op(Op::CompositeConstruct, ty, words)
         };
-        self.w.store(pointer, value, Some(4 * width));
+        self.w.store(pointer, value, Self::align(place, width));
     }
 
     /// Writes the wanted components.
@@ -275,20 +352,24 @@ impl Emitter<'_> {
     fn buffer_row(&mut self, slot: Slot, index: Word) -> [Word; 4] {
         let row = self.layout.row(slot);
         let words = self.surface_words(row);
-        let Place::Address(address) = words.place else { unreachable!("surfaces have addresses") };
+        if words.behind == Behind::Nothing {
+            let index = self.capped(index, LAST_ROW);
+            let parts = self.load_element(words.place, 4, index, None);
+            return [parts[0], parts[1], parts[2], parts[3]];
+        }
         // Memory is whole pages: a row that begins inside ends inside the allocation. Its words past the bound
         // read 0 all the same.
         let two = self.word(2);
         let full = self.shr(words.limit, two);
         let inside = self.ult(index, full);
-        let parts = if words.padded {
+        let parts = if words.behind == Behind::Zero {
             let three = self.word(3);
             let more = self.iadd(words.limit, three);
             let end = self.shr(more, two);
             let index = self.select(inside, index, end);
-            self.load_element(address, 4, index, None)
+            self.load_element(words.place, 4, index, None)
         } else {
-            self.load_element(address, 4, index, Some(inside))
+            self.load_element(words.place, 4, index, Some(inside))
         };
         [parts[0], parts[1], parts[2], parts[3]]
     }
@@ -318,14 +399,24 @@ impl Emitter<'_> {
                 let bytes = self.program.interface.lds.get(&id).map_or(0, |block| block.bytes);
                 let first = self.lds.get(&id).copied().unwrap_or(0);
                 let place = if self.pairs.is_some() { Place::Pairs } else { Place::Group };
-                Words { place, first: Some(self.word(first)), limit: self.word(bytes / 4), padded: false }
+                Words {
+                    place,
+                    first: Some(self.word(first)),
+                    limit: self.word(bytes / 4),
+                    behind: Behind::Anything,
+                }
             }
             Space::Gds(id) => {
                 let bytes = self.program.interface.gds.get(&id).map_or(0, |block| block.bytes);
                 let first = self.layout.gds.get(&id).copied().unwrap_or(0);
                 let row = self.layout.row(Slot::Scratch);
                 let words = self.surface_words(row);
-                Words { first: Some(self.word(first)), limit: self.word(bytes / 4), padded: true, ..words }
+                Words {
+                    first: Some(self.word(first)),
+                    limit: self.word(bytes / 4),
+                    behind: Behind::Zero,
+                    ..words
+                }
             }
         }
     }
@@ -395,22 +486,45 @@ impl Emitter<'_> {
             .collect();
         let row = self.layout.row(Slot::Global);
         let words = self.surface_words(row);
-        let Place::Address(address) = words.place else { unreachable!("surfaces have addresses") };
         let two = self.word(2);
-        let full = self.shr(words.limit, two);
-        let inside = self.ult(index, full);
-        self.when(inside, |e| match values[..] {
-            [(0, x), (1, y), (2, z), (3, w)] => e.store_element(address, index, &[x, y, z, w]),
+        let store = |e: &mut Self, index| match values[..] {
+            [(0, x), (1, y), (2, z), (3, w)] => e.store_element(words.place, index, &[x, y, z, w]),
             _ => {
-                let (first, align) = (e.shl(index, two), Self::align(words));
+                let first = e.shl(index, two);
                 for (k, value) in values {
                     let k = e.word(k);
                     let at = e.iadd(first, k);
                     let pointer = e.pointer_to(words, at);
-                    e.w.store(pointer, value, align);
+                    e.store_through(words, pointer, value);
                 }
             }
-        });
+        };
+        if words.behind == Behind::Nothing {
+            let index = self.capped(index, LAST_ROW);
+            return store(self, index);
+        }
+        let full = self.shr(words.limit, two);
+        let inside = self.ult(index, full);
+        self.when(inside, |e| store(e, index));
+    }
+
+    /// An index that must not wrap when it becomes bytes: what lies between a bound and `last` is outside anyhow.
+    fn capped(&mut self, index: Word, last: u32) -> Word {
+        match self.w.bits.get(&index) {
+            Some(known) => {
+                let known = (*known).min(last);
+                self.word(known)
+            }
+            None => {
+                let last = self.word(last);
+                self.glsl_word(GLOp::UMin, &[index, last])
+            }
+        }
+    }
+
+    /// The first of some words from a byte address on; the others do not wrap either.
+    fn first_of(&mut self, words: Words, first: Word, others: bool) -> Word {
+        if others && words.behind == Behind::Nothing { self.capped(first, LAST_WORD) } else { first }
     }
 
     fn raw_load(&mut self, space: Space, address: &Operand, width: Width, dst: &Dst4) {
@@ -423,6 +537,7 @@ impl Emitter<'_> {
         let two = self.word(2);
         let first = self.shr(address, two);
         if width == Width::Dwords {
+            let first = self.first_of(words, first, dst[1..].iter().any(Option::is_some));
             let mut values = [zero; 4];
             for (k, value) in values.iter_mut().enumerate().filter(|(k, _)| dst[*k].is_some()) {
                 let at = self.offset_by(first, k as u32);
@@ -487,6 +602,7 @@ impl Emitter<'_> {
             if values.iter().zip(0..).all(|((k, _), n)| *k == n) {
                 self.fill(space, address, values.len() as u32);
             }
+            let first = self.first_of(words, first, values.iter().any(|(k, _)| *k > 0));
             for (k, value) in values {
                 let at = self.offset_by(first, k);
                 self.store_word(words, at, value);
@@ -510,7 +626,7 @@ impl Emitter<'_> {
         let keep = self.not(field);
         match words.place {
             Place::Pairs => self.half_bitwise(words, index, keep, set),
-            Place::Address(_) | Place::Group => {
+            Place::Address(_) | Place::Buffer(_) | Place::Group => {
                 let pointer = self.pointer_to(words, index);
                 self.bitwise_atomics(words, pointer, keep, set);
             }
@@ -528,7 +644,7 @@ impl Emitter<'_> {
     /// Who takes part in atomics.
     pub fn scope(words: Words) -> Scope {
         match words.place {
-            Place::Address(_) => Scope::Device,
+            Place::Address(_) | Place::Buffer(_) => Scope::Device,
             Place::Group | Place::Pairs => Scope::Workgroup,
         }
     }

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Interface of the module: entry point `main`; a uniform block (set 0, binding 0) with the launch table of
-//! [`launch`]; all other memory through addresses in that table. Pixel kernels run in groups of 8 x 8 threads that
+//! [`launch`]; all other memory through addresses in that table, or as storage buffers (set 1) where
+//! [`Assume::buffers`] says that those are bound. Pixel kernels run in groups of 8 x 8 threads that
 //! cover the domain. If [`Module::group`] is `None`, specialization constants 0, 1, 2 are the group's size.
 
 mod atomic;
@@ -47,7 +48,7 @@ use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 20;
+pub const VERSION: u32 = 21;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,6 +151,10 @@ pub struct Assume {
     /// Zeros are behind every bound memory, from its last word to 16 bytes behind the next multiple of 16 bytes.
     /// Outputs need none.
     pub padded: bool,
+    /// Every surface is a storage buffer, too: set 1, its binding the slot's place in the layout. Where the surface ends, by
+    /// words, constants and `g[]` by rows of four, the buffer does: loads behind it give 0, stores do nothing. None is
+    /// larger than 1 GiB.
+    pub buffers: bool,
 }
 
 /// What is known of the sizes of surfaces: which are equal, so that indices are computed once for all of them, and which
@@ -175,8 +180,13 @@ pub struct Shape {
 
 impl Assume {
     /// Holds for every launch.
-    pub const NOTHING: Assume =
-        Assume { formats: Formats::Any, default_samplers: false, surfaces: Surfaces::UNKNOWN, padded: false };
+    pub const NOTHING: Assume = Assume {
+        formats: Formats::Any,
+        default_samplers: false,
+        surfaces: Surfaces::UNKNOWN,
+        padded: false,
+        buffers: false,
+    };
 }
 
 impl Surfaces {
@@ -395,8 +405,12 @@ struct Emitter<'a> {
     /// Size of a group by dimension: constants or specialization constants.
     block: [Word; 3],
     inputs: HashMap<BuiltIn, Word>,
-    /// Pointer types through addresses, by words an element.
-    pointers: HashMap<u32, Word>,
+    /// Arrays in memory by their elements.
+    blocks: HashMap<Type, Word>,
+    /// Bindings of surfaces that are storage buffers, by first row.
+    bindings: HashMap<u32, u32>,
+    /// Variables of storage buffers, by binding and element.
+    buffers: HashMap<(u32, Type), Word>,
     /// Group memory, and where its parts start.
     shared: Option<Word>,
     shared_words: u32,
@@ -410,7 +424,8 @@ struct Emitter<'a> {
     immediates: Option<Word>,
     killed: Option<Word>,
     functions: HashMap<usize, Word>,
-    routines: HashMap<&'static str, Word>,
+    /// By name, those on a storage buffer by its binding, too.
+    routines: HashMap<(&'static str, Option<u32>), Word>,
     flow: flow::Flow,
 }
 
@@ -461,6 +476,8 @@ impl<'a> Emitter<'a> {
         let covers = |k: &usize| known.covering >> k & 1 != 0;
         let covering = (0..rows.len().min(Surfaces::PLACES)).filter(covers).map(|k| rows[k]).collect();
         let sized = rows.iter().zip(known.words).filter(|(_, words)| *words > 0);
+        let buffers = if assume.buffers { layout.surfaces() } else { 0 };
+        let bindings = rows.iter().copied().zip(0..).take(buffers).collect();
         let element_words = sized.map(|(row, words)| (*row, words.into())).collect();
         let mut this = Self {
             program,
@@ -486,7 +503,9 @@ impl<'a> Emitter<'a> {
             table: 0,
             block: [0; 3],
             inputs: HashMap::new(),
-            pointers: HashMap::new(),
+            blocks: HashMap::new(),
+            bindings,
+            buffers: HashMap::new(),
             shared: None,
             shared_words: words,
             lds,

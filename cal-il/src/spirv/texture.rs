@@ -7,6 +7,7 @@ use rspirv::spirv::{GlslStd450Op as GLOp, Op, Word};
 
 use super::format::Element;
 use super::launch::Slot;
+use super::memory::Place;
 use super::{Emitter, Formats, Mode};
 use crate::ir::{Dimension, Dst4, Id, Operand, Uav};
 use crate::isa::Algebra;
@@ -14,8 +15,7 @@ use crate::isa::Algebra;
 /// A bound surface.
 #[derive(Clone, Copy)]
 pub(super) struct Surface {
-    /// Vector of two words.
-    pub address: Word,
+    pub place: Place,
     /// Size in words; 0 if nothing is bound.
     pub words: Word,
     pub format: Word,
@@ -75,12 +75,9 @@ impl Emitter<'_> {
             None => second,
         };
         let (head, second, sizes) = (self.row(row), self.row(second), self.row(sizes));
-        let words = self.head_words(head);
-        let super::memory::Place::Address(address) = words.place else {
-            unreachable!("surfaces have addresses")
-        };
+        let words = self.head_words(number, head);
         Surface {
-            address,
+            place: words.place,
             words: words.limit,
             format: self.part(head, 3),
             element_words: match self.assume.formats {
@@ -773,7 +770,7 @@ impl Emitter<'_> {
     /// The four words of an element that is inside.
     pub fn load_texel(&mut self, surface: &Surface, element: Word) -> [Word; 4] {
         let element = Element {
-            address: surface.address,
+            place: surface.place,
             index: element,
             format: surface.format,
             words: surface.element_words,
@@ -783,7 +780,7 @@ impl Emitter<'_> {
 
     fn store_element_of(&mut self, surface: &Surface, element: Word, words: [Word; 4]) {
         let element = Element {
-            address: surface.address,
+            place: surface.place,
             index: element,
             format: surface.format,
             words: surface.element_words,
