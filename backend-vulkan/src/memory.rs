@@ -235,6 +235,11 @@ impl Block {
         }
     }
 
+    /// Address of the zeros behind the block.
+    pub fn zeros(&self) -> u64 {
+        self.address + self.bytes.next_multiple_of(PADDING)
+    }
+
     /// Where the block lies, as commands see it.
     pub fn span(&self) -> Span {
         Span { start: self.address, end: self.address + self.bytes }

@@ -182,7 +182,6 @@ impl VulkanQueue {
             &bindings,
             extent,
             &self.counters,
-            &self.counters,
             scratch.as_deref(),
             self.gpu.buffers.as_ref().map(|buffers| &buffers.limits),
         )?;

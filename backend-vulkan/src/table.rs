@@ -111,7 +111,6 @@ pub(crate) fn encode(
     layout: &Layout,
     bindings: &Bindings,
     extent: Extent,
-    empty: &Block,
     counters: &Block,
     scratch: Option<&Block>,
     limits: Option<&Limits>,
@@ -152,9 +151,9 @@ pub(crate) fn encode(
             let words = (block.bytes / 4) as u32;
             [[low, high, words, format_word(Format::UnsignedInt32x1)], [words, 1, words, 1]]
         };
-        let mut none = plain(empty);
-        none[0][2] = 0;
-        none[1] = [0; 4];
+        // Nothing, where zeros are.
+        let zeros = counters.zeros();
+        let none = [[zeros as u32, (zeros >> 32) as u32, 0, format_word(Format::UnsignedInt32x1)], [0; 4]];
         let bound = match slot {
             Slot::Empty => None,
             Slot::Scratch => {
@@ -187,7 +186,7 @@ pub(crate) fn encode(
         };
         let Some(surface) = bound else {
             put(&mut table, *row, none);
-            bind(&mut table, limits, &empty.place(), 0);
+            bind(&mut table, limits, &counters.place(), 0);
             continue;
         };
         let place = place(&*surface.memory)?;

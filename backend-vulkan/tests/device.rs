@@ -220,6 +220,33 @@ fn loads_outside_are_zero_whatever_follows() {
     }
 }
 
+/// What is not bound reads as 0, whatever an append counter says.
+#[test]
+fn nothing_bound_is_zero_beside_counters() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_raw_uav_id(3)\n\
+                dcl_literal l0, 8, 0, 0, 0\nappend_buf_alloc_id(0) r1.x\nfence_threads_memory\n\
+                uav_raw_load_id(3) r2.x, l0.y\nmov r1.y, r2.x\nimul r0.x, vAbsTid.x, l0.x\n\
+                uav_raw_store_id(0) mem0.xy, r0.x, r1\nend\n";
+    let program = Arc::new(cal_il::compile(text.as_bytes()).unwrap());
+    for (name, device) in devices(FloatMode::Native) {
+        let kernel = device.load(program.clone()).unwrap();
+        let queue = device.create_queue().unwrap();
+        let result = allocate(&*device, Heap::RemoteCached);
+        let bindings =
+            Bindings { uavs: vec![(0, surface(result.clone(), 2048, 1, 2048))], ..Bindings::default() };
+        let extent = Extent::Grid { groups: [1; 3], block: [64, 1, 1] };
+        let command = Command::Launch { kernel, bindings: Arc::new(bindings), extent };
+        queue.wait(queue.submit(command).unwrap()).unwrap();
+        let mut counted: Vec<u32> = Vec::new();
+        for pair in words(&*result).chunks(2).take(64) {
+            counted.push(pair[0]);
+            assert_eq!(pair[1], 0, "{name}");
+        }
+        counted.sort_unstable();
+        assert!(counted.into_iter().eq(0..64), "{name}");
+    }
+}
+
 /// A program that is loaded again has the kernel of before, while others are loaded and kernels go.
 #[test]
 fn kernels_of_programs_loaded_again_run() {
