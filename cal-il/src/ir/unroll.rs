@@ -258,7 +258,7 @@ impl Sum<'_> {
             }
             StmtKind::Fence(_) if !self.loads_only => self.operations = self.operations.saturating_add(4),
             StmtKind::If { then, otherwise, .. } => {
-                self.operations += 1;
+                self.operations = self.operations.saturating_add(1);
                 return then.iter().chain(otherwise).all(|stmt| self.add(stmt));
             }
             _ => return false,

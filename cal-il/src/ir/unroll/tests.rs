@@ -112,6 +112,7 @@ fn other_loops_stay() {
         is_left(&format!("{count}{load}{other}\n{step}"), 4);
     }
     is_left(&format!("{count}{LOAD}{step}"), LIMIT);
+    is_left(&format!("{count}{LOAD}if_logicalnz r6.x\niadd r6.x, r6.x, l0.y\nendif\n{step}"), u32::MAX);
     // Twelve rounds, as everybody sees.
     let known =
         format!("mov r1.x, l0.w\nwhileloop\nige r2.x, r1.x, l1.w\nbreak_logicalnz r2.x\n{LOAD}{step}endloop");
