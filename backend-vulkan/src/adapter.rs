@@ -118,11 +118,12 @@ impl Facts {
         }
         // SAFETY: as above.
         let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
-        // A family that also does graphics is the main one on every desktop driver.
+        // Kernels begin sooner on a queue that has no graphics to look after.
+        let computes = |f: &vk::QueueFamilyProperties| f.queue_flags.contains(vk::QueueFlags::COMPUTE);
         let queue_family = families
             .iter()
-            .position(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS))
-            .or_else(|| families.iter().position(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE)))
+            .position(|f| computes(f) && !f.queue_flags.contains(vk::QueueFlags::GRAPHICS))
+            .or_else(|| families.iter().position(computes))
             .ok_or("no compute queue")?;
         let apart = |f: &&vk::QueueFamilyProperties| {
             // Queues of videos copy, too, and can more than the two.

@@ -307,6 +307,8 @@ fn target(facts: &Facts, mode: Mode) -> Target {
         roots64: false,
         saturates: false,
         keeps_exits: false,
+        // A device that is a processor has threads of its own, which take groups as they come.
+        large_tiles: facts.kind != vk::PhysicalDeviceType::CPU,
         max_group: facts.limits.max_compute_work_group_invocations,
         max_group_size: facts.limits.max_compute_work_group_size,
         max_shared: facts.limits.max_compute_shared_memory_size,

@@ -230,6 +230,7 @@ impl Block {
             address: self.address,
             bytes: self.bytes,
             local: self.local,
+            visible: self.mapped.is_some(),
             span: self.span(),
             padded: true,
         }
@@ -505,6 +506,8 @@ pub(crate) struct Place {
     pub bytes: u64,
     /// Memory of the device rather than of the host.
     pub local: bool,
+    /// The host reads it without asking.
+    pub visible: bool,
     pub span: Span,
     /// Zeros follow ([`PADDING`]).
     pub padded: bool,
@@ -523,6 +526,7 @@ pub(crate) fn place(memory: &dyn Memory) -> Result<Place> {
             address: direct.address,
             bytes: direct.bytes,
             local: false,
+            visible: true,
             span: of_host(direct.host, direct.bytes),
             padded: false,
         }),

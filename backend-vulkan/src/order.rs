@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 
 use cal_hal::Ticket;
 
+use crate::memory::Place;
+
 /// Where a command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lane {
@@ -42,9 +44,17 @@ pub(crate) struct Span {
 pub(crate) struct Uses {
     pub reads: Vec<Span>,
     pub writes: Vec<Span>,
+    /// The host reads some of what is written without asking.
+    pub shown: bool,
 }
 
 impl Uses {
+    /// Adds a memory that is written.
+    pub fn write(&mut self, place: &Place) {
+        self.writes.push(place.span);
+        self.shown |= place.visible;
+    }
+
     /// Whether one writes what the other uses.
     fn meets(&self, other: &Self) -> bool {
         let met = |list: &[Span], others: &[Span]| {
@@ -87,6 +97,9 @@ pub(crate) struct Chunk<T> {
     pub last: Ticket,
     /// Ticket of the other lane that is done before this begins; 0 = none.
     pub after: Ticket,
+    /// All of it are kernels that write nothing that the host sees: what comes next on its queue waits for kernels. Others
+    /// end with a barrier for everybody.
+    pub plain: bool,
     uses: Uses,
     pub work: T,
 }
@@ -97,6 +110,8 @@ struct Side<T> {
     /// What commands of the open chunk used since its last barrier, and whether one of them was no plain kernel.
     since: Uses,
     transfers: bool,
+    /// Only kernels wait for the kernels before the last barrier.
+    unordered: bool,
     /// The other lane's ticket that the next chunk to be submitted waits for, and the last that any has waited for.
     after: Ticket,
     waited: Ticket,
@@ -115,6 +130,7 @@ impl<T> Default for Order<T> {
             running: VecDeque::new(),
             since: Uses::default(),
             transfers: false,
+            unordered: false,
             after: 0,
             waited: 0,
         };
@@ -167,12 +183,14 @@ impl<T> Order<T> {
         self.side(lane).open.as_mut().map(|chunk| &mut chunk.work)
     }
 
-    /// Begins a chunk.
-    pub fn begin(&mut self, lane: Lane, work: T) {
+    /// Begins a chunk: what has to stand before its first command.
+    pub fn begin(&mut self, lane: Lane, work: T) -> Barrier {
         let side = self.side(lane);
         side.since.clear();
         side.transfers = false;
-        side.open = Some(Chunk { first: 0, last: 0, after: 0, uses: Uses::default(), work });
+        side.unordered = lane == Lane::Kernels;
+        side.open = Some(Chunk { first: 0, last: 0, after: 0, plain: true, uses: Uses::default(), work });
+        if side.unordered { Barrier::Kernels } else { Barrier::All }
     }
 
     /// A command is recorded into the open chunk: what has to stand before it. `shared` says that the other lane is used,
@@ -180,15 +198,19 @@ impl<T> Order<T> {
     pub fn record(&mut self, lane: Lane, uses: &Uses, transfer: bool, shared: bool) -> Barrier {
         let side = self.side(lane);
         let mut barrier = Barrier::None;
-        if side.since.meets(uses) {
+        if side.since.meets(uses) || (side.unordered && transfer) {
             barrier = if transfer || side.transfers { Barrier::All } else { Barrier::Kernels };
+            side.unordered = barrier == Barrier::Kernels;
             side.since.clear();
             side.transfers = false;
         }
         side.transfers |= transfer;
         side.since.add(uses);
-        if let (true, Some(chunk)) = (shared, &mut side.open) {
-            chunk.uses.add(uses);
+        if let Some(chunk) = &mut side.open {
+            chunk.plain &= !transfer && !uses.shown;
+            if shared {
+                chunk.uses.add(uses);
+            }
         }
         barrier
     }
@@ -255,18 +277,21 @@ mod tests {
         Span { start: 4 * number, end: 4 * number + if number % 3 == 0 { 6 } else { 4 } }
     }
 
+    /// A command: ticket, what stands before it, whether it is more than a kernel.
+    type Recorded = (Ticket, Barrier, bool);
+
     /// A chunk, as a device would see it.
     struct Submitted {
         lane: Lane,
         after: Ticket,
         last: Ticket,
-        /// Tickets, and whether a barrier stands before.
-        commands: Vec<(Ticket, bool)>,
+        plain: bool,
+        commands: Vec<Recorded>,
     }
 
     /// Programs of random commands: what depends on each other is kept apart, nothing waits for what is not submitted.
     struct Model {
-        order: Order<Vec<(Ticket, bool)>>,
+        order: Order<Vec<Recorded>>,
         submitted: Vec<Submitted>,
         uses: Vec<(Lane, Uses)>,
         /// Positions of the timelines when each command came.
@@ -289,7 +314,8 @@ mod tests {
             let reached = self.submitted.iter().filter(|c| c.lane == lane.other()).map(|c| c.last).max();
             assert!(chunk.after <= reached.unwrap_or(0), "a wait for what is not submitted");
             let commands = std::mem::take(&mut chunk.work);
-            self.submitted.push(Submitted { lane, after: chunk.after, last: chunk.last, commands });
+            let Chunk { after, last, plain, .. } = chunk;
+            self.submitted.push(Submitted { lane, after, last, plain, commands });
             self.order.run(lane, chunk);
         }
 
@@ -297,7 +323,7 @@ mod tests {
         fn command(&mut self) {
             let lane = Lane::ALL[self.random(2) as usize];
             let buffers = |model: &mut Self, n| (0..n).map(|_| span(model.random(6))).collect::<Vec<_>>();
-            let uses = Uses { reads: buffers(self, 1), writes: buffers(self, 1) };
+            let uses = Uses { reads: buffers(self, 1), writes: buffers(self, 1), shown: false };
             let after = self.order.after(lane, &uses);
             if after > 0 {
                 if self.order.is_open(lane.other(), after) {
@@ -309,9 +335,10 @@ mod tests {
             if self.order.open(lane).is_none() {
                 self.order.begin(lane, Vec::new());
             }
-            let barrier = self.order.record(lane, &uses, lane == Lane::Copies, true);
+            let transfer = lane == Lane::Copies || self.random(4) == 0;
+            let barrier = self.order.record(lane, &uses, transfer, true);
             let ticket = self.order.issue(lane);
-            self.order.open(lane).unwrap().push((ticket, barrier != Barrier::None));
+            self.order.open(lane).unwrap().push((ticket, barrier, transfer));
             self.uses.push((lane, uses));
             self.before.push(self.done);
             assert_eq!(self.uses.len() as u64, ticket);
@@ -330,7 +357,7 @@ mod tests {
         /// Whether the command of ticket `a` is over before that of `b` begins.
         fn ordered(&self, a: Ticket, b: Ticket) -> bool {
             let place = |ticket| {
-                let chunk = self.submitted.iter().position(|c| c.commands.iter().any(|(t, _)| *t == ticket));
+                let chunk = self.submitted.iter().position(|c| c.commands.iter().any(|(t, ..)| *t == ticket));
                 chunk.map(|chunk| (chunk, &self.submitted[chunk])).expect("it was submitted")
             };
             let ((at, from), (to, chunk)) = (place(a), place(b));
@@ -342,9 +369,18 @@ mod tests {
                 let earlier = self.submitted[..=to].iter().filter(|c| c.lane == chunk.lane);
                 return earlier.map(|c| c.after).max().is_some_and(|after| after >= from.last);
             }
-            // Chunks of a lane begin with a barrier.
-            at < to
-                || (at == to && chunk.commands.iter().any(|(t, barrier)| *barrier && (a + 1..=b).contains(t)))
+            let kernel = |chunk: &Submitted, ticket| {
+                chunk.commands.iter().any(|(t, _, transfer)| *t == ticket && !transfer)
+            };
+            let kernels = kernel(from, a) && kernel(chunk, b);
+            let enough =
+                |barrier: Barrier| barrier == Barrier::All || (kernels && barrier == Barrier::Kernels);
+            let between = |(t, barrier, _): &Recorded| (a + 1..=b).contains(t) && enough(*barrier);
+            let ended = |c: &Submitted| c.lane == chunk.lane && !c.plain;
+            // Chunks of the copies' lane begin with a barrier for everybody, the others with one for kernels.
+            let begun = kernels || chunk.lane == Lane::Copies;
+            chunk.commands.iter().any(between)
+                || (at < to && (begun || self.submitted[at..to].iter().any(ended)))
         }
     }
 
@@ -370,7 +406,7 @@ mod tests {
                 }
                 let completed = model.order.completed();
                 let unfinished = (1..).zip(&model.uses).find(|(ticket, (lane, _))| {
-                    let at = model.submitted.iter().find(|c| c.commands.iter().any(|(t, _)| t == ticket));
+                    let at = model.submitted.iter().find(|c| c.commands.iter().any(|(t, ..)| t == ticket));
                     at.is_none_or(|chunk| chunk.last > model.done[*lane as usize])
                 });
                 assert!(unfinished.is_none_or(|(ticket, _)| completed < ticket), "done too early");
@@ -392,7 +428,7 @@ mod tests {
     #[test]
     fn what_does_not_depend_is_not_ordered() {
         let mut order = Order::default();
-        let uses = |read, write| Uses { reads: vec![span(read)], writes: vec![span(write)] };
+        let uses = |read, write| Uses { reads: vec![span(read)], writes: vec![span(write)], shown: false };
         for (lane, uses) in
             [(Lane::Kernels, uses(1, 2)), (Lane::Copies, uses(4, 5)), (Lane::Kernels, uses(1, 7))]
         {

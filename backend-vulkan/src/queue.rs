@@ -111,10 +111,9 @@ impl VulkanQueue {
                 state.free_commands[lane as usize].push(commands);
                 return Err(self.gpu.error("command buffer", error));
             }
-            // After all earlier chunks, and the copies of maps.
-            barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
             let batch = Batch { commands, keeps: Vec::new(), chunks: Vec::new(), started: Instant::now() };
-            state.order.begin(lane, batch);
+            let before = state.order.begin(lane, batch);
+            self.put_barrier(commands, before);
         }
         Ok(state.order.open(lane).expect("begun above"))
     }
@@ -140,7 +139,11 @@ impl VulkanQueue {
 
     /// Puts a barrier before a command that depends on one since the last barrier.
     fn order(&self, state: &mut State, lane: Lane, commands: vk::CommandBuffer, uses: &Uses, transfer: bool) {
-        match state.order.record(lane, uses, transfer, self.copies.is_some()) {
+        self.put_barrier(commands, state.order.record(lane, uses, transfer, self.copies.is_some()));
+    }
+
+    fn put_barrier(&self, commands: vk::CommandBuffer, kind: Barrier) {
+        match kind {
             Barrier::None => {}
             Barrier::Kernels => barrier_between_kernels(&self.gpu.raw, commands),
             Barrier::All => barrier(&self.gpu.raw, commands, vk::PipelineStageFlags::ALL_COMMANDS),
@@ -170,7 +173,10 @@ impl VulkanQueue {
             return Err(Error::Failed("a kernel of another backend is launched".into()));
         };
         let (groups, size) = match extent {
-            Extent::Domain { width, height, .. } => ([width.div_ceil(8), height.div_ceil(8), 1], [8, 8, 1]),
+            Extent::Domain { width, height, .. } => {
+                let [x, y, z] = own.group.unwrap_or([1; 3]);
+                ([width.div_ceil(x), height.div_ceil(y), 1], [x, y, z])
+            }
             Extent::Grid { groups, block } => (groups, block),
         };
         if own.group.is_some_and(|group| group != size) {
@@ -181,6 +187,7 @@ impl VulkanQueue {
             &own.layout,
             &bindings,
             extent,
+            size,
             &self.counters,
             scratch.as_deref(),
             self.gpu.buffers.as_ref().map(|buffers| &buffers.limits),
@@ -292,7 +299,8 @@ impl VulkanQueue {
         let (source, target) = ((from.offset, from_pitch), (to.offset, to_pitch));
         let raw = &self.gpu.raw;
         let lane = self.lane_of_copy(&from, &to, row * height);
-        let uses = Uses { reads: vec![from.span], writes: vec![to.span] };
+        let mut uses = Uses { reads: vec![from.span], ..Uses::default() };
+        uses.write(&to);
         self.await_other(state, lane, &uses)?;
         let mut between = None;
         if row == 0 || height == 0 || (from.buffer == to.buffer && source == target) {
@@ -335,8 +343,10 @@ impl VulkanQueue {
         let commands = chunk.work.commands;
         chunk.work.started = Instant::now();
         let result = self.gpu.check().and_then(|()| {
-            let next = vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST;
-            barrier(&self.gpu.raw, commands, next);
+            if !chunk.plain {
+                let next = vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST;
+                barrier(&self.gpu.raw, commands, next);
+            }
             let after = (chunk.after > 0).then(|| (self.timeline(lane.other()), chunk.after));
             self.timeline(lane).submit(commands, after, chunk.last)
         });
@@ -344,6 +354,10 @@ impl VulkanQueue {
             Ok(()) => {
                 self.gpu.steps.submitted.get_or_init(crate::exit::register);
                 state.order.run(lane, chunk);
+                // The next chunk is begun while the device has this one. If that fails, the next command says so.
+                if let Err(error) = self.recording(state, lane) {
+                    log::debug!("no chunk was begun: {error}");
+                }
                 Ok(())
             }
             Err(error) => {

@@ -111,6 +111,7 @@ pub(crate) fn encode(
     layout: &Layout,
     bindings: &Bindings,
     extent: Extent,
+    group: [u32; 3],
     counters: &Block,
     scratch: Option<&Block>,
     limits: Option<&Limits>,
@@ -127,13 +128,10 @@ pub(crate) fn encode(
     match extent {
         Extent::Domain { x, y, width, height } => {
             table.words[0] = [x, y, width, height];
-            table.words[1] = [8, 8, 1, u32::from(bindings.domain_params.is_some())];
         }
-        Extent::Grid { groups, block } => {
-            table.words[0] = [groups[0], groups[1], groups[2], 0];
-            table.words[1] = [block[0], block[1], block[2], 0];
-        }
+        Extent::Grid { groups: [x, y, z], .. } => table.words[0] = [x, y, z, 0],
     }
+    table.words[1] = [group[0], group[1], group[2], u32::from(bindings.domain_params.is_some())];
     if let Some(first) = layout.interpolants {
         for (k, corner) in bindings.domain_params.iter().flat_map(|corners| corners.iter()).enumerate() {
             for (j, value) in [corner.ul, corner.ll, corner.lr].into_iter().enumerate() {
@@ -162,13 +160,13 @@ pub(crate) fn encode(
                 };
                 put(&mut table, *row, plain(scratch));
                 bind(&mut table, limits, &scratch.place(), scratch.bytes);
-                table.uses.writes.push(scratch.span());
+                table.uses.write(&scratch.place());
                 continue;
             }
             Slot::Counters => {
                 put(&mut table, *row, plain(counters));
                 bind(&mut table, limits, &counters.place(), counters.bytes);
-                table.uses.writes.push(counters.span());
+                table.uses.write(&counters.place());
                 continue;
             }
             Slot::Sampler(n) => {
@@ -216,9 +214,9 @@ pub(crate) fn encode(
             }
             Slot::Output(_) | Slot::Uav(_) => {
                 table.formats = table.formats.max(Formats::of(surface.format));
-                table.uses.writes.push(place.span);
+                table.uses.write(&place);
             }
-            _ => table.uses.writes.push(place.span),
+            _ => table.uses.write(&place),
         }
         // Zeros follow the block, and nothing is ever stored between the surface and its end.
         let zeros = place.padded && bytes % 4 == 0 && place.bytes - bytes < PADDING;
@@ -340,7 +338,7 @@ mod tests {
 
     fn at(offset: u64) -> Place {
         let (buffer, span) = (vk::Buffer::null(), Span { start: 0, end: 0 });
-        Place { buffer, offset, address: 0, bytes: 1 << 20, local: true, span, padded: true }
+        Place { buffer, offset, address: 0, bytes: 1 << 20, local: true, visible: false, span, padded: true }
     }
 
     #[test]

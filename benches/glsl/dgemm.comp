@@ -1,6 +1,6 @@
 #version 450
 // C = A B of doubles, one element a thread.
-layout(local_size_x = 8, local_size_y = 8) in;
+layout(local_size_x_id = 0, local_size_y_id = 1) in;
 layout(std430, binding = 0) readonly restrict buffer A { double a[]; };
 layout(std430, binding = 1) readonly restrict buffer B { double b[]; };
 layout(std430, binding = 2) writeonly restrict buffer C { double c[]; };

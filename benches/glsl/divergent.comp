@@ -1,6 +1,6 @@
 #version 450
 // 32 rounds in which neighbours take different sides of a condition.
-layout(local_size_x = 8, local_size_y = 8) in;
+layout(local_size_x_id = 0, local_size_y_id = 1) in;
 layout(std430, binding = 0) writeonly restrict buffer To { uint to[]; };
 layout(push_constant) uniform Parameters { uint rounds; uint width; uint height; };
 

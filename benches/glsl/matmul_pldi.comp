@@ -1,6 +1,6 @@
 #version 450
 // C = A B: A in 8 stripes of rows, B in 4 interleaved sets of rows, C in 8 stripes; 8 x 4 elements of C a thread.
-layout(local_size_x = 8, local_size_y = 8) in;
+layout(local_size_x_id = 0, local_size_y_id = 1) in;
 layout(std430, binding = 0) readonly restrict buffer A0 { vec4 a0[]; };
 layout(std430, binding = 1) readonly restrict buffer A1 { vec4 a1[]; };
 layout(std430, binding = 2) readonly restrict buffer A2 { vec4 a2[]; };

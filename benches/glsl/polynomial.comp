@@ -1,5 +1,5 @@
 #version 450
-layout(local_size_x = 8, local_size_y = 8) in;
+layout(local_size_x_id = 0, local_size_y_id = 1) in;
 layout(std430, binding = 0) readonly restrict buffer From { vec4 from[]; };
 layout(std430, binding = 1) writeonly restrict buffer To { vec4 to[]; };
 layout(push_constant) uniform Parameters { vec4 c; uint width; uint height; };

@@ -121,11 +121,9 @@ pub struct Case {
     pub il: String,
     /// Name of the GLSL peer.
     pub peer: &'static str,
-    /// Groups of the GLSL peer.
-    pub peer_groups: [u32; 3],
     /// Memory.
     pub buffers: Vec<Buffer>,
-    /// Threads of the IL kernel.
+    /// Threads of both kernels.
     pub threads: Threads,
     /// Launches of a run, in order.
     pub steps: Vec<Step>,
@@ -139,6 +137,24 @@ pub struct Case {
     pub host: Option<Box<dyn FnMut()>>,
     /// 64-bit floats are needed.
     pub doubles: bool,
+}
+
+impl Case {
+    /// Groups of the GLSL peer, and columns and rows of one where a domain leaves that to us: such as are fast on the device.
+    /// Hardware takes longer to start a group of 8 x 8 than such a group takes to copy a float4 each.
+    pub fn peer_launch(&self, hardware: bool) -> ([u32; 3], [u32; 2]) {
+        match self.threads {
+            Threads::Grid(groups, [columns, rows, _]) => (groups, [columns, rows]),
+            Threads::Domain(width, height) => {
+                let [x, y] = match hardware {
+                    false => [8, 8],
+                    true if self.il.contains("whileloop") => [16, 8],
+                    true => [16, 16],
+                };
+                ([width.div_ceil(x), height.div_ceil(y), 1], [x, y])
+            }
+        }
+    }
 }
 
 /// Deterministic numbers.

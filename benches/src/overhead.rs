@@ -22,7 +22,6 @@ fn empty_case() -> Case {
         name: "empty".into(),
         il: EMPTY.into(),
         peer: "empty",
-        peer_groups: [1, 1, 1],
         buffers: vec![Buffer::output("o0", [8, 8], Format::Float32x4)],
         threads: Threads::Domain(8, 8),
         steps: Step::of(&[], &[8]),

@@ -172,6 +172,7 @@ impl Gpu {
     /// Prepares the peer of a case.
     pub fn prepare<'g>(&'g self, case: &Case) -> Result<Peer<'g>> {
         let words = module(case.peer).ok_or("glslang was not there when the bench was built")?;
+        let (groups, tile) = case.peer_launch(self.hardware);
         let mut peer = Peer {
             gpu: self,
             buffers: Vec::new(),
@@ -180,7 +181,7 @@ impl Gpu {
             pool: Default::default(),
             set: Default::default(),
             pipeline: Default::default(),
-            groups: case.peer_groups,
+            groups,
             pushes: case
                 .steps
                 .iter()
@@ -232,8 +233,14 @@ impl Gpu {
             }
             let shader =
                 self.raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None)?;
+            // Peers of pixel kernels leave columns and rows of a group open.
+            let sides =
+                [0, 1].map(|k| vk::SpecializationMapEntry::default().constant_id(k).offset(4 * k).size(4));
+            let data: Vec<u8> = tile.iter().flat_map(|n| n.to_ne_bytes()).collect();
+            let sizes = vk::SpecializationInfo::default().map_entries(&sides).data(&data);
             let stage = vk::PipelineShaderStageCreateInfo::default()
                 .stage(vk::ShaderStageFlags::COMPUTE)
+                .specialization_info(&sizes)
                 .module(shader)
                 .name(c"main");
             let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(peer.layout)];

@@ -33,6 +33,7 @@ fn poor() -> Target {
         fused64: false,
         divides64: false,
         roots64: false,
+        large_tiles: false,
         max_shared: 32768,
         max_uniform: 16384,
         ..rich(Mode::Faithful)

@@ -2,7 +2,7 @@
 
 use cal::Format;
 
-use super::{pixel, tiles};
+use super::pixel;
 use crate::case::{Buffer, Case, Random, Scale, Step, Threads, Unit, bits, expect_near, expect_words};
 
 pub fn mandelbrot(scale: Scale) -> Vec<Case> {
@@ -37,7 +37,6 @@ pub fn mandelbrot(scale: Scale) -> Vec<Case> {
         name: format!("mandelbrot {n}"),
         il: pixel(0, 2) + include_str!("../../il/mandelbrot.il"),
         peer: "mandelbrot",
-        peer_groups: tiles(n, n),
         buffers: vec![Buffer::output("o0", [n, n], Format::UnsignedInt32x1)],
         threads: Threads::Domain(n, n),
         steps: Step::of(&constants, &push),
@@ -83,7 +82,6 @@ pub fn hash(scale: Scale) -> Vec<Case> {
         name: format!("hash {n}"),
         il: pixel(0, 1) + include_str!("../../il/hash.il"),
         peer: "hash",
-        peer_groups: tiles(n, n),
         buffers: vec![Buffer::output("o0", [n, n], Format::UnsignedInt32x4)],
         threads: Threads::Domain(n, n),
         steps: Step::of(&[rounds, n, 0, 0], &[rounds, n, n]),
@@ -115,7 +113,6 @@ pub fn straight(scale: Scale) -> Vec<Case> {
         name: format!("straight {n}"),
         il,
         peer: "straight",
-        peer_groups: tiles(n, n),
         buffers: vec![
             Buffer::input("i0", [n, n], Format::Float32x4, words),
             Buffer::output("o0", [n, n], Format::Float32x4),
@@ -164,7 +161,6 @@ pub fn divergent(scale: Scale) -> Vec<Case> {
         name: format!("divergent {n}"),
         il: pixel(0, 1) + include_str!("../../il/divergent.il"),
         peer: "divergent",
-        peer_groups: tiles(n, n),
         buffers: vec![Buffer::output("o0", [n, n], Format::UnsignedInt32x1)],
         threads: Threads::Domain(n, n),
         steps: Step::of(&[rounds, n, 0, 0], &[rounds, n, n]),

@@ -25,7 +25,6 @@ pub fn reductions(scale: Scale) -> Vec<Case> {
             name: format!("reduction {name} {count}"),
             il: il.into(),
             peer,
-            peer_groups: grid,
             buffers: vec![
                 Buffer::input("uav0", [count, 0], Format::UnsignedInt32x1, words.clone()),
                 Buffer::output("uav1", [groups, 0], Format::UnsignedInt32x1),
@@ -63,7 +62,6 @@ pub fn bitonic_sort(scale: Scale) -> Vec<Case> {
         name: format!("bitonic_sort {n}"),
         il: include_str!("../../il/bitonic_sort.il").into(),
         peer: "bitonic_sort",
-        peer_groups: [n / 128, 1, 1],
         buffers: vec![Buffer {
             written: true,
             ..Buffer::input("uav0", [n, 0], Format::UnsignedInt32x1, words)

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use cal::Format;
 
-use super::tiles;
 use crate::case::{Buffer, Case, Check, Random, Scale, Step, Threads, Unit, bits};
 
 /// The final kernel of the PLDI 2008 tutorial: 8 streams of A, 4 of B, 8 outputs, 8 x 4 elements of C a thread, unrolled by four.
@@ -161,7 +160,6 @@ fn streams_of(n: u32) -> Case {
         name: format!("matmul {n}"),
         il: streams_text(),
         peer: "matmul_pldi",
-        peer_groups: tiles(n / 4, n / 8),
         buffers,
         threads: Threads::Domain(n / 4, n / 8),
         steps: Step::of(&[n / 16, 0, 0, 0], &[n / 16, n / 4, n / 4, n / 8]),
@@ -255,7 +253,6 @@ fn wide_of(n: u32) -> Case {
         name: format!("matmul_wide {n}"),
         il: wide_text(),
         peer: "matmul_wide",
-        peer_groups: [n / 64, n / 64, 1],
         buffers,
         threads: Threads::Grid([n / 64, n / 64, 1], [8, 8, 1]),
         steps: Step::of(&[n / 4, n / 8, ((n / 8) as f32).to_bits(), 0], &[n / 4]),
@@ -363,7 +360,6 @@ fn outer_of(n: u32) -> Case {
         name: format!("matmul_outer {n}"),
         il: outer_text(),
         peer: "matmul_outer",
-        peer_groups: groups,
         buffers,
         threads: Threads::Grid(groups, [OUTER_GROUP[0], OUTER_GROUP[1], 1]),
         steps: Step::of(&[n / OUTER_ROUNDS, n / 4, half, (half as f32).to_bits()], &[n / 4]),
@@ -394,7 +390,6 @@ fn shared_of(n: u32) -> Case {
         name: format!("matmul_lds {n}"),
         il: include_str!("../../il/matmul_lds.il").into(),
         peer: "matmul_shared",
-        peer_groups: [n / 16, n / 16, 1],
         buffers,
         threads: Threads::Grid([n / 16, n / 16, 1], [16, 16, 1]),
         steps: Step::same(&[n * 4, n / 16, 0, 0]),
@@ -426,7 +421,6 @@ pub fn doubles(scale: Scale) -> Vec<Case> {
         name: format!("dgemm {n}"),
         il: include_str!("../../il/dgemm.il").into(),
         peer: "dgemm",
-        peer_groups: tiles(n, n),
         buffers,
         threads: Threads::Domain(n, n),
         steps: Step::of(&[(n as f32).to_bits(), 0, 0, 0], &[(n as f32).to_bits(), n]),
@@ -460,7 +454,6 @@ pub fn vector(scale: Scale) -> Vec<Case> {
         name: format!("vector_matrix {n}"),
         il: include_str!("../../il/vector_matrix.il").into(),
         peer: "vector_matrix",
-        peer_groups: [n / 128, 1, 1],
         buffers,
         threads: Threads::Grid([n / 128, 1, 1], [128, 1, 1]),
         steps: Step::same(&[n / 128, n * 4, 0, 0]),

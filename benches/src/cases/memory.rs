@@ -2,7 +2,7 @@
 
 use cal::Format;
 
-use super::{pixel, tiles};
+use super::pixel;
 use crate::case::{Buffer, Case, Random, Scale, Step, Threads, Unit, bits, expect_near, expect_words};
 
 fn random_floats(count: u32) -> Vec<f32> {
@@ -36,7 +36,6 @@ pub fn stencil(scale: Scale) -> Vec<Case> {
         name: format!("stencil {n}"),
         il,
         peer: "stencil",
-        peer_groups: tiles(n, n),
         buffers: vec![
             Buffer::input("i0", [n, n], Format::Float32x1, words),
             Buffer::output("o0", [n, n], Format::Float32x1),
@@ -74,7 +73,6 @@ pub fn polynomial(scale: Scale) -> Vec<Case> {
         name: format!("polynomial {w}x{h}x4"),
         il,
         peer: "polynomial",
-        peer_groups: tiles(w, h),
         buffers: vec![
             Buffer::input("i0", [w, h], Format::Float32x4, words),
             Buffer::output("o0", [w, h], Format::Float32x4),
@@ -105,7 +103,6 @@ pub fn copy(scale: Scale) -> Vec<Case> {
         name: format!("copy {w}x{h}x4"),
         il: pixel(1, 0) + "sample_resource(0)_sampler(0) o0, vWinCoord0.xyxx\nend\n",
         peer: "copy",
-        peer_groups: tiles(w, h),
         buffers: vec![
             Buffer::input("i0", [w, h], Format::Float32x4, words),
             Buffer::output("o0", [w, h], Format::Float32x4),
@@ -135,7 +132,6 @@ pub fn transpose(scale: Scale) -> Vec<Case> {
                 false => pixel(1, 0) + "sample_resource(0)_sampler(0) o0, vWinCoord0.yxyx\nend\n",
             },
             peer: if local { "transpose_local" } else { "transpose_naive" },
-            peer_groups: if local { [n / 16, n / 16, 1] } else { tiles(n, n) },
             buffers: vec![
                 Buffer::input(names[0], size, Format::Float32x1, words.clone()),
                 Buffer::output(names[1], size, Format::Float32x1),

@@ -51,8 +51,3 @@ fn pixel(inputs: u32, constants: u32) -> String {
     }
     text
 }
-
-/// Groups of 8 x 8 that cover a domain.
-fn tiles(width: u32, height: u32) -> [u32; 3] {
-    [width.div_ceil(8), height.div_ceil(8), 1]
-}

@@ -193,6 +193,19 @@ pub fn registers(kind: &mut StmtKind, f: &mut impl FnMut(&mut Reg, bool)) {
     }
 }
 
+/// Whether `f` says yes to a statement of `block` or of the blocks in it.
+pub fn any(block: &Block, f: &impl Fn(&StmtKind) -> bool) -> bool {
+    block.iter().any(|stmt| {
+        f(&stmt.kind)
+            || match &stmt.kind {
+                StmtKind::If { then, otherwise, .. } => any(then, f) || any(otherwise, f),
+                StmtKind::Loop { body } => any(body, f),
+                StmtKind::Switch { arms, .. } => arms.iter().any(|arm| any(&arm.body, f)),
+                _ => false,
+            }
+    })
+}
+
 /// Calls `f` with every statement of `block` and of the blocks in it, outer before inner.
 pub fn statements(block: &mut Block, f: &mut impl FnMut(&mut Stmt)) {
     for stmt in block {

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::group::Filled;
 use super::launch::Slot;
 use super::registers::{calls, destinations, order, visit};
-use super::{Emitter, Mode, TILE, uniform};
+use super::{Emitter, Mode, uniform};
 use crate::inst::Fence;
 use crate::ir::{
     Arm, Block, Builtin, Cond, LaneInst, MemoryInst, Operand, PositionKind, Program, Reg, Space, Stage, Stmt,
@@ -622,7 +622,7 @@ impl Emitter<'_> {
         let outer = self.w.hoist(true);
         let group = self.launch_id(BuiltIn::WorkgroupId, axis);
         let thread = self.launch_id(BuiltIn::LocalInvocationId, axis);
-        let side = self.word(TILE[axis as usize]);
+        let side = self.word(self.group.expect("pixel kernels have a tile")[axis as usize]);
         let first = self.imul(group, side);
         let index = self.iadd(first, thread);
         self.w.hoist(outer);

@@ -13,7 +13,7 @@
 //!
 //! Interface of the module: entry point `main`; a uniform block (set 0, binding 0) with the launch table of
 //! [`launch`]; all other memory through addresses in that table, or as storage buffers (set 1) where
-//! [`Assume::buffers`] says that those are bound. Pixel kernels run in groups of 8 x 8 threads that
+//! [`Assume::buffers`] says that those are bound. Pixel kernels run in groups of [`Module::group`] threads that
 //! cover the domain. If [`Module::group`] is `None`, specialization constants 0, 1, 2 are the group's size.
 
 mod atomic;
@@ -40,7 +40,8 @@ use std::fmt;
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, StorageClass, Word};
 
 use crate::ir::unroll::unroll;
-use crate::ir::{GroupSize, MemoryInst, Program, Stage};
+use crate::ir::visit::any;
+use crate::ir::{GroupSize, MemoryInst, Program, Stage, StmtKind};
 use known::Bits;
 use launch::Layout;
 use module::{Type, Writer};
@@ -48,7 +49,7 @@ use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 21;
+pub const VERSION: u32 = 22;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +91,8 @@ pub struct Target {
     pub saturates: bool,
     /// What a thread computed in the round in which it leaves a loop stays its own while others go on.
     pub keeps_exits: bool,
+    /// The device starts one group after another, so that short kernels wait for it: few large groups are better.
+    pub large_tiles: bool,
     /// Largest group, flattened.
     pub max_group: u32,
     /// Largest group in x, y, z.
@@ -122,6 +125,7 @@ impl Target {
             roots64: true,
             saturates: true,
             keeps_exits: true,
+            large_tiles: true,
             max_group: 1024,
             max_group_size: [1024; 3],
             max_shared: 65536,
@@ -268,33 +272,36 @@ impl std::error::Error for Unsupported {}
 
 /// Writes a program as a module for a target.
 pub fn emit(program: &Program, target: &Target, assume: Assume) -> Result<Module, Unsupported> {
+    // Of the program as it is: all its modules have one group size.
+    let group = group(program, target)?;
     let program = &*unroll(program, |access| cost(access, &assume));
-    let threads = group_threads(program, target);
+    let threads = most_threads(program, group, target);
     let kept = lockstep::keep(program, threads, true);
-    match emit_kept(&kept, target, assume) {
+    match emit_kept(&kept, target, assume, group) {
         // Group memory is full to the last word.
         Err(_) if kept.interface.lds.len() > program.interface.lds.len() => {
-            emit_kept(&lockstep::keep(program, threads, false), target, assume)
+            emit_kept(&lockstep::keep(program, threads, false), target, assume, group)
         }
         result => result,
     }
 }
 
 /// Most threads that a group may have.
-fn group_threads(program: &Program, target: &Target) -> u32 {
-    match (program.stage, program.interface.group) {
-        (Stage::Pixel, _) => TILE.iter().product(),
-        (Stage::Compute, Some(GroupSize::Exact(size))) => {
-            size.iter().fold(1, |all: u32, n| all.saturating_mul(*n))
-        }
-        (Stage::Compute, Some(GroupSize::AtMost(n))) => n,
-        (Stage::Compute, None) => target.max_group,
+fn most_threads(program: &Program, group: Option<[u32; 3]>, target: &Target) -> u32 {
+    match (group, program.interface.group) {
+        (Some(size), _) => size.iter().fold(1, |all: u32, n| all.saturating_mul(*n)),
+        (None, Some(GroupSize::AtMost(n))) => n,
+        (None, _) => target.max_group,
     }
 }
 
 /// Writes a program that counts on no lockstep.
-fn emit_kept(program: &Program, target: &Target, assume: Assume) -> Result<Module, Unsupported> {
-    let group = group(program, target)?;
+fn emit_kept(
+    program: &Program,
+    target: &Target,
+    assume: Assume,
+    group: Option<[u32; 3]>,
+) -> Result<Module, Unsupported> {
     let layout = Layout::new(program);
     if layout.rows * 16 > target.max_uniform {
         return Err(Unsupported(format!("the kernel binds more objects ({}) than fit", layout.slots.len())));
@@ -331,12 +338,21 @@ fn cost(access: &MemoryInst, assume: &Assume) -> u32 {
     }
 }
 
-/// Threads per group of pixel kernels.
-const TILE: [u32; 3] = [8, 8, 1];
+/// Threads per group of pixel kernels. Those without loops end so soon that starting groups is what takes the time;
+/// groups of the others, which need many registers, fill a multiprocessor better if they are smaller.
+fn tile(program: &Program, target: &Target) -> [u32; 3] {
+    let loops =
+        || program.functions.iter().any(|f| any(&f.body, &|kind| matches!(kind, StmtKind::Loop { .. })));
+    match target.large_tiles {
+        false => [8, 8, 1],
+        true if target.max_group < 256 || loops() => [16, 8, 1],
+        true => [16, 16, 1],
+    }
+}
 
 fn group(program: &Program, target: &Target) -> Result<Option<[u32; 3]>, Unsupported> {
     let group = match (program.stage, program.interface.group) {
-        (Stage::Pixel, _) => Some(TILE),
+        (Stage::Pixel, _) => Some(tile(program, target)),
         (Stage::Compute, Some(GroupSize::Exact(size))) => Some(size),
         (Stage::Compute, _) => None,
     };
@@ -457,7 +473,7 @@ impl<'a> Emitter<'a> {
             words += memory.bytes.div_ceil(8) * 2;
         }
         let lds_words = words;
-        let threads = group_threads(program, target);
+        let threads = most_threads(program, group, target);
         let exchange;
         if interface.lds_dwords_per_thread > 0 {
             lds.insert(flow::OWN_AREAS, words);
