@@ -118,12 +118,12 @@ impl Facts {
         }
         // SAFETY: as above.
         let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
-        // Kernels begin sooner on a queue that has no graphics to look after.
-        let computes = |f: &vk::QueueFamilyProperties| f.queue_flags.contains(vk::QueueFlags::COMPUTE);
+        // A family that also does graphics is the main one on every desktop driver. One for computing alone starts kernels a
+        // microsecond sooner on an H200, and stops for good if many threads submit to it (docs/performance.md).
         let queue_family = families
             .iter()
-            .position(|f| computes(f) && !f.queue_flags.contains(vk::QueueFlags::GRAPHICS))
-            .or_else(|| families.iter().position(computes))
+            .position(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS))
+            .or_else(|| families.iter().position(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE)))
             .ok_or("no compute queue")?;
         let apart = |f: &&vk::QueueFamilyProperties| {
             // Queues of videos copy, too, and can more than the two.

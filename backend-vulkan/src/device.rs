@@ -68,6 +68,8 @@ pub(crate) struct Gpu {
     pub(crate) allocator: ManuallyDrop<Mutex<Allocator>>,
     lost: OnceLock<Error>,
     next_queue: AtomicU32,
+    /// Works that are done and were more than kernels, of all queues: what comes after them waits for more than kernels.
+    pub transfers: AtomicU64,
     pub steps: exit::Steps,
     // After `raw`: fields drop in order, the instance last.
     _instance: Arc<Instance>,
@@ -172,6 +174,7 @@ impl Gpu {
             allocator: ManuallyDrop::new(Mutex::new(allocator)),
             lost: OnceLock::new(),
             next_queue: AtomicU32::new(0),
+            transfers: AtomicU64::new(0),
             steps: exit::Steps::default(),
             options: adapter.options.clone(),
             _instance: adapter.instance.clone(),

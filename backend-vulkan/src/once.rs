@@ -1,5 +1,7 @@
 //! Commands that are run at once and waited for: fills and copies behind allocation and mapping.
 
+use std::sync::atomic::Ordering::AcqRel;
+
 use ash::vk;
 use cal_hal::Result;
 
@@ -54,6 +56,7 @@ pub(crate) fn run_once(gpu: &Gpu, record: impl FnOnce(&ash::Device, vk::CommandB
             // Work that never ends is before it in the queue; its objects cannot be destroyed.
             return gpu.check();
         }
+        gpu.transfers.fetch_add(1, AcqRel);
         raw.destroy_fence(fence, None);
         raw.destroy_command_pool(pool, None);
         result.map_err(|error| gpu.error("a copy", error))

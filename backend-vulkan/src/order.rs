@@ -82,7 +82,7 @@ impl Uses {
 }
 
 /// What stands between a command and the one before it in its chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Barrier {
     None,
     /// All before it are kernels, as it is.
@@ -110,8 +110,10 @@ struct Side<T> {
     /// What commands of the open chunk used since its last barrier, and whether one of them was no plain kernel.
     since: Uses,
     transfers: bool,
-    /// Only kernels wait for the kernels before the last barrier.
-    unordered: bool,
+    /// What waits for what came before all that.
+    ordered: Barrier,
+    /// Number of foreign works that the last barrier for everybody came after.
+    seen: u64,
     /// The other lane's ticket that the next chunk to be submitted waits for, and the last that any has waited for.
     after: Ticket,
     waited: Ticket,
@@ -130,7 +132,8 @@ impl<T> Default for Order<T> {
             running: VecDeque::new(),
             since: Uses::default(),
             transfers: false,
-            unordered: false,
+            ordered: Barrier::None,
+            seen: 0,
             after: 0,
             waited: 0,
         };
@@ -183,26 +186,31 @@ impl<T> Order<T> {
         self.side(lane).open.as_mut().map(|chunk| &mut chunk.work)
     }
 
-    /// Begins a chunk: what has to stand before its first command.
-    pub fn begin(&mut self, lane: Lane, work: T) -> Barrier {
+    /// Begins a chunk.
+    pub fn begin(&mut self, lane: Lane, work: T) {
         let side = self.side(lane);
         side.since.clear();
         side.transfers = false;
-        side.unordered = lane == Lane::Kernels;
+        side.ordered = Barrier::None;
         side.open = Some(Chunk { first: 0, last: 0, after: 0, plain: true, uses: Uses::default(), work });
-        if side.unordered { Barrier::Kernels } else { Barrier::All }
     }
 
     /// A command is recorded into the open chunk: what has to stand before it. `shared` says that the other lane is used,
-    /// `transfer` that the command is more than a kernel.
-    pub fn record(&mut self, lane: Lane, uses: &Uses, transfer: bool, shared: bool) -> Barrier {
+    /// `transfer` that the command is more than a kernel. `foreign` counts works beside the queue that are done and were
+    /// more than kernels.
+    pub fn record(&mut self, lane: Lane, uses: &Uses, transfer: bool, shared: bool, foreign: u64) -> Barrier {
         let side = self.side(lane);
+        let everybody = transfer || foreign != side.seen;
+        let before = if everybody { Barrier::All } else { Barrier::Kernels };
         let mut barrier = Barrier::None;
-        if side.since.meets(uses) || (side.unordered && transfer) {
-            barrier = if transfer || side.transfers { Barrier::All } else { Barrier::Kernels };
-            side.unordered = barrier == Barrier::Kernels;
+        if side.since.meets(uses) || side.ordered < before {
+            barrier = if side.transfers { Barrier::All } else { before };
+            side.ordered = barrier;
             side.since.clear();
             side.transfers = false;
+            if barrier == Barrier::All {
+                side.seen = foreign;
+            }
         }
         side.transfers |= transfer;
         side.since.add(uses);
@@ -336,7 +344,7 @@ mod tests {
                 self.order.begin(lane, Vec::new());
             }
             let transfer = lane == Lane::Copies || self.random(4) == 0;
-            let barrier = self.order.record(lane, &uses, transfer, true);
+            let barrier = self.order.record(lane, &uses, transfer, true, 0);
             let ticket = self.order.issue(lane);
             self.order.open(lane).unwrap().push((ticket, barrier, transfer));
             self.uses.push((lane, uses));
@@ -377,10 +385,7 @@ mod tests {
                 |barrier: Barrier| barrier == Barrier::All || (kernels && barrier == Barrier::Kernels);
             let between = |(t, barrier, _): &Recorded| (a + 1..=b).contains(t) && enough(*barrier);
             let ended = |c: &Submitted| c.lane == chunk.lane && !c.plain;
-            // Chunks of the copies' lane begin with a barrier for everybody, the others with one for kernels.
-            let begun = kernels || chunk.lane == Lane::Copies;
-            chunk.commands.iter().any(between)
-                || (at < to && (begun || self.submitted[at..to].iter().any(ended)))
+            chunk.commands.iter().any(between) || (at < to && self.submitted[at..to].iter().any(ended))
         }
     }
 
@@ -436,7 +441,10 @@ mod tests {
             if order.open(lane).is_none() {
                 order.begin(lane, ());
             }
-            assert_eq!(order.record(lane, &uses, false, true), Barrier::None);
+            // One of kernels stands at the beginning.
+            let begun = order.side(lane).ordered != Barrier::None;
+            let expected = if begun { Barrier::None } else { Barrier::Kernels };
+            assert_eq!(order.record(lane, &uses, false, true, 0), expected);
             order.issue(lane);
         }
         for lane in Lane::ALL {

@@ -112,8 +112,7 @@ impl VulkanQueue {
                 return Err(self.gpu.error("command buffer", error));
             }
             let batch = Batch { commands, keeps: Vec::new(), chunks: Vec::new(), started: Instant::now() };
-            let before = state.order.begin(lane, batch);
-            self.put_barrier(commands, before);
+            state.order.begin(lane, batch);
         }
         Ok(state.order.open(lane).expect("begun above"))
     }
@@ -139,11 +138,8 @@ impl VulkanQueue {
 
     /// Puts a barrier before a command that depends on one since the last barrier.
     fn order(&self, state: &mut State, lane: Lane, commands: vk::CommandBuffer, uses: &Uses, transfer: bool) {
-        self.put_barrier(commands, state.order.record(lane, uses, transfer, self.copies.is_some()));
-    }
-
-    fn put_barrier(&self, commands: vk::CommandBuffer, kind: Barrier) {
-        match kind {
+        let foreign = self.gpu.transfers.load(Acquire);
+        match state.order.record(lane, uses, transfer, self.copies.is_some(), foreign) {
             Barrier::None => {}
             Barrier::Kernels => barrier_between_kernels(&self.gpu.raw, commands),
             Barrier::All => barrier(&self.gpu.raw, commands, vk::PipelineStageFlags::ALL_COMMANDS),
@@ -394,6 +390,9 @@ impl VulkanQueue {
         };
         for lane in Lane::ALL {
             while let Some(mut chunk) = state.order.take_done(lane, positions[lane as usize]) {
+                if !chunk.plain {
+                    self.gpu.transfers.fetch_add(1, AcqRel);
+                }
                 let now = Instant::now();
                 let before = state.last_done.iter().flatten().max();
                 let from = before.map_or(chunk.work.started, |done| chunk.work.started.max(*done));
