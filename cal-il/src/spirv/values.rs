@@ -63,7 +63,7 @@ struct Entry {
 /// Values by their instructions in one list.
 #[derive(Default)]
 pub(super) struct Values {
-    /// Youngest members of the chains; a power of two of them, more than there are entries.
+    /// Youngest members of the chains; a power of two of them, twice as many as there are entries.
     chains: Vec<u32>,
     entries: Vec<Entry>,
 }
@@ -91,7 +91,7 @@ impl Values {
 
     /// Appends the instruction to the list; from now on the value is found.
     pub fn add(&mut self, list: &mut Section, value: Value, hash: u32, id: Word) {
-        if self.entries.len() == self.chains.len() {
+        if 2 * self.entries.len() >= self.chains.len() {
             self.grow();
         }
         let at = list.0.len() as u32;
@@ -106,7 +106,7 @@ impl Values {
     }
 
     fn grow(&mut self) {
-        self.chains = vec![NONE; (2 * self.chains.len()).max(64)];
+        self.chains = vec![NONE; (2 * self.chains.len()).max(256)];
         for k in 0..self.entries.len() {
             let chain = self.chain(self.entries[k].hash);
             self.entries[k].next = std::mem::replace(&mut self.chains[chain], k as u32);
