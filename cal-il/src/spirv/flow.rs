@@ -316,7 +316,12 @@ impl Emitter<'_> {
         if !self.flow.continues.is_empty() && matches!(inst.op, LaneOp::Iadd | LaneOp::Isub) {
             self.hide_steps(inst, &mut words);
         }
+        let newest = self.w.newest();
         let (lo, hi) = self.apply(inst.op, &words);
+        // Words that were there before may be equal in the present branch only.
+        if self.shared.is_some() && lo > newest {
+            self.threads.is_result(lo, inst.op, &words);
+        }
         self.write(inst.dst[0], lo);
         if let Some(hi) = hi {
             self.write(inst.dst[1], hi);
@@ -613,6 +618,7 @@ impl Emitter<'_> {
         self.w.hoist(outer);
         if let (BuiltIn::LocalInvocationId, Some(size)) = (builtin, self.group) {
             self.facts.limit(part, size[component as usize] - 1);
+            self.threads.is_number(part, Some(component as u8));
         }
         part
     }
@@ -661,7 +667,9 @@ impl Emitter<'_> {
             }
             Builtin::Thread(ThreadId::InGroupFlat, _) => {
                 let id = [0, 1, 2].map(|k| self.launch_id(BuiltIn::LocalInvocationId, k));
-                self.flatten(id, [self.block[0], self.block[1]])
+                let flat = self.flatten(id, [self.block[0], self.block[1]]);
+                self.threads.is_number(flat, None);
+                flat
             }
             Builtin::Thread(ThreadId::GroupFlat, _) => {
                 let id = [0, 1, 2].map(|k| self.launch_id(BuiltIn::WorkgroupId, k));
