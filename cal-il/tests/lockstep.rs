@@ -2,12 +2,15 @@
 
 use cal_il::spirv::{Assume, Mode, Target, emit};
 
-/// Barriers of the module of a kernel with groups of 64, or of another size.
+/// Barriers of the module of a kernel with groups of 64, or of another size. It loads a word that nobody stores to, so that
+/// group memory begins with zeros, and a barrier after them.
 fn barriers(threads: u32, body: &str) -> usize {
     let text = format!(
-        "il_cs_2_0\ndcl_num_thread_per_group {threads}\ndcl_lds_id(0) 512\ndcl_raw_uav_id(0)\n\
+        "il_cs_2_0\ndcl_num_thread_per_group {threads}\ndcl_lds_id(0) 512\ndcl_lds_id(1) 4\ndcl_raw_uav_id(0)\ndcl_raw_uav_id(1)\n\
          dcl_literal l0, 2, 1, 63, 3\ndcl_literal l1, 256, 4, 12, 28\n\
-         mov r0.y, vTidInGrpFlat0.x\nishl r0.x, r0.y, l0.x\nixor r0.z, r0.x, l1.y\n{body}end\n"
+         dcl_literal l2, 0, 0, 0, 0\n\
+         mov r0.y, vTidInGrpFlat0.x\nishl r0.x, r0.y, l0.x\nixor r0.z, r0.x, l1.y\n\
+         lds_load_id(1) r9.x, l2.x\nuav_raw_store_id(1) mem0.x___, r0.x, r9.x\n{body}end\n"
     );
     let program = cal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let target =
@@ -27,7 +30,6 @@ const OUT: &str = "uav_raw_store_id(0) mem0.x___, r0.x, r1.x\n";
 
 #[test]
 fn barriers_stand_where_threads_talk() {
-    // The block is larger than what is stored to: it begins with zeros, and a barrier after them.
     let zeros = 1;
     assert_eq!(barriers(64, &[STORE, LOAD, OUT].concat()), zeros + 1);
     assert_eq!(barriers(64, &[STORE, LOAD, STORE, LOAD, OUT].concat()), zeros + 3);
@@ -71,7 +73,6 @@ fn functions_and_branches_have_them_only_if_they_need_them() {
 
 #[test]
 fn uavs_count_if_they_are_loaded_after_a_store() {
-    // LDS is there all the same.
     let zeros = 1;
     let load = "uav_raw_load_id(0) r1.y, r0.z\niadd r1.x, r1.x, r1.y\n";
     assert_eq!(barriers(64, &[load, OUT].concat()), zeros);

@@ -137,9 +137,18 @@ pub(super) fn written(program: &Program, block: &Block, f: &mut impl FnMut(Reg))
     enter(program, block, f, &mut HashSet::new());
 }
 
+/// Whether main stands in the entry point itself, so that what its threads have in common is there before the test
+/// whether they are in the domain: drivers that run threads under masks load it for all of them at once then.
+/// Nothing leaves such a main but its end, which is where outputs are stored.
+pub(super) fn inlines_main(program: &Program) -> bool {
+    program.stage == Stage::Pixel
+        && program.functions.first().is_some_and(|main| !returns(&main.body))
+        && !any(program, &mut |kind| matches!(kind, StmtKind::Discard(_)))
+}
+
 impl Emitter<'_> {
-    /// Writes all functions of the program; returns main's.
-    pub fn program_functions(&mut self) -> Word {
+    /// Writes all functions of the program; returns main's, `None` if that is to stand in the entry point.
+    pub fn program_functions(&mut self) -> Option<Word> {
         let program = self.program;
         let order = order(&program.functions);
         for n in &order {
@@ -147,7 +156,8 @@ impl Emitter<'_> {
             self.functions.insert(*n, id);
         }
         let void = self.t.void;
-        for n in order {
+        let inline = inlines_main(program);
+        for n in order.into_iter().filter(|n| *n > 0 || !inline) {
             let function = self.functions[&n];
             self.memo = Default::default();
             self.flow.parted = self.uniformity.parted(n);
@@ -163,7 +173,7 @@ impl Emitter<'_> {
             }
             self.w.end();
         }
-        self.functions[&0]
+        (!inline).then(|| self.functions[&0])
     }
 
     /// Whether main is being written, which runs once.
@@ -176,8 +186,8 @@ impl Emitter<'_> {
         self.flow.main && self.flow.depth == 1 && !self.flow.parted
     }
 
-    /// Writes the entry point around main.
-    pub fn entry(&mut self, entry: Word, body: Word) {
+    /// Writes the entry point around main, or around a call of it.
+    pub fn entry(&mut self, entry: Word, body: Option<Word>) {
         let void = self.t.void;
         self.memo = Default::default();
         self.flow.main = false;
@@ -190,7 +200,12 @@ impl Emitter<'_> {
                 let (in_x, in_y) = (self.ult(x, width), self.ult(y, height));
                 let inside = self.both(in_x, in_y);
                 self.when(inside, |e| {
-                    e.w.op(Op::FunctionCall, void, &[body]);
+                    match body {
+                        Some(body) => {
+                            e.w.op(Op::FunctionCall, void, &[body]);
+                        }
+                        None => e.main(),
+                    }
                     match e.killed {
                         None => e.outputs(),
                         Some(killed) => {
@@ -206,11 +221,22 @@ impl Emitter<'_> {
                 if self.shared_words > 0 && !self.filled() {
                     self.zero_group_memory();
                 }
-                self.w.op(Op::FunctionCall, void, &[body]);
+                if let Some(body) = body {
+                    self.w.op(Op::FunctionCall, void, &[body]);
+                }
             }
         }
         self.w.return_void();
         self.w.end();
+    }
+
+    /// Writes main where it is not a function.
+    fn main(&mut self) {
+        let program = self.program;
+        self.flow.parted = false;
+        self.flow.main = true;
+        self.start_registers();
+        self.block(&program.functions[0].body);
     }
 
     fn outputs(&mut self) {
@@ -316,7 +342,12 @@ impl Emitter<'_> {
         if !self.flow.continues.is_empty() && matches!(inst.op, LaneOp::Iadd | LaneOp::Isub) {
             self.hide_steps(inst, &mut words);
         }
+        let newest = self.w.newest();
         let (lo, hi) = self.apply(inst.op, &words);
+        // Words that were there before may be equal in the present branch only.
+        if self.shared.is_some() && lo > newest {
+            self.threads.is_result(lo, inst.op, &words);
+        }
         self.write(inst.dst[0], lo);
         if let Some(hi) = hi {
             self.write(inst.dst[1], hi);
@@ -613,6 +644,7 @@ impl Emitter<'_> {
         self.w.hoist(outer);
         if let (BuiltIn::LocalInvocationId, Some(size)) = (builtin, self.group) {
             self.facts.limit(part, size[component as usize] - 1);
+            self.threads.is_number(part, Some(component as u8));
         }
         part
     }
@@ -661,7 +693,9 @@ impl Emitter<'_> {
             }
             Builtin::Thread(ThreadId::InGroupFlat, _) => {
                 let id = [0, 1, 2].map(|k| self.launch_id(BuiltIn::LocalInvocationId, k));
-                self.flatten(id, [self.block[0], self.block[1]])
+                let flat = self.flatten(id, [self.block[0], self.block[1]]);
+                self.threads.is_number(flat, None);
+                flat
             }
             Builtin::Thread(ThreadId::GroupFlat, _) => {
                 let id = [0, 1, 2].map(|k| self.launch_id(BuiltIn::WorkgroupId, k));

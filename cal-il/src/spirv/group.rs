@@ -1,20 +1,25 @@
 //! Group memory: its zeros at the start, and barriers.
 
-use std::collections::BTreeSet;
-
-use rspirv::spirv::{MemorySemantics, Op, Scope, Word};
+use rspirv::spirv::{MemorySemantics, Op, Scope};
 
 use super::Emitter;
+use super::known::Bits;
 use crate::inst::Stage;
-use crate::ir::{Builtin, Fence, MemoryInst, Space, ThreadId, Width};
+use crate::ir::{Builtin, Fence, MemoryInst, Operand, Space, ThreadId, Width};
 use crate::isa::Algebra;
 
 /// What is known of group memory, which is 0 at the start: that need not be written where nobody can tell.
 #[derive(Debug)]
 pub(super) enum Filled {
-    /// Nothing was read so far; all words of these blocks were stored to.
-    Blocks(BTreeSet<u32>),
-    /// All words were stored to, and all threads met, before anything was read.
+    /// All that was read so far had been stored to, and all threads had met since.
+    So {
+        /// Words stored to before the last barrier, and how many those are.
+        stored: Bits,
+        count: u32,
+        /// Words stored to since.
+        since: Vec<u32>,
+    },
+    /// All words were stored to, and all threads met, before anything else was read.
     All,
     /// Words may be read that were not stored to.
     Unknown,
@@ -22,7 +27,7 @@ pub(super) enum Filled {
 
 impl Default for Filled {
     fn default() -> Self {
-        Self::Blocks(BTreeSet::new())
+        Self::So { stored: Bits::default(), count: 0, since: Vec::new() }
     }
 }
 
@@ -41,39 +46,63 @@ pub(super) fn group_access(inst: &MemoryInst) -> bool {
 impl Emitter<'_> {
     /// Whether the zeros of group memory are never read.
     pub fn filled(&self) -> bool {
-        matches!(self.flow.filled, Filled::All)
+        !matches!(self.flow.filled, Filled::Unknown)
     }
 
-    /// A store to group memory of `words` words from a byte address on: of all threads together, perhaps of a whole block.
-    pub fn fill(&mut self, space: Space, address: Word, words: u32) {
-        let (Space::Lds(id), Some(group), true) = (space, self.group, self.all_threads()) else { return };
-        let flat = self.builtin(Builtin::Thread(ThreadId::InGroupFlat, 0));
-        let bytes = self.program.interface.lds.get(&id).map_or(0, |block| block.bytes);
-        let threads: u32 = group.iter().product();
-        let whole = self.facts.product(address) == Some((flat, 4 * words)) && threads * 4 * words >= bytes;
-        if let (true, Filled::Blocks(blocks)) = (whole, &mut self.flow.filled) {
-            blocks.insert(id);
-        }
-    }
-
-    /// A group access that is not a plain store reads.
+    /// Notes what an access to group memory stores for all threads, or whether all that it loads was stored to.
     pub fn touch(&mut self, inst: &MemoryInst) {
-        if !group_access(inst) {
+        if !group_access(inst) || !matches!(self.flow.filled, Filled::So { .. }) {
             return;
         }
+        let words = match inst {
+            MemoryInst::RawStore { space, address, width: Width::Dwords, src } if self.all_threads() => {
+                self.group_words(*space, address, src.map(|word| word.is_some()))
+            }
+            MemoryInst::RawLoad { space, address, width: Width::Dwords, dst } => {
+                self.group_words(*space, address, dst.map(|word| word.is_some()))
+            }
+            _ => None,
+        };
         let store = matches!(inst, MemoryInst::RawStore { width: Width::Dwords, .. });
-        if !store && !self.filled() {
-            self.flow.filled = Filled::Unknown;
+        if let Filled::So { stored, since, .. } = &mut self.flow.filled {
+            match words {
+                Some(words) if store => since.extend(words),
+                Some(words) if words.iter().all(|word| stored.contains(word)) => {}
+                None if store => {}
+                // What is not a plain load or store reads, too.
+                _ => self.flow.filled = Filled::Unknown,
+            }
         }
+    }
+
+    /// The words of group memory that the threads of a group together touch at an address, where that can be known.
+    fn group_words(&mut self, space: Space, address: &Operand, present: [bool; 4]) -> Option<Vec<u32>> {
+        let Space::Lds(id) = space else { return None };
+        let first = *self.lds.get(&id)?;
+        let limit = self.program.interface.lds.get(&id)?.bytes / 4;
+        let address = self.operand(address);
+        let addresses = self.threads.values(address, &self.w.bits)?;
+        let words = addresses.iter().flat_map(|address| {
+            let at = move |k: u32| (address >> 2).wrapping_add(k);
+            (0..4).filter(|k| present[*k as usize]).map(at)
+        });
+        Some(words.filter(|word| *word < limit).map(|word| first + word).collect())
     }
 
     /// Threads of the group have met at a barrier.
     fn met(&mut self) {
         let blocks = &self.program.interface.lds;
+        let all: u32 = blocks.values().map(|block| block.bytes / 4).sum();
+        // The two halves of a pair are written with atomics, and what is in the R700 areas is not followed.
         let plain = self.pairs.is_none() && self.program.interface.lds_dwords_per_thread == 0;
-        let all = matches!(&self.flow.filled, Filled::Blocks(filled) if blocks.keys().all(|id| filled.contains(id)));
-        if plain && all && self.all_threads() {
-            self.flow.filled = Filled::All;
+        if !plain || !self.all_threads() {
+            return;
+        }
+        if let Filled::So { stored, count, since } = &mut self.flow.filled {
+            *count += since.drain(..).map(|word| u32::from(stored.insert(word))).sum::<u32>();
+            if *count == all {
+                self.flow.filled = Filled::All;
+            }
         }
     }
 

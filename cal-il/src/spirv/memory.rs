@@ -599,9 +599,6 @@ impl Emitter<'_> {
                 .enumerate()
                 .filter_map(|(k, operand)| operand.as_ref().map(|operand| (k as u32, self.operand(operand))))
                 .collect();
-            if values.iter().zip(0..).all(|((k, _), n)| *k == n) {
-                self.fill(space, address, values.len() as u32);
-            }
             let first = self.first_of(words, first, values.iter().any(|(k, _)| *k > 0));
             for (k, value) in values {
                 let at = self.offset_by(first, k);

@@ -31,6 +31,7 @@ mod module;
 mod native;
 mod registers;
 mod texture;
+mod threads;
 mod uniform;
 mod values;
 
@@ -49,7 +50,7 @@ use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 22;
+pub const VERSION: u32 = 23;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -399,6 +400,7 @@ struct Emitter<'a> {
     memo: Memo,
     registers: Registers,
     facts: facts::Facts,
+    threads: threads::Threads,
     /// Words that a driver cannot know while it compiles.
     solid: Bits,
     uniformity: Uniformity,
@@ -505,6 +507,7 @@ impl<'a> Emitter<'a> {
             t,
             memo: Memo::default(),
             facts: facts::Facts::default(),
+            threads: threads::Threads::of(group),
             solid: Bits::default(),
             registers: Registers::of(program),
             uniformity: Uniformity::of(program),

@@ -185,6 +185,11 @@ impl Writer {
         self.next - 1
     }
 
+    /// The id that was given last.
+    pub fn newest(&self) -> Word {
+        self.next - 1
+    }
+
     pub fn capability(&mut self, capability: Capability) {
         if !self.capabilities.contains(&capability) {
             self.capabilities.push(capability);

@@ -69,7 +69,7 @@ impl Memo {
 /// Where registers live.
 #[derive(Default)]
 pub(super) struct Registers {
-    /// Registers that functions other than main touch, and outputs.
+    /// Registers that functions other than main touch, and outputs if main is a function.
     shared: Bits,
     /// Registers that float operations read.
     floats: Bits,
@@ -89,12 +89,15 @@ impl Registers {
                 shared.insert(reg);
             });
         }
-        shared.extend(program.outputs.iter().flat_map(|output| output.registers));
+        let mut early = shared.clone();
+        early.extend(program.outputs.iter().flat_map(|output| output.registers));
+        if !flow::inlines_main(program) {
+            shared.clone_from(&early);
+        }
         let mut floats = Bits::default();
         for function in &program.functions {
             float_arguments(&function.body, &mut floats);
         }
-        let mut early = shared.clone();
         if let Some(main) = program.functions.first() {
             read_early(&main.body, &mut Written::default(), &mut early);
         }

@@ -1,0 +1,62 @@
+//! Where main of a pixel kernel stands: in the entry point, unless threads may leave it early.
+
+use cal_il::spirv::{Assume, Formats, Mode, Target, emit};
+
+/// Opcodes of the module of a pixel kernel, in order.
+fn opcodes(body: &str) -> Vec<u32> {
+    let text = format!(
+        "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+         dcl_cb cb0[2]\ndcl_literal l0, 1.0, 2.0, 3.0, 4.0\nmov r0, vWinCoord0.xyxy\n{body}"
+    );
+    let program = cal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    // Of a known format, so that stores are no calls.
+    let assume = Assume { formats: Formats::FourWords, ..Assume::NOTHING };
+    let module = emit(&program, &Target::full(Mode::Native), assume).expect("the device has everything");
+    let (mut at, mut found) = (5, Vec::new());
+    while let Some(word) = module.words.get(at) {
+        found.push(word & 0xFFFF);
+        at += (word >> 16) as usize;
+    }
+    found
+}
+
+fn count(opcodes: &[u32], opcode: u32) -> usize {
+    opcodes.iter().filter(|code| **code == opcode).count()
+}
+
+const CALL: u32 = 57;
+const LOAD: u32 = 61;
+const BRANCH: u32 = 250;
+
+#[test]
+fn main_stands_in_the_entry_point() {
+    let plain = "mad o0, r0, cb0[0], cb0[1]\nend\n";
+    let branch = "lt r1.x, r0.x, cb0[1].x\nif_logicalnz r1.x\nmov o0, cb0[0]\nelse\nmov o0, r0\nendif\nend\n";
+    for body in [plain, branch] {
+        assert_eq!(count(&opcodes(body), CALL), 0, "{body}");
+    }
+    // Nothing is loaded after the test of the domain: all of it is the same for all threads.
+    let codes = opcodes(plain);
+    let test = codes.iter().position(|code| *code == BRANCH).expect("the domain is tested");
+    assert!(count(&codes[..test], LOAD) > 0);
+    assert_eq!(count(&codes[test..], LOAD), 0);
+}
+
+#[test]
+fn main_is_a_function_if_threads_leave_it() {
+    let end = "mov o0, r0\nendmain\n";
+    let function = "func 1\nadd r0, r0, l0\nret\nendfunc\nend\n";
+    // One call, of the kernel's own function: its returns are not main's.
+    assert_eq!(count(&opcodes(&["call 1\n", end, function].concat()), CALL), 1);
+    let leaves = [
+        "ret_logicalnz cb0[0].x\n",
+        "if_logicalnz cb0[0].x\nret_dyn\nendif\n",
+        "discard_logicalnz cb0[0].x\n",
+    ];
+    for early in leaves {
+        assert_eq!(count(&opcodes(&[early, end, "end\n"].concat()), CALL), 1, "{early}");
+    }
+    // A function that may kill the thread, and main.
+    let kills = function.replace("func 1\n", "func 1\ndiscard_logicalnz cb0[0].x\n");
+    assert_eq!(count(&opcodes(&["call 1\n", end, &kills].concat()), CALL), 2);
+}
