@@ -11,6 +11,8 @@ pub struct Frame<'a> {
     pub pool: &'a mut Pool,
     /// Which lanes take part.
     pub lanes: Lanes,
+    /// Lanes of a line: 4, 8 or 16.
+    pub line: u32,
     /// Rows that are in registers, from the last one down.
     pub pinned: Vec<u32>,
     /// Places on the stack that are taken while a block runs, and the most that were.
@@ -25,11 +27,12 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    pub fn new(pool: &'a mut Pool, masked: bool, lazy: bool) -> Frame<'a> {
+    pub fn new(pool: &'a mut Pool, masked: bool, lazy: bool, line: u32) -> Frame<'a> {
         let mut frame = Frame {
             code: Code::default(),
             pool,
             lanes: if masked { Lanes::Some(EXEC) } else { Lanes::All },
+            line,
             pinned: Vec::new(),
             slots: 0,
             most: 0,
