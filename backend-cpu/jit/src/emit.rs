@@ -184,6 +184,7 @@ impl<'a, 'b> Body<'a, 'b> {
                 (PBROADCASTD, Rm::Mem(Base::Views, entry(view) + 4 * field as u32))
             }
             (Node::Quad(quad), _) => (PBROADCASTQ, Rm::Mem(Base::Pool, self.frame.pool.quad(quad))),
+            (Node::Kept(at), _) => (LOAD, Rm::Mem(Base::Stack, at)),
             (_, Some(at)) if self.graph.is_mask(val) => {
                 self.frame.code.mask_load(register, at);
                 return register;
@@ -207,6 +208,7 @@ impl<'a, 'b> Body<'a, 'b> {
                 Node::Row(row) if self.next_use(val).is_none() && self.frame.pin(row).is_none() => {
                     return Rm::Mem(Base::Rows, 256 * row);
                 }
+                Node::Kept(at) if self.next_use(val).is_none() => return Rm::Mem(Base::Stack, at),
                 Node::Inst(_) if !self.graph.is_mask(val) && self.next_use(val).is_none() => {
                     if let Some(at) = self.place[val as usize].slot {
                         return Rm::Mem(Base::Stack, at);

@@ -13,6 +13,7 @@ mod emit;
 mod encode;
 mod flow;
 mod graph;
+mod kept;
 mod row;
 mod translate;
 mod tree;
@@ -247,7 +248,7 @@ impl Compiler {
             let at = self.code.bytes.len() as u32;
             let mut frame = Frame::new(&mut self.pool, masked, lazy, self.line);
             frame.ticks = tree::loops(&tree).then(|| frame.slot());
-            let mut runs = Translator { constant: &constant, unseen: &unseen, lazy, flushes: 0 };
+            let mut runs = Translator { constant: &constant, unseen: &unseen, lazy, flushes: 0, kept: None };
             flow::code(&tree, &mut frame, &mut runs)?;
             // Changing the float mode takes as long as some flushes.
             (!lazy || runs.flushes > WORTH).then_some(())?;

@@ -2,7 +2,7 @@
 
 use cal_il::isa::LaneOp;
 use cal_il::isa::lane::fold;
-use cal_jit::{Ask, Compiler, LANES, Row, Step, Ticks, View};
+use cal_jit::{Ask, Compiler, Row, Step, Ticks, View};
 
 /// Never stops.
 struct Endless;
@@ -50,10 +50,10 @@ fn places_on_the_stack_are_used_again() {
         rows[address as usize] = Row(std::array::from_fn(|lane| 4 * (lane as u32 * 7 % 64)));
         let starts = rows[address as usize].0;
         module.call(function, &mut rows, &[view], !0, &mut Ticks::new(&Endless));
-        for lane in 0..LANES {
+        for (lane, start) in starts.into_iter().enumerate() {
             let mut expected = [0; (SIDE * SIDE) as usize];
             for round in 0..ROUNDS {
-                let at = (starts[lane] / 4 + round * 2 * SIDE) as usize;
+                let at = (start / 4 + round * 2 * SIDE) as usize;
                 for (sum, word) in expected.iter_mut().enumerate() {
                     let [a, b] = [sum / SIDE as usize, (sum % SIDE as usize) + SIDE as usize];
                     *word = fold(LaneOp::Mad, &[memory[at + a], memory[at + b], *word]).0;

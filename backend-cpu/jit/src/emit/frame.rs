@@ -1,7 +1,7 @@
 //! What the blocks of a function share, and the loop over strips around them.
 
 use super::{Body, EXEC, Plan, Pool, SCRATCH, SLOTS, TESTED, VECTORS};
-use crate::encode::{Code, Lanes, NOT_ZERO};
+use crate::encode::{Base, Code, Lanes, NOT_ZERO, Rm, inst::STORE};
 use crate::graph::{Graph, Val};
 
 /// What the blocks of a function share.
@@ -80,7 +80,23 @@ impl<'a> Frame<'a> {
         body.end(test)
     }
 
-    /// The same for a block that changes nothing if there are lanes in `doubted`: then the block that follows is run.
+    /// Appends a block that leaves values in places on the stack.
+    pub fn keep(&mut self, graph: &mut Graph, values: &[(Val, u32)]) {
+        let wanted: Vec<Val> = values.iter().map(|&(val, _)| val).collect();
+        let plan = Plan::new(graph, &[], &wanted, false);
+        let mut body = Body::new(self, graph, &plan.uses);
+        for (time, &val) in plan.order.iter().enumerate() {
+            body.now = 2 * time as u32;
+            body.instruction(val);
+        }
+        body.pinned.clear();
+        for &(val, at) in values {
+            let from = body.fetch(val);
+            body.frame.code.vector(STORE, from, 0, Rm::Mem(Base::Stack, at), Lanes::All, None);
+        }
+    }
+
+    /// [`Frame::block`] for one that changes nothing if there are lanes in `doubted`: then the block that follows is run.
     /// What [`Frame::attempted`] wants to know.
     pub fn attempt(
         &mut self,
