@@ -205,11 +205,11 @@ impl<'a, 'b> Body<'a, 'b> {
                     return Rm::Splat(Base::Views, entry(view) + 4 * field as u32);
                 }
                 Node::Quad(quad) if wide => return Rm::Splat(Base::Pool, self.frame.pool.quad(quad)),
-                Node::Row(row) if self.next_use(val).is_none() && self.frame.pin(row).is_none() => {
+                Node::Row(row) if self.frame.pin(row).is_none() && self.passes(val) => {
                     return Rm::Mem(Base::Rows, 256 * row);
                 }
-                Node::Kept(at) if self.next_use(val).is_none() => return Rm::Mem(Base::Stack, at),
-                Node::Inst(_) if !self.graph.is_mask(val) && self.next_use(val).is_none() => {
+                Node::Kept(at) if self.passes(val) => return Rm::Mem(Base::Stack, at),
+                Node::Inst(_) if !self.graph.is_mask(val) && self.passes(val) => {
                     if let Some(at) = self.place[val as usize].slot {
                         return Rm::Mem(Base::Stack, at);
                     }
@@ -218,6 +218,14 @@ impl<'a, 'b> Body<'a, 'b> {
             }
         }
         Rm::Reg(self.fetch(val))
+    }
+
+    /// A value in memory is not worth a register: everything in registers is used before it is used again.
+    fn passes(&self, val: Val) -> bool {
+        let Some(next) = self.next_use(val) else { return true };
+        let given = &self.vectors[..VECTORS as usize - self.frame.pinned.len()];
+        let sooner = |owner: Val| self.next_use(owner).is_some_and(|time| time < next);
+        given.iter().all(|owner| owner.is_some_and(sooner))
     }
 
     /// A register for the result that starts as `from`: the same one if nobody needs it any more.
