@@ -553,6 +553,5 @@ pub struct Code {
     pub compiled: Mutex<Vec<Compiled>>,
 }
 
-/// The shapes of the surfaces and the lines of threads that code was compiled for, and what waves run for
-/// them.
+/// The shapes of the surfaces and the lines of threads that code was compiled for, and what waves run for them.
 pub type Compiled = (Box<[Shape]>, u32, Arc<Body>);

@@ -96,8 +96,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// [`Frame::block`] for one that changes nothing if there are lanes in `doubted`: then the block that follows is run.
-    /// What [`Frame::attempted`] wants to know.
+    /// [`Frame::block`] for one that changes nothing if there are lanes in `doubted`: then the block that follows is
+    /// run. What [`Frame::attempted`] wants to know.
     pub fn attempt(
         &mut self,
         graph: &mut Graph,
