@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use cal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler, Wrap};
 use cal_il::format::Encoding;
 
-use crate::launch::Own;
+use crate::launch::{Own, line};
 use crate::memory::{Block, TexelCache, View};
 use crate::observe::{Event, Watch};
 use crate::op::{Body, Code, Shape, Slot};
@@ -193,7 +193,7 @@ impl<'a> Launch<'a> {
         let shapes: Vec<Shape> = code.sampled.iter().map(shape).collect();
         Ok(Launch {
             code,
-            body: code.body(&shapes),
+            body: code.body(&shapes, line(extent)),
             extent,
             resources,
             buffers: code

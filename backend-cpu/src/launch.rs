@@ -20,6 +20,14 @@ fn tile_shape(width: u32) -> [u32; 2] {
     [columns, LANES as u32 / columns]
 }
 
+/// How many neighbouring threads of a wave compiled code looks at together.
+pub fn line(extent: Extent) -> u32 {
+    cal_jit::line(match extent {
+        Extent::Domain { width, .. } => tile_shape(width)[0],
+        Extent::Grid { block, .. } => block[0],
+    })
+}
+
 /// Number of parts of a launch: tiles or groups.
 pub fn parts(extent: Extent) -> u64 {
     match extent {

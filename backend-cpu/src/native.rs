@@ -16,14 +16,15 @@ use crate::compact::leaves;
 use crate::load::jumps;
 use crate::op::{Body, Code, MemoryOp, NONE, Op, Pc, Place, RowId, SampleOp, Shape, Step};
 
-/// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes. `None` if there is no
-/// compiler.
-pub fn compile(code: &Code, shapes: &[Shape]) -> Option<Body> {
-    let compiler = Compiler::new()?;
+/// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
+/// [`cal_jit::line`] says. `None` if there is no compiler.
+pub fn compile(code: &Code, shapes: &[Shape], line: u32) -> Option<Body> {
+    let compiler = Compiler::new()?.with_lines(line);
     let mut targets = HashSet::new();
     code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
     let words = code.literals.iter().copied().collect();
-    let mut builder = Builder { code, words, shapes, compiler, body: Body::default(), items: Vec::new() };
+    let mut builder =
+        Builder { code, words, shapes, line, compiler, body: Body::default(), items: Vec::new() };
     let mut positions = Vec::with_capacity(code.ops.len() + 1);
     let mut at = 0;
     while at < code.ops.len() {
@@ -99,6 +100,7 @@ struct Builder<'a> {
     /// Literals.
     words: HashMap<RowId, u32>,
     shapes: &'a [Shape],
+    line: u32,
     compiler: Compiler,
     body: Body,
     /// What the next function does.
@@ -196,7 +198,7 @@ impl Builder<'_> {
             at += 1;
         }
         // What can't be compiled alone can't be with more.
-        let mut trial = Compiler::new()?;
+        let mut trial = Compiler::new()?.with_lines(self.line);
         std::mem::swap(&mut trial, &mut self.compiler);
         let alone = self.function(&items, items[items.len() - 1]);
         std::mem::swap(&mut trial, &mut self.compiler);

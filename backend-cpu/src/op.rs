@@ -279,15 +279,15 @@ pub enum MemoryOp {
 }
 
 impl Code {
-    /// What waves run if the surfaces have these shapes.
-    pub fn body(&self, shapes: &[Shape]) -> Arc<Body> {
+    /// What waves run if the surfaces have these shapes, and threads are in lines as [`cal_jit::line`] says.
+    pub fn body(&self, shapes: &[Shape], line: u32) -> Arc<Body> {
         let mut list = self.compiled.lock();
-        if let Some((_, body)) = list.iter().find(|(known, _)| **known == *shapes) {
+        if let Some((.., body)) = list.iter().find(|(known, lanes, _)| **known == *shapes && *lanes == line) {
             return body.clone();
         }
-        let compiled = if self.native { crate::native::compile(self, shapes) } else { None };
+        let compiled = if self.native { crate::native::compile(self, shapes, line) } else { None };
         let body = Arc::new(compiled.unwrap_or_else(|| Body { ops: self.ops.clone(), ..Body::default() }));
-        list.push((shapes.into(), body.clone()));
+        list.push((shapes.into(), line, body.clone()));
         body
     }
 
@@ -553,5 +553,5 @@ pub struct Code {
     pub compiled: Mutex<Vec<Compiled>>,
 }
 
-/// The shapes of the surfaces that code was compiled for, and what waves run for them.
-pub type Compiled = (Box<[Shape]>, Arc<Body>);
+/// The shapes of the surfaces and the lines of threads that code was compiled for, and what waves run for them.
+pub type Compiled = (Box<[Shape]>, u32, Arc<Body>);

@@ -364,3 +364,39 @@ fn arrays_are_private_and_bounded() {
         ishl r0.x, vTidInGrpFlat0.x, l0.x\nuav_raw_store_id(0) mem0.x___, r0.x, r2.x\nend\n";
     assert_eq!(machine.compute(text, 64, 64), (0..64).collect::<Vec<u32>>());
 }
+
+#[test]
+fn lines_of_all_lengths() {
+    // What a thread's column has, what its line has, and what it has itself; compiled code looks at whole lines.
+    let machine = Machine::new();
+    let text = format!(
+        "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n{}\
+         dcl_literal l0, 0.5, 0.0, 100.0, 10000.0\nmov r0, vWinCoord0.xyxy\nmov r0.__zw, l0.00xx\n\
+         sample_resource(0)_sampler(0) r1, r0.xwxx\nsample_resource(0)_sampler(0) r2, r0.zyzz\n\
+         sample_resource(0)_sampler(0) r3, r0.xyxx\nmad r1, r2, l0.z, r1\nmad o0, r3, l0.w, r1\nend\n",
+        declare("2d")
+    );
+    let kernel = machine.kernel(&text);
+    let (width, height) = (64, 16);
+    let number = |x: u32, y: u32, k: u32| (x + 5 * y + 64 * k) % 97;
+    let words: Vec<u32> = (0..width * height * 4)
+        .map(|at| (number(at / 4 % width, at / 4 / width, at % 4) as f32).to_bits())
+        .collect();
+    let input = machine.filled(Format::Float32x4, width, height, &words);
+    for (width, height) in [(64, 16), (16, 16), (8, 16), (4, 16), (3, 5), (24, 3), (8, 16)] {
+        let out = machine.pitched(Format::Float32x4, width, height, width);
+        let bindings = Bindings {
+            resources: vec![(0, input.clone())],
+            outputs: vec![(0, out.clone())],
+            ..Bindings::default()
+        };
+        let ticket = machine.submit(&kernel, bindings, domain(width, height));
+        machine.queue.wait(ticket).unwrap();
+        assert!(machine.queue.error(ticket).is_none());
+        for (at, word) in (0..).zip(read(&out, (width * height * 4) as usize)) {
+            let (x, y, k) = (at / 4 % width, at / 4 / width, at % 4);
+            let expected = number(x, 0, k) + 100 * number(0, y, k) + 10_000 * number(x, y, k);
+            assert_eq!(word, (expected as f32).to_bits(), "{width} x {height}: {x}, {y}");
+        }
+    }
+}

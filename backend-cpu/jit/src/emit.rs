@@ -45,6 +45,9 @@ struct Body<'a, 'b> {
     /// Operands of the instruction at hand.
     pinned: Vec<Val>,
     slots: u32,
+    /// Places on the stack whose values are done with, and those that the instruction at hand may still read.
+    free: Vec<u32>,
+    freed: Vec<u32>,
     now: u32,
     lanes: Lanes,
 }
@@ -59,6 +62,8 @@ impl<'a, 'b> Body<'a, 'b> {
             masks: [None; 8],
             pinned: Vec::new(),
             slots: frame.slots,
+            free: Vec::new(),
+            freed: Vec::new(),
             now: 0,
             lanes: frame.lanes,
             frame,
@@ -75,6 +80,7 @@ impl<'a, 'b> Body<'a, 'b> {
             // What is still to be stored has a use ahead.
             self.now = done - 1;
             self.pinned = vec![val];
+            self.free.append(&mut self.freed);
             let from = self.fetch(val);
             let lanes = if unseen(row) { Lanes::All } else { self.lanes };
             match self.frame.pin(row) {
@@ -90,9 +96,7 @@ impl<'a, 'b> Body<'a, 'b> {
 
     /// The mask register of `test`, when everything else is done.
     fn end(&mut self, test: Option<Val>) -> Option<u8> {
-        let test = test.map(|val| self.fetch(val));
-        self.frame.most = self.frame.most.max(self.slots);
-        test
+        test.map(|val| self.fetch(val))
     }
 
     /// The next use after the current time, if there is one.
@@ -101,13 +105,23 @@ impl<'a, 'b> Body<'a, 'b> {
         uses.get(uses.partition_point(|&time| time <= self.now)).copied()
     }
 
-    /// Frees the register of a value without further uses.
+    /// Frees the places of a value without further uses.
     fn release(&mut self, val: Val) {
         if self.next_use(val).is_none() {
             if let Some(register) = self.place[val as usize].register.take() {
                 *self.owner(self.graph.is_mask(val), register) = None;
             }
+            self.freed.extend(self.place[val as usize].slot.take());
         }
+    }
+
+    /// A place on the stack.
+    fn slot(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.slots += 1;
+            self.frame.most = self.frame.most.max(self.slots);
+            64 * (self.slots - 1)
+        })
     }
 
     /// The register of a value that is a pinned row.
@@ -147,9 +161,8 @@ impl<'a, 'b> Body<'a, 'b> {
             && self.place[val as usize].slot.is_none()
             && matches!(self.graph.node(val), Node::Inst(_))
         {
-            let at = 64 * self.slots;
+            let at = self.slot();
             self.place[val as usize].slot = Some(at);
-            self.slots += 1;
             if mask {
                 self.frame.code.mask_store(register, at);
             } else {
@@ -171,6 +184,7 @@ impl<'a, 'b> Body<'a, 'b> {
                 (PBROADCASTD, Rm::Mem(Base::Views, entry(view) + 4 * field as u32))
             }
             (Node::Quad(quad), _) => (PBROADCASTQ, Rm::Mem(Base::Pool, self.frame.pool.quad(quad))),
+            (Node::Kept(at), _) => (LOAD, Rm::Mem(Base::Stack, at)),
             (_, Some(at)) if self.graph.is_mask(val) => {
                 self.frame.code.mask_load(register, at);
                 return register;
@@ -191,10 +205,11 @@ impl<'a, 'b> Body<'a, 'b> {
                     return Rm::Splat(Base::Views, entry(view) + 4 * field as u32);
                 }
                 Node::Quad(quad) if wide => return Rm::Splat(Base::Pool, self.frame.pool.quad(quad)),
-                Node::Row(row) if self.next_use(val).is_none() && self.frame.pin(row).is_none() => {
+                Node::Row(row) if self.frame.pin(row).is_none() && self.passes(val) => {
                     return Rm::Mem(Base::Rows, 256 * row);
                 }
-                Node::Inst(_) if !self.graph.is_mask(val) && self.next_use(val).is_none() => {
+                Node::Kept(at) if self.passes(val) => return Rm::Mem(Base::Stack, at),
+                Node::Inst(_) if !self.graph.is_mask(val) && self.passes(val) => {
                     if let Some(at) = self.place[val as usize].slot {
                         return Rm::Mem(Base::Stack, at);
                     }
@@ -203,6 +218,14 @@ impl<'a, 'b> Body<'a, 'b> {
             }
         }
         Rm::Reg(self.fetch(val))
+    }
+
+    /// A value in memory is not worth a register: everything in registers is used before it is used again.
+    fn passes(&self, val: Val) -> bool {
+        let Some(next) = self.next_use(val) else { return true };
+        let given = &self.vectors[..VECTORS as usize - self.frame.pinned.len()];
+        let sooner = |owner: Val| self.next_use(owner).is_some_and(|time| time < next);
+        given.iter().all(|owner| owner.is_some_and(sooner))
     }
 
     /// A register for the result that starts as `from`: the same one if nobody needs it any more.
@@ -222,6 +245,7 @@ impl<'a, 'b> Body<'a, 'b> {
     fn instruction(&mut self, val: Val) {
         let Some(Inst { form, enc, args, imm }) = graph_inst(self.graph, val) else { return };
         self.pinned = args.into_iter().filter(|&arg| arg != NO).collect();
+        self.free.append(&mut self.freed);
         let [a, b, c] = args;
         match form {
             Form::Binary | Form::BinaryImm => {
@@ -354,6 +378,8 @@ impl<'a, 'b> Body<'a, 'b> {
                 let place = self.place[val as usize];
                 if place.register.is_none() && place.slot.is_none() {
                     self.group(imm, a, self.graph.groups[&val]);
+                } else {
+                    self.release(a);
                 }
             }
             Form::Store => {

@@ -102,8 +102,11 @@ pub mod inst {
     /// The same for addresses that are multiples of 4.
     pub const LOAD_NEAR: Enc = enc(PF3, M0F, 0, 0x6F);
     pub const STORE_NEAR: Enc = enc(PF3, M0F, 0, 0x7F);
+    pub const PERMD: Enc = enc(P66, M38, 0, 0x36);
     pub const PERMI2D: Enc = enc(P66, M38, 0, 0x76);
     pub const SHUFI64X2: Enc = enc(P66, M3A, 1, 0x43);
+    /// Four words, to memory.
+    pub const EXTRACT: Enc = enc(P66, M3A, 0, 0x39);
     pub const PGATHERDD: Enc = enc(P66, M38, 0, 0x90);
     pub const PSCATTERDD: Enc = enc(P66, M38, 0, 0xA0);
 }
@@ -277,6 +280,11 @@ impl Code {
     /// Loads a mask.
     pub fn mask_load(&mut self, to: u8, at: u32) {
         self.mask(0x90, 0, to, 0, Rm::Mem(Base::Stack, at));
+    }
+
+    /// The low half of a constant as a mask.
+    pub fn mask_constant(&mut self, to: u8, at: u32) {
+        self.mask(0x90, 0, to, 0, Rm::Mem(Base::Pool, at));
     }
 
     /// Stores a mask.

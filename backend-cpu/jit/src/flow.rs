@@ -16,6 +16,10 @@ pub trait Runs {
     fn run(&mut self, frame: &mut Frame<'_>, run: &Run<'_>) -> Option<Option<u8>>;
     /// The row never changes.
     fn constant(&self, row: u32) -> bool;
+    /// Code before an innermost loop, for what does not change in its runs.
+    fn enter(&mut self, frame: &mut Frame<'_>, body: &[Tree<'_>]);
+    /// The loop has ended.
+    fn leave(&mut self, frame: &mut Frame<'_>);
 }
 
 /// The construct around.
@@ -139,6 +143,7 @@ impl<R: Runs> Flow<'_, '_, R> {
         let around = std::mem::replace(&mut self.around, Around { live, ..Around::default() });
         let innermost = !loops(body);
         if innermost {
+            self.runs.enter(self.frame, body);
             self.frame.pinned = self.hottest(body);
             self.move_pinned(true);
         }
@@ -152,6 +157,7 @@ impl<R: Runs> Flow<'_, '_, R> {
         if innermost {
             self.move_pinned(false);
             self.frame.pinned.clear();
+            self.runs.leave(self.frame);
         }
         self.frame.code.mask_load(EXEC, outer);
         self.frame.slots -= 1 + u32::from(live.is_some());

@@ -4,6 +4,7 @@
 //! instructions behind, each once. Sixteen lanes are a vector of words, or two vectors of 64-bit words: the even
 //! and the odd pairs of four, as unpacking two vectors of words gives them. Truth values are mask registers.
 
+mod doubt;
 mod primitives;
 
 use std::collections::{HashMap, HashSet};
@@ -31,6 +32,8 @@ pub enum Node {
     Bool(bool),
     /// A word of a view, the same for all lanes.
     Field(u8, Field),
+    /// What does not change while a loop runs, and where on the stack it is.
+    Kept(u32),
     /// A result.
     Inst(Inst),
 }
@@ -146,83 +149,9 @@ impl Graph {
         })
     }
 
-    /// What must not be in doubt but is, if the values `wanted` leave the block.
-    pub fn doubts(&self, wanted: &[Val]) -> Vec<Val> {
-        let mut needed = vec![false; self.nodes.len()];
-        wanted.iter().for_each(|&val| needed[val as usize] = true);
-        for val in (0..self.nodes.len()).rev().filter(|&val| self.as_inst(val as Val).is_some()) {
-            if let (Node::Inst(inst), true) = (self.nodes[val], needed[val]) {
-                inst.args.iter().filter(|&&arg| arg != NO).for_each(|&arg| needed[arg as usize] = true);
-            }
-        }
-        let mut doubtful = vec![false; self.nodes.len()];
-        let mut doubts = HashSet::new();
-        for (val, node) in self.nodes.iter().enumerate().filter(|&(val, _)| needed[val]) {
-            if let Node::Inst(inst) = node {
-                let handed = self.hands_on(*inst, &doubtful, &mut doubts);
-                doubtful[val] = handed || self.plain_products.contains(&(val as Val));
-            }
-        }
-        doubts.extend(wanted.iter().filter(|&&val| doubtful[val as usize]));
-        let mut doubts: Vec<Val> = doubts.into_iter().collect();
-        doubts.sort_unstable();
-        doubts
-    }
-
-    /// A result is in doubt if an operand is, or the operand must be free of doubt.
-    ///
-    /// Sums and products of values in doubt are right, or NaN, or -0 where +0 is right: a zero factor makes +0, or
-    /// here a zero of any sign or NaN; sums of zeros are -0 only if all of them are. A difference would turn -0 into +0.
-    fn hands_on(&self, inst: Inst, doubtful: &[bool], doubts: &mut HashSet<Val>) -> bool {
-        let Inst { form, enc, args, .. } = inst;
-        let mut handed = false;
-        for (place, arg) in args.into_iter().enumerate().filter(|(_, arg)| *arg != NO) {
-            let on = match form {
-                Form::Binary => enc == ADDPS || enc == MULPS || enc == SUBPS && place == 0,
-                Form::Flush => true,
-                _ => false,
-            };
-            match doubtful[arg as usize] {
-                true if on => handed = true,
-                true => _ = doubts.insert(arg),
-                false => {}
-            }
-        }
-        handed
-    }
-
-    /// The lanes in which a value of the list is NaN or -0; `None` if there is no value.
-    pub fn doubted(&mut self, list: Vec<Val>) -> Option<Val> {
-        const NAN_OR_NEGATIVE_ZERO: u8 = 0x85;
-        let class =
-            |g: &mut Graph, val| g.inst(Form::Classify, FPCLASSPS, [val, NO, NO], NAN_OR_NEGATIVE_ZERO);
-        let mut all = None;
-        for val in list {
-            let lanes = class(self, val);
-            all = Some(all.map_or(lanes, |all| self.inst(Form::Or, LOAD, [all, lanes, NO], 0)));
-        }
-        all
-    }
-
-    /// The mask says that neither of the factors is zero.
-    fn asks_for_zeros(&self, mask: Val, factors: [Val; 2]) -> bool {
-        let asked = |mask| match self.as_inst(mask) {
-            Some(Inst { form: Form::Compare, enc: CMPPS, args: [val, zero, within], imm })
-                if imm == EQUAL | NEGATED && self.word_of(zero) == Some(0) =>
-            {
-                Some((val, within))
-            }
-            _ => None,
-        };
-        let Some((first, within)) = asked(mask) else { return false };
-        let others: Vec<Val> = factors.into_iter().filter(|&val| val != first).collect();
-        match asked(within) {
-            Some((second, NO)) => others == [second],
-            Some(_) => false,
-            None if within != NO => false,
-            // A constant was looked at before.
-            None => others.iter().all(|&val| self.word_of(val).is_some()),
-        }
+    /// The node, if it is there.
+    pub fn find(&self, node: Node) -> Option<Val> {
+        self.known.get(&node).copied()
     }
 
     pub fn node(&self, val: Val) -> Node {
@@ -285,7 +214,7 @@ impl Graph {
         self.add(Node::Bool(value))
     }
 
-    fn as_inst(&self, val: Val) -> Option<Inst> {
+    pub fn as_inst(&self, val: Val) -> Option<Inst> {
         if val == NO {
             return None;
         }

@@ -13,6 +13,7 @@ mod emit;
 mod encode;
 mod flow;
 mod graph;
+mod kept;
 mod row;
 mod translate;
 mod tree;
@@ -171,9 +172,15 @@ impl Function {
     }
 }
 
+/// How many neighbouring lanes code looks at together if threads are in lines of `width`: 16, 8 or 4.
+pub fn line(width: u32) -> u32 {
+    [16, 8, 4].into_iter().find(|line| width.is_multiple_of(*line)).unwrap_or(16)
+}
+
 /// Collects functions.
-#[derive(Default)]
 pub struct Compiler {
+    /// Lanes of a line: 4, 8 or 16.
+    line: u32,
     code: Code,
     pool: Pool,
     supported: HashMap<LaneOp, bool>,
@@ -182,7 +189,18 @@ pub struct Compiler {
 impl Compiler {
     /// A compiler, if this processor can run what it makes.
     pub fn new() -> Option<Compiler> {
-        available().then(Compiler::default)
+        available().then(|| Compiler {
+            line: 16,
+            code: Code::default(),
+            pool: Pool::default(),
+            supported: HashMap::new(),
+        })
+    }
+
+    /// The same for lanes that are threads in lines; `line` is what [`line`] says. Elements that are the same for the
+    /// lanes of a line, or lie side by side, are loaded together.
+    pub fn with_lines(self, line: u32) -> Compiler {
+        Compiler { line, ..self }
     }
 
     /// True if the operation can be part of a function.
@@ -228,9 +246,9 @@ impl Compiler {
         let before = self.code.bytes.len();
         let mut made = |lazy: bool, masked: bool| {
             let at = self.code.bytes.len() as u32;
-            let mut frame = Frame::new(&mut self.pool, masked, lazy);
+            let mut frame = Frame::new(&mut self.pool, masked, lazy, self.line);
             frame.ticks = tree::loops(&tree).then(|| frame.slot());
-            let mut runs = Translator { constant: &constant, unseen: &unseen, lazy, flushes: 0 };
+            let mut runs = Translator { constant: &constant, unseen: &unseen, lazy, flushes: 0, kept: None };
             flow::code(&tree, &mut frame, &mut runs)?;
             // Changing the float mode takes as long as some flushes.
             (!lazy || runs.flushes > WORTH).then_some(())?;

@@ -10,7 +10,8 @@ use crate::emit::Frame;
 use crate::encode::inst::{PGATHERDD, PSCATTERDD};
 use crate::flow::Runs;
 use crate::graph::{self, Form, Graph, Node, Val};
-use crate::tree::Run;
+use crate::kept::Kept;
+use crate::tree::{Run, Tree, each_run};
 
 /// Most instructions of a run.
 const LONGEST: usize = 12000;
@@ -25,6 +26,8 @@ pub struct Translator<'c, C, U> {
     pub lazy: bool,
     /// How many flushes there are, those in loops counted several times.
     pub flushes: usize,
+    /// What the innermost loop finds ready.
+    pub kept: Option<Kept>,
 }
 
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Runs for Translator<'_, C, U> {
@@ -52,6 +55,24 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Runs for Translator<'_, C, U
     fn constant(&self, row: u32) -> bool {
         (self.constant)(row).is_some()
     }
+
+    fn enter(&mut self, frame: &mut Frame<'_>, body: &[Tree<'_>]) {
+        let mut kept = Kept::new(body, self.lazy);
+        each_run(body, &mut |run| {
+            // What can't be made is noticed when its code is wanted.
+            if let Some((graph, outputs, _)) = self.graph(run, Graph::new(self.lazy)) {
+                kept.want(&graph, &outputs);
+            }
+        });
+        kept.compute(frame);
+        self.kept = Some(kept);
+    }
+
+    fn leave(&mut self, frame: &mut Frame<'_>) {
+        if let Some(kept) = self.kept.take() {
+            kept.end(frame);
+        }
+    }
 }
 
 /// A graph, the rows that it changes and the mask of its test.
@@ -75,6 +96,9 @@ impl<C: Fn(u32) -> Option<u32>, U> Translator<'_, C, U> {
         values.written.dedup();
         let live = values.written.iter().filter(|&&row| run.live.contains(row));
         let outputs = live.map(|&row| (row, values.rows[&row])).collect();
+        if let Some(kept) = &self.kept {
+            kept.replace(&mut graph);
+        }
         Some((graph, outputs, test))
     }
 }

@@ -42,7 +42,7 @@ impl Rows {
         self.0.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
     }
 
-    fn insert(&mut self, row: u32) {
+    pub fn insert(&mut self, row: u32) {
         let at = row as usize / 64;
         self.0.resize(self.0.len().max(at + 1), 0);
         self.0[at] |= 1 << (row % 64);
@@ -201,6 +201,21 @@ pub fn mentions(list: &[Tree<'_>], counts: &mut HashMap<u32, usize>) {
                 mentions(otherwise, counts);
             }
             Tree::Loop { body } => mentions(body, counts),
+            Tree::Break(_) => {}
+        }
+    }
+}
+
+/// Visits the runs of a list.
+pub fn each_run<'t>(list: &'t [Tree<'t>], visit: &mut impl FnMut(&'t Run<'t>)) {
+    for tree in list {
+        match tree {
+            Tree::Run(run) => visit(run),
+            Tree::If { then, otherwise, .. } => {
+                each_run(then, visit);
+                each_run(otherwise, visit);
+            }
+            Tree::Loop { body } => each_run(body, visit),
             Tree::Break(_) => {}
         }
     }

@@ -1,7 +1,7 @@
 //! What the blocks of a function share, and the loop over strips around them.
 
 use super::{Body, EXEC, Plan, Pool, SCRATCH, SLOTS, TESTED, VECTORS};
-use crate::encode::{Code, Lanes, NOT_ZERO};
+use crate::encode::{Base, Code, Lanes, NOT_ZERO, Rm, inst::STORE};
 use crate::graph::{Graph, Val};
 
 /// What the blocks of a function share.
@@ -11,6 +11,8 @@ pub struct Frame<'a> {
     pub pool: &'a mut Pool,
     /// Which lanes take part.
     pub lanes: Lanes,
+    /// Lanes of a line: 4, 8 or 16.
+    pub line: u32,
     /// Rows that are in registers, from the last one down.
     pub pinned: Vec<u32>,
     /// Places on the stack that are taken while a block runs, and the most that were.
@@ -25,11 +27,12 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    pub fn new(pool: &'a mut Pool, masked: bool, lazy: bool) -> Frame<'a> {
+    pub fn new(pool: &'a mut Pool, masked: bool, lazy: bool, line: u32) -> Frame<'a> {
         let mut frame = Frame {
             code: Code::default(),
             pool,
             lanes: if masked { Lanes::Some(EXEC) } else { Lanes::All },
+            line,
             pinned: Vec::new(),
             slots: 0,
             most: 0,
@@ -77,8 +80,24 @@ impl<'a> Frame<'a> {
         body.end(test)
     }
 
-    /// The same for a block that changes nothing if there are lanes in `doubted`: then the block that follows is run.
-    /// What [`Frame::attempted`] wants to know.
+    /// Appends a block that leaves values in places on the stack.
+    pub fn keep(&mut self, graph: &mut Graph, values: &[(Val, u32)]) {
+        let wanted: Vec<Val> = values.iter().map(|&(val, _)| val).collect();
+        let plan = Plan::new(graph, &[], &wanted, false);
+        let mut body = Body::new(self, graph, &plan.uses);
+        for (time, &val) in plan.order.iter().enumerate() {
+            body.now = 2 * time as u32;
+            body.instruction(val);
+        }
+        body.pinned.clear();
+        for &(val, at) in values {
+            let from = body.fetch(val);
+            body.frame.code.vector(STORE, from, 0, Rm::Mem(Base::Stack, at), Lanes::All, None);
+        }
+    }
+
+    /// [`Frame::block`] for one that changes nothing if there are lanes in `doubted`: then the block that follows is
+    /// run. What [`Frame::attempted`] wants to know.
     pub fn attempt(
         &mut self,
         graph: &mut Graph,

@@ -1,0 +1,68 @@
+//! Blocks with more values than registers.
+
+use cal_il::isa::LaneOp;
+use cal_il::isa::lane::fold;
+use cal_jit::{Ask, Compiler, Row, Step, Ticks, View};
+
+/// Never stops.
+struct Endless;
+
+impl Ask for Endless {
+    fn stop(&self) -> bool {
+        false
+    }
+}
+
+/// A sum of outer products: 64 sums, and many more values that live on the stack for a while, one after another.
+#[test]
+fn places_on_the_stack_are_used_again() {
+    let Some(mut compiler) = Compiler::new() else { return };
+    // Rows: 64 sums, 16 factors, the address and what it grows by.
+    const SIDE: u32 = 8;
+    const ROUNDS: u32 = 12;
+    let (factors, address) = (SIDE * SIDE, SIDE * SIDE + 2 * SIDE);
+    let sums: Vec<[u32; 4]> =
+        (0..SIDE * SIDE).map(|sum| [sum, factors + sum / SIDE, factors + SIDE + sum % SIDE, sum]).collect();
+    let next = [address, address, address + 1];
+    let mut steps = Vec::new();
+    for _ in 0..ROUNDS {
+        for factor in (0..2 * SIDE).step_by(4) {
+            let to = std::array::from_fn(|k| factors + factor + k as u32);
+            steps.push(Step::Load { view: 0, address, to, flush: 15 });
+            steps.push(Step::Lane { op: LaneOp::Iadd, ids: &next, writes: 1 });
+        }
+        steps.extend(sums.iter().map(|ids| Step::Lane { op: LaneOp::Mad, ids, writes: 1 }));
+    }
+    let constant = |row: u32| (row == address + 1).then_some(16);
+    let function = compiler.function(&steps, constant, |row| row >= factors, |_| false);
+    let function = function.expect("fits on the stack");
+    let module = compiler.finish().unwrap();
+    let memory: Vec<u32> = (0..2048).map(|k: u32| ((k * 37 % 201) as f32 - 100.0).to_bits()).collect();
+    for infinity in [false, true] {
+        let mut memory = memory.clone();
+        if infinity {
+            memory[100] = f32::INFINITY.to_bits();
+            memory[130] = 0;
+        }
+        // SAFETY: the vector outlives the call.
+        let view = unsafe { View::new(memory.as_ptr().cast(), 4 * memory.len()) };
+        let mut rows = vec![Row::ZERO; address as usize + 2];
+        rows[address as usize] = Row(std::array::from_fn(|lane| 4 * (lane as u32 * 7 % 64)));
+        let starts = rows[address as usize].0;
+        module.call(function, &mut rows, &[view], !0, &mut Ticks::new(&Endless));
+        for (lane, start) in starts.into_iter().enumerate() {
+            let mut expected = [0; (SIDE * SIDE) as usize];
+            for round in 0..ROUNDS {
+                let at = (start / 4 + round * 2 * SIDE) as usize;
+                for (sum, word) in expected.iter_mut().enumerate() {
+                    let [a, b] = [sum / SIDE as usize, (sum % SIDE as usize) + SIDE as usize];
+                    *word = fold(LaneOp::Mad, &[memory[at + a], memory[at + b], *word]).0;
+                }
+            }
+            let got: Vec<u32> = (0..SIDE * SIDE).map(|sum| rows[sum as usize].0[lane]).collect();
+            let same =
+                |(a, b): (&u32, &u32)| a == b || f32::from_bits(*a).is_nan() && f32::from_bits(*b).is_nan();
+            assert!(got.iter().zip(&expected).all(same), "lane {lane}");
+        }
+    }
+}
