@@ -226,13 +226,11 @@ pub(crate) fn encode(
         let rest = if matches!(slot, Slot::Constant(_) | Slot::Global) { bytes % 16 } else { 0 };
         bind(&mut table, limits, &place, bytes - rest);
     }
-    let end = match extent {
-        Extent::Domain { x, y, width, height } => {
-            Some([u64::from(x) + u64::from(width), u64::from(y) + u64::from(height)])
-        }
+    let domain = match extent {
+        Extent::Domain { x, y, width, height } => Some([x, y, width, height]),
         Extent::Grid { .. } => None,
     };
-    table.surfaces = Surfaces::new(&shapes, end);
+    table.surfaces = Surfaces::new(&shapes, domain);
     Ok(table)
 }
 

@@ -196,7 +196,7 @@ impl Emitter<'_> {
             Stage::Pixel => {
                 let domain = self.row_at(0);
                 let (width, height) = (self.part(domain, 2), self.part(domain, 3));
-                let (x, y) = (self.pixel_index(0), self.pixel_index(1));
+                let (x, y) = (self.domain_index(0), self.domain_index(1));
                 let (in_x, in_y) = (self.ult(x, width), self.ult(y, height));
                 let inside = self.both(in_x, in_y);
                 self.when(inside, |e| {
@@ -244,10 +244,7 @@ impl Emitter<'_> {
         for output in &program.outputs {
             let words = output.registers.map(|register| self.read(register));
             let row = self.layout.row(Slot::Output(output.index));
-            let domain = self.row_at(0);
-            let (x0, y0) = (self.part(domain, 0), self.part(domain, 1));
-            let (x, y) = (self.pixel_index(0), self.pixel_index(1));
-            let (x, y) = (self.iadd(x, x0), self.iadd(y, y0));
+            let (x, y) = (self.position_index(0), self.position_index(1));
             self.store_texel(row, x, Some(y), words);
         }
     }
@@ -650,13 +647,27 @@ impl Emitter<'_> {
     }
 
     /// Column (0) or row (1) of the pixel in its domain.
-    pub fn pixel_index(&mut self, axis: u32) -> Word {
+    pub fn domain_index(&mut self, axis: u32) -> Word {
         let outer = self.w.hoist(true);
         let group = self.launch_id(BuiltIn::WorkgroupId, axis);
         let thread = self.launch_id(BuiltIn::LocalInvocationId, axis);
         let side = self.word(self.group.expect("pixel kernels have a tile")[axis as usize]);
         let first = self.imul(group, side);
         let index = self.iadd(first, thread);
+        self.w.hoist(outer);
+        index
+    }
+
+    /// The same, of all columns or rows.
+    pub fn position_index(&mut self, axis: u32) -> Word {
+        let index = self.domain_index(axis);
+        if self.assume.surfaces.at_origin {
+            return index;
+        }
+        let outer = self.w.hoist(true);
+        let domain = self.row_at(0);
+        let first = self.part(domain, axis);
+        let index = self.iadd(index, first);
         self.w.hoist(outer);
         index
     }
@@ -712,9 +723,7 @@ impl Emitter<'_> {
                 self.iadd(first, thread)
             }
             Builtin::Position(k @ (0 | 1)) => {
-                let domain = self.row_at(0);
-                let (index, first) = (self.pixel_index(k.into()), self.part(domain, k.into()));
-                let index = self.iadd(index, first);
+                let index = self.position_index(k.into());
                 // Far below 2^24: exact.
                 let whole = self.itof_raw(index);
                 let position = if self.program.interface.position == Some(PositionKind::Whole) {
@@ -733,7 +742,7 @@ impl Emitter<'_> {
                 } else {
                     let domain = self.row_at(0);
                     let width = self.part(domain, 2);
-                    let (x, y) = (self.pixel_index(0), self.pixel_index(1));
+                    let (x, y) = (self.domain_index(0), self.domain_index(1));
                     let row = self.imul(y, width);
                     self.iadd(row, x)
                 }

@@ -163,15 +163,17 @@ pub struct Assume {
 }
 
 /// What is known of the sizes of surfaces: which are equal, so that indices are computed once for all of them, and which
-/// cover the domain, so that a thread's own place needs no test. By default nothing is known.
+/// cover the domain, so that a thread's own place needs no test; and of the domain. By default nothing is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Surfaces {
     /// By place among the slots of the layout: 1 + the first place of the same width, height and pitch; 0: not known.
     same: [u8; Surfaces::PLACES],
     /// Words of an element that is stored unconverted, by place; 0: not known.
     words: [u8; Surfaces::PLACES],
-    /// A bit for each place whose surface covers the domain.
-    covering: u32,
+    /// A bit for each place whose surface covers the domain, and the domain with columns and rows exchanged.
+    covering: [u32; 2],
+    /// The domain begins at column 0 and row 0.
+    at_origin: bool,
 }
 
 /// What a launch knows of a surface.
@@ -199,11 +201,12 @@ impl Surfaces {
     pub const PLACES: usize = 32;
     /// Nothing is known.
     pub const UNKNOWN: Surfaces =
-        Surfaces { same: [0; Surfaces::PLACES], words: [0; Surfaces::PLACES], covering: 0 };
+        Surfaces { same: [0; Self::PLACES], words: [0; Self::PLACES], covering: [0; 2], at_origin: false };
 
-    /// From the resources, outputs and UAVs by place, and the end of the domain.
-    pub fn new(shapes: &[Option<Shape>], end: Option<[u64; 2]>) -> Self {
-        let mut this = Self::default();
+    /// From the resources, outputs and UAVs by place, and the domain: column, row, width and height.
+    pub fn new(shapes: &[Option<Shape>], domain: Option<[u32; 4]>) -> Self {
+        let at_origin = matches!(domain, Some([0, 0, ..]));
+        let mut this = Self { at_origin, ..Self::default() };
         for (k, shape) in shapes.iter().enumerate().take(Self::PLACES) {
             let Some(Shape { size, format }) = shape else { continue };
             let [width, height, _] = size;
@@ -215,9 +218,13 @@ impl Surfaces {
             {
                 this.same[k] = 1 + first as u8;
             }
-            if end.is_some_and(|[x, y]| x <= u64::from(*width) && y <= u64::from(*height)) {
-                this.covering |= 1 << k;
-            }
+            let Some([x, y, columns, rows]) = domain else { continue };
+            let covers = |right: Option<u32>, below: Option<u32>| {
+                right.is_some_and(|end| end <= *width) && below.is_some_and(|end| end <= *height)
+            };
+            let (right, below) = (x.checked_add(columns), y.checked_add(rows));
+            this.covering[0] |= u32::from(covers(right, below)) << k;
+            this.covering[1] |= u32::from(covers(below, right)) << k;
         }
         this
     }
@@ -412,8 +419,8 @@ struct Emitter<'a> {
     uses_double: bool,
     /// First rows of surfaces, and the first rows of surfaces of the same sizes.
     same_size: HashMap<u32, u32>,
-    /// First rows of surfaces that cover the domain.
-    covering: HashSet<u32>,
+    /// First rows of surfaces that cover the domain, and of those that cover it with columns and rows exchanged.
+    covering: [HashSet<u32>; 2],
     /// Words of an element, by first row.
     element_words: HashMap<u32, u32>,
     /// Variables of the entry point's interface.
@@ -491,8 +498,10 @@ impl<'a> Emitter<'a> {
         let known = assume.surfaces;
         let same_size = rows.iter().zip(known.same).filter(|(_, same)| *same > 0);
         let same_size = same_size.map(|(row, same)| (*row, rows[usize::from(same) - 1])).collect();
-        let covers = |k: &usize| known.covering >> k & 1 != 0;
-        let covering = (0..rows.len().min(Surfaces::PLACES)).filter(covers).map(|k| rows[k]).collect();
+        let covering = known.covering.map(|places| {
+            let rows = rows.iter().take(Surfaces::PLACES).enumerate();
+            rows.filter(|(k, _)| places >> k & 1 != 0).map(|(_, row)| *row).collect()
+        });
         let sized = rows.iter().zip(known.words).filter(|(_, words)| *words > 0);
         let buffers = if assume.buffers { layout.surfaces() } else { 0 };
         let bindings = rows.iter().copied().zip(0..).take(buffers).collect();

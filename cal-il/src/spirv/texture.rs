@@ -27,8 +27,8 @@ pub(super) struct Surface {
     pub element_words: Option<u32>,
     /// Always bound.
     pub bound: bool,
-    /// Contains the domain.
-    pub covers: bool,
+    /// Contains the domain, and the domain with columns and rows exchanged.
+    pub covers: [bool; 2],
 }
 
 /// One axis of a coordinate on its way to a texel.
@@ -39,8 +39,8 @@ struct Axis {
     wrap: Option<Word>,
     /// 0: columns, 1: rows.
     number: u32,
-    /// The surface contains the domain.
-    covers: bool,
+    /// As the surface's.
+    covers: [bool; 2],
 }
 
 /// A texel index, and whether it is inside; `None` = always.
@@ -89,7 +89,7 @@ impl Emitter<'_> {
             pitch: self.part(sizes, 2),
             fill: self.part(second, 3),
             bound,
-            covers: number.is_some_and(|row| self.covering.contains(&row)),
+            covers: [0, 1].map(|k| number.is_some_and(|row| self.covering[k].contains(&row))),
         }
     }
 
@@ -218,7 +218,7 @@ impl Emitter<'_> {
     /// Stores at column `x`, row `y` of the domain, in the surface at a row of the launch table, if that is inside.
     pub fn store_texel(&mut self, row: u32, x: Word, y: Option<Word>, words: [Word; 4]) {
         let surface = self.surface_at(row);
-        if let (true, Some(y)) = (surface.covers, y) {
+        if let (true, Some(y)) = (surface.covers[0], y) {
             let element = self.texel_number(y, surface.pitch, x);
             return self.store_element_of(&surface, element, words);
         }
@@ -446,7 +446,9 @@ impl Emitter<'_> {
         let last = self.isub(axis.size, one);
         let steps = axis.offset / 2;
         let index = match self.memo.whole.get(&axis.coord).copied() {
-            Some((index, of)) if steps == 0 && axis.covers && of == axis.number => return Some(index),
+            Some((index, of)) if steps == 0 && axis.covers[usize::from(of != axis.number)] => {
+                return Some(index);
+            }
             Some((index, _)) if steps == 0 => {
                 let outer = self.w.hoist(self.in_main());
                 let index = self.glsl_word(GLOp::UMin, &[index, last]);
@@ -747,7 +749,7 @@ impl Emitter<'_> {
                 offset: offset[k],
                 wrap: Some(mode),
                 number: k as u32,
-                covers: false,
+                covers: [false; 2],
             };
             let (mut first, _) = self.corner(&axis, unnormalized);
             if let Some(added) = added {
@@ -800,7 +802,7 @@ impl Emitter<'_> {
         });
         let (domain, half) = (self.row_at(0), self.word(0x3F00_0000));
         let [u, v] = [0, 1].map(|axis| {
-            let index = self.pixel_index(axis);
+            let index = self.domain_index(axis);
             let index = self.itof_raw(index);
             let centre = self.fadd_raw(index, half);
             let size = self.part(domain, 2 + axis);
@@ -814,8 +816,7 @@ impl Emitter<'_> {
         let value = add(self, sum, down);
         let value = self.canonical(value);
         let position = if component < 2 {
-            let (index, origin) = (self.pixel_index(component), self.part(domain, component));
-            let index = self.iadd(index, origin);
+            let index = self.position_index(component);
             let index = self.itof_raw(index);
             self.fadd_raw(index, half)
         } else {
