@@ -195,10 +195,16 @@ fn sampling() {
 fn launches() {
     let mut cases = Vec::new();
     let position = pixel("mov r3, vWinCoord0.xyxy\nmov o0, r3\nmov o0.z, vObjIndex0.x");
-    for (x, y, width, height) in [(0, 0, 24, 20), (3, 5, 17, 9), (23, 19, 1, 1), (0, 0, 8, 8)] {
+    for (x, y, width, height) in
+        [(0, 0, 24, 20), (3, 5, 17, 9), (23, 19, 1, 1), (0, 0, 8, 8), (0, 0, 20, 20), (0, 4, 20, 16)]
+    {
         let mut case = Case::new(&position);
         case.extent = Extent::Domain { x, y, width, height };
         cases.push((format!("domain {x} {y} {width} {height}"), case));
+        // Some of these domains lie inside the surface with columns and rows exchanged.
+        let mut case = Case::new(&pixel("sample_resource(1)_sampler(1) o0, vWinCoord0.yxyy"));
+        case.extent = Extent::Domain { x, y, width, height };
+        cases.push((format!("transposed {x} {y} {width} {height}"), case));
     }
     let ids = |size: &str| {
         format!(
