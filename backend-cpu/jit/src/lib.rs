@@ -197,7 +197,7 @@ impl Compiler {
         })
     }
 
-    /// The same for lanes that are threads in lines; `line` is what [`line`] says. Elements that are the same for the
+    /// The same for lanes that are threads in lines; `line` is what [`line()`] says. Elements that are the same for the
     /// lanes of a line, or lie side by side, are loaded together.
     pub fn with_lines(self, line: u32) -> Compiler {
         Compiler { line, ..self }
