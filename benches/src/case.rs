@@ -146,10 +146,11 @@ impl Case {
         match self.threads {
             Threads::Grid(groups, [columns, rows, _]) => (groups, [columns, rows]),
             Threads::Domain(width, height) => {
-                let [x, y] = match hardware {
-                    false => [8, 8],
-                    true if self.il.contains("whileloop") => [16, 8],
-                    true => [16, 16],
+                let [x, y] = match (hardware, self.il.split_once("whileloop")) {
+                    (false, _) => [8, 8],
+                    (true, Some((_, body))) if body.contains("sample_resource") => [32, 2],
+                    (true, Some(_)) => [16, 8],
+                    (true, None) => [16, 16],
                 };
                 ([width.div_ceil(x), height.div_ceil(y), 1], [x, y])
             }

@@ -1,17 +1,22 @@
-//! Where main of a pixel kernel stands: in the entry point, unless threads may leave it early.
+//! Pixel kernels: where main stands, which is in the entry point unless threads may leave it early; and their groups.
 
-use cal_il::spirv::{Assume, Formats, Mode, Target, emit};
+use cal_il::spirv::{Assume, Formats, Mode, Module, Target, emit};
 
-/// Opcodes of the module of a pixel kernel, in order.
-fn opcodes(body: &str) -> Vec<u32> {
+fn module(body: &str, target: &Target) -> Module {
     let text = format!(
         "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+         dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
          dcl_cb cb0[2]\ndcl_literal l0, 1.0, 2.0, 3.0, 4.0\nmov r0, vWinCoord0.xyxy\n{body}"
     );
     let program = cal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}"));
     // Of a known format, so that stores are no calls.
     let assume = Assume { formats: Formats::FourWords, ..Assume::NOTHING };
-    let module = emit(&program, &Target::full(Mode::Native), assume).expect("the device has everything");
+    emit(&program, target, assume).expect("the device has everything")
+}
+
+/// Opcodes of the module of a pixel kernel, in order.
+fn opcodes(body: &str) -> Vec<u32> {
+    let module = module(body, &Target::full(Mode::Native));
     let (mut at, mut found) = (5, Vec::new());
     while let Some(word) = module.words.get(at) {
         found.push(word & 0xFFFF);
@@ -59,4 +64,23 @@ fn main_is_a_function_if_threads_leave_it() {
     // A function that may kill the thread, and main.
     let kills = function.replace("func 1\n", "func 1\ndiscard_logicalnz cb0[0].x\n");
     assert_eq!(count(&opcodes(&["call 1\n", end, &kills].concat()), CALL), 2);
+}
+
+#[test]
+fn groups_are_as_large_as_suits_kernel_and_device() {
+    let sample = "sample_resource(0)_sampler(0) r1, r0.xyxx\n";
+    let counted = |inside: &str| {
+        format!(
+            "whileloop\nge r2.x, r0.x, cb0[0].x\nbreak_logicalnz r2.x\n{inside}add r0, r0, l0\nendloop\nmov o0, r0\nend\n"
+        )
+    };
+    let straight = format!("{sample}mov o0, r1\nend\n");
+    let large = Target::full(Mode::Native);
+    let least = Target { max_group: 128, ..large.clone() };
+    let processor = Target { large_tiles: false, ..large.clone() };
+    let groups = |body: &str| [&large, &least, &processor].map(|target| module(body, target).group);
+    let [x16y16, x16y8, x32y2, x8y8] = [[16, 16, 1], [16, 8, 1], [32, 2, 1], [8, 8, 1]].map(Some);
+    assert_eq!(groups(&straight), [x16y16, x16y8, x8y8]);
+    assert_eq!(groups(&counted("mul r0, r0, cb0[1]\n")), [x16y8, x16y8, x8y8]);
+    assert_eq!(groups(&counted(&format!("{sample}add r0, r0, r1\n"))), [x32y2, x32y2, x8y8]);
 }

@@ -50,7 +50,7 @@ use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 23;
+pub const VERSION: u32 = 24;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -347,13 +347,21 @@ fn cost(access: &MemoryInst, assume: &Assume) -> u32 {
 }
 
 /// Threads per group of pixel kernels. Those without loops end so soon that starting groups is what takes the time;
-/// groups of the others, which need many registers, fill a multiprocessor better if they are smaller.
+/// groups of the others, which need many registers, fill a multiprocessor better if they are smaller. Where loops read resources,
+/// threads in a long line touch fewer rows at a time.
 fn tile(program: &Program, target: &Target) -> [u32; 3] {
-    let loops =
-        || program.functions.iter().any(|f| any(&f.body, &|kind| matches!(kind, StmtKind::Loop { .. })));
+    let is_loop = |kind: &StmtKind| matches!(kind, StmtKind::Loop { .. });
+    let reads = |kind: &StmtKind| {
+        let StmtKind::Memory(inst) = kind else { return false };
+        matches!(inst, MemoryInst::Sample { .. } | MemoryInst::Gather { .. } | MemoryInst::Fetch { .. })
+    };
+    let loads = |kind: &StmtKind| matches!(kind, StmtKind::Loop { body } if any(body, &reads));
+    let has =
+        |f: &dyn Fn(&StmtKind) -> bool| program.functions.iter().any(|function| any(&function.body, &f));
     match target.large_tiles {
         false => [8, 8, 1],
-        true if target.max_group < 256 || loops() => [16, 8, 1],
+        true if has(&loads) => [32, 2, 1],
+        true if target.max_group < 256 || has(&is_loop) => [16, 8, 1],
         true => [16, 16, 1],
     }
 }
