@@ -3,7 +3,9 @@
 
 use smallvec::SmallVec;
 
-use super::{AtomicAddress, Block, Dst4, Id, InfoSource, MemoryInst, Operand, Reg, Src4, Stmt, StmtKind};
+use super::{
+    AtomicAddress, Block, Dst4, Id, InfoSource, MemoryInst, Operand, Program, Reg, Src4, Stmt, StmtKind,
+};
 
 /// How a statement takes an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +196,7 @@ pub fn registers(kind: &mut StmtKind, f: &mut impl FnMut(&mut Reg, bool)) {
 }
 
 /// Whether `f` says yes to a statement of `block` or of the blocks in it.
-pub fn any(block: &Block, f: &impl Fn(&StmtKind) -> bool) -> bool {
+pub fn any(block: &[Stmt], f: &impl Fn(&StmtKind) -> bool) -> bool {
     block.iter().any(|stmt| {
         f(&stmt.kind)
             || match &stmt.kind {
@@ -204,6 +206,11 @@ pub fn any(block: &Block, f: &impl Fn(&StmtKind) -> bool) -> bool {
                 _ => false,
             }
     })
+}
+
+/// Whether `f` says yes to a statement of a function.
+pub fn program_has(program: &Program, f: &impl Fn(&StmtKind) -> bool) -> bool {
+    program.functions.iter().any(|function| any(&function.body, f))
 }
 
 /// Calls `f` with every statement of `block` and of the blocks in it, outer before inner.

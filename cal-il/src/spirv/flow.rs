@@ -14,6 +14,7 @@ use super::launch::Slot;
 use super::registers::{calls, destinations, order, visit};
 use super::{Emitter, Mode, uniform};
 use crate::inst::Fence;
+use crate::ir::visit::{any, program_has};
 use crate::ir::{
     Arm, Block, Builtin, Cond, LaneInst, MemoryInst, Operand, PositionKind, Program, Reg, Space, Stage, Stmt,
     StmtKind, ThreadId,
@@ -61,25 +62,9 @@ impl Flow {
     }
 }
 
-/// All lane and memory operations of a program.
-fn any(program: &Program, test: &mut impl FnMut(&StmtKind) -> bool) -> bool {
-    fn block(statements: &Block, test: &mut impl FnMut(&StmtKind) -> bool) -> bool {
-        statements.iter().any(|s| {
-            test(&s.kind)
-                || match &s.kind {
-                    StmtKind::If { then, otherwise, .. } => block(then, test) || block(otherwise, test),
-                    StmtKind::Loop { body } => block(body, test),
-                    StmtKind::Switch { arms, .. } => arms.iter().any(|arm| block(&arm.body, test)),
-                    _ => false,
-                }
-        })
-    }
-    program.functions.iter().any(|function| block(&function.body, test))
-}
-
 /// Whether double-precision instructions occur: the module needs float controls for them.
 pub(super) fn uses_double(program: &Program) -> bool {
-    any(program, &mut |kind| match kind {
+    program_has(program, &|kind| match kind {
         StmtKind::Lane(inst) => inst.op.result() == Class::Q || inst.op.arguments().contains(&Class::Q),
         _ => false,
     })
@@ -87,21 +72,21 @@ pub(super) fn uses_double(program: &Program) -> bool {
 
 /// Whether threads exchange what they read from the R700 areas.
 pub(super) fn exchanges(program: &Program) -> bool {
-    any(program, &mut |kind| {
+    program_has(program, &|kind| {
         matches!(kind, StmtKind::Memory(MemoryInst::LdsReadAny { neighbor_exchange: true, .. }))
     })
 }
 
 /// Whether there are 64-bit atomics on LDS: then its blocks are pairs of words.
 pub(super) fn pairs(program: &Program) -> bool {
-    any(program, &mut |kind| {
+    program_has(program, &|kind| {
         matches!(kind, StmtKind::Memory(MemoryInst::Atomic { space: Space::Lds(_), wide: Some(_), .. }))
     })
 }
 
 /// Whether the program orders global memory between threads.
 pub(super) fn orders_memory(program: &Program) -> bool {
-    any(program, &mut |kind| match kind {
+    program_has(program, &|kind| match kind {
         StmtKind::Fence(fence) => {
             fence.intersects(Fence::MEMORY | Fence::MEMORY_READ | Fence::MEMORY_WRITE | Fence::GDS)
         }
@@ -111,13 +96,7 @@ pub(super) fn orders_memory(program: &Program) -> bool {
 }
 
 fn discards(block: &Block) -> bool {
-    block.iter().any(|statement| match &statement.kind {
-        StmtKind::Discard(_) => true,
-        StmtKind::If { then, otherwise, .. } => discards(then) || discards(otherwise),
-        StmtKind::Loop { body } => discards(body),
-        StmtKind::Switch { arms, .. } => arms.iter().any(|arm| discards(&arm.body)),
-        _ => false,
-    })
+    any(block, &|kind| matches!(kind, StmtKind::Discard(_)))
 }
 
 /// Calls `f` for the registers that the statements may write, called functions included.
@@ -143,7 +122,7 @@ pub(super) fn written(program: &Program, block: &Block, f: &mut impl FnMut(Reg))
 pub(super) fn inlines_main(program: &Program) -> bool {
     program.stage == Stage::Pixel
         && program.functions.first().is_some_and(|main| !returns(&main.body))
-        && !any(program, &mut |kind| matches!(kind, StmtKind::Discard(_)))
+        && !program_has(program, &|kind| matches!(kind, StmtKind::Discard(_)))
 }
 
 impl Emitter<'_> {
@@ -767,13 +746,7 @@ fn ends(block: &Block) -> bool {
 }
 
 fn returns(block: &Block) -> bool {
-    block.iter().any(|statement| match &statement.kind {
-        StmtKind::Return(_) | StmtKind::Discard(_) => true,
-        StmtKind::If { then, otherwise, .. } => returns(then) || returns(otherwise),
-        StmtKind::Loop { body } => returns(body),
-        StmtKind::Switch { arms, .. } => arms.iter().any(|arm| returns(&arm.body)),
-        _ => false,
-    })
+    any(block, &|kind| matches!(kind, StmtKind::Return(_) | StmtKind::Discard(_)))
 }
 
 fn continues(block: &Block) -> bool {

@@ -41,7 +41,7 @@ use std::fmt;
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, StorageClass, Word};
 
 use crate::ir::unroll::unroll;
-use crate::ir::visit::any;
+use crate::ir::visit::{any, program_has};
 use crate::ir::{GroupSize, MemoryInst, Program, Stage, StmtKind};
 use known::Bits;
 use launch::Layout;
@@ -356,12 +356,10 @@ fn tile(program: &Program, target: &Target) -> [u32; 3] {
         matches!(inst, MemoryInst::Sample { .. } | MemoryInst::Gather { .. } | MemoryInst::Fetch { .. })
     };
     let loads = |kind: &StmtKind| matches!(kind, StmtKind::Loop { body } if any(body, &reads));
-    let has =
-        |f: &dyn Fn(&StmtKind) -> bool| program.functions.iter().any(|function| any(&function.body, &f));
     match target.large_tiles {
         false => [8, 8, 1],
-        true if has(&loads) => [32, 2, 1],
-        true if target.max_group < 256 || has(&is_loop) => [16, 8, 1],
+        true if program_has(program, &loads) => [32, 2, 1],
+        true if target.max_group < 256 || program_has(program, &is_loop) => [16, 8, 1],
         true => [16, 16, 1],
     }
 }

@@ -25,6 +25,7 @@ use access::{Access, Area, accesses};
 
 use super::uniform::Uniformity;
 use crate::inst::Fence;
+use crate::ir::visit::any;
 use crate::ir::{Arm, Block, Program, Reg, Stage, Stmt, StmtKind};
 
 /// What a statement orders that stands where all threads of a wave pass.
@@ -278,15 +279,7 @@ impl Pass<'_> {
 
     /// Whether some threads may return from the statements and others not.
     fn returns_apart(&self, block: &[Stmt]) -> bool {
-        fn returns(block: &[Stmt]) -> bool {
-            block.iter().any(|statement| match &statement.kind {
-                StmtKind::Return(_) => true,
-                StmtKind::If { then, otherwise, .. } => returns(then) || returns(otherwise),
-                StmtKind::Loop { body } => returns(body),
-                StmtKind::Switch { arms, .. } => arms.iter().any(|arm| returns(&arm.body)),
-                _ => false,
-            })
-        }
+        let returns = |block: &[Stmt]| any(block, &|kind| matches!(kind, StmtKind::Return(_)));
         block.iter().any(|statement| match &statement.kind {
             StmtKind::Return(Some(cond)) => self.uniformity.parts(cond),
             StmtKind::If { cond, then, otherwise } => {
