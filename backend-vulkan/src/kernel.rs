@@ -74,6 +74,11 @@ impl VulkanKernel {
         Ok(kernel)
     }
 
+    /// Whether it runs on domains rather than grids.
+    pub fn is_pixel(&self) -> bool {
+        self.program.stage == Stage::Pixel
+    }
+
     /// Words of scratch memory that a launch needs.
     pub fn scratch_words(&self) -> u32 {
         self.layout.scratch_words

@@ -458,4 +458,26 @@ mod tests {
         assert!(order.take_done(Lane::Kernels, 3).is_some());
         assert_eq!(order.completed(), 3);
     }
+
+    /// What was more than a kernel and is done by somebody else: the next command waits for everybody, once.
+    #[test]
+    fn foreign_works_are_waited_for() {
+        let mut order = Order::default();
+        let uses = Uses { reads: vec![span(1)], ..Uses::default() };
+        let mut record = |chunk: bool, foreign| {
+            if chunk {
+                order.take_open(Lane::Kernels);
+                order.begin(Lane::Kernels, ());
+            }
+            let barrier = order.record(Lane::Kernels, &uses, false, true, foreign);
+            order.issue(Lane::Kernels);
+            barrier
+        };
+        let found = [(true, 0), (false, 0), (false, 1), (false, 1), (true, 1), (true, 3), (true, 3)];
+        let wanted = {
+            use Barrier::{All, Kernels, None};
+            [Kernels, None, All, None, Kernels, All, Kernels]
+        };
+        assert_eq!(found.map(|(chunk, foreign)| record(chunk, foreign)), wanted);
+    }
 }

@@ -168,6 +168,9 @@ impl VulkanQueue {
         let Some(own) = kernel.as_any().downcast_ref::<VulkanKernel>() else {
             return Err(Error::Failed("a kernel of another backend is launched".into()));
         };
+        if own.is_pixel() != matches!(extent, Extent::Domain { .. }) {
+            return Err(Error::Failed("pixel kernels run on domains, compute kernels on grids".into()));
+        }
         let (groups, size) = match extent {
             Extent::Domain { width, height, .. } => {
                 let [x, y, z] = own.group.unwrap_or([1; 3]);

@@ -286,3 +286,23 @@ fn kernels_of_programs_loaded_again_run() {
         assert_eq!((run(first), run(load(0))), (6, 6), "{name}");
     }
 }
+
+/// A compute kernel has no place in a domain, nor a pixel kernel in a grid, whatever its groups are.
+#[test]
+fn kernels_run_where_they_belong() {
+    let pixel = "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 1.0, 1.0, 1.0, 1.0\nmov o0, l0\nend\n";
+    let load = |device: &dyn Device, text: &str| {
+        device.load(Arc::new(cal_il::compile(text.as_bytes()).unwrap())).unwrap()
+    };
+    let domain = Extent::Domain { x: 0, y: 0, width: 64, height: 8 };
+    let grids = [[8, 8, 1], [16, 16, 1], [64, 1, 1]].map(|block| Extent::Grid { groups: [1; 3], block });
+    for (name, device) in devices(FloatMode::Faithful) {
+        let queue = device.create_queue().unwrap();
+        let refused = |text: &str, extent: Extent| {
+            let (kernel, bindings) = (load(&*device, text), Arc::default());
+            matches!(queue.submit(Command::Launch { kernel, bindings, extent }), Err(Error::Failed(_)))
+        };
+        assert!(refused(DOUBLE, domain), "{name}");
+        assert!(grids.into_iter().all(|grid| refused(pixel, grid)), "{name}");
+    }
+}

@@ -1,6 +1,11 @@
 //! Group memory starts as zeros, which modules write only where a thread may read a word that was not stored to.
 
+mod opcodes;
+
 use cal_il::spirv::{Assume, Mode, Target, emit};
+use opcodes::{count, opcodes};
+
+const LOOP_MERGE: u32 = 246;
 
 /// Whether the module of a kernel writes zeros first: a loop, of which these kernels have no other.
 fn fills(group: &str, bytes: u32, body: &str) -> bool {
@@ -14,12 +19,7 @@ fn fills(group: &str, bytes: u32, body: &str) -> bool {
     let loops = [Mode::Native, Mode::Faithful].map(|mode| {
         let target = Target { max_group_size: [1024, 1024, 64], ..Target::full(mode) };
         let module = emit(&program, &target, Assume::NOTHING).expect("the device has everything");
-        let (mut at, mut found) = (5, 0);
-        while let Some(word) = module.words.get(at) {
-            found += usize::from(word & 0xFFFF == 246);
-            at += (word >> 16) as usize;
-        }
-        found
+        count(&opcodes(&module), LOOP_MERGE)
     });
     assert!(loops == [0, 0] || loops == [1, 1], "{loops:?}");
     loops[0] > 0

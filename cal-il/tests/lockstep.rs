@@ -1,6 +1,11 @@
 //! Barriers of programs that count on a wave's threads moving together: where threads talk, and nowhere else.
 
+mod opcodes;
+
 use cal_il::spirv::{Assume, Mode, Target, emit};
+use opcodes::{count, opcodes};
+
+const CONTROL_BARRIER: u32 = 224;
 
 /// Barriers of the module of a kernel with groups of 64, or of another size. It loads a word that nobody stores to, so that
 /// group memory begins with zeros, and a barrier after them.
@@ -16,12 +21,7 @@ fn barriers(threads: u32, body: &str) -> usize {
     let target =
         Target { max_group_size: [1024, 1024, 64], max_shared: 49152, ..Target::full(Mode::Faithful) };
     let module = emit(&program, &target, Assume::NOTHING).expect("the device has everything");
-    let (mut at, mut found) = (5, 0);
-    while let Some(word) = module.words.get(at) {
-        found += usize::from(word & 0xFFFF == 224);
-        at += (word >> 16) as usize;
-    }
-    found
+    count(&opcodes(&module), CONTROL_BARRIER)
 }
 
 const STORE: &str = "lds_store_id(0) r0.x, r0.y\n";

@@ -1,6 +1,9 @@
 //! Pixel kernels: where main stands, which is in the entry point unless threads may leave it early; and their groups.
 
+mod opcodes;
+
 use cal_il::spirv::{Assume, Formats, Mode, Module, Target, emit};
+use opcodes::count;
 
 fn module(body: &str, target: &Target) -> Module {
     let text = format!(
@@ -14,19 +17,8 @@ fn module(body: &str, target: &Target) -> Module {
     emit(&program, target, assume).expect("the device has everything")
 }
 
-/// Opcodes of the module of a pixel kernel, in order.
 fn opcodes(body: &str) -> Vec<u32> {
-    let module = module(body, &Target::full(Mode::Native));
-    let (mut at, mut found) = (5, Vec::new());
-    while let Some(word) = module.words.get(at) {
-        found.push(word & 0xFFFF);
-        at += (word >> 16) as usize;
-    }
-    found
-}
-
-fn count(opcodes: &[u32], opcode: u32) -> usize {
-    opcodes.iter().filter(|code| **code == opcode).count()
+    opcodes::opcodes(&module(body, &Target::full(Mode::Native)))
 }
 
 const CALL: u32 = 57;

@@ -1,6 +1,8 @@
 //! Emitted modules are valid SPIR-V for Vulkan 1.2, for every lane operation and every accepted text, for a device
 //! that has everything and for one that has little. Needs `spirv-val`; without it the modules are only made.
 
+mod opcodes;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,6 +11,7 @@ use cal_il::inst::{Interface, Stage};
 use cal_il::ir::{Function, LaneInst, LaneOp, Operand, Output, Program, Stmt, StmtKind};
 use cal_il::isa::lane::Class;
 use cal_il::spirv::{Assume, Formats, Mode, Module, Target, Unsupported, emit};
+use opcodes::{count, opcodes};
 
 /// A device with everything.
 fn rich(mode: Mode) -> Target {
@@ -182,15 +185,8 @@ fn long_switches_are_valid() {
 #[test]
 fn unrolled_loops_are_valid() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases");
-    let loops = |module: &Module| {
-        let mut at = 5;
-        let mut count = 0;
-        while let Some(first) = module.words.get(at) {
-            count += u32::from(first & 0xFFFF == 246);
-            at += (first >> 16) as usize;
-        }
-        count
-    };
+    const LOOP_MERGE: u32 = 246;
+    let loops = |module: &Module| count(&opcodes(module), LOOP_MERGE);
     for (name, anything) in [
         ("flow/unroll_float.il", 2),
         ("flow/unroll_two_exits.il", 2),
