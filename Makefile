@@ -63,8 +63,8 @@ ci:
 	$(MAKE) test
 
 exhaustive:
-	$(CARGO) run --release -p cal-il --example exhaustive
-	RECAL_RANDOM=100000000 $(CARGO) test --release -p cal-il --test numerics
+	$(CARGO) run --release -p recal-il --example exhaustive
+	RECAL_RANDOM=100000000 $(CARGO) test --release -p recal-il --test numerics
 
 bench: test-deps
 	@mkdir -p $(BUILD)
@@ -74,10 +74,10 @@ fuzz:
 	CARGO="$(CARGO)" sh scripts/fuzz.sh $(SECONDS)
 
 stress:
-	RECAL_LAUNCHES=1000000 RECAL_ROUNDS=100000 $(CARGO) test -p cal-api --test stress --test leaks -- --nocapture
+	RECAL_LAUNCHES=1000000 RECAL_ROUNDS=100000 $(CARGO) test -p recal --test stress --test leaks -- --nocapture
 
 # One set of packages, so that cargo builds each once.
-FAULTS := -p backend-cpu -p backend-vulkan -p cal-api --test faults --test cache --test watchdog --test hostile
+FAULTS := -p recal-cpu -p recal-vulkan -p recal --test faults --test cache --test watchdog --test hostile
 
 faults:
 	RECAL_FAULTS=1000000 $(CARGO) test $(FAULTS) -- --nocapture
@@ -90,7 +90,7 @@ isolation:
 	$(CARGO) test -p recal-fuzz-targets --test isolation
 
 audit:
-	$(CARGO) test -p conformance --test repository
+	$(CARGO) test -p recal-conformance --test repository
 	if command -v cargo-deny >/dev/null; then $(CARGO) deny check; else echo "cargo-deny is not installed: vulnerabilities were not looked up"; fi
 
 clean:

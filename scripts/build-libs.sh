@@ -10,7 +10,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 
 cd "$root"
-built=$("${CARGO:-cargo}" build -p cal-rt --profile "$profile" --message-format=json-render-diagnostics |
+built=$("${CARGO:-cargo}" build -p recal-rt --profile "$profile" --message-format=json-render-diagnostics |
     sed -n 's/.*"filenames":\["\([^"]*libaticalrt\.so\)".*/\1/p' | tail -n 1)
 [ -n "$built" ] || { echo "build-libs.sh: cargo built no libaticalrt.so" >&2; exit 1; }
 # A new file rather than new contents: programs that have the old one mapped keep it.
@@ -23,7 +23,7 @@ mv -f "$out/libaticalrt.so.new" "$out/libaticalrt.so"
 mv -f "$out/libaticalcl.so.new" "$out/libaticalcl.so"
 
 # The command, beside the libraries.
-tool=$("${CARGO:-cargo}" build -p cal-cli --profile "$profile" --message-format=json-render-diagnostics |
+tool=$("${CARGO:-cargo}" build -p recal-cli --profile "$profile" --message-format=json-render-diagnostics |
     sed -n 's/.*"executable":"\([^"]*\/cal\)".*/\1/p' | tail -n 1)
 [ -n "$tool" ] || { echo "build-libs.sh: cargo built no cal" >&2; exit 1; }
 mkdir -p "$out/../bin"

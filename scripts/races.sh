@@ -11,6 +11,6 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 # Drivers are not built with the sanitizer, so none is offered.
 RUSTFLAGS="-Zsanitizer=thread" TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS:-}" VK_LOADER_DRIVERS_DISABLE='*' \
     RECAL_LAUNCHES="${RECAL_LAUNCHES:-200000}" \
-    "${CARGO:-cargo}" +nightly test -Zbuild-std --target "$host" -p cal-api --test stress -- --nocapture
+    "${CARGO:-cargo}" +nightly test -Zbuild-std --target "$host" -p recal --test stress -- --nocapture
 # The device looks at the memory and the processor of the host.
-MIRIFLAGS="-Zmiri-disable-isolation ${MIRIFLAGS:-}" "${CARGO:-cargo}" +nightly miri test -p backend-cpu --test memory
+MIRIFLAGS="-Zmiri-disable-isolation ${MIRIFLAGS:-}" "${CARGO:-cargo}" +nightly miri test -p recal-cpu --test memory

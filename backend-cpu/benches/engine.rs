@@ -5,10 +5,10 @@ mod harness;
 #[path = "../tests/matmul_kernel/mod.rs"]
 mod matmul_kernel;
 
-use cal_hal::{Bindings, Command, Format};
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use harness::{Machine, domain};
+use recal_hal::{Bindings, Command, Format};
 
 const POSITION: &str = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n\
     dcl_output_generic o0\ndcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n";

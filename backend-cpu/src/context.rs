@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use cal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler, Wrap};
-use cal_il::format::Encoding;
+use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler, Wrap};
+use recal_il::format::Encoding;
 
 use crate::launch::{Own, line};
 use crate::memory::{Block, TexelCache, View};
@@ -35,7 +35,7 @@ pub struct Surface<'a> {
 
 impl<'a> Surface<'a> {
     /// What kernels see of a surface; an error if it is larger than its memory or not this backend's.
-    pub fn bind(surface: &'a cal_hal::Surface) -> Result<Surface<'a>, Error> {
+    pub fn bind(surface: &'a recal_hal::Surface) -> Result<Surface<'a>, Error> {
         let whole = whole(surface)?;
         let bytes = surface.bytes();
         if bytes > whole.bytes() as u64 || surface.width > surface.pitch {
@@ -69,7 +69,7 @@ fn shape(surface: &Surface<'_>, sampler: &Sampler) -> Shape {
 }
 
 /// All bytes of the memory of a surface.
-pub fn whole(surface: &cal_hal::Surface) -> Result<View<'_>, Error> {
+pub fn whole(surface: &recal_hal::Surface) -> Result<View<'_>, Error> {
     match surface.memory.as_any().downcast_ref::<Block>() {
         Some(block) => Ok(block.view()),
         None => Err(Error::Failed("memory of another backend is bound".into())),
@@ -122,7 +122,7 @@ impl Stop {
     }
 }
 
-impl cal_jit::Ask for Stop {
+impl recal_jit::Ask for Stop {
     fn stop(&self) -> bool {
         self.check()
     }
@@ -169,10 +169,10 @@ impl<'a> Launch<'a> {
         stop: &'a Stop,
     ) -> Result<Launch<'a>, Error> {
         fn find<'a>(
-            list: &'a [(u32, cal_hal::Surface)],
+            list: &'a [(u32, recal_hal::Surface)],
             number: u32,
             what: &str,
-        ) -> Result<&'a cal_hal::Surface, Error> {
+        ) -> Result<&'a recal_hal::Surface, Error> {
             let found = list.iter().find(|(n, _)| *n == number);
             found.map(|(_, s)| s).ok_or_else(|| Error::Failed(format!("{what}{number} is not bound")))
         }
@@ -233,7 +233,7 @@ pub struct Context<'a> {
     /// LDS: blocks, then the R700 areas.
     pub lds: View<'a>,
     /// The memory of [`Body::views`].
-    pub views: Vec<cal_jit::View>,
+    pub views: Vec<recal_jit::View>,
     /// Shared registers.
     pub shared: &'a mut [Row],
     /// Places of threads in their group, for each wave.
@@ -249,7 +249,7 @@ pub struct Context<'a> {
     /// Back-edges since the launch was last asked whether to stop.
     pub ticks: u32,
     /// The same in compiled code.
-    pub native_ticks: cal_jit::Ticks<'a>,
+    pub native_ticks: recal_jit::Ticks<'a>,
 }
 
 /// Back-edges of one wave between two looks at the clock: some microseconds.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use cal_hal::{
+use recal_hal::{
     Adapter, Attributes, Backend, Device, DeviceOptions, Kernel, KernelResources, Memory, MemoryRequest,
     MemoryStatus, Program, Queue, Recent, Result,
 };
 
-use cal_il::ir::compact::compact;
-use cal_il::ir::uniformity::Uniformity;
-use cal_il::lower::{Names, lower_named};
+use recal_il::ir::compact::compact;
+use recal_il::ir::uniformity::Uniformity;
+use recal_il::lower::{Names, lower_named};
 
 use crate::context::Counters;
 use crate::isa_choice::{self, Isa};
@@ -193,7 +193,7 @@ impl Device for CpuDevice {
         // A check that follows single registers wants them apart, and by name if the text is known.
         if !checked {
             compact(&mut packed, &Uniformity::of(&program));
-        } else if let Some(named) = cal_il::front(text).ok().and_then(|kernel| lower_named(&kernel).ok())
+        } else if let Some(named) = recal_il::front(text).ok().and_then(|kernel| lower_named(&kernel).ok())
             && named.0.declared == program.declared
         {
             (packed, names) = named;

@@ -3,7 +3,7 @@
 //! Lanes leave a construct by way of four masks (broken, continued, returned, killed); the end of each construct
 //! lets go on whoever entered it and is in none of them. A side without lanes is jumped over.
 
-use cal_il::ir::Fence;
+use recal_il::ir::Fence;
 
 use crate::context::Context;
 use crate::memory;

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use cal_il::isa::LaneOp;
+use recal_il::isa::LaneOp;
 
 use crate::isa_choice::{Isa, MadShape};
 use crate::op::{Code, MemoryOp, NONE, Op, Pc, RowId, Step};

@@ -6,9 +6,9 @@
 
 use std::sync::OnceLock;
 
-use cal_il::for_each_lane_op;
-use cal_il::isa::lane::*;
-use cal_il::isa::{Algebra, LaneOp};
+use recal_il::for_each_lane_op;
+use recal_il::isa::lane::*;
+use recal_il::isa::{Algebra, LaneOp};
 
 use crate::context::{Context, Launch, Surface};
 use crate::flow::{self, Outcome};
@@ -16,7 +16,7 @@ use crate::lane_ops::{lane_body, lane_table, mad_table};
 use crate::launch::{self, Own, Tile};
 use crate::op::{Code, RowId, Rows4};
 use crate::wave::{LANES, Mask, Row, Wave};
-use cal_il::isa::Scalar as Cpu;
+use recal_il::isa::Scalar as Cpu;
 
 /// A row operation: reads and writes whole rows.
 #[derive(Clone, Copy)]
@@ -53,7 +53,7 @@ pub struct MadShape {
 pub struct Isa {
     /// Its name, for logs.
     pub name: &'static str,
-    /// [`cal_jit`] makes code for it.
+    /// [`recal_jit`] makes code for it.
     pub native: bool,
     lane: fn(LaneOp) -> Handler,
     mad: fn(MadShape) -> Handler,

@@ -1,6 +1,6 @@
 //! Lane operations over whole rows.
 //!
-//! The meaning of an operation is the scalar function of `cal_il::isa::lane`; here it is put in a loop over the
+//! The meaning of an operation is the scalar function of `recal_il::isa::lane`; here it is put in a loop over the
 //! lanes that the compiler turns into vector instructions. The macros are expanded once for each instruction set
 //! in [`crate::isa_choice`]. Operands of a handler: destination rows, then source rows, low word first.
 

@@ -3,8 +3,8 @@
 //! A pixel wave is a tile of 64 positions, as wide as the domain allows; a compute group is as many waves as its threads fill. Waves of a
 //! group take turns at barriers. Everything a thread of the host needs for that is its [`Scratch`].
 
-use cal_hal::{Error, Extent};
-use cal_il::ir::{Builtin, ThreadId};
+use recal_hal::{Error, Extent};
+use recal_il::ir::{Builtin, ThreadId};
 
 use crate::context::{Context, Launch, Surface};
 use crate::flow::Outcome;
@@ -22,7 +22,7 @@ fn tile_shape(width: u32) -> [u32; 2] {
 
 /// How many neighbouring threads of a wave compiled code looks at together.
 pub fn line(extent: Extent) -> u32 {
-    cal_jit::line(match extent {
+    recal_jit::line(match extent {
         Extent::Domain { width, .. } => tile_shape(width)[0],
         Extent::Grid { block, .. } => block[0],
     })
@@ -162,7 +162,7 @@ pub fn run_parts<'a>(
         texels: vec![TexelCache::default(); launch.code.texel_slots],
         watch,
         ticks: 0,
-        native_ticks: cal_jit::Ticks::new(launch.stop),
+        native_ticks: recal_jit::Ticks::new(launch.stop),
     };
     context.views = launch.body.views.iter().map(|&place| seen_by_code(&context, place)).collect();
     while let Some(range) = claim() {
@@ -183,7 +183,7 @@ pub fn run_parts<'a>(
 }
 
 /// A place as compiled code sees it.
-fn seen_by_code(context: &Context<'_>, place: Place) -> cal_jit::View {
+fn seen_by_code(context: &Context<'_>, place: Place) -> recal_jit::View {
     let view = view_of(context, place).for_code();
     match place {
         Place::Srv(place) => match context.launch.resources.get(place as usize) {

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use cal_il::diagnostic::Span;
-use cal_il::inst::{Dimension, PositionKind};
-use cal_il::ir::{
+use recal_il::diagnostic::Span;
+use recal_il::inst::{Dimension, PositionKind};
+use recal_il::ir::{
     AtomicAddress, Block, Builtin, Cond, Dst4, Id, InfoSource, LaneInst, MemoryInst, Operand, Program, Space,
     Src4, Stmt, StmtKind, Uav,
 };
-use cal_il::isa::lane::Class;
+use recal_il::isa::lane::Class;
 
 use crate::compact;
 use crate::fuse;
@@ -64,7 +64,7 @@ fn row_of<K: Eq + Hash>(map: &mut HashMap<K, RowId>, rows: &mut u32, key: K) -> 
 
 /// Consecutive places for blocks of memory, each at a multiple of 16 bytes; the total, too.
 fn lay_out<'a>(
-    blocks: impl Iterator<Item = (&'a u32, &'a cal_il::ir::MemoryBlock)>,
+    blocks: impl Iterator<Item = (&'a u32, &'a recal_il::ir::MemoryBlock)>,
     place: impl Fn(u32, u32) -> Place,
 ) -> (HashMap<u32, Place>, u32) {
     let mut end = 0u32;

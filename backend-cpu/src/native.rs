@@ -9,15 +9,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cal_il::ir::{Builtin, Width};
-use cal_jit::{Compiler, Function, Sample};
+use recal_il::ir::{Builtin, Width};
+use recal_jit::{Compiler, Function, Sample};
 
 use crate::compact::leaves;
 use crate::load::jumps;
 use crate::op::{Body, Code, MemoryOp, NONE, Op, Pc, Place, RowId, SampleOp, Shape, Step};
 
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
-/// [`cal_jit::line`] says. `None` if there is no compiler.
+/// [`recal_jit::line`] says. `None` if there is no compiler.
 pub fn compile(code: &Code, shapes: &[Shape], line: u32) -> Option<Body> {
     let compiler = Compiler::new()?.with_lines(line);
     let mut targets = HashSet::new();
@@ -294,17 +294,17 @@ impl Builder<'_> {
                 What::Step(number) => {
                     let Step { op, first, count, writes, .. } = code.steps[number as usize];
                     let ids = &code.operands[first as usize..][..usize::from(count)];
-                    cal_jit::Step::Lane { op, ids, writes: usize::from(writes) }
+                    recal_jit::Step::Lane { op, ids, writes: usize::from(writes) }
                 }
-                What::Test(row) => cal_jit::Step::Test { row },
+                What::Test(row) => recal_jit::Step::Test { row },
                 What::Flow => match &code.ops[item.op] {
-                    Op::If { cond, .. } => cal_jit::Step::If { row: cond.row, nonzero: cond.nonzero },
-                    Op::Else { .. } => cal_jit::Step::Else,
-                    Op::EndIf { .. } => cal_jit::Step::EndIf,
-                    Op::Loop => cal_jit::Step::Loop,
-                    Op::EndLoop { .. } => cal_jit::Step::EndLoop,
+                    Op::If { cond, .. } => recal_jit::Step::If { row: cond.row, nonzero: cond.nonzero },
+                    Op::Else { .. } => recal_jit::Step::Else,
+                    Op::EndIf { .. } => recal_jit::Step::EndIf,
+                    Op::Loop => recal_jit::Step::Loop,
+                    Op::EndLoop { .. } => recal_jit::Step::EndLoop,
                     Op::Break { cond, .. } => {
-                        cal_jit::Step::Break(cond.as_ref().map(|cond| (cond.row, cond.nonzero)))
+                        recal_jit::Step::Break(cond.as_ref().map(|cond| (cond.row, cond.nonzero)))
                     }
                     op => unreachable!("{op:?} in a construct"),
                 },
@@ -313,7 +313,7 @@ impl Builder<'_> {
                     match access.op {
                         MemoryOp::RawLoad { place, address, dst, .. } => {
                             let view = self.view(place)?;
-                            cal_jit::Step::Load { view, address, to: dst, flush: access.flush }
+                            recal_jit::Step::Load { view, address, to: dst, flush: access.flush }
                         }
                         MemoryOp::Sample(ref op) => {
                             let (words, missing) = self.shape(op)?;
@@ -326,7 +326,7 @@ impl Builder<'_> {
                                 code.builtins.iter().any(known)
                             });
                             let unnormalized = op.at.unnormalized;
-                            cal_jit::Step::Sample {
+                            recal_jit::Step::Sample {
                                 view: self.view(Place::Srv(op.resource.place))?,
                                 sample: Sample { unnormalized, offset, words, missing, normal },
                                 coordinates: [u, if op.at.dimensions > 1 { v } else { NONE }],
@@ -335,7 +335,7 @@ impl Builder<'_> {
                             }
                         }
                         MemoryOp::RawStore { place, address, src, .. } => {
-                            cal_jit::Step::Store { view: self.view(place)?, address, from: src[0] }
+                            recal_jit::Step::Store { view: self.view(place)?, address, from: src[0] }
                         }
                         _ => return None,
                     }

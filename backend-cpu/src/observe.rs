@@ -13,8 +13,8 @@ mod trace;
 use std::collections::HashSet;
 use std::fmt;
 
-use cal_il::diagnostic::Span;
 use parking_lot::Mutex;
+use recal_il::diagnostic::Span;
 
 use crate::context::Context;
 use crate::op::Code;

@@ -1,15 +1,15 @@
 //! The flat form of a program: operations in one array, operands as row numbers, constructs as jumps.
 
-use cal_il::diagnostic::Span;
+use recal_il::diagnostic::Span;
 use std::collections::HashSet;
 use std::slice;
 use std::sync::Arc;
 
-use cal_il::ir::{AtomicOp, Builtin, Fence, Width};
-use cal_il::isa::LaneOp;
-use cal_il::lower::Names;
-use cal_jit::{Function, Module};
 use parking_lot::Mutex;
+use recal_il::ir::{AtomicOp, Builtin, Fence, Width};
+use recal_il::isa::LaneOp;
+use recal_il::lower::Names;
+use recal_jit::{Function, Module};
 
 use crate::isa_choice::Handler;
 use crate::wave::Mask;
@@ -279,7 +279,7 @@ pub enum MemoryOp {
 }
 
 impl Code {
-    /// What waves run if the surfaces have these shapes, and threads are in lines as [`cal_jit::line`] says.
+    /// What waves run if the surfaces have these shapes, and threads are in lines as [`recal_jit::line`] says.
     pub fn body(&self, shapes: &[Shape], line: u32) -> Arc<Body> {
         let mut list = self.compiled.lock();
         if let Some((.., body)) = list.iter().find(|(known, lanes, _)| **known == *shapes && *lanes == line) {

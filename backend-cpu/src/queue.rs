@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use cal_hal::{Command, Error, Queue, Result, Surface, Ticket};
 use parking_lot::{Condvar, Mutex};
+use recal_hal::{Command, Error, Queue, Result, Surface, Ticket};
 
 use crate::context::{Counters, Stop, whole};
 use crate::device::CpuKernel;

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use cal_hal::{Bindings, Error, Extent, Result};
 use parking_lot::{Condvar, Mutex};
+use recal_hal::{Bindings, Error, Extent, Result};
 
 use crate::context::{Counters, Launch, Stop};
 use crate::isa_choice::Isa;

@@ -5,7 +5,7 @@
 
 use crate::op::Frame;
 
-pub use cal_jit::{LANES, Row};
+pub use recal_jit::{LANES, Row};
 
 /// Mask of lanes; bit k is lane k.
 pub type Mask = u64;

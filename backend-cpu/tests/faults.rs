@@ -11,11 +11,11 @@ use std::mem::transmute;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use backend_cpu::CpuBackend;
-use cal_hal::{
+use harness::{compile, grid, read, write};
+use recal_cpu::CpuBackend;
+use recal_hal::{
     Backend, Bindings, Command, DeviceOptions, Error, Format, Heap, MemoryRequest, Result, Surface,
 };
-use harness::{compile, grid, read, write};
 
 /// A place where the system is asked for something.
 struct Site {

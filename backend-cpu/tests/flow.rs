@@ -169,8 +169,8 @@ fn registers_of_every_thread_start_as_zero() {
         ishl r0.x, vAbsTidFlat.x, l0.x\nand r2.x, vAbsTidFlat.x, l0.y\nif_logicalnz r2.x\niadd r1.x, r1.x, l0.w\n\
         endif\nuav_raw_store_id(0) mem0.x___, r0.x, r1.x\nend\n";
     let machine = Machine::new();
-    let out = machine.surface(cal_hal::Format::UnsignedInt32x1, 64 * 50, 1);
-    let bindings = cal_hal::Bindings { uavs: vec![(0, out.clone())], ..Default::default() };
+    let out = machine.surface(recal_hal::Format::UnsignedInt32x1, 64 * 50, 1);
+    let bindings = recal_hal::Bindings { uavs: vec![(0, out.clone())], ..Default::default() };
     machine.run(text, bindings, harness::grid(50, 64));
     let got = harness::read(&out, 64 * 50);
     assert!(got.iter().enumerate().all(|(t, &r)| r == if t % 2 == 1 { 3 } else { 0 }));

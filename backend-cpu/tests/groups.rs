@@ -2,8 +2,8 @@
 
 mod harness;
 
-use cal_hal::{Bindings, Extent, Format};
 use harness::{Machine, grid, read};
+use recal_hal::{Bindings, Extent, Format};
 
 #[test]
 fn waves_meet_at_barriers() {

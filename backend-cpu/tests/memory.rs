@@ -2,8 +2,8 @@
 
 mod harness;
 
-use cal_hal::{Bindings, DomainParam, Extent, Format, Sampler, Surface, Wrap};
 use harness::{Machine, domain, grid, read, write};
+use recal_hal::{Bindings, DomainParam, Extent, Format, Sampler, Surface, Wrap};
 
 const ONE: u32 = 0x3F80_0000;
 

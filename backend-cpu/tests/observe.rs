@@ -4,9 +4,9 @@ mod harness;
 
 use std::sync::Arc;
 
-use backend_cpu::{Area, At, CpuBackend, Finding, Kind, Misuse, TraceFlow, trace};
-use cal_hal::{Backend, Bindings, Command, DeviceOptions, Extent, Format};
 use harness::{Machine, compile, grid, read};
+use recal_cpu::{Area, At, CpuBackend, Finding, Kind, Misuse, TraceFlow, trace};
+use recal_hal::{Backend, Bindings, Command, DeviceOptions, Extent, Format};
 
 /// What a checked run finds in `text`.
 fn check(text: &str, bind: impl FnOnce(&Machine) -> Bindings, extent: Extent) -> Vec<Finding> {
@@ -411,7 +411,7 @@ fn a_trace_shows_memory_and_flow() {
     let bindings = Bindings { uavs: vec![(0, out)], ..Bindings::default() };
     let (mut accesses, mut flows) = (Vec::new(), Vec::new());
     // As people see it, with loads that nothing uses.
-    let (program, _) = cal_il::lower::lower_named(&cal_il::front(text.as_bytes()).unwrap()).unwrap();
+    let (program, _) = recal_il::lower::lower_named(&recal_il::front(text.as_bytes()).unwrap()).unwrap();
     trace(&program, &bindings, grid(1, 64), [3, 0, 0], &mut |step| {
         let word = text[step.span.start as usize..].split_whitespace().next().unwrap();
         if let Some(a) = step.access {

@@ -5,8 +5,8 @@ mod harness;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cal_hal::{Backend, Bindings, Command, DeviceOptions, Error, Format, Heap, MemoryRequest, Surface};
 use harness::{Machine, domain, grid, read, write};
+use recal_hal::{Backend, Bindings, Command, DeviceOptions, Error, Format, Heap, MemoryRequest, Surface};
 
 const ENDLESS: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 0, 0\n\
     whileloop\niadd r0.x, r0.x, l0.y\nendloop\nuav_raw_store_id(0) mem0.x___, l0.x, r0.x\nend\n";
@@ -174,7 +174,7 @@ fn a_missing_binding_is_an_error_not_a_panic() {
 
 #[test]
 fn memory_is_refused_not_overcommitted() {
-    let adapter = backend_cpu::CpuBackend::new().adapters()[0].clone();
+    let adapter = recal_cpu::CpuBackend::new().adapters()[0].clone();
     let device = adapter.open(&DeviceOptions::default()).unwrap();
     let request = MemoryRequest { bytes: 1 << 50, heap: Heap::Local };
     assert!(matches!(device.allocate(request), Err(Error::OutOfMemory(_))));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ash::{amd, ext, khr, nv, vk};
-use cal_hal::{Adapter, Attributes, Device, DeviceOptions, MemoryStatus, Result};
+use recal_hal::{Adapter, Attributes, Device, DeviceOptions, MemoryStatus, Result};
 
 use crate::device::VulkanDevice;
 use crate::instance::{Instance, Options};
@@ -319,7 +319,7 @@ impl Adapter for VulkanAdapter {
 #[cfg(test)]
 mod tests {
     use crate::{Options, Vulkan};
-    use cal_hal::Backend;
+    use recal_hal::Backend;
 
     #[test]
     fn adapters_tell_the_truth() {

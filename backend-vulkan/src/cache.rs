@@ -25,7 +25,7 @@ impl PipelineCache {
     pub fn open(device: &ash::Device, folder: Option<&Path>, facts: &Facts) -> Self {
         let uuid: String = facts.uuid.iter().map(|byte| format!("{byte:02x}")).collect();
         let path = folder.map(|folder| {
-            let version = cal_il::spirv::VERSION;
+            let version = recal_il::spirv::VERSION;
             folder.join(format!("vulkan-{uuid}-{:08x}-{version}.bin", facts.driver))
         });
         let data = path.as_ref().and_then(|path| whole(fs::read(path).ok()?)).unwrap_or_default();

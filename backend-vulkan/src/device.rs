@@ -7,14 +7,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ash::{ext, khr, vk};
-use cal_hal::{
-    Device, DeviceOptions, Error, FloatMode, Heap, Kernel, Memory, MemoryRequest, Program, Queue, Recent,
-    Result,
-};
-use cal_il::spirv::{Mode, Target};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
 use parking_lot::Mutex;
+use recal_hal::{
+    Device, DeviceOptions, Error, FloatMode, Heap, Kernel, Memory, MemoryRequest, Program, Queue, Recent,
+    Result,
+};
+use recal_il::spirv::{Mode, Target};
 
 use crate::adapter::{Facts, VulkanAdapter};
 use crate::cache::PipelineCache;

@@ -50,12 +50,12 @@ pub(crate) fn ending() -> bool {
 }
 
 /// Why nothing works any more.
-pub(crate) fn reason() -> cal_hal::Error {
-    cal_hal::Error::DeviceLost("the process is ending".into())
+pub(crate) fn reason() -> recal_hal::Error {
+    recal_hal::Error::DeviceLost("the process is ending".into())
 }
 
 /// A call into the driver, until dropped: the end of the process waits for it. An error once that has begun.
-pub(crate) fn enter() -> cal_hal::Result<RwLockReadGuard<'static, ()>> {
+pub(crate) fn enter() -> recal_hal::Result<RwLockReadGuard<'static, ()>> {
     PROCESS.store(std::process::id(), Relaxed);
     loop {
         if closing() {

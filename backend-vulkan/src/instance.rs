@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ash::{Entry, ext, vk};
-use cal_hal::{Adapter, Backend};
+use recal_hal::{Adapter, Backend};
 
 use crate::adapter::VulkanAdapter;
 use crate::exit;
@@ -215,9 +215,9 @@ unsafe extern "system" fn message(
     let text = unsafe { data.as_ref().and_then(|data| data.message_as_c_str()) };
     let text = text.unwrap_or_default().to_string_lossy();
     if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) {
-        log::error!(target: "backend_vulkan::validation", "{text}");
+        log::error!(target: "recal_vulkan::validation", "{text}");
     } else {
-        log::warn!(target: "backend_vulkan::validation", "{text}");
+        log::warn!(target: "recal_vulkan::validation", "{text}");
     }
     vk::FALSE
 }

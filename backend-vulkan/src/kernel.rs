@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use ash::vk;
-use cal_hal::{Error, Kernel, KernelResources, Program, Result};
-use cal_il::inst::{GroupSize, Stage, Uav};
-use cal_il::spirv::launch::Layout;
-use cal_il::spirv::{Assume, Formats, Module, Surfaces, Target, check_group, emit};
 use parking_lot::Mutex;
+use recal_hal::{Error, Kernel, KernelResources, Program, Result};
+use recal_il::inst::{GroupSize, Stage, Uav};
+use recal_il::spirv::launch::Layout;
+use recal_il::spirv::{Assume, Formats, Module, Surfaces, Target, check_group, emit};
 
 use crate::device::Gpu;
 

@@ -1,6 +1,6 @@
 //! Runs CAL programs on Vulkan devices.
 //!
-//! In: [`cal_hal`] calls. Out: SPIR-V from [`cal_il`] in compute pipelines, one timeline per queue, and one for its copies where the device has queues for them.
+//! In: [`recal_hal`] calls. Out: SPIR-V from [`recal_il`] in compute pipelines, one timeline per queue, and one for its copies where the device has queues for them.
 //!
 //! * [`instance`](self) — loader, instance, validation messages, list of adapters
 //! * `adapter` — what a physical device can do, as facts for the emitter and as CAL attributes
@@ -11,7 +11,7 @@
 //!
 //! A device takes part if it speaks Vulkan 1.2 with buffer device addresses and timeline semaphores and has a
 //! compute queue; others are named in the log and left out. Kernels that need more than a device has (doubles, a
-//! larger group, more LDS) are refused by [`cal_hal::Device::load`] with the reason.
+//! larger group, more LDS) are refused by [`recal_hal::Device::load`] with the reason.
 
 mod adapter;
 mod cache;

@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ash::vk;
-use cal_hal::{Error, Heap, Memory, Result};
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use parking_lot::Mutex;
+use recal_hal::{Error, Heap, Memory, Result};
 
 use crate::device::Gpu;
 use crate::once::run_once;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::AcqRel;
 
 use ash::vk;
-use cal_hal::Result;
+use recal_hal::Result;
 
 use crate::device::Gpu;
 

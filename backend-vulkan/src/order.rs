@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use cal_hal::Ticket;
+use recal_hal::Ticket;
 
 use crate::memory::Place;
 

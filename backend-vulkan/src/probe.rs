@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use cal_hal::{Bindings, Command, Device, Error, Extent, Format, Heap, MemoryRequest, Result, Surface};
-use cal_il::spirv::{Mode, Target};
+use recal_hal::{Bindings, Command, Device, Error, Extent, Format, Heap, MemoryRequest, Result, Surface};
+use recal_il::spirv::{Mode, Target};
 
 use crate::device::VulkanDevice;
 
@@ -127,7 +127,7 @@ pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
 
 /// Runs a kernel text, a group of so many threads, on a constant buffer; the first words of its UAV.
 fn run(device: &VulkanDevice, text: &str, threads: u32, input: &[u32], words: usize) -> Result<Vec<u32>> {
-    let program = cal_il::compile(text.as_bytes())
+    let program = recal_il::compile(text.as_bytes())
         .map_err(|errors| Error::Failed(format!("the probe does not compile: {errors:?}")))?;
     // The device's own behaviour is wanted, so nothing may be put right in code.
     let target = Target {

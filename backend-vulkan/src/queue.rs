@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use cal_hal::{Bindings, Command, Error, Extent, Heap, Kernel, Memory, Queue, Result, Surface, Ticket};
-use cal_il::spirv::Assume;
 use parking_lot::Mutex;
+use recal_hal::{Bindings, Command, Error, Extent, Heap, Kernel, Memory, Queue, Result, Surface, Ticket};
+use recal_il::spirv::Assume;
 
 use crate::device::Gpu;
 use crate::kernel::VulkanKernel;

@@ -1,12 +1,12 @@
-//! The launch table: bindings of a launch as the words that [`cal_il::spirv::launch`] describes, and the uniform
+//! The launch table: bindings of a launch as the words that [`recal_il::spirv::launch`] describes, and the uniform
 //! buffers that hold tables until their launches are done.
 
 use std::sync::Arc;
 
 use ash::vk;
-use cal_hal::{Bindings, Error, Extent, Format, Result, Sampler, Surface, Wrap};
-use cal_il::spirv::launch::{Layout, Slot, fill, format_word};
-use cal_il::spirv::{Formats, Shape, Surfaces};
+use recal_hal::{Bindings, Error, Extent, Format, Result, Sampler, Surface, Wrap};
+use recal_il::spirv::launch::{Layout, Slot, fill, format_word};
+use recal_il::spirv::{Formats, Shape, Surfaces};
 
 use crate::adapter::Facts;
 use crate::device::Gpu;
@@ -29,7 +29,7 @@ pub(crate) struct Table {
     pub default_samplers: bool,
     /// Sizes of the surfaces.
     pub surfaces: Surfaces,
-    /// As [`Assume::padded`](cal_il::spirv::Assume::padded) says.
+    /// As [`Assume::padded`](recal_il::spirv::Assume::padded) says.
     pub padded: bool,
     /// The surfaces as storage buffers, by place among the slots; `None` where one cannot be, or nothing would be gained.
     pub buffers: Option<Vec<vk::DescriptorBufferInfo>>,
@@ -37,7 +37,7 @@ pub(crate) struct Table {
     pub uses: Uses,
 }
 
-/// Bytes of a storage buffer at most, as [`Assume::buffers`](cal_il::spirv::Assume::buffers) says.
+/// Bytes of a storage buffer at most, as [`Assume::buffers`](recal_il::spirv::Assume::buffers) says.
 const MOST: u64 = 1 << 30;
 
 /// What surfaces may be as storage buffers, on devices where that gains.

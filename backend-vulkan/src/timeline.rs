@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ash::vk;
-use cal_hal::{Result, Ticket};
 use parking_lot::Mutex;
+use recal_hal::{Result, Ticket};
 
 use crate::device::Gpu;
 

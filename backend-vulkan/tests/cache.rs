@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 use std::sync::Arc;
 
-use backend_vulkan::{Options, Vulkan};
-use cal_hal::{Backend, Bindings, Command, DeviceOptions, Extent, Format, Heap, MemoryRequest, Surface};
+use recal_hal::{Backend, Bindings, Command, DeviceOptions, Extent, Format, Heap, MemoryRequest, Surface};
+use recal_vulkan::{Options, Vulkan};
 
 /// The folder of a child; see [`child`].
 const FOLDER: &str = "RECAL_CACHE_FOLDER";
@@ -24,7 +24,7 @@ fn run(folder: &Path, number: u32) -> bool {
          ishl r0.x, vAbsTidFlat.x, l0.x\nuav_raw_store_id(0) mem.x___, r0.x, l0.y\nend\n"
     );
     let kernel =
-        device.load(Arc::new(cal_il::compile(text.as_bytes()).expect("it compiles"))).expect("it loads");
+        device.load(Arc::new(recal_il::compile(text.as_bytes()).expect("it compiles"))).expect("it loads");
     let memory = device.allocate(MemoryRequest { bytes: 4096, heap: Heap::RemoteCached }).expect("memory");
     let uav =
         Surface { memory: memory.clone(), width: 64, height: 1, pitch: 64, format: Format::UnsignedInt32x1 };

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use backend_vulkan::{Options, Vulkan};
-use cal_hal::{
+use recal_hal::{
     Backend, Bindings, Command, Device, DeviceOptions, Extent, Format, Heap, Kernel, Memory, MemoryRequest,
     Queue, Surface,
 };
+use recal_vulkan::{Options, Vulkan};
 
 const WORDS: usize = 1024;
 
@@ -37,7 +37,7 @@ const STEP: &str = "il_cs_2_0\n\
 fn devices(copies_apart: bool) -> Vec<(String, Arc<dyn Device>)> {
     let validation = std::env::var_os("RECAL_VALIDATION").is_some();
     let options = Options { software: true, copies_apart, validation, ..Options::default() };
-    let open = |adapter: &Arc<dyn cal_hal::Adapter>| {
+    let open = |adapter: &Arc<dyn recal_hal::Adapter>| {
         let name = format!("{}, apart: {copies_apart}", adapter.attributes().name);
         (name, adapter.open(&DeviceOptions::default()).expect("a listed device opens"))
     };
@@ -95,7 +95,7 @@ impl Play {
             fill(&*constant, &[turns]);
             constant
         });
-        let program = Arc::new(cal_il::compile(STEP.as_bytes()).expect("it compiles"));
+        let program = Arc::new(recal_il::compile(STEP.as_bytes()).expect("it compiles"));
         Self {
             queue: device.create_queue().unwrap(),
             kernel: device.load(program).unwrap(),

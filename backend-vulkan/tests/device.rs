@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use backend_vulkan::{Options, Vulkan};
-use cal_hal::{
+use recal_hal::{
     Backend, Bindings, Command, Device, DeviceOptions, Error, Extent, FloatMode, Format, Heap, Memory,
     MemoryRequest, Surface,
 };
+use recal_vulkan::{Options, Vulkan};
 
 fn devices(mode: FloatMode) -> Vec<(String, Arc<dyn Device>)> {
     let backend = Vulkan::new(Options { software: true, ..Options::default() });
     let options = DeviceOptions { float_mode: mode, ..Default::default() };
-    let open = |adapter: &Arc<dyn cal_hal::Adapter>| {
+    let open = |adapter: &Arc<dyn recal_hal::Adapter>| {
         let name = adapter.attributes().name.clone();
         (name, adapter.open(&options).expect("a listed device opens"))
     };
@@ -108,7 +108,7 @@ const DOUBLE: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\
 
 #[test]
 fn application_memory_is_read_and_written() {
-    let program = Arc::new(cal_il::compile(DOUBLE.as_bytes()).unwrap());
+    let program = Arc::new(recal_il::compile(DOUBLE.as_bytes()).unwrap());
     for (name, device) in devices(FloatMode::Native) {
         let kernel = device.load(program.clone()).unwrap();
         let queue = device.create_queue().unwrap();
@@ -147,7 +147,7 @@ fn large_memory_is_read_and_written() {
     let text = DOUBLE
         .replace("l0, 4, 0,", "l0, 4, 0x8000000,")
         .replace("uav_raw_load", "iadd r0.x, r0.x, l0.y\nuav_raw_load");
-    let program = Arc::new(cal_il::compile(text.as_bytes()).unwrap());
+    let program = Arc::new(recal_il::compile(text.as_bytes()).unwrap());
     const FIRST: usize = 32 << 20;
     for (name, device) in devices(FloatMode::Native) {
         let kernel = device.load(program.clone()).unwrap();
@@ -182,7 +182,7 @@ const BEYOND: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\
 #[test]
 fn loads_outside_are_zero_whatever_follows() {
     const LIMIT: u32 = 100;
-    let program = Arc::new(cal_il::compile(BEYOND.as_bytes()).unwrap());
+    let program = Arc::new(recal_il::compile(BEYOND.as_bytes()).unwrap());
     for (name, device) in devices(FloatMode::Faithful) {
         let kernel = device.load(program.clone()).unwrap();
         let queue = device.create_queue().unwrap();
@@ -231,7 +231,7 @@ fn nothing_bound_is_zero_beside_counters() {
     let format = "fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)";
     let many: String = (0..34).map(|k| format!("dcl_resource_id({k})_type(2d,unnorm)_{format}\n")).collect();
     let programs = [text.to_owned(), text.replace("dcl_literal", &(many + "dcl_literal"))]
-        .map(|text| Arc::new(cal_il::compile(text.as_bytes()).unwrap()));
+        .map(|text| Arc::new(recal_il::compile(text.as_bytes()).unwrap()));
     let devices = devices(FloatMode::Native);
     for ((name, device), program) in devices.iter().flat_map(|d| programs.iter().map(move |p| (d, p))) {
         let kernel = device.load(program.clone()).unwrap();
@@ -259,12 +259,12 @@ fn kernels_of_programs_loaded_again_run() {
     let program = |times: u32| {
         let text =
             DOUBLE.replace("iadd r1.x, r1.x, r1.x\n", &"iadd r1.x, r1.x, r1.x\n".repeat(times as usize));
-        Arc::new(cal_il::compile(text.as_bytes()).unwrap())
+        Arc::new(recal_il::compile(text.as_bytes()).unwrap())
     };
     let programs: Vec<_> = (1..=12).map(program).collect();
     for (name, device) in devices(FloatMode::Faithful) {
         let queue = device.create_queue().unwrap();
-        let run = |kernel: Arc<dyn cal_hal::Kernel>| {
+        let run = |kernel: Arc<dyn recal_hal::Kernel>| {
             let memory = allocate(&*device, Heap::RemoteCached);
             fill(&*memory, |k| k);
             let bindings =
@@ -292,7 +292,7 @@ fn kernels_of_programs_loaded_again_run() {
 fn kernels_run_where_they_belong() {
     let pixel = "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 1.0, 1.0, 1.0, 1.0\nmov o0, l0\nend\n";
     let load = |device: &dyn Device, text: &str| {
-        device.load(Arc::new(cal_il::compile(text.as_bytes()).unwrap())).unwrap()
+        device.load(Arc::new(recal_il::compile(text.as_bytes()).unwrap())).unwrap()
     };
     let domain = Extent::Domain { x: 0, y: 0, width: 64, height: 8 };
     let grids = [[8, 8, 1], [16, 16, 1], [64, 1, 1]].map(|block| Extent::Grid { groups: [1; 3], block });

@@ -2,10 +2,10 @@
 
 mod harness;
 
-use cal_hal::{DomainParam, Extent, Format, Sampler, Wrap};
-use cal_il::ir::LaneOp;
-use cal_il::isa::lane::Class;
 use harness::{Case, Words, difference, lane_difference};
+use recal_hal::{DomainParam, Extent, Format, Sampler, Wrap};
+use recal_il::ir::LaneOp;
+use recal_il::isa::lane::Class;
 
 fn check(cases: &[(String, Case)]) {
     let wrong: String = cases.iter().map(|(name, case)| difference(name, case)).collect();
@@ -108,7 +108,7 @@ fn constants_and_arrays() {
         cases.push((name.to_string(), Case::new(&pixel(body))));
     }
     // The immediate buffer has several spellings; the front end's tests tell which.
-    cases.retain(|(_, case)| cal_il::compile(case.text.as_bytes()).is_ok());
+    cases.retain(|(_, case)| recal_il::compile(case.text.as_bytes()).is_ok());
     assert!(cases.len() >= 3);
     check(&cases);
 }
@@ -139,7 +139,7 @@ fn formats() {
              iadd r0.y, r0.y, l0.z\nuav_store_id(0) r0.xy00, r1",
         ));
         typed.output = *format;
-        if cal_il::compile(typed.text.as_bytes()).is_ok() {
+        if recal_il::compile(typed.text.as_bytes()).is_ok() {
             cases.push((format!("typed {}", format.name()), typed));
         }
     }
@@ -222,7 +222,7 @@ fn launches() {
     }
     let interpolated =
         "il_ps_2_0\ndcl_output_generic o0\ndcl_input_generic_interp(linear) v1\nmov o0, v1\nend\n";
-    if cal_il::compile(interpolated.as_bytes()).is_ok() {
+    if recal_il::compile(interpolated.as_bytes()).is_ok() {
         let mut case = Case::new(interpolated);
         let corner =
             DomainParam { ul: [0.5, -1.0, 3.0, 0.0], ll: [1.25, 7.0, 3.0, 0.1], lr: [-9.0, 0.3, 3.0, 100.0] };

@@ -7,12 +7,12 @@ mod faulty;
 
 use std::sync::Arc;
 
-use backend_vulkan::{Options, Vulkan};
-use cal_hal::{
+use faulty::EntryPoint;
+use recal_hal::{
     Backend, Bindings, Command, Device, DeviceOptions, Error, Extent, Format, Heap, Memory, MemoryRequest,
     Program, Queue, Result, Surface,
 };
-use faulty::EntryPoint;
+use recal_vulkan::{Options, Vulkan};
 
 /// `uav0[thread] += cb0[0].x`, by way of GDS, so that a launch needs scratch memory, too.
 const ADD: &str = "il_cs_2_0\n\
@@ -178,7 +178,7 @@ fn every_call_may_fail() {
     let backend = Vulkan::new(Options { software: true, ..Options::default() });
     let Some(adapter) = backend.adapters().first().cloned() else { return };
     let other = adapter.open(&DeviceOptions::default()).expect("a listed device opens");
-    let program = Arc::new(cal_il::compile(ADD.as_bytes()).expect("it compiles"));
+    let program = Arc::new(recal_il::compile(ADD.as_bytes()).expect("it compiles"));
     let run = |apart| scenario(&next, &Options { copies_apart: apart, ..options.clone() }, &program);
     // Fills the pipeline cache on disk, so that later runs read it.
     assert_eq!(run(false), Ok(()));

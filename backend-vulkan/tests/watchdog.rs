@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use backend_vulkan::{Options, Vulkan};
-use cal_hal::{
+use recal_hal::{
     Backend, Bindings, Command, DeviceOptions, Error, Extent, Format, Heap, MemoryRequest, Surface,
 };
+use recal_vulkan::{Options, Vulkan};
 
 #[test]
 fn an_endless_kernel_times_out() {
     let text = "il_cs_2_0\ndcl_num_thread_per_group 1\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 0, 0\nwhileloop\n\
                 uav_add_id(0) l0.x, l0.y\nendloop\nend\n";
-    let program = Arc::new(cal_il::compile(text.as_bytes()).unwrap());
+    let program = Arc::new(recal_il::compile(text.as_bytes()).unwrap());
     let backend = Vulkan::new(Options { software: true, ..Options::default() });
     // One device will do: its threads go on until the process ends.
     let Some(adapter) = backend.adapters().first().cloned() else { return };

@@ -1,6 +1,6 @@
 //! What is measured: a kernel in IL, the same algorithm in GLSL, their data, and what must come out.
 
-use cal::Format;
+use recal::Format;
 
 /// How much of a problem is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
-use cal::{Domain, Format, Module, Place};
-use cal_il::spirv::{Assume, Formats, Mode, Target};
+use recal::{Domain, Format, Module, Place};
+use recal_il::spirv::{Assume, Formats, Mode, Target};
 
 use crate::case::{Buffer, Case, Step, Threads, Unit};
 use crate::cuda::Cuda;
@@ -120,7 +120,7 @@ pub fn copy_command(
     let mut subjects: Vec<Timed<'_>> = Vec::new();
     for ours in ours {
         let [width, height] = [case.buffers[0].width, case.buffers[0].height];
-        let of = |words: &[u32]| -> Result<cal::Resource> {
+        let of = |words: &[u32]| -> Result<recal::Resource> {
             let resource = ours.device.allocate_2d(width, height, Format::Float32x4, Place::Local)?;
             if !words.is_empty() {
                 resource.map::<u32>()?[..words.len()].copy_from_slice(words);
@@ -193,7 +193,7 @@ pub fn copy_beside_kernel(effort: Effort, ours: &[&Ours], bytes: u32) -> Result<
         module.bind("cb0", &turns)?;
         let kernel = move || ours.context.run(&module, Domain::of(64, 64));
         let copy = move || ours.context.copy(&from, &to);
-        let time = |run: &dyn Fn() -> cal::Result<cal::Event>| -> Result<f64> {
+        let time = |run: &dyn Fn() -> recal::Result<recal::Event>| -> Result<f64> {
             let start = std::time::Instant::now();
             run()?.wait()?;
             Ok(start.elapsed().as_secs_f64())
@@ -272,54 +272,54 @@ pub fn long_kernel(count: usize) -> String {
 pub fn front_end(effort: Effort) -> Result<(usize, Vec<Series>)> {
     let text = long_kernel(1000);
     let compiled = |text: &str| {
-        cal_il::compile(text.as_bytes()).map_err(|problems| format!("{} problems", problems.len()))
+        recal_il::compile(text.as_bytes()).map_err(|problems| format!("{} problems", problems.len()))
     };
     let program = compiled(&text)?;
-    let checked = cal_il::front(text.as_bytes()).map_err(|p| format!("{} problems", p.len()))?;
+    let checked = recal_il::front(text.as_bytes()).map_err(|p| format!("{} problems", p.len()))?;
     let assume = Assume { formats: Formats::FourWords, default_samplers: true, ..Assume::NOTHING };
     let target = Target { denorm_preserve32: false, denorm_preserve64: false, ..Target::full(Mode::Native) };
     let (faithful, widths) = (Target::full(Mode::Faithful), Assume { formats: Formats::Words, ..assume });
-    cal_il::spirv::emit(&program, &target, assume)?;
+    recal_il::spirv::emit(&program, &target, assume)?;
     let mut stages: Vec<Timed<'_>> = vec![
         (
             "text to checked kernel".into(),
             Box::new(|times| {
-                (0..times).for_each(|_| drop(black_box(cal_il::front(black_box(text.as_bytes())))));
+                (0..times).for_each(|_| drop(black_box(recal_il::front(black_box(text.as_bytes())))));
                 Ok(())
             }),
         ),
         (
             "checked kernel to program".into(),
             Box::new(|times| {
-                (0..times).for_each(|_| drop(black_box(cal_il::lower::lower(black_box(&checked)))));
+                (0..times).for_each(|_| drop(black_box(recal_il::lower::lower(black_box(&checked)))));
                 Ok(())
             }),
         ),
         (
             "text to program".into(),
             Box::new(|times| {
-                (0..times).for_each(|_| drop(black_box(cal_il::compile(black_box(text.as_bytes())))));
+                (0..times).for_each(|_| drop(black_box(recal_il::compile(black_box(text.as_bytes())))));
                 Ok(())
             }),
         ),
         (
             "program to SPIR-V".into(),
             Box::new(|times| {
-                (0..times).for_each(|_| drop(black_box(cal_il::spirv::emit(&program, &target, assume))));
+                (0..times).for_each(|_| drop(black_box(recal_il::spirv::emit(&program, &target, assume))));
                 Ok(())
             }),
         ),
         (
             "the same for elements of any width".into(),
             Box::new(|times| {
-                (0..times).for_each(|_| drop(black_box(cal_il::spirv::emit(&program, &target, widths))));
+                (0..times).for_each(|_| drop(black_box(recal_il::spirv::emit(&program, &target, widths))));
                 Ok(())
             }),
         ),
         (
             "the same in faithful mode".into(),
             Box::new(|times| {
-                (0..times).for_each(|_| drop(black_box(cal_il::spirv::emit(&program, &faithful, assume))));
+                (0..times).for_each(|_| drop(black_box(recal_il::spirv::emit(&program, &faithful, assume))));
                 Ok(())
             }),
         ),
@@ -331,10 +331,10 @@ pub fn front_end(effort: Effort) -> Result<(usize, Vec<Series>)> {
 /// driver's cache: what the emitter does then is measured by [`front_end`], the rest is the driver.
 pub fn warm_loads(effort: Effort, ours: &[&Ours]) -> Result<Vec<Series>> {
     let text = long_kernel(1000);
-    let program = cal_il::compile(text.as_bytes()).map_err(|p| format!("{} problems", p.len()))?;
+    let program = recal_il::compile(text.as_bytes()).map_err(|p| format!("{} problems", p.len()))?;
     let mut subjects: Vec<Timed<'_>> = Vec::new();
     for ours in ours {
-        let image: cal::Image = cal::compile(&text, ours.device.info().target)?.into();
+        let image: recal::Image = recal::compile(&text, ours.device.info().target)?.into();
         ours.context.load(&image)?;
         subjects.push((
             ours.label.clone(),

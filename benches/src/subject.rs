@@ -1,6 +1,6 @@
 //! Our side: a case on a device of this project.
 
-use cal::{
+use recal::{
     Config, Context, Device, Domain, Event, FloatMode, Format, Grid, Mem, Module, Name, Place, Resource,
     Runtime,
 };
@@ -35,7 +35,7 @@ impl Ours {
 
     /// Loads a kernel.
     pub fn load(&self, il: &str) -> Result<Module> {
-        Ok(self.context.load(&cal::compile(il, self.device.info().target)?.into())?)
+        Ok(self.context.load(&recal::compile(il, self.device.info().target)?.into())?)
     }
 
     /// Prepares a case.

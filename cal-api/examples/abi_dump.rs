@@ -1,7 +1,7 @@
 //! Prints sizes, offsets and values of the C ABI, one `kind name value` a line.
 
 fn main() {
-    for line in cal::ffi::abi_lines() {
+    for line in recal::ffi::abi_lines() {
         println!("{line}");
     }
 }

@@ -6,10 +6,10 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use cal_il::diagnostic::{Diagnostic, Severity, render};
-use cal_il::inst::{Kernel, Node, Stage};
-use cal_il::ir::Program;
-use cal_il::isa::Family;
+use recal_il::diagnostic::{Diagnostic, Severity, render};
+use recal_il::inst::{Kernel, Node, Stage};
+use recal_il::ir::Program;
+use recal_il::isa::Family;
 
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ const SHOWN: usize = 32;
 /// Compiles IL text for a target (a value of `CALtarget`, see [`crate::DeviceInfo::target`]).
 ///
 /// ```
-/// let error = cal::compile("il_ps_2_0\nfrobnicate r0, r1\nend\n", 8).unwrap_err();
+/// let error = recal::compile("il_ps_2_0\nfrobnicate r0, r1\nend\n", 8).unwrap_err();
 /// assert!(error.to_string().contains("frobnicate"));
 /// ```
 pub fn compile(text: impl AsRef<[u8]>, target: u32) -> Result<Object> {
@@ -32,7 +32,7 @@ pub fn compile(text: impl AsRef<[u8]>, target: u32) -> Result<Object> {
     let program = program(text, target)?;
     if !program.warnings.is_empty() {
         // Old programs expect a compiler that prints nothing.
-        log::info!(target: "cal::compiler", "{}", shown(&program.warnings, text));
+        log::info!(target: "recal::compiler", "{}", shown(&program.warnings, text));
     }
     let object = Object::new(target, text, &program)?;
     dump(target, "il", text);
@@ -42,10 +42,10 @@ pub fn compile(text: impl AsRef<[u8]>, target: u32) -> Result<Object> {
 /// Everything that there is to say about a text, errors and warnings; no errors if it compiles for the target.
 ///
 /// ```
-/// let found = cal::diagnose("il_ps_2_0\nfrobnicate r0, r1\nmov r0, l9\nend\n", 8)?;
+/// let found = recal::diagnose("il_ps_2_0\nfrobnicate r0, r1\nmov r0, l9\nend\n", 8)?;
 /// let rules: Vec<_> = found.iter().map(|d| d.rule).collect();
 /// assert_eq!(rules, ["unknown-opcode", "undeclared"]);
-/// # Ok::<(), cal::Error>(())
+/// # Ok::<(), recal::Error>(())
 /// ```
 pub fn diagnose(text: impl AsRef<[u8]>, target: u32) -> Result<Vec<Diagnostic>> {
     let target = Target::from_value(target)
@@ -54,12 +54,12 @@ pub fn diagnose(text: impl AsRef<[u8]>, target: u32) -> Result<Vec<Diagnostic>> 
 }
 
 fn read(text: &[u8], target: Target) -> Result<Program, Vec<Diagnostic>> {
-    let kernel = cal_il::front(text)?;
+    let kernel = recal_il::front(text)?;
     let newer = newer_instructions(&kernel, target);
     if !newer.is_empty() {
         return Err(newer);
     }
-    cal_il::lower::lower(&kernel)
+    recal_il::lower::lower(&kernel)
 }
 
 /// The program of a text.
@@ -69,7 +69,7 @@ pub(crate) fn program(text: &[u8], target: Target) -> Result<Program> {
 
 /// The checked kernel of a text.
 pub(crate) fn kernel(text: &[u8]) -> Result<Kernel> {
-    cal_il::front(text).map_err(|e| refused(&e, text))
+    recal_il::front(text).map_err(|e| refused(&e, text))
 }
 
 /// The error that shows diagnostics.

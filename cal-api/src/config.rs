@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cal_hal::FloatMode;
+use recal_hal::FloatMode;
 
 use crate::target::Target;
 
@@ -115,7 +115,7 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: "CAL_LOG",
-        values: "a filter as in `RUST_LOG`: `warn`, `debug`, `cal=trace,backend_vulkan=info` …",
+        values: "a filter as in `RUST_LOG`: `warn`, `debug`, `cal=trace,recal_vulkan=info` …",
         default: "`warn`",
         doc: "What is logged to standard error. Has no effect in a program that installed a logger of its own.",
         parse: |config, text| {
@@ -262,7 +262,7 @@ impl Config {
 /// The table as `docs/environment.md`.
 pub fn documentation() -> String {
     let mut text = String::from(
-        "# Environment variables\n\nRead once, by `calInit` (`cal::Runtime::new` in Rust; `calclCompile` reads \
+        "# Environment variables\n\nRead once, by `calInit` (`recal::Runtime::new` in Rust; `calclCompile` reads \
          `CAL_LOG` and `CAL_DUMP` if it comes first). A value that is not understood is reported in the log and taken \
          as unset. `CAL_LOG=cal=info` shows what was understood. \
          All hold for the process, not for single contexts.\n\nThis page is generated from the table in \

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
-use cal_hal::{Command, Ticket};
 use parking_lot::Mutex;
+use recal_hal::{Command, Ticket};
 
 use crate::counter::Window;
 use crate::device::Device;

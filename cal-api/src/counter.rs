@@ -10,8 +10,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cal_hal::Ticket;
 use parking_lot::Mutex;
+use recal_hal::Ticket;
 
 use crate::context::Context;
 use crate::error::{Error, Result};

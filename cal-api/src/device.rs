@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use cal_hal::Attributes as DeviceInfo;
-use cal_hal::{MemoryStatus, Program};
 use parking_lot::Mutex;
+pub use recal_hal::Attributes as DeviceInfo;
+use recal_hal::{MemoryStatus, Program};
 
 use crate::compiler;
 use crate::context::Context;
@@ -27,7 +27,7 @@ struct Inner {
     runtime: Runtime,
     ordinal: u32,
     info: DeviceInfo,
-    hal: Arc<dyn cal_hal::Device>,
+    hal: Arc<dyn recal_hal::Device>,
     closed: AtomicBool,
     /// Held while an atomic counter is read or written.
     counters: Mutex<()>,
@@ -66,7 +66,7 @@ impl Device {
         runtime: Runtime,
         ordinal: u32,
         info: DeviceInfo,
-        hal: Arc<dyn cal_hal::Device>,
+        hal: Arc<dyn recal_hal::Device>,
     ) -> Self {
         Self(Arc::new(Inner {
             runtime,
@@ -150,7 +150,7 @@ impl Device {
         )
     }
 
-    pub(crate) fn hal(&self) -> &Arc<dyn cal_hal::Device> {
+    pub(crate) fn hal(&self) -> &Arc<dyn recal_hal::Device> {
         &self.0.hal
     }
 
@@ -180,7 +180,7 @@ impl Device {
     fn with_counter<T>(
         &self,
         index: u32,
-        use_it: impl FnOnce(&dyn cal_hal::Device) -> cal_hal::Result<T>,
+        use_it: impl FnOnce(&dyn recal_hal::Device) -> recal_hal::Result<T>,
     ) -> Result<T> {
         if index >= ATOMIC_COUNTERS {
             return Err(Error::invalid(format!(
@@ -190,7 +190,7 @@ impl Device {
         self.0.runtime.wait_for_all();
         let _one_at_a_time = self.0.counters.lock();
         use_it(&*self.0.hal).map_err(|e| match e {
-            cal_hal::Error::Unsupported(reason) => Error::unsupported(reason),
+            recal_hal::Error::Unsupported(reason) => Error::unsupported(reason),
             other => Error::backend("an atomic counter", other),
         })
     }

@@ -72,9 +72,9 @@ impl CalResult {
 /// An error of the CAL API.
 ///
 /// ```
-/// let runtime = cal::Runtime::new().unwrap();
+/// let runtime = recal::Runtime::new().unwrap();
 /// let error = runtime.open(9999).err().unwrap();
-/// assert_eq!(error.result(), cal::CalResult::Error);
+/// assert_eq!(error.result(), recal::CalResult::Error);
 /// assert!(error.to_string().contains("9999"));
 /// ```
 #[derive(Clone)]
@@ -130,7 +130,7 @@ impl Error {
     }
 
     /// An error of a backend, with what was being done.
-    pub(crate) fn backend(doing: impl fmt::Display, cause: cal_hal::Error) -> Self {
+    pub(crate) fn backend(doing: impl fmt::Display, cause: recal_hal::Error) -> Self {
         Self { kind: CalResult::Error, message: doing.to_string(), source: Some(Arc::new(cause)) }
     }
 
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn text_holds_what_was_done_and_every_cause() {
-        let cause = cal_hal::Error::OutOfMemory("5 MiB wanted, 4 left".into());
+        let cause = recal_hal::Error::OutOfMemory("5 MiB wanted, 4 left".into());
         let error = Error::backend("allocating a resource", cause).context("calResAllocLocal1D");
         assert_eq!(error.to_string(), "calResAllocLocal1D: allocating a resource: 5 MiB wanted, 4 left");
         assert_eq!(error.result(), CalResult::Error);

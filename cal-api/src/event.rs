@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cal_hal::Ticket;
+use recal_hal::Ticket;
 
 use crate::error::Result;
 use crate::line::Line;

@@ -10,7 +10,7 @@
 mod read;
 mod write;
 
-use cal_il::ir::Program;
+use recal_il::ir::Program;
 
 use crate::compiler;
 use crate::error::{Error, Result};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cal_hal::{Command, DomainParam, Extent};
-use cal_il::inst::{GroupSize, Stage};
+use recal_hal::{Command, DomainParam, Extent};
+use recal_il::inst::{GroupSize, Stage};
 
 use crate::context::Context;
 use crate::error::{Error, Result};

@@ -1,7 +1,7 @@
 //! The Compute Abstraction Layer (CAL): devices, memory, kernels in AMD IL, and queues to run them on.
 //!
 //! ```
-//! use cal::{Domain, Format, Place, Runtime};
+//! use recal::{Domain, Format, Place, Runtime};
 //!
 //! let text = "il_ps_2_0\n\
 //!             dcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n\
@@ -11,12 +11,12 @@
 //! let runtime = Runtime::new()?;
 //! let device = runtime.open(0)?;
 //! let context = device.create_context()?;
-//! let module = context.load(&cal::compile(text, device.info().target)?.into())?;
+//! let module = context.load(&recal::compile(text, device.info().target)?.into())?;
 //! let output = device.allocate_2d(64, 64, Format::Float32x1, Place::Local)?;
 //! module.bind("o0", &output)?;
 //! context.run(&module, Domain::of(64, 64))?.wait()?;
 //! assert_eq!(output.map::<f32>()?[3], 3.5);
-//! # Ok::<(), cal::Error>(())
+//! # Ok::<(), recal::Error>(())
 //! ```
 //!
 //! Objects are reference-counted and usable from any thread; what a launch uses stays alive until it is done,
@@ -25,8 +25,8 @@
 //! The C functions, `calInit` to `calShutdown` and the extensions, are in [`ffi`]; they are the same objects behind
 //! handles. Where the documents leave room, `docs/api-choices.md` says what this implementation does.
 
-pub use cal_hal::{DomainParam, FloatMode, Format, Sampler, Wrap};
-pub use cal_il::diagnostic::{Diagnostic, Severity};
+pub use recal_hal::{DomainParam, FloatMode, Format, Sampler, Wrap};
+pub use recal_il::diagnostic::{Diagnostic, Severity};
 
 pub use crate::compiler::{compile, diagnose};
 pub use crate::config::{Config, Trace};

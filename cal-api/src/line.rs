@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use cal_hal::{Command, Queue, Ticket};
+use recal_hal::{Command, Queue, Ticket};
 
 use crate::error::{Error, Result};
 use crate::sync::{AtomicU64, Mutex, MutexGuard};
@@ -120,7 +120,7 @@ impl Line {
         for ticket in first.max(1)..=last {
             if let Some(e) = self.queue.error(ticket) {
                 let doing = match e {
-                    cal_hal::Error::Timeout(_) => {
+                    recal_hal::Error::Timeout(_) => {
                         "the work of this event was stopped (CAL_TIMEOUT is the limit)"
                     }
                     _ => "the work of this event failed",

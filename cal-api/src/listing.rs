@@ -3,14 +3,14 @@
 //! A real device may lack something, so the module that it runs may differ; `CAL_DUMP` has that one. The module is the
 //! one for native arithmetic, default samplers and any format.
 
-use cal_il::ir::Program;
-use cal_il::spirv::{self, Assume, Mode, Target};
+use recal_il::ir::Program;
+use recal_il::spirv::{self, Assume, Mode, Target};
 use rspirv::binary::Disassemble;
 
 /// The text as a listing, in canonical form; as it is, if that is not to be had.
 pub(crate) fn il(text: &[u8]) -> String {
-    match cal_il::text::parse(text) {
-        Ok(ast) => cal_il::text::print(&ast),
+    match recal_il::text::parse(text) {
+        Ok(ast) => recal_il::text::print(&ast),
         Err(_) => String::from_utf8_lossy(text).into_owned(),
     }
 }

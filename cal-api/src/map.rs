@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use cal_hal::Memory;
+use recal_hal::Memory;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -27,14 +27,14 @@ elements!(u8, i8, u16, i16, u32, i32, f32, u64, i64, f64);
 /// resource; dropping it ends the map.
 ///
 /// ```
-/// # use cal::{Format, Place, Runtime};
+/// # use recal::{Format, Place, Runtime};
 /// # let runtime = Runtime::new()?;
 /// # let Ok(device) = runtime.open(0) else { return Ok(()) };
 /// let resource = device.allocate_2d(4, 2, Format::Float32x2, Place::Remote)?;
 /// resource.map::<f32>()?.fill(1.5);
 /// assert_eq!(resource.map::<f32>()?.len(), 4 * 2 * 2);
 /// assert!(resource.map::<u32>()?.iter().all(|&bits| bits == 1.5f32.to_bits()));
-/// # Ok::<(), cal::Error>(())
+/// # Ok::<(), recal::Error>(())
 /// ```
 pub struct Map<'r, T: Element> {
     resource: &'r Resource,
@@ -85,7 +85,7 @@ impl<T: Element> Drop for Map<'_, T> {
 }
 
 /// Shows memory that one device allocated and mapped to another device.
-pub(crate) fn share(device: &Device, address: *mut u8, bytes: u64) -> cal_hal::Result<Arc<dyn Memory>> {
+pub(crate) fn share(device: &Device, address: *mut u8, bytes: u64) -> recal_hal::Result<Arc<dyn Memory>> {
     // SAFETY: the resource that owns the allocation keeps it mapped; when it goes, it first waits for all work, then
     // drops the imports, then the allocation.
     unsafe { device.hal().import(address, bytes) }

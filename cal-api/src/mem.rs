@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cal_hal::{Memory, Surface};
 use parking_lot::Mutex;
+use recal_hal::{Memory, Surface};
 
 use crate::context::Context;
 use crate::error::{Error, Result};

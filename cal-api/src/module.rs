@@ -5,9 +5,9 @@
 
 use std::sync::{Arc, Weak};
 
-use cal_hal::{Bindings, DomainParam, Kernel, Program, Sampler};
-use cal_il::inst::GroupSize;
 use parking_lot::Mutex;
+use recal_hal::{Bindings, DomainParam, Kernel, Program, Sampler};
+use recal_il::inst::GroupSize;
 
 use crate::context::Context;
 use crate::error::{Error, Result};

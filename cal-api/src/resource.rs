@@ -7,8 +7,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cal_hal::{Format, Heap, Memory, MemoryRequest, Surface, Ticket};
 use parking_lot::Mutex;
+use recal_hal::{Format, Heap, Memory, MemoryRequest, Surface, Ticket};
 
 use crate::device::Device;
 use crate::error::{Error, Result};

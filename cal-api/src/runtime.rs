@@ -5,8 +5,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, Weak};
 
-use cal_hal::{Adapter, Backend, FloatMode};
 use parking_lot::{Mutex, RwLock};
+use recal_hal::{Adapter, Backend, FloatMode};
 
 use crate::config::Config;
 use crate::device::{Device, DeviceInfo};
@@ -46,11 +46,11 @@ impl Runtime {
     /// Finds the devices, as the environment variables say.
     ///
     /// ```
-    /// let runtime = cal::Runtime::new()?;
+    /// let runtime = recal::Runtime::new()?;
     /// for info in runtime.devices() {
     ///     println!("{}: {} SIMDs", info.name, info.simds);
     /// }
-    /// # Ok::<(), cal::Error>(())
+    /// # Ok::<(), recal::Error>(())
     /// ```
     pub fn new() -> Result<Runtime> {
         let (config, warnings) = Config::from_env();
@@ -119,18 +119,18 @@ impl Runtime {
     /// devices do not. The CPU is faithful in any case.
     ///
     /// ```
-    /// let runtime = cal::Runtime::new()?;
-    /// let device = runtime.open_with(0, cal::FloatMode::Faithful)?;
+    /// let runtime = recal::Runtime::new()?;
+    /// let device = runtime.open_with(0, recal::FloatMode::Faithful)?;
     /// let context = device.create_context()?;
     /// # drop(context);
-    /// # Ok::<(), cal::Error>(())
+    /// # Ok::<(), recal::Error>(())
     /// ```
     pub fn open_with(&self, ordinal: u32, float_mode: FloatMode) -> Result<Device> {
         let entry = self.entry(ordinal)?;
         if entry.open.swap(true, Ordering::AcqRel) {
             return Err(Error::already(format!("ordinal: device {ordinal} is open already")));
         }
-        let options = cal_hal::DeviceOptions {
+        let options = recal_hal::DeviceOptions {
             float_mode,
             watchdog: self.0.config.timeout,
             checks: self.0.config.checks,
@@ -149,7 +149,7 @@ impl Runtime {
         Ok(&self.entry(ordinal)?.info)
     }
 
-    pub(crate) fn memory_status(&self, ordinal: u32) -> Result<cal_hal::MemoryStatus> {
+    pub(crate) fn memory_status(&self, ordinal: u32) -> Result<recal_hal::MemoryStatus> {
         Ok(self.entry(ordinal)?.adapter.memory_status())
     }
 
@@ -194,8 +194,8 @@ const DEFAULT_BACKENDS: [&str; 2] = ["vulkan", "cpu"];
 
 fn built_in(name: &str, config: &Config) -> Option<Arc<dyn Backend>> {
     match name {
-        "cpu" => Some(Arc::new(backend_cpu::CpuBackend::new())),
-        "vulkan" => Some(Arc::new(backend_vulkan::Vulkan::new(backend_vulkan::Options {
+        "cpu" => Some(Arc::new(recal_cpu::CpuBackend::new())),
+        "vulkan" => Some(Arc::new(recal_vulkan::Vulkan::new(recal_vulkan::Options {
             validation: config.checks,
             device: config.vulkan_device.clone(),
             // Software rasterisers are slower than the CPU backend: only for who asks for Vulkan by name.

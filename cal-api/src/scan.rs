@@ -1,7 +1,7 @@
 //! Facts about a program that launching needs, gathered in one walk at load.
 
-use cal_il::ir::visit::{operands_of, tested_of};
-use cal_il::ir::{Block, Builtin, MemoryInst, Operand, Program, StmtKind};
+use recal_il::ir::visit::{operands_of, tested_of};
+use recal_il::ir::{Block, Builtin, MemoryInst, Operand, Program, StmtKind};
 
 /// What the walk found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,10 +5,10 @@
 //! the host and before the function returns; its stores are made, those of other tiles and groups are not. Only the CPU
 //! backend has memory that can be looked into in this way: modules of other devices are refused.
 
-pub use backend_cpu::{Area, At, Kind as AccessKind, TraceAccess as Access, TraceFlow as Flow};
-use cal_hal::Extent;
-use cal_il::diagnostic::Span;
-use cal_il::ir::Reg;
+pub use recal_cpu::{Area, At, Kind as AccessKind, TraceAccess as Access, TraceFlow as Flow};
+use recal_hal::Extent;
+use recal_il::diagnostic::Span;
+use recal_il::ir::Reg;
 
 use crate::compiler::kernel;
 use crate::error::{Error, Result};
@@ -44,16 +44,16 @@ impl Module {
     /// from; `thread` is the position in the domain, or `vAbsTid`.
     ///
     /// ```
-    /// use cal::{Domain, Format, Place, Threads};
-    /// let runtime = cal::Runtime::with_config(cal::Config { backends: vec!["cpu".into()], ..Default::default() })?;
+    /// use recal::{Domain, Format, Place, Threads};
+    /// let runtime = recal::Runtime::with_config(recal::Config { backends: vec!["cpu".into()], ..Default::default() })?;
     /// let device = runtime.open(0)?;
     /// let text = "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 0x2, 0x3, 0x0, 0x0\niadd o0.x, l0.x, l0.y\nend\n";
-    /// let module = device.create_context()?.load(&cal::compile(text, device.info().target)?.into())?;
+    /// let module = device.create_context()?.load(&recal::compile(text, device.info().target)?.into())?;
     /// module.bind("o0", &device.allocate_2d(4, 4, Format::UnsignedInt32x1, Place::Local)?)?;
     /// let mut steps = Vec::new();
     /// module.trace(text, Threads::Domain(Domain::of(4, 4)), [1, 2, 0], |step| steps.push(step))?;
     /// assert_eq!((steps[0].line, &steps[0].writes[0]), (4, &("o0.x".to_owned(), 5)));
-    /// # Ok::<(), cal::Error>(())
+    /// # Ok::<(), recal::Error>(())
     /// ```
     pub fn trace(
         &self,
@@ -64,7 +64,7 @@ impl Module {
     ) -> Result<()> {
         let text = text.as_ref();
         let (program, names) = kernel(text).and_then(|kernel| {
-            cal_il::lower::lower_named(&kernel).map_err(|e| crate::compiler::refused(&e, text))
+            recal_il::lower::lower_named(&kernel).map_err(|e| crate::compiler::refused(&e, text))
         })?;
         if program.declared != self.program().declared {
             return Err(Error::invalid("text: it is not the text of this module"));
@@ -82,7 +82,7 @@ impl Module {
         self.context().finish()?;
         let bound = self.bound(None)?;
         let mut open = Open { text, span: None, writes: Vec::new(), accesses: Vec::new(), flow: None };
-        let outcome = backend_cpu::trace(&program, &bound.bindings, extent, thread, &mut |step| {
+        let outcome = recal_cpu::trace(&program, &bound.bindings, extent, thread, &mut |step| {
             let writes = step.writes.iter().filter_map(|(reg, word)| Some((*reg, names.get(reg)?, *word)));
             open.add(step.span, writes, &mut sink);
             open.accesses.extend(step.access);

@@ -1,7 +1,7 @@
 //! The historical devices (CAL 1.4: `CALtarget`): names, generation, and the limits that programs were told.
 
-use cal_hal::Attributes;
-use cal_il::isa::Family;
+use recal_hal::Attributes;
+use recal_il::isa::Family;
 
 /// One value of `CALtarget`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cal::ffi::types::*;
-use cal::ffi::*;
-use cal::{CalResult, Format};
+use recal::ffi::types::*;
+use recal::ffi::*;
+use recal::{CalResult, Format};
 use support::*;
 
 fn proc_of(id: u32, name: &CStr) -> *mut c_void {

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-use backend_cpu::CpuBackend;
-use cal::ffi::types::*;
-use cal::ffi::*;
-use cal::{CalResult, Format};
-use cal_hal::*;
+use recal::ffi::types::*;
+use recal::ffi::*;
+use recal::{CalResult, Format};
+use recal_cpu::CpuBackend;
+use recal_hal::*;
 use support::*;
 
 /// When and how a call of the backend fails.
@@ -331,7 +331,7 @@ fn program(other: CALdevice, image: CALimage, own: *mut f32) -> Step {
 fn every_call_of_a_backend_may_fail() {
     let _alone = alone();
     let plan = Arc::new(Plan::default());
-    cal::register_backend(Arc::new(Faulty(plan.clone())));
+    recal::register_backend(Arc::new(Faulty(plan.clone())));
     // Looking for GPUs would take most of the time.
     // SAFETY: the only test of this program; nothing else reads or changes the environment now.
     unsafe { std::env::set_var("CAL_BACKEND", "faulty,cpu") };

@@ -13,8 +13,8 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use cal::ffi::*;
-use cal::{CalResult, Format};
+use recal::ffi::*;
+use recal::{CalResult, Format};
 use support::*;
 
 /// What a child does before it computes.
@@ -186,19 +186,19 @@ fn without_descriptors_memory_or_disk() {
 }
 
 /// Runs a kernel of one group of 64 threads, and returns what it wrote to `uav0`.
-fn compute(runtime: &cal::Runtime, text: &str) -> cal::Result<Vec<u32>> {
+fn compute(runtime: &recal::Runtime, text: &str) -> recal::Result<Vec<u32>> {
     let device = runtime.open(0)?;
     let ctx = device.create_context()?;
-    let module = ctx.load(&cal::compile(text, device.info().target)?.into())?;
-    let out = device.allocate_1d(64, Format::UnsignedInt32x1, cal::Place::Remote)?;
+    let module = ctx.load(&recal::compile(text, device.info().target)?.into())?;
+    let out = device.allocate_1d(64, Format::UnsignedInt32x1, recal::Place::Remote)?;
     module.bind("uav0", &out)?;
-    ctx.run_grid(&module, cal::Grid { block: [64, 1, 1], groups: [1; 3] })?.wait()?;
+    ctx.run_grid(&module, recal::Grid { block: [64, 1, 1], groups: [1; 3] })?.wait()?;
     Ok(out.map::<u32>()?.to_vec())
 }
 
-fn cpu(timeout: Option<Duration>) -> cal::Runtime {
-    let config = cal::Config { backends: vec!["cpu".into()], timeout, ..cal::Config::default() };
-    cal::Runtime::with_config(config).expect("the CPU is always there")
+fn cpu(timeout: Option<Duration>) -> recal::Runtime {
+    let config = recal::Config { backends: vec!["cpu".into()], timeout, ..recal::Config::default() };
+    recal::Runtime::with_config(config).expect("the CPU is always there")
 }
 
 /// Largest resident memory so far, MiB.
@@ -267,12 +267,12 @@ fn an_endless_kernel_ends_and_others_go_on() {
     let device = runtime.open(0).expect("it is there");
     let load = |text: &str| {
         let ctx = device.create_context().expect("a context");
-        let module = ctx.load(&cal::compile(text, 8).expect("it compiles").into()).expect("it loads");
-        let out = device.allocate_1d(64, Format::UnsignedInt32x1, cal::Place::Remote).expect("memory");
+        let module = ctx.load(&recal::compile(text, 8).expect("it compiles").into()).expect("it loads");
+        let out = device.allocate_1d(64, Format::UnsignedInt32x1, recal::Place::Remote).expect("memory");
         module.bind("uav0", &out).expect("it binds");
         (ctx, module, out)
     };
-    let grid = cal::Grid { block: [64, 1, 1], groups: [1; 3] };
+    let grid = recal::Grid { block: [64, 1, 1], groups: [1; 3] };
     let (bad, hangs, _) = load(endless);
     let (good, numbers, out) = load(NUMBER);
     let start = Instant::now();
@@ -287,7 +287,7 @@ fn an_endless_kernel_ends_and_others_go_on() {
     assert!(start.elapsed() < Duration::from_secs(10));
     // So does the context itself.
     let (other, module, out) =
-        (bad.clone(), bad.load(&cal::compile(NUMBER, 8).expect("it compiles").into()), out);
+        (bad.clone(), bad.load(&recal::compile(NUMBER, 8).expect("it compiles").into()), out);
     let module = module.expect("it loads");
     module.bind("uav0", &out).expect("it binds");
     out.map::<u32>().expect("a map").fill(9);

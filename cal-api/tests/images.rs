@@ -8,10 +8,10 @@ use std::process::Command;
 use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
-use cal::ffi::types::*;
-use cal::ffi::*;
-use cal::{CalResult, Format, Image, Object};
 use proptest::prelude::*;
+use recal::ffi::types::*;
+use recal::ffi::*;
+use recal::{CalResult, Format, Image, Object};
 use support::*;
 
 /// A kernel with every class of symbol.
@@ -43,7 +43,7 @@ fn bytes_of(image: CALimage) -> Vec<u8> {
 
 #[test]
 fn an_image_is_an_elf_file_as_cal_made_them() {
-    let bytes = Image::from(cal::compile(ALL_SYMBOLS, 8).unwrap());
+    let bytes = Image::from(recal::compile(ALL_SYMBOLS, 8).unwrap());
     let bytes = bytes.as_bytes();
     assert_eq!(&bytes[..4], b"\x7fELF");
     assert_eq!(
@@ -172,7 +172,7 @@ fn listings_come_line_by_line() {
 fn a_file_of_another_process_loads() {
     let _session = start();
     let ctx = context(open(CPU));
-    let bytes = Image::link(&[&cal::compile(FILL, 8).unwrap()]).unwrap();
+    let bytes = Image::link(&[&recal::compile(FILL, 8).unwrap()]).unwrap();
     let path = std::env::temp_dir().join(format!("recal-offline-{}.elf", std::process::id()));
     std::fs::write(&path, bytes.as_bytes()).unwrap();
     let read = std::fs::read(&path).unwrap();
@@ -186,7 +186,7 @@ fn a_file_of_another_process_loads() {
 
 #[test]
 fn an_object_holds_one_target() {
-    let two = Image::link(&[&cal::compile(FILL, 5).unwrap(), &cal::compile(FILL, 8).unwrap()]).unwrap();
+    let two = Image::link(&[&recal::compile(FILL, 5).unwrap(), &recal::compile(FILL, 8).unwrap()]).unwrap();
     assert_eq!(two.targets(), [5, 8]);
     assert!(Object::from_bytes(two.as_bytes()).is_err());
     // What follows the file is not part of it.
@@ -208,7 +208,7 @@ fn exercise(bytes: &[u8]) {
 
 #[test]
 fn every_truncation_is_refused_or_harmless() {
-    let image = Image::from(cal::compile(ALL_SYMBOLS, 8).unwrap());
+    let image = Image::from(recal::compile(ALL_SYMBOLS, 8).unwrap());
     let bytes = image.as_bytes();
     for length in 0..bytes.len() {
         assert!(Image::from_bytes(&bytes[..length]).is_err(), "{length}");
@@ -217,7 +217,7 @@ fn every_truncation_is_refused_or_harmless() {
 
 #[test]
 fn every_header_byte_may_be_anything() {
-    let image = Image::from(cal::compile(FILL, 8).unwrap());
+    let image = Image::from(recal::compile(FILL, 8).unwrap());
     let bytes = image.as_bytes();
     for at in 0..bytes.len() {
         for value in [0, 1, 0x7F, 0x80, 0xFF] {
@@ -245,7 +245,7 @@ proptest! {
 
     #[test]
     fn words_replaced(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u32>()), 1..6)) {
-        let image = Image::link(&[&cal::compile(FILL, 5).unwrap(), &cal::compile(ADD, 8).unwrap()]).unwrap();
+        let image = Image::link(&[&recal::compile(FILL, 5).unwrap(), &recal::compile(ADD, 8).unwrap()]).unwrap();
         let mut bytes = image.as_bytes().to_vec();
         for (at, word) in changes {
             let at = at.index(bytes.len() / 4) * 4;

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use backend_vulkan::{Options, Vulkan};
-use cal::Format;
-use cal::ffi::types::*;
-use cal::ffi::*;
-use cal_hal::{Adapter, Backend};
+use recal::Format;
+use recal::ffi::types::*;
+use recal::ffi::*;
+use recal_hal::{Adapter, Backend};
+use recal_vulkan::{Options, Vulkan};
 use support::*;
 
 /// Counts what is allocated and not yet freed. Images and objects come from `malloc` and show in the resident memory.
@@ -263,7 +263,7 @@ fn nothing_grows() {
     let exact = Slack { allocated: KEPT, pages: Some(2 << 20) };
     let vulkan = Vulkan::new(Options { software: true, ..Options::default() }).adapters();
     let software = !vulkan.is_empty();
-    cal::register_backend(Arc::new(Software(vulkan)));
+    recal::register_backend(Arc::new(Software(vulkan)));
 
     let mut object = compile(FILL, 8).expect("it compiles");
     steady("object", 100, rounds, &exact, || ok!(calclFreeObject(compile(FILL, 8).expect("it compiles"))));

@@ -6,9 +6,9 @@ mod support;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-use cal::ffi::types::*;
-use cal::ffi::*;
-use cal::{CalResult, Config, FloatMode, Format, Runtime};
+use recal::ffi::types::*;
+use recal::ffi::*;
+use recal::{CalResult, Config, FloatMode, Format, Runtime};
 use support::*;
 
 #[test]
@@ -315,7 +315,7 @@ fn a_failed_compile_is_told_by_both_libraries() {
 fn exactness_is_chosen_for_the_process_or_for_a_device() {
     let _lock = alone();
     let control = manual::Control::new();
-    cal::register_backend(std::sync::Arc::new(manual::Manual::new(&control)));
+    recal::register_backend(std::sync::Arc::new(manual::Manual::new(&control)));
     control.run_freely();
     let config = Config { float: FloatMode::Faithful, backends: vec!["manual".into()], ..Config::default() };
     let runtime = Runtime::with_config(config).unwrap();

@@ -6,11 +6,11 @@ mod support;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-use cal::ffi::types::*;
-use cal::ffi::*;
-use cal::{CalResult, Format};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
+use recal::ffi::types::*;
+use recal::ffi::*;
+use recal::{CalResult, Format};
 use support::*;
 
 /// What a step does; numbers pick among the handles ever given out.

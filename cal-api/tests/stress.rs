@@ -9,12 +9,12 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use backend_cpu::CpuBackend;
-use backend_vulkan::{Options, Vulkan};
-use cal::ffi::types::*;
-use cal::ffi::*;
-use cal::{CalResult, Format};
-use cal_hal::{Adapter, Backend};
+use recal::ffi::types::*;
+use recal::ffi::*;
+use recal::{CalResult, Format};
+use recal_cpu::CpuBackend;
+use recal_hal::{Adapter, Backend};
+use recal_vulkan::{Options, Vulkan};
 use support::*;
 
 const THREADS: u32 = 16;
@@ -201,8 +201,8 @@ fn no_launch_is_lost() {
     let _alone = alone();
     let vulkan = Vulkan::new(Options { software: true, device: None, ..Options::default() }).adapters();
     let software = vulkan.len();
-    cal::register_backend(Arc::new(Renamed("second cpu", CpuBackend::new().adapters())));
-    cal::register_backend(Arc::new(Renamed("software", vulkan)));
+    recal::register_backend(Arc::new(Renamed("second cpu", CpuBackend::new().adapters())));
+    recal::register_backend(Arc::new(Renamed("software", vulkan)));
     ok!(calInit());
     let mut count = 0;
     ok!(calDeviceGetCount(&mut count));

@@ -7,9 +7,9 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cal::ffi::types::*;
-use cal::ffi::*;
-use cal::{CalResult, Format};
+use recal::ffi::types::*;
+use recal::ffi::*;
+use recal::{CalResult, Format};
 use support::*;
 
 /// A context on the manual device with a loaded FILL and its output.

@@ -34,25 +34,25 @@ fn long_kernel() -> Vec<u8> {
         );
     }
     text += "mov o0, r0\nend\n";
-    assert!(cal_il::front(text.as_bytes()).is_ok(), "the measured text is accepted");
+    assert!(recal_il::front(text.as_bytes()).is_ok(), "the measured text is accepted");
     text.into_bytes()
 }
 
 #[divan::bench]
 fn parse(bencher: Bencher) {
     let text = long_kernel();
-    bencher.counter(BytesCount::of_slice(&text)).bench(|| cal_il::text::parse(divan::black_box(&text)));
+    bencher.counter(BytesCount::of_slice(&text)).bench(|| recal_il::text::parse(divan::black_box(&text)));
 }
 
 #[divan::bench]
 fn parse_and_check(bencher: Bencher) {
     let text = long_kernel();
-    bencher.counter(BytesCount::of_slice(&text)).bench(|| cal_il::front(divan::black_box(&text)));
+    bencher.counter(BytesCount::of_slice(&text)).bench(|| recal_il::front(divan::black_box(&text)));
 }
 
 #[divan::bench]
 fn print(bencher: Bencher) {
     let text = long_kernel();
-    let tree = cal_il::text::parse(&text).unwrap_or_default();
-    bencher.counter(BytesCount::of_slice(&text)).bench(|| cal_il::text::print(divan::black_box(&tree)));
+    let tree = recal_il::text::parse(&text).unwrap_or_default();
+    bencher.counter(BytesCount::of_slice(&text)).bench(|| recal_il::text::print(divan::black_box(&tree)));
 }

@@ -14,9 +14,9 @@
 use std::ops::Range;
 use std::thread;
 
-use cal_il::isa::Algebra;
-use cal_il::isa::Scalar;
-use cal_il::isa::lane::{division, exponential, root, trigonometric};
+use recal_il::isa::Algebra;
+use recal_il::isa::Scalar;
+use recal_il::isa::lane::{division, exponential, root, trigonometric};
 
 /// Operands that are computed together, so that the loop over them vectorises.
 const BATCH: usize = 256;

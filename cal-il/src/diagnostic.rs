@@ -70,9 +70,9 @@ const EXCERPT: usize = 100;
 /// The source line is shown as far as it is text: bytes that are no UTF-8 become U+FFFD, tabs blanks.
 ///
 /// ```
-/// use cal_il::diagnostic::render;
+/// use recal_il::diagnostic::render;
 /// let text = b"il_ps_2_0\nmull r0, r1, r2\nend\n";
-/// let errors = cal_il::front(text).unwrap_err();
+/// let errors = recal_il::front(text).unwrap_err();
 /// let shown = render(&errors, text, "kernel");
 /// assert!(shown.contains("--> kernel:2:1"));
 /// assert!(shown.contains("did you mean `mul`?"));

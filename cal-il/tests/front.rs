@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cal_il::diagnostic::{Diagnostic, Severity, position, render};
-use cal_il::text::{parse, print};
+use recal_il::diagnostic::{Diagnostic, Severity, position, render};
+use recal_il::text::{parse, print};
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/il").join(name)
@@ -28,7 +28,7 @@ fn texts(name: &str) -> Vec<(String, Vec<u8>)> {
 
 /// The first error, and a check that everything about the list is readable.
 fn first_error(name: &str, text: &[u8]) -> Diagnostic {
-    let errors = cal_il::front(text).expect_err(name);
+    let errors = recal_il::front(text).expect_err(name);
     let shown = render(&errors, text, name);
     assert!(shown.len() < 60_000, "{name}: {} bytes of diagnostics", shown.len());
     assert!(errors.iter().all(|d| !d.message.is_empty() && d.span.start <= d.span.end), "{name}");
@@ -38,7 +38,7 @@ fn first_error(name: &str, text: &[u8]) -> Diagnostic {
 #[test]
 fn accepted_texts_check() {
     for (name, text) in texts("accept") {
-        if let Err(errors) = cal_il::front(&text) {
+        if let Err(errors) = recal_il::front(&text) {
             panic!("{}", render(&errors, &text, &name));
         }
     }
@@ -146,11 +146,11 @@ fn large_hostile_texts_end_quickly() {
 #[test]
 fn several_errors_come_at_once() {
     let text = b"il_ps_2_0\nmull r0, r1\nadd r0, r1\nmov r0, r1.q\nend\n";
-    let errors = cal_il::front(text).unwrap_err();
+    let errors = recal_il::front(text).unwrap_err();
     let lines: Vec<usize> = errors.iter().map(|d| position(text, d.span.start).0).collect();
     assert_eq!(lines, [2, 3, 4]);
     let text = b"il_ps_2_0\nmov r0, l0\nmov r0, cb0[1]\nendif\nmov o9, r0\nend\n";
-    let errors = cal_il::front(text).unwrap_err();
+    let errors = recal_il::front(text).unwrap_err();
     let lines: Vec<usize> = errors.iter().map(|d| position(text, d.span.start).0).collect();
     assert_eq!(lines, [2, 3, 4, 5]);
 }
@@ -179,13 +179,13 @@ fn mutated_texts_never_panic() {
         for _ in 0..=random.below(4) {
             mutate(&mut random, &seeds, &mut text);
         }
-        match cal_il::front(&text) {
+        match recal_il::front(&text) {
             Ok(_) => {
                 accepted += 1;
                 // What is accepted also prints and reads back.
                 let tree = parse(&text).expect("accepted").without_spans();
                 let printed = print(&tree);
-                let again = parse(printed.as_bytes()).map(cal_il::text::Ast::without_spans);
+                let again = parse(printed.as_bytes()).map(recal_il::text::Ast::without_spans);
                 assert_eq!(again.as_ref(), Ok(&tree), "{}\n{printed}", String::from_utf8_lossy(&text));
             }
             Err(errors) => {
@@ -235,7 +235,7 @@ fn mutate(random: &mut Random, seeds: &[(String, Vec<u8>)], text: &mut Vec<u8>) 
 
 /// Rule and line of each error of a text.
 fn errors(text: &str) -> Vec<(&'static str, usize)> {
-    let all = cal_il::front(text.as_bytes()).expect_err(text);
+    let all = recal_il::front(text.as_bytes()).expect_err(text);
     let errors = all.iter().filter(|d| d.severity == Severity::Error);
     errors.map(|d| (d.rule, position(text.as_bytes(), d.span.start).0)).collect()
 }

@@ -2,8 +2,8 @@
 
 mod opcodes;
 
-use cal_il::spirv::{Assume, Mode, Target, emit};
 use opcodes::{count, opcodes};
+use recal_il::spirv::{Assume, Mode, Target, emit};
 
 const LOOP_MERGE: u32 = 246;
 
@@ -15,7 +15,7 @@ fn fills(group: &str, bytes: u32, body: &str) -> bool {
          dcl_literal l1, 0, 8, 60, 1\nmov r0.x, vTidInGrp.x\nmov r0.y, vTidInGrp.y\n{body}\
          ishl r9.x, vAbsTidFlat.x, l0.w\nuav_raw_store_id(0) mem0, r9.x, r1\nendmain\n{functions}end\n"
     );
-    let program = cal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let program = recal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let loops = [Mode::Native, Mode::Faithful].map(|mode| {
         let target = Target { max_group_size: [1024, 1024, 64], ..Target::full(mode) };
         let module = emit(&program, &target, Assume::NOTHING).expect("the device has everything");

@@ -2,8 +2,8 @@
 
 mod opcodes;
 
-use cal_il::spirv::{Assume, Mode, Target, emit};
 use opcodes::{count, opcodes};
+use recal_il::spirv::{Assume, Mode, Target, emit};
 
 const CONTROL_BARRIER: u32 = 224;
 
@@ -17,7 +17,7 @@ fn barriers(threads: u32, body: &str) -> usize {
          mov r0.y, vTidInGrpFlat0.x\nishl r0.x, r0.y, l0.x\nixor r0.z, r0.x, l1.y\n\
          lds_load_id(1) r9.x, l2.x\nuav_raw_store_id(1) mem0.x___, r0.x, r9.x\n{body}end\n"
     );
-    let program = cal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let program = recal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let target =
         Target { max_group_size: [1024, 1024, 64], max_shared: 49152, ..Target::full(Mode::Faithful) };
     let module = emit(&program, &target, Assume::NOTHING).expect("the device has everything");

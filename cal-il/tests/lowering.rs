@@ -1,19 +1,19 @@
 //! Whole kernels through text, check and lowering.
 
-use cal_il::ir::uniformity::Uniformity;
-use cal_il::ir::validate::validate;
-use cal_il::ir::{Program, StmtKind};
-use cal_il::isa::LaneOp;
+use recal_il::ir::uniformity::Uniformity;
+use recal_il::ir::validate::validate;
+use recal_il::ir::{Program, StmtKind};
+use recal_il::isa::LaneOp;
 
 fn compile(text: &str) -> Program {
-    let program = cal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
+    let program = recal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
     validate(&program).unwrap_or_else(|defects| panic!("{defects:#?}\n{program}"));
     program
 }
 
 /// Operations of all bodies, in order.
 fn operations(program: &Program) -> Vec<LaneOp> {
-    fn walk(block: &[cal_il::ir::Stmt], out: &mut Vec<LaneOp>) {
+    fn walk(block: &[recal_il::ir::Stmt], out: &mut Vec<LaneOp>) {
         for stmt in block {
             match &stmt.kind {
                 StmtKind::Lane(inst) => out.push(inst.op),
@@ -62,7 +62,7 @@ end
 #[test]
 fn a_float_loop_flushes_nothing_inside() {
     let program = compile(MANDELBROT);
-    fn inside(block: &[cal_il::ir::Stmt]) -> usize {
+    fn inside(block: &[recal_il::ir::Stmt]) -> usize {
         (block.iter())
             .map(|stmt| match &stmt.kind {
                 StmtKind::Lane(i) => usize::from(matches!(i.op, LaneOp::Flush | LaneOp::Canon)),
@@ -152,7 +152,7 @@ fn straight_code_packs_into_few_registers() {
     ));
     assert!(program.registers > 2000, "{}", program.registers);
     let mut packed = program.clone();
-    let facts = cal_il::ir::compact::compact(&mut packed, &Uniformity::of(&program));
+    let facts = recal_il::ir::compact::compact(&mut packed, &Uniformity::of(&program));
     validate(&packed).unwrap();
     assert!(packed.registers < 64, "{}", packed.registers);
     assert!(packed.outputs.iter().all(|o| o.registers.iter().all(|reg| !facts.register(*reg))));
@@ -160,9 +160,9 @@ fn straight_code_packs_into_few_registers() {
 
 /// Lowers a checked kernel and returns the time it took.
 fn time(text: &str) -> std::time::Duration {
-    let kernel = cal_il::front(text.as_bytes()).unwrap_or_else(|e| panic!("{:#?}", &e[..1]));
+    let kernel = recal_il::front(text.as_bytes()).unwrap_or_else(|e| panic!("{:#?}", &e[..1]));
     let start = std::time::Instant::now();
-    let program = cal_il::lower::lower(&kernel).unwrap();
+    let program = recal_il::lower::lower(&kernel).unwrap();
     let time = start.elapsed();
     validate(&program).unwrap();
     time

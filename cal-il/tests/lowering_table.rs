@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use cal_il::ir::validate::validate;
-use cal_il::isa::{Category, Meaning, Opcode, Row, Scope, TABLE, VectorRule};
+use recal_il::ir::validate::validate;
+use recal_il::isa::{Category, Meaning, Opcode, Row, Scope, TABLE, VectorRule};
 
 /// Rows that kernels may spell and that are refused all the same.
 const REFUSED: &[(Opcode, &str)] = &[
@@ -14,7 +14,7 @@ const REFUSED: &[(Opcode, &str)] = &[
 ];
 
 fn compile(text: &str) -> Result<(), String> {
-    match cal_il::compile(text.as_bytes()) {
+    match recal_il::compile(text.as_bytes()) {
         Ok(program) => validate(&program).map_err(|defects| format!("{defects:#?}\n{program}\n{text}")),
         Err(errors) => Err(format!("{errors:#?}\n{text}")),
     }

@@ -3,11 +3,11 @@
 
 mod reference;
 
-use cal_il::ir::Space;
-use cal_il::ir::compact::compact;
-use cal_il::ir::uniformity::Uniformity;
-use cal_il::ir::unroll::unroll;
-use cal_il::ir::validate::validate;
+use recal_il::ir::Space;
+use recal_il::ir::compact::compact;
+use recal_il::ir::uniformity::Uniformity;
+use recal_il::ir::unroll::unroll;
+use recal_il::ir::validate::validate;
 use reference::Machine;
 
 const NAN: u32 = 0x7FC0_0000;
@@ -23,7 +23,7 @@ fn run_on(machine: &mut Machine, declarations: &str, body: &str) -> Vec<[u32; 4]
     let text = format!(
         "il_cs_2_0\ndcl_num_thread_per_group 64\n{declarations}\n{main}\n{endmain}{functions}\nend\n"
     );
-    let program = cal_il::compile(text.as_bytes()).unwrap_or_else(|e| panic!("{e:#?}\n{text}"));
+    let program = recal_il::compile(text.as_bytes()).unwrap_or_else(|e| panic!("{e:#?}\n{text}"));
     validate(&program).unwrap_or_else(|d| panic!("{d:#?}\n{program}"));
     // Packed into fewer registers it must do the same.
     let mut packed = program.clone();
@@ -448,7 +448,7 @@ fn idioms_of_real_programs() {
 fn outputs_accumulate_and_default_to_zero() {
     let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\ndcl_output_generic o1\n\
                 dcl_literal l0, 1.0, 2.0, 3.0, 0x7F800000\nadd o0, l0, l0\nmad o0, l0, l0.xxxx, o0\nsub o1.x, l0.w, l0.w\nmov o1.z, vWinCoord0.x\nend\n";
-    let program = cal_il::compile(text.as_bytes()).unwrap();
+    let program = recal_il::compile(text.as_bytes()).unwrap();
     let outputs = Machine { thread: 7, ..Machine::default() }.run(&program);
     assert_eq!(outputs[0], floats([3.0, 6.0, 9.0, f32::INFINITY]));
     assert_eq!(outputs[1], [NAN, 0, 7.5f32.to_bits(), 0]);

@@ -2,8 +2,8 @@
 
 mod opcodes;
 
-use cal_il::spirv::{Assume, Formats, Mode, Module, Target, emit};
 use opcodes::count;
+use recal_il::spirv::{Assume, Formats, Mode, Module, Target, emit};
 
 fn module(body: &str, target: &Target) -> Module {
     let text = format!(
@@ -11,7 +11,7 @@ fn module(body: &str, target: &Target) -> Module {
          dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
          dcl_cb cb0[2]\ndcl_literal l0, 1.0, 2.0, 3.0, 4.0\nmov r0, vWinCoord0.xyxy\n{body}"
     );
-    let program = cal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let program = recal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}"));
     // Of a known format, so that stores are no calls.
     let assume = Assume { formats: Formats::FourWords, ..Assume::NOTHING };
     emit(&program, target, assume).expect("the device has everything")

@@ -7,11 +7,11 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use cal_il::inst::{Interface, Stage};
-use cal_il::ir::{Function, LaneInst, LaneOp, Operand, Output, Program, Stmt, StmtKind};
-use cal_il::isa::lane::Class;
-use cal_il::spirv::{Assume, Formats, Mode, Module, Target, Unsupported, emit};
 use opcodes::{count, opcodes};
+use recal_il::inst::{Interface, Stage};
+use recal_il::ir::{Function, LaneInst, LaneOp, Operand, Output, Program, Stmt, StmtKind};
+use recal_il::isa::lane::Class;
+use recal_il::spirv::{Assume, Formats, Mode, Module, Target, Unsupported, emit};
 
 /// A device with everything.
 fn rich(mode: Mode) -> Target {
@@ -91,7 +91,7 @@ fn one_lane_op(op: LaneOp) -> Program {
         Stmt { kind: StmtKind::Lane(inst.clone()), span },
         Stmt {
             kind: StmtKind::If {
-                cond: cal_il::ir::Cond { operand: Operand::Reg(8), nonzero: true },
+                cond: recal_il::ir::Cond { operand: Operand::Reg(8), nonzero: true },
                 then: vec![Stmt { kind: StmtKind::Lane(inst.clone()), span }],
                 otherwise: vec![],
             },
@@ -144,7 +144,7 @@ fn every_accepted_text_is_valid() {
     for path in paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == "il")) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         // Other tests see to it that the texts compile.
-        let Ok(program) = cal_il::compile(&std::fs::read(&path).unwrap()) else { continue };
+        let Ok(program) = recal_il::compile(&std::fs::read(&path).unwrap()) else { continue };
         for assume in ASSUMPTIONS {
             for mode in [Mode::Faithful, Mode::Native] {
                 // A text may ask for more than any device has; it is refused then, not miscompiled.
@@ -167,7 +167,7 @@ fn long_switches_are_valid() {
             "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 0, 1, 2, 3\nmov r0, l0\nswitch r0.x\n\
              {cases}mov r1, l0.y\nbreak\ndefault\nmov r1, l0.z\nbreak\nendswitch\nmov o0, r1\nend\n"
         );
-        cal_il::compile(text.as_bytes()).unwrap()
+        recal_il::compile(text.as_bytes()).unwrap()
     };
     let labels = program((0..40_000).map(|k| format!("case {k}\n")).collect());
     check("a switch of many labels", &labels, &rich(Mode::Native), ASSUMPTIONS[0]).unwrap();
@@ -194,7 +194,7 @@ fn unrolled_loops_are_valid() {
         ("texture/sample_in_loop.il", 1),
     ] {
         let text = std::fs::read(cases.join(name)).expect("the case is there");
-        let program = cal_il::compile(&text).expect("the case is right");
+        let program = recal_il::compile(&text).expect("the case is right");
         for mode in [Mode::Faithful, Mode::Native] {
             for (assume, wanted) in ASSUMPTIONS.into_iter().zip([2, 2, anything]) {
                 check(name, &program, &rich(mode), assume).expect("the device can do all");
@@ -213,7 +213,7 @@ fn deep_calls_are_emitted_at_once() {
     );
     (1..31).for_each(|k| text += &format!("func {k}\ncall {0}\ncall {0}\nret\n", k + 1));
     text += "func 31\niadd r0, r0, l0.y\nret\nend\n";
-    let program = cal_il::compile(text.as_bytes()).unwrap();
+    let program = recal_il::compile(text.as_bytes()).unwrap();
     check("deep calls", &program, &rich(Mode::Native), ASSUMPTIONS[0]).unwrap();
 }
 
@@ -223,7 +223,7 @@ fn what_a_device_lacks_is_named() {
     let refused = emit(&double, &poor(), ASSUMPTIONS[0]).unwrap_err();
     assert!(refused.0.contains("64-bit floats"), "{refused}");
     let text = b"il_cs_2_0\ndcl_num_thread_per_group 512\nend\n";
-    let program = cal_il::compile(text).unwrap();
+    let program = recal_il::compile(text).unwrap();
     let small = Target { max_group: 256, ..rich(Mode::Faithful) };
     let refused = emit(&program, &small, ASSUMPTIONS[0]).unwrap_err();
     assert!(refused.0.contains("512") && refused.0.contains("256"), "{refused}");

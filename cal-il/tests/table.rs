@@ -1,9 +1,9 @@
 //! Every instruction of the table that kernels may contain, in every specifier it takes, is accepted, and
 //! survives printing; random operands too. The statements are made from the table's `controls` column.
 
-use cal_il::diagnostic::render;
-use cal_il::isa::{Category, Row, Scope, TABLE, VectorRule};
-use cal_il::text::{Ast, parse, print};
+use recal_il::diagnostic::render;
+use recal_il::isa::{Category, Row, Scope, TABLE, VectorRule};
+use recal_il::text::{Ast, parse, print};
 
 /// A small generator of numbers with a fixed seed.
 struct Random(u64);
@@ -263,7 +263,7 @@ fn every_instruction_of_kernels_is_accepted() {
         for _ in 0..25 {
             let compute = !only_pixel(row);
             let text = program(&statement(row, &mut random, compute), compute);
-            if let Err(errors) = cal_il::front(text.as_bytes()) {
+            if let Err(errors) = recal_il::front(text.as_bytes()) {
                 panic!("{}", render(&errors, text.as_bytes(), row.mnemonic));
             }
             roundtrip(&text);
@@ -282,7 +282,7 @@ fn every_other_instruction_is_refused_by_name() {
         let operands =
             (0..row.destinations + row.sources).map(|k| format!("r{k}")).collect::<Vec<_>>().join(", ");
         let text = format!("il_ps_2_0\n{} {operands}\nend\n", row.mnemonic);
-        let errors = cal_il::front(text.as_bytes()).expect_err(row.mnemonic);
+        let errors = recal_il::front(text.as_bytes()).expect_err(row.mnemonic);
         assert!(!errors.is_empty());
         // Where the plain form is complete, the reason is the name.
         if row.controls.split_whitespace().all(|c| c.starts_with('[')) {
@@ -334,7 +334,7 @@ fn generated_programs_survive_printing() {
         }
         body += "mdef(3)_out(1)_in(1)\nadd out0, in0, r0\nmend\n";
         let text = program(&body, true);
-        if let Err(errors) = cal_il::front(text.as_bytes()) {
+        if let Err(errors) = recal_il::front(text.as_bytes()) {
             panic!("{}", render(&errors, text.as_bytes(), "generated"));
         }
         roundtrip(&text);

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use cal::{Map, Resource};
+use recal::{Map, Resource};
 
 /// What can go wrong in a sample.
 pub type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
@@ -70,7 +70,11 @@ impl Random {
 }
 
 /// Writes packed rows into a resource of one number per component.
-pub fn write_rows<T: cal::Element>(resource: &Resource, rows: &[T], row: usize) -> Result<(), cal::Error> {
+pub fn write_rows<T: recal::Element>(
+    resource: &Resource,
+    rows: &[T],
+    row: usize,
+) -> Result<(), recal::Error> {
     let mut map: Map<'_, T> = resource.map()?;
     let pitch = pitch(&map, resource);
     for (to, from) in map.chunks_mut(pitch).zip(rows.chunks(row)) {
@@ -80,14 +84,14 @@ pub fn write_rows<T: cal::Element>(resource: &Resource, rows: &[T], row: usize) 
 }
 
 /// Reads packed rows from a resource.
-pub fn read_rows<T: cal::Element>(resource: &Resource, row: usize) -> Result<Vec<T>, cal::Error> {
+pub fn read_rows<T: recal::Element>(resource: &Resource, row: usize) -> Result<Vec<T>, recal::Error> {
     let map: Map<'_, T> = resource.map()?;
     let pitch = pitch(&map, resource);
     Ok(map.chunks(pitch).flat_map(|r| r[..row].iter().copied()).collect())
 }
 
 /// Numbers from one row to the next.
-fn pitch<T: cal::Element>(map: &Map<'_, T>, resource: &Resource) -> usize {
+fn pitch<T: recal::Element>(map: &Map<'_, T>, resource: &Resource) -> usize {
     map.len() / resource.height().max(1) as usize
 }
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use conformance::toolchain::{Installation, Result, Standard, repository, run};
 use libtest_mimic::{Failed, Trial};
+use recal_conformance::toolchain::{Installation, Result, Standard, repository, run};
 
 use crate::{Lazy, trial};
 
@@ -192,7 +192,7 @@ fn list_is_complete(installation: &Installation) -> Result<()> {
 /// and no value that the list has otherwise.
 fn rust_side() -> Result<()> {
     let expected: BTreeSet<String> = facts()?.into_iter().map(|f| f.text).collect();
-    let rust: BTreeSet<String> = cal::ffi::abi_lines().into_iter().collect();
+    let rust: BTreeSet<String> = recal::ffi::abi_lines().into_iter().collect();
     let names = |lines: &BTreeSet<String>| -> BTreeSet<String> {
         lines.iter().filter_map(|l| l.rsplit_once(' ').map(|(name, _)| name.to_string())).collect()
     };

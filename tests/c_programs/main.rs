@@ -14,8 +14,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
-use conformance::toolchain::{Installation, Result};
 use libtest_mimic::{Arguments, Failed, Trial};
+use recal_conformance::toolchain::{Installation, Result};
 
 /// The installation, made when the first test asks for it: listing the tests builds nothing.
 #[derive(Clone, Default)]

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use conformance::toolchain::{Result, repository};
 use libtest_mimic::{Failed, Trial};
+use recal_conformance::toolchain::{Result, repository};
 
 use crate::programs::programs;
 

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use conformance::toolchain::{Installation, Result, Standard, repository, run};
 use libtest_mimic::{Failed, Trial};
+use recal_conformance::toolchain::{Installation, Result, Standard, repository, run};
 
 use crate::drivers::{Driver, LAVAPIPE, SWIFTSHADER};
 use crate::programs::{sources, stem, valgrind};

@@ -39,7 +39,7 @@ pub fn document(root: &Path) -> String {
     SOURCES.iter().for_each(|folder| collect(&root.join(folder), &mut files));
     files.sort();
     let mut out = String::from(
-        "# Unsafe code\n\nMade from the source by `tests/src/unsafety.rs`; `UPDATE=1 cargo test -p conformance --test repository` \
+        "# Unsafe code\n\nMade from the source by `tests/src/unsafety.rs`; `UPDATE=1 cargo test -p recal-conformance --test repository` \
          writes it anew.\nTests are left out. A reason with a number is given so often.\n\n\
          | file | blocks | functions | implementations |\n|---|---|---|---|\n",
     );

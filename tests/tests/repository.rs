@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use conformance::{dependencies, unsafety};
+use recal_conformance::{dependencies, unsafety};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
@@ -36,5 +36,8 @@ fn the_list_of_unsafe_code_is_up_to_date() {
         std::fs::write(&path, &now).unwrap();
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == now, "docs/unsafe.md is old: UPDATE=1 cargo test -p conformance --test repository");
+    assert!(
+        written == now,
+        "docs/unsafe.md is old: UPDATE=1 cargo test -p recal-conformance --test repository"
+    );
 }

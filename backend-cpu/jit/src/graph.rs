@@ -1,6 +1,6 @@
 //! The meaning of a run of lane operations as a graph of vector instructions.
 //!
-//! [`Graph`] is an [`Algebra`]: the functions of `cal_il::isa::lane` are called with its values and leave
+//! [`Graph`] is an [`Algebra`]: the functions of `recal_il::isa::lane` are called with its values and leave
 //! instructions behind, each once. Sixteen lanes are a vector of words, or two vectors of 64-bit words: the even
 //! and the odd pairs of four, as unpacking two vectors of words gives them. Truth values are mask registers.
 
@@ -9,7 +9,7 @@ mod primitives;
 
 use std::collections::{HashMap, HashSet};
 
-use cal_il::isa::Algebra;
+use recal_il::isa::Algebra;
 
 use crate::Sample;
 use crate::encode::{Enc, inst::*};

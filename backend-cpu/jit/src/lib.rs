@@ -1,11 +1,11 @@
 //! Compiles runs of lane operations to AVX-512 code.
 //!
 //! ```text
-//! steps ─[cal_il::isa::lane over graph::Graph]→ vector instructions ─[emit: registers]→ encode: bytes
+//! steps ─[recal_il::isa::lane over graph::Graph]→ vector instructions ─[emit: registers]→ encode: bytes
 //! ```
 //!
-//! The meaning of an operation is the function of `cal_il::isa::lane`, as everywhere: [`graph`] only says which
-//! instruction each primitive of [`cal_il::isa::Algebra`] is. Operations that need a primitive without an
+//! The meaning of an operation is the function of `recal_il::isa::lane`, as everywhere: [`graph`] only says which
+//! instruction each primitive of [`recal_il::isa::Algebra`] is. Operations that need a primitive without an
 //! instruction are not compiled, see [`Compiler::supports`]; neither is anything on other processors. Constructs become
 //! masks and jumps (`tree`, `flow`).
 
@@ -20,7 +20,7 @@ mod tree;
 
 use std::collections::HashMap;
 
-use cal_il::isa::{LaneOp, lane};
+use recal_il::isa::{LaneOp, lane};
 
 use crate::emit::{Frame, Pool};
 use crate::encode::Code;

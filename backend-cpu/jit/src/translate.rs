@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cal_il::isa::{Algebra, LaneOp, lane};
+use recal_il::isa::{Algebra, LaneOp, lane};
 
 use crate::NONE;
 use crate::Step;

@@ -1,8 +1,8 @@
 //! Functions with constructs do for each lane what the constructs say.
 
-use cal_il::isa::LaneOp;
-use cal_il::isa::lane::fold;
-use cal_jit::{Ask, Compiler, LANES, NONE, Row, Step, Ticks, View};
+use recal_il::isa::LaneOp;
+use recal_il::isa::lane::fold;
+use recal_jit::{Ask, Compiler, LANES, NONE, Row, Step, Ticks, View};
 
 /// Stops after so many questions.
 struct Patience(std::cell::Cell<u32>);

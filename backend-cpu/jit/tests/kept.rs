@@ -1,8 +1,8 @@
 //! What does not change in a loop is computed before it, once.
 
-use cal_il::isa::LaneOp;
-use cal_il::isa::lane::fold;
-use cal_jit::{Ask, Compiler, LANES, NONE, Row, Step, Ticks, View};
+use recal_il::isa::LaneOp;
+use recal_il::isa::lane::fold;
+use recal_jit::{Ask, Compiler, LANES, NONE, Row, Step, Ticks, View};
 
 /// Asks for nothing.
 struct Endless;

@@ -1,6 +1,6 @@
 //! Loads of elements by threads that lie in lines.
 
-use cal_jit::{Ask, Compiler, LANES, NONE, Row, Step, Ticks, View, line};
+use recal_jit::{Ask, Compiler, LANES, NONE, Row, Step, Ticks, View, line};
 
 /// Never stops.
 struct Endless;

@@ -1,8 +1,8 @@
 //! Compiled operations give the bits of the functions they were made from.
 
-use cal_il::isa::LaneOp;
-use cal_il::isa::lane::{Class, fold};
-use cal_jit::{Ask, Compiler, LANES, NONE, Row, Sample, Step, Ticks, View};
+use recal_il::isa::LaneOp;
+use recal_il::isa::lane::{Class, fold};
+use recal_jit::{Ask, Compiler, LANES, NONE, Row, Sample, Step, Ticks, View};
 
 const EDGES: [u32; 36] = [
     0,

@@ -1,8 +1,8 @@
 //! Blocks with more values than registers.
 
-use cal_il::isa::LaneOp;
-use cal_il::isa::lane::fold;
-use cal_jit::{Ask, Compiler, Row, Step, Ticks, View};
+use recal_il::isa::LaneOp;
+use recal_il::isa::lane::fold;
+use recal_jit::{Ask, Compiler, Row, Step, Ticks, View};
 
 /// Never stops.
 struct Endless;

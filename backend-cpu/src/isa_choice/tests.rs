@@ -1,6 +1,6 @@
 //! Every build gives the same bits, and fused multiply-adds are what two rounded steps give.
 
-use cal_il::isa::lane::Class;
+use recal_il::isa::lane::Class;
 
 use super::*;
 use crate::memory::words::{Pattern, flushed, note_least};

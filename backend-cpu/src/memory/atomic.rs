@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use cal_il::ir::AtomicOp;
+use recal_il::ir::AtomicOp;
 
 use super::buffer::view_of;
 use super::texture::uav_texels;

@@ -5,8 +5,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use cal_hal::{Error, Memory, Result};
 use memmap2::MmapMut;
+use recal_hal::{Error, Memory, Result};
 
 use super::View;
 

@@ -1,6 +1,6 @@
 //! Buffers: constants, `g[]`, and byte-addressed memory of any kind.
 
-use cal_il::ir::Width;
+use recal_il::ir::Width;
 
 use super::texture::{deliver, each_surface};
 use super::words::Pattern;

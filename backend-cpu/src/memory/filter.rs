@@ -1,7 +1,7 @@
 //! The 2 x 2 neighbourhood of a texture coordinate: bilinear filter and `fetch4`.
 
-use cal_hal::{Sampler, Wrap};
-use cal_il::format::Format;
+use recal_hal::{Sampler, Wrap};
+use recal_il::format::Format;
 
 use super::texture::{deliver, denormalized, each_surface, sampler_of, wrap};
 use crate::context::{Context, Surface};

@@ -1,6 +1,6 @@
 //! Reads and writes of elements by texel: `sample` with the nearest filter, `load`, typed UAVs, and outputs.
 
-use cal_hal::{Sampler, Wrap};
+use recal_hal::{Sampler, Wrap};
 
 use super::words::{Pattern, flushed};
 use super::{filter, words};

@@ -46,10 +46,10 @@ impl<'a> View<'a> {
     }
 
     /// The same bytes for compiled code.
-    pub fn for_code(&self) -> cal_jit::View {
+    pub fn for_code(&self) -> recal_jit::View {
         // SAFETY: live by the promise of `new`; a launch, which alone calls compiled code, has the views of memory
         // that it keeps until it ends.
-        unsafe { cal_jit::View::new(self.start.as_ptr(), self.bytes) }
+        unsafe { recal_jit::View::new(self.start.as_ptr(), self.bytes) }
     }
 
     /// Number of the first byte, to tell memories apart.

@@ -6,10 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cal_hal::Extent;
-use cal_il::diagnostic::Span;
-use cal_il::ir::Fence;
-use cal_il::isa::LaneOp;
+use recal_hal::Extent;
+use recal_il::diagnostic::Span;
+use recal_il::ir::Fence;
+use recal_il::isa::LaneOp;
 
 use super::race::Races;
 use super::touch::{Kind, Touch, each_touch, rows_used};

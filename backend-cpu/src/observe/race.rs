@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use cal_il::ir::Fence;
+use recal_il::ir::Fence;
 
 use super::touch::{Area, Kind, Touch};
 use crate::wave::LANES;

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use cal_hal::Wrap;
-use cal_il::ir::Width;
+use recal_hal::Wrap;
+use recal_il::ir::Width;
 
 use crate::context::{Context, Surface};
 use crate::memory::texture::{denormalized, sampler_of};

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use cal_hal::{Bindings, Error, Extent};
-use cal_il::diagnostic::Span;
-use cal_il::ir::Program;
+use recal_hal::{Bindings, Error, Extent};
+use recal_il::diagnostic::Span;
+use recal_il::ir::Program;
 
 use super::touch::{Area, At, Kind, Touch, each_touch};
 use super::{Event, Watch};
@@ -22,7 +22,7 @@ pub struct TraceStep {
     /// The IL instruction in the kernel text.
     pub span: Span,
     /// Registers of the program that it wrote, and their new values.
-    pub writes: Vec<(cal_il::ir::Reg, u32)>,
+    pub writes: Vec<(recal_il::ir::Reg, u32)>,
     /// What it touched in memory.
     pub access: Option<TraceAccess>,
     /// Where it went.

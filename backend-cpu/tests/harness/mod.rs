@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use backend_cpu::CpuBackend;
-use cal_hal::{
+use recal_cpu::CpuBackend;
+use recal_hal::{
     Backend, Bindings, Command, Device, DeviceOptions, Error, Extent, Format, Heap, Kernel, MemoryRequest,
     Queue, Surface,
 };
@@ -73,10 +73,10 @@ impl Machine {
     }
 }
 
-pub fn compile(text: &str) -> cal_hal::Program {
-    let ast = cal_il::text::parse(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
-    let kernel = cal_il::check::check(&ast).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
-    cal_il::lower::lower(&kernel).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
+pub fn compile(text: &str) -> recal_hal::Program {
+    let ast = recal_il::text::parse(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
+    let kernel = recal_il::check::check(&ast).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
+    recal_il::lower::lower(&kernel).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
 }
 
 pub fn write(surface: &Surface, words: &[u32]) {

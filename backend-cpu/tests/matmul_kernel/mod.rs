@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use cal_hal::{Bindings, Format, Surface};
+use recal_hal::{Bindings, Format, Surface};
 
 use super::harness::{Machine, write};
 

@@ -3,17 +3,17 @@
 
 use std::sync::{Arc, OnceLock};
 
-use backend_cpu::CpuBackend;
-use backend_vulkan::{Options, Vulkan};
-use cal_hal::{
+use recal_cpu::CpuBackend;
+use recal_hal::{
     Backend, Bindings, Command, Device, DeviceOptions, DomainParam, Error, Extent, FloatMode, Format, Heap,
     Kernel, MemoryRequest, Sampler, Surface,
 };
-use cal_il::inst::{Dimension, Interface, PositionKind, Resource, Stage};
-use cal_il::ir::{
+use recal_il::inst::{Dimension, Interface, PositionKind, Resource, Stage};
+use recal_il::ir::{
     Builtin, Function, Id, LaneInst, LaneOp, MemoryInst, Operand, Output, Program, Stmt, StmtKind,
 };
-use cal_il::isa::lane::Class;
+use recal_il::isa::lane::Class;
+use recal_vulkan::{Options, Vulkan};
 
 /// Longest time for one kernel.
 const WATCHDOG: std::time::Duration = std::time::Duration::from_secs(20);
@@ -27,7 +27,7 @@ pub fn devices() -> &'static [(String, Arc<dyn Device>)] {
         let backend = Vulkan::new(Options { software: true, validation, ..Options::default() });
         let options =
             DeviceOptions { float_mode: FloatMode::Faithful, watchdog: Some(WATCHDOG), ..Default::default() };
-        let open = |adapter: &Arc<dyn cal_hal::Adapter>| {
+        let open = |adapter: &Arc<dyn recal_hal::Adapter>| {
             let name = adapter.attributes().name.clone();
             let device = adapter.open(&options).unwrap_or_else(|error| panic!("{name}: {error}"));
             (name, device)
@@ -206,7 +206,7 @@ fn launch(
         bindings.outputs.push((*id, new));
     }
     for (id, uav) in &interface.uavs {
-        let typed = matches!(uav, cal_il::ir::Uav::Typed { .. });
+        let typed = matches!(uav, recal_il::ir::Uav::Typed { .. });
         let new = if typed {
             surface(two_dimensional(case.output), case.output, case.width, case.height, true)?
         } else {
@@ -236,13 +236,13 @@ fn launch(
 
 /// What differs between the CPU and a Vulkan device, as a text; empty if nothing.
 pub fn difference(name: &str, case: &Case) -> String {
-    let program = match cal_il::compile(case.text.as_bytes()) {
+    let program = match recal_il::compile(case.text.as_bytes()) {
         Ok(program) => Arc::new(program),
         Err(errors) => return format!("{name}: does not compile: {errors:?}"),
     };
     let mut case = case.clone();
     if program.stage == Stage::Compute {
-        if let (Extent::Grid { block, .. }, Some(cal_il::ir::GroupSize::Exact(size))) =
+        if let (Extent::Grid { block, .. }, Some(recal_il::ir::GroupSize::Exact(size))) =
             (&mut case.extent, program.interface.group)
         {
             *block = size;

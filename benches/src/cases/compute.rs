@@ -1,6 +1,6 @@
 //! Kernels that mostly compute.
 
-use cal::Format;
+use recal::Format;
 
 use super::pixel;
 use crate::case::{Buffer, Case, Random, Scale, Step, Threads, Unit, bits, expect_near, expect_words};

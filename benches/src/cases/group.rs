@@ -1,6 +1,6 @@
 //! Kernels of groups that share memory, and kernels of many launches.
 
-use cal::Format;
+use recal::Format;
 
 use crate::case::{Buffer, Case, Random, Scale, Step, Threads, Unit, expect_words};
 

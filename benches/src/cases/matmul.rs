@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cal::Format;
+use recal::Format;
 
 use crate::case::{Buffer, Case, Check, Random, Scale, Step, Threads, Unit, bits};
 

@@ -1,6 +1,6 @@
 //! Kernels that mostly move data.
 
-use cal::Format;
+use recal::Format;
 
 use super::pixel;
 use crate::case::{Buffer, Case, Random, Scale, Step, Threads, Unit, bits, expect_near, expect_words};

@@ -1,16 +1,16 @@
-//! `cal analyze`: what a kernel binds, what it consists of, and what would limit it on a device of the time.
+//! `recal analyze`: what a kernel binds, what it consists of, and what would limit it on a device of the time.
 
 use std::path::PathBuf;
 
-use cal::{Format, Symbol};
-use cal_il::diagnostic::render;
-use cal_il::inst::{GroupSize, Interface, Stage};
-use cal_il::ir::analyze::{self, Elements, Report, Target};
+use recal::{Format, Symbol};
+use recal_il::diagnostic::render;
+use recal_il::inst::{GroupSize, Interface, Stage};
+use recal_il::ir::analyze::{self, Elements, Report, Target};
 use serde_json::{Value, json};
 
 use crate::{Outcome, data, diagnostic, print, print_json, text};
 
-/// Arguments of `cal analyze`.
+/// Arguments of `recal analyze`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// IL text
@@ -61,8 +61,8 @@ pub(crate) fn analyze(arguments: &Arguments) -> Outcome {
     let text = text(&arguments.kernel)?;
     let name = arguments.kernel.display().to_string();
     let refused = |e: Vec<_>| crate::refused(&e, &text, &name);
-    let kernel = cal_il::front(&text).map_err(refused)?;
-    let program = cal_il::lower::lower(&kernel).map_err(refused)?;
+    let kernel = recal_il::front(&text).map_err(refused)?;
+    let program = recal_il::lower::lower(&kernel).map_err(refused)?;
     let report = analyze::analyze(&kernel, &program, &arguments.device, &elements(&arguments.format)?);
     let threads = arguments.threads;
     if arguments.json {

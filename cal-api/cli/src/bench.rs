@@ -1,26 +1,26 @@
-//! `cal bench`: what a device takes for a launch, for copies, for arithmetic and fetches; or for a kernel of the user's.
+//! `recal bench`: what a device takes for a launch, for copies, for arithmetic and fetches; or for a kernel of the user's.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use cal::{Context, Device, Domain, Event, Format, Module, Place, Resource, Runtime, Threads};
+use recal::{Context, Device, Domain, Event, Format, Module, Place, Resource, Runtime, Threads};
 use serde_json::{Value, json};
 
 use crate::data::{self, Binding};
 use crate::run::Extent;
 use crate::{Outcome, image, print, print_json};
 
-/// Arguments of `cal bench`.
+/// Arguments of `recal bench`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// IL text or image to time instead of the standard probes
     kernel: Option<PathBuf>,
-    /// What a symbol gets, as for `cal run`
+    /// What a symbol gets, as for `recal run`
     #[arg(short, long = "bind", value_name = "NAME=VALUE", value_parser = data::binding, requires = "kernel")]
     bind: Vec<Binding>,
     #[command(flatten)]
     extent: Extent,
-    /// Device by number, see `cal devices`
+    /// Device by number, see `recal devices`
     #[arg(long, default_value_t = 0)]
     device: u32,
     /// Measurements of each kind; best, median and worst are shown
@@ -119,7 +119,7 @@ fn probes(arguments: &Arguments, device: &Device, context: &Context) -> Outcome<
     results.push(measure("compile and load a kernel", repeat.min(5), || {
         // A text of its own each time, so that no cache has it.
         let text = format!("{ARITHMETIC}; {:?}\n", Instant::now());
-        context.load(&cal::compile(text, target)?.into())?;
+        context.load(&recal::compile(text, target)?.into())?;
         Ok(())
     })?);
 
@@ -180,7 +180,7 @@ fn probes(arguments: &Arguments, device: &Device, context: &Context) -> Outcome<
 }
 
 fn load(context: &Context, target: u32, text: &str, bind: &[(&str, &Resource)]) -> Outcome<Module> {
-    let module = context.load(&cal::compile(text, target)?.into())?;
+    let module = context.load(&recal::compile(text, target)?.into())?;
     bind.iter().try_for_each(|(symbol, resource)| module.bind(symbol, resource))?;
     Ok(module)
 }

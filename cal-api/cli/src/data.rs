@@ -6,8 +6,8 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use cal::{Device, Format, Module, Place, Resource};
-use cal_il::format::Encoding;
+use recal::{Device, Format, Module, Place, Resource};
+use recal_il::format::Encoding;
 
 use crate::{Outcome, read, write};
 
@@ -56,7 +56,7 @@ pub(crate) struct Bound {
 pub(crate) fn bind(device: &Device, module: &Module, bindings: &[Binding]) -> Outcome<Vec<Bound>> {
     let mut bound = Vec::new();
     for binding in bindings {
-        let named = |e: cal::Error| format!("--bind {}: {e}", binding.symbol);
+        let named = |e: recal::Error| format!("--bind {}: {e}", binding.symbol);
         let buffer = source(&binding.text)?.load()?;
         let resource = match buffer.height {
             0 => device.allocate_buffer(buffer.width, buffer.format, Place::Local),

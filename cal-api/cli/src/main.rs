@@ -14,10 +14,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use cal::target::{TARGETS, Target};
-use cal::{Diagnostic, Image, Object, Runtime, Severity};
-use cal_il::diagnostic::{position, render};
 use clap::{Parser, Subcommand};
+use recal::target::{TARGETS, Target};
+use recal::{Diagnostic, Image, Object, Runtime, Severity};
+use recal_il::diagnostic::{position, render};
 use serde_json::{Value, json};
 
 /// AMD IL kernels and the devices that run them.
@@ -102,7 +102,7 @@ fn is_elf(bytes: &[u8]) -> bool {
 pub(crate) fn text(path: &Path) -> Outcome<Vec<u8>> {
     let bytes = read(path)?;
     if is_elf(&bytes) {
-        let what = "an image; IL text is wanted, which `cal disassemble` shows";
+        let what = "an image; IL text is wanted, which `recal disassemble` shows";
         return Err(format!("{}: {what}", path.display()).into());
     }
     Ok(bytes)
@@ -120,12 +120,12 @@ pub(crate) fn image(path: &Path, target: u32) -> Outcome<Image> {
 /// Compiles a text; what there is to say about it names its file. Warnings are told at once.
 pub(crate) fn object(path: &Path, text: &[u8], target: u32) -> Outcome<Object> {
     let name = path.display().to_string();
-    let found = cal::diagnose(text, target)?;
+    let found = recal::diagnose(text, target)?;
     if found.iter().any(|d| d.severity == Severity::Error) {
         return Err(refused(&found, text, &name).into());
     }
     eprint!("{}", render(&found, text, &name));
-    cal::compile(text, target).map_err(|e| format!("{name}: {e}").into())
+    recal::compile(text, target).map_err(|e| format!("{name}: {e}").into())
 }
 
 /// What is said of a kernel that is not accepted.
@@ -218,7 +218,7 @@ fn compile(kernel: &Path, output: Option<&Path>, targets: &[Target], json: bool)
     if json {
         let mut found: Vec<Diagnostic> = Vec::new();
         for target in targets {
-            let more = cal::diagnose(&text, target.value)?;
+            let more = recal::diagnose(&text, target.value)?;
             found.extend(more.into_iter().filter(|d| !found.contains(d)).collect::<Vec<_>>());
         }
         let accepted = found.iter().all(|d| d.severity != Severity::Error);
@@ -253,14 +253,14 @@ fn disassemble(file: &Path, json: bool) -> Outcome {
     let name = file.display().to_string();
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
     if is_elf(&bytes) {
-        let named = |e: cal::Error| format!("{name}: {e}");
+        let named = |e: recal::Error| format!("{name}: {e}");
         let image = Image::from_bytes(&bytes).map_err(named)?;
         if !json {
             let mut listing = String::new();
             image.disassemble(|line| listing += line).map_err(named)?;
             return print(&listing);
         }
-        let program = |l: &cal::Listing| {
+        let program = |l: &recal::Listing| {
             json!({
                 "target": l.target.to_ascii_lowercase(), "stage": if l.compute { "compute" } else { "pixel" },
                 "il": lines(&l.il), "spirv": l.spirv.as_deref().map(lines),
@@ -269,8 +269,8 @@ fn disassemble(file: &Path, json: bool) -> Outcome {
         let programs: Vec<_> = image.listings().map_err(named)?.iter().map(program).collect();
         return print_json(&json!({ "file": name, "kind": "image", "programs": programs }));
     }
-    let ast = cal_il::text::parse(&bytes).map_err(|e| refused(&e, &bytes, &name))?;
-    let il = cal_il::text::print(&ast);
+    let ast = recal_il::text::parse(&bytes).map_err(|e| refused(&e, &bytes, &name))?;
+    let il = recal_il::text::print(&ast);
     if !json {
         return print(&il);
     }

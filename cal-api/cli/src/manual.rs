@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use cal::config::VARIABLES;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::roff::{Roff, bold, roman};
+use recal::config::VARIABLES;
 
 use crate::{Arguments, Outcome, print, write};
 

@@ -1,15 +1,15 @@
-//! `cal run`: bind, launch, time, save.
+//! `recal run`: bind, launch, time, save.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
-use cal::{Context, Domain, Grid, Module, Runtime, Threads};
+use recal::{Context, Domain, Grid, Module, Runtime, Threads};
 
 use crate::data::{self, Binding};
 use crate::progress::Progress;
 use crate::{Outcome, image, print};
 
-/// Arguments of `cal run`.
+/// Arguments of `recal run`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// IL text or image
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     save: Vec<String>,
     #[command(flatten)]
     extent: Extent,
-    /// Device by number, see `cal devices`
+    /// Device by number, see `recal devices`
     #[arg(long, default_value_t = 0)]
     device: u32,
     /// Launches

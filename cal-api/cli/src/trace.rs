@@ -1,20 +1,20 @@
-//! `cal trace`: what one thread does, instruction by instruction.
+//! `recal trace`: what one thread does, instruction by instruction.
 
 use std::io::Write;
 use std::path::PathBuf;
 
-use cal::{AccessKind, Config, Runtime, Step};
+use recal::{AccessKind, Config, Runtime, Step};
 
 use crate::data::{self, Binding};
 use crate::run::Extent;
 use crate::{Outcome, object, text};
 
-/// Arguments of `cal trace`.
+/// Arguments of `recal trace`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// IL text
     kernel: PathBuf,
-    /// What a symbol gets, as for `cal run`
+    /// What a symbol gets, as for `recal run`
     #[arg(short, long = "bind", value_name = "NAME=VALUE", value_parser = data::binding)]
     bind: Vec<Binding>,
     /// File to save a symbol's memory to afterwards; only the thread's own tile or group has run

@@ -8,7 +8,7 @@ const KERNEL: &str = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective)
     break_logicalnz r2.x\niadd r1.x, r1.x, l0.y\nendloop\nitof r3.x, r1.x\nadd o0.x, vWinCoord0.y, r3.x\nend\n";
 
 fn cal(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cal"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_recal"));
     command.env("CAL_BACKEND", "cpu").args(arguments).output().unwrap()
 }
 
@@ -285,7 +285,7 @@ fn a_reader_that_has_enough_is_no_error() {
     for arguments in
         [&["disassemble", image][..], &["completions", "bash"], &["devices"], &["analyze", "--help"]]
     {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cal"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_recal"));
         let command = command.env("CAL_BACKEND", "cpu").args(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());

@@ -17,8 +17,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use cal_il::format::Format;
-pub use cal_il::ir::Program;
+pub use recal_il::format::Format;
+pub use recal_il::ir::Program;
 pub use recent::Recent;
 
 /// Why a backend could not do something.

@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_last_programs_that_live_are_remembered() {
-        let program = || Arc::new(cal_il::compile(b"il_ps_2_0\nend\n").expect("it compiles"));
+        let program = || Arc::new(recal_il::compile(b"il_ps_2_0\nend\n").expect("it compiles"));
         let (recent, first) = (Recent::default(), program());
         assert_eq!(recent.get(&first), None);
         recent.put(&first, 0);

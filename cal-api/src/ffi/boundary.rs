@@ -135,7 +135,7 @@ pub(super) fn enter<T: Outputs>(
         && error.result() != CalResult::Pending
     {
         process.errors.set(library, format!("{name}: {error}"));
-        log::debug!(target: "cal::api", "{name}: {error}");
+        log::debug!(target: "recal::api", "{name}: {error}");
     }
     if let Some(start) = start {
         let mut line = format!("{name}(");

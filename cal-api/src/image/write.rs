@@ -1,10 +1,10 @@
 //! Writing the ELF file of an object or image.
 
-use cal_il::inst::{Interface, Stage, Uav};
-use cal_il::ir::Program;
 use object::elf;
 use object::endian::{LittleEndian as LE, U16, U32};
 use object::pod::bytes_of;
+use recal_il::inst::{Interface, Stage, Uav};
+use recal_il::ir::Program;
 
 use super::{ABI_VERSION, ENTRY_BYTES, IL_SECTION, IL_TEXT, MACHINE, OS_ABI, PT_DICTIONARY};
 use crate::error::{Error, Result};

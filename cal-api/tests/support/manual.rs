@@ -8,7 +8,7 @@ use std::any::Any;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use cal_hal::*;
+use recal_hal::*;
 
 /// The test's hand on the backend.
 pub struct Control {

@@ -7,9 +7,9 @@ pub mod manual;
 use std::ffi::{CStr, CString, c_void};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use cal::CalResult;
-use cal::ffi::types::*;
-use cal::ffi::*;
+use recal::CalResult;
+use recal::ffi::types::*;
+use recal::ffi::*;
 
 /// Calls a function of the C ABI. The macros exist to make such calls short, so the tests allow what they expand.
 #[macro_export]
@@ -23,7 +23,7 @@ macro_rules! call {
 macro_rules! ok {
     ($($call:tt)*) => {
         // SAFETY: as for `call!`.
-        assert_eq!(unsafe { $($call)* }, cal::CalResult::Ok, "{}: {}", stringify!($($call)*), $crate::support::error())
+        assert_eq!(unsafe { $($call)* }, recal::CalResult::Ok, "{}: {}", stringify!($($call)*), $crate::support::error())
     };
 }
 
@@ -32,7 +32,7 @@ macro_rules! ok {
 macro_rules! expect {
     ($code:ident, $($call:tt)*) => {
         // SAFETY: as for `call!`.
-        assert_eq!(unsafe { $($call)* }, cal::CalResult::$code, "{}", stringify!($($call)*))
+        assert_eq!(unsafe { $($call)* }, recal::CalResult::$code, "{}", stringify!($($call)*))
     };
 }
 
@@ -89,7 +89,7 @@ pub fn alone() -> MutexGuard<'static, ()> {
 pub fn start() -> Session {
     let lock = alone();
     let manual = manual::Control::new();
-    cal::register_backend(Arc::new(manual::Manual::new(&manual)));
+    recal::register_backend(Arc::new(manual::Manual::new(&manual)));
     ok!(calInit());
     Session { manual, _lock: lock }
 }
@@ -116,13 +116,13 @@ pub fn context(device: CALdevice) -> CALcontext {
     context
 }
 
-pub fn local_2d(device: CALdevice, width: u32, height: u32, format: cal::Format) -> CALresource {
+pub fn local_2d(device: CALdevice, width: u32, height: u32, format: recal::Format) -> CALresource {
     let mut resource = 0;
     ok!(calResAllocLocal2D(&mut resource, device, width, height, format as u32, 0));
     resource
 }
 
-pub fn remote_1d(mut device: CALdevice, width: u32, format: cal::Format) -> CALresource {
+pub fn remote_1d(mut device: CALdevice, width: u32, format: recal::Format) -> CALresource {
     let mut resource = 0;
     ok!(calResAllocRemote1D(&mut resource, &mut device, 1, width, format as u32, 0));
     resource

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use super::support::check;
-use cal_il::isa::LaneOp;
+use recal_il::isa::LaneOp;
 use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 

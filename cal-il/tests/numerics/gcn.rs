@@ -1,6 +1,6 @@
 //! The division steps divide, and the range reduction step delivers the bits of 2/π.
 
-use cal_il::isa::LaneOp;
+use recal_il::isa::LaneOp;
 use rustc_apfloat::Float;
 use rustc_apfloat::ieee::{Double, Single};
 

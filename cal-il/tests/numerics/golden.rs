@@ -1,7 +1,7 @@
 //! Published vectors, and that the page on numbers is complete.
 
-use cal_il::isa::LaneOp;
-use cal_il::isa::lane::fold;
+use recal_il::isa::LaneOp;
+use recal_il::isa::lane::fold;
 
 /// Evaluates one operation to one word.
 fn word(op: LaneOp, arguments: &[u32]) -> u32 {

@@ -1,7 +1,7 @@
 //! Programs' idioms that depend on exact behaviour of several operations together.
 
-use cal_il::isa::LaneOp;
-use cal_il::isa::lane::fold;
+use recal_il::isa::LaneOp;
+use recal_il::isa::lane::fold;
 
 use super::support::{Random, evaluate};
 

@@ -3,7 +3,7 @@
 //! bounds here are in units of 2^-24). The `exhaustive` example looks at every input; this looks at a sample.
 
 use super::support::hold;
-use cal_il::isa::LaneOp;
+use recal_il::isa::LaneOp;
 
 const NAN: u64 = 0x7FC0_0000;
 const DNAN: u64 = 0x7FF8_0000_0000_0000;

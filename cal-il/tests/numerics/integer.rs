@@ -1,7 +1,7 @@
 //! Integer, bit, media and 64-bit operations against plain Rust, written from the instruction descriptions.
 
 use super::support::check;
-use cal_il::isa::LaneOp;
+use recal_il::isa::LaneOp;
 
 fn mask(c: bool) -> u64 {
     if c { 0xFFFF_FFFF } else { 0 }

@@ -14,7 +14,7 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use cal_il::isa::LaneOp;
+use recal_il::isa::LaneOp;
 
 /// What is compared with a reference on every edge value and a million random operands, read off the tests' own text.
 #[test]

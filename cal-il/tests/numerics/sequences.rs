@@ -1,7 +1,7 @@
 //! The integer sequences that the algebra provides give the same bits as what the scalar evaluator has instead.
 
-use cal_il::isa::lane::{Class, apply, fold};
-use cal_il::isa::{Algebra, LaneOp, Scalar};
+use recal_il::isa::lane::{Class, apply, fold};
+use recal_il::isa::{Algebra, LaneOp, Scalar};
 
 use super::support::{Random, edges};
 

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 use std::thread;
 
-use cal_il::isa::LaneOp;
-use cal_il::isa::lane::{Class, fold};
+use recal_il::isa::LaneOp;
+use recal_il::isa::lane::{Class, fold};
 
 /// Random operands per operation, unless `RECAL_RANDOM` says otherwise.
 const RANDOM: usize = 1_000_000;

@@ -1,6 +1,6 @@
 //! What emitted modules consist of.
 
-use cal_il::spirv::Module;
+use recal_il::spirv::Module;
 
 /// Words before the first instruction.
 const HEADER: usize = 5;

@@ -3,12 +3,12 @@
 
 use std::collections::HashMap;
 
-use cal_il::ir::{
+use recal_il::ir::{
     AtomicAddress, AtomicOp, Block, Builtin, Cond, LaneInst, MemoryInst, Operand, Program, Space, StmtKind,
     ThreadId, Width,
 };
-use cal_il::isa::lane::{self, Class};
-use cal_il::isa::{Algebra, Scalar};
+use recal_il::isa::lane::{self, Class};
+use recal_il::isa::{Algebra, Scalar};
 
 /// Payload of NaNs that the contract leaves open.
 const ODD_NAN: u32 = 0xFFC1_2345;

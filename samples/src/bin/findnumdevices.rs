@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use cal::Runtime;
+use recal::Runtime;
 use recal_samples::{Options, Result, verdict};
 
 fn main() -> ExitCode {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use cal::{Domain, Format, Place, Runtime};
+use recal::{Domain, Format, Place, Runtime};
 use recal_samples::{Options, Result, read_rows, verdict, write_rows};
 
 /// `o0 = i0 * cb0[0].x`
@@ -27,7 +27,7 @@ fn run(options: &Options) -> Result<bool> {
     let device = runtime.open(options.device)?;
     println!("on {}", device.info().name);
     let context = device.create_context()?;
-    let module = context.load(&cal::compile(KERNEL, device.info().target)?.into())?;
+    let module = context.load(&recal::compile(KERNEL, device.info().target)?.into())?;
 
     let input = device.allocate_2d(size, size, Format::Float32x1, Place::Local)?;
     let output = device.allocate_2d(size, size, Format::Float32x1, Place::Local)?;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use cal::{Domain, Format, Place, Runtime};
+use recal::{Domain, Format, Place, Runtime};
 use recal_samples::{Options, Result, best_of, read_rows, verdict, write_png};
 
 const LIMIT: u32 = 512;
@@ -81,7 +81,7 @@ fn run(options: &Options) -> Result<bool> {
     let runtime = Runtime::new()?;
     let device = runtime.open(options.device)?;
     let context = device.create_context()?;
-    let module = context.load(&cal::compile(KERNEL, device.info().target)?.into())?;
+    let module = context.load(&recal::compile(KERNEL, device.info().target)?.into())?;
     let output = device.allocate_2d(size, size, Format::UnsignedInt32x1, Place::Local)?;
     let constants = device.allocate_1d(2, Format::Float32x4, Place::Remote)?;
     constants.map::<f32>()?[..4].copy_from_slice(&[view.left, view.top, view.step, 4.0]);

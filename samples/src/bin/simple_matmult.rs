@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use cal::{Domain, Format, Place, Runtime};
+use recal::{Domain, Format, Place, Runtime};
 use recal_samples::{Options, Random, Result, best_of, read_rows, verdict, write_rows};
 
 fn main() -> ExitCode {
@@ -98,7 +98,7 @@ fn run(options: &Options) -> Result<bool> {
     let runtime = Runtime::new()?;
     let device = runtime.open(options.device)?;
     let context = device.create_context()?;
-    let module = context.load(&cal::compile(kernel()?, device.info().target)?.into())?;
+    let module = context.load(&recal::compile(kernel()?, device.info().target)?.into())?;
 
     let mut outputs = Vec::new();
     for stream in 0..8 {

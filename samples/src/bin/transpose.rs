@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use cal::{Domain, Format, Grid, Place, Runtime};
+use recal::{Domain, Format, Grid, Place, Runtime};
 use recal_samples::{Options, Result, best_of, read_rows, verdict, write_png, write_rows};
 
 const NAIVE: &str = "\
@@ -76,7 +76,7 @@ fn run(options: &Options) -> Result<bool> {
     let context = device.create_context()?;
     let target = device.info().target;
 
-    let naive = context.load(&cal::compile(NAIVE, target)?.into())?;
+    let naive = context.load(&recal::compile(NAIVE, target)?.into())?;
     let input = device.allocate_2d(size, size, Format::Float32x1, Place::Local)?;
     let output = device.allocate_2d(size, size, Format::Float32x1, Place::Local)?;
     write_rows(&input, &original, n)?;
@@ -86,7 +86,7 @@ fn run(options: &Options) -> Result<bool> {
     let by_naive: Vec<f32> = read_rows(&output, n)?;
     println!("naive: {:.3} ms", time.as_secs_f64() * 1e3);
 
-    let local = context.load(&cal::compile(LOCAL, target)?.into())?;
+    let local = context.load(&recal::compile(LOCAL, target)?.into())?;
     let input = device.allocate_buffer(size * size, Format::Float32x1, Place::Local)?;
     let output = device.allocate_buffer(size * size, Format::Float32x1, Place::Local)?;
     let constant = device.allocate_1d(1, Format::UnsignedInt32x4, Place::Remote)?;

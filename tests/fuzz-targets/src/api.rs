@@ -8,9 +8,9 @@ use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
 use arbitrary::Unstructured;
-use cal::CalResult;
-use cal::ffi::types::*;
-use cal::ffi::*;
+use recal::CalResult;
+use recal::ffi::types::*;
+use recal::ffi::*;
 
 /// Calls of a sequence at most.
 const MOST: usize = 200;

@@ -2,7 +2,7 @@
 //! random flow, over one set of declarations. Most are accepted.
 
 use arbitrary::Unstructured;
-use cal_il::isa::{Category, Row, Scope, TABLE, VectorRule};
+use recal_il::isa::{Category, Row, Scope, TABLE, VectorRule};
 
 /// Statements at most.
 const MOST: usize = 60;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use cal::{Image, Object};
+use recal::{Image, Object};
 
 const KERNEL: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_cb cb0[2]\n\
     dcl_literal l0, 2, 1, 0, 0\nishl r0.x, vAbsTidFlat.x, l0.x\n\
@@ -16,7 +16,7 @@ fn good() -> &'static [u8] {
     static GOOD: OnceLock<Vec<u8>> = OnceLock::new();
     GOOD.get_or_init(|| {
         let objects: Vec<Object> =
-            [8, 5].iter().filter_map(|target| cal::compile(KERNEL, *target).ok()).collect();
+            [8, 5].iter().filter_map(|target| recal::compile(KERNEL, *target).ok()).collect();
         let image = Image::link(&objects.iter().collect::<Vec<_>>());
         image.map(|image| image.as_bytes().to_vec()).unwrap_or_default()
     })

@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arbitrary::Unstructured;
-use backend_cpu::CpuBackend;
-use cal_hal::{
+use recal_cpu::CpuBackend;
+use recal_hal::{
     Backend, Bindings, Command, Device, DeviceOptions, Error, Extent, Format, Queue, Sampler, Surface, Wrap,
 };
 
@@ -104,11 +104,11 @@ fn machine(checks: bool) -> &'static Machine {
 pub fn kernel(data: &[u8]) {
     let Some((&seed, rest)) = data.split_first() else { return };
     let text = generate::text(&mut Unstructured::new(rest));
-    let Ok(program) = cal_il::compile(text.as_bytes()) else { return };
+    let Ok(program) = recal_il::compile(text.as_bytes()) else { return };
     run(&text, program, u32::from(seed));
 }
 
-fn run(text: &str, program: cal_hal::Program, seed: u32) {
+fn run(text: &str, program: recal_hal::Program, seed: u32) {
     // What the checks find is looked at below; nobody reads it in the log.
     log::set_max_level(log::LevelFilter::Off);
     let Machine { backend, device, queue } = machine(seed & 128 != 0);

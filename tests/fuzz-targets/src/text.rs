@@ -1,9 +1,9 @@
 //! Kernel text: parser, printer, checker, lowering, SPIR-V.
 
 use arbitrary::Unstructured;
-use cal_il::diagnostic::{Severity, render};
-use cal_il::ir::validate::validate;
-use cal_il::spirv::{self, Assume, Mode, Target};
+use recal_il::diagnostic::{Severity, render};
+use recal_il::ir::validate::validate;
+use recal_il::spirv::{self, Assume, Mode, Target};
 
 use crate::generate;
 
@@ -25,15 +25,15 @@ pub fn structured(data: &[u8]) {
 
 /// Everything that holds for every text.
 fn check(text: &[u8]) {
-    if let Ok(tree) = cal_il::text::parse(text) {
-        let printed = cal_il::text::print(&tree);
-        let again = match cal_il::text::parse(printed.as_bytes()) {
+    if let Ok(tree) = recal_il::text::parse(text) {
+        let printed = recal_il::text::print(&tree);
+        let again = match recal_il::text::parse(printed.as_bytes()) {
             Ok(again) => again,
             Err(errors) => panic!("{}", render(&errors, printed.as_bytes(), "printed")),
         };
         assert_eq!(again.without_spans(), tree.without_spans(), "{printed}");
     }
-    let kernel = match cal_il::front(text) {
+    let kernel = match recal_il::front(text) {
         Ok(kernel) => kernel,
         Err(errors) => {
             assert!(errors.iter().any(|d| d.severity == Severity::Error), "refused without a reason");
@@ -44,9 +44,9 @@ fn check(text: &[u8]) {
             return;
         }
     };
-    let Ok(program) = cal_il::lower::lower(&kernel) else { return };
+    let Ok(program) = recal_il::lower::lower(&kernel) else { return };
     validate(&program).unwrap_or_else(|e| panic!("{e:?}\n{}", String::from_utf8_lossy(text)));
-    if let Ok((named, _)) = cal_il::lower::lower_named(&kernel) {
+    if let Ok((named, _)) = recal_il::lower::lower_named(&kernel) {
         validate(&named).unwrap_or_else(|e| panic!("{e:?}\n{}", String::from_utf8_lossy(text)));
     }
     for mode in [Mode::Faithful, Mode::Native] {

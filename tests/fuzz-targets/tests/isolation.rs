@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
-use backend_cpu::CpuBackend;
-use backend_vulkan::{Options, Vulkan};
-use cal_hal::{
+use recal_cpu::CpuBackend;
+use recal_fuzz_targets::Guarded;
+use recal_hal::{
     Backend, Bindings, Command, Device, DeviceOptions, Extent, FloatMode, Format, Heap, Memory,
     MemoryRequest, Surface,
 };
-use recal_fuzz_targets::Guarded;
+use recal_vulkan::{Options, Vulkan};
 
 /// Places as byte addresses: outside of 240 bytes.
 const BYTES: &[u32] = &[
@@ -238,8 +238,8 @@ fn isolated(name: &str, device: &Arc<dyn Device>, guarded: bool, cases: Vec<Case
             case.body
         );
         let shown = format!("{name}: {}", case.body);
-        let program = cal_il::compile(text.as_bytes())
-            .unwrap_or_else(|e| panic!("{}", cal_il::diagnostic::render(&e, text.as_bytes(), &shown)));
+        let program = recal_il::compile(text.as_bytes())
+            .unwrap_or_else(|e| panic!("{}", recal_il::diagnostic::render(&e, text.as_bytes(), &shown)));
         let block = |bytes: usize| Block::new(&**device, guarded, bytes, pattern);
         // The places, one a row; threads beyond take the first.
         let place = |thread: usize| case.places.get(thread).unwrap_or(&case.places[0]);

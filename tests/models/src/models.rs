@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use cal_hal::{Command, Error, Format, Queue, Result, Surface, Ticket};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use loom::thread;
+use recal_hal::{Command, Error, Format, Queue, Result, Surface, Ticket};
 
 use crate::handle::{Kind, Refused, Table};
 use crate::line::Line;
@@ -104,7 +104,7 @@ fn line(failed: Ticket) -> std::sync::Arc<Line> {
 /// Any command will do.
 fn submit(line: &Line) -> Ticket {
     struct Nothing;
-    impl cal_hal::Memory for Nothing {
+    impl recal_hal::Memory for Nothing {
         fn bytes(&self) -> u64 {
             0
         }

@@ -1,4 +1,4 @@
-//! What `cal_api::sync` offers, by loom.
+//! What `recal::sync` offers, by loom.
 
 pub(crate) use loom::sync::MutexGuard;
 pub(crate) use loom::sync::atomic::AtomicU64;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use cal_il::isa::{Row, Scope, TABLE};
+use recal_il::isa::{Row, Scope, TABLE};
 
 use crate::case::{Case, Want};
 use crate::generate;

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Expected values are written by hand, or come from [`mod@reference`]: a second reading of the documents over a
-//! softfloat, wide integers and multiple-precision numbers. It shares nothing with `cal_il::isa::lane`.
+//! softfloat, wide integers and multiple-precision numbers. It shares nothing with `recal_il::isa::lane`.
 
 pub mod case;
 pub mod coverage;

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use cal_hal::{Backend, FloatMode};
 use clap::Parser;
+use recal_hal::{Backend, FloatMode};
 use recal_suite::runner::Runner;
 use recal_suite::{case, coverage, fuzz, report, suite};
 
@@ -116,7 +116,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         other => return Err(format!("unknown float mode `{other}`")),
     };
     let backend: Box<dyn Backend> = match arguments.backend.as_str() {
-        "cpu" => Box::new(backend_cpu::CpuBackend::new()),
+        "cpu" => Box::new(recal_cpu::CpuBackend::new()),
         "vulkan" => Box::new(vulkan(arguments.validation)),
         other => return Err(format!("unknown backend `{other}`")),
     };
@@ -145,8 +145,8 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(summary.wrong.is_empty())
 }
 
-fn vulkan(validation: bool) -> backend_vulkan::Vulkan {
-    backend_vulkan::Vulkan::new(backend_vulkan::Options {
+fn vulkan(validation: bool) -> recal_vulkan::Vulkan {
+    recal_vulkan::Vulkan::new(recal_vulkan::Options {
         software: true,
         on_demand: true,
         validation,
@@ -157,7 +157,7 @@ fn vulkan(validation: bool) -> backend_vulkan::Vulkan {
 /// Compares the CPU backend with another engine until the time is over; differences become files in `found/`.
 fn fuzz_for(task: &Task, device: Option<&str>, print: bool) -> Result<bool, String> {
     let Task::Fuzz { seconds, seed: first, against, most, count, threads, lines } = task;
-    let runner = Runner::open(&backend_cpu::CpuBackend::new(), None, FloatMode::Faithful)?;
+    let runner = Runner::open(&recal_cpu::CpuBackend::new(), None, FloatMode::Faithful)?;
     let device = match against.as_str() {
         "vulkan" => Some(Runner::open(&vulkan(false), device, FloatMode::Faithful)?),
         "interpreter" => None,
@@ -218,7 +218,7 @@ struct Validation;
 
 impl log::Log for Validation {
     fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
-        metadata.level() <= log::Level::Warn && metadata.target().starts_with("backend_vulkan")
+        metadata.level() <= log::Level::Warn && metadata.target().starts_with("recal_vulkan")
     }
 
     fn log(&self, record: &log::Record<'_>) {

@@ -1,6 +1,6 @@
 //! Bytes in and out of mapped backend memory. The only `unsafe` of the suite.
 
-use cal_hal::{Memory, Result};
+use recal_hal::{Memory, Result};
 
 /// Copies `bytes` to the start of `memory`.
 pub fn write(memory: &dyn Memory, bytes: &[u8]) -> Result<()> {

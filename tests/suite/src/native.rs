@@ -4,8 +4,8 @@
 //! case of float operations runs on ordinary values instead, 2^-4 to 2^4 in magnitude, on the CPU in faithful mode and
 //! on the device, and every word must be within the operation's bound. Other cases keep their expected words.
 
-use cal_il::ir::{Block, Program, StmtKind};
-use cal_il::isa::lane::Class;
+use recal_il::ir::{Block, Program, StmtKind};
+use recal_il::isa::lane::Class;
 
 use crate::case::Case;
 

@@ -8,11 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cal_hal::{
+use rayon::prelude::*;
+use recal_hal::{
     Backend, Bindings, Command, Device, DeviceOptions, Extent, FloatMode, Heap, Kernel, Memory,
     MemoryRequest, Queue, Surface,
 };
-use rayon::prelude::*;
 
 use crate::case::{Buffer, Case, Slot};
 use crate::native::Values;
@@ -71,7 +71,7 @@ impl Runner {
             FloatMode::Faithful | FloatMode::Default => None,
             FloatMode::Native => {
                 let faithful = DeviceOptions { float_mode: FloatMode::Faithful, ..options.clone() };
-                let cpu = backend_cpu::CpuBackend::new().adapters();
+                let cpu = recal_cpu::CpuBackend::new().adapters();
                 let cpu = cpu.first().ok_or("no CPU device")?;
                 Some(cpu.open(&faithful).map_err(|e| e.to_string())?)
             }
@@ -134,7 +134,7 @@ impl Runner {
     }
 
     fn attempt(&self, case: &Case, queue: &dyn Queue) -> Result<(), Vec<String>> {
-        let program = match (cal_il::compile(case.text.as_bytes()), &case.refused) {
+        let program = match (recal_il::compile(case.text.as_bytes()), &case.refused) {
             (Ok(program), None) => program,
             (Ok(_), Some(rule)) => return Err(vec![format!("compiles, but must be refused ({rule})")]),
             (Err(errors), refused) => return refusal(&case.text, &errors, refused.as_deref()),
@@ -165,7 +165,7 @@ impl Runner {
     /// twice, and the second launch tells.
     pub fn memory_after(&self, case: &Case) -> Result<Vec<Vec<u8>>, Vec<String>> {
         let attempt = || {
-            let program = cal_il::compile(case.text.as_bytes())
+            let program = recal_il::compile(case.text.as_bytes())
                 .map_err(|errors| refusal(&case.text, &errors, None).err().unwrap_or_default())?;
             let queue = self.device.create_queue().map_err(|e| vec![format!("queue: {e}")])?;
             let launches = 1 + case.text.len() / 2 % LAUNCHES;
@@ -225,7 +225,7 @@ fn split(device: &str) -> (&str, usize) {
 /// Runs a case's kernel so many times, each on memory of its own; what the buffers hold after each.
 fn execute(
     device: &Arc<dyn Device>,
-    program: &Arc<cal_il::ir::Program>,
+    program: &Arc<recal_il::ir::Program>,
     case: &Case,
     queue: &dyn Queue,
     launches: usize,
@@ -260,7 +260,7 @@ fn launch(
 }
 
 /// A buffer's memory: as long as it is, or whole pages.
-fn place(device: &Arc<dyn Device>, buffer: &Buffer, exact: bool) -> cal_hal::Result<Arc<dyn Memory>> {
+fn place(device: &Arc<dyn Device>, buffer: &Buffer, exact: bool) -> recal_hal::Result<Arc<dyn Memory>> {
     let bytes = spread(buffer);
     let length = (bytes.len() as u64).max(4);
     let whole = length.next_multiple_of(4096).max(4096);
@@ -343,7 +343,7 @@ fn compare(buffer: &Buffer, memory: &[u8], loose: bool, lines: &mut Vec<String>)
 /// Judges the compiler's errors.
 fn refusal(
     text: &str,
-    errors: &[cal_il::diagnostic::Diagnostic],
+    errors: &[recal_il::diagnostic::Diagnostic],
     wanted: Option<&str>,
 ) -> Result<(), Vec<String>> {
     if let Some(wanted) = wanted

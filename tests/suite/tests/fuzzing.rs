@@ -4,13 +4,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use cal_hal::FloatMode;
 use rayon::prelude::*;
+use recal_hal::FloatMode;
 use recal_suite::fuzz::{self, Against, Engine, Kernel};
 use recal_suite::runner::Runner;
 
 fn cpu() -> Runner {
-    Runner::open(&backend_cpu::CpuBackend::new(), None, FloatMode::Faithful).unwrap()
+    Runner::open(&recal_cpu::CpuBackend::new(), None, FloatMode::Faithful).unwrap()
 }
 
 #[test]
@@ -64,8 +64,8 @@ fn kernels_are_varied() {
 fn kernels_have_loops_to_unroll() {
     let unrolled = |seed: &u64| {
         let text = Kernel::new(*seed, Engine::INTERPRETER).text();
-        let program = cal_il::compile(text.as_bytes()).unwrap();
-        cal_il::ir::unroll::unroll(&program, |_| 4).registers > program.registers
+        let program = recal_il::compile(text.as_bytes()).unwrap();
+        recal_il::ir::unroll::unroll(&program, |_| 4).registers > program.registers
     };
     let count = (1..200u64).filter(unrolled).count();
     assert!(count > 30, "{count}");

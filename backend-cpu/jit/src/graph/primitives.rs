@@ -1,6 +1,6 @@
 //! Which instructions the primitives of [`Algebra`] are.
 
-use cal_il::isa::{Algebra, Scalar};
+use recal_il::isa::{Algebra, Scalar};
 
 use super::{EQUAL, Form, Graph, Inst, LESS, LESS_EQUAL, NEGATED, NO, Node, UNORDERED, Val};
 use crate::encode::inst::*;

@@ -58,7 +58,7 @@ impl Class {
 }
 
 /// Calls `$callback! { Name (classes) -> class = path::function; … }` with the list of all lane operations.
-/// The path is relative to `cal_il::isa::lane`.
+/// The path is relative to `recal_il::isa::lane`.
 #[macro_export]
 macro_rules! for_each_lane_op {
     ($callback:ident) => {

@@ -13,7 +13,7 @@ pub(crate) use data::order;
 pub use parse::{ParseError, parse};
 pub use print::print;
 
-use cal_hal::{DomainParam, Extent, Format, Sampler};
+use recal_hal::{DomainParam, Extent, Format, Sampler};
 
 /// One case.
 #[derive(Clone, Debug)]

@@ -21,7 +21,7 @@
 //! to b, `x*n` n times; in `expect` also `_` anything, `nan` any NaN, `1.5~2` within 2 ulp, `[a,b]` between, `a|b`
 //! either, and a final `...` for "the rest as it was".
 
-use cal_hal::{DomainParam, Extent, Format, Sampler, Wrap};
+use recal_hal::{DomainParam, Extent, Format, Sampler, Wrap};
 
 use super::data::{Item, Want, parse_list};
 use super::{Buffer, Case, Needs, Slot};

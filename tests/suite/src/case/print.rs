@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cal_hal::{Extent, Wrap};
+use recal_hal::{Extent, Wrap};
 
 use super::{Buffer, Case, Want};
 
@@ -114,7 +114,7 @@ fn wrap_name(wrap: Wrap) -> &'static str {
 #[cfg(test)]
 mod tests {
     use crate::case::{Slot, parse, print};
-    use cal_hal::{Extent, Format};
+    use recal_hal::{Extent, Format};
 
     #[test]
     fn a_built_case_reads_back_as_it_was() {

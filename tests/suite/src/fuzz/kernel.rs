@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use cal_il::isa::{Category, Meaning, Row, Scope, TABLE, Vector, VectorRule, View};
+use recal_il::isa::{Category, Meaning, Row, Scope, TABLE, Vector, VectorRule, View};
 
 use super::shape::{Engine, Shape};
 use crate::generate::values::{self, Random};

@@ -15,7 +15,7 @@ mod sweep;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use cal_il::ir::{Space, unroll::unroll};
+use recal_il::ir::{Space, unroll::unroll};
 
 use crate::case::{Buffer, Case, Needs, Slot, Want};
 use crate::generate::values::Random;
@@ -72,7 +72,7 @@ pub fn compare(
     let differs = |kernel: &Kernel| difference(runner, against, &case(kernel, seed));
     let Some(first) = differs(&kernel) else { return Ok(()) };
     let deadline = Instant::now() + PATIENCE;
-    let compiles = |kernel: &Kernel| cal_il::compile(kernel.text().as_bytes()).is_ok();
+    let compiles = |kernel: &Kernel| recal_il::compile(kernel.text().as_bytes()).is_ok();
     let kernel = if compiles(&kernel) {
         shrink::shrink(kernel, BUDGET, deadline, |smaller| compiles(smaller) && differs(smaller).is_some())
     } else {
@@ -152,7 +152,7 @@ fn other(against: &Against<'_>, case: &Case) -> Outcome {
 
 /// One thread after another.
 fn interpret(case: &Case) -> Outcome {
-    let program = cal_il::compile(case.text.as_bytes()).map_err(|errors| format!("{errors:?}"))?;
+    let program = recal_il::compile(case.text.as_bytes()).map_err(|errors| format!("{errors:?}"))?;
     // The device runs loops as they are.
     let program = unroll(&program, |_| 1);
     let rows = |bytes: &[u8]| -> Vec<[u32; 4]> {

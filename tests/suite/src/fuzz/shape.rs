@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cal_hal::{DomainParam, Extent, Format, Sampler, Wrap};
+use recal_hal::{DomainParam, Extent, Format, Sampler, Wrap};
 
 use super::kernel::word;
 use crate::case::{Buffer, Slot};

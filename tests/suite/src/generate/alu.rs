@@ -3,9 +3,9 @@
 
 use std::fmt::Write as _;
 
-use cal_hal::{Extent, Format};
-use cal_il::isa::{Row, Scope, TABLE};
 use rayon::prelude::*;
+use recal_hal::{Extent, Format};
+use recal_il::isa::{Row, Scope, TABLE};
 
 use super::values::{self, Random};
 use crate::case::{Buffer, Case, Needs, Slot};

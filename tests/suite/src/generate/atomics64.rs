@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cal_hal::{Extent, Format};
+use recal_hal::{Extent, Format};
 
 use super::values::{self, Random};
 use crate::case::{Buffer, Case, Needs, Slot, Want};

@@ -1,7 +1,7 @@
 //! All 47 formats: reads by `sample`, `load` and typed UAV, writes by output and typed UAV, against a model of
 //! amd-il 5.2 in double precision.
 
-use cal_hal::{Extent, Format};
+use recal_hal::{Extent, Format};
 
 use super::values::Random;
 use crate::case::{Buffer, Case, Needs, Slot, Want};

@@ -1,6 +1,6 @@
 //! Graphics-only rows: each must be refused by name, with a reason.
 
-use cal_il::isa::{Row, Scope, TABLE};
+use recal_il::isa::{Row, Scope, TABLE};
 
 use crate::case::{Case, Needs};
 

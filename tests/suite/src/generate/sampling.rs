@@ -1,6 +1,6 @@
 //! Wrap modes of nearest and of linear sampling, in one and two dimensions, against amd-il 5.3.
 
-use cal_hal::{Extent, Format, Sampler, Wrap};
+use recal_hal::{Extent, Format, Sampler, Wrap};
 
 use crate::case::{Buffer, Case, Needs, Slot, Want};
 

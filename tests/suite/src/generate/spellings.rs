@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use cal_hal::{DomainParam, Extent, Format};
+use recal_hal::{DomainParam, Extent, Format};
 
 use crate::case::{Buffer, Case, Needs, Slot, Want};
 use crate::reference::Kind;
