@@ -1,7 +1,7 @@
 # make            the two libraries
 # make run        build everything and multiply matrices on the default device
 # make test       install what the tests need (apt-get, as root or through sudo), then run them all
-# make install    PREFIX=/usr/local [LIBDIR=lib] [DESTDIR=]: headers, libraries, pkg-config, CMake, the cal command
+# make install    PREFIX=/usr/local [LIBDIR=lib] [DESTDIR=]: headers, libraries, pkg-config, CMake, the recal command
 # make ci         format, lints, documentation, make test
 # make exhaustive every operand of the inexact operations, 10^8 random ones of each exact one: hours
 # make bench      our kernels beside hand-written GLSL (and CUDA's library, where there is one)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds libaticalrt.so and libaticalcl.so into OUTDIR, and the cal command into OUTDIR/../bin.
+# Builds libaticalrt.so and libaticalcl.so into OUTDIR, and the recal command into OUTDIR/../bin.
 #   usage: scripts/build-libs.sh OUTDIR [PROFILE]        PROFILE: release (default) or dev
 # CARGO and CC name other tools. Neither library has a SONAME: programs record and open the bare file names.
 set -eu
@@ -24,8 +24,8 @@ mv -f "$out/libaticalcl.so.new" "$out/libaticalcl.so"
 
 # The command, beside the libraries.
 tool=$("${CARGO:-cargo}" build -p recal-cli --profile "$profile" --message-format=json-render-diagnostics |
-    sed -n 's/.*"executable":"\([^"]*\/cal\)".*/\1/p' | tail -n 1)
-[ -n "$tool" ] || { echo "build-libs.sh: cargo built no cal" >&2; exit 1; }
+    sed -n 's/.*"executable":"\([^"]*\/recal\)".*/\1/p' | tail -n 1)
+[ -n "$tool" ] || { echo "build-libs.sh: cargo built no recal" >&2; exit 1; }
 mkdir -p "$out/../bin"
-cp "$tool" "$out/../bin/cal.new"
-mv -f "$out/../bin/cal.new" "$out/../bin/cal"
+cp "$tool" "$out/../bin/recal.new"
+mv -f "$out/../bin/recal.new" "$out/../bin/recal"

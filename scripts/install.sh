@@ -1,7 +1,7 @@
 #!/bin/sh
-# install.sh LIBS PREFIX DESTDIR [LIBDIR]: copies headers, libraries, pkg-config and CMake files, and the cal command with
+# install.sh LIBS PREFIX DESTDIR [LIBDIR]: copies headers, libraries, pkg-config and CMake files, and the recal command with
 # its man pages and completions where it has been built. LIBDIR is the folder of libraries under PREFIX, `lib` unless the
-# system has another. KEEP_DEBUG=1 leaves line tables in the libraries.
+# system has another. KEEP_DEBUG=1 leaves line tables in libraries and command.
 set -eu
 
 libs=$1
@@ -30,25 +30,28 @@ fill() { # template, folder, mode 644
 
 put 644 include/CAL "$here"/../cal-api/include/CAL/*.h
 put 755 "$libdir" "$libs/libaticalrt.so" "$libs/libaticalcl.so"
-# Line tables are for who builds it; nothing that programs link is touched.
-if [ -z "${KEEP_DEBUG:-}" ] && command -v strip >/dev/null 2>&1; then
-    strip --strip-debug "$root/$libdir/libaticalrt.so" "$root/$libdir/libaticalcl.so"
-fi
+slim() { # options, file: line tables are for who builds it; nothing that programs link is touched
+    if [ -z "${KEEP_DEBUG:-}" ] && command -v strip >/dev/null 2>&1; then
+        strip "$@"
+    fi
+}
+slim --strip-debug "$root/$libdir/libaticalrt.so" "$root/$libdir/libaticalcl.so"
 fill cal.pc "$libdir/pkgconfig"
 fill CALConfig.cmake "$libdir/cmake/CAL"
 fill CALConfigVersion.cmake "$libdir/cmake/CAL"
-if [ -x "$libs/../bin/cal" ]; then
-    put 755 bin "$libs/../bin/cal"
+if [ -x "$libs/../bin/recal" ]; then
+    put 755 bin "$libs/../bin/recal"
+    slim --strip-all "$root/bin/recal"
     # What the command knows about itself.
     pages=$(mktemp -d)
     trap 'rm -rf "$pages"' EXIT
-    "$libs/../bin/cal" manual "$pages"
+    "$libs/../bin/recal" manual "$pages"
     put 644 share/man/man1 "$pages"/*.1
     put 644 share/man/man7 "$pages"/*.7
-    for pair in bash:bash-completion/completions/cal zsh:zsh/site-functions/_cal fish:fish/vendor_completions.d/cal.fish; do
+    for pair in bash:bash-completion/completions/recal zsh:zsh/site-functions/_recal fish:fish/vendor_completions.d/recal.fish; do
         file=$root/share/${pair#*:}
         mkdir -p "$(dirname "$file")"
-        "$libs/../bin/cal" completions "${pair%%:*}" >"$file"
+        "$libs/../bin/recal" completions "${pair%%:*}" >"$file"
         chmod 644 "$file"
     done
 fi

@@ -115,7 +115,7 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: "CAL_LOG",
-        values: "a filter as in `RUST_LOG`: `warn`, `debug`, `cal=trace,recal_vulkan=info` …",
+        values: "a filter as in `RUST_LOG`: `warn`, `debug`, `recal=trace,recal_vulkan=info` …",
         default: "`warn`",
         doc: "What is logged to standard error. Has no effect in a program that installed a logger of its own.",
         parse: |config, text| {
@@ -264,7 +264,7 @@ pub fn documentation() -> String {
     let mut text = String::from(
         "# Environment variables\n\nRead once, by `calInit` (`recal::Runtime::new` in Rust; `calclCompile` reads \
          `CAL_LOG` and `CAL_DUMP` if it comes first). A value that is not understood is reported in the log and taken \
-         as unset. `CAL_LOG=cal=info` shows what was understood. \
+         as unset. `CAL_LOG=recal=info` shows what was understood. \
          All hold for the process, not for single contexts.\n\nThis page is generated from the table in \
          `cal-api/src/config.rs`; a test keeps the two equal.\n",
     );

@@ -86,22 +86,32 @@ fn destdir(installation: &Installation) -> Result<()> {
         "include/CAL/cal.h",
         "lib/of-a-system/libaticalrt.so",
         "lib/of-a-system/libaticalcl.so",
-        "bin/cal",
-        "share/man/man1/cal.1",
-        "share/man/man1/cal-run.1",
-        "share/man/man7/cal-environment.7",
-        "share/bash-completion/completions/cal",
+        "bin/recal",
+        "share/man/man1/recal.1",
+        "share/man/man1/recal-run.1",
+        "share/man/man7/recal-environment.7",
+        "share/bash-completion/completions/recal",
     ] {
         if !Path::new(&root).join(file).is_file() {
             return Err(format!("{file} is not there"));
         }
     }
     let libraries = root.join("lib/of-a-system");
+    for file in [root.join("bin/recal"), libraries.join("libaticalrt.so"), libraries.join("libaticalcl.so")] {
+        let sections = run(Command::new("readelf").args(["-S", "-W"]).arg(&file), Duration::from_secs(60))?;
+        if sections.success("readelf")?.stdout.contains(".debug_") {
+            return Err(format!("{} is not stripped", file.display()));
+        }
+    }
+    // Nothing is called as programs that systems have: `cal` is a calendar.
+    if root.join("bin/cal").exists() {
+        return Err("bin/cal is there".into());
+    }
     cmake_builds(installation, "staged", &format!("-DCAL_DIR={}", libraries.join("cmake/CAL").display()))?;
     let pc =
         std::fs::read_to_string(libraries.join("pkgconfig/cal.pc")).map_err(|e| format!("cal.pc: {e}"))?;
-    run(Command::new(root.join("bin/cal")).arg("devices"), Duration::from_secs(60))?
-        .success("cal devices")?;
+    run(Command::new(root.join("bin/recal")).arg("devices"), Duration::from_secs(60))?
+        .success("recal devices")?;
     let right = pc.contains("prefix=/opt/recal\n") && pc.contains("libdir=${prefix}/lib/of-a-system\n");
     if right { Ok(()) } else { Err(format!("cal.pc:\n{pc}")) }
 }

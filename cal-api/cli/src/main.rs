@@ -1,4 +1,4 @@
-//! The `cal` command: devices, compile, run, bench, trace, analyze, disassemble.
+//! The `recal` command: devices, compile, run, bench, trace, analyze, disassemble.
 
 mod analyze;
 mod bench;
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 /// AMD IL kernels and the devices that run them.
 #[derive(Parser)]
 #[command(
-    name = "cal",
+    name = "recal",
     version,
     after_help = "Environment variables such as CAL_BACKEND and CAL_LOG act as for any CAL program."
 )]
@@ -303,7 +303,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if reader_is_gone(&*error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("cal: {error}");
+            eprintln!("recal: {error}");
             ExitCode::FAILURE
         }
     }

@@ -9,26 +9,26 @@ use recal::config::VARIABLES;
 
 use crate::{Arguments, Outcome, print, write};
 
-/// Prints what a shell reads to complete words after `cal`.
+/// Prints what a shell reads to complete words after `recal`.
 pub(crate) fn completions(shell: Shell) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "cal", &mut script);
+    clap_complete::generate(shell, &mut Arguments::command(), "recal", &mut script);
     print(&String::from_utf8_lossy(&script))
 }
 
-/// Writes `cal.1`, a page for each subcommand, and `cal-environment.7`.
+/// Writes `recal.1`, a page for each subcommand, and `recal-environment.7`.
 pub(crate) fn manual(folder: &Path) -> Outcome {
     std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    clap_mangen::generate_to(Arguments::command().name("cal"), folder)?;
-    write(&folder.join("cal-environment.7"), environment().as_bytes())
+    clap_mangen::generate_to(Arguments::command().name("recal"), folder)?;
+    write(&folder.join("recal-environment.7"), environment().as_bytes())
 }
 
 /// The table of variables as a page.
 fn environment() -> String {
     let mut page = Roff::default();
-    page.control("TH", ["cal-environment", "7"]);
+    page.control("TH", ["recal-environment", "7"]);
     page.control("SH", ["NAME"]);
-    page.text([roman("cal-environment - environment variables of CAL programs")]);
+    page.text([roman("recal-environment - environment variables of CAL programs")]);
     page.control("SH", ["DESCRIPTION"]);
     page.text([roman(
         "Read once, by calInit. A value that is not understood is reported in the log and taken as unset.",
@@ -43,7 +43,7 @@ fn environment() -> String {
         page.text([plain(&format!("Values: {}. Default: {}.", variable.values, variable.default))]);
     }
     page.control("SH", ["SEE ALSO"]);
-    page.text([bold("cal"), roman("(1)")]);
+    page.text([bold("recal"), roman("(1)")]);
     page.render()
 }
 
@@ -55,6 +55,6 @@ mod tests {
         for variable in super::VARIABLES {
             assert!(page.contains(variable.name), "{}", variable.name);
         }
-        assert!(page.contains(".TH cal-environment 7"));
+        assert!(page.contains(".TH recal-environment 7"));
     }
 }

@@ -7,13 +7,13 @@ const KERNEL: &str = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective)
     dcl_output_generic o0\ndcl_literal l0, 2, 1, 0, 0\nmov r1.x, l0.z\nwhileloop\nieq r2.x, r1.x, l0.x\n\
     break_logicalnz r2.x\niadd r1.x, r1.x, l0.y\nendloop\nitof r3.x, r1.x\nadd o0.x, vWinCoord0.y, r3.x\nend\n";
 
-fn cal(arguments: &[&str]) -> Output {
+fn recal(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recal"));
     command.env("CAL_BACKEND", "cpu").args(arguments).output().unwrap()
 }
 
 fn printed(arguments: &[&str]) -> String {
-    let output = cal(arguments);
+    let output = recal(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -61,7 +61,7 @@ fn a_trace_shows_what_a_thread_writes() {
     assert_eq!((at(9, 3), ran), (5.5, 64));
 
     for wrong in [["-d", "16x16", "-t", "16,0"], ["-g", "4", "-t", "0"]] {
-        let output = cal(&[&["trace", kernel, "-b", "o0=16x16:float32_1"][..], &wrong[..]].concat());
+        let output = recal(&[&["trace", kernel, "-b", "o0=16x16:float32_1"][..], &wrong[..]].concat());
         assert!(!output.status.success() && !output.stderr.is_empty(), "{wrong:?}");
     }
 }
@@ -89,7 +89,7 @@ fn a_trace_shows_memory_and_calls() {
 
 /// What a command prints with `--json`, and whether it succeeded.
 fn json(arguments: &[&str]) -> (serde_json::Value, bool) {
-    let output = cal(arguments);
+    let output = recal(arguments);
     let text = String::from_utf8(output.stdout).unwrap();
     (
         serde_json::from_str(&text).unwrap_or_else(|e| panic!("{arguments:?}: {e}\n{text}")),
@@ -191,8 +191,8 @@ fn man_pages_cover_command_and_environment() {
     let folder = scratch("manual");
     printed(&["manual", folder.to_str().unwrap()]);
     let page = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    assert!(page("cal.1").contains(".TH cal 1") && page("cal-run.1").contains("domain"));
-    assert!(page("cal-environment.7").contains("CAL_TIMEOUT"));
+    assert!(page("recal.1").contains(".TH recal 1") && page("recal-run.1").contains("domain"));
+    assert!(page("recal-environment.7").contains("CAL_TIMEOUT"));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn bench_times_the_device_and_a_kernel() {
     );
     // A kernel needs threads; bindings need a kernel.
     for wrong in [&["bench", kernel.to_str().unwrap()][..], &["bench", "-b", "o0=4x4:float32_1"]] {
-        let output = cal(wrong);
+        let output = recal(wrong);
         assert!(!output.status.success() && !output.stderr.is_empty(), "{wrong:?}");
     }
 }
@@ -244,10 +244,10 @@ fn what_is_wrong_with_a_kernel_names_its_file() {
         &["analyze", wrong],
         &["disassemble", wrong],
     ] {
-        let output = cal(arguments);
+        let output = recal(arguments);
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{arguments:?}");
-        assert!(text.starts_with(&format!("cal: {wrong}: the kernel is not accepted\n")), "{text}");
+        assert!(text.starts_with(&format!("recal: {wrong}: the kernel is not accepted\n")), "{text}");
         assert!(text.contains("wrong.il:2:1") && text.contains("did you mean `mad`?"), "{text}");
     }
     // A shape is told from a file by its numbers, and formats are listed.
@@ -257,22 +257,22 @@ fn what_is_wrong_with_a_kernel_names_its_file() {
         ("in.raw:8x", "expected WIDTH[xHEIGHT]:FORMAT"),
         ("1,two", "`two` is not a number"),
     ] {
-        let text = String::from_utf8(cal(&["run", wrong, "-b", &format!("o0={value}")]).stderr).unwrap();
+        let text = String::from_utf8(recal(&["run", wrong, "-b", &format!("o0={value}")]).stderr).unwrap();
         assert!(text.contains(said), "{value}: {text}");
     }
     // Accepted, with a warning: told, and no reason to fail.
     let text =
         KERNEL.replace("end\n", "sample_resource(0)_sampler(0) r4, vWinCoord0.xyxx\nmov o0.y, r4.x\nend\n");
     std::fs::write(&kernel, text).unwrap();
-    let output = cal(&["compile", wrong, "-o", image.to_str().unwrap()]);
+    let output = recal(&["compile", wrong, "-o", image.to_str().unwrap()]);
     assert!(output.status.success());
     assert!(String::from_utf8(output.stderr).unwrap().contains("warning[undeclared-resource]"));
     // An image is no text.
     for command in ["compile", "analyze", "trace"] {
-        let output = cal(&[command, image.to_str().unwrap()]);
+        let output = recal(&[command, image.to_str().unwrap()]);
         assert!(String::from_utf8(output.stderr).unwrap().contains("k.elf: an image; IL text is wanted"));
     }
-    assert!(printed(&["--version"]).starts_with("cal 0."));
+    assert!(printed(&["--version"]).starts_with("recal 0."));
 }
 
 #[test]
@@ -328,6 +328,6 @@ fn a_grid_of_three_dimensions_and_a_domain_off_the_origin() {
 
     // Where results cannot be saved, nothing runs.
     let output =
-        cal(&["run", path, "-b", "o0=4x4:float32_1", "-d", "4x4", "-s", "o0=/no such folder/o0.npy"]);
+        recal(&["run", path, "-b", "o0=4x4:float32_1", "-d", "4x4", "-s", "o0=/no such folder/o0.npy"]);
     assert!(!output.status.success() && output.stdout.is_empty());
 }
