@@ -11,7 +11,7 @@
 # make faults     every call of a system, driver or backend that may fail does; damaged caches, rubbish, limits
 # make races      handle tables and queues in every order of their threads; the thread sanitizer and Miri, where there is a nightly toolchain
 # make isolation  hostile addresses against guard pages and canaries
-# make audit      licences, sources, doubled crates; known vulnerabilities where cargo-deny is installed
+# make audit      licences, sources, doubled crates; crates build from what is published of them; known vulnerabilities where cargo-deny is installed
 # make clean      remove what this file built; cargo's files stay
 
 PREFIX  ?= /usr/local
@@ -89,8 +89,12 @@ races:
 isolation:
 	$(CARGO) test -p recal-fuzz-targets --test isolation
 
+# What is published.
+CRATES := recal-il recal-hal recal-jit recal-cpu recal-vulkan recal recal-rt recal-cli
+
 audit:
 	$(CARGO) test -p recal-conformance --test repository
+	$(CARGO) package --allow-dirty --offline $(CRATES:%=-p %)
 	if command -v cargo-deny >/dev/null; then $(CARGO) deny check; else echo "cargo-deny is not installed: vulnerabilities were not looked up"; fi
 
 clean:

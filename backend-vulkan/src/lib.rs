@@ -28,3 +28,8 @@ mod table;
 mod timeline;
 
 pub use instance::{Options, Vulkan};
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -69,3 +69,8 @@ mod scan;
 mod step;
 mod symbol;
 mod sync;
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -41,3 +41,8 @@ pub fn front(text: &[u8]) -> Result<inst::Kernel, Vec<diagnostic::Diagnostic>> {
 pub fn compile(text: &[u8]) -> Result<ir::Program, Vec<diagnostic::Diagnostic>> {
     lower::lower(&front(text)?)
 }
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -393,3 +393,8 @@ fn available() -> bool {
         false
     }
 }
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

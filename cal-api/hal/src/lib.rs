@@ -408,3 +408,8 @@ pub trait Queue: Send + Sync {
     /// Time that commands kept the device busy since the queue was made.
     fn busy(&self) -> Duration;
 }
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
