@@ -90,7 +90,6 @@ impl CpuAdapter {
             max_width_1d: 16384,
             max_width_2d: 16384,
             max_height_2d: 16384,
-            pitch_alignment: 256,
             surface_alignment: 4096,
         };
         CpuAdapter { attributes, in_use: InUse::default(), findings: Arc::default() }

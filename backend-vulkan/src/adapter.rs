@@ -247,7 +247,6 @@ impl Facts {
             max_width_1d: 16384,
             max_width_2d: 16384,
             max_height_2d: 16384,
-            pitch_alignment: 64,
             surface_alignment: 4096,
         }
     }

@@ -49,9 +49,7 @@ impl Ours {
             };
             if !buffer.words.is_empty() {
                 let row = (buffer.width * buffer.format.bytes() / 4) as usize;
-                let mut map = resource.map::<u32>()?;
-                let pitch = (resource.pitch() * buffer.format.bytes() / 4) as usize;
-                for (to, from) in map.chunks_mut(pitch).zip(buffer.words.chunks(row)) {
+                for (to, from) in resource.map::<u32>()?.rows_mut().zip(buffer.words.chunks(row)) {
                     to[..from.len()].copy_from_slice(from);
                 }
             }
@@ -74,7 +72,6 @@ impl Ours {
             context: self.context.clone(),
             module,
             resources,
-            rows: case.buffers.iter().map(|b| (b.width * b.format.bytes() / 4) as usize).collect(),
             constants,
             name,
             threads: case.threads,
@@ -88,8 +85,6 @@ pub struct Subject {
     context: Context,
     module: Module,
     resources: Vec<Resource>,
-    /// Words of a row.
-    rows: Vec<usize>,
     constants: Vec<Mem>,
     name: Option<Name>,
     threads: Threads,
@@ -129,12 +124,8 @@ impl Runner for Subject {
 
     fn read(&mut self) -> Result<Vec<Vec<u32>>> {
         let mut all = Vec::new();
-        for (resource, row) in self.resources.iter().zip(&self.rows) {
-            let map = resource.map::<u32>()?;
-            let pitch = map.len() / resource.height().max(1) as usize;
-            all.push(
-                map.chunks(pitch).flat_map(|words| words[..(*row).min(pitch)].iter().copied()).collect(),
-            );
+        for resource in &self.resources {
+            all.push(resource.map::<u32>()?.rows().flatten().copied().collect());
         }
         Ok(all)
     }

@@ -98,7 +98,7 @@ impl Context {
     }
 
     /// Copies all rows of `source` to the origin of `destination`, which has the same format and is at least as
-    /// large.
+    /// large. Between resources of one width and pitch what lies between width and pitch is copied, too.
     pub fn copy(&self, source: &Mem, destination: &Mem) -> Result<Event> {
         for (name, mem) in [("srcMem", source), ("dstMem", destination)] {
             if mem.context() != self {
@@ -106,8 +106,8 @@ impl Context {
             }
         }
         let released = |name| Error::bad_handle(format!("{name}: the mem was released"));
-        let (src_resource, src) = source.surface().ok_or_else(|| released("srcMem"))?;
-        let (dst_resource, dst) = destination.surface().ok_or_else(|| released("dstMem"))?;
+        let (src_resource, mut src) = source.surface().ok_or_else(|| released("srcMem"))?;
+        let (dst_resource, mut dst) = destination.surface().ok_or_else(|| released("dstMem"))?;
         if src.format != dst.format {
             let (from, to) = (src.format.name(), dst.format.name());
             return Err(Error::failed(format!("srcMem, dstMem: formats differ: {from} to {to}")));
@@ -121,6 +121,11 @@ impl Context {
         if src_resource == dst_resource {
             // Nothing changes; the event still comes after everything before it.
             return Ok(self.present());
+        }
+        if (src.width, src.pitch) == (dst.width, dst.pitch) {
+            // The padding is memory of the resource, which maps, `g[]` and UAVs reach.
+            src.width = src.pitch;
+            dst.width = dst.pitch;
         }
         self.submit(Command::Copy { src, dst }, &[src_resource, dst_resource])
     }

@@ -23,8 +23,8 @@ macro_rules! elements {
 }
 elements!(u8, i8, u16, i16, u32, i32, f32, u64, i64, f64);
 
-/// A mapped resource: a slice of all its rows, pitch included. While it lives no kernel or copy can use the
-/// resource; dropping it ends the map.
+/// A mapped resource: a slice of all its rows, to the pitch; [`Map::rows`] are without the padding. While it lives no kernel
+/// or copy can use the resource; dropping it ends the map.
 ///
 /// ```
 /// # use recal::{Format, Place, Runtime};
@@ -32,7 +32,8 @@ elements!(u8, i8, u16, i16, u32, i32, f32, u64, i64, f64);
 /// # let Ok(device) = runtime.open(0) else { return Ok(()) };
 /// let resource = device.allocate_2d(4, 2, Format::Float32x2, Place::Remote)?;
 /// resource.map::<f32>()?.fill(1.5);
-/// assert_eq!(resource.map::<f32>()?.len(), 4 * 2 * 2);
+/// assert_eq!(resource.map::<f32>()?.len(), (resource.pitch() * 2 * 2) as usize);
+/// assert!(resource.map::<f32>()?.rows().eq([[1.5; 4 * 2]; 2]));
 /// assert!(resource.map::<u32>()?.iter().all(|&bits| bits == 1.5f32.to_bits()));
 /// # Ok::<(), recal::Error>(())
 /// ```
@@ -58,6 +59,34 @@ impl Resource {
             return Err(Error::failed("mapped memory is not aligned for this type"));
         }
         Ok(Map { resource: self, address, length, elements: PhantomData })
+    }
+}
+
+impl<T: Element> Map<'_, T> {
+    /// The rows, each as long as the resource is wide.
+    ///
+    /// # Panics
+    /// If rows do not begin at whole `T`s, which application memory of elements smaller than `T` may do.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[T]> {
+        let [pitch, width] = self.row_lengths();
+        self.chunks_exact(pitch).map(move |row| &row[..width])
+    }
+
+    /// As [`Map::rows`], to be written.
+    ///
+    /// # Panics
+    /// As [`Map::rows`].
+    pub fn rows_mut(&mut self) -> impl ExactSizeIterator<Item = &mut [T]> {
+        let [pitch, width] = self.row_lengths();
+        self.chunks_exact_mut(pitch).map(move |row| &mut row[..width])
+    }
+
+    /// Pitch and width in numbers of this type.
+    fn row_lengths(&self) -> [usize; 2] {
+        let bytes = self.resource.format().bytes() as usize;
+        let [pitch, width] = [self.resource.pitch(), self.resource.width()].map(|n| n as usize * bytes);
+        assert!(pitch % size_of::<T>() == 0, "a pitch of {pitch} bytes is not a whole number of elements");
+        [pitch / size_of::<T>(), width / size_of::<T>()]
     }
 }
 
@@ -113,6 +142,6 @@ impl Device {
         // SAFETY: the caller keeps the memory valid for as long as the resource and its work live.
         let memory = unsafe { self.hal().import(address, bytes) }
             .map_err(|e| Error::backend(format!("importing {bytes} bytes"), e))?;
-        Ok(Resource::pinned(self, shape, address, memory))
+        Resource::pinned(self, shape, address, memory)
     }
 }

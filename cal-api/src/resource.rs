@@ -1,8 +1,8 @@
 //! Resources: memory with a shape and a format.
 //!
-//! The pitch is always the width: programs either honour the pitch or assume exactly this for widths that are
-//! multiples of 64. Sizes are rounded up to whole pages, so that the slack which programs expect after the last
-//! row is there. A resource remembers which queues used it last: mapping waits for them.
+//! The pitch is the width rounded up to [`PITCH_ALIGNMENT`] elements; of the application's own memory it is the width.
+//! Sizes are rounded up to whole pages, so that the slack which programs expect after the last row is there. A resource
+//! remembers which queues used it last: mapping waits for them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,6 +15,10 @@ use crate::error::{Error, Result};
 use crate::line::Line;
 
 const PAGE: u64 = 4096;
+
+/// Elements that pitches are multiples of. Programs of the time count on it: they end rows with whole lines of 64 bytes,
+/// or compute the pitch by themselves.
+pub(crate) const PITCH_ALIGNMENT: u32 = 64;
 
 /// Where a resource lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,6 +57,13 @@ pub(crate) struct Shape {
     pub(crate) format: Format,
 }
 
+/// Elements from one row to the next, and the bytes of all rows.
+#[derive(Clone, Copy)]
+struct Layout {
+    pitch: u32,
+    bytes: u64,
+}
+
 impl Shape {
     pub(crate) fn line(width: u32, format: Format) -> Self {
         Self { width, height: 1, two_dimensional: false, format }
@@ -62,13 +73,16 @@ impl Shape {
         Self { width, height, two_dimensional: true, format }
     }
 
-    /// Bytes of all rows; `None` beyond what 64 bits hold.
-    fn bytes(&self) -> Option<u64> {
-        (u64::from(self.width) * u64::from(self.height)).checked_mul(u64::from(self.format.bytes()))
+    /// The layout with pitches that are multiples of `alignment`.
+    fn layout(&self, alignment: u32) -> Result<Layout> {
+        let beyond = || Error::failed("width, height: more bytes than can be counted");
+        let pitch = self.width.checked_next_multiple_of(alignment).ok_or_else(beyond)?;
+        let bytes = (u64::from(pitch) * u64::from(self.height)).checked_mul(u64::from(self.format.bytes()));
+        Ok(Layout { pitch, bytes: bytes.ok_or_else(beyond)? })
     }
 
-    /// Checks the shape against the limits of a device; gives the bytes.
-    fn check(&self, device: &Device, flags: Flags) -> Result<u64> {
+    /// Checks the shape against the limits of a device.
+    fn check(&self, device: &Device, flags: Flags) -> Result<()> {
         let info = device.info();
         for (name, value) in [("width", self.width), ("height", self.height)] {
             if value == 0 {
@@ -88,7 +102,7 @@ impl Shape {
         } else if !flags.global_buffer {
             beyond("width", self.width, info.max_width_1d)?;
         }
-        self.bytes().ok_or_else(|| Error::failed("width, height: more bytes than can be counted"))
+        Ok(())
     }
 }
 
@@ -114,6 +128,7 @@ pub struct Resource(Arc<Inner>);
 
 struct Inner {
     shape: Shape,
+    layout: Layout,
     /// The memory as each of the devices sees it; the first allocated it.
     views: Vec<(Device, Arc<dyn Memory>)>,
     /// Host address that is valid as long as the resource: shared between devices, or the application's.
@@ -159,11 +174,12 @@ impl Resource {
         let [first, others @ ..] = devices else {
             return Err(Error::invalid("no device"));
         };
-        let mut bytes = 0;
         for device in devices {
-            bytes = shape.check(device, flags)?;
+            shape.check(device, flags)?;
         }
-        let rounded = bytes
+        let layout = shape.layout(PITCH_ALIGNMENT)?;
+        let rounded = layout
+            .bytes
             .checked_next_multiple_of(PAGE)
             .ok_or_else(|| Error::failed("more bytes than can be counted"))?;
         let memory = first
@@ -182,7 +198,7 @@ impl Resource {
                 views.push((device.clone(), shared));
             }
         }
-        Ok(Self::new(shape, views, fixed, false))
+        Ok(Self::new(shape, layout, views, fixed, false))
     }
 
     /// Wraps memory of the application that a backend has imported.
@@ -191,24 +207,27 @@ impl Resource {
         shape: Shape,
         address: *mut u8,
         memory: Arc<dyn Memory>,
-    ) -> Resource {
-        Self::new(shape, vec![(device.clone(), memory)], Some(HostAddress(address as usize)), true)
+    ) -> Result<Resource> {
+        let views = vec![(device.clone(), memory)];
+        Ok(Self::new(shape, shape.layout(1)?, views, Some(HostAddress(address as usize)), true))
     }
 
     fn new(
         shape: Shape,
+        layout: Layout,
         views: Vec<(Device, Arc<dyn Memory>)>,
         fixed: Option<HostAddress>,
         pinned: bool,
     ) -> Resource {
         let state = Mutex::new(State { mapped: Mapped::No, uses: Vec::new() });
-        Resource(Arc::new(Inner { shape, views, fixed, pinned, state }))
+        Resource(Arc::new(Inner { shape, layout, views, fixed, pinned, state }))
     }
 
     /// Bytes of a pinned resource of this shape on a device, after all checks.
     pub(crate) fn pinned_bytes(device: &Device, shape: Shape) -> Result<u64> {
         // Application memory is bound as `g[]`, `uav#` or `cb#`, and nothing says which when it is made.
-        shape.check(device, Flags { global_buffer: true })
+        shape.check(device, Flags { global_buffer: true })?;
+        Ok(shape.layout(1)?.bytes)
     }
 
     /// Elements in a row.
@@ -221,9 +240,9 @@ impl Resource {
         self.0.shape.height
     }
 
-    /// Elements from one row to the next.
+    /// Elements from one row to the next: the width rounded up to 64, or of the application's memory the width.
     pub fn pitch(&self) -> u32 {
-        self.0.shape.width
+        self.0.layout.pitch
     }
 
     /// Element format.
@@ -238,7 +257,7 @@ impl Resource {
 
     /// Bytes of all rows.
     pub(crate) fn bytes(&self) -> usize {
-        self.0.shape.bytes().unwrap_or(0) as usize
+        self.0.layout.bytes as usize
     }
 
     pub(crate) fn memory_on(&self, device: &Device) -> Option<&Arc<dyn Memory>> {

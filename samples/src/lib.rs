@@ -70,29 +70,19 @@ impl Random {
 }
 
 /// Writes packed rows into a resource of one number per component.
-pub fn write_rows<T: recal::Element>(
-    resource: &Resource,
-    rows: &[T],
-    row: usize,
-) -> Result<(), recal::Error> {
+pub fn write_rows<T: recal::Element>(resource: &Resource, mut rows: &[T]) -> Result<(), recal::Error> {
     let mut map: Map<'_, T> = resource.map()?;
-    let pitch = pitch(&map, resource);
-    for (to, from) in map.chunks_mut(pitch).zip(rows.chunks(row)) {
-        to[..row].copy_from_slice(from);
+    for to in map.rows_mut() {
+        let row;
+        (row, rows) = rows.split_at(to.len());
+        to.copy_from_slice(row);
     }
     Ok(())
 }
 
 /// Reads packed rows from a resource.
-pub fn read_rows<T: recal::Element>(resource: &Resource, row: usize) -> Result<Vec<T>, recal::Error> {
-    let map: Map<'_, T> = resource.map()?;
-    let pitch = pitch(&map, resource);
-    Ok(map.chunks(pitch).flat_map(|r| r[..row].iter().copied()).collect())
-}
-
-/// Numbers from one row to the next.
-fn pitch<T: recal::Element>(map: &Map<'_, T>, resource: &Resource) -> usize {
-    map.len() / resource.height().max(1) as usize
+pub fn read_rows<T: recal::Element>(resource: &Resource) -> Result<Vec<T>, recal::Error> {
+    Ok(resource.map()?.rows().flatten().copied().collect())
 }
 
 /// Writes an 8-bit picture: 1 channel grey, 3 channels RGB.

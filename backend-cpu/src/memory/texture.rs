@@ -372,11 +372,12 @@ fn sample_nearest(
     deliver(wave, op.dst, &rows, !0);
 }
 
-/// Element numbers of integer texels, and the executing lanes that are inside.
+/// Element numbers of integer texels in rows of `columns`, and the executing lanes that are inside.
 #[inline(always)]
 fn texels(
     wave: &Wave,
     surface: &Surface<'_>,
+    columns: u32,
     coord: [RowId; 3],
     offset: [i8; 3],
     dimensions: u32,
@@ -388,7 +389,7 @@ fn texels(
     for lane in 0..LANES {
         let column = i64::from(x.0[lane] as i32) + i64::from(offset[0]);
         let row = if flat { 0 } else { i64::from(y.0[lane] as i32) + i64::from(offset[1]) };
-        let inside = (column as u64) < u64::from(surface.width) && (row as u64) < u64::from(surface.height);
+        let inside = (column as u64) < u64::from(columns) && (row as u64) < u64::from(surface.height);
         element.0[lane] =
             if inside { (row as u32).wrapping_mul(surface.pitch).wrapping_add(column as u32) } else { 0 };
         outside.0[lane] = u32::from(!inside);
@@ -440,7 +441,7 @@ fn fetch_one(
     dst: Rows4,
 ) {
     let Some(surface) = surface else { return deliver(wave, dst, &[Row::ZERO; 4], 0) };
-    let (element, ok) = texels(wave, surface, coord, offset, dimensions);
+    let (element, ok) = texels(wave, surface, surface.width, coord, offset, dimensions);
     let rows = load_elements(surface, &element, ok);
     deliver(wave, dst, &rows, ok);
 }
@@ -456,7 +457,7 @@ pub fn typed_load(
     dst: Rows4,
 ) {
     let Some(surface) = context.launch.uavs.get(place as usize) else { return };
-    let (element, ok) = texels(wave, surface, coord, [0; 3], dimensions);
+    let (element, ok) = uav_texels(wave, surface, coord, dimensions);
     let mut rows = load_elements(surface, &element, ok);
     let outside = surface.format.decode(&[0; 16]);
     for lane in lanes(wave.exec & !ok) {
@@ -478,13 +479,14 @@ pub fn typed_store(
     src: Rows4,
 ) {
     let Some(surface) = context.launch.uavs.get(place as usize) else { return };
-    let (element, ok) = texels(wave, surface, coord, [0; 3], dimensions);
+    let (element, ok) = uav_texels(wave, surface, coord, dimensions);
     store_elements(surface, &element, ok, src.map(|id| &wave.rows[id as usize]));
 }
 
-/// Element number of each lane's texel in a typed UAV, and the executing lanes that are inside.
+/// Element number of each lane's texel in a typed UAV, and the executing lanes that are inside: rows go on to the pitch.
+#[inline(always)]
 pub fn uav_texels(wave: &Wave, surface: &Surface<'_>, coord: [RowId; 3], dimensions: u32) -> (Row, Mask) {
-    texels(wave, surface, coord, [0; 3], dimensions)
+    texels(wave, surface, surface.pitch, coord, [0; 3], dimensions)
 }
 
 /// `resinfo`

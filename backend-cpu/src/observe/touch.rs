@@ -301,7 +301,7 @@ impl<'a> Lister<'_, 'a, '_> {
                         let whole = i64::from(self.word(coord[k], lane) as i32) + i64::from(offset[k]);
                         if used { whole } else { 0 }
                     });
-                    let outside = surface.is_none_or(|s| texel_outside(s, at));
+                    let outside = surface.is_none_or(|s| texel_outside([s.width, s.height], at));
                     self.texture(lane, area, At::Texel(at), outside);
                 }
             }
@@ -363,7 +363,7 @@ impl<'a> Lister<'_, 'a, '_> {
             let at: [i64; 2] = std::array::from_fn(|k| {
                 if k < dimensions as usize { i64::from(self.word(coord[k], lane) as i32) } else { 0 }
             });
-            let outside = texel_outside(surface, at);
+            let outside = texel_outside([surface.pitch, surface.height], at);
             let mut pieces = [None; 4];
             if !outside {
                 let offset = (at[1] as usize * surface.pitch as usize + at[0] as usize) * bytes;
@@ -421,8 +421,8 @@ impl<'a> Lister<'_, 'a, '_> {
     }
 }
 
-fn texel_outside(surface: &Surface<'_>, at: [i64; 2]) -> bool {
-    at[0] as u64 >= u64::from(surface.width) || at[1] as u64 >= u64::from(surface.height)
+fn texel_outside(size: [u32; 2], at: [i64; 2]) -> bool {
+    (0..2).any(|k| at[k] as u64 >= u64::from(size[k]))
 }
 
 /// The rows whose values matter to an access: not coordinates that the shape lacks, nor components that the format

@@ -63,7 +63,10 @@ pub(crate) fn bind(device: &Device, module: &Module, bindings: &[Binding]) -> Ou
             height => device.allocate_2d(buffer.width, height, buffer.format, Place::Local),
         }
         .map_err(named)?;
-        resource.map::<u8>()?.copy_from_slice(&buffer.bytes);
+        let row = (buffer.width * buffer.format.bytes()) as usize;
+        for (to, from) in resource.map::<u8>()?.rows_mut().zip(buffer.bytes.chunks(row)) {
+            to.copy_from_slice(from);
+        }
         module.bind(&binding.symbol, &resource).map_err(named)?;
         bound.push(Bound { symbol: binding.symbol.clone(), resource, height: buffer.height });
     }
@@ -87,7 +90,7 @@ pub(crate) fn saves<'b>(texts: &[String], bound: &'b [Bound]) -> Outcome<Vec<(&'
 impl Bound {
     /// Writes the memory to a file.
     pub(crate) fn save(&self, path: &Path) -> Outcome {
-        let bytes = self.resource.map::<u8>()?.to_vec();
+        let bytes = self.resource.map::<u8>()?.rows().flatten().copied().collect();
         let (width, format) = (self.resource.width(), self.resource.format());
         save(path, &Buffer { width, height: self.height, format, bytes })
     }

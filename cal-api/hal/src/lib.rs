@@ -112,8 +112,6 @@ pub struct Attributes {
     pub max_width_2d: u32,
     /// Largest height of a two-dimensional resource, in elements.
     pub max_height_2d: u32,
-    /// Pitch alignment to report, in elements.
-    pub pitch_alignment: u32,
     /// Surface alignment to report, in bytes.
     pub surface_alignment: u32,
 }
@@ -249,7 +247,8 @@ pub struct KernelResources {
     pub stack: u32,
 }
 
-/// Memory seen as rows of elements.
+/// Memory seen as rows of elements. Fetches and outputs end at the width of a row; `g[]` and UAVs reach all of it, to the
+/// pitch.
 #[derive(Clone)]
 pub struct Surface {
     /// The bytes.
@@ -258,14 +257,14 @@ pub struct Surface {
     pub width: u32,
     /// Rows; 1 for one-dimensional resources.
     pub height: u32,
-    /// Elements from one row to the next.
+    /// Elements from one row to the next: at least the width.
     pub pitch: u32,
     /// Element format.
     pub format: Format,
 }
 
 impl Surface {
-    /// Bytes that kernels may touch: whole rows, pitch included.
+    /// Bytes that kernels may touch: whole rows, to the pitch.
     pub fn bytes(&self) -> u64 {
         u64::from(self.pitch) * u64::from(self.height) * u64::from(self.format.bytes())
     }

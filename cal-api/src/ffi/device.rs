@@ -85,7 +85,7 @@ boundary! {
             globalGPR: i.compute.into(),
             computeShader: i.compute.into(),
             memExport: 1,
-            pitch_alignment: i.pitch_alignment,
+            pitch_alignment: crate::resource::PITCH_ALIGNMENT,
             surface_alignment: i.surface_alignment,
             numberOfUAVs: i.uavs,
             bUAVMemExport: (i.compute && !evergreen).into(),

@@ -124,7 +124,7 @@ boundary! {
         Ok(())
     }
 
-    /// Maps a resource after waiting for all work that uses it. The pitch is in elements and equals the width.
+    /// Maps a resource after waiting for all work that uses it. The pitch is in elements.
     /// Work submitted while it is mapped may use it.
     #[unsafe(no_mangle)]
     Runtime Init

@@ -104,7 +104,6 @@ impl Manual {
             max_width_1d: 16384,
             max_width_2d: 16384,
             max_height_2d: 16384,
-            pitch_alignment: 256,
             surface_alignment: 256,
         };
         Self(Arc::new(ManualAdapter { attributes, control: control.clone() }))

@@ -187,6 +187,20 @@ pub fn with_map<R>(resource: CALresource, words: usize, use_it: impl FnOnce(&mut
     result
 }
 
+/// Calls `use_it` with the elements of `size` columns and rows, one word each, without what lies between the rows.
+pub fn with_rows<R>(resource: CALresource, size: [usize; 2], use_it: impl FnOnce(&mut [u32]) -> R) -> R {
+    let [width, height] = size;
+    let pitch = with_map(resource, 0, |_, pitch| pitch as usize);
+    with_map(resource, pitch * height, |words, _| {
+        let mut packed: Vec<u32> = words.chunks(pitch).flat_map(|row| &row[..width]).copied().collect();
+        let result = use_it(&mut packed);
+        for (to, from) in words.chunks_mut(pitch).zip(packed.chunks(width)) {
+            to[..width].copy_from_slice(from);
+        }
+        result
+    })
+}
+
 pub fn finish(context: CALcontext, event: CALevent) -> CalResult {
     loop {
         match call!(calCtxIsEventDone(context, event)) {

@@ -52,7 +52,7 @@ impl Emitter<'_> {
                 let Space::Uav(uav) = space else { return };
                 let row = self.layout.row(Slot::Uav(uav));
                 let surface = self.surface_at(row);
-                let (element, inside) = self.texel_element(&surface, coord, [0; 3], self.uav_is_flat(uav));
+                let (element, inside) = self.uav_element(uav, &surface, coord);
                 // Of elements wider than a word the first word is meant.
                 let (bytes, two, zero) = (self.lg_bytes(&surface), self.word(2), self.word(0));
                 let wider = self.ult(two, bytes);

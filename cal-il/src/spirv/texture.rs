@@ -124,7 +124,7 @@ impl Emitter<'_> {
         matches!(dimension, Some(Dimension::D1 | Dimension::Buffer))
     }
 
-    pub fn uav_is_flat(&self, uav: u32) -> bool {
+    fn uav_is_flat(&self, uav: u32) -> bool {
         matches!(
             self.program.interface.uavs.get(&uav),
             Some(Uav::Typed { dimension: Dimension::D1 | Dimension::Buffer })
@@ -137,10 +137,16 @@ impl Emitter<'_> {
         self.shr(surface.format, shift)
     }
 
-    /// Element number of an integer texel, and whether it is inside.
-    pub fn texel_element(
+    /// Element number of a texel of a typed UAV, and whether it is inside: rows go on to the pitch.
+    pub fn uav_element(&mut self, uav: u32, surface: &Surface, coord: &[Operand; 3]) -> (Word, Word) {
+        self.texel_element(surface, surface.pitch, coord, [0; 3], self.uav_is_flat(uav))
+    }
+
+    /// Element number of an integer texel in rows of `columns`, and whether it is inside.
+    fn texel_element(
         &mut self,
         surface: &Surface,
+        columns: Word,
         coord: &[Operand; 3],
         offset: [i8; 3],
         flat: bool,
@@ -159,7 +165,7 @@ impl Emitter<'_> {
             }
         };
         let (x, x_wrapped) = at(self, 0);
-        let mut inside = self.ult(x, surface.width);
+        let mut inside = self.ult(x, columns);
         let mut wraps = vec![x_wrapped];
         let mut element = x;
         if !flat {
@@ -184,7 +190,7 @@ impl Emitter<'_> {
     pub fn fetch(&mut self, resource: &Id, coord: &[Operand; 3], offset: [i8; 3], dst: &Dst4) {
         let surface = self.surface(resource);
         let flat = self.is_flat(resource.base);
-        let (element, inside) = self.texel_element(&surface, coord, offset, flat);
+        let (element, inside) = self.texel_element(&surface, surface.width, coord, offset, flat);
         let words = self.load_texel(&surface, element);
         let zero = self.word(0);
         let words = words.map(|word| self.select(inside, word, zero));
@@ -194,7 +200,7 @@ impl Emitter<'_> {
     pub fn typed_load(&mut self, uav: u32, coord: &[Operand; 3], dst: &Dst4) {
         let row = self.layout.row(Slot::Uav(uav));
         let surface = self.surface_at(row);
-        let (element, inside) = self.texel_element(&surface, coord, [0; 3], self.uav_is_flat(uav));
+        let (element, inside) = self.uav_element(uav, &surface, coord);
         let words = self.load_texel(&surface, element);
         // Outside reads as an element of zeros: the missing w stays.
         let zero = self.word(0);
@@ -211,7 +217,7 @@ impl Emitter<'_> {
         let row = self.layout.row(Slot::Uav(uav));
         let surface = self.surface_at(row);
         let words = src.each_ref().map(|operand| self.operand(operand));
-        let (element, inside) = self.texel_element(&surface, coord, [0; 3], self.uav_is_flat(uav));
+        let (element, inside) = self.uav_element(uav, &surface, coord);
         self.when(inside, |e| e.store_element_of(&surface, element, words));
     }
 

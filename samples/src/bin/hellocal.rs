@@ -33,7 +33,7 @@ fn run(options: &Options) -> Result<bool> {
     let output = device.allocate_2d(size, size, Format::Float32x1, Place::Local)?;
     let constant = device.allocate_1d(1, Format::Float32x4, Place::Remote)?;
     let numbers: Vec<f32> = (0..size * size).map(|i| i as f32).collect();
-    write_rows(&input, &numbers, size as usize)?;
+    write_rows(&input, &numbers)?;
     constant.map::<f32>()?[0] = 0.5;
 
     module.bind("i0", &input)?;
@@ -41,7 +41,7 @@ fn run(options: &Options) -> Result<bool> {
     module.bind("o0", &output)?;
     context.run(&module, Domain::of(size, size))?.wait()?;
 
-    let halves: Vec<f32> = read_rows(&output, size as usize)?;
+    let halves: Vec<f32> = read_rows(&output)?;
     println!("the last element of the output is {}", halves[halves.len() - 1]);
     Ok(numbers.iter().zip(&halves).all(|(number, half)| number * 0.5 == *half))
 }

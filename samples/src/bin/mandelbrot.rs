@@ -90,7 +90,7 @@ fn run(options: &Options) -> Result<bool> {
     module.bind("cb0", &constants)?;
 
     let best = best_of(options.iterations, || Ok(context.run(&module, Domain::of(size, size))?.wait()?))?;
-    let counts: Vec<u32> = read_rows(&output, size as usize)?;
+    let counts: Vec<u32> = read_rows(&output)?;
     println!("{size} x {size} on {}: {:.2} ms", device.info().name, best.as_secs_f64() * 1e3);
 
     let path = options.output.clone().unwrap_or_else(|| PathBuf::from("mandelbrot.png"));

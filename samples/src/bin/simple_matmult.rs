@@ -103,7 +103,7 @@ fn run(options: &Options) -> Result<bool> {
     let mut outputs = Vec::new();
     for stream in 0..8 {
         let input = device.allocate_2d(size / 4, size / 8, Format::Float32x4, Place::Local)?;
-        write_rows(&input, &a[stream * n * n / 8..][..n * n / 8], n)?;
+        write_rows(&input, &a[stream * n * n / 8..][..n * n / 8])?;
         module.bind(&format!("i{stream}"), &input)?;
         let output = device.allocate_2d(size / 4, size / 8, Format::Float32x4, Place::Local)?;
         module.bind(&format!("o{stream}"), &output)?;
@@ -112,7 +112,7 @@ fn run(options: &Options) -> Result<bool> {
     for stream in 0..4 {
         let input = device.allocate_2d(size / 4, size / 4, Format::Float32x4, Place::Local)?;
         let rows: Vec<f32> = b.chunks(n).skip(stream).step_by(4).flatten().copied().collect();
-        write_rows(&input, &rows, n)?;
+        write_rows(&input, &rows)?;
         module.bind(&format!("i{}", 8 + stream), &input)?;
     }
     let constant = device.allocate_1d(1, Format::UnsignedInt32x4, Place::Remote)?;
@@ -134,7 +134,7 @@ fn run(options: &Options) -> Result<bool> {
     );
     let mut product = Vec::with_capacity(n * n);
     for output in &outputs {
-        product.extend(read_rows::<f32>(output, n)?);
+        product.extend(read_rows::<f32>(output)?);
     }
     Ok(product == expected)
 }

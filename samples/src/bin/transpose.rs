@@ -79,11 +79,11 @@ fn run(options: &Options) -> Result<bool> {
     let naive = context.load(&recal::compile(NAIVE, target)?.into())?;
     let input = device.allocate_2d(size, size, Format::Float32x1, Place::Local)?;
     let output = device.allocate_2d(size, size, Format::Float32x1, Place::Local)?;
-    write_rows(&input, &original, n)?;
+    write_rows(&input, &original)?;
     naive.bind("i0", &input)?;
     naive.bind("o0", &output)?;
     let time = best_of(options.iterations, || Ok(context.run(&naive, Domain::of(size, size))?.wait()?))?;
-    let by_naive: Vec<f32> = read_rows(&output, n)?;
+    let by_naive: Vec<f32> = read_rows(&output)?;
     println!("naive: {:.3} ms", time.as_secs_f64() * 1e3);
 
     let local = context.load(&recal::compile(LOCAL, target)?.into())?;
@@ -91,13 +91,13 @@ fn run(options: &Options) -> Result<bool> {
     let output = device.allocate_buffer(size * size, Format::Float32x1, Place::Local)?;
     let constant = device.allocate_1d(1, Format::UnsignedInt32x4, Place::Remote)?;
     constant.map::<u32>()?[0] = size * 4;
-    write_rows(&input, &original, n * n)?;
+    write_rows(&input, &original)?;
     local.bind("uav0", &input)?;
     local.bind("uav1", &output)?;
     local.bind("cb0", &constant)?;
     let grid = Grid { block: [16, 16, 1], groups: [size / 16, size / 16, 1] };
     let time = best_of(options.iterations, || Ok(context.run_grid(&local, grid)?.wait()?))?;
-    let by_local: Vec<f32> = read_rows(&output, n * n)?;
+    let by_local: Vec<f32> = read_rows(&output)?;
     println!("local: {:.3} ms", time.as_secs_f64() * 1e3);
 
     let grey = |value: &f32| (value * 255.0) as u8;
