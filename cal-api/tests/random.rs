@@ -125,9 +125,9 @@ impl Model {
                 let got = call!(calResMap(&mut address, &mut out, handle, 0));
                 assert_eq!(got, if alive { code(!mapped, Error) } else { BadHandle });
                 if got == CalResult::Ok {
-                    assert_eq!(out, width);
+                    assert_eq!(out, width.next_multiple_of(64));
                     // SAFETY: mapped, that many floats.
-                    unsafe { std::ptr::write_bytes(address.cast::<f32>(), 0, width as usize) };
+                    unsafe { std::ptr::write_bytes(address.cast::<f32>(), 0, out as usize) };
                     self.resources[r].2 = true;
                 } else {
                     assert!(address.is_null() && out == 0);

@@ -148,7 +148,8 @@ fn step(u: &mut Unstructured<'_>, device: CALdevice, image: CALimage, model: &mu
                 let (width, height, two) = (size(u), size(u), call % 18 == 3);
                 let format: u32 = u.int_in_range(0..=50).ok()?;
                 let flags = [0, 0, 0, 1, 2, 3, 4, 0x8000_0000][u.int_in_range(0..=7).ok()?];
-                let bytes = 16 * u128::from(width) * u128::from(if two { height } else { 1 });
+                let bytes =
+                    16 * u128::from(width).next_multiple_of(64) * u128::from(if two { height } else { 1 });
                 // Large ones may be had or not, and would only take time here; beyond these there is no machine for them.
                 if (8 << 20..1 << 42).contains(&bytes) {
                     return Some(());
@@ -185,7 +186,7 @@ fn step(u: &mut Unstructured<'_>, device: CALdevice, image: CALimage, model: &mu
                 let got = calResMap(&mut address, &mut out, model.resources[r].word, flags);
                 let free = model.resources[r].alive && !model.mapped[r];
                 if flags == 0 && expect(got, model.resources[r].alive, free, "calResMap") {
-                    assert!(out >= model.sizes[r].0, "a pitch below the width");
+                    assert_eq!(out, model.sizes[r].0.next_multiple_of(64), "a pitch");
                     model.mapped[r] = true;
                     address.cast::<u8>().write(1);
                 } else if got == CalResult::Ok {
