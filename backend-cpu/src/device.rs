@@ -171,6 +171,10 @@ impl Device for CpuDevice {
         self.load_with_text(program, &[])
     }
 
+    fn findings(&self) -> Option<Vec<Finding>> {
+        self.findings.as_ref().map(|findings| findings.take())
+    }
+
     fn counter(&self, index: u32) -> Result<u32> {
         Ok(self.counters.get(index as usize).map_or(0, |counter| counter.load(Relaxed)))
     }

@@ -146,7 +146,6 @@ fn dump(target: Target, extension: &str, bytes: &[u8]) {
     let Some(folder) = FOLDER.get_or_init(|| Config::from_env().0.dump) else { return };
     let name = format!("{}-{:016x}.{extension}", target.name.to_ascii_lowercase(), fnv1a(bytes));
     if let Err(e) = write(folder, &name, bytes) {
-        crate::runtime::start_log_from_env();
         log::warn!("CAL_DUMP: {}: {e}", folder.join(name).display());
     }
 }

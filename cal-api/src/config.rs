@@ -117,7 +117,8 @@ pub const VARIABLES: &[Variable] = &[
         name: "CAL_LOG",
         values: "a filter as in `RUST_LOG`: `warn`, `debug`, `recal=trace,recal_vulkan=info` …",
         default: "`warn`",
-        doc: "What is logged to standard error. Has no effect in a program that installed a logger of its own.",
+        doc: "What C programs and the command `recal` log to standard error. Rust programs bring a logger of their own \
+              (the crate `log`), or call `recal::logger::start`.",
         parse: |config, text| {
             config.log = text.to_owned();
             Ok(())
@@ -137,7 +138,9 @@ pub const VARIABLES: &[Variable] = &[
         name: "CAL_TRACE",
         values: "`0`, `1` (standard error), or a file name",
         default: "`0`",
-        doc: "Writes every call of a C function with its arguments, results and duration, one line each.",
+        doc: "Writes every call of a C function, from `calInit` on, with its arguments, results and duration, one line each: \
+              formats, targets and flags by name, kernels by their first words, domains and grids as sizes. Questions for an \
+              event that are repeated with the same answer share a line that tells how often.",
         parse: |config, text| {
             config.trace = match text {
                 "0" => Trace::Off,
@@ -177,7 +180,8 @@ pub const VARIABLES: &[Variable] = &[
         default: "none",
         doc: "`checks`: on the CPU, reads of registers that were never written, accesses out of range, races between \
               threads of a group and barriers in divergent flow are told in the log, with line of the kernel and thread; \
-              kernels run many times slower (`docs/language.md`). On Vulkan, the validation layers are asked for.",
+              kernels run many times slower (`docs/language.md`). The command `recal` then ends with status 3. Devices that \
+              cannot check say so in the log; on Vulkan, the validation layers are asked for.",
         parse: |config, text| {
             for word in text.split(',').map(str::trim).filter(|w| !w.is_empty()) {
                 match word {

@@ -108,6 +108,27 @@ impl Device {
         self.0.ordinal
     }
 
+    /// Takes what kernels did wrong since the last call, if `CAL_DEBUG=checks` ([`crate::Config::checks`]) has the device look
+    /// for it; `None` if nothing looks: only the CPU can.
+    ///
+    /// ```
+    /// use recal::{Config, Domain, Format, Misuse, Place, Runtime};
+    /// let config = Config { backends: vec!["cpu".into()], checks: true, ..Config::default() };
+    /// let device = Runtime::with_config(config)?.open(0)?;
+    /// let context = device.create_context()?;
+    /// let text = "il_ps_2_0\ndcl_output_generic o0\nadd o0, r5, r5\nend\n";
+    /// let module = context.load(&recal::compile(text, device.info().target)?.into())?;
+    /// module.bind("o0", &device.allocate_2d(4, 4, Format::Float32x4, Place::Local)?)?;
+    /// context.run(&module, Domain::of(4, 4))?.wait()?;
+    /// let findings = device.findings().unwrap();
+    /// assert_eq!(findings[0].misuse, Misuse::Uninitialized);
+    /// assert_eq!(findings[0].line, Some((3, "add o0, r5, r5".to_owned())));
+    /// # Ok::<(), recal::Error>(())
+    /// ```
+    pub fn findings(&self) -> Option<Vec<crate::Finding>> {
+        self.0.hal.findings()
+    }
+
     /// Memory left, MiB.
     pub fn memory_status(&self) -> Result<MemoryStatus> {
         self.0.runtime.memory_status(self.0.ordinal)

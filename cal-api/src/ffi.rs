@@ -8,6 +8,7 @@
 
 #[macro_use]
 mod boundary;
+mod show;
 mod state;
 mod trace;
 

@@ -3,7 +3,7 @@
 //! Input: a [`Config`] and the registered backends. Output: numbered devices, GPUs first, the CPU last.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Once, Weak};
+use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
 use recal_hal::{Adapter, Backend, FloatMode};
@@ -43,7 +43,7 @@ struct Entry {
 }
 
 impl Runtime {
-    /// Finds the devices, as the environment variables say.
+    /// Finds the devices, as the environment variables say. What there is to say about them goes to the program's logger.
     ///
     /// ```
     /// let runtime = recal::Runtime::new()?;
@@ -54,7 +54,7 @@ impl Runtime {
     /// ```
     pub fn new() -> Result<Runtime> {
         let (config, warnings) = Config::from_env();
-        start_log(&config, &warnings);
+        crate::logger::report(&config, &warnings);
         Self::with_config(config)
     }
 
@@ -136,7 +136,15 @@ impl Runtime {
             checks: self.0.config.checks,
         };
         match entry.adapter.open(&options) {
-            Ok(hal) => Ok(Device::new(self.clone(), ordinal, entry.info.clone(), hal)),
+            Ok(hal) => {
+                if options.checks && hal.findings().is_none() {
+                    let name = &entry.info.name;
+                    log::warn!(
+                        "CAL_DEBUG=checks: {name} does not check kernels; CAL_BACKEND=cpu has a device that does"
+                    );
+                }
+                Ok(Device::new(self.clone(), ordinal, entry.info.clone(), hal))
+            }
             Err(e) => {
                 entry.open.store(false, Ordering::Release);
                 Err(Error::backend(format!("opening device {ordinal} ({})", entry.info.name), e))
@@ -208,28 +216,6 @@ fn built_in(name: &str, config: &Config) -> Option<Arc<dyn Backend>> {
         }))),
         _ => None,
     }
-}
-
-/// Starts the logger, once a process, and reports what the environment said.
-pub(crate) fn start_log(config: &Config, warnings: &[String]) {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // A program with a logger of its own keeps it.
-        let _ = env_logger::Builder::new().parse_filters(&config.log).try_init();
-        for warning in warnings {
-            log::warn!("{warning}");
-        }
-        log::info!("reCAL {}: {}", env!("CARGO_PKG_VERSION"), config.summary());
-    });
-}
-
-/// As [`start_log`], for a compiler that is used without a runtime.
-pub(crate) fn start_log_from_env() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let (config, warnings) = Config::from_env();
-        start_log(&config, &warnings);
-    });
 }
 
 /// What the target of a device is.

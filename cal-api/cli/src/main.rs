@@ -286,7 +286,9 @@ fn reader_is_gone(error: &(dyn Error + 'static)) -> bool {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    let arguments = Arguments::parse();
+    recal::logger::start(&recal::Config::from_env().0);
+    let outcome = match arguments.command {
         Command::Devices => devices(),
         Command::Compile { kernel, output, target, json } => {
             compile(&kernel, output.as_deref(), &target, json)

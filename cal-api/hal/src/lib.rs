@@ -10,6 +10,7 @@
 //! *Lifetime.* A command keeps what it uses alive: the caller may drop memories and kernels right after
 //! [`Queue::submit`].
 
+mod finding;
 mod recent;
 
 use std::any::Any;
@@ -17,6 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use finding::{Finding, Misuse};
 pub use recal_il::format::Format;
 pub use recal_il::ir::Program;
 pub use recent::Recent;
@@ -173,6 +175,12 @@ pub trait Device: Send + Sync {
     fn load_with_text(&self, program: Arc<Program>, text: &[u8]) -> Result<Arc<dyn Kernel>> {
         let _ = text;
         self.load(program)
+    }
+
+    /// Takes the misuse by kernels that was found since the last call; `None` if nothing looks for it: the device was
+    /// opened without [`DeviceOptions::checks`], or cannot check.
+    fn findings(&self) -> Option<Vec<Finding>> {
+        None
     }
 
     /// Value of the append counter of UAV `index`, 0 to 11, which kernels of all queues share. The caller has waited

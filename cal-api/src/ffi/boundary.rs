@@ -1,12 +1,12 @@
 //! The macro behind every entry point, and what it calls.
 
-use std::fmt::Write as _;
+use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use super::error_text::Library;
+use super::show::Show;
 use super::state::{Process, process};
-use super::trace::{self, Show};
 use crate::error::{CalResult, Error, Result};
 
 /// When an entry point works.
@@ -33,7 +33,17 @@ pub(super) trait Outputs {
     /// The pointers are valid for writing.
     unsafe fn write(&self, pointers: Self::Pointers);
 
-    fn show(&self, line: &mut String);
+    /// Appends the values, whose names and types these are.
+    fn show(&self, outputs: &[Output], line: &mut String);
+}
+
+/// An output of an entry point.
+pub(super) struct Output {
+    pub(super) name: &'static str,
+    /// Its type as in the headers.
+    pub(super) kind: &'static str,
+    /// The caller passed NULL for it.
+    pub(super) null: bool,
 }
 
 macro_rules! outputs {
@@ -46,8 +56,14 @@ macro_rules! outputs {
                 $(unsafe { _pointers.$at.write(self.$at) };)*
             }
 
-            fn show(&self, _line: &mut String) {
-                $(_line.push_str(" -> "); self.$at.show(_line);)*
+            fn show(&self, _outputs: &[Output], _line: &mut String) {
+                $(
+                    _line.push_str(if $at == 0 { " -> " } else { ", " });
+                    _line.push_str(_outputs[$at].name.trim_end_matches('_'));
+                    _line.push(' ');
+                    // SAFETY: outputs are numbers and addresses, which are not followed.
+                    unsafe { self.$at.show(_outputs[$at].kind, _line) };
+                )*
             }
         }
     };
@@ -74,9 +90,14 @@ macro_rules! boundary {
                 // SAFETY: the caller passes NULL or a pointer that is valid for writing.
                 unsafe { $out.write(<$out_type as $crate::ffi::types::Zero>::ZERO) };
             })*
-            let outputs: &[(&str, bool)] = &[$((stringify!($out), $out.is_null())),*];
+            let outputs = &[$($crate::ffi::boundary::Output {
+                name: stringify!($out),
+                kind: stringify!($out_type),
+                null: $out.is_null(),
+            }),*];
             let arguments = |_line: &mut String| {
-                $($crate::ffi::boundary::argument(_line, stringify!($arg), &$arg);)*
+                // SAFETY: what the caller passes is what this function demands.
+                $(unsafe { $crate::ffi::boundary::argument(_line, stringify!($arg), stringify!($arg_type), &$arg) };)*
             };
             let body = |$call: &$crate::ffi::boundary::Call| -> $crate::error::Result<($($out_type,)*)> { $body };
             match $crate::ffi::boundary::enter(
@@ -99,12 +120,18 @@ macro_rules! boundary {
 }
 
 /// Appends an argument to a trace line.
-pub(super) fn argument(line: &mut String, name: &str, value: &impl Show) {
+///
+/// # Safety
+/// Pointers are NULL or valid, as the function demands to which they were passed.
+pub(super) unsafe fn argument(line: &mut String, name: &str, kind: &str, value: &impl Show) {
     if !line.ends_with('(') {
         line.push_str(", ");
     }
-    let _ = write!(line, "{name} = ");
-    value.show(line);
+    // A name with an underscore at its end would be a function otherwise.
+    line.push_str(name.trim_end_matches('_'));
+    line.push_str(" = ");
+    // SAFETY: the contract of this function.
+    unsafe { value.show(kind, line) };
 }
 
 /// Runs the body of an entry point.
@@ -112,12 +139,13 @@ pub(super) fn enter<T: Outputs>(
     name: &'static str,
     library: Library,
     needs: Needs,
-    outputs: &[(&str, bool)],
+    outputs: &[Output],
     arguments: impl Fn(&mut String),
     body: impl FnOnce(&Call) -> Result<T>,
 ) -> Result<T, CalResult> {
     let process = process();
-    let start = process.trace.is_on().then(Instant::now);
+    // The first call of all says whether there is a trace.
+    let start = (process.trace.is_on() || !process.is_initialized()).then(Instant::now);
     // Nothing behind the boundary is left half-changed by a panic: locks do not poison, and objects are built before
     // they are entered into tables.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -125,8 +153,8 @@ pub(super) fn enter<T: Outputs>(
         if needs == Needs::Init && !process.is_initialized() {
             return Err(Error::not_initialized());
         }
-        if let Some((output, _)) = outputs.iter().find(|(_, null)| *null) {
-            return Err(Error::invalid(format!("{output}: NULL")));
+        if let Some(output) = outputs.iter().find(|output| output.null) {
+            return Err(Error::invalid(format!("{}: NULL", output.name)));
         }
         body(&Call { process, epoch })
     }))
@@ -137,20 +165,41 @@ pub(super) fn enter<T: Outputs>(
         process.errors.set(library, format!("{name}: {error}"));
         log::debug!(target: "recal::api", "{name}: {error}");
     }
-    if let Some(start) = start {
+    if let Some(start) = start
+        && process.trace.is_on()
+    {
         let mut line = format!("{name}(");
         arguments(&mut line);
         line.push(')');
-        let code = match &outcome {
+        let answer = match &outcome {
             Ok(values) => {
-                values.show(&mut line);
-                CalResult::Ok
+                values.show(outputs, &mut line);
+                CalResult::Ok.name().to_owned()
             }
-            Err(e) => e.result(),
+            Err(e) if e.result() == CalResult::Pending => CalResult::Pending.name().to_owned(),
+            // The rest of a long text is in the log.
+            Err(e) => format!("{}: {}", e.result().name(), e.to_string().lines().next().unwrap_or_default()),
         };
-        trace::write(&process.trace, &line, code, start.elapsed());
+        process.trace.write(name, &line, &answer, start.elapsed());
     }
     outcome.map_err(|e| e.result())
+}
+
+/// The text that a library gives about its latest error.
+pub(super) fn error_text(name: &'static str, library: Library) -> *const c_char {
+    catch_unwind(|| {
+        let process = process();
+        let start = process.trace.is_on().then(Instant::now);
+        let text = process.errors.get(library);
+        if let Some(start) = start {
+            let mut answer = String::new();
+            // SAFETY: the texts of the process end with NUL.
+            unsafe { text.show("", &mut answer) };
+            process.trace.write(name, &format!("{name}()"), &answer, start.elapsed());
+        }
+        text
+    })
+    .unwrap_or(c"no error text".as_ptr())
 }
 
 fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {

@@ -4,7 +4,6 @@ use std::ffi::{CStr, CString, c_char, c_void};
 
 use super::error_text::Library;
 use super::image::{block, free, image_at, object_at};
-use super::state::process;
 use super::types::*;
 use crate::error::{Error, Result};
 use crate::image::Image;
@@ -32,9 +31,9 @@ boundary! {
     /// Compiles IL text for a target. Works at any time.
     #[unsafe(export_name = "recal_cl_Compile")]
     Compiler Nothing
-    fn calclCompile(call; obj: CALobject; language: CALenum, source: *const c_char, target: CALenum) {
+    fn calclCompile(call; obj: CALobject; language: CALlanguage, source: *const c_char, target: CALtarget) {
         let _ = call;
-        crate::runtime::start_log_from_env();
+        crate::logger::start_from_env();
         if language != CAL_LANGUAGE_IL {
             return Err(Error::invalid(format!("language: {language} is not CAL_LANGUAGE_IL")));
         }
@@ -95,7 +94,7 @@ boundary! {
     /// Would assemble device code of the original GPUs; there is none here to run it.
     #[unsafe(export_name = "recal_cl_AssembleObject")]
     Compiler Nothing
-    fn calclAssembleObject(call; obj: CALobject; kind: CALenum, source: *const c_char, target: CALenum) {
+    fn calclAssembleObject(call; obj: CALobject; kind: CALenum, source: *const c_char, target: CALtarget) {
         let _ = call;
         if source.is_null() {
             return Err(Error::invalid("source: NULL"));
@@ -157,7 +156,7 @@ boundary! {
     /// Compiler extensions: there are none.
     #[unsafe(export_name = "recal_cl_ExtSupported")]
     Compiler Nothing
-    fn calclExtSupported(call; ; extid: CALenum) {
+    fn calclExtSupported(call; ; extid: CALextid) {
         let _ = call;
         Err(Error::unsupported(format!("extid: {extid:#x}: the compiler has no extensions")))
     }
@@ -165,7 +164,7 @@ boundary! {
     /// Compiler extensions: there are none.
     #[unsafe(export_name = "recal_cl_ExtGetProc")]
     Compiler Nothing
-    fn calclExtGetProc(call; proc_: CALextproc; extid: CALenum, procname: *const c_char) {
+    fn calclExtGetProc(call; proc_: CALextproc; extid: CALextid, procname: *const c_char) {
         let _ = call;
         // SAFETY: NULL or NUL-terminated by the contract of the function.
         let name = unsafe { super::module::text_at("procname", procname) }?;
@@ -176,5 +175,5 @@ boundary! {
 /// Text about the most recent compiler error, diagnostics included; never NULL.
 #[unsafe(export_name = "recal_cl_GetErrorString")]
 pub extern "C" fn calclGetErrorString() -> *const c_char {
-    std::panic::catch_unwind(|| process().errors.get(Library::Compiler)).unwrap_or(c"no error text".as_ptr())
+    super::boundary::error_text("calclGetErrorString", Library::Compiler)
 }

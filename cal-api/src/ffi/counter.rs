@@ -18,7 +18,7 @@ fn counter_of(call: &Call, ctx: CALcontext, handle: CALcounter) -> Result<Counte
 boundary! {
     /// Makes a counter: idle fraction (measured) or input cache hit rate (modelled).
     Runtime Init
-    fn calCtxCreateCounter(call; counter: CALcounter; ctx: CALcontext, kind: CALenum) {
+    fn calCtxCreateCounter(call; counter: CALcounter; ctx: CALcontext, kind: CALcountertype) {
         let context = call.context(ctx)?;
         let kind = match kind {
             CAL_COUNTER_IDLE => CounterType::Idle,

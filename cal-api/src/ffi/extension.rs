@@ -61,7 +61,7 @@ boundary! {
     /// `OK` if an extension is there.
     #[unsafe(no_mangle)]
     Runtime Init
-    fn calExtSupported(call; ; extid: CALenum) {
+    fn calExtSupported(call; ; extid: CALextid) {
         let _ = call;
         supported(extid)
     }
@@ -69,7 +69,7 @@ boundary! {
     /// Version of an extension: 1.0.
     #[unsafe(no_mangle)]
     Runtime Init
-    fn calExtGetVersion(call; major: CALuint, minor: CALuint; extid: CALenum) {
+    fn calExtGetVersion(call; major: CALuint, minor: CALuint; extid: CALextid) {
         let _ = call;
         supported(extid)?;
         Ok((1, 0))
@@ -78,7 +78,7 @@ boundary! {
     /// Address of an entry point; NULL on failure.
     #[unsafe(no_mangle)]
     Runtime Init
-    fn calExtGetProc(call; proc_: CALextproc; extid: CALenum, procname: *const c_char) {
+    fn calExtGetProc(call; proc_: CALextproc; extid: CALextid, procname: *const c_char) {
         let _ = call;
         supported(extid)?;
         // SAFETY: NULL or NUL-terminated by the contract of the function.

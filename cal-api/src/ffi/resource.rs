@@ -85,14 +85,14 @@ boundary! {
     /// Allocates two-dimensional device memory.
     #[unsafe(no_mangle)]
     Runtime Init
-    fn calResAllocLocal2D(call; res: CALresource; dev: CALdevice, width: CALuint, height: CALuint, format_: CALenum, flags: CALuint) {
+    fn calResAllocLocal2D(call; res: CALresource; dev: CALdevice, width: CALuint, height: CALuint, format_: CALformat, flags: CALresallocflags) {
         local(call, dev, Shape::rows(width, height, format(format_)?), flags)
     }
 
     /// Allocates two-dimensional host memory for one or several devices.
     #[unsafe(no_mangle)]
     Runtime Init
-    fn calResAllocRemote2D(call; res: CALresource; dev: *mut CALdevice, deviceCount: CALuint, width: CALuint, height: CALuint, format_: CALenum, flags: CALuint) {
+    fn calResAllocRemote2D(call; res: CALresource; dev: *mut CALdevice, deviceCount: CALuint, width: CALuint, height: CALuint, format_: CALformat, flags: CALresallocflags) {
         // SAFETY: `dev` is NULL or valid for `deviceCount` handles by the contract of the function.
         unsafe { remote(call, dev, deviceCount, Shape::rows(width, height, format(format_)?), flags) }
     }
@@ -100,14 +100,14 @@ boundary! {
     /// Allocates one-dimensional device memory.
     #[unsafe(no_mangle)]
     Runtime Init
-    fn calResAllocLocal1D(call; res: CALresource; dev: CALdevice, width: CALuint, format_: CALenum, flags: CALuint) {
+    fn calResAllocLocal1D(call; res: CALresource; dev: CALdevice, width: CALuint, format_: CALformat, flags: CALresallocflags) {
         local(call, dev, Shape::line(width, format(format_)?), flags)
     }
 
     /// Allocates one-dimensional host memory for one or several devices.
     #[unsafe(no_mangle)]
     Runtime Init
-    fn calResAllocRemote1D(call; res: CALresource; dev: *mut CALdevice, deviceCount: CALuint, width: CALuint, format_: CALenum, flags: CALuint) {
+    fn calResAllocRemote1D(call; res: CALresource; dev: *mut CALdevice, deviceCount: CALuint, width: CALuint, format_: CALformat, flags: CALresallocflags) {
         // SAFETY: `dev` is NULL or valid for `deviceCount` handles by the contract of the function.
         unsafe { remote(call, dev, deviceCount, Shape::line(width, format(format_)?), flags) }
     }
@@ -145,7 +145,7 @@ boundary! {
     /// Extension `CAL_EXT_RES_CREATE`: a resource of the application's memory, two-dimensional. `size` 0 = as the
     /// shape needs.
     Runtime Init
-    fn calResCreate2D(call; res: CALresource; dev: CALdevice, mem: *mut c_void, width: CALuint, height: CALuint, format_: CALenum, size: CALuint, flags: CALuint) {
+    fn calResCreate2D(call; res: CALresource; dev: CALdevice, mem: *mut c_void, width: CALuint, height: CALuint, format_: CALformat, size: CALuint, flags: CALresallocflags) {
         // SAFETY: the caller keeps the memory valid until the resource is freed.
         unsafe { create(call, dev, mem, Shape::rows(width, height, format(format_)?), size, flags) }
     }
@@ -153,7 +153,7 @@ boundary! {
     /// Extension `CAL_EXT_RES_CREATE`: a resource of the application's memory, one-dimensional. `size` 0 = as the
     /// shape needs.
     Runtime Init
-    fn calResCreate1D(call; res: CALresource; dev: CALdevice, mem: *mut c_void, width: CALuint, format_: CALenum, size: CALuint, flags: CALuint) {
+    fn calResCreate1D(call; res: CALresource; dev: CALdevice, mem: *mut c_void, width: CALuint, format_: CALformat, size: CALuint, flags: CALresallocflags) {
         // SAFETY: the caller keeps the memory valid until the resource is freed.
         unsafe { create(call, dev, mem, Shape::line(width, format(format_)?), size, flags) }
     }

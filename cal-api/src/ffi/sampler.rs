@@ -33,7 +33,7 @@ fn filter(param: u32, value: u32) -> Result<bool> {
 boundary! {
     /// Sets a sampler parameter: `vals` points at an enum value, or at four floats for the border colour.
     Runtime Init
-    fn calCtxSetSamplerParams(call; ; ctx: CALcontext, name: CALname, param: CALenum, vals: *mut c_void) {
+    fn calCtxSetSamplerParams(call; ; ctx: CALcontext, name: CALname, param: CALsamplerParameter, vals: *mut c_void) {
         let context = call.context(ctx)?;
         let name = super::module::name_of(call, &context, name)?;
         let mut sampler = name.sampler()?;
@@ -64,7 +64,7 @@ boundary! {
 
     /// Reads a sampler parameter into `vals`.
     Runtime Init
-    fn calCtxGetSamplerParams(call; ; ctx: CALcontext, name: CALname, param: CALenum, vals: *mut c_void) {
+    fn calCtxGetSamplerParams(call; ; ctx: CALcontext, name: CALname, param: CALsamplerParameter, vals: *mut c_void) {
         let context = call.context(ctx)?;
         let sampler = super::module::name_of(call, &context, name)?.sampler()?;
         if vals.is_null() {

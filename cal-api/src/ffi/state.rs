@@ -127,7 +127,8 @@ impl Process {
             return Err(Error::already("the runtime is initialised already"));
         }
         let (config, warnings) = Config::from_env();
-        crate::runtime::start_log(&config, &warnings);
+        crate::logger::start(&config);
+        crate::logger::report(&config, &warnings);
         self.trace.configure(&config.trace);
         let runtime = Runtime::with_config(config)?;
         *self.runtime.write() = Some(runtime);

@@ -3,7 +3,6 @@
 use std::ffi::c_char;
 
 use super::error_text::Library;
-use super::state::process;
 use super::types::*;
 
 /// Major, minor and implementation number of the last original drivers; programs compare them.
@@ -36,5 +35,5 @@ boundary! {
 /// Text about the most recent error, never NULL. The text stays valid for the next 256 different ones.
 #[unsafe(no_mangle)]
 pub extern "C" fn calGetErrorString() -> *const c_char {
-    std::panic::catch_unwind(|| process().errors.get(Library::Runtime)).unwrap_or(c"no error text".as_ptr())
+    super::boundary::error_text("calGetErrorString", Library::Runtime)
 }

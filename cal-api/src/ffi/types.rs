@@ -22,8 +22,23 @@ pub type CALevent = u32;
 pub type CALcounter = u32;
 /// Unsigned integer.
 pub type CALuint = u32;
-/// A value of an enum of the headers; any value may come from C.
+/// A value of an enum of the headers; any value may come from C. So for those that follow, which have their own names
+/// for who reads a trace.
 pub type CALenum = u32;
+/// Storage format of a resource.
+pub type CALformat = CALenum;
+/// Device that code is made for.
+pub type CALtarget = CALenum;
+/// Language of a kernel.
+pub type CALlanguage = CALenum;
+/// Extension.
+pub type CALextid = CALenum;
+/// Flags of an allocation.
+pub type CALresallocflags = CALenum;
+/// Parameter of a sampler.
+pub type CALsamplerParameter = CALenum;
+/// Kind of a counter.
+pub type CALcountertype = CALenum;
 /// Float.
 pub type CALfloat = f32;
 /// Boolean, 0 or 1.
@@ -93,7 +108,7 @@ macro_rules! structs {
 structs! {
     /// Limits of a device.
     CALdeviceinfo {
-        target: CALenum,
+        target: CALtarget,
         maxResource1DWidth: CALuint,
         maxResource2DWidth: CALuint,
         maxResource2DHeight: CALuint,
@@ -102,7 +117,7 @@ structs! {
     /// Facts about a device; the caller sets `struct_size`.
     CALdeviceattribs {
         struct_size: CALuint,
-        target: CALenum,
+        target: CALtarget,
         localRAM: CALuint,
         uncachedRemoteRAM: CALuint,
         cachedRemoteRAM: CALuint,
