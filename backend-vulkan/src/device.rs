@@ -17,6 +17,7 @@ use recal_hal::{
 use recal_il::spirv::{Mode, Target};
 
 use crate::adapter::{Facts, VulkanAdapter};
+use crate::builder::{Builder, Closing};
 use crate::cache::PipelineCache;
 use crate::instance::{Instance, Options};
 use crate::kernel::VulkanKernel;
@@ -63,6 +64,7 @@ pub(crate) struct Gpu {
     /// Where launches bind surfaces as storage buffers, too.
     pub buffers: Option<Buffers>,
     pub cache: PipelineCache,
+    pub builder: Arc<Builder>,
     /// Bytes that live allocations take, by heap index.
     pub in_use: [AtomicU64; vk::MAX_MEMORY_HEAPS],
     pub(crate) allocator: ManuallyDrop<Mutex<Allocator>>,
@@ -170,6 +172,7 @@ impl Gpu {
             pipeline_layout,
             buffers,
             cache,
+            builder: Arc::default(),
             in_use: Default::default(),
             allocator: ManuallyDrop::new(Mutex::new(allocator)),
             lost: OnceLock::new(),
@@ -326,6 +329,7 @@ pub(crate) struct VulkanDevice {
     counters: Arc<Block>,
     /// What was loaded last.
     loaded: Recent<Arc<VulkanKernel>>,
+    _closing: Closing,
 }
 
 impl VulkanDevice {
@@ -338,11 +342,12 @@ impl VulkanDevice {
         if target == first.gpu.target {
             return Ok(Arc::new(first));
         }
-        let Self { gpu, counters, loaded } = first;
-        drop((counters, loaded));
+        let Self { gpu, counters, loaded, _closing: closing } = first;
+        drop((counters, loaded, closing));
         match Arc::try_unwrap(gpu) {
             Ok(mut gpu) => {
                 gpu.target = target;
+                gpu.builder = Arc::default();
                 Ok(Arc::new(Self::with(gpu)?))
             }
             Err(_) => Err(Error::Failed("the probe left work behind".into())),
@@ -352,7 +357,8 @@ impl VulkanDevice {
     fn with(gpu: Gpu) -> Result<Self> {
         let gpu = Arc::new(gpu);
         let counters = Arc::new(Block::allocate(&gpu, 4096, Heap::Local)?);
-        Ok(Self { gpu, counters, loaded: Recent::default() })
+        let closing = Closing(gpu.builder.clone());
+        Ok(Self { gpu, counters, loaded: Recent::default(), _closing: closing })
     }
 
     fn with_counter<T>(&self, index: u32, use_it: impl FnOnce(&mut u32) -> T) -> Result<T> {
@@ -366,8 +372,9 @@ impl VulkanDevice {
         outcome.ok_or_else(|| Error::Failed(format!("there is no append counter {index}")))
     }
 
-    pub fn load_native(&self, program: Arc<Program>, target: &Target) -> Result<VulkanKernel> {
-        VulkanKernel::load(&self.gpu, program, target)
+    /// A kernel for one launch, made for another target.
+    pub fn load_once(&self, program: Arc<Program>, target: &Target) -> Result<VulkanKernel> {
+        VulkanKernel::load(&self.gpu, program, target, false)
     }
 }
 
@@ -414,7 +421,12 @@ impl Device for VulkanDevice {
         if let Some(kernel) = self.loaded.get(&program) {
             return Ok(kernel);
         }
-        let kernel = Arc::new(VulkanKernel::load(&self.gpu, program.clone(), &self.gpu.target)?);
+        let kernel = Arc::new(VulkanKernel::load(
+            &self.gpu,
+            program.clone(),
+            &self.gpu.target,
+            !self.gpu.options.on_demand,
+        )?);
         self.gpu.steps.loaded.get_or_init(exit::register);
         self.loaded.put(&program, kernel.clone());
         Ok(kernel)

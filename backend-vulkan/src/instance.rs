@@ -24,6 +24,9 @@ pub struct Options {
     pub software: bool,
     /// Build no pipeline before a launch needs it: for programs that run each kernel once.
     pub on_demand: bool,
+    /// Build the pipelines that know the sizes of what is bound for second launches, and have those wait for them, rather than
+    /// behind for kernels that are launched often: for tests of what such pipelines compute.
+    pub at_once: bool,
     /// Give all copies a timeline of their own, on a device without queues for copies, too, where that gains nothing: for
     /// tests of what waits for what.
     pub copies_apart: bool,

@@ -1,119 +1,106 @@
 //! A program ready to run: one pipeline for each set of assumptions about a launch.
 //!
-//! Pipelines for launches as programs mostly make them (default samplers; elements of unconverted words) are built
-//! when the program is loaded. Others, and other group sizes of programs that leave the size to the launch, are
-//! built when a launch first needs them.
+//! Those that run launches as programs mostly make them (default samplers; elements of unconverted words) are built when
+//! the program is loaded, one for elements of four words, one for any number of them. What a binding asks for beyond that is built when it is
+//! bound. Pipelines that know the sizes of what is bound are built behind, for kernels that are launched often. Launches
+//! build only what nothing told of: a group size of programs that leave it to the launch, and memories that a driver wants to
+//! be addressed otherwise.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use ash::vk;
 use parking_lot::Mutex;
-use recal_hal::{Error, Kernel, KernelResources, Program, Result};
+use recal_hal::{Error, Format, Kernel, KernelResources, Program, Result, Sampler};
 use recal_il::inst::{GroupSize, Stage, Uav};
 use recal_il::spirv::launch::Layout;
 use recal_il::spirv::{Assume, Formats, Module, Surfaces, Target, check_group, emit};
 
+use crate::builder::Job;
 use crate::device::Gpu;
+use crate::table::is_default;
 
-/// A loaded program.
-pub(crate) struct VulkanKernel {
+/// Launches of one kind from which on a pipeline that knows sizes is worth its time.
+const OFTEN: u32 = 32;
+/// On a device that is a processor the pipeline is built at the cost of the launches: it is worth so many times as long.
+const WORTH: u32 = 4;
+/// Kinds of launches that are counted, and pipelines that know sizes, at most.
+const KINDS: usize = 64;
+const SPECIAL: usize = 16;
+
+/// The pipelines of a program, and what it takes to build them.
+pub(crate) struct Pipelines {
     gpu: Arc<Gpu>,
     program: Arc<Program>,
     target: Target,
+    /// Whether the formats of bound surfaces matter.
+    uses_formats: bool,
+    /// Whether the program fixes the group size.
+    fixed: bool,
+    made: Mutex<HashMap<(Assume, [u32; 3]), vk::Pipeline>>,
+}
+
+/// A loaded program.
+pub(crate) struct VulkanKernel {
+    pipelines: Arc<Pipelines>,
     pub layout: Layout,
     /// Group size, if the program fixes it.
     pub group: Option<[u32; 3]>,
-    /// Whether the formats of bound surfaces matter.
-    uses_formats: bool,
     shared: u32,
-    variants: Mutex<HashMap<(Assume, [u32; 3]), vk::Pipeline>>,
-    /// What launches allowed to assume so far.
-    seen: Mutex<HashSet<Assume>>,
+    /// How often there was a launch of a kind.
+    seen: Mutex<HashMap<(Assume, [u32; 3]), u32>>,
+    special: AtomicU32,
+    /// What bindings have asked for so far.
+    bound: Mutex<Assume>,
+    /// Time of the first launch, in which some drivers build, and of all others.
+    first: OnceLock<Duration>,
+    busy: AtomicU64,
 }
 
-impl VulkanKernel {
-    pub fn load(gpu: &Arc<Gpu>, program: Arc<Program>, target: &Target) -> Result<Self> {
-        let interface = &program.interface;
-        let typed = interface.uavs.values().any(|uav| matches!(uav, Uav::Typed { .. }));
-        let uses_formats = !interface.resources.is_empty() || !program.outputs.is_empty() || typed;
-        let mut kernel = Self {
-            gpu: gpu.clone(),
-            target: target.clone(),
-            layout: Layout::new(&program),
-            group: None,
-            uses_formats,
-            shared: 0,
-            variants: Mutex::new(HashMap::new()),
-            seen: Mutex::new(HashSet::new()),
-            program,
-        };
-        let most = Assume {
-            formats: Formats::FourWords,
-            default_samplers: true,
-            surfaces: Surfaces::UNKNOWN,
-            padded: true,
-            buffers: gpu.buffers.as_ref().is_some_and(|buffers| buffers.limits.hold(&kernel.layout)),
-        };
-        let module = kernel.emit(most)?;
-        kernel.group = module.group;
-        kernel.shared = module.shared;
-        if gpu.options.on_demand {
-            return Ok(kernel);
-        }
-        let size = match (module.group, kernel.program.interface.group) {
-            (Some(size), _) => size,
-            (None, Some(GroupSize::AtMost(n))) => [n.clamp(1, 64), 1, 1],
-            (None, _) => [64, 1, 1],
-        };
-        kernel.build(most, size, &module)?;
-        if uses_formats {
-            kernel.pipeline(Assume { formats: Formats::Words, ..most }, size)?;
-        }
-        Ok(kernel)
-    }
-
-    /// Whether it runs on domains rather than grids.
-    pub fn is_pixel(&self) -> bool {
-        self.program.stage == Stage::Pixel
-    }
-
-    /// Words of scratch memory that a launch needs.
-    pub fn scratch_words(&self) -> u32 {
-        self.layout.scratch_words
-    }
-
+impl Pipelines {
     fn emit(&self, assume: Assume) -> Result<Module> {
         emit(&self.program, &self.target, assume).map_err(|reason| {
             Error::Unsupported(format!("{} cannot run the kernel: {reason}", self.gpu.facts.name))
         })
     }
 
-    /// The pipeline for a launch. One that knows the sizes is built for the second launch of such sizes, so that a kernel
-    /// that runs once does not wait for it.
-    pub fn pipeline_for(&self, assume: Assume, size: [u32; 3]) -> Result<vk::Pipeline> {
-        let assume = Assume {
-            surfaces: if self.uses_formats { assume.surfaces } else { Surfaces::UNKNOWN },
-            ..assume
-        };
-        let again = assume.surfaces == Surfaces::UNKNOWN || !self.seen.lock().insert(assume);
-        self.pipeline(if again { assume } else { Assume { surfaces: Surfaces::UNKNOWN, ..assume } }, size)
+    /// The assumptions, less those that make no difference.
+    fn normal(&self, assume: Assume) -> Assume {
+        if self.uses_formats {
+            assume
+        } else {
+            Assume { formats: Formats::FourWords, surfaces: Surfaces::UNKNOWN, ..assume }
+        }
     }
 
-    /// The pipeline for a set of assumptions.
-    pub fn pipeline(&self, assume: Assume, size: [u32; 3]) -> Result<vk::Pipeline> {
-        let assume =
-            if self.uses_formats { assume } else { Assume { formats: Formats::FourWords, ..assume } };
-        if let Some(pipeline) = self.variants.lock().get(&(assume, size)) {
+    /// The pipeline for a set of assumptions, built if there is none.
+    pub fn make(&self, assume: Assume, size: [u32; 3]) -> Result<vk::Pipeline> {
+        let assume = self.normal(assume);
+        if let Some(pipeline) = self.made.lock().get(&(assume, size)) {
             return Ok(*pipeline);
         }
-        if self.group.is_none() {
+        self.gpu.check()?;
+        if !self.fixed {
             check_group(size, &self.target)
                 .map_err(|reason| Error::Unsupported(format!("{}: {reason}", self.gpu.facts.name)))?;
         }
         let module = self.emit(assume)?;
         self.build(assume, size, &module)
+    }
+
+    /// The pipeline that knows most of a launch, among those that are there.
+    fn ready(&self, assume: Assume, size: [u32; 3]) -> Option<vk::Pipeline> {
+        let assume = self.normal(assume);
+        let made = self.made.lock();
+        if let Some(pipeline) = made.get(&(assume, size)) {
+            return Some(*pipeline);
+        }
+        let fits = made.iter().filter(|((known, of), _)| *of == size && covers(known, &assume));
+        fits.min_by_key(|((known, _), _)| vagueness(known)).map(|(_, pipeline)| *pipeline)
     }
 
     fn build(&self, assume: Assume, size: [u32; 3], module: &Module) -> Result<vk::Pipeline> {
@@ -149,14 +136,14 @@ impl VulkanKernel {
             Ok(pipelines) => pipelines[0],
             Err((_, error)) => return Err(self.gpu.error("pipeline", error)),
         };
-        match self.variants.lock().entry((assume, size)) {
-            std::collections::hash_map::Entry::Occupied(other) => {
+        match self.made.lock().entry((assume, size)) {
+            Entry::Occupied(other) => {
                 // Another thread was faster.
                 // SAFETY: nothing uses the pipeline yet.
                 unsafe { raw.destroy_pipeline(pipeline, None) };
                 Ok(*other.get())
             }
-            std::collections::hash_map::Entry::Vacant(place) => Ok(*place.insert(pipeline)),
+            Entry::Vacant(place) => Ok(*place.insert(pipeline)),
         }
     }
 
@@ -171,6 +158,179 @@ impl VulkanKernel {
             log::warn!("a module was not dumped: {error}");
         }
     }
+
+    /// Builds the pipelines for elements of four words, of which this is the module, and of any number of words.
+    fn build_both(&self, most: Assume, size: [u32; 3], module: &Module) -> Result<()> {
+        if !self.uses_formats {
+            return self.build(most, size, module).map(|_| ());
+        }
+        std::thread::scope(|scope| {
+            let words = || self.make(Assume { formats: Formats::Words, ..most }, size);
+            let thread = std::thread::Builder::new().name("recal-pipelines".into()).spawn_scoped(scope, words);
+            self.build(most, size, module)?;
+            match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|_| words()),
+                Err(_) => words(),
+            }
+            .map(|_| ())
+        })
+    }
+}
+
+impl Drop for Pipelines {
+    fn drop(&mut self) {
+        if self.gpu.hung() {
+            return;
+        }
+        for pipeline in self.made.get_mut().values() {
+            // SAFETY: commands hold an Arc of the kernel while they use it; none is left.
+            unsafe { self.gpu.raw.destroy_pipeline(*pipeline, None) };
+        }
+    }
+}
+
+/// Whether a module made for what is `known` runs launches of which `assume` holds.
+fn covers(known: &Assume, assume: &Assume) -> bool {
+    known.formats >= assume.formats
+        && (assume.default_samplers || !known.default_samplers)
+        && (known.surfaces == Surfaces::UNKNOWN || known.surfaces == assume.surfaces)
+        && (assume.padded || !known.padded)
+        // Storage buffers end by themselves; addresses of the same surfaces need not.
+        && (known.buffers == assume.buffers || !(known.buffers || known.padded))
+}
+
+/// Less for a module that knows more.
+fn vagueness(known: &Assume) -> (bool, bool, Formats, bool, bool) {
+    (
+        known.surfaces == Surfaces::UNKNOWN,
+        !known.buffers,
+        known.formats,
+        !known.default_samplers,
+        !known.padded,
+    )
+}
+
+impl VulkanKernel {
+    /// Loads a program. Without `ready` nothing is built before a launch needs it.
+    pub fn load(gpu: &Arc<Gpu>, program: Arc<Program>, target: &Target, ready: bool) -> Result<Self> {
+        let interface = &program.interface;
+        let typed = interface.uavs.values().any(|uav| matches!(uav, Uav::Typed { .. }));
+        let uses_formats = !interface.resources.is_empty() || !program.outputs.is_empty() || typed;
+        let layout = Layout::new(&program);
+        let buffers = gpu.buffers.as_ref().is_some_and(|buffers| buffers.limits.hold(&layout));
+        // Programs bind surfaces that end anywhere in their memories.
+        let most = Assume {
+            formats: Formats::FourWords,
+            default_samplers: true,
+            surfaces: Surfaces::UNKNOWN,
+            padded: buffers,
+            buffers,
+        };
+        let mut pipelines = Pipelines {
+            gpu: gpu.clone(),
+            target: target.clone(),
+            uses_formats,
+            fixed: false,
+            made: Mutex::default(),
+            program,
+        };
+        let module = pipelines.emit(most)?;
+        pipelines.fixed = module.group.is_some();
+        let size = match (module.group, pipelines.program.interface.group) {
+            (Some(size), _) => size,
+            (None, Some(GroupSize::AtMost(n))) => [n.clamp(1, 64), 1, 1],
+            (None, _) => [64, 1, 1],
+        };
+        if ready {
+            pipelines.build_both(most, size, &module)?;
+        }
+        Ok(Self {
+            pipelines: Arc::new(pipelines),
+            layout,
+            group: module.group,
+            shared: module.shared,
+            seen: Mutex::default(),
+            special: AtomicU32::new(0),
+            bound: Mutex::new(Assume { formats: Formats::Words, ..most }),
+            first: OnceLock::new(),
+            busy: AtomicU64::new(0),
+        })
+    }
+
+    /// Whether it runs on domains rather than grids.
+    pub fn is_pixel(&self) -> bool {
+        self.pipelines.program.stage == Stage::Pixel
+    }
+
+    /// Words of scratch memory that a launch needs.
+    pub fn scratch_words(&self) -> u32 {
+        self.layout.scratch_words
+    }
+
+    /// The pipeline for a launch: the one made for just such launches, once there is one, else one that runs others, too.
+    pub fn pipeline_for(&self, assume: Assume, size: [u32; 3]) -> Result<vk::Pipeline> {
+        let all = &self.pipelines;
+        let assume = all.normal(assume);
+        if let Some(pipeline) = all.made.lock().get(&(assume, size)) {
+            return Ok(*pipeline);
+        }
+        let times = self.count(assume, size);
+        if all.gpu.options.at_once && times > 1 {
+            return all.make(assume, size);
+        }
+        match all.ready(assume, size) {
+            Some(pipeline) => Ok(pipeline),
+            None => all.make(Assume { surfaces: Surfaces::UNKNOWN, ..assume }, size),
+        }
+    }
+
+    /// Counts a launch, and has a pipeline built for its kind if that is worth it. How many there were.
+    fn count(&self, assume: Assume, size: [u32; 3]) -> u32 {
+        let mut seen = self.seen.lock();
+        if seen.len() >= KINDS && !seen.contains_key(&(assume, size)) {
+            seen.clear();
+        }
+        let times = seen.entry((assume, size)).or_default();
+        *times = times.saturating_add(1);
+        // The last number says that it is under way.
+        if *times >= OFTEN && *times < u32::MAX && self.worth() {
+            *times = u32::MAX;
+            if self.special.fetch_add(1, Relaxed) < SPECIAL as u32 {
+                let pipelines = Arc::downgrade(&self.pipelines);
+                self.pipelines.gpu.builder.push(Job { pipelines, assume, size });
+            }
+        }
+        *times
+    }
+
+    /// Whether the launches so far took long enough for another pipeline.
+    fn worth(&self) -> bool {
+        let processor = self.pipelines.gpu.facts.kind == vk::PhysicalDeviceType::CPU;
+        let busy = Duration::from_nanos(self.busy.load(Relaxed));
+        !processor || self.first.get().is_some_and(|first| busy > *first * WORTH)
+    }
+
+    /// A launch is done and took so long.
+    pub fn ran(&self, time: Duration) {
+        if self.first.set(time).is_err() {
+            self.busy.fetch_add(time.as_nanos() as u64, Relaxed);
+        }
+    }
+
+    /// A binding is made: the pipeline that runs with all bindings so far is there when this returns. Why there is none, the
+    /// launch says.
+    fn expect(&self, change: impl FnOnce(&mut Assume)) {
+        let all = &self.pipelines;
+        let Some(size) = self.group.filter(|_| all.uses_formats && !all.gpu.options.on_demand) else { return };
+        let mut bound = self.bound.lock();
+        let before = *bound;
+        change(&mut bound);
+        if *bound != before {
+            if let Err(error) = crate::exit::enter().and_then(|_call| all.make(*bound, size)) {
+                log::debug!("no pipeline for what is bound: {error}");
+            }
+        }
+    }
 }
 
 /// FNV-1a.
@@ -180,30 +340,27 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
         .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3))
 }
 
-impl Drop for VulkanKernel {
-    fn drop(&mut self) {
-        if self.gpu.hung() {
-            return;
-        }
-        for pipeline in self.variants.get_mut().values() {
-            // SAFETY: commands hold an Arc of the kernel while they use it; none is left.
-            unsafe { self.gpu.raw.destroy_pipeline(*pipeline, None) };
-        }
-    }
-}
-
 impl Kernel for VulkanKernel {
     fn as_any(&self) -> &dyn Any {
         self
     }
 
     fn resources(&self) -> KernelResources {
-        let arrays: &BTreeMap<u32, u32> = &self.program.interface.arrays;
+        let program = &self.pipelines.program;
+        let arrays: &BTreeMap<u32, u32> = &program.interface.arrays;
         KernelResources {
-            gprs: self.program.registers.div_ceil(4),
-            lds_bytes: if self.program.stage == Stage::Compute { self.shared } else { 0 },
+            gprs: program.registers.div_ceil(4),
+            lds_bytes: if program.stage == Stage::Compute { self.shared } else { 0 },
             scratch: arrays.values().sum(),
             stack: 0,
         }
+    }
+
+    fn expect_surface(&self, format: Format) {
+        self.expect(|bound| bound.formats = bound.formats.max(Formats::of(format)));
+    }
+
+    fn expect_sampler(&self, sampler: &Sampler) {
+        self.expect(|bound| bound.default_samplers &= is_default(sampler));
     }
 }

@@ -5,7 +5,7 @@
 //! * [`instance`](self) — loader, instance, validation messages, list of adapters
 //! * `adapter` — what a physical device can do, as facts for the emitter and as CAL attributes
 //! * `device`, `memory`, `kernel`, `queue` — the objects of the contract; `order` — what of a queue waits for what;
-//!   `timeline` — what it waits with
+//!   `timeline` — what it waits with; `builder` — pipelines that are built behind the launches
 //! * `table` — the bindings of a launch as its kernel reads them; `cache` — pipelines on disk; `probe` — what
 //!   drivers do not report; `exit` — the end of the process
 //!
@@ -14,6 +14,7 @@
 //! larger group, more LDS) are refused by [`recal_hal::Device::load`] with the reason.
 
 mod adapter;
+mod builder;
 mod cache;
 mod device;
 mod exit;

@@ -139,7 +139,7 @@ fn run(device: &VulkanDevice, text: &str, threads: u32, input: &[u32], words: us
         keeps_exits: true,
         ..device.gpu.target.clone()
     };
-    let kernel = Arc::new(device.load_native(Arc::new(program), &target)?);
+    let kernel = Arc::new(device.load_once(Arc::new(program), &target)?);
     let surface = |heap| -> Result<Surface> {
         let memory = device.allocate(MemoryRequest { bytes: 4096, heap })?;
         Ok(Surface { memory, width: 256, height: 1, pitch: 256, format: Format::UnsignedInt32x4 })

@@ -38,7 +38,7 @@ const APART: u64 = 1 << 20;
 
 /// What a command keeps alive.
 enum Keep {
-    Kernel { _kernel: Arc<dyn Kernel>, bindings: Arc<Bindings>, scratch: Option<Arc<Block>> },
+    Kernel { kernel: Arc<dyn Kernel>, bindings: Arc<Bindings>, scratch: Option<Arc<Block>> },
     Copy { src: Arc<dyn Memory>, dst: Arc<dyn Memory>, _between: Option<Block> },
 }
 
@@ -244,7 +244,7 @@ impl VulkanQueue {
             }
         }
         each_shadow(&bindings, |shadow, _| shadow.enter());
-        let keep = Keep::Kernel { _kernel: kernel, bindings, scratch };
+        let keep = Keep::Kernel { kernel, bindings, scratch };
         self.recording(state, Lane::Kernels)?.keeps.push(keep);
         Ok(())
     }
@@ -399,7 +399,9 @@ impl VulkanQueue {
                 let now = Instant::now();
                 let before = state.last_done.iter().flatten().max();
                 let from = before.map_or(chunk.work.started, |done| chunk.work.started.max(*done));
-                state.busy += now.saturating_duration_since(from);
+                let time = now.saturating_duration_since(from);
+                state.busy += time;
+                chunk.work.tell(time);
                 state.last_done[lane as usize] = Some(now);
                 chunk.work.finish(true);
                 for mut chunk in chunk.work.chunks.drain(..) {
@@ -461,6 +463,18 @@ impl VulkanQueue {
 }
 
 impl Batch {
+    /// Tells the kernels how long they took, each as long as the others.
+    fn tell(&self, time: Duration) {
+        let share = time / (self.keeps.len() as u32).max(1);
+        for keep in &self.keeps {
+            if let Keep::Kernel { kernel, .. } = keep {
+                if let Some(own) = kernel.as_any().downcast_ref::<VulkanKernel>() {
+                    own.ran(share);
+                }
+            }
+        }
+    }
+
     /// The commands are done, or never ran.
     fn finish(&mut self, ran: bool) {
         for keep in self.keeps.drain(..) {

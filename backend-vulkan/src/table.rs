@@ -101,7 +101,7 @@ fn sampler_rows(sampler: &Sampler) -> [[u32; 4]; 2] {
 }
 
 /// Whether a sampler does what the default one does: nearest, clamped to the edge in the axes that exist.
-fn is_default(sampler: &Sampler) -> bool {
+pub(crate) fn is_default(sampler: &Sampler) -> bool {
     let edge = |mode: &Wrap| matches!(mode, Wrap::ClampToEdge | Wrap::Clamp);
     !sampler.linear && sampler.wrap[..2].iter().all(edge)
 }

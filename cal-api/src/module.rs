@@ -310,8 +310,13 @@ impl Name {
             return Ok(());
         }
         let before = (std::mem::replace(&mut slots.mems[self.slot], mem), slots.snapshot.take());
+        let bound = slots.mems[self.slot].clone();
         drop(slots);
         drop(before);
+        let viewed = matches!(self.symbol(), Symbol::Input(_) | Symbol::Output(_) | Symbol::Uav(_));
+        if let (true, Some((_, surface))) = (viewed, bound.and_then(|mem| mem.surface())) {
+            self.module.0.kernel.expect_surface(surface.format);
+        }
         Ok(())
     }
 
@@ -329,6 +334,7 @@ impl Name {
         let before = slots.snapshot.take();
         drop(slots);
         drop(before);
+        self.module.0.kernel.expect_sampler(&sampler);
         Ok(())
     }
 

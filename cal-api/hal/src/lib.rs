@@ -240,6 +240,17 @@ pub trait Kernel: Send + Sync {
 
     /// Figures for `calModuleGetFuncInfo`.
     fn resources(&self) -> KernelResources;
+
+    /// A surface of this format is going to be bound as resource, output or UAV: what that takes can be built now rather than
+    /// at the launch.
+    fn expect_surface(&self, format: Format) {
+        let _ = format;
+    }
+
+    /// The same for a sampler.
+    fn expect_sampler(&self, sampler: &Sampler) {
+        let _ = sampler;
+    }
 }
 
 /// What a kernel uses.

@@ -149,6 +149,7 @@ fn vulkan(validation: bool) -> recal_vulkan::Vulkan {
     recal_vulkan::Vulkan::new(recal_vulkan::Options {
         software: true,
         on_demand: true,
+        at_once: true,
         validation,
         ..Default::default()
     })
