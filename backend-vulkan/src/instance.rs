@@ -27,6 +27,8 @@ pub struct Options {
     /// Build the pipelines that know the sizes of what is bound for second launches, and have those wait for them, rather than
     /// behind for kernels that are launched often: for tests of what such pipelines compute.
     pub at_once: bool,
+    /// Groups that larger launches are cut into: for tests.
+    pub slice: Option<u64>,
     /// Give all copies a timeline of their own, on a device without queues for copies, too, where that gains nothing: for
     /// tests of what waits for what.
     pub copies_apart: bool,

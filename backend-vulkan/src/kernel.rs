@@ -166,7 +166,8 @@ impl Pipelines {
         }
         std::thread::scope(|scope| {
             let words = || self.make(Assume { formats: Formats::Words, ..most }, size);
-            let thread = std::thread::Builder::new().name("recal-pipelines".into()).spawn_scoped(scope, words);
+            let thread =
+                std::thread::Builder::new().name("recal-pipelines".into()).spawn_scoped(scope, words);
             self.build(most, size, module)?;
             match thread {
                 Ok(thread) => thread.join().unwrap_or_else(|_| words()),
@@ -321,7 +322,9 @@ impl VulkanKernel {
     /// launch says.
     fn expect(&self, change: impl FnOnce(&mut Assume)) {
         let all = &self.pipelines;
-        let Some(size) = self.group.filter(|_| all.uses_formats && !all.gpu.options.on_demand) else { return };
+        let Some(size) = self.group.filter(|_| all.uses_formats && !all.gpu.options.on_demand) else {
+            return;
+        };
         let mut bound = self.bound.lock();
         let before = *bound;
         change(&mut bound);

@@ -95,8 +95,10 @@ pub(crate) struct Chunk<T> {
     /// 0 before the first command.
     pub first: Ticket,
     pub last: Ticket,
-    /// Ticket of the other lane that is done before this begins; 0 = none.
-    pub after: Ticket,
+    /// The point that the lane's timeline reaches when it is done.
+    pub point: u64,
+    /// Point of the other lane's timeline that is reached before this begins; 0 = none.
+    pub after: u64,
     /// All of it are kernels that write nothing that the host sees: what comes next on its queue waits for kernels. Others
     /// end with a barrier for everybody.
     pub plain: bool,
@@ -114,8 +116,10 @@ struct Side<T> {
     ordered: Barrier,
     /// Number of foreign works that the last barrier for everybody came after.
     seen: u64,
-    /// The other lane's ticket that the next chunk to be submitted waits for, and the last that any has waited for.
-    after: Ticket,
+    /// Chunks submitted so far, or given up.
+    points: u64,
+    /// The other lane's point that the next chunk to be submitted waits for, and the last ticket that any has waited for.
+    after: u64,
     waited: Ticket,
 }
 
@@ -134,6 +138,7 @@ impl<T> Default for Order<T> {
             transfers: false,
             ordered: Barrier::None,
             seen: 0,
+            points: 0,
             after: 0,
             waited: 0,
         };
@@ -175,9 +180,12 @@ impl<T> Order<T> {
 
     /// The next chunk of a lane waits for a ticket of the other. Both have submitted what they had.
     pub fn wait(&mut self, lane: Lane, after: Ticket) {
+        let mut running = self.running(lane.other());
+        let point = running.find(|chunk| chunk.last >= after).map_or(0, |chunk| chunk.point);
+        drop(running);
         let side = self.side(lane);
         debug_assert!(side.open.as_ref().is_none_or(|chunk| chunk.first == 0));
-        side.after = after;
+        side.after = point;
         side.waited = after;
     }
 
@@ -192,7 +200,8 @@ impl<T> Order<T> {
         side.since.clear();
         side.transfers = false;
         side.ordered = Barrier::None;
-        side.open = Some(Chunk { first: 0, last: 0, after: 0, plain: true, uses: Uses::default(), work });
+        side.open =
+            Some(Chunk { first: 0, last: 0, point: 0, after: 0, plain: true, uses: Uses::default(), work });
     }
 
     /// A command is recorded into the open chunk: what has to stand before it. `shared` says that the other lane is used,
@@ -225,21 +234,33 @@ impl<T> Order<T> {
 
     /// The ticket of the command that was just recorded.
     pub fn issue(&mut self, lane: Lane) -> Ticket {
+        let ticket = self.promise();
+        self.stamp(lane, ticket);
+        ticket
+    }
+
+    /// A ticket for a command that is recorded later; those of all commands after it, too.
+    pub fn promise(&mut self) -> Ticket {
         self.issued += 1;
-        let ticket = self.issued;
+        self.issued
+    }
+
+    /// The open chunk has the command of a ticket, or a part of it.
+    pub fn stamp(&mut self, lane: Lane, ticket: Ticket) {
         if let Some(chunk) = &mut self.side(lane).open {
             if chunk.first == 0 {
                 chunk.first = ticket;
             }
             chunk.last = ticket;
         }
-        ticket
     }
 
     /// Takes the open chunk, if it has a command: without one there is no ticket that the timeline could reach.
     pub fn take_open(&mut self, lane: Lane) -> Option<Chunk<T>> {
         let side = self.side(lane);
         let mut chunk = side.open.take_if(|chunk| chunk.first > 0)?;
+        side.points += 1;
+        chunk.point = side.points;
         chunk.after = std::mem::take(&mut side.after);
         Some(chunk)
     }
@@ -255,15 +276,15 @@ impl<T> Order<T> {
     }
 
     /// Takes the oldest submitted chunk of a lane, if its timeline says that it is done.
-    pub fn take_done(&mut self, lane: Lane, position: Ticket) -> Option<Chunk<T>> {
+    pub fn take_done(&mut self, lane: Lane, position: u64) -> Option<Chunk<T>> {
         let running = &mut self.side(lane).running;
-        if running.front()?.last <= position { running.pop_front() } else { None }
+        if running.front()?.point <= position { running.pop_front() } else { None }
     }
 
-    /// For each lane the ticket with which all up to a given one are done there; 0 = there is nothing to wait for.
-    pub fn goals(&self, ticket: Ticket) -> [Ticket; 2] {
+    /// For each lane the point with which all that is submitted up to a ticket is done there; 0 = there is nothing to wait for.
+    pub fn goals(&self, ticket: Ticket) -> [u64; 2] {
         Lane::ALL.map(|lane| {
-            self.running(lane).rev().find(|chunk| chunk.first <= ticket).map_or(0, |chunk| chunk.last)
+            self.running(lane).rev().find(|chunk| chunk.first <= ticket).map_or(0, |chunk| chunk.point)
         })
     }
 
@@ -291,8 +312,8 @@ mod tests {
     /// A chunk, as a device would see it.
     struct Submitted {
         lane: Lane,
-        after: Ticket,
-        last: Ticket,
+        after: u64,
+        point: u64,
         plain: bool,
         commands: Vec<Recorded>,
     }
@@ -303,9 +324,9 @@ mod tests {
         submitted: Vec<Submitted>,
         uses: Vec<(Lane, Uses)>,
         /// Positions of the timelines when each command came.
-        before: Vec<[Ticket; 2]>,
+        before: Vec<[u64; 2]>,
         /// Positions of the timelines.
-        done: [Ticket; 2],
+        done: [u64; 2],
         state: u64,
     }
 
@@ -319,11 +340,11 @@ mod tests {
 
         fn submit(&mut self, lane: Lane) {
             let Some(mut chunk) = self.order.take_open(lane) else { return };
-            let reached = self.submitted.iter().filter(|c| c.lane == lane.other()).map(|c| c.last).max();
+            let reached = self.submitted.iter().filter(|c| c.lane == lane.other()).map(|c| c.point).max();
             assert!(chunk.after <= reached.unwrap_or(0), "a wait for what is not submitted");
             let commands = std::mem::take(&mut chunk.work);
-            let Chunk { after, last, plain, .. } = chunk;
-            self.submitted.push(Submitted { lane, after, last, plain, commands });
+            let Chunk { after, point, plain, .. } = chunk;
+            self.submitted.push(Submitted { lane, after, point, plain, commands });
             self.order.run(lane, chunk);
         }
 
@@ -355,9 +376,9 @@ mod tests {
         /// One timeline moves, if the next chunk's wait is over.
         fn advance(&mut self, lane: Lane) -> bool {
             let done = self.done;
-            let next = self.submitted.iter().find(|c| c.lane == lane && c.last > done[lane as usize]);
+            let next = self.submitted.iter().find(|c| c.lane == lane && c.point > done[lane as usize]);
             let Some(next) = next.filter(|c| c.after <= done[lane.other() as usize]) else { return false };
-            self.done[lane as usize] = next.last;
+            self.done[lane as usize] = next.point;
             while self.order.take_done(lane, self.done[lane as usize]).is_some() {}
             true
         }
@@ -369,13 +390,13 @@ mod tests {
                 chunk.map(|chunk| (chunk, &self.submitted[chunk])).expect("it was submitted")
             };
             let ((at, from), (to, chunk)) = (place(a), place(b));
-            if self.before[b as usize - 1][from.lane as usize] >= from.last {
+            if self.before[b as usize - 1][from.lane as usize] >= from.point {
                 return true;
             }
             if from.lane != chunk.lane {
                 // A wait holds for all later chunks of its lane.
                 let earlier = self.submitted[..=to].iter().filter(|c| c.lane == chunk.lane);
-                return earlier.map(|c| c.after).max().is_some_and(|after| after >= from.last);
+                return earlier.map(|c| c.after).max().is_some_and(|after| after >= from.point);
             }
             let kernel = |chunk: &Submitted, ticket| {
                 chunk.commands.iter().any(|(t, _, transfer)| *t == ticket && !transfer)
@@ -412,7 +433,7 @@ mod tests {
                 let completed = model.order.completed();
                 let unfinished = (1..).zip(&model.uses).find(|(ticket, (lane, _))| {
                     let at = model.submitted.iter().find(|c| c.commands.iter().any(|(t, ..)| t == ticket));
-                    at.is_none_or(|chunk| chunk.last > model.done[*lane as usize])
+                    at.is_none_or(|chunk| chunk.point > model.done[*lane as usize])
                 });
                 assert!(unfinished.is_none_or(|(ticket, _)| completed < ticket), "done too early");
             }
@@ -452,11 +473,36 @@ mod tests {
             assert_eq!(chunk.after, 0);
             order.run(lane, chunk);
         }
-        assert!(order.take_done(Lane::Copies, 2).is_some());
+        assert!(order.take_done(Lane::Copies, 1).is_some());
         assert_eq!(order.completed(), 0);
-        assert_eq!(order.goals(1), [3, 0]);
-        assert!(order.take_done(Lane::Kernels, 3).is_some());
+        assert_eq!(order.goals(1), [1, 0]);
+        assert!(order.take_done(Lane::Kernels, 1).is_some());
         assert_eq!(order.completed(), 3);
+    }
+
+    /// A command in parts is done with the last of them, and those that come after it no earlier.
+    #[test]
+    fn parts_share_a_ticket() {
+        let mut order = Order::default();
+        let ticket = order.promise();
+        let later = order.promise();
+        for part in 1..=3 {
+            order.begin(Lane::Kernels, ());
+            order.record(Lane::Kernels, &Uses::default(), false, false, 0);
+            order.stamp(Lane::Kernels, ticket);
+            if part == 3 {
+                order.stamp(Lane::Kernels, later);
+            }
+            let chunk = order.take_open(Lane::Kernels).unwrap();
+            assert_eq!(chunk.point, part);
+            order.run(Lane::Kernels, chunk);
+            if part > 1 {
+                assert!(order.take_done(Lane::Kernels, part - 1).is_some());
+            }
+            assert_eq!((order.completed(), order.goals(ticket)), (ticket - 1, [part, 0]));
+        }
+        assert!(order.take_done(Lane::Kernels, 3).is_some());
+        assert_eq!(order.completed(), later);
     }
 
     /// What was more than a kernel and is done by somebody else: the next command waits for everybody, once.

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 use parking_lot::Mutex;
-use recal_hal::{Bindings, Command, Error, Extent, Heap, Kernel, Memory, Queue, Result, Surface, Ticket};
-use recal_il::spirv::Assume;
+use recal_hal::{Bindings, Command, Error, Heap, Kernel, Memory, Queue, Result, Surface, Ticket};
 
 use crate::device::Gpu;
 use crate::kernel::VulkanKernel;
+use crate::launch::{Deferred, Work};
 use crate::memory::{Block, Place, place, shadow};
 use crate::once::{barrier, barrier_between_kernels};
 use crate::order::{self, Barrier, Lane, Order, Uses};
@@ -25,8 +25,6 @@ use crate::timeline::Timeline;
 
 /// Commands after which a chunk is submitted unasked.
 const CHUNK_COMMANDS: usize = 64;
-/// Groups that every device takes in one dimension of a dispatch.
-const GROUPS: u32 = 65535;
 /// Failures that are remembered.
 const ERRORS: usize = 64;
 /// Longest wait between two looks at the clock.
@@ -37,22 +35,28 @@ const SPIN: Duration = Duration::from_micros(100);
 const APART: u64 = 1 << 20;
 
 /// What a command keeps alive.
-enum Keep {
+pub(crate) enum Keep {
     Kernel { kernel: Arc<dyn Kernel>, bindings: Arc<Bindings>, scratch: Option<Arc<Block>> },
     Copy { src: Arc<dyn Memory>, dst: Arc<dyn Memory>, _between: Option<Block> },
 }
 
 /// The commands of a chunk.
-struct Batch {
-    commands: vk::CommandBuffer,
-    keeps: Vec<Keep>,
+pub(crate) struct Batch {
+    pub commands: vk::CommandBuffer,
+    pub keeps: Vec<Keep>,
     chunks: Vec<Chunk>,
     started: Instant,
+    /// When the launch began that this is a later slice of.
+    pub since: Option<Instant>,
 }
 
 #[derive(Default)]
-struct State {
-    order: Order<Batch>,
+pub(crate) struct State {
+    pub order: Order<Batch>,
+    /// What waits for slices of a launch to be done, which comes first.
+    pub deferred: VecDeque<Deferred>,
+    /// The ticket of what was deferred and is being recorded.
+    pub current: Option<Ticket>,
     /// By lane.
     free_commands: [Vec<vk::CommandBuffer>; 2],
     free_chunks: Vec<Chunk>,
@@ -66,10 +70,10 @@ struct State {
 
 /// A queue of one context.
 pub(crate) struct VulkanQueue {
-    gpu: Arc<Gpu>,
+    pub gpu: Arc<Gpu>,
     kernels: Timeline,
     copies: Option<Timeline>,
-    counters: Arc<Block>,
+    pub counters: Arc<Block>,
     state: Mutex<State>,
     /// Highest ticket whose chunk was cleaned up after, and those of all before.
     retired: AtomicU64,
@@ -97,7 +101,7 @@ impl VulkanQueue {
     }
 
     /// The chunk that is being recorded, begun if there is none.
-    fn recording<'a>(&self, state: &'a mut State, lane: Lane) -> Result<&'a mut Batch> {
+    pub fn recording<'a>(&self, state: &'a mut State, lane: Lane) -> Result<&'a mut Batch> {
         if state.order.open(lane).is_none() {
             let raw = &self.gpu.raw;
             let commands = match state.free_commands[lane as usize].pop() {
@@ -111,20 +115,25 @@ impl VulkanQueue {
                 state.free_commands[lane as usize].push(commands);
                 return Err(self.gpu.error("command buffer", error));
             }
-            let batch = Batch { commands, keeps: Vec::new(), chunks: Vec::new(), started: Instant::now() };
+            let batch = Batch {
+                commands,
+                keeps: Vec::new(),
+                chunks: Vec::new(),
+                started: Instant::now(),
+                since: None,
+            };
             state.order.begin(lane, batch);
         }
         Ok(state.order.open(lane).expect("begun above"))
     }
 
     /// Has a command wait for those of the other lane that it depends on. Comes before anything is recorded of it.
-    fn await_other(&self, state: &mut State, lane: Lane, uses: &Uses) -> Result<()> {
+    pub fn await_other(&self, state: &mut State, lane: Lane, uses: &Uses) -> Result<()> {
         if self.copies.is_none() || state.order.after(lane, uses) == 0 {
             return Ok(());
         }
         // What is done by now need not be waited for.
-        self.retire(state);
-        self.gpu.check()?;
+        self.clean(state)?;
         let after = state.order.after(lane, uses);
         if after > 0 {
             if state.order.is_open(lane.other(), after) {
@@ -137,7 +146,14 @@ impl VulkanQueue {
     }
 
     /// Puts a barrier before a command that depends on one since the last barrier.
-    fn order(&self, state: &mut State, lane: Lane, commands: vk::CommandBuffer, uses: &Uses, transfer: bool) {
+    pub fn order(
+        &self,
+        state: &mut State,
+        lane: Lane,
+        commands: vk::CommandBuffer,
+        uses: &Uses,
+        transfer: bool,
+    ) {
         let foreign = self.gpu.transfers.load(Acquire);
         match state.order.record(lane, uses, transfer, self.copies.is_some(), foreign) {
             Barrier::None => {}
@@ -147,7 +163,7 @@ impl VulkanQueue {
     }
 
     /// Memory for GDS and shared registers.
-    fn scratch(&self, state: &mut State, words: u32) -> Result<Option<Arc<Block>>> {
+    pub fn scratch(&self, state: &mut State, words: u32) -> Result<Option<Arc<Block>>> {
         if words == 0 {
             return Ok(None);
         }
@@ -158,99 +174,8 @@ impl VulkanQueue {
         Ok(state.scratch.clone())
     }
 
-    fn launch(
-        &self,
-        state: &mut State,
-        kernel: Arc<dyn Kernel>,
-        bindings: Arc<Bindings>,
-        extent: Extent,
-    ) -> Result<()> {
-        let Some(own) = kernel.as_any().downcast_ref::<VulkanKernel>() else {
-            return Err(Error::Failed("a kernel of another backend is launched".into()));
-        };
-        if own.is_pixel() != matches!(extent, Extent::Domain { .. }) {
-            return Err(Error::Failed("pixel kernels run on domains, compute kernels on grids".into()));
-        }
-        let (groups, size) = match extent {
-            Extent::Domain { width, height, .. } => {
-                let [x, y, z] = own.group.unwrap_or([1; 3]);
-                ([width.div_ceil(x), height.div_ceil(y), 1], [x, y, z])
-            }
-            Extent::Grid { groups, block } => (groups, block),
-        };
-        if own.group.is_some_and(|group| group != size) {
-            return Err(Error::Failed(format!("the kernel's group size is not {size:?}")));
-        }
-        let scratch = self.scratch(state, own.scratch_words())?;
-        let table = table::encode(
-            &own.layout,
-            &bindings,
-            extent,
-            size,
-            &self.counters,
-            scratch.as_deref(),
-            self.gpu.buffers.as_ref().map(|buffers| &buffers.limits),
-        )?;
-        let assume = Assume {
-            formats: table.formats,
-            default_samplers: table.default_samplers,
-            surfaces: table.surfaces,
-            // Buffers end by themselves.
-            padded: table.padded || table.buffers.is_some(),
-            buffers: table.buffers.is_some(),
-        };
-        let pipeline = own.pipeline_for(assume, size)?;
-
-        // What may fail comes first: recorded commands run, whether the launch was accepted or not.
-        self.await_other(state, Lane::Kernels, &table.uses)?;
-        let (set, offset) = self.put(state, &table)?;
-        let commands = self.recording(state, Lane::Kernels)?.commands;
-        // Scratch memory is filled first.
-        self.order(state, Lane::Kernels, commands, &table.uses, scratch.is_some());
-        let raw = &self.gpu.raw;
-        if let Some(scratch) = &scratch {
-            // SAFETY: recording; the block is kept with the command.
-            unsafe { raw.cmd_fill_buffer(commands, scratch.buffer, 0, vk::WHOLE_SIZE, 0) };
-            barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
-        }
-        // SAFETY: recording; pipeline, set and all memories are kept until the command is done.
-        unsafe {
-            raw.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
-            raw.cmd_bind_descriptor_sets(
-                commands,
-                vk::PipelineBindPoint::COMPUTE,
-                self.gpu.pipeline_layout,
-                0,
-                &[set],
-                &[offset],
-            );
-            if let (Some(buffers), Some(bound)) = (&self.gpu.buffers, &table.buffers) {
-                let write = |(k, buffer)| {
-                    vk::WriteDescriptorSet::default()
-                        .dst_binding(k)
-                        .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                        .buffer_info(std::slice::from_ref(buffer))
-                };
-                let writes: Vec<_> = (0..).zip(bound).map(write).collect();
-                let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.gpu.pipeline_layout);
-                buffers.push.cmd_push_descriptor_set(commands, point, layout, 1, &writes);
-            }
-            for (z, depth) in pieces(groups[2]) {
-                for (y, height) in pieces(groups[1]) {
-                    for (x, width) in pieces(groups[0]) {
-                        raw.cmd_dispatch_base(commands, x, y, z, width, height, depth);
-                    }
-                }
-            }
-        }
-        each_shadow(&bindings, |shadow, _| shadow.enter());
-        let keep = Keep::Kernel { kernel, bindings, scratch };
-        self.recording(state, Lane::Kernels)?.keeps.push(keep);
-        Ok(())
-    }
-
     /// Writes a table into a chunk of the recording.
-    fn put(&self, state: &mut State, table: &table::Table) -> Result<(vk::DescriptorSet, u32)> {
+    pub fn put(&self, state: &mut State, table: &table::Table) -> Result<(vk::DescriptorSet, u32)> {
         loop {
             let batch = self.recording(state, Lane::Kernels)?;
             if let Some(chunk) = batch.chunks.last_mut() {
@@ -276,7 +201,7 @@ impl VulkanQueue {
     }
 
     /// Records a copy; the lane that it is in.
-    fn copy(&self, state: &mut State, src: &Surface, dst: &Surface) -> Result<Lane> {
+    pub fn copy(&self, state: &mut State, src: &Surface, dst: &Surface) -> Result<Lane> {
         let (from, to) = (place(&*src.memory)?, place(&*dst.memory)?);
         let element = u64::from(src.format.bytes());
         if src.bytes() > from.bytes || dst.bytes() > to.bytes {
@@ -334,7 +259,7 @@ impl VulkanQueue {
     }
 
     /// Submits what is recorded in a lane.
-    fn submit_recorded(&self, state: &mut State, lane: Lane) -> Result<()> {
+    pub fn submit_recorded(&self, state: &mut State, lane: Lane) -> Result<()> {
         if crate::exit::closing() {
             return Err(crate::exit::reason());
         }
@@ -347,7 +272,7 @@ impl VulkanQueue {
                 barrier(&self.gpu.raw, commands, next);
             }
             let after = (chunk.after > 0).then(|| (self.timeline(lane.other()), chunk.after));
-            self.timeline(lane).submit(commands, after, chunk.last)
+            self.timeline(lane).submit(commands, after, chunk.point)
         });
         match result {
             Ok(()) => {
@@ -368,12 +293,21 @@ impl VulkanQueue {
         }
     }
 
+    /// Submits what is recorded in a lane if it is much.
+    pub fn submit_full(&self, state: &mut State, lane: Lane) -> Result<()> {
+        if self.recording(state, lane)?.keeps.len() >= CHUNK_COMMANDS {
+            self.submit_recorded(state, lane)?;
+            self.clean(state)?;
+        }
+        Ok(())
+    }
+
     fn submit_all(&self, state: &mut State) -> Result<()> {
         Lane::ALL.into_iter().try_for_each(|lane| self.submit_recorded(state, lane))
     }
 
     /// Positions of the timelines that have work.
-    fn positions(&self, state: &State) -> Result<[Ticket; 2]> {
+    fn positions(&self, state: &State) -> Result<[u64; 2]> {
         let mut positions = [0; 2];
         for lane in Lane::ALL {
             if state.order.running(lane).next().is_some() {
@@ -383,13 +317,24 @@ impl VulkanQueue {
         Ok(positions)
     }
 
-    /// Cleans up after chunks that are done, and looks at the watchdog.
+    /// Cleans up after chunks that are done, goes on with launches in slices, and looks at the watchdog.
     fn retire(&self, state: &mut State) {
+        if self.clean(state).is_ok() && self.advance(state).is_ok() {
+            self.retired.fetch_max(state.completed(), AcqRel);
+            self.watch(state);
+        }
+    }
+
+    /// Cleans up after chunks that are done. An error if the device is lost.
+    fn clean(&self, state: &mut State) -> Result<()> {
         let positions =
             self.gpu.check().and_then(|()| self.positions(state).map_err(|error| self.gpu.lose(error)));
         let positions = match positions {
             Ok(positions) => positions,
-            Err(error) => return self.abandon(state, None, error),
+            Err(error) => {
+                self.abandon(state, None, error.clone());
+                return Err(error);
+            }
         };
         for lane in Lane::ALL {
             while let Some(mut chunk) = state.order.take_done(lane, positions[lane as usize]) {
@@ -402,6 +347,11 @@ impl VulkanQueue {
                 let time = now.saturating_duration_since(from);
                 state.busy += time;
                 chunk.work.tell(time);
+                if let Some(Deferred { ticket, work: Work::Slices(launch) }) = state.deferred.front_mut() {
+                    if *ticket == chunk.first {
+                        launch.started.get_or_insert(from);
+                    }
+                }
                 state.last_done[lane as usize] = Some(now);
                 chunk.work.finish(true);
                 for mut chunk in chunk.work.chunks.drain(..) {
@@ -412,10 +362,18 @@ impl VulkanQueue {
                 self.gpu.steps.done.get_or_init(crate::exit::register);
             }
         }
-        self.retired.fetch_max(state.order.completed(), AcqRel);
+        self.retired.fetch_max(state.completed(), AcqRel);
+        Ok(())
+    }
+
+    /// Gives the device up if a launch takes too long.
+    fn watch(&self, state: &mut State) {
         let Some(limit) = self.gpu.watchdog else { return };
         let late = Lane::ALL.into_iter().any(|lane| {
             let Some(chunk) = state.order.running(lane).next() else { return false };
+            if let Some(since) = chunk.work.since {
+                return since.elapsed() > limit;
+            }
             // It began after the one before, and after the one that it waits for.
             let other = state.last_done[lane.other() as usize].filter(|_| chunk.after > 0);
             let since = [state.last_done[lane as usize], other].into_iter().flatten();
@@ -445,11 +403,10 @@ impl VulkanQueue {
         let issued = state.order.issued();
         let first = self.retired.load(Acquire) + 1;
         if first <= issued {
-            if state.errors.len() == ERRORS {
-                state.errors.pop_front();
-            }
-            state.errors.push_back((first..=issued, error));
+            state.fail(first..=issued, error);
         }
+        state.deferred.clear();
+        state.current = None;
         for mut chunk in state.order.take_all().into_iter().chain(chunk) {
             if hung {
                 // A kernel that never ends may still use all this.
@@ -459,6 +416,23 @@ impl VulkanQueue {
             }
         }
         self.retired.fetch_max(issued, AcqRel);
+    }
+}
+
+impl State {
+    /// The last ticket before which, and with which, all are done.
+    fn completed(&self) -> Ticket {
+        let deferred = self.current.or(self.deferred.front().map(|next| next.ticket));
+        let done = self.order.completed();
+        deferred.map_or(done, |next| done.min(next - 1))
+    }
+
+    /// Notes that tickets failed.
+    pub fn fail(&mut self, tickets: RangeInclusive<Ticket>, error: Error) {
+        if self.errors.len() == ERRORS {
+            self.errors.pop_front();
+        }
+        self.errors.push_back((tickets, error));
     }
 }
 
@@ -496,7 +470,7 @@ impl Batch {
 }
 
 /// Calls `f` for every bound memory that is a shadow, with whether kernels may write it.
-fn each_shadow(bindings: &Bindings, mut f: impl FnMut(&crate::memory::Shadow, bool)) {
+pub(crate) fn each_shadow(bindings: &Bindings, mut f: impl FnMut(&crate::memory::Shadow, bool)) {
     let read = bindings.resources.iter().chain(&bindings.constants).map(|(_, surface)| (surface, false));
     let written = bindings.outputs.iter().chain(&bindings.uavs).map(|(_, surface)| (surface, true));
     let global = bindings.global.iter().map(|surface| (surface, true));
@@ -507,29 +481,10 @@ fn each_shadow(bindings: &Bindings, mut f: impl FnMut(&crate::memory::Shadow, bo
     }
 }
 
-/// Parts of a dimension that a dispatch takes: first group and number.
-fn pieces(groups: u32) -> impl Iterator<Item = (u32, u32)> {
-    (0..groups.div_ceil(GROUPS)).map(move |k| (k * GROUPS, (groups - k * GROUPS).min(GROUPS)))
-}
-
 impl Queue for VulkanQueue {
     fn submit(&self, command: Command) -> Result<Ticket> {
         self.gpu.check()?;
-        let mut state = self.state.lock();
-        let state = &mut *state;
-        let lane = match command {
-            Command::Launch { kernel, bindings, extent } => {
-                self.launch(state, kernel, bindings, extent)?;
-                Lane::Kernels
-            }
-            Command::Copy { src, dst } => self.copy(state, &src, &dst)?,
-        };
-        let ticket = state.order.issue(lane);
-        if self.recording(state, lane)?.keeps.len() >= CHUNK_COMMANDS {
-            self.submit_recorded(state, lane)?;
-            self.retire(state);
-        }
-        Ok(ticket)
+        self.append(&mut self.state.lock(), command)
     }
 
     fn flush(&self) -> Result<()> {
@@ -538,19 +493,26 @@ impl Queue for VulkanQueue {
 
     fn completed(&self) -> Ticket {
         let mut state = self.state.lock();
-        if Lane::ALL.into_iter().any(|lane| state.order.running(lane).next().is_some()) {
+        if state.order.issued() > self.retired.load(Acquire) {
             self.retire(&mut state);
         }
         self.retired.load(Acquire)
     }
 
     fn wait(&self, ticket: Ticket) -> Result<()> {
-        if self.retired.load(Acquire) < ticket {
+        while self.retired.load(Acquire) < ticket {
             let goals = {
                 let mut state = self.state.lock();
+                if !state.deferred.is_empty() {
+                    self.retire(&mut state);
+                }
                 self.submit_all(&mut state)?;
                 state.order.goals(ticket)
             };
+            if goals == [0; 2] && self.retired.load(Acquire) < ticket {
+                // Slices that are not submitted any more.
+                return Err(crate::exit::reason());
+            }
             self.wait_submitted(goals)?;
         }
         self.error(ticket).map_or(Ok(()), Err)
@@ -588,8 +550,8 @@ impl VulkanQueue {
         drop((state, copies));
     }
 
-    /// Waits until the timelines of the lanes have reached these tickets, of chunks that are submitted, and cleans up.
-    fn wait_submitted(&self, goals: [Ticket; 2]) -> Result<()> {
+    /// Waits until the timelines of the lanes have reached these points, of chunks that are submitted, and cleans up.
+    fn wait_submitted(&self, goals: [u64; 2]) -> Result<()> {
         // To sleep and be woken takes longer than many kernels. A device that is the processor needs it for itself.
         if self.gpu.facts.kind != vk::PhysicalDeviceType::CPU {
             let start = Instant::now();
@@ -607,7 +569,7 @@ impl VulkanQueue {
                 self.retire(&mut state);
                 let waits = |lane: &Lane| {
                     let next = state.order.running(*lane).next();
-                    next.is_some_and(|chunk| chunk.last <= goals[*lane as usize])
+                    next.is_some_and(|chunk| chunk.point <= goals[*lane as usize])
                 };
                 let lanes = Lane::ALL.into_iter().filter(waits);
                 lanes.map(|lane| (self.timeline(lane).semaphore, goals[lane as usize])).unzip()

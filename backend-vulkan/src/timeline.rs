@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use parking_lot::Mutex;
-use recal_hal::{Result, Ticket};
+use recal_hal::Result;
 
 use crate::device::Gpu;
 
@@ -52,21 +52,21 @@ impl Timeline {
         Ok(made.map_err(|error| self.gpu.error("command buffer", error))?[0])
     }
 
-    /// Ends the recording of a command buffer and submits it. It begins once another timeline has reached a ticket, and
-    /// moves this one to `ticket`.
+    /// Ends the recording of a command buffer and submits it. It begins once another timeline has reached a point, and
+    /// moves this one to `point`.
     pub fn submit(
         &self,
         commands: vk::CommandBuffer,
-        after: Option<(&Timeline, Ticket)>,
-        ticket: Ticket,
+        after: Option<(&Timeline, u64)>,
+        point: u64,
     ) -> Result<()> {
         let (waits, goals): (Vec<_>, Vec<_>) =
-            after.iter().map(|(other, ticket)| (other.semaphore, *ticket)).unzip();
+            after.iter().map(|(other, point)| (other.semaphore, *point)).unzip();
         let stages = [vk::PipelineStageFlags::ALL_COMMANDS; 1];
-        let (commands, semaphores, tickets) = ([commands], [self.semaphore], [ticket]);
+        let (commands, semaphores, points) = ([commands], [self.semaphore], [point]);
         let mut values = vk::TimelineSemaphoreSubmitInfo::default()
             .wait_semaphore_values(&goals)
-            .signal_semaphore_values(&tickets);
+            .signal_semaphore_values(&points);
         let info = [vk::SubmitInfo::default()
             .wait_semaphores(&waits)
             .wait_dst_stage_mask(&stages[..waits.len()])
@@ -82,8 +82,8 @@ impl Timeline {
         .map_err(|error| self.gpu.error("submission", error))
     }
 
-    /// The ticket that the timeline has reached.
-    pub fn position(&self) -> Result<Ticket> {
+    /// The point that the timeline has reached.
+    pub fn position(&self) -> Result<u64> {
         // SAFETY: the semaphore is alive.
         unsafe { self.gpu.raw.get_semaphore_counter_value(self.semaphore) }
             .map_err(|error| self.gpu.error("timeline", error))

@@ -34,11 +34,12 @@ const STEP: &str = "il_cs_2_0\n\
     uav_raw_store_id(0) mem.x___, r0.x, r1.x\n\
     end\n";
 
-fn devices(copies_apart: bool) -> Vec<(String, Arc<dyn Device>)> {
+/// The devices, with launches of more than `slice` groups in slices.
+fn devices(copies_apart: bool, slice: Option<u64>) -> Vec<(String, Arc<dyn Device>)> {
     let validation = std::env::var_os("RECAL_VALIDATION").is_some();
-    let options = Options { software: true, copies_apart, validation, ..Options::default() };
+    let options = Options { software: true, copies_apart, slice, validation, ..Options::default() };
     let open = |adapter: &Arc<dyn recal_hal::Adapter>| {
-        let name = format!("{}, apart: {copies_apart}", adapter.attributes().name);
+        let name = format!("{}, apart: {copies_apart}, {slice:?}", adapter.attributes().name);
         (name, adapter.open(&DeviceOptions::default()).expect("a listed device opens"))
     };
     Vulkan::new(options).adapters().iter().map(open).collect()
@@ -151,7 +152,7 @@ impl Play {
 /// A kernel that takes long on one memory, copies between others, and a copy of what it writes.
 #[test]
 fn copies_beside_a_long_kernel() {
-    for (name, device) in devices(true) {
+    for (name, device) in devices(true, None) {
         let mut pages = Box::new(Pages([0; WORDS]));
         let mut play = Play::new(&*device, &mut pages, 1);
         play.step(0, 1, true);
@@ -169,7 +170,7 @@ fn copies_beside_a_long_kernel() {
 
 #[test]
 fn chains_of_kernels_and_copies() {
-    for (name, device) in devices(true) {
+    for (name, device) in devices(true, None) {
         for kernel_first in [true, false] {
             let mut pages = Box::new(Pages([0; WORDS]));
             let mut play = Play::new(&*device, &mut pages, 1);
@@ -193,7 +194,8 @@ fn chains_of_kernels_and_copies() {
 /// Random programs in several contexts of one device at once, with flushes, polls and waits in between.
 #[test]
 fn random_programs_in_several_contexts() {
-    for (name, device) in devices(true).into_iter().chain(devices(false)) {
+    let kinds = [(true, None), (false, None), (true, Some(5)), (false, Some(1))];
+    for (name, device) in kinds.into_iter().flat_map(|(apart, slice)| devices(apart, slice)) {
         std::thread::scope(|scope| {
             for seed in 1..=3u64 {
                 let (name, device) = (&name, &device);
