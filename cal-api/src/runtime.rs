@@ -208,11 +208,9 @@ fn built_in(name: &str, config: &Config) -> Option<Arc<dyn Backend>> {
             device: config.vulkan_device.clone(),
             // Software rasterisers are slower than the CPU backend: only for who asks for Vulkan by name.
             software: config.backends.iter().any(|name| name == "vulkan"),
-            // CAL promises that a module is ready to run once it is loaded.
-            on_demand: false,
-            copies_apart: false,
             cache: config.cache.clone(),
             dump: config.dump.clone(),
+            ..recal_vulkan::Options::default()
         }))),
         _ => None,
     }
