@@ -457,8 +457,8 @@ impl MemoryOp {
     }
 }
 
-/// What is known of a surface and its sampler when a sample is compiled: words of a texel, and the component that is
-/// missing; `None` if it is not to be compiled.
+/// What is known of a surface and its sampler when a sample is compiled: words of a texel, and the w of one of two words;
+/// `None` if it is not to be compiled.
 pub type Shape = Option<(u32, u32)>;
 
 /// What waves run.

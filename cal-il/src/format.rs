@@ -133,7 +133,20 @@ formats! {
 const ONE: u32 = 0x3F80_0000;
 
 impl Format {
-    /// What a fetch delivers for an element whose bytes, little-endian, start `element` (the rest is ignored).
+    /// What a fetch (`sample`, `load`, `fetch4`) delivers for an element: as [`Format::decode`], but the only component of
+    /// a format stands in all four. Programs of the time read tables of one component by any of them.
+    pub fn fetch(self, element: &[u8; 16]) -> [u32; 4] {
+        let words = self.decode(element);
+        if self.is_scalar() { [words[0]; 4] } else { words }
+    }
+
+    /// Whether elements have one component, which is one word when read.
+    pub fn is_scalar(self) -> bool {
+        self.components() == 1 && self.encoding() != Encoding::Float64
+    }
+
+    /// The components of an element whose bytes, little-endian, start `element` (the rest is ignored), as typed UAVs load
+    /// them.
     ///
     /// Missing components are 0, 0, 0, 1: the 1 is an integer for integer formats and 1.0 otherwise. Normalised
     /// values are correctly rounded quotients.
@@ -303,6 +316,21 @@ mod tests {
         assert_eq!(decode(Format::UnsignedInt8x2, &[200, 7]), [200, 7, 0, 1]);
         assert_eq!(decode(Format::UnormInt8x2, &[255, 0]), [ONE, 0, 0, ONE]);
         assert_eq!(decode(Format::Float64x1, &[1, 0, 0, 0, 2, 0, 0, 0]), [1, 2, 0, ONE]);
+    }
+
+    #[test]
+    fn one_component_is_fetched_as_all_four() {
+        let fetch = |format: Format, bytes: &[u8]| {
+            let mut element = [0xEE; 16];
+            element[..bytes.len()].copy_from_slice(bytes);
+            format.fetch(&element)
+        };
+        assert_eq!(fetch(Format::Float32x1, &[1, 2, 3, 4]), [0x0403_0201; 4]);
+        assert_eq!(fetch(Format::SignedInt8x1, &[0xFE]), [!1; 4]);
+        assert_eq!(fetch(Format::UnormInt16x1, &[0xFF, 0xFF]), [ONE; 4]);
+        assert_eq!(fetch(Format::UnsignedInt8x2, &[200, 7]), [200, 7, 0, 1]);
+        // Two words, of which one is no number.
+        assert_eq!(fetch(Format::Float64x1, &[1, 0, 0, 0, 2, 0, 0, 0]), [1, 2, 0, ONE]);
     }
 
     #[test]

@@ -105,7 +105,7 @@ pub struct Sample {
     pub unnormalized: bool,
     /// Texels that are added to the coordinates.
     pub offset: [i32; 2],
-    /// Words of a texel; further components are 0, and the last one `missing`.
+    /// Words of a texel. One stands in all components; of two further components are 0, and the last one `missing`.
     pub words: u32,
     /// See `words`.
     pub missing: u32,

@@ -143,6 +143,13 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
             Step::Sample { view, sample, coordinates, to, flush } => {
                 let coordinates = coordinates.map(|row| (row != NONE).then(|| self.value(graph, row)));
                 let first = graph.sampled(view, &sample, coordinates);
+                if sample.words == 1 {
+                    let word = graph.inst(Form::Load, PGATHERDD, [first, graph::NO, graph::NO], view);
+                    for (k, row) in to.into_iter().enumerate().filter(|&(_, row)| row != NONE) {
+                        self.write(row, if flush >> k & 1 == 1 { graph.flush(word) } else { word });
+                    }
+                    return;
+                }
                 let mut inside = to;
                 for (k, row) in (0..4).zip(to).filter(|&(k, row)| k >= sample.words && row != NONE) {
                     let word = graph.word(if k == 3 { sample.missing } else { 0 });

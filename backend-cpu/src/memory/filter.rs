@@ -8,10 +8,10 @@ use crate::context::{Context, Surface};
 use crate::op::{Addressing, RowId, Rows4, Slot};
 use crate::wave::{Mask, Row, Wave, lanes};
 
-/// The border colour as words: components that the format lacks stay as for any element.
+/// The border colour as an element of the format would be fetched.
 fn border_words(sampler: &Sampler, format: Format) -> [u32; 4] {
     let missing = format.decode(&[0; 16]);
-    std::array::from_fn(|k| {
+    let words = std::array::from_fn(|k| {
         if k >= format.components() as usize {
             missing[k]
         } else if format.is_integer() {
@@ -19,7 +19,8 @@ fn border_words(sampler: &Sampler, format: Format) -> [u32; 4] {
         } else {
             sampler.border[k].to_bits()
         }
-    })
+    });
+    if format.is_scalar() { [words[0]; 4] } else { words }
 }
 
 /// Gives the lanes in `mask` the border colour.
@@ -37,7 +38,7 @@ fn texel(surface: &Surface<'_>, sampler: &Sampler, column: Option<u32>, row: Opt
     let (Some(column), Some(row)) = (column, row) else { return border_words(sampler, surface.format) };
     let bytes = surface.format.bytes() as usize;
     let element = row as usize * surface.pitch as usize + column as usize;
-    surface.format.decode(&surface.view.element(element * bytes, bytes))
+    surface.format.fetch(&surface.view.element(element * bytes, bytes))
 }
 
 /// A tap of the linear filter. `Clamp` and `MirrorClamp` reach half-way into the border.

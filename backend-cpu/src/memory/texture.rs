@@ -148,16 +148,25 @@ fn place(surface: &Surface<'_>, element: &Row, ok: Mask) -> (Row, Pattern) {
     (at, Pattern::of(&at, ok, n))
 }
 
+/// What becomes of an element.
+#[derive(Clone, Copy, PartialEq)]
+enum Read {
+    /// As [`recal_il::format::Format::fetch`] says.
+    Fetch,
+    /// As [`recal_il::format::Format::decode`] says.
+    Uav,
+}
+
 /// Loads the elements of the lanes in `ok` and converts them; other lanes hold anything.
 #[inline(always)]
-fn load_elements(surface: &Surface<'_>, element: &Row, ok: Mask) -> [Row; 4] {
+fn load_elements(surface: &Surface<'_>, element: &Row, ok: Mask, read: Read) -> [Row; 4] {
     let (at, pattern) = place(surface, element, ok);
-    load_placed(surface, &at, ok, pattern)
+    load_placed(surface, &at, ok, pattern, read)
 }
 
 /// The same for elements that [`place`] has placed.
 #[inline(always)]
-fn load_placed(surface: &Surface<'_>, at: &Row, ok: Mask, pattern: Pattern) -> [Row; 4] {
+fn load_placed(surface: &Surface<'_>, at: &Row, ok: Mask, pattern: Pattern, read: Read) -> [Row; 4] {
     let missing = Row::splat(if surface.format.is_integer() { 1 } else { 1.0f32.to_bits() });
     match surface.words {
         4 => words::load4(&surface.view, at, ok, pattern),
@@ -167,18 +176,22 @@ fn load_placed(surface: &Surface<'_>, at: &Row, ok: Mask, pattern: Pattern) -> [
         }
         1 => {
             let [x] = words::load1(&surface.view, at, ok, pattern);
-            [x, Row::ZERO, Row::ZERO, missing]
+            if read == Read::Fetch { [x; 4] } else { [x, Row::ZERO, Row::ZERO, missing] }
         }
-        _ => convert(surface, at, ok),
+        _ => convert(surface, at, ok, read),
     }
 }
 
 #[inline(never)]
-fn convert(surface: &Surface<'_>, element: &Row, ok: Mask) -> [Row; 4] {
+fn convert(surface: &Surface<'_>, element: &Row, ok: Mask, read: Read) -> [Row; 4] {
     let mut out = [Row::ZERO; 4];
     let bytes = surface.format.bytes() as usize;
     for lane in lanes(ok) {
-        let words = surface.format.decode(&surface.view.element(element.0[lane] as usize * bytes, bytes));
+        let element = surface.view.element(element.0[lane] as usize * bytes, bytes);
+        let words = match read {
+            Read::Fetch => surface.format.fetch(&element),
+            Read::Uav => surface.format.decode(&element),
+        };
         for (row, word) in out.iter_mut().zip(words) {
             row.0[lane] = word;
         }
@@ -365,7 +378,7 @@ fn sample_nearest(
         return;
     }
     words::forget_least(&mut wave.rows, op.least);
-    let mut rows = load_placed(surface, at, cache.inside, cache.pattern);
+    let mut rows = load_placed(surface, at, cache.inside, cache.pattern, Read::Fetch);
     if cache.inside != !0 {
         filter::border(&mut rows, sampler, surface, !cache.inside);
     }
@@ -442,7 +455,7 @@ fn fetch_one(
 ) {
     let Some(surface) = surface else { return deliver(wave, dst, &[Row::ZERO; 4], 0) };
     let (element, ok) = texels(wave, surface, surface.width, coord, offset, dimensions);
-    let rows = load_elements(surface, &element, ok);
+    let rows = load_elements(surface, &element, ok, Read::Fetch);
     deliver(wave, dst, &rows, ok);
 }
 
@@ -458,7 +471,7 @@ pub fn typed_load(
 ) {
     let Some(surface) = context.launch.uavs.get(place as usize) else { return };
     let (element, ok) = uav_texels(wave, surface, coord, dimensions);
-    let mut rows = load_elements(surface, &element, ok);
+    let mut rows = load_elements(surface, &element, ok, Read::Uav);
     let outside = surface.format.decode(&[0; 16]);
     for lane in lanes(wave.exec & !ok) {
         for (row, word) in rows.iter_mut().zip(outside) {

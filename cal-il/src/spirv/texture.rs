@@ -191,7 +191,7 @@ impl Emitter<'_> {
         let surface = self.surface(resource);
         let flat = self.is_flat(resource.base);
         let (element, inside) = self.texel_element(&surface, surface.width, coord, offset, flat);
-        let words = self.load_texel(&surface, element);
+        let words = self.fetch_texel(&surface, element);
         let zero = self.word(0);
         let words = words.map(|word| self.select(inside, word, zero));
         self.deliver(dst, words);
@@ -243,9 +243,8 @@ impl Emitter<'_> {
         if surface.element_words == Some(4) {
             return self.word(0);
         }
-        let (c16, seven, four, zero) = (self.word(16), self.word(7), self.word(4), self.word(0));
-        let count = self.shr(surface.format, c16);
-        let count = self.and(count, seven);
+        let (four, zero) = (self.word(4), self.word(0));
+        let count = self.components(surface);
         let full = self.ieq(count, four);
         // FLOAT64_2 has two components that fill four words.
         let lg = self.lg_bytes(surface);
@@ -593,15 +592,14 @@ impl Emitter<'_> {
         std::array::from_fn(|k| self.w.op(Op::Phi, u32, &[a[k], a_end, b[k], b_end]))
     }
 
-    /// The border colour in the surface's format: words that the format lacks stay as for any element.
+    /// The border colour as an element of the surface's format would be fetched.
     fn border(&mut self, surface: &Surface, border: Word) -> [Word; 4] {
         let one = self.word(1);
         let integer = self.ieq(surface.fill, one);
-        let (c16, seven, zero) = (self.word(16), self.word(7), self.word(0));
-        let count = self.shr(surface.format, c16);
-        let count = self.and(count, seven);
+        let zero = self.word(0);
+        let count = self.components(surface);
         let missing = self.missing_w(surface);
-        std::array::from_fn(|k| {
+        let words = std::array::from_fn(|k| {
             let float = self.part(border, k as u32);
             let whole = self.saturated_integer(float);
             let value = self.select(integer, whole, float);
@@ -609,7 +607,8 @@ impl Emitter<'_> {
             let has = self.ult(number, count);
             let none = if k == 3 { missing } else { zero };
             self.select(has, value, none)
-        })
+        });
+        self.fetched(surface, words)
     }
 
     /// Truncated, saturated to 32 bits, NaN as 0.
@@ -667,7 +666,7 @@ impl Emitter<'_> {
             let bound = self.w.op(Op::INotEqual, self.t.bool, &[surface.width, zero]);
             self.select(bound, element, zero)
         };
-        let words = self.load_texel(surface, element);
+        let words = self.fetch_texel(surface, element);
         match (inside, border) {
             (Some(inside), Some(border)) => std::array::from_fn(|k| self.select(inside, words[k], border[k])),
             _ => words,
@@ -775,8 +774,41 @@ impl Emitter<'_> {
         self.deliver(dst, words);
     }
 
+    /// What a fetch of an element that is inside delivers.
+    fn fetch_texel(&mut self, surface: &Surface, element: Word) -> [Word; 4] {
+        let words = self.load_texel(surface, element);
+        self.fetched(surface, words)
+    }
+
+    /// The words of an element as a fetch delivers them: the only component of a format stands in all four.
+    fn fetched(&mut self, surface: &Surface, words: [Word; 4]) -> [Word; 4] {
+        let x = words[0];
+        match surface.element_words {
+            Some(1) => [x; 4],
+            Some(_) => words,
+            None => {
+                // One component of at most a word, not FLOAT64_1.
+                let (one, two) = (self.word(1), self.word(2));
+                let count = self.components(surface);
+                let single = self.ieq(count, one);
+                let lg = self.lg_bytes(surface);
+                let long = self.ult(two, lg);
+                let short = self.negate(long);
+                let scalar = self.both(single, short);
+                words.map(|word| if word == x { x } else { self.select(scalar, x, word) })
+            }
+        }
+    }
+
+    /// How many components the format has.
+    fn components(&mut self, surface: &Surface) -> Word {
+        let (c16, seven) = (self.word(16), self.word(7));
+        let count = self.shr(surface.format, c16);
+        self.and(count, seven)
+    }
+
     /// The four words of an element that is inside.
-    pub fn load_texel(&mut self, surface: &Surface, element: Word) -> [Word; 4] {
+    fn load_texel(&mut self, surface: &Surface, element: Word) -> [Word; 4] {
         let element = Element {
             place: surface.place,
             index: element,

@@ -1,4 +1,4 @@
-//! All 47 formats: reads by `sample`, `load` and typed UAV, writes by output and typed UAV, against a model of
+//! All 47 formats: reads by `sample`, `load`, `fetch4` and typed UAV, writes by output and typed UAV, against a model of
 //! amd-il 5.2 in double precision.
 
 use recal_hal::{Extent, Format};
@@ -82,7 +82,7 @@ fn half(raw: u32) -> f32 {
     }
 }
 
-/// Words of an element; a missing w is 1 or 1.0.
+/// Words of an element as a typed UAV loads them; a missing w is 1 or 1.0.
 fn decode(format: Format, element: u128) -> [u32; 4] {
     let mut words = [0, 0, 0, if is_integer(format) { 1 } else { 0x3F80_0000 }];
     for (word, (at, bits, kind)) in words.iter_mut().zip(fields(format)) {
@@ -90,6 +90,12 @@ fn decode(format: Format, element: u128) -> [u32; 4] {
         *word = decode_field(raw, bits, kind);
     }
     words
+}
+
+/// Words that a fetch delivers: one component stands in all four.
+fn fetch(format: Format, element: u128) -> [u32; 4] {
+    let words = decode(format, element);
+    if fields(format).len() == 1 { [words[0]; 4] } else { words }
 }
 
 /// The element that a store of `words` leaves.
@@ -239,18 +245,26 @@ const RESOURCE: &str = "dcl_resource_id(0)_type(1d,unnorm)_fmtx(float)_fmty(floa
 
 fn read(format: Format) -> Case {
     let elements = elements(format);
-    let wants: Vec<Want> = elements.iter().flat_map(|e| decode(format, *e)).map(Want::Word).collect();
+    let fetched: Vec<[u32; 4]> = elements.iter().map(|e| fetch(format, *e)).collect();
+    // Texels k and k + 1 of the only row, from the left of the lower one on.
+    let gathered = (0..COUNT).flat_map(|k| [k, k + 1, k + 1, k]).map(|k| fetched[k.min(COUNT - 1)][2]);
     let text = format!(
-        "{PIXEL}dcl_output_generic o1\n{RESOURCE}sample_resource(0)_sampler(0) o0, vWinCoord0.x\nftoi r0.x, vWinCoord0.x\nload_resource(0) o1, r0.x000\nend\n"
+        "{PIXEL}dcl_output_generic o1\ndcl_output_generic o2\n{RESOURCE}\
+         dcl_resource_id(1)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
+         sample_resource(0)_sampler(0) o0, vWinCoord0.x\nftoi r0.x, vWinCoord0.x\nload_resource(0) o1, r0.x000\n\
+         fetch4_resource(1)_sampler(0)_compselect(z) o2, vWinCoord0\nend\n"
     );
-    let out = |k| {
-        Buffer::row(Slot::Output(k), Format::UnsignedInt32x4, COUNT as u32).expecting(wants.iter().copied())
+    let out = |k, words: Vec<u32>| {
+        Buffer::row(Slot::Output(k), Format::UnsignedInt32x4, COUNT as u32)
+            .expecting(words.into_iter().map(Want::Word))
     };
+    let mut input = holding(Slot::Resource(0), format, &elements);
+    input.slots.push(Slot::Resource(1));
     case(
         format!("formats/read/{}", format.name()),
         &text,
         true,
-        vec![holding(Slot::Resource(0), format, &elements), out(0), out(1)],
+        vec![input, out(0, fetched.concat()), out(1, fetched.concat()), out(2, gathered.collect())],
     )
 }
 

@@ -1,4 +1,4 @@
-//! Wrap modes of nearest and of linear sampling, in one and two dimensions, against amd-il 5.3.
+//! Wrap modes of nearest and of linear sampling, of four components and of one, against amd-il 5.3.
 
 use recal_hal::{Extent, Format, Sampler, Wrap};
 
@@ -49,21 +49,34 @@ fn taps(wrap: Wrap, x: i64, n: i64) -> (Option<i64>, Option<i64>) {
     (texel(wrap, at - 1, n), texel(wrap, at, n))
 }
 
-/// A case for each wrap mode of u, with the next mode for v.
+/// Cases for each wrap mode of u, with the next mode for v.
 pub fn sampling() -> Vec<Case> {
     let next = |k: usize| WRAPS[(k + 3) % WRAPS.len()];
     let pairs = || WRAPS.iter().enumerate().map(|(k, wrap)| (*wrap, next(k)));
-    pairs().flat_map(|(u, v)| [wrapped(u, v, false), wrapped(u, v, true)]).collect()
+    let filters =
+        || pairs().flat_map(|(u, v)| [false, true].map(|linear| Sampler { linear, ..wrapping(u, v) }));
+    [Format::Float32x4, Format::Float32x1]
+        .into_iter()
+        .flat_map(|format| filters().map(move |sampler| wrapped(format, sampler)))
+        .collect()
 }
 
-/// `linear`: at corners of texels, where the filter takes the mean of four, which is exact here.
-fn wrapped(u: Wrap, v: Wrap, linear: bool) -> Case {
+fn wrapping(u: Wrap, v: Wrap) -> Sampler {
+    Sampler { linear: false, wrap: [u, v, Wrap::ClampToEdge], border: BORDER }
+}
+
+/// With a linear filter at corners of texels, where it takes the mean of four, which is exact here.
+fn wrapped(format: Format, sampler: Sampler) -> Case {
     const SPAN: i64 = 28; // indices -12 … 15
+    let (linear, [u, v, _]) = (sampler.linear, sampler.wrap);
     let height = 3;
-    let data: Vec<u32> = (0..4 * WIDTH * height).map(|k| (k as f32 + 1.0).to_bits()).collect();
+    let components = i64::from(format.components());
+    let data: Vec<u32> = (0..components * WIDTH * height).map(|k| (k as f32 + 1.0).to_bits()).collect();
+    // One component is fetched as all four, of the border colour, too.
+    let stored = |c: usize| if components == 4 { c } else { 0 };
     let value = |i: Option<i64>, j: Option<i64>| match (i, j) {
-        (Some(i), Some(j)) => [0, 1, 2, 3].map(|c| data[4 * (j * WIDTH + i) as usize + c]),
-        _ => BORDER.map(f32::to_bits),
+        (Some(i), Some(j)) => [0, 1, 2, 3].map(|c| data[(components * (j * WIDTH + i)) as usize + stored(c)]),
+        _ => [0, 1, 2, 3].map(|c| BORDER[stored(c)].to_bits()),
     };
     let nearest = |i: i64, j: i64| value(texel(u, i, WIDTH), texel(v, j, height));
     let mut wants = Vec::new();
@@ -83,17 +96,17 @@ fn wrapped(u: Wrap, v: Wrap, linear: bool) -> Case {
         sub r0.xy, vWinCoord0.xyxx, l0.xxxx\nsample_resource(0)_sampler(2) o0, r0.xyxx\nend\n";
     let input = Buffer {
         height: height as u32,
-        initial: vec![0; 240],
-        ..Buffer::row(Slot::Resource(0), Format::Float32x4, WIDTH as u32)
+        initial: vec![0; 4 * data.len()],
+        ..Buffer::row(Slot::Resource(0), format, WIDTH as u32)
     };
     let output = Buffer {
         height: SPAN as u32,
         initial: vec![0; (SPAN * SPAN * 16) as usize],
         ..Buffer::row(Slot::Output(0), Format::Float32x4, SPAN as u32)
     };
-    let sampler = Sampler { linear, wrap: [u, v, Wrap::ClampToEdge], border: BORDER };
+    let (filter, of) = (if linear { "_linear" } else { "" }, if components == 4 { "" } else { "-scalar" });
     Case {
-        name: format!("texture/wrap{}/{u:?}-{v:?}", if linear { "_linear" } else { "" }),
+        name: format!("texture/wrap{filter}/{u:?}-{v:?}{of}"),
         text: text.replace("OFFSET", if linear { "12.5" } else { "12.0" }),
         from: "amd-il 5.3 in whole numbers".into(),
         extent: Some(Extent::Domain { x: 0, y: 0, width: SPAN as u32, height: SPAN as u32 }),
