@@ -152,6 +152,14 @@ impl Image {
         disassemble(&self.0, line)
     }
 
+    /// The kernel text that a device of `target`, a value of `CALtarget`, runs: made for exactly this target, else for the
+    /// same generation, else for the latest older one.
+    pub fn text(&self, target: u32) -> Result<&[u8]> {
+        let target = Target::from_value(target)
+            .ok_or_else(|| Error::invalid(format!("target: {target} is no value of CALtarget")))?;
+        Ok(self.text_for(target)?.0)
+    }
+
     /// The program for a device that reports `target`: made for exactly this target, else for the same generation,
     /// else for the latest older one: its text, and for which it was made.
     pub(crate) fn text_for(&self, target: Target) -> Result<(&[u8], Target)> {

@@ -37,6 +37,7 @@ struct Inner {
 }
 
 struct Entry {
+    backend: String,
     adapter: Arc<dyn Adapter>,
     info: DeviceInfo,
     open: AtomicBool,
@@ -94,7 +95,7 @@ impl Runtime {
                     target.lower(&mut info);
                 }
                 log::info!("device {}: {} ({name})", entries.len(), info.name);
-                entries.push(Entry { adapter, info, open: AtomicBool::new(false) });
+                entries.push(Entry { backend: name.clone(), adapter, info, open: AtomicBool::new(false) });
             }
         }
         Ok(Runtime(Arc::new(Inner { entries, config, lines: Mutex::new(Vec::new()) })))
@@ -103,6 +104,11 @@ impl Runtime {
     /// Facts about the devices, in order of their ordinals.
     pub fn devices(&self) -> impl Iterator<Item = &DeviceInfo> {
         self.0.entries.iter().map(|e| &e.info)
+    }
+
+    /// The devices in order of their ordinals, each with the name of its backend.
+    pub fn devices_by_backend(&self) -> impl Iterator<Item = (&str, &DeviceInfo)> {
+        self.0.entries.iter().map(|e| (&*e.backend, &e.info))
     }
 
     /// How the runtime was configured.

@@ -129,6 +129,29 @@ formats! {
     Float16x4 = 46, "FLOAT16_4", 4, 8, Float16, false;
 }
 
+/// Older names of formats, which the headers keep, and the formats.
+#[rustfmt::skip]
+pub const ALIASES: &[(&str, Format)] = &[
+    ("UBYTE_1", Format::UnormInt8x1), ("UBYTE_2", Format::UnormInt8x2), ("UBYTE_4", Format::UnormInt8x4),
+    ("USHORT_1", Format::UnormInt16x1), ("USHORT_2", Format::UnormInt16x2), ("USHORT_4", Format::UnormInt16x4),
+    ("UINT_1", Format::UnormInt32x1), ("UINT_2", Format::UnormInt32x2), ("UINT_4", Format::UnormInt32x4),
+    ("BYTE_1", Format::SnormInt8x1), ("BYTE_2", Format::SnormInt8x2), ("BYTE_4", Format::SnormInt8x4),
+    ("SHORT_1", Format::SnormInt16x1), ("SHORT_2", Format::SnormInt16x2), ("SHORT_4", Format::SnormInt16x4),
+    ("INT_1", Format::SnormInt32x1), ("INT_2", Format::SnormInt32x2), ("INT_4", Format::SnormInt32x4),
+    ("FLOAT_1", Format::Float32x1), ("FLOAT_2", Format::Float32x2), ("FLOAT_4", Format::Float32x4),
+    ("DOUBLE_1", Format::Float64x1), ("DOUBLE_2", Format::Float64x2),
+];
+
+impl Format {
+    /// The format with this name or older name, in any case, with or without `CAL_FORMAT_`.
+    pub fn named(name: &str) -> Option<Format> {
+        let upper = name.to_ascii_uppercase();
+        let name = upper.strip_prefix("CAL_FORMAT_").unwrap_or(&upper);
+        let older = || ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, format)| *format);
+        Format::ALL.iter().copied().find(|format| format.name() == name).or_else(older)
+    }
+}
+
 /// The word that stands for a missing w of a format that is not integer.
 const ONE: u32 = 0x3F80_0000;
 

@@ -2,22 +2,24 @@
 
 use std::path::PathBuf;
 
-use recal::{Format, Symbol};
-use recal_il::diagnostic::render;
+use recal::target::Target as Device;
+use recal::{Format, Severity, Symbol};
 use recal_il::inst::{GroupSize, Interface, Stage};
 use recal_il::ir::analyze::{self, Elements, Report, Target};
 use serde_json::{Value, json};
 
-use crate::{Outcome, data, diagnostic, print, print_json, text};
+use crate::files::{print, print_json};
+use crate::kernel::{Kernel, diagnostics};
+use crate::{Outcome, compile, data};
 
 /// Arguments of `recal analyze`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// IL text
+    /// IL text or image; `-` = standard input
     kernel: PathBuf,
-    /// Device that the figures are for
+    /// Device that the figures are for: a name or number as for `recal compile --target`
     #[arg(short, long, default_value = "cypress", value_parser = device)]
-    device: Target,
+    device: (Device, &'static Target),
     /// Format of the memory of a symbol, e.g. i0=unorm_int8_1; reads and writes of it count whole elements
     #[arg(short, long = "format", value_name = "NAME=FORMAT", value_parser = format)]
     format: Vec<(Symbol, Format)>,
@@ -26,20 +28,27 @@ pub(crate) struct Arguments {
     threads: u64,
     /// Print the figures as JSON
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
-/// A device that the figures are for.
-fn device(text: &str) -> Result<Target, String> {
-    Target::named(text).cloned().ok_or_else(|| {
-        let names: Vec<_> = analyze::TARGETS.iter().map(|t| t.name).collect();
-        format!("no figures for this device; there are {}", names.join(", "))
-    })
+/// The figures of a device.
+fn figures_of(device: Device) -> Option<&'static Target> {
+    analyze::TARGETS.iter().find(|figures| Device::parse(figures.name) == Some(device))
+}
+
+/// A device by any of its names, and its figures.
+fn device(text: &str) -> Result<(Device, &'static Target), String> {
+    let device = compile::target(text)?;
+    let figures = figures_of(device).ok_or_else(|| {
+        let names: Vec<_> = analyze::TARGETS.iter().map(|t| t.name.to_ascii_lowercase()).collect();
+        format!("there are no figures for this device, but for {}", names.join(", "))
+    })?;
+    Ok((device, figures))
 }
 
 fn format(text: &str) -> Result<(Symbol, Format), String> {
     let (symbol, format) = text.split_once('=').ok_or("it is NAME=FORMAT, e.g. i0=unorm_int8_1")?;
-    let symbol = symbol.parse().map_err(|_| format!("`{symbol}` is no symbol such as i0, o0 or uav0"))?;
+    let symbol = symbol.parse().map_err(|()| data::no_symbol(symbol))?;
     Ok((symbol, data::format(format)?))
 }
 
@@ -58,17 +67,22 @@ fn elements(formats: &[(Symbol, Format)]) -> Outcome<Elements> {
 }
 
 pub(crate) fn analyze(arguments: &Arguments) -> Outcome {
-    let text = text(&arguments.kernel)?;
-    let name = arguments.kernel.display().to_string();
-    let refused = |e: Vec<_>| crate::refused(&e, &text, &name);
-    let kernel = recal_il::front(&text).map_err(refused)?;
+    let source = Kernel::read(&arguments.kernel)?;
+    let (device, figures_of_device) = arguments.device;
+    let text = source.text(device.value)?;
+    let refused = |found: Vec<_>| source.refused(text, found);
+    // What the device does not have is told, too.
+    let found = recal::diagnose(text, device.value)?;
+    if found.iter().any(|d| d.severity == Severity::Error) {
+        return Err(refused(found).into());
+    }
+    let kernel = recal_il::front(text).map_err(refused)?;
     let program = recal_il::lower::lower(&kernel).map_err(refused)?;
-    let report = analyze::analyze(&kernel, &program, &arguments.device, &elements(&arguments.format)?);
+    let report = analyze::analyze(&kernel, &program, figures_of_device, &elements(&arguments.format)?);
     let threads = arguments.threads;
     if arguments.json {
-        let warnings: Vec<_> = program.warnings.iter().map(|d| diagnostic(d, &text)).collect();
         let mut value = figures(&report, threads);
-        value["file"] = name.into();
+        value["file"] = source.name.clone().into();
         value["stage"] = if kernel.stage == Stage::Pixel { "pixel" } else { "compute" }.into();
         value["group"] = match kernel.interface.group {
             Some(GroupSize::Exact(size)) => json!(size),
@@ -77,10 +91,10 @@ pub(crate) fn analyze(arguments: &Arguments) -> Outcome {
         };
         value["binds"] =
             bound(&kernel.interface).into_iter().map(|(name, _)| name).collect::<Vec<_>>().into();
-        value["warnings"] = warnings.into();
+        value["warnings"] = diagnostics(&found, text);
         return print_json(&value);
     }
-    eprint!("{}", render(&program.warnings, &text, &name));
+    source.tell(&found, text);
     let (cycles, seconds) = (report.cycles(threads as f64), report.seconds(threads as f64));
     print(&format!(
         "kernel        {}\nbinds         {}\n{report}at best       {cycles:.0} clocks, {:.3} ms for {threads} threads\n",
@@ -146,4 +160,30 @@ fn bound(interface: &Interface) -> Vec<(String, String)> {
 fn binds(interface: &Interface) -> String {
     let all: Vec<String> = bound(interface).into_iter().map(|(name, kind)| name + &kind).collect();
     if all.is_empty() { "nothing".into() } else { all.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use recal::target::TARGETS;
+
+    use super::*;
+
+    #[test]
+    fn figures_are_for_devices_that_the_compiler_knows() {
+        for figures in analyze::TARGETS {
+            let device = Device::parse(figures.name).unwrap();
+            assert_eq!(figures_of(device).map(|f| f.name), Some(figures.name));
+        }
+        for text in ["rv770", "770", "5", "CAL_TARGET_770", "RV770"] {
+            assert_eq!(device(text).map(|(_, figures)| figures.name), Ok("RV770"), "{text}");
+        }
+        for other in TARGETS.iter().filter(|t| figures_of(**t).is_none()) {
+            assert!(
+                device(other.name)
+                    .unwrap_err()
+                    .contains("there are no figures for this device, but for r600, ")
+            );
+        }
+        assert!(device("voodoo").unwrap_err().contains("no such device"));
+    }
 }

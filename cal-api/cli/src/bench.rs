@@ -1,19 +1,22 @@
 //! `recal bench`: what a device takes for a launch, for copies, for arithmetic and fetches; or for a kernel of the user's.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use recal::{Context, Device, Domain, Event, Format, Module, Place, Resource, Runtime, Threads};
 use serde_json::{Value, json};
 
 use crate::data::{self, Binding};
+use crate::files::{print, print_json};
+use crate::kernel::Kernel;
+use crate::misuse::{self, Misused};
 use crate::run::Extent;
-use crate::{Outcome, image, print, print_json};
+use crate::{Outcome, hints, kernel};
 
 /// Arguments of `recal bench`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// IL text or image to time instead of the standard probes
+    /// IL text or image to time instead of the standard probes; `-` = standard input
     kernel: Option<PathBuf>,
     /// What a symbol gets, as for `recal run`
     #[arg(short, long = "bind", value_name = "NAME=VALUE", value_parser = data::binding, requires = "kernel")]
@@ -31,7 +34,7 @@ pub(crate) struct Arguments {
     size: u32,
     /// Print one JSON object instead of a table; times in seconds
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 /// What was measured, and how much was done in it.
@@ -80,27 +83,33 @@ pub(crate) fn bench(arguments: &Arguments) -> Outcome {
     let runtime = Runtime::new()?;
     let device = runtime.open(arguments.device)?;
     let context = device.create_context()?;
+    let mut value = json!({ "device": device.info().name, "ordinal": arguments.device });
     let results = match &arguments.kernel {
-        Some(path) => vec![kernel(arguments, path, &device, &context)?],
+        Some(path) => vec![one(arguments, &Kernel::read(path)?, &context, &mut value)?],
         None => probes(arguments, &device, &context)?,
     };
+    let findings = device.findings();
     if arguments.json {
-        let list: Vec<Value> = results.iter().map(Measured::json).collect();
-        return print_json(
-            &json!({ "device": device.info().name, "ordinal": arguments.device, "results": list }),
-        );
+        value["results"] = results.iter().map(Measured::json).collect();
+        value["findings"] = misuse::json(findings.as_deref());
+        print_json(&value)?;
+        return Misused::check(findings);
     }
     let mut table =
         format!("{}\n{:<34} {:>12} {:>12} {:>12}\n", device.info().name, "", "best", "median", "worst");
     results.iter().for_each(|r| table += &(r.line() + "\n"));
-    print(&table)
+    print(&table)?;
+    Misused::check(findings)
 }
 
-/// A kernel of the user's.
-fn kernel(arguments: &Arguments, path: &Path, device: &Device, context: &Context) -> Outcome<Measured> {
-    let image = image(path, device.info().target)?;
-    let module = context.load(&image)?;
-    let _bound = data::bind(device, &module, &arguments.bind)?;
+/// A kernel of the user's; what is to be said about it goes into the JSON.
+fn one(arguments: &Arguments, kernel: &Kernel, context: &Context, json: &mut Value) -> Outcome<Measured> {
+    let loaded = kernel.load(context, arguments.json)?;
+    let module = loaded.module;
+    json["file"] = kernel.name.clone().into();
+    json["warnings"] = kernel::diagnostics(&loaded.warnings, &loaded.text);
+    json["hints"] = hints::tell(&loaded.text, &arguments.bind, arguments.json).into();
+    let _bound = data::bind(context.device(), &module, &arguments.bind)?;
     let threads = arguments.extent.threads(&module)?;
     measure("launch and wait", arguments.repeat, || {
         let event = match threads {

@@ -1,48 +1,56 @@
 //! What is bound on the command line: files, constants, empty buffers.
 //!
-//! `i0=in.npy`, `i0=in.raw:64x64:float32_4`, `cb0=1,2.5,0x10,-3i`, `o0=64x64:float32_4`. A `.npy` array has rows, columns and,
-//! if three-dimensional, components.
+//! `i0=in.npy`, `i0=in.png`, `i0=in.raw:64x64:float_4`, `cb0=1,2.5,0x10,-3i`, `o0=64x64:float_4`. `-` instead of a file's name
+//! is standard input or output, as raw bytes.
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use recal::{Device, Format, Module, Place, Resource};
-use recal_il::format::Encoding;
+use recal::{Device, Format, Module, Place, Resource, Symbol};
+use recal_il::format::ALIASES;
+use serde_json::{Value, json};
 
-use crate::{Outcome, read, write};
+use crate::{Outcome, array, files, picture};
 
 /// Memory for one symbol.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Buffer {
+    pub(crate) shape: Shape,
+    /// Row after row, without padding; nothing = zeros.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// `64x64:float_4`
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Shape {
     pub(crate) width: u32,
     /// 0 = one-dimensional.
     pub(crate) height: u32,
     pub(crate) format: Format,
-    pub(crate) bytes: Vec<u8>,
 }
 
 /// Contents for a symbol, before they are read.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Source {
+#[derive(Clone, Debug, PartialEq)]
+enum Source {
     Npy(PathBuf),
+    Png(PathBuf),
     Raw(PathBuf, Shape),
-    Words(Vec<u32>),
+    Words(Vec<Word>),
     Zeros(Shape),
 }
 
-/// `64x64:float32_4`
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Shape {
-    width: u32,
-    height: u32,
-    format: Format,
+/// A word of constants.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Word {
+    bits: u32,
+    /// As it was written, if it is a float and not zero.
+    pub(crate) float: Option<String>,
 }
 
 /// A symbol and what it gets.
 #[derive(Clone, Debug)]
 pub(crate) struct Binding {
-    pub(crate) symbol: String,
-    pub(crate) text: String,
+    symbol: String,
+    source: Source,
 }
 
 /// A symbol and the memory that it got.
@@ -52,54 +60,119 @@ pub(crate) struct Bound {
     height: u32,
 }
 
+/// A symbol and the file that receives its memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Save {
+    symbol: String,
+    path: PathBuf,
+}
+
 /// Allocates, fills and binds what the command line says.
 pub(crate) fn bind(device: &Device, module: &Module, bindings: &[Binding]) -> Outcome<Vec<Bound>> {
-    let mut bound = Vec::new();
-    for binding in bindings {
-        let named = |e: recal::Error| format!("--bind {}: {e}", binding.symbol);
-        let buffer = source(&binding.text)?.load()?;
-        let resource = match buffer.height {
-            0 => device.allocate_buffer(buffer.width, buffer.format, Place::Local),
-            height => device.allocate_2d(buffer.width, height, buffer.format, Place::Local),
+    let mut bound: Vec<Bound> = Vec::new();
+    for Binding { symbol, source } in bindings {
+        let named = |e: recal::Error| format!("--bind {symbol}: {e}");
+        if bound.iter().any(|b| b.symbol == *symbol) {
+            return Err(format!("--bind {symbol}: bound twice").into());
+        }
+        if !module.symbols().iter().any(|known| known.to_string() == *symbol) {
+            let known: Vec<_> = module.symbols().iter().map(Symbol::to_string).collect();
+            return Err(
+                format!("--bind {symbol}: the kernel has no such symbol, but {}", known.join(", ")).into()
+            );
+        }
+        let Buffer { shape: Shape { width, height, format }, bytes } = source.load()?;
+        let resource = match height {
+            0 => device.allocate_buffer(width, format, Place::Local),
+            height => device.allocate_2d(width, height, format, Place::Local),
         }
         .map_err(named)?;
-        let row = (buffer.width * buffer.format.bytes()) as usize;
-        for (to, from) in resource.map::<u8>()?.rows_mut().zip(buffer.bytes.chunks(row)) {
-            to.copy_from_slice(from);
+        if !bytes.is_empty() {
+            let row = width as usize * format.bytes() as usize;
+            for (to, from) in resource.map::<u8>()?.rows_mut().zip(bytes.chunks(row)) {
+                to.copy_from_slice(from);
+            }
         }
-        module.bind(&binding.symbol, &resource).map_err(named)?;
-        bound.push(Bound { symbol: binding.symbol.clone(), resource, height: buffer.height });
+        module.bind(symbol, &resource).map_err(named)?;
+        bound.push(Bound { symbol: symbol.clone(), resource, height });
     }
     Ok(bound)
 }
 
-/// What is to be saved where.
-pub(crate) fn saves<'b>(texts: &[String], bound: &'b [Bound]) -> Outcome<Vec<(&'b Bound, PathBuf)>> {
-    let mut saves = Vec::new();
-    for save in texts {
-        let (symbol, path) = save.split_once('=').ok_or("--save: expected NAME=FILE")?;
-        let bound = bound.iter().find(|b| b.symbol == symbol);
-        let bound = bound.ok_or_else(|| format!("--save: `{symbol}` is not bound"))?;
-        // Before the work, not after it.
-        savable(Path::new(path), bound.resource.format())?;
-        saves.push((bound, PathBuf::from(path)));
+/// What is to be saved where. Told before the work, not after it, if that cannot be.
+pub(crate) fn saves<'b>(saves: &'b [Save], bound: &'b [Bound]) -> Outcome<Vec<(&'b Bound, &'b Path)>> {
+    let mut found = Vec::new();
+    for Save { symbol, path } in saves {
+        let bound = bound.iter().find(|b| b.symbol == *symbol);
+        let bound =
+            bound.ok_or_else(|| format!("--save: `{symbol}` is not bound; --bind {symbol}=... does"))?;
+        savable(path, bound.resource.format())?;
+        found.push((bound, path.as_path()));
     }
-    Ok(saves)
+    Ok(found)
+}
+
+/// Whether results go to standard output, which then is no place for words. An error if they are not alone there.
+pub(crate) fn takes_output(saves: &[Save], json: bool) -> Outcome<bool> {
+    match saves.iter().filter(|save| files::is_standard(&save.path)).count() {
+        0 => Ok(false),
+        1 if !json => Ok(true),
+        1 => Err("--json and --save to - both want standard output".into()),
+        _ => Err("--save: only one symbol fits on standard output".into()),
+    }
 }
 
 impl Bound {
     /// Writes the memory to a file.
     pub(crate) fn save(&self, path: &Path) -> Outcome {
         let bytes = self.resource.map::<u8>()?.rows().flatten().copied().collect();
-        let (width, format) = (self.resource.width(), self.resource.format());
-        save(path, &Buffer { width, height: self.height, format, bytes })
+        let shape =
+            Shape { width: self.resource.width(), height: self.height, format: self.resource.format() };
+        let buffer = Buffer { shape, bytes };
+        let content = match Kind::of(path) {
+            Kind::Npy => array::encode(&buffer)?,
+            Kind::Png => picture::encode(&buffer)?,
+            Kind::Raw => buffer.bytes,
+        };
+        files::write(path, &content)
     }
 }
 
+impl Binding {
+    /// Number and words, if these are constants given in words.
+    pub(crate) fn constants(&self) -> Option<(u32, &[Word])> {
+        match (self.symbol.parse(), &self.source) {
+            (Ok(Symbol::Constant(number)), Source::Words(words)) => Some((number, words)),
+            _ => None,
+        }
+    }
+}
+
+/// `i0=...`
 pub(crate) fn binding(text: &str) -> Result<Binding, String> {
-    let (symbol, text) = text.split_once('=').ok_or("expected NAME=VALUE")?;
-    source(text)?;
-    Ok(Binding { symbol: symbol.to_owned(), text: text.to_owned() })
+    let (symbol, text) = text.split_once('=').ok_or("expected NAME=VALUE, e.g. i0=in.npy")?;
+    symbol.parse::<Symbol>().map_err(|()| no_symbol(symbol))?;
+    Ok(Binding { symbol: symbol.to_owned(), source: source(text)? })
+}
+
+impl Save {
+    pub(crate) fn json(&self) -> Value {
+        json!({ "symbol": self.symbol, "file": self.path.display().to_string() })
+    }
+}
+
+/// `o0=out.npy`
+pub(crate) fn save(text: &str) -> Result<Save, String> {
+    let (symbol, path) = text.split_once('=').ok_or("expected NAME=FILE, e.g. o0=out.npy")?;
+    symbol.parse::<Symbol>().map_err(|()| no_symbol(symbol))?;
+    if path.is_empty() {
+        return Err("expected NAME=FILE, e.g. o0=out.npy".into());
+    }
+    Ok(Save { symbol: symbol.to_owned(), path: path.into() })
+}
+
+pub(crate) fn no_symbol(text: &str) -> String {
+    format!("`{text}` is no symbol such as i0, o0, cb0, uav0 or g[]")
 }
 
 pub(crate) fn number(text: &str) -> Result<u32, String> {
@@ -120,156 +193,119 @@ fn shape(text: &str) -> Result<Shape, String> {
     Ok(Shape { width, height, format: self::format(format)? })
 }
 
-/// A format by its name in any case, without `CAL_FORMAT_`.
+/// A format by one of its names, without `CAL_FORMAT_`.
 pub(crate) fn format(text: &str) -> Result<Format, String> {
-    let upper = text.to_ascii_uppercase();
-    let format = Format::ALL.iter().copied().find(|f| f.name() == upper);
-    format.ok_or_else(|| {
-        let names: Vec<String> =
-            Format::ALL.iter().map(|format| format.name().to_ascii_lowercase()).collect();
+    Format::named(text).ok_or_else(|| {
+        let names = Format::ALL.iter().map(|f| f.name()).chain(ALIASES.iter().map(|(name, _)| *name));
+        let names: Vec<String> = names.map(str::to_ascii_lowercase).collect();
         format!("no format is called `{text}`; there are {}", names.join(", "))
     })
 }
 
 /// `2.5` is a float, `7i` and `0x1f` are integers.
-fn word(text: &str) -> Result<u32, String> {
+fn word(text: &str) -> Result<Word, String> {
     let text = text.trim();
-    let bad = |_| format!("`{text}` is not a number");
+    let bad = || format!("`{text}` is not a number; 2.5 is a float, 7i and 0x1f are integers");
+    let integer = |bits| Word { bits, float: None };
     if let Some(hex) = text.strip_prefix("0x") {
-        u32::from_str_radix(hex, 16).map_err(bad)
-    } else if let Some(integer) = text.strip_suffix('i') {
-        integer.parse::<i32>().map(|i| i as u32).map_err(bad)
+        u32::from_str_radix(hex, 16).map(integer).map_err(|_| bad())
+    } else if let Some(decimal) = text.strip_suffix('i') {
+        let value = decimal.parse::<i64>().map_err(|_| bad())?;
+        let signed = i32::try_from(value).map(|value| value as u32);
+        signed
+            .or_else(|_| u32::try_from(value))
+            .map(integer)
+            .map_err(|_| format!("`{text}` has more than 32 bits"))
     } else {
-        text.parse::<f32>().map(f32::to_bits).map_err(|_| format!("`{text}` is not a number"))
+        let value = text.parse::<f32>().map_err(|_| bad())?;
+        Ok(Word { bits: value.to_bits(), float: (value != 0.0).then(|| text.to_owned()) })
     }
 }
 
-pub(crate) fn source(text: &str) -> Result<Source, String> {
-    if text.ends_with(".npy") {
-        return Ok(Source::Npy(text.into()));
-    }
+fn source(text: &str) -> Result<Source, String> {
     if let Some((first, rest)) = text.split_once(':') {
         return match extent(first) {
             Ok(_) => shape(text).map(Source::Zeros),
             Err(_) => Ok(Source::Raw(first.into(), shape(rest)?)),
         };
     }
+    match Kind::of(Path::new(text)) {
+        Kind::Npy => return Ok(Source::Npy(text.into())),
+        Kind::Png => return Ok(Source::Png(text.into())),
+        Kind::Raw => {}
+    }
     let words: Result<Vec<_>, _> = text.split(',').map(word).collect();
     words.map(Source::Words).map_err(|error| match extent(text) {
-        Ok(_) => format!("a shape has a format, e.g. {text}:float32_4"),
+        Ok(_) => format!("a shape has a format, e.g. {text}:float_4"),
+        Err(_) if text == "-" || Path::new(text).exists() => {
+            format!("raw bytes have a shape, e.g. {text}:64x64:float_4; .npy and .png have their own")
+        }
         Err(_) => error,
     })
 }
 
 impl Source {
-    pub(crate) fn load(&self) -> Outcome<Buffer> {
+    fn load(&self) -> Outcome<Buffer> {
+        let named = |path: &Path, e: Box<dyn std::error::Error>| format!("{}: {e}", files::name(path));
         match self {
-            Source::Npy(path) => npy(path),
+            Source::Npy(path) => Ok(array::decode(&files::read(path)?).map_err(|e| named(path, e))?),
+            Source::Png(path) => Ok(picture::decode(&files::read(path)?).map_err(|e| named(path, e))?),
             Source::Raw(path, shape) => {
-                let bytes = read(path)?;
-                let buffer = shape.zeros();
-                if bytes.len() != buffer.bytes.len() {
-                    let (is, wanted) = (bytes.len(), buffer.bytes.len());
-                    return Err(format!("{}: {is} bytes, but the shape has {wanted}", path.display()).into());
+                let bytes = files::read(path)?;
+                let (is, wanted) = (bytes.len(), shape.bytes());
+                if is as u128 != wanted {
+                    return Err(
+                        format!("{}: {is} bytes, but the shape has {wanted}", files::name(path)).into()
+                    );
                 }
-                Ok(Buffer { bytes, ..buffer })
+                Ok(Buffer { shape: *shape, bytes })
             }
             Source::Words(words) => {
-                let mut words = words.clone();
+                let mut words: Vec<u32> = words.iter().map(|word| word.bits).collect();
                 words.resize(words.len().next_multiple_of(4), 0);
-                let bytes = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-                Ok(Buffer { width: words.len() as u32 / 4, height: 0, format: Format::Float32x4, bytes })
+                let shape = Shape { width: words.len() as u32 / 4, height: 0, format: Format::Float32x4 };
+                Ok(Buffer { shape, bytes: words.iter().flat_map(|w| w.to_le_bytes()).collect() })
             }
-            Source::Zeros(shape) => Ok(shape.zeros()),
+            Source::Zeros(shape) => Ok(Buffer { shape: *shape, bytes: Vec::new() }),
         }
     }
 }
 
 impl Shape {
-    fn bytes(self) -> u64 {
-        u64::from(self.width) * u64::from(self.height.max(1)) * u64::from(self.format.bytes())
-    }
-
-    fn zeros(self) -> Buffer {
-        let bytes = vec![0; self.bytes() as usize];
-        Buffer { width: self.width, height: self.height, format: self.format, bytes }
+    pub(crate) fn bytes(self) -> u128 {
+        u128::from(self.width) * u128::from(self.height.max(1)) * u128::from(self.format.bytes())
     }
 }
 
-/// Numbers of a `.npy` array that components of resources have, and the formats of one, two and four components.
-#[rustfmt::skip]
-const NUMBERS: [(&str, &[Format]); 9] = [
-    ("<f4", &[Format::Float32x1, Format::Float32x2, Format::Float32x4]),
-    ("<f8", &[Format::Float64x1, Format::Float64x2]),
-    ("<f2", &[Format::Float16x1, Format::Float16x2, Format::Float16x4]),
-    ("<u4", &[Format::UnsignedInt32x1, Format::UnsignedInt32x2, Format::UnsignedInt32x4]),
-    ("<i4", &[Format::SignedInt32x1, Format::SignedInt32x2, Format::SignedInt32x4]),
-    ("<u2", &[Format::UnsignedInt16x1, Format::UnsignedInt16x2, Format::UnsignedInt16x4]),
-    ("<i2", &[Format::SignedInt16x1, Format::SignedInt16x2, Format::SignedInt16x4]),
-    ("|u1", &[Format::UnsignedInt8x1, Format::UnsignedInt8x2, Format::UnsignedInt8x4]),
-    ("|i1", &[Format::SignedInt8x1, Format::SignedInt8x2, Format::SignedInt8x4]),
-];
-
-/// What numbers a format's components are in memory.
-fn numbers(format: Format) -> Option<&'static str> {
-    match format.encoding() {
-        Encoding::Raw32 if format.name().starts_with("FLOAT") => Some("<f4"),
-        Encoding::Raw32 if format.name().starts_with('S') => Some("<i4"),
-        Encoding::Raw32 => Some("<u4"),
-        Encoding::Float64 => Some("<f8"),
-        Encoding::Float16 => Some("<f2"),
-        Encoding::Unorm8 | Encoding::Uint8 => Some("|u1"),
-        Encoding::Snorm8 | Encoding::Sint8 => Some("|i1"),
-        Encoding::Unorm16 | Encoding::Uint16 => Some("<u2"),
-        Encoding::Snorm16 | Encoding::Sint16 => Some("<i2"),
-        Encoding::Unorm565 | Encoding::Unorm555 | Encoding::Unorm10 => None,
-    }
+/// What a file is, by its name.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Npy,
+    Png,
+    Raw,
 }
 
-fn npy(path: &Path) -> Outcome<Buffer> {
-    let bad = |what: String| Box::<dyn Error>::from(format!("{}: {what}", path.display()));
-    let content = read(path)?;
-    // The reader stops where the data begin.
-    let mut data = &content[..];
-    let header = npyz::NpyHeader::from_reader(&mut data).map_err(|e| bad(e.to_string()))?;
-    if header.order() != npyz::Order::C {
-        return Err(bad("columns come first; save it in C order".into()));
-    }
-    let (rows, columns, components) = match header.shape()[..] {
-        [columns] => (0, columns, 1),
-        [rows, columns] => (rows, columns, 1),
-        [rows, columns, components] => (rows, columns, components),
-        ref shape => {
-            return Err(bad(format!("{} dimensions; rows, columns and components are three", shape.len())));
+impl Kind {
+    fn of(path: &Path) -> Kind {
+        let extension = path.extension().map(|e| e.to_ascii_lowercase());
+        match extension.as_ref().and_then(|e| e.to_str()) {
+            Some("npy") => Kind::Npy,
+            Some("png") => Kind::Png,
+            _ => Kind::Raw,
         }
-    };
-    if header.shape().contains(&0) {
-        return Err(bad("it has no elements".into()));
     }
-    let kind = header.dtype().descr();
-    let kind = kind.trim_matches('\'');
-    let formats = NUMBERS.iter().find(|(name, _)| *name == kind).map(|(_, formats)| *formats);
-    let format = formats.unwrap_or_default().iter().find(|f| u64::from(f.components()) == components);
-    let Some(&format) = format else {
-        let known: Vec<_> = NUMBERS.iter().map(|(name, _)| *name).collect();
-        let known = known.join(", ");
-        return Err(bad(format!(
-            "no format holds {components} components of {kind}; there are 1, 2 or 4 of {known}"
-        )));
-    };
-    let (width, height) = (u32::try_from(columns)?, u32::try_from(rows)?);
-    let wanted = Shape { width, height, format }.bytes();
-    if data.len() as u64 != wanted {
-        return Err(bad(format!("{} bytes of data, but the shape has {wanted}", data.len())));
-    }
-    Ok(Buffer { width, height, format, bytes: data.to_vec() })
 }
 
-/// Whether a buffer of a format can be saved under a name: `.npy` has no counterpart of some formats.
+/// Whether a buffer of a format can be saved under a name: `.npy` and `.png` have no counterpart of some formats.
 fn savable(path: &Path, format: Format) -> Outcome {
-    if is_npy(path) && numbers(format).is_none() {
-        let name = format.name();
-        return Err(format!("{}: {name} has no counterpart in .npy; write raw bytes", path.display()).into());
+    let kind = Kind::of(path);
+    if kind == Kind::Npy && array::numbers(format).is_none()
+        || kind == Kind::Png && !picture::is_shown(format)
+    {
+        let (name, kind) = (format.name(), if kind == Kind::Npy { ".npy" } else { ".png" });
+        return Err(
+            format!("{}: {name} has no counterpart in {kind}; write raw bytes", path.display()).into()
+        );
     }
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
@@ -279,96 +315,38 @@ fn savable(path: &Path, format: Format) -> Outcome {
     }
 }
 
-fn is_npy(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "npy")
-}
-
-/// Writes a buffer as `.npy`, if the name says so, else as raw bytes.
-fn save(path: &Path, buffer: &Buffer) -> Outcome {
-    savable(path, buffer.format)?;
-    let Some(kind) = numbers(buffer.format).filter(|_| is_npy(path)) else {
-        return write(path, &buffer.bytes);
-    };
-    let mut shape = vec![buffer.width];
-    if buffer.height > 0 {
-        shape.insert(0, buffer.height);
-    }
-    if buffer.format.components() > 1 {
-        shape.push(buffer.format.components());
-    }
-    let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
-    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // Ten bytes before it and a newline at its end make a multiple of 64.
-    let length = (10 + header.len() + 1).next_multiple_of(64) - 11;
-    let mut out = b"\x93NUMPY\x01\x00".to_vec();
-    out.extend((length as u16 + 1).to_le_bytes());
-    out.extend(format!("{header:<length$}\n").bytes());
-    out.extend(&buffer.bytes);
-    write(path, &out)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn values_are_told_apart() {
-        assert_eq!(source("1,0x10,-3i"), Ok(Source::Words(vec![0x3F80_0000, 16, 0xFFFF_FFFD])));
+        let words = |text: &str| match source(text) {
+            Ok(Source::Words(words)) => words.iter().map(|word| word.bits).collect::<Vec<u32>>(),
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(words("1,0x10,-3i"), vec![0x3F80_0000, 16, 0xFFFF_FFFD]);
+        assert_eq!(words("4294967295i,-2147483648i"), vec![u32::MAX, 1 << 31]);
         let shape = Shape { width: 8, height: 4, format: Format::Float32x4 };
-        assert_eq!(source("8x4:float32_4"), Ok(Source::Zeros(shape)));
+        for text in ["8x4:float32_4", "8x4:float_4", "8x4:CAL_FORMAT_FLOAT_4"] {
+            assert_eq!(source(text), Ok(Source::Zeros(shape)), "{text}");
+        }
         assert_eq!(source("in.raw:8x4:FLOAT32_4"), Ok(Source::Raw("in.raw".into(), shape)));
+        assert_eq!(source("-:8x4:float_4"), Ok(Source::Raw("-".into(), shape)));
+        assert_eq!(source("a.npy:8x4:float_4"), Ok(Source::Raw("a.npy".into(), shape)));
         assert_eq!(source("a.npy"), Ok(Source::Npy("a.npy".into())));
-        for bad in ["", "x", "8x4:float3", "in.raw:8x4", "1,two"] {
+        assert_eq!(source("a.PNG"), Ok(Source::Png("a.PNG".into())));
+        for bad in ["", "x", "8x4:float3", "in.raw:8x4", "1,two", "-", "4294967296i", "0x100000000"] {
             assert!(source(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn arrays_survive_a_file() {
-        let path = std::env::temp_dir().join(format!("recal-cli-{}.npy", std::process::id()));
-        for (format, height) in [
-            (Format::Float32x1, 3),
-            (Format::Float32x2, 3),
-            (Format::Float32x4, 3),
-            (Format::UnsignedInt32x4, 3),
-            (Format::SignedInt32x2, 3),
-            (Format::Float64x1, 3),
-            (Format::Float64x2, 3),
-            (Format::Float32x1, 0),
-            (Format::Float16x4, 3),
-            (Format::UnsignedInt8x1, 3),
-            (Format::SignedInt16x1, 0),
-        ] {
-            let bytes = (0..5 * u32::max(height, 1) * format.bytes()).map(|i| i as u8 & 0x3F).collect();
-            let buffer = Buffer { width: 5, height, format, bytes };
-            save(&path, &buffer).unwrap();
-            assert_eq!(npy(&path).unwrap(), buffer);
-            assert!(read(&path).unwrap().len() as u64 - buffer.bytes.len() as u64 == 128, "{format:?}");
+        for bad in ["o0", "q7=1", "=1", "o0="] {
+            assert!(binding(bad).is_err(), "{bad}");
         }
-        // What was UNORM comes back as plain integers.
-        let bytes = vec![1; 20];
-        save(&path, &Buffer { width: 5, height: 0, format: Format::UnormInt32x1, bytes }).unwrap();
-        assert_eq!(npy(&path).unwrap().format, Format::UnsignedInt32x1);
-        let refused = |path: &Path| npy(path).unwrap_err().to_string();
-        let whole = read(&path).unwrap();
-        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
-        assert!(refused(&path).ends_with("19 bytes of data, but the shape has 20"), "{}", refused(&path));
-        for (from, to, told) in [
-            ("(5, )", "(0, )", "no elements"),
-            ("'<u4'", "'>u4'", "components of >u4"),
-            ("(5, )", "(5,1,3)", "3 components of <u4"),
-            ("(5, )", "(5,1,1,1)", "4 dimensions"),
-            ("False", "True ", "C order"),
-        ] {
-            let text: String = whole[10..128].iter().map(|b| *b as char).collect();
-            let header = format!("{:<117}\n", text.replace(from, to).trim_end());
-            std::fs::write(&path, [&whole[..10], header.as_bytes(), &whole[128..]].concat()).unwrap();
-            assert!(refused(&path).contains(told), "{}", refused(&path));
-        }
-        std::fs::remove_file(&path).unwrap();
         let missing = PathBuf::from("/no such folder/o0.npy");
-        assert!(
-            savable(&missing, Format::Float32x1).is_err() && savable(&path, Format::UnormShort565).is_err()
-        );
+        assert!(savable(&missing, Format::Float32x1).is_err());
+        for name in ["a.npy", "a.png"] {
+            assert!(savable(Path::new(name), Format::UnormShort565).is_err(), "{name}");
+        }
+        assert!(savable(Path::new("a.raw"), Format::UnormShort565).is_ok());
     }
 }

@@ -7,7 +7,8 @@ use clap_complete::Shell;
 use clap_mangen::roff::{Roff, bold, roman};
 use recal::config::VARIABLES;
 
-use crate::{Arguments, Outcome, print, write};
+use crate::files::{print, write};
+use crate::{Arguments, Outcome};
 
 /// Prints what a shell reads to complete words after `recal`.
 pub(crate) fn completions(shell: Shell) -> Outcome {

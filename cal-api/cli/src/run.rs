@@ -4,22 +4,28 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use recal::{Context, Domain, Grid, Module, Runtime, Threads};
+use serde_json::{Value, json};
 
-use crate::data::{self, Binding};
+use crate::data::{self, Binding, Save};
+use crate::files::{print, print_json};
+use crate::kernel::{Kernel, diagnostics};
+use crate::misuse::{self, Misused};
 use crate::progress::Progress;
-use crate::{Outcome, image, print};
+use crate::{Outcome, hints};
 
 /// Arguments of `recal run`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// IL text or image
+    /// IL text or image; `-` = standard input
     kernel: PathBuf,
-    /// What a symbol gets: i0=in.npy, i0=in.raw:64x64:float32_4, cb0=1,2.5,0x10,-3i, o0=64x64:float32_4 (zeros)
+    /// What a symbol gets: i0=in.npy, i0=in.png, i0=in.raw:64x64:float_4 (`-` = standard input), cb0=1,2.5,0x10,-3i
+    /// (integers have an i or are hex), o0=64x64:float_4 (zeros)
     #[arg(short, long = "bind", value_name = "NAME=VALUE", value_parser = data::binding)]
     bind: Vec<Binding>,
-    /// File to save a symbol's memory to afterwards: o0=out.npy, or raw bytes under any other name
-    #[arg(short, long = "save", value_name = "NAME=FILE")]
-    save: Vec<String>,
+    /// File to save a symbol's memory to afterwards: o0=out.npy, o0=out.png, or raw bytes under any other name (`-` =
+    /// standard output)
+    #[arg(short, long = "save", value_name = "NAME=FILE", value_parser = data::save)]
+    save: Vec<Save>,
     #[command(flatten)]
     extent: Extent,
     /// Device by number, see `recal devices`
@@ -28,6 +34,9 @@ pub(crate) struct Arguments {
     /// Launches
     #[arg(short = 'n', long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
+    /// Print one JSON object; times in seconds
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// How many threads run.
@@ -71,34 +80,69 @@ fn groups(text: &str) -> Result<Groups, String> {
 
 impl Extent {
     pub(crate) fn threads(&self, module: &Module) -> Outcome<Threads> {
-        match (self.domain, self.grid) {
-            (Some(domain), _) => Ok(Threads::Domain(domain)),
-            (None, Some(Groups(groups))) => Ok(Threads::Grid(Grid { block: module.info().group, groups })),
-            (None, None) => Err("give --domain for a pixel kernel or --grid for a compute kernel".into()),
+        let block = module.info().group;
+        // Pixel kernels have no groups.
+        match (block == [0; 3], self.domain, self.grid) {
+            (true, Some(domain), _) => Ok(Threads::Domain(domain)),
+            (false, _, Some(Groups(groups))) => Ok(Threads::Grid(Grid { block, groups })),
+            (true, None, _) => Err("a pixel kernel wants --domain, e.g. --domain 64x64".into()),
+            (false, _, None) => Err("a compute kernel wants --grid, e.g. --grid 16".into()),
         }
     }
 }
 
+/// Threads as JSON.
+pub(crate) fn threads_json(threads: Threads) -> Value {
+    match threads {
+        Threads::Domain(d) => json!({ "domain": [d.width, d.height], "origin": [d.x, d.y] }),
+        Threads::Grid(g) => json!({ "groups": g.groups, "block": g.block }),
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    let json = arguments.json;
+    let output_taken = data::takes_output(&arguments.save, json)?;
+    let kernel = Kernel::read(&arguments.kernel)?;
     let runtime = Runtime::new()?;
     let device = runtime.open(arguments.device)?;
     let context = device.create_context()?;
-    let image = image(&arguments.kernel, device.info().target)?;
-    let module = context.load(&image)?;
+    let loaded = kernel.load(&context, json)?;
+    let module = loaded.module;
+    let threads = arguments.extent.threads(&module)?;
     let bound = data::bind(&device, &module, &arguments.bind)?;
     let saves = data::saves(&arguments.save, &bound)?;
-    let threads = arguments.extent.threads(&module)?;
+    let hints = hints::tell(&loaded.text, &arguments.bind, json);
     let (best, mean) = launch(arguments.repeat, &context, &module, threads)?;
-    let launches = if arguments.repeat == 1 { "launch" } else { "launches" };
-    print(&format!(
-        "{}: {} {launches}, best {best:.3} ms, mean {mean:.3} ms\n",
-        device.info().name,
-        arguments.repeat,
-    ))?;
-    saves.iter().try_for_each(|(bound, path)| bound.save(path))
+    saves.iter().try_for_each(|(bound, path)| bound.save(path))?;
+    let findings = device.findings();
+    if json {
+        let saved: Vec<_> = arguments.save.iter().map(Save::json).collect();
+        print_json(&json!({
+            "file": kernel.name,
+            "device": device.info().name,
+            "ordinal": arguments.device,
+            "threads": threads_json(threads),
+            "launches": arguments.repeat,
+            "best": best,
+            "mean": mean,
+            "saved": saved,
+            "warnings": diagnostics(&loaded.warnings, &loaded.text),
+            "hints": hints,
+            "findings": misuse::json(findings.as_deref()),
+        }))?;
+    } else {
+        let launches = if arguments.repeat == 1 { "launch" } else { "launches" };
+        let (name, best, mean) = (&device.info().name, 1e3 * best, 1e3 * mean);
+        let said = format!("{name}: {} {launches}, best {best:.3} ms, mean {mean:.3} ms\n", arguments.repeat);
+        match output_taken {
+            true => eprint!("{said}"),
+            false => print(&said)?,
+        }
+    }
+    Misused::check(findings)
 }
 
-/// Best and mean time of a launch, in milliseconds.
+/// Best and mean time of a launch, in seconds.
 fn launch(repeat: u32, context: &Context, module: &Module, threads: Threads) -> Outcome<(f64, f64)> {
     let mut best = f64::INFINITY;
     let mut total = 0.0;
@@ -110,7 +154,7 @@ fn launch(repeat: u32, context: &Context, module: &Module, threads: Threads) -> 
             Threads::Grid(grid) => context.run_grid(module, grid)?,
         };
         event.wait()?;
-        let took = start.elapsed().as_secs_f64() * 1e3;
+        let took = start.elapsed().as_secs_f64();
         best = best.min(took);
         total += took;
         progress.at(u64::from(done) + 1);

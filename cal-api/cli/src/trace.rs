@@ -4,22 +4,25 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use recal::{AccessKind, Config, Runtime, Step};
+use serde_json::{Value, json};
 
-use crate::data::{self, Binding};
-use crate::run::Extent;
-use crate::{Outcome, object, text};
+use crate::data::{self, Binding, Save};
+use crate::files::print_json;
+use crate::kernel::{Kernel, diagnostics};
+use crate::run::{Extent, threads_json};
+use crate::{Outcome, hints};
 
 /// Arguments of `recal trace`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// IL text
+    /// IL text or image; `-` = standard input
     kernel: PathBuf,
     /// What a symbol gets, as for `recal run`
     #[arg(short, long = "bind", value_name = "NAME=VALUE", value_parser = data::binding)]
     bind: Vec<Binding>,
     /// File to save a symbol's memory to afterwards; only the thread's own tile or group has run
-    #[arg(short, long = "save", value_name = "NAME=FILE")]
-    save: Vec<String>,
+    #[arg(short, long = "save", value_name = "NAME=FILE", value_parser = data::save)]
+    save: Vec<Save>,
     #[command(flatten)]
     extent: Extent,
     /// The thread: column and row of the domain, or its absolute id, e.g. 5,3
@@ -28,6 +31,9 @@ pub(crate) struct Arguments {
     /// Stop after this many instructions
     #[arg(short, long, default_value_t = 10_000)]
     limit: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// A position.
@@ -47,48 +53,119 @@ fn thread(text: &str) -> Result<Thread, String> {
 }
 
 pub(crate) fn trace(arguments: &Arguments) -> Outcome {
-    let text = text(&arguments.kernel)?;
+    let json = arguments.json;
+    let output_taken = data::takes_output(&arguments.save, json)?;
+    let kernel = Kernel::read(&arguments.kernel)?;
     // Only the CPU can be watched.
     let (config, _) = Config::from_env();
-    let runtime = Runtime::with_config(Config { backends: vec!["cpu".into()], ..config })?;
+    if config.checks {
+        eprintln!("recal: CAL_DEBUG=checks: a kernel that is traced is not checked; `recal run` does");
+    }
+    let config = Config { backends: vec!["cpu".into()], checks: false, ..config };
+    let runtime = Runtime::with_config(config)?;
     let device = runtime.open(0)?;
     let context = device.create_context()?;
-    let module = context.load(&object(&arguments.kernel, &text, device.info().target)?.into())?;
+    let loaded = kernel.load(&context, json)?;
+    let (module, text) = (loaded.module, loaded.text);
+    let threads = arguments.extent.threads(&module)?;
     let bound = data::bind(&device, &module, &arguments.bind)?;
     let saves = data::saves(&arguments.save, &bound)?;
-    let threads = arguments.extent.threads(&module)?;
-    let mut out = std::io::stdout().lock();
-    let mut steps = 0;
+    let hints = hints::tell(&text, &arguments.bind, json);
+    let mut out: Box<dyn Write> = match output_taken {
+        true => Box::new(std::io::stderr().lock()),
+        false => Box::new(std::io::stdout().lock()),
+    };
+    let (mut steps, mut shown) = (0, Vec::new());
     let mut failed = None;
     module.trace(&text, threads, arguments.thread.0, |step| {
         steps += 1;
-        if steps <= arguments.limit && failed.is_none() {
-            failed = print(&mut out, &step).err();
+        if steps > arguments.limit || failed.is_some() {
+            return;
+        }
+        match json {
+            true => shown.push(step_json(&step)),
+            false => failed = print(&mut out, &step).err(),
         }
     })?;
     if let Some(error) = failed {
         return Err(error.into());
     }
-    if steps > arguments.limit {
-        writeln!(out, "{} more instructions; --limit shows them", steps - arguments.limit)?;
+    let more = steps.saturating_sub(arguments.limit);
+    if more > 0 && !json {
+        writeln!(out, "{more} more instructions; --limit shows them")?;
     }
-    saves.iter().try_for_each(|(bound, path)| bound.save(path))
+    out.flush()?;
+    drop(out);
+    saves.iter().try_for_each(|(bound, path)| bound.save(path))?;
+    if json {
+        let saved: Vec<_> = arguments.save.iter().map(Save::json).collect();
+        return print_json(&json!({
+            "file": kernel.name,
+            "device": device.info().name,
+            "threads": threads_json(threads),
+            "thread": arguments.thread.0,
+            "steps": shown,
+            "more": more,
+            "saved": saved,
+            "warnings": diagnostics(&loaded.warnings, &text),
+            "hints": hints,
+        }));
+    }
+    Ok(())
+}
+
+/// A word as what it may be; JSON has no infinities and no NaN.
+fn word_json(word: u32) -> Value {
+    json!({ "hex": format!("{word:#010x}"), "float": f32::from_bits(word), "int": word as i32 })
+}
+
+fn step_json(step: &Step) -> Value {
+    let access = |access: &recal::Access| {
+        let words = access.words.iter().map(|(component, word)| {
+            let mut value = word_json(*word);
+            value["component"] = component_name(*component).into();
+            value
+        });
+        json!({
+            "kind": did(access.kind).0, "area": access.area.to_string(), "at": access.at.to_string(),
+            "outside": access.outside, "words": words.collect::<Value>(),
+        })
+    };
+    let write = |(name, word): &(String, u32)| {
+        let mut value = word_json(*word);
+        value["register"] = name.as_str().into();
+        value
+    };
+    json!({
+        "line": step.line, "text": step.text,
+        "accesses": step.accesses.iter().map(access).collect::<Value>(),
+        "writes": step.writes.iter().map(write).collect::<Value>(),
+        "flow": step.flow.map(|flow| flow.to_string()),
+    })
+}
+
+fn component_name(component: u8) -> &'static str {
+    ["x", "y", "z", "w"].get(usize::from(component)).unwrap_or(&"")
+}
+
+/// What an access does, and what is said of its words.
+fn did(kind: AccessKind) -> (&'static str, &'static str) {
+    match kind {
+        AccessKind::Read => ("reads", ""),
+        AccessKind::Write => ("writes", ""),
+        AccessKind::Atomic => ("atomic", ", before and after"),
+    }
 }
 
 /// The instruction, then what it read and wrote: each word also as a float and an integer; then where it went.
 fn print(out: &mut impl Write, step: &Step) -> std::io::Result<()> {
     writeln!(out, "{:>5}  {}", step.line, step.text)?;
     for access in &step.accesses {
-        let (did, arrow) = match access.kind {
-            AccessKind::Read => ("reads", ""),
-            AccessKind::Write => ("writes", ""),
-            AccessKind::Atomic => ("atomic", ", before and after"),
-        };
+        let (did, arrow) = did(access.kind);
         let missed = if access.outside { ", out of range" } else { "" };
         writeln!(out, "       {did} {}{}{missed}{arrow}", access.area, access.at)?;
         for (component, word) in &access.words {
-            let name = ["x", "y", "z", "w"].get(usize::from(*component)).unwrap_or(&"");
-            print_word(out, &format!("  .{name}"), *word)?;
+            print_word(out, &format!("  .{}", component_name(*component)), *word)?;
         }
     }
     for (name, word) in &step.writes {

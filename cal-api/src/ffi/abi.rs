@@ -14,6 +14,8 @@ pub fn abi_lines() -> Vec<String> {
     lines.extend(CONSTANTS.iter().map(|(name, value)| format!("value {name} {value}")));
     lines.extend(CalResult::ALL.iter().map(|r| format!("value {} {}", r.name(), *r as u32)));
     lines.extend(crate::Format::ALL.iter().map(|f| format!("value CAL_FORMAT_{} {}", f.name(), *f as u32)));
+    let aliases = recal_il::format::ALIASES.iter();
+    lines.extend(aliases.map(|(name, format)| format!("value CAL_FORMAT_{name} {}", *format as u32)));
     // The public headers end at BARTS and call three of the values reserved.
     for target in &TARGETS[..18] {
         let name = match target.value {

@@ -48,8 +48,11 @@ const fn target(name: &'static str, units: [u32; 2], bus_bits: u32, clocks: [u32
     }
 }
 
-/// Known targets, oldest first.
+/// Known targets, oldest first: the figures of the first board of each chip.
 pub const TARGETS: &[Target] = &[
+    target("R600", [64, 16], 512, [743, 1656], 5),
+    target("RV610", [8, 4], 64, [700, 1600], 5),
+    target("RV630", [24, 8], 128, [800, 2200], 5),
     target("RV670", [64, 16], 256, [775, 2250], 5),
     target("RV770", [160, 40], 256, [750, 3600], 5),
     target("RV730", [64, 32], 128, [750, 1800], 5),
@@ -58,6 +61,9 @@ pub const TARGETS: &[Target] = &[
     target("Juniper", [160, 40], 128, [850, 4800], 5),
     target("Redwood", [80, 20], 128, [775, 4000], 5),
     target("Cedar", [16, 8], 64, [650, 1600], 5),
+    target("Barts", [224, 56], 256, [900, 4200], 5),
+    target("Turks", [96, 24], 128, [800, 4000], 5),
+    target("Caicos", [32, 8], 64, [625, 1600], 5),
     target("Cayman", [384, 96], 256, [880, 5500], 4),
 ];
 
