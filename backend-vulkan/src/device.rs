@@ -313,6 +313,7 @@ fn target(facts: &Facts, mode: Mode) -> Target {
         roots64: false,
         saturates: false,
         keeps_exits: false,
+        ends_loops: false,
         // A device that is a processor has threads of its own, which take groups as they come.
         large_tiles: facts.kind != vk::PhysicalDeviceType::CPU,
         max_group: facts.limits.max_compute_work_group_invocations,

@@ -217,7 +217,7 @@ impl VulkanKernel {
         let interface = &program.interface;
         let typed = interface.uavs.values().any(|uav| matches!(uav, Uav::Typed { .. }));
         let uses_formats = !interface.resources.is_empty() || !program.outputs.is_empty() || typed;
-        let layout = Layout::new(&program);
+        let layout = Layout::new(&program, target);
         let buffers = gpu.buffers.as_ref().is_some_and(|buffers| buffers.limits.hold(&layout));
         // Programs bind surfaces that end anywhere in their memories.
         let most = Assume {

@@ -173,7 +173,7 @@ impl VulkanQueue {
     fn record_slice(&self, state: &mut State, launch: &mut Launch) -> Result<()> {
         // What may fail comes first: recorded commands run, whether the launch was accepted or not.
         self.await_other(state, Lane::Kernels, &launch.table.uses)?;
-        let (set, offset) = self.put(state, &launch.table)?;
+        let (set, offset) = self.put(state, &mut launch.table)?;
         let commands = self.recording(state, Lane::Kernels)?.commands;
         // Scratch memory is filled before the first slice.
         let scratch = launch.scratch.as_ref().filter(|_| !launch.begun);
@@ -225,7 +225,8 @@ impl VulkanQueue {
         }
         match self.begin(state, command)? {
             Ok(lane) => {
-                let ticket = state.order.issue(lane);
+                let ticket = state.order.promise();
+                state.stamp(lane, ticket);
                 self.submit_full(state, lane)?;
                 Ok(ticket)
             }
@@ -266,7 +267,7 @@ impl VulkanQueue {
                 Work::Slices(launch) => launch,
                 Work::Command(command) => match self.begin(state, command) {
                     Ok(Ok(lane)) => {
-                        state.order.stamp(lane, ticket);
+                        state.stamp(lane, ticket);
                         self.submit_full(state, lane)?;
                         continue;
                     }
@@ -289,7 +290,7 @@ impl VulkanQueue {
                 state.fail(ticket..=ticket, error);
                 continue;
             }
-            state.order.stamp(Lane::Kernels, ticket);
+            state.stamp(Lane::Kernels, ticket);
             self.recording(state, Lane::Kernels)?.since = launch.started;
             self.submit_recorded(state, Lane::Kernels)?;
             if !launch.is_over() {

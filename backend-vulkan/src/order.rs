@@ -233,6 +233,7 @@ impl<T> Order<T> {
     }
 
     /// The ticket of the command that was just recorded.
+    #[cfg(test)]
     pub fn issue(&mut self, lane: Lane) -> Ticket {
         let ticket = self.promise();
         self.stamp(lane, ticket);

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use ash::vk;
 use recal_hal::{Bindings, Command, Device, Error, Extent, Format, Heap, MemoryRequest, Result, Surface};
 use recal_il::spirv::{Mode, Target};
 
@@ -79,6 +80,25 @@ uav_raw_store_id(0) mem.x___, r0.x, r2.x
 end
 ";
 
+/// Counts the rounds of a loop up to cb0[0].x.
+const ROUNDS: &str = "il_cs_2_0
+dcl_num_thread_per_group 1
+dcl_cb cb0[1]
+dcl_raw_uav_id(0)
+dcl_literal l0, 0, 1, 0, 0
+mov r1, l0.xxxx
+whileloop
+uge r2.x, r1.x, cb0[0].x
+break_logicalnz r2.x
+iadd r1.x, r1.x, l0.y
+endloop
+uav_raw_store_id(0) mem.x___, l0.x, r1.x
+end
+";
+
+/// More than the 65,535 that a driver is known to allow.
+const MANY: u32 = 70_000;
+
 /// Runs the probes; the target with what they found.
 pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
     let mut target = device.gpu.target.clone();
@@ -91,6 +111,10 @@ pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
     let numbers: [u32; 16] = std::array::from_fn(|t| t as u32 + 1);
     let input: Vec<u32> = numbers.iter().flat_map(|n| [*n, 0, 0, 0]).collect();
     target.keeps_exits = run(device, EXITS, 16, &input, 16)? == numbers;
+    // On others it takes as long as opening the device, and none is known.
+    if device.gpu.facts.kind == vk::PhysicalDeviceType::CPU {
+        target.ends_loops = run(device, ROUNDS, 1, &[MANY, 0, 0, 0], 1)? != [MANY];
+    }
     if target.float64 {
         let (a, b) = (1.0 + f64::EPSILON, 1.0 - f64::EPSILON / 2.0);
         let (c, normal, half, least) = (-1.0, f64::MIN_POSITIVE, 0.5, f64::from_bits(1));
@@ -112,7 +136,7 @@ pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
         (target.fused64, target.divides64, target.roots64) = (same(0), same(3), same(4));
     }
     log::debug!(
-        "{}: denormals {}, doubles {}, fused {}, quotients {}, roots {}, saturation {}, exits {}",
+        "{}: denormals {}, doubles {}, fused {}, quotients {}, roots {}, saturation {}, exits {}, loops ended {}",
         device.gpu.facts.name,
         target.gradual32,
         target.exact64,
@@ -120,7 +144,8 @@ pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
         target.divides64,
         target.roots64,
         target.saturates,
-        target.keeps_exits
+        target.keeps_exits,
+        target.ends_loops
     );
     Ok(target)
 }

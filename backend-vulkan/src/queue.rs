@@ -20,7 +20,7 @@ use crate::launch::{Deferred, Work};
 use crate::memory::{Block, shadow};
 use crate::once::{barrier, barrier_between_kernels};
 use crate::order::{self, Barrier, Lane, Order, Uses};
-use crate::table::{self, Chunk};
+use crate::table::{self, Chunk, Report};
 use crate::timeline::Timeline;
 
 /// Commands after which a chunk is submitted unasked.
@@ -38,12 +38,22 @@ pub(crate) enum Keep {
     Copy { src: Arc<dyn Memory>, dst: Arc<dyn Memory>, _between: Option<Block> },
 }
 
+/// A launch that tells if the device ended one of its loops.
+struct Reporting {
+    /// 0 until it is known.
+    ticket: Ticket,
+    /// Among those of the batch.
+    chunk: usize,
+    report: Report,
+}
+
 /// The commands of a chunk.
 pub(crate) struct Batch {
     pub commands: vk::CommandBuffer,
     pub keeps: Vec<Keep>,
     chunks: Vec<Chunk>,
     started: Instant,
+    reports: Vec<Reporting>,
     /// When the launch began that this is a later slice of.
     pub since: Option<Instant>,
 }
@@ -118,6 +128,7 @@ impl VulkanQueue {
                 keeps: Vec::new(),
                 chunks: Vec::new(),
                 started: Instant::now(),
+                reports: Vec::new(),
                 since: None,
             };
             state.order.begin(lane, batch);
@@ -173,11 +184,14 @@ impl VulkanQueue {
     }
 
     /// Writes a table into a chunk of the recording.
-    pub fn put(&self, state: &mut State, table: &table::Table) -> Result<(vk::DescriptorSet, u32)> {
+    pub fn put(&self, state: &mut State, table: &mut table::Table) -> Result<(vk::DescriptorSet, u32)> {
         loop {
             let batch = self.recording(state, Lane::Kernels)?;
+            let number = batch.chunks.len();
             if let Some(chunk) = batch.chunks.last_mut() {
-                if let Some(offset) = chunk.push(table) {
+                if let Some((offset, report)) = chunk.push(table) {
+                    let reporting = |report| Reporting { ticket: 0, chunk: number - 1, report };
+                    batch.reports.extend(report.map(reporting));
                     return Ok((chunk.set, offset));
                 }
                 if chunk.is_new() {
@@ -287,6 +301,14 @@ impl VulkanQueue {
                     }
                 }
                 state.last_done[lane as usize] = Some(now);
+                for ticket in chunk.work.reported() {
+                    let name = &self.gpu.facts.name;
+                    let text = format!(
+                        "{name} ended a loop of the kernel too early: it allows the loops of a thread only so many rounds \
+                         together (docs/vulkan.md); what the launch computed is wrong"
+                    );
+                    state.fail(ticket..=ticket, Error::Failed(text));
+                }
                 chunk.work.finish(true);
                 for mut chunk in chunk.work.chunks.drain(..) {
                     chunk.reset();
@@ -361,6 +383,14 @@ impl State {
         deferred.map_or(done, |next| done.min(next - 1))
     }
 
+    /// What was recorded last in a lane has this ticket.
+    pub fn stamp(&mut self, lane: Lane, ticket: Ticket) {
+        self.order.stamp(lane, ticket);
+        if let Some(batch) = self.order.open(lane) {
+            batch.sign(ticket);
+        }
+    }
+
     /// Notes that tickets failed.
     pub fn fail(&mut self, tickets: RangeInclusive<Ticket>, error: Error) {
         if self.errors.len() == ERRORS {
@@ -371,6 +401,17 @@ impl State {
 }
 
 impl Batch {
+    /// Says which launch was recorded last.
+    pub fn sign(&mut self, ticket: Ticket) {
+        self.reports.iter_mut().filter(|report| report.ticket == 0).for_each(|report| report.ticket = ticket);
+    }
+
+    /// The launches whose loops were ended, once they are done.
+    fn reported(&self) -> Vec<Ticket> {
+        let ended = |r: &&Reporting| self.chunks.get(r.chunk).is_some_and(|chunk| chunk.reported(r.report));
+        self.reports.iter().filter(ended).map(|report| report.ticket).collect()
+    }
+
     /// Tells the kernels how long they took, each as long as the others.
     fn tell(&self, time: Duration) {
         let share = time / (self.keeps.len() as u32).max(1);

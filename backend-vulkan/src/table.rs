@@ -35,7 +35,13 @@ pub(crate) struct Table {
     pub buffers: Option<Vec<vk::DescriptorBufferInfo>>,
     /// Memories that the launch reads and writes.
     pub uses: Uses,
+    /// The row that is to tell where the kernel reports.
+    report: Option<u32>,
 }
+
+/// Where a launch of a chunk reports, by bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Report(u64);
 
 /// Bytes of a storage buffer at most, as [`Assume::buffers`](recal_il::spirv::Assume::buffers) says.
 const MOST: u64 = 1 << 30;
@@ -123,7 +129,9 @@ pub(crate) fn encode(
         surfaces: Surfaces::UNKNOWN,
         padded: true,
         buffers: limits.filter(|limits| limits.hold(layout)).map(|_| Vec::new()),
-        uses: Uses::default(),
+        // What is reported the host reads without asking.
+        uses: Uses { shown: layout.report.is_some(), ..Uses::default() },
+        report: layout.report,
     };
     match extent {
         Extent::Domain { x, y, width, height } => {
@@ -289,8 +297,8 @@ impl Chunk {
         Ok(Self { gpu: gpu.clone(), block, pool, set, used: 0 })
     }
 
-    /// Writes a table; its offset, or `None` if the chunk is full.
-    pub fn push(&mut self, table: &Table) -> Option<u32> {
+    /// Writes a table; its offset and where its launch reports, or `None` if the chunk is full.
+    pub fn push(&mut self, table: &mut Table) -> Option<(u32, Option<Report>)> {
         let alignment = self.gpu.facts.limits.min_uniform_buffer_offset_alignment.max(16);
         let start = self.used.next_multiple_of(alignment);
         let bytes = 16 * table.words.len() as u64;
@@ -298,18 +306,31 @@ impl Chunk {
             return None;
         }
         let host = self.block.host()?;
+        let report = table.report.map(|row| {
+            // The third word of the row itself, which no kernel reads.
+            let at = start + 16 * u64::from(row) + 8;
+            let address = self.block.address + at;
+            table.words[row as usize] = [address as u32, (address >> 32) as u32, 0, 0];
+            Report(at)
+        });
         // SAFETY: the range is inside the mapped block, and no launch reads this part of the chunk yet.
         unsafe {
             let to = host.add(start as usize).cast::<[u32; 4]>();
             std::ptr::copy_nonoverlapping(table.words.as_ptr(), to, table.words.len());
         }
         self.used = start + bytes;
-        Some(start as u32)
+        Some((start as u32, report))
     }
 
     /// Whether no table was written yet.
     pub fn is_new(&self) -> bool {
         self.used == 0
+    }
+
+    /// Whether a launch that is done has reported.
+    pub fn reported(&self, report: Report) -> bool {
+        // SAFETY: the word lies in the mapped block, and the launch that may have written it is done.
+        self.block.host().is_some_and(|host| unsafe { host.add(report.0 as usize).cast::<u32>().read() } != 0)
     }
 
     /// All launches that read the chunk are done.

@@ -141,7 +141,7 @@ impl Emitter<'_> {
         self.w.loop_merge(merge, next);
         self.w.branch(body);
         self.w.label(body);
-        self.second_exit(merge);
+        self.second_exit(merge, true, None);
         let thought = self.w.load(ty, variable, None);
         let found = attempt(self, thought);
         self.w.store(variable, found, None);

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use super::group::Filled;
 use super::launch::Slot;
 use super::registers::{calls, destinations, order, visit};
+use super::rounds::Rounds;
 use super::{Emitter, Mode, uniform};
 use crate::inst::Fence;
 use crate::ir::visit::{any, program_has};
@@ -42,7 +43,8 @@ pub(super) struct Flow {
     /// Main is being written, which runs once.
     main: bool,
     /// Ways out of loops that are never taken.
-    second_exits: u32,
+    pub second_exits: u32,
+    pub rounds: Rounds,
     /// Functions that may kill the thread.
     killers: HashSet<usize>,
 }
@@ -205,6 +207,7 @@ impl Emitter<'_> {
                 }
             }
         }
+        self.report_rounds();
         self.w.return_void();
         self.w.end();
     }
@@ -344,8 +347,12 @@ impl Emitter<'_> {
 
     /// Goes to a label, or returns, if the condition holds.
     fn jump(&mut self, cond: Option<&Cond>, to: Option<Word>) {
+        let breaks = to.is_some() && to == self.flow.breaks.last().copied();
         let Some(cond) = cond else {
             self.spill();
+            if breaks {
+                self.leaves_loop();
+            }
             return match to {
                 Some(to) => self.w.branch(to),
                 None => self.w.return_void(),
@@ -357,6 +364,13 @@ impl Emitter<'_> {
         let merge = self.w.id();
         self.w.selection_merge(merge);
         match to {
+            Some(to) if breaks && self.flow.rounds.innermost().is_some() => {
+                let leave = self.w.id();
+                self.w.branch_if(condition, leave, merge);
+                self.w.label(leave);
+                self.leaves_loop();
+                self.w.branch(to);
+            }
             Some(to) => self.w.branch_if(condition, to, merge),
             None => {
                 let leave = self.w.id();
@@ -409,6 +423,7 @@ impl Emitter<'_> {
     fn endless(&mut self, body: &Block) {
         self.spill();
         self.forget(body);
+        self.enter_loop();
         let before = self.mark();
         let [head, first, next, merge] = [0; 4].map(|_| self.w.id());
         self.w.branch(head);
@@ -421,9 +436,7 @@ impl Emitter<'_> {
         let outer = self.flow.parted;
         let parts = self.uniformity.loop_parts(body);
         self.flow.parted |= parts;
-        if parts {
-            self.second_exit(merge);
-        }
+        self.second_exit(merge, parts, self.flow.rounds.innermost());
         self.block(body);
         if self.w.reachable() {
             self.spill();
@@ -436,21 +449,7 @@ impl Emitter<'_> {
         self.flow.parted = outer || returns(body);
         self.rewind(before);
         self.w.label(merge);
-    }
-
-    /// A way out of a loop, to `merge`, that is never taken, for drivers that do not keep what a thread computed in the
-    /// round in which it leaves by a loop's only exit. Registers must be in their variables.
-    pub fn second_exit(&mut self, merge: Word) {
-        if self.target.keeps_exits {
-            return;
-        }
-        // A test for zero would tell the driver what the zero is; and of an outer loop's test it knows the outcome.
-        self.flow.second_exits += 1;
-        let (many, hidden, stay) =
-            (self.word(i32::MAX as u32 - self.flow.second_exits), self.hidden_zero(), self.w.id());
-        let leaves = self.w.op(Op::ULessThan, self.t.bool, &[many, hidden]);
-        self.w.branch_if(leaves, merge, stay);
-        self.w.label(stay);
+        self.left_loop();
     }
 
     fn switch(&mut self, selector: &Operand, arms: &[Arm]) {
@@ -471,6 +470,7 @@ impl Emitter<'_> {
             || arms.iter().any(|arm| self.uniformity.exits(&arm.body));
         self.flow.parted = inner;
         self.flow.breaks.push(merge);
+        self.flow.rounds.loops.push(None);
         let (last, rest) = match arms.split_last() {
             Some((last, rest)) => (Some(last), rest),
             None => (None, &[][..]),
@@ -524,6 +524,7 @@ impl Emitter<'_> {
             self.w.branch(merge);
         }
         self.flow.breaks.pop();
+        self.flow.rounds.loops.pop();
         self.flow.parted =
             outer || (inner && arms.iter().any(|arm| returns(&arm.body) || continues(&arm.body)));
         self.rewind(before);

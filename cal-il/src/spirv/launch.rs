@@ -17,6 +17,8 @@
 
 use std::collections::BTreeMap;
 
+use super::Target;
+use super::rounds::has_loops;
 use crate::format::{Encoding, Format};
 use crate::ir::{Block, MemoryInst, Program, StmtKind};
 
@@ -55,6 +57,8 @@ pub struct Layout {
     pub interpolants: Option<u32>,
     /// Rows in all.
     pub rows: u32,
+    /// The last row, of programs with loops on devices that end them: the address of a word that becomes 1 if that happens.
+    pub report: Option<u32>,
     /// Words of scratch memory.
     pub scratch_words: u32,
     /// First words of the GDS blocks in the scratch memory; a zero follows each.
@@ -64,8 +68,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout for a program.
-    pub fn new(program: &Program) -> Self {
+    /// The layout for a program on a device.
+    pub fn new(program: &Program, target: &Target) -> Self {
         let interface = &program.interface;
         let mut scratch = 0;
         let mut take = |words: u32| {
@@ -112,7 +116,9 @@ impl Layout {
                 rows - 2
             });
         }
-        Self { slots: map, interpolants, rows, scratch_words: scratch, gds, shared }
+        let report = (target.ends_loops && has_loops(program)).then_some(rows);
+        rows += u32::from(report.is_some());
+        Self { slots: map, interpolants, rows, report, scratch_words: scratch, gds, shared }
     }
 
     /// How many of the slots are surfaces; they come first.

@@ -30,6 +30,7 @@ mod memory;
 mod module;
 mod native;
 mod registers;
+mod rounds;
 mod texture;
 mod threads;
 mod uniform;
@@ -50,7 +51,7 @@ use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 24;
+pub const VERSION: u32 = 25;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +93,9 @@ pub struct Target {
     pub saturates: bool,
     /// What a thread computed in the round in which it leaves a loop stays its own while others go on.
     pub keeps_exits: bool,
+    /// The device ends the loops of a thread after so many rounds together, whatever the program says: modules tell of it,
+    /// as [`launch::Layout::report`] says.
+    pub ends_loops: bool,
     /// The device starts one group after another, so that short kernels wait for it: few large groups are better.
     pub large_tiles: bool,
     /// Largest group, flattened.
@@ -126,6 +130,7 @@ impl Target {
             roots64: true,
             saturates: true,
             keeps_exits: true,
+            ends_loops: false,
             large_tiles: true,
             max_group: 1024,
             max_group_size: [1024; 3],
@@ -310,7 +315,7 @@ fn emit_kept(
     assume: Assume,
     group: Option<[u32; 3]>,
 ) -> Result<Module, Unsupported> {
-    let layout = Layout::new(program);
+    let layout = Layout::new(program, target);
     if layout.rows * 16 > target.max_uniform {
         return Err(Unsupported(format!("the kernel binds more objects ({}) than fit", layout.slots.len())));
     }
