@@ -5,7 +5,8 @@ set -eu
 
 # command:package that provides it
 needed="gcc:gcc g++:g++ cmake:cmake pkg-config:pkg-config valgrind:valgrind readelf:binutils
-    spirv-val:spirv-tools glslangValidator:glslang-tools"
+    spirv-val:spirv-tools glslangValidator:glslang-tools
+    x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 i686-w64-mingw32-gcc:gcc-mingw-w64-i686"
 missing=
 for pair in $needed; do
     command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair#*:}"

@@ -43,6 +43,10 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
         trials.push(trial(format!("headers::{name}"), lazy, move |i| headers(i, standard)));
         trials.push(trial(format!("layout::{name}"), lazy, move |i| layout(i, standard)));
     }
+    // Cross compilers: file names in lower case, and the headers of Windows and Direct3D.
+    for compiler in ["x86_64-w64-mingw32-gcc", "i686-w64-mingw32-gcc"] {
+        trials.push(Trial::test(format!("headers::{compiler}"), || cross(compiler).map_err(Failed::from)));
+    }
     trials.push(Trial::test("layout::rust", || rust_side().map_err(Failed::from)));
     trials.push(trial("layout::list_is_complete".into(), lazy, list_is_complete));
     trials
@@ -63,6 +67,22 @@ fn compiles(installation: &Installation, standard: Standard, what: &str, text: &
     compiler.args(["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only"]);
     compiler.arg("-I").arg(&include).arg("-I").arg(include.join("CAL")).arg(&file);
     run(&mut compiler, Duration::from_secs(60))?.success(what)?;
+    Ok(())
+}
+
+/// Each header alone, and all after `<windows.h>`, for Windows. Nothing need be installed for that.
+fn cross(compiler: &str) -> Result<()> {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{compiler}.c"));
+    let mut texts = HEADERS.map(|header| format!("#include <CAL/{header}>\n")).to_vec();
+    texts.push(format!("#include <windows.h>\n{}", texts.concat()));
+    for text in texts {
+        let whole = format!("{text}int unit(void);\n");
+        std::fs::write(&file, whole).map_err(|e| format!("{}: {e}", file.display()))?;
+        let mut command = Command::new(compiler);
+        command.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]);
+        command.arg("-I").arg(repository().join("cal-api/include")).arg(&file);
+        run(&mut command, Duration::from_secs(60))?.success(&text)?;
+    }
     Ok(())
 }
 

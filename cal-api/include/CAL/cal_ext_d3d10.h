@@ -10,7 +10,7 @@
 #ifdef _WIN32
 
 #include <windows.h>
-#include <D3D10.h>
+#include <d3d10.h>
 
 #ifndef CALAPIENTRYP
 #define CALAPIENTRYP CALAPIENTRY *
