@@ -15,7 +15,7 @@ use recal_il::ir::uniformity::Uniformity;
 use recal_il::lower::{Names, lower_named};
 
 use crate::context::Counters;
-use crate::isa_choice::{self, Isa};
+use crate::isa_choice::{self, InstructionSet, Isa};
 use crate::load;
 use crate::memory::{Block, InUse};
 use crate::observe::{Finding, Findings};
@@ -40,7 +40,12 @@ impl Default for CpuBackend {
 impl CpuBackend {
     /// Looks at the processor and the memory of the host.
     pub fn new() -> CpuBackend {
-        CpuBackend { adapter: Arc::new(CpuAdapter::new()) }
+        Self::limited(InstructionSet::Avx512)
+    }
+
+    /// The same without the instruction sets above `limit`.
+    pub fn limited(limit: InstructionSet) -> CpuBackend {
+        CpuBackend { adapter: Arc::new(CpuAdapter::new(isa_choice::chosen(limit))) }
     }
 
     /// Takes the misuse by kernels that devices opened with [`DeviceOptions::checks`] have found since the last
@@ -62,17 +67,18 @@ impl Backend for CpuBackend {
 
 struct CpuAdapter {
     attributes: Attributes,
+    isa: &'static Isa,
     in_use: InUse,
     findings: Arc<Findings>,
 }
 
 impl CpuAdapter {
-    fn new() -> CpuAdapter {
+    fn new(isa: &'static Isa) -> CpuAdapter {
         let memory = system::memory_mib();
         // Half of the host's memory stands for the card's; the other half is the host's as an application sees it.
         let local = (memory / 2).clamp(256, 1 << 20);
         let attributes = Attributes {
-            name: format!("{} ({})", system::processor_name(), isa_choice::chosen().name),
+            name: format!("{} ({})", system::processor_name(), isa.name),
             target: 8,
             local_ram: local,
             uncached_remote_ram: local / 2,
@@ -92,7 +98,7 @@ impl CpuAdapter {
             max_height_2d: 16384,
             surface_alignment: 4096,
         };
-        CpuAdapter { attributes, in_use: InUse::default(), findings: Arc::default() }
+        CpuAdapter { attributes, isa, in_use: InUse::default(), findings: Arc::default() }
     }
 
     fn limit(&self) -> u64 {
@@ -110,10 +116,10 @@ impl Adapter for CpuAdapter {
     }
 
     fn open(&self, options: &DeviceOptions) -> Result<Arc<dyn Device>> {
-        log::info!("CPU device: {} threads, {}", system::cores(), isa_choice::chosen().name);
+        log::info!("CPU device: {} threads, {}", system::cores(), self.isa.name);
         Ok(Arc::new(CpuDevice {
             pool: Arc::new(Pool::start(system::cores())),
-            isa: isa_choice::chosen(),
+            isa: self.isa,
             counters: Arc::default(),
             in_use: self.in_use.clone(),
             limit: self.limit(),

@@ -289,9 +289,9 @@ fn multiply_adds(code: &mut Code, isa: &Isa, steps: &[Step], notes: &mut Notes) 
         };
         let length = [4, 2, 1].into_iter().find(possible).unwrap_or(1);
         chain.truncate(length);
-        let noted = if length == 4 && !isa.native { notes.of(&chain) } else { None };
+        let noted = if length == 4 && isa.compiled().is_none() { notes.of(&chain) } else { None };
         let (steps_of_chain, rest) = steps[at..].split_at(4 * length);
-        if isa.native {
+        if isa.compiled().is_some() {
             // Compiled code keeps sums in machine registers by itself.
             code.steps.extend(steps_of_chain);
         } else {

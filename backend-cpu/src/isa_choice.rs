@@ -49,12 +49,43 @@ pub struct MadShape {
     pub noted: bool,
 }
 
+/// Sets of instructions, least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum InstructionSet {
+    /// What every processor of the architecture has; everything is interpreted.
+    Baseline,
+    /// AVX2, with FMA, BMI and F16C.
+    Avx2,
+    /// AVX-512: F, BW, DQ, VL and CD.
+    Avx512,
+}
+
+impl InstructionSet {
+    /// All of them.
+    pub const ALL: [InstructionSet; 3] =
+        [InstructionSet::Baseline, InstructionSet::Avx2, InstructionSet::Avx512];
+
+    /// Its name in `CAL_ISA`, and [`recal_jit`]'s.
+    pub fn name(self) -> &'static str {
+        match self {
+            InstructionSet::Baseline => "baseline",
+            InstructionSet::Avx2 => "avx2",
+            InstructionSet::Avx512 => "avx512",
+        }
+    }
+
+    /// This processor has it.
+    pub fn available(self) -> bool {
+        available().iter().any(|isa| isa.set == self)
+    }
+}
+
 /// The engine compiled for one instruction set.
 pub struct Isa {
     /// Its name, for logs.
     pub name: &'static str,
-    /// [`recal_jit`] makes code for it.
-    pub native: bool,
+    /// Which one.
+    pub set: InstructionSet,
     lane: fn(LaneOp) -> Handler,
     mad: fn(MadShape) -> Handler,
     run: unsafe fn(&mut Wave, &Code, &mut Context<'_>) -> Outcome,
@@ -64,6 +95,11 @@ pub struct Isa {
 }
 
 impl Isa {
+    /// What kernels are compiled to, if they are.
+    pub fn compiled(&self) -> Option<recal_jit::Isa> {
+        recal_jit::Isa::all().find(|isa| isa.name() == self.set.name() && isa.available())
+    }
+
     /// The handlers of a lane operation.
     pub fn lane(&self, op: LaneOp) -> Handler {
         (self.lane)(op)
@@ -104,7 +140,7 @@ impl Isa {
 }
 
 macro_rules! build {
-    ($module:ident, $name:literal, $native:literal, $table:ident, $features:literal) => {
+    ($module:ident, $name:literal, $set:ident, $table:ident, $features:literal) => {
         mod $module {
             use super::*;
 
@@ -137,8 +173,16 @@ macro_rules! build {
                 launch::store_output(wave, surface, rows, tile, kept);
             }
 
-            pub static ISA: Isa =
-                Isa { name: $name, native: $native, lane, mad, run, place_tile, place_group, store_output };
+            pub static ISA: Isa = Isa {
+                name: $name,
+                set: InstructionSet::$set,
+                lane,
+                mad,
+                run,
+                place_tile,
+                place_group,
+                store_output,
+            };
         }
     };
 }
@@ -146,7 +190,7 @@ macro_rules! build {
 macro_rules! baseline_table {
     ($($row:tt)*) => { lane_table! { "sse2"; $($row)* } };
 }
-build!(baseline, "baseline", false, baseline_table, "sse2");
+build!(baseline, "baseline", Baseline, baseline_table, "sse2");
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -155,7 +199,7 @@ mod x86 {
     macro_rules! avx2_table {
         ($($row:tt)*) => { lane_table! { "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"; $($row)* } };
     }
-    build!(avx2, "AVX2", false, avx2_table, "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c");
+    build!(avx2, "AVX2", Avx2, avx2_table, "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c");
 
     macro_rules! avx512_table {
         ($($row:tt)*) => {
@@ -167,7 +211,7 @@ mod x86 {
     build!(
         avx512,
         "AVX-512",
-        true,
+        Avx512,
         avx512_table,
         "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"
     );
@@ -200,10 +244,11 @@ pub fn available() -> Vec<&'static Isa> {
     list
 }
 
-/// The best build for this processor.
-pub fn chosen() -> &'static Isa {
-    static CHOSEN: OnceLock<&'static Isa> = OnceLock::new();
-    CHOSEN.get_or_init(|| available()[0])
+/// The best build for this processor that is not above `limit`.
+pub fn chosen(limit: InstructionSet) -> &'static Isa {
+    static AVAILABLE: OnceLock<Vec<&'static Isa>> = OnceLock::new();
+    let list = AVAILABLE.get_or_init(available);
+    list.iter().copied().find(|isa| isa.set <= limit).unwrap_or(&baseline::ISA)
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ mod system;
 mod wave;
 
 pub use device::CpuBackend;
+pub use isa_choice::InstructionSet;
 pub use observe::{Area, At, Finding, Kind, Misuse, TraceAccess, TraceFlow, TraceStep, trace};
 
 /// The examples of the README are tests.

@@ -152,8 +152,8 @@ impl<'a> Loader<'a> {
         }
         let arrays = self.arrays.values().map(|&(first, elements)| first..first + 4 * elements);
         self.code.zeroed = registers::zeroed(&self.code, self.program.registers, arrays);
-        self.code.native = !self.watched && self.isa.native;
-        if self.code.native {
+        self.code.native = self.isa.compiled().filter(|_| !self.watched);
+        if self.code.native.is_some() {
             for access in &self.code.memory {
                 if let MemoryOp::Sample(sample) = &access.op {
                     self.code.sampled.extend(sample.compilable());

@@ -1,4 +1,4 @@
-//! Replaces operations by compiled code, where there is a compiler for the processor.
+//! Replaces operations by compiled code.
 //!
 //! Neighbouring lane operations, loads and stores of words become one function. What only they need never leaves
 //! machine registers: the rows of temporaries are not stored unless something in the same run reads them later.
@@ -10,21 +10,21 @@
 use std::collections::{HashMap, HashSet};
 
 use recal_il::ir::{Builtin, Width};
-use recal_jit::{Compiler, Function, Sample};
+use recal_jit::{Compiler, Function, Isa, Sample};
 
 use crate::compact::leaves;
 use crate::load::jumps;
 use crate::op::{Body, Code, MemoryOp, NONE, Op, Pc, Place, RowId, SampleOp, Shape, Step};
 
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
-/// [`recal_jit::line`] says. `None` if there is no compiler.
-pub fn compile(code: &Code, shapes: &[Shape], line: u32) -> Option<Body> {
-    let compiler = Compiler::new()?.with_lines(line);
+/// [`recal_jit::line`] says. `None` if the system gives no memory for code.
+pub fn compile(code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Option<Body> {
+    let compiler = Compiler::new(isa).with_lines(line);
     let mut targets = HashSet::new();
     code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
     let words = code.literals.iter().copied().collect();
     let mut builder =
-        Builder { code, words, shapes, line, compiler, body: Body::default(), items: Vec::new() };
+        Builder { code, words, shapes, isa, line, compiler, body: Body::default(), items: Vec::new() };
     let mut positions = Vec::with_capacity(code.ops.len() + 1);
     let mut at = 0;
     while at < code.ops.len() {
@@ -100,6 +100,7 @@ struct Builder<'a> {
     /// Literals.
     words: HashMap<RowId, u32>,
     shapes: &'a [Shape],
+    isa: Isa,
     line: u32,
     compiler: Compiler,
     body: Body,
@@ -198,7 +199,7 @@ impl Builder<'_> {
             at += 1;
         }
         // What can't be compiled alone can't be with more.
-        let mut trial = Compiler::new()?.with_lines(self.line);
+        let mut trial = Compiler::new(self.isa).with_lines(self.line);
         std::mem::swap(&mut trial, &mut self.compiler);
         let alone = self.function(&items, items[items.len() - 1]);
         std::mem::swap(&mut trial, &mut self.compiler);

@@ -285,7 +285,7 @@ impl Code {
         if let Some((.., body)) = list.iter().find(|(known, lanes, _)| **known == *shapes && *lanes == line) {
             return body.clone();
         }
-        let compiled = if self.native { crate::native::compile(self, shapes, line) } else { None };
+        let compiled = self.native.and_then(|isa| crate::native::compile(self, isa, shapes, line));
         let body = Arc::new(compiled.unwrap_or_else(|| Body { ops: self.ops.clone(), ..Body::default() }));
         list.push((shapes.into(), line, body.clone()));
         body
@@ -547,8 +547,8 @@ pub struct Code {
     pub sampled: Vec<(u32, u32)>,
     /// Rows that hold nothing but temporaries: nobody reads them unwritten.
     pub temporaries: HashSet<RowId>,
-    /// It is to be compiled.
-    pub native: bool,
+    /// What it is to be compiled to.
+    pub native: Option<recal_jit::Isa>,
     /// What waves run, by the shapes of the surfaces in `sampled`.
     pub compiled: Mutex<Vec<Compiled>>,
 }

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use recal_cpu::InstructionSet;
 use recal_hal::FloatMode;
 
 use crate::target::Target;
@@ -35,6 +36,8 @@ pub struct Config {
     pub float: FloatMode,
     /// Target to report instead of the device's own.
     pub target: Option<Target>,
+    /// The best set of instructions that the CPU device may use.
+    pub isa: InstructionSet,
     /// Log filter.
     pub log: String,
     /// Folder for kernels and images.
@@ -110,6 +113,18 @@ pub const VARIABLES: &[Variable] = &[
         doc: "The historical device that every device reports, with the limits of that generation.",
         parse: |config, text| {
             config.target = Some(Target::parse(text).ok_or("no such target")?);
+            Ok(())
+        },
+    },
+    Variable {
+        name: "CAL_ISA",
+        values: "`avx512`, `avx2`, `baseline`",
+        default: "the best that the processor has",
+        doc: "The best set of instructions that the CPU device may use. What the processor lacks is not used whatever is \
+              named; with `baseline` nothing is compiled, and kernels are many times slower.",
+        parse: |config, text| {
+            let named = |set: &InstructionSet| text.eq_ignore_ascii_case(set.name());
+            config.isa = InstructionSet::ALL.into_iter().find(named).ok_or("no such instruction set")?;
             Ok(())
         },
     },
@@ -201,6 +216,7 @@ impl Default for Config {
             vulkan_device: None,
             float: FloatMode::Default,
             target: None,
+            isa: InstructionSet::Avx512,
             log: "warn".into(),
             dump: None,
             trace: Trace::Off,
@@ -252,9 +268,10 @@ impl Config {
             Trace::File(path) => path.display().to_string(),
         };
         format!(
-            "backends {backends}, float {}, target {}, timeout {}, cache {}, dump {}, trace {trace}, checks {}",
+            "backends {backends}, float {}, target {}, instructions up to {}, timeout {}, cache {}, dump {}, trace {trace}, checks {}",
             format!("{:?}", self.float).to_lowercase(),
             self.target.map_or("the device's", |t| t.name),
+            self.isa.name(),
             self.timeout.map_or("none".into(), |t| format!("{} s", t.as_secs_f64())),
             folder(&self.cache),
             folder(&self.dump),
@@ -301,6 +318,7 @@ mod tests {
             ("CAL_VULKAN_DEVICE", "llvmpipe"),
             ("CAL_FLOAT", "Faithful"),
             ("CAL_TARGET", "rv770"),
+            ("CAL_ISA", "AVX2"),
             ("CAL_LOG", "debug"),
             ("CAL_DUMP", "out"),
             ("CAL_TRACE", "1"),
@@ -317,6 +335,7 @@ mod tests {
                 vulkan_device: Some("llvmpipe".into()),
                 float: FloatMode::Faithful,
                 target: Target::from_value(5),
+                isa: InstructionSet::Avx2,
                 log: "debug".into(),
                 dump: Some("out".into()),
                 trace: Trace::Stderr,
@@ -332,6 +351,7 @@ mod tests {
         for (name, value) in [
             ("CAL_BACKEND", ",,"),
             ("CAL_FLOAT", "sloppy"),
+            ("CAL_ISA", "mmx"),
             ("CAL_TARGET", "geforce"),
             ("CAL_TIMEOUT", "soon"),
             ("CAL_TIMEOUT", "-1"),

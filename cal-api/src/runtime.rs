@@ -208,7 +208,7 @@ const DEFAULT_BACKENDS: [&str; 2] = ["vulkan", "cpu"];
 
 fn built_in(name: &str, config: &Config) -> Option<Arc<dyn Backend>> {
     match name {
-        "cpu" => Some(Arc::new(recal_cpu::CpuBackend::new())),
+        "cpu" => Some(Arc::new(recal_cpu::CpuBackend::limited(config.isa))),
         "vulkan" => Some(Arc::new(recal_vulkan::Vulkan::new(recal_vulkan::Options {
             validation: config.checks,
             device: config.vulkan_device.clone(),

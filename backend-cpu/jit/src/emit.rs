@@ -1,31 +1,44 @@
-//! From a graph to machine code: which values are needed, in which registers, and the bytes.
+//! From a vector program to machine code: which values are needed, in which registers, and the bytes.
 //!
-//! The code goes over the 64 lanes in four strips of 16. Within a block nothing branches, so that the next use of
-//! each value is known, and the value whose next use is farthest gives way when registers run out.
+//! The code goes over the 64 lanes in strips. Within a block nothing branches, so that the next use of each value is
+//! known, and the value whose next use is farthest gives way when registers run out.
 
-mod access;
+mod flow;
 mod frame;
 mod plan;
 mod pool;
 
-use self::access::{Way, entry};
-pub use self::frame::{Frame, float_mode};
-use self::plan::{Plan, graph_inst};
+pub use self::flow::code;
+pub use self::frame::Frame;
+use self::plan::Plan;
 pub use self::pool::Pool;
-use crate::encode::{Base, Lanes, Rm, inst::*};
-use crate::graph::{Form, Graph, Inst, NO, Node, Val};
+use crate::graph::{Graph, Inst, NO, Node, Val};
+use crate::op::Op;
+use crate::program::Output;
+use crate::target::{Access, Base, Group, Rm, Target};
 
-/// Mask of the executing lanes.
-pub const EXEC: u8 = 1;
-/// Mask for use within an instruction, and one more that cannot guard lanes.
-pub const SCRATCH: u8 = 7;
-pub const TEST: u8 = 0;
-/// The test of a block that was tried in two ways.
-const TESTED: u8 = 6;
-/// Vectors that are given out; the last one is for use within an instruction.
-const VECTORS: u8 = 31;
-/// Most values that are kept on the stack at a time.
-const SLOTS: usize = 240;
+/// Most bytes on the stack.
+const STACK: u32 = 240 * 64;
+
+/// Code under construction.
+#[derive(Default)]
+pub struct Code {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Code {
+    /// Appends bytes as they are.
+    pub fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The same, and a number that belongs to them.
+    pub fn raw_with(&mut self, bytes: &[u8], number: u32) {
+        self.raw(bytes);
+        self.raw(&number.to_le_bytes());
+    }
+}
 
 /// Where a value is.
 #[derive(Clone, Copy, Default)]
@@ -34,12 +47,14 @@ struct Place {
     slot: Option<u32>,
 }
 
+/// A block under construction.
 struct Body<'a, 'b> {
+    target: &'static dyn Target,
     frame: &'a mut Frame<'b>,
     graph: &'a Graph,
     uses: &'a [Vec<u32>],
     place: Vec<Place>,
-    /// Who is in which register; masks 2 to 6 are given out.
+    /// Who is in which register.
     vectors: [Option<Val>; 32],
     masks: [Option<Val>; 8],
     /// Operands of the instruction at hand.
@@ -49,12 +64,12 @@ struct Body<'a, 'b> {
     free: Vec<u32>,
     freed: Vec<u32>,
     now: u32,
-    lanes: Lanes,
 }
 
 impl<'a, 'b> Body<'a, 'b> {
     fn new(frame: &'a mut Frame<'b>, graph: &'a Graph, uses: &'a [Vec<u32>]) -> Body<'a, 'b> {
         Body {
+            target: frame.target,
             graph,
             uses,
             place: vec![Place::default(); uses.len()],
@@ -65,30 +80,32 @@ impl<'a, 'b> Body<'a, 'b> {
             free: Vec::new(),
             freed: Vec::new(),
             now: 0,
-            lanes: frame.lanes,
             frame,
         }
     }
 
     /// Stores values in rows; there may be more of them than registers.
-    fn store_rows(&mut self, stores: &[(u32, Val)], unseen: &impl Fn(u32) -> bool) {
+    fn store_rows(&mut self, stores: &[Output]) {
         let done = self.now;
-        let (held, spilled): (Vec<_>, Vec<_>) =
-            stores.iter().partition(|(_, val)| self.place[*val as usize].register.is_some());
-        let stores: Vec<(u32, Val)> = held.into_iter().chain(spilled).collect();
-        for (k, &(row, val)) in stores.iter().enumerate() {
+        let (held, spilled): (Vec<Output>, Vec<_>) =
+            stores.iter().partition(|output| self.place[output.val as usize].register.is_some());
+        let stores: Vec<Output> = held.into_iter().chain(spilled).collect();
+        for (k, &Output { row, val, unseen }) in stores.iter().enumerate() {
             // What is still to be stored has a use ahead.
             self.now = done - 1;
             self.pinned = vec![val];
             self.free.append(&mut self.freed);
             let from = self.fetch(val);
-            let lanes = if unseen(row) { Lanes::All } else { self.lanes };
-            match self.frame.pin(row) {
-                Some(to) => self.frame.code.vector(LOAD, to, 0, Rm::Reg(from), lanes, None),
-                None => self.frame.code.vector(STORE, from, 0, Rm::Mem(Base::Rows, 256 * row), lanes, None),
+            let (pin, whole) = (self.frame.pin(row), unseen || !self.frame.masked);
+            let code = &mut self.frame.code;
+            match pin {
+                Some(to) if whole => self.target.load(code, to, Rm::Reg(from)),
+                Some(to) => self.target.merge(code, to, from),
+                None if whole => self.target.store(code, from, Base::Rows, 256 * row),
+                None => self.target.merge_store(code, from, Base::Rows, 256 * row),
             }
             self.now = done;
-            if stores[k + 1..].iter().all(|&(_, later)| later != val) {
+            if stores[k + 1..].iter().all(|later| later.val != val) {
                 self.release(val);
             }
         }
@@ -96,7 +113,13 @@ impl<'a, 'b> Body<'a, 'b> {
 
     /// The mask register of `test`, when everything else is done.
     fn end(&mut self, test: Option<Val>) -> Option<u8> {
-        test.map(|val| self.fetch(val))
+        let register = self.fetch(test?);
+        let masks = self.target.masks();
+        if register != masks.temporary {
+            return Some(register);
+        }
+        self.target.mask_copy(&mut self.frame.code, masks.tested, register);
+        Some(masks.tested)
     }
 
     /// The next use after the current time, if there is one.
@@ -109,7 +132,7 @@ impl<'a, 'b> Body<'a, 'b> {
     fn release(&mut self, val: Val) {
         if self.next_use(val).is_none() {
             if let Some(register) = self.place[val as usize].register.take() {
-                *self.owner(self.graph.is_mask(val), register) = None;
+                *self.owner(self.in_mask_register(val), register) = None;
             }
             self.freed.extend(self.place[val as usize].slot.take());
         }
@@ -120,7 +143,7 @@ impl<'a, 'b> Body<'a, 'b> {
         self.free.pop().unwrap_or_else(|| {
             self.slots += 1;
             self.frame.most = self.frame.most.max(self.slots);
-            64 * (self.slots - 1)
+            self.frame.place(self.slots - 1)
         })
     }
 
@@ -129,14 +152,19 @@ impl<'a, 'b> Body<'a, 'b> {
         if let Node::Row(row) = self.graph.node(val) { self.frame.pin(row) } else { None }
     }
 
+    fn in_mask_register(&self, val: Val) -> bool {
+        self.target.masks().registers.is_some() && self.graph.is_mask(val)
+    }
+
     fn owner(&mut self, mask: bool, register: u8) -> &mut Option<Val> {
         if mask { &mut self.masks[register as usize] } else { &mut self.vectors[register as usize] }
     }
 
     /// A register for `val`, taken from whoever needs it last.
     fn take(&mut self, val: Val) -> u8 {
-        let mask = self.graph.is_mask(val);
-        let range = if mask { 2..7 } else { 0..VECTORS - self.frame.pinned.len() as u8 };
+        let mask = self.in_mask_register(val);
+        let of_masks = self.target.masks().registers.clone().filter(|_| mask);
+        let range = of_masks.unwrap_or(0..self.frame.vectors());
         let free = range.clone().find(|&r| self.owner(mask, r).is_none());
         let register = free.unwrap_or_else(|| {
             let last = |r: &u8| {
@@ -145,7 +173,7 @@ impl<'a, 'b> Body<'a, 'b> {
                     if self.pinned.contains(&owner) { 0 } else { self.next_use(owner).unwrap_or(u32::MAX) }
                 })
             };
-            let victim = range.max_by_key(last).unwrap_or(2);
+            let victim = range.max_by_key(last).unwrap_or_default();
             self.evict(mask, victim);
             victim
         });
@@ -164,9 +192,9 @@ impl<'a, 'b> Body<'a, 'b> {
             let at = self.slot();
             self.place[val as usize].slot = Some(at);
             if mask {
-                self.frame.code.mask_store(register, at);
+                self.target.mask_store(&mut self.frame.code, register, at);
             } else {
-                self.frame.code.vector(STORE, register, 0, Rm::Mem(Base::Stack, at), Lanes::All, None);
+                self.target.store(&mut self.frame.code, register, Base::Stack, at);
             }
         }
     }
@@ -177,44 +205,45 @@ impl<'a, 'b> Body<'a, 'b> {
             return register;
         }
         let register = self.take(val);
-        let (enc, from) = match (self.graph.node(val), self.place[val as usize].slot) {
-            (Node::Row(row), _) => (LOAD, Rm::Mem(Base::Rows, 256 * row)),
-            (Node::Word(word), _) => (PBROADCASTD, Rm::Mem(Base::Pool, self.frame.pool.word(word))),
-            (Node::Field(view, field), _) => {
-                (PBROADCASTD, Rm::Mem(Base::Views, entry(view) + 4 * field as u32))
-            }
-            (Node::Quad(quad), _) => (PBROADCASTQ, Rm::Mem(Base::Pool, self.frame.pool.quad(quad))),
-            (Node::Kept(at), _) => (LOAD, Rm::Mem(Base::Stack, at)),
-            (_, Some(at)) if self.graph.is_mask(val) => {
-                self.frame.code.mask_load(register, at);
+        let from = match (self.graph.node(val), self.place[val as usize].slot) {
+            (Node::Row(row), _) => Rm::Mem(Base::Rows, 256 * row),
+            (Node::Kept(number), _) => Rm::Mem(Base::Stack, self.frame.kept[number as usize]),
+            (node @ (Node::Word(_) | Node::Quad(_) | Node::Field(..)), _) => {
+                let Frame { code, pool, .. } = &mut *self.frame;
+                self.target.constant(code, pool, register, node);
                 return register;
             }
-            (_, Some(at)) => (LOAD, Rm::Mem(Base::Stack, at)),
+            (_, Some(at)) if self.in_mask_register(val) => {
+                self.target.mask_load(&mut self.frame.code, register, at);
+                return register;
+            }
+            (_, Some(at)) => Rm::Mem(Base::Stack, at),
             (node, None) => unreachable!("{node:?} is used before it is computed"),
         };
-        self.frame.code.vector(enc, register, 0, from, Lanes::All, None);
+        self.target.load(&mut self.frame.code, register, from);
         register
     }
 
-    /// The last operand of an instruction, which may be in memory.
+    /// An operand of an instruction that may be in memory.
     fn operand(&mut self, val: Val, wide: bool) -> Rm {
         if self.place[val as usize].register.is_none() {
-            match self.graph.node(val) {
-                Node::Word(word) if !wide => return Rm::Splat(Base::Pool, self.frame.pool.word(word)),
-                Node::Field(view, field) if !wide => {
-                    return Rm::Splat(Base::Views, entry(view) + 4 * field as u32);
+            let found = match self.graph.node(val) {
+                node @ (Node::Word(_) | Node::Quad(_) | Node::Field(..)) => {
+                    self.target.operand(self.frame.pool, node, wide)
                 }
-                Node::Quad(quad) if wide => return Rm::Splat(Base::Pool, self.frame.pool.quad(quad)),
                 Node::Row(row) if self.frame.pin(row).is_none() && self.passes(val) => {
-                    return Rm::Mem(Base::Rows, 256 * row);
+                    Some(Rm::Mem(Base::Rows, 256 * row))
                 }
-                Node::Kept(at) if self.passes(val) => return Rm::Mem(Base::Stack, at),
-                Node::Inst(_) if !self.graph.is_mask(val) && self.passes(val) => {
-                    if let Some(at) = self.place[val as usize].slot {
-                        return Rm::Mem(Base::Stack, at);
-                    }
+                Node::Kept(number) if self.passes(val) => {
+                    Some(Rm::Mem(Base::Stack, self.frame.kept[number as usize]))
                 }
-                _ => {}
+                Node::Inst(_) if !self.in_mask_register(val) && self.passes(val) => {
+                    self.place[val as usize].slot.map(|at| Rm::Mem(Base::Stack, at))
+                }
+                _ => None,
+            };
+            if let Some(found) = found {
+                return found;
             }
         }
         Rm::Reg(self.fetch(val))
@@ -223,207 +252,125 @@ impl<'a, 'b> Body<'a, 'b> {
     /// A value in memory is not worth a register: everything in registers is used before it is used again.
     fn passes(&self, val: Val) -> bool {
         let Some(next) = self.next_use(val) else { return true };
-        let given = &self.vectors[..VECTORS as usize - self.frame.pinned.len()];
+        let given = &self.vectors[..usize::from(self.frame.vectors())];
         let sooner = |owner: Val| self.next_use(owner).is_some_and(|time| time < next);
         given.iter().all(|owner| owner.is_some_and(sooner))
     }
 
     /// A register for the result that starts as `from`: the same one if nobody needs it any more.
-    fn start_as(&mut self, val: Val, from: Val) -> u8 {
+    fn start_as(&mut self, val: Val, from: Val, elsewhere: bool) -> u8 {
         let source = self.fetch(from);
-        if self.next_use(from).is_none() && self.pin(from).is_none() {
+        if !elsewhere && self.next_use(from).is_none() && self.pin(from).is_none() {
             self.place[from as usize].register = None;
             self.vectors[source as usize] = Some(val);
             self.place[val as usize].register = Some(source);
             return source;
         }
         let to = self.take(val);
-        self.frame.code.vector(LOAD, to, 0, Rm::Reg(source), Lanes::All, None);
+        self.target.load(&mut self.frame.code, to, Rm::Reg(source));
         to
     }
 
     fn instruction(&mut self, val: Val) {
-        let Some(Inst { form, enc, args, imm }) = graph_inst(self.graph, val) else { return };
-        self.pinned = args.into_iter().filter(|&arg| arg != NO).collect();
+        let Some(inst) = self.graph.as_inst(val) else { return };
+        let Inst { op, args: [a, b, _], .. } = inst;
+        let target = self.target;
+        self.pinned = inst.operands().collect();
         self.free.append(&mut self.freed);
-        let [a, b, c] = args;
-        match form {
-            Form::Binary | Form::BinaryImm => {
-                let mask = if c == NO { Lanes::All } else { Lanes::OrZero(self.fetch(c)) };
-                let first = self.fetch(a);
-                let second = self.operand(b, enc.wide());
-                let to = self.result(val, args);
-                let imm = (form == Form::BinaryImm).then_some(imm);
-                self.frame.code.vector(enc, to, first, second, mask, imm);
-            }
-            Form::Unary | Form::UnaryImm => {
-                let from = self.operand(a, enc.wide());
-                let to = self.result(val, args);
-                self.frame.code.vector(enc, to, 0, from, Lanes::All, (form == Form::UnaryImm).then_some(imm));
-            }
-            Form::Shift(digit) => {
-                let from = Rm::Reg(self.fetch(a));
-                let to = self.result(val, args);
-                self.frame.code.vector(enc, digit, to, from, Lanes::All, Some(imm));
-            }
-            Form::Fma => {
-                let (x, y) = (self.fetch(a), self.fetch(b));
-                // The factors may be the addend as well.
-                let to = if c == a || c == b {
-                    let from = self.fetch(c);
-                    let to = self.take(val);
-                    self.frame.code.vector(LOAD, to, 0, Rm::Reg(from), Lanes::All, None);
-                    to
-                } else {
-                    self.start_as(val, c)
-                };
-                self.frame.code.vector(enc, to, x, Rm::Reg(y), Lanes::All, None);
-                self.finish(args, val);
-            }
-            Form::Flush if enc == ADDPS => {
-                let from = self.fetch(a);
-                let to = self.result(val, args);
-                let zero = Rm::Splat(Base::Pool, self.frame.pool.word(0x8000_0000));
-                self.frame.code.vector(ADDPS, to, from, zero, Lanes::All, None);
-            }
-            Form::Flush => {
-                let from = self.fetch(a);
-                const DENORMAL: u8 = 0x20;
-                self.frame.code.vector(FPCLASSPS, SCRATCH, 0, Rm::Reg(from), Lanes::All, Some(DENORMAL));
-                let to = self.start_as(val, a);
-                let sign = Rm::Splat(Base::Pool, self.frame.pool.word(0x8000_0000));
-                self.frame.code.vector(PANDD, to, to, sign, Lanes::Some(SCRATCH), None);
-                self.finish(args, val);
-            }
-            Form::Compare | Form::Test => {
-                let within = if c == NO { Lanes::All } else { Lanes::Some(self.fetch(c)) };
-                let first = self.fetch(a);
-                let second = self.operand(b, enc.wide());
-                let to = self.result(val, args);
-                self.frame.code.vector(
-                    enc,
-                    to,
-                    first,
-                    second,
-                    within,
-                    (form == Form::Compare).then_some(imm),
-                );
-            }
-            Form::Classify => {
-                let from = self.operand(a, false);
-                let to = self.result(val, args);
-                self.frame.code.vector(enc, to, 0, from, Lanes::All, Some(imm));
-            }
-            Form::Select => {
-                let (mask, otherwise) = (self.fetch(a), self.fetch(c));
-                let then = self.operand(b, enc.wide());
-                let to = self.result(val, args);
-                self.frame.code.vector(enc, to, otherwise, then, Lanes::Some(mask), None);
-            }
-            Form::Keep => {
-                let mask = self.fetch(a);
-                let from = match self.operand(b, false) {
-                    // A broadcast is a load of its own.
-                    Rm::Splat(base, at) => {
-                        let to = self.result(val, args);
-                        self.frame.code.vector(
-                            PBROADCASTD,
-                            to,
-                            0,
-                            Rm::Mem(base, at),
-                            Lanes::OrZero(mask),
-                            None,
-                        );
-                        return;
-                    }
-                    from => from,
-                };
-                let to = self.result(val, args);
-                self.frame.code.vector(LOAD, to, 0, from, Lanes::OrZero(mask), None);
-            }
-            Form::Expand | Form::Collect => {
-                let from = Rm::Reg(self.fetch(a));
-                let to = self.result(val, args);
-                self.frame.code.vector(enc, to, 0, from, Lanes::All, None);
-            }
-            Form::And | Form::Or => {
-                let (a, b) = (self.fetch(a), self.fetch(b));
-                let to = self.result(val, args);
-                if form == Form::And {
-                    self.frame.code.mask_and(to, a, b)
-                } else {
-                    self.frame.code.mask_or(to, a, b)
-                }
-            }
-            Form::Not => {
-                let from = self.fetch(a);
-                let to = self.result(val, args);
-                self.frame.code.mask_not(to, from);
-            }
-            Form::Load => {
+        match op {
+            Op::Load(view) => {
                 let index = self.fetch(a);
                 // A gather must not write over its indices.
                 let to = self.take(val);
-                self.frame.code.vector(PXORD, to, to, Rm::Reg(to), Lanes::All, None);
-                let first = Rm::Mem(Base::First, 0);
-                self.access(imm, index, self.lanes, true, |code, way| match way {
-                    Way::Near => code.vector(LOAD_NEAR, to, 0, first, Lanes::OrZero(SCRATCH), None),
-                    Way::Splat => code.vector(PBROADCASTD, to, 0, first, Lanes::OrZero(SCRATCH), None),
-                    Way::Far => code.scattered(PGATHERDD, to, index, SCRATCH),
-                });
-                self.finish(args, val);
+                let access = self.access(op, view, index);
+                target.load_words(access, to);
             }
-            Form::Part(_) => {
+            Op::Part(view, _) => {
                 // The first of them that is needed loads all.
                 let place = self.place[val as usize];
                 if place.register.is_none() && place.slot.is_none() {
-                    self.group(imm, a, self.graph.groups[&val]);
-                } else {
-                    self.release(a);
+                    self.group(op, view, a, self.graph.groups[&val]);
                 }
             }
-            Form::Store => {
+            Op::Store(view) => {
                 let (index, from) = (self.fetch(a), self.fetch(b));
-                self.access(imm, index, self.lanes, false, |code, way| match way {
-                    Way::Far => code.scattered(PSCATTERDD, from, index, SCRATCH),
-                    _ => {
-                        code.vector(STORE_NEAR, from, 0, Rm::Mem(Base::First, 0), Lanes::Some(SCRATCH), None)
-                    }
-                });
-                args.iter().filter(|&&arg| arg != NO).for_each(|&arg| self.release(arg));
+                let access = self.access(op, view, index);
+                target.store_words(access, from);
             }
-            Form::Return => {
+            Op::Return => {
                 let mask = self.fetch(a);
-                self.frame.code.mask_to_result(mask);
-                self.release(a);
+                self.target.give(&mut self.frame.code, mask);
             }
-            Form::Copy => {
+            Op::Copy => {
                 let from = self.operand(a, false);
-                let to = self.result(val, args);
-                match from {
-                    Rm::Splat(base, at) => {
-                        self.frame.code.vector(PBROADCASTD, to, 0, Rm::Mem(base, at), Lanes::All, None)
-                    }
-                    from => self.frame.code.vector(LOAD, to, 0, from, Lanes::All, None),
-                }
+                let to = self.result(val, inst);
+                return self.target.load(&mut self.frame.code, to, from);
+            }
+            op => return self.operation(val, op, inst),
+        }
+        inst.operands().for_each(|arg| self.release(arg));
+    }
+
+    fn operation(&mut self, val: Val, op: Op, inst: Inst) {
+        let overwritten = self.target.overwrites(op);
+        let last = usize::from(inst.args[1] != NO);
+        let mut args = [Rm::Reg(0); 3];
+        let mask = (inst.mask != NO).then(|| self.fetch(inst.mask));
+        for k in (0..3).filter(|&k| k != last && Some(k) != overwritten && inst.args[k] != NO) {
+            args[k] = Rm::Reg(self.fetch(inst.args[k]));
+        }
+        if Some(last) != overwritten {
+            args[last] = match self.target.takes_memory(op) {
+                true => self.operand(inst.args[last], op.wide()),
+                false => Rm::Reg(self.fetch(inst.args[last])),
+            };
+        }
+        let to = match overwritten {
+            Some(k) => {
+                let from = inst.args[k];
+                let others = inst.args.iter().enumerate().any(|(other, &arg)| other != k && arg == from);
+                let to = self.start_as(val, from, others);
+                args[k] = Rm::Reg(to);
+                inst.operands().for_each(|arg| self.release(arg));
+                to
+            }
+            None => self.result(val, inst),
+        };
+        let Frame { code, pool, .. } = &mut *self.frame;
+        self.target.operation(code, pool, op, to, args, mask);
+    }
+
+    /// What code for an access has at hand.
+    fn access(&mut self, op: Op, view: u8, index: u8) -> Access<'_> {
+        let places: Vec<u32> = (0..self.target.places(op, self.frame.line)).map(|_| self.slot()).collect();
+        self.freed.extend(&places);
+        let Frame { code, pool, masked, .. } = &mut *self.frame;
+        Access { code, pool, masked: *masked, view, index, places }
+    }
+
+    /// Loads the parts of a group that are used, with the first words of the elements in `first`.
+    fn group(&mut self, op: Op, view: u8, first: Val, parts: [Val; 4]) {
+        let index = self.fetch(first);
+        let count = parts.iter().filter(|&&val| val != NO).count() as u32;
+        let wanted = parts.map(|val| val != NO && self.next_use(val).is_some());
+        let mut to = [0; 4];
+        for k in 0..4 {
+            // The places of parts that nobody wants hold what is in between.
+            if parts[k] != NO {
+                to[k] = self.take(parts[k]);
+                self.pinned.push(parts[k]);
             }
         }
+        let (target, line) = (self.target, self.frame.line);
+        let access = self.access(op, view, index);
+        target.load_group(access, &Group { count, line, to, wanted });
+        parts.into_iter().filter(|&val| val != NO).for_each(|val| self.release(val));
     }
 
     /// The register of the result; those of operands without further uses are free for it.
-    fn result(&mut self, val: Val, args: [Val; 3]) -> u8 {
-        args.iter().filter(|&&arg| arg != NO).for_each(|&arg| self.release(arg));
-        let register = self.take(val);
-        self.release_unused(val);
-        register
-    }
-
-    fn finish(&mut self, args: [Val; 3], val: Val) {
-        args.iter().filter(|&&arg| arg != NO).for_each(|&arg| self.release(arg));
-        self.release_unused(val);
-    }
-
-    fn release_unused(&mut self, val: Val) {
+    fn result(&mut self, val: Val, inst: Inst) -> u8 {
+        inst.operands().for_each(|arg| self.release(arg));
         debug_assert!(self.next_use(val).is_some(), "value {val} is computed for nobody");
+        self.take(val)
     }
 }

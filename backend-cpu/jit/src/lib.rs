@@ -1,20 +1,23 @@
-//! Compiles runs of lane operations to AVX-512 code.
+//! Compiles runs of lane operations to machine code.
 //!
 //! ```text
-//! steps ─[recal_il::isa::lane over graph::Graph]→ vector instructions ─[emit: registers]→ encode: bytes
+//! steps ─[tree]→ constructs ─[recal_il::isa::lane over graph::Graph; translate]→ vector program
+//!       ─[graph/lower]→ in the target's operations ─[emit: registers]→ target: bytes
+//!                                                  ─[evaluate]→ the same results, on any processor
 //! ```
 //!
 //! The meaning of an operation is the function of `recal_il::isa::lane`, as everywhere: [`graph`] only says which
-//! instruction each primitive of [`recal_il::isa::Algebra`] is. Operations that need a primitive without an
-//! instruction are not compiled, see [`Compiler::supports`]; neither is anything on other processors. Constructs become
-//! masks and jumps (`tree`, `flow`).
+//! operation on vectors each primitive of [`recal_il::isa::Algebra`] is, and a [`target`] which instruction that is, or
+//! which other operations. What needs a primitive without an operation is not compiled, see [`Compiler::supports`].
 
 mod emit;
-mod encode;
-mod flow;
+mod evaluate;
 mod graph;
 mod kept;
+mod op;
+mod program;
 mod row;
+mod target;
 mod translate;
 mod tree;
 
@@ -22,12 +25,39 @@ use std::collections::HashMap;
 
 use recal_il::isa::{LaneOp, lane};
 
-use crate::emit::{Frame, Pool};
-use crate::encode::Code;
+use crate::emit::{Code, Frame, Pool};
 use crate::graph::{Graph, Node, Val};
+use crate::program::Program;
 pub use crate::row::{LANES, Row};
-use crate::translate::Translator;
+use crate::target::Target;
 use crate::tree::{Rows, each_row};
+
+/// A set of instructions that code can be made of.
+#[derive(Clone, Copy)]
+pub struct Isa(&'static dyn Target);
+
+impl Isa {
+    /// All of them, best first.
+    pub fn all() -> impl Iterator<Item = Isa> {
+        target::ALL.into_iter().map(Isa)
+    }
+
+    /// Its name: `avx512`, `avx2`.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// This processor has it.
+    pub fn available(self) -> bool {
+        self.0.available()
+    }
+}
+
+impl std::fmt::Debug for Isa {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 /// What a function does, one after another.
 #[derive(Clone, Copy, Debug)]
@@ -145,11 +175,6 @@ impl View {
     }
 }
 
-/// Most instructions that an operation may become; longer ones are faster as loops over rows.
-const LONGEST: usize = 48;
-/// How many flushes make up for a change of the float mode.
-const WORTH: usize = 8;
-
 /// A function of a [`Module`].
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
@@ -163,12 +188,19 @@ pub struct Function {
     stores: bool,
     /// Lanes that take no part matter.
     strict: bool,
+    /// Number of its program, if programs are kept.
+    program: u32,
 }
 
 impl Function {
     /// It stores to views or has constructs, so that lanes which take no part matter even if nobody sees their rows.
     pub fn strict(&self) -> bool {
         self.stores || self.strict
+    }
+
+    fn fits(&self, rows: &[Row], views: &[View]) {
+        assert!(self.rows as usize <= rows.len(), "the function needs {} rows", self.rows);
+        assert!(usize::from(self.views) <= views.len(), "the function needs {} views", self.views);
     }
 }
 
@@ -179,22 +211,26 @@ pub fn line(width: u32) -> u32 {
 
 /// Collects functions.
 pub struct Compiler {
+    target: &'static dyn Target,
     /// Lanes of a line: 4, 8 or 16.
     line: u32,
     code: Code,
     pool: Pool,
     supported: HashMap<LaneOp, bool>,
+    programs: Option<Vec<Program>>,
 }
 
 impl Compiler {
-    /// A compiler, if this processor can run what it makes.
-    pub fn new() -> Option<Compiler> {
-        available().then(|| Compiler {
+    /// A compiler; the processor need not have the instructions.
+    pub fn new(isa: Isa) -> Compiler {
+        Compiler {
+            target: isa.0,
             line: 16,
             code: Code::default(),
             pool: Pool::default(),
             supported: HashMap::new(),
-        })
+            programs: None,
+        }
     }
 
     /// The same for lanes that are threads in lines; `line` is what [`line()`] says. Elements that are the same for the
@@ -203,14 +239,20 @@ impl Compiler {
         Compiler { line, ..self }
     }
 
+    /// The same that keeps programs for [`Module::evaluate`].
+    pub fn with_programs(self) -> Compiler {
+        Compiler { programs: Some(Vec::new()), ..self }
+    }
+
     /// True if the operation can be part of a function.
     pub fn supports(&mut self, op: LaneOp) -> bool {
+        let target = self.target;
         *self.supported.entry(op).or_insert_with(|| {
             let mut graph = Graph::default();
             let words: usize = op.arguments().iter().map(|class| class.words()).sum();
             let rows: Vec<Val> = (0..words as u32).map(|row| graph.add(Node::Row(row))).collect();
             lane::apply(&mut graph, op, &rows);
-            !graph.unsupported && graph.nodes.len() <= LONGEST
+            !graph.unsupported && graph.nodes.len() <= target.longest()
         })
     }
 
@@ -218,7 +260,7 @@ impl Compiler {
     /// row is not read after the steps, `unseen` whether lanes that do not execute never show what they have in it.
     /// `None` if there are too many values at a time.
     ///
-    /// With constructs among them, the steps are done for sixteen lanes after sixteen, so nothing that they load may be
+    /// With constructs among them, the steps are done for strip after strip, so nothing that they load may be
     /// stored by them.
     pub fn function(
         &mut self,
@@ -227,7 +269,8 @@ impl Compiler {
         dead: impl Fn(u32) -> bool,
         unseen: impl Fn(u32) -> bool,
     ) -> Option<Function> {
-        let mut function = Function { full: 0, masked: 0, rows: 0, views: 0, stores: false, strict: false };
+        let mut function =
+            Function { full: 0, masked: 0, rows: 0, views: 0, stores: false, strict: false, program: 0 };
         for step in steps {
             each_row(step, |row, _| function.rows = function.rows.max(row + 1));
             match *step {
@@ -244,52 +287,95 @@ impl Compiler {
         }
         let tree = tree::tree(steps, Rows::of(function.rows, |row| !dead(row)));
         let before = self.code.bytes.len();
-        let mut made = |lazy: bool, masked: bool| {
-            let at = self.code.bytes.len() as u32;
-            let mut frame = Frame::new(&mut self.pool, masked, lazy, self.line);
-            frame.ticks = tree::loops(&tree).then(|| frame.slot());
-            let mut runs = Translator { constant: &constant, unseen: &unseen, lazy, flushes: 0, kept: None };
-            flow::code(&tree, &mut frame, &mut runs)?;
-            // Changing the float mode takes as long as some flushes.
-            (!lazy || runs.flushes > WORTH).then_some(())?;
-            frame.finish(&mut self.code).then_some(at)
-        };
-        let both = |made: &mut dyn FnMut(bool) -> Option<u32>| {
-            let masked = made(true)?;
-            Some((if function.strict { masked } else { made(false)? }, masked))
-        };
-        let mut offsets = both(&mut |masked| made(true, masked));
-        if offsets.is_none() {
-            offsets = both(&mut |masked| made(false, masked));
-        }
-        let Some((full, masked)) = offsets else {
+        let made = [true, false].into_iter().find_map(|lazy| {
+            let program = translate::program(&tree, self.target, lazy, &constant, &unseen)?;
+            let masked = self.emit(&program, true)?;
+            let full = if function.strict { masked } else { self.emit(&program, false)? };
+            Some((program, full, masked))
+        });
+        let Some((program, full, masked)) = made else {
             self.code.bytes.truncate(before);
             return None;
         };
+        if let Some(programs) = &mut self.programs {
+            function.program = programs.len() as u32;
+            programs.push(program);
+        }
         Some(Function { full, masked, ..function })
+    }
+
+    /// Appends the code of a program; where it starts. `None` if there are too many values at a time.
+    fn emit(&mut self, program: &Program, masked: bool) -> Option<u32> {
+        let at = self.code.bytes.len() as u32;
+        let mut frame = Frame::new(self.target, &mut self.pool, masked, program.lazy, self.line);
+        frame.ticks = program.loops.then(|| frame.slot());
+        emit::code(&program.parts, &mut frame);
+        frame.finish(&mut self.code).then_some(at)
     }
 
     /// Makes the functions callable; `None` if the system gives no memory for them.
     pub fn finish(self) -> Option<Module> {
-        Module::new(&self.code.bytes, self.pool.words)
+        let Compiler { target, code, pool, programs, .. } = self;
+        let memory = if target.available() { Some(executable(&code.bytes)?) } else { None };
+        let rows = pool
+            .words
+            .chunks(LANES)
+            .map(|words| Row(std::array::from_fn(|lane| words.get(lane).copied().unwrap_or_default())));
+        Some(Module {
+            target,
+            code: code.bytes,
+            memory,
+            pool: rows.collect(),
+            programs: programs.unwrap_or_default(),
+        })
     }
+}
+
+fn executable(code: &[u8]) -> Option<memmap2::Mmap> {
+    let mut memory = memmap2::MmapMut::map_anon(code.len().max(1)).ok()?;
+    memory[..code.len()].copy_from_slice(code);
+    memory.make_exec().ok()
 }
 
 /// Functions that can be called.
 pub struct Module {
-    memory: memmap2::Mmap,
-    pool: Box<[u32]>,
+    target: &'static dyn Target,
+    code: Vec<u8>,
+    /// The same where the processor finds it, if it has the instructions.
+    memory: Option<memmap2::Mmap>,
+    /// Rows, so that vectors in it are aligned.
+    pool: Box<[Row]>,
+    programs: Vec<Program>,
 }
 
 impl Module {
-    fn new(code: &[u8], pool: Vec<u32>) -> Option<Module> {
-        let mut memory = memmap2::MmapMut::map_anon(code.len().max(1)).ok()?;
-        memory[..code.len()].copy_from_slice(code);
-        Some(Module { memory: memory.make_exec().ok()?, pool: pool.into() })
+    /// The machine code of all functions.
+    pub fn code(&self) -> &[u8] {
+        &self.code
+    }
+
+    /// Does what [`Module::call`] does by evaluating the program, for any processor, slowly.
+    ///
+    /// # Panics
+    /// If the compiler kept no programs.
+    pub fn evaluate(
+        &self,
+        function: Function,
+        rows: &mut [Row],
+        views: &[View],
+        exec: u64,
+        ticks: &mut Ticks<'_>,
+    ) -> u64 {
+        function.fits(rows, views);
+        let program = &self.programs[function.program as usize];
+        evaluate::evaluate(program, self.target.lanes() as usize, rows, views, exec, ticks)
     }
 
     /// Runs a function of this module on rows; returns what [`Step::Test`] says, for lanes in `exec` at least. Lanes
     /// whose bit in `exec` is clear keep what they have, in rows that are not unseen. It ends early if `ticks` says so.
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
     #[inline]
     pub fn call(
         &self,
@@ -299,15 +385,15 @@ impl Module {
         exec: u64,
         ticks: &mut Ticks<'_>,
     ) -> u64 {
-        assert!(function.rows as usize <= rows.len(), "the function needs {} rows", function.rows);
-        assert!(usize::from(function.views) <= views.len(), "the function needs {} views", function.views);
+        function.fits(rows, views);
+        let Some(memory) = &self.memory else { panic!("this processor has no {}", self.target.name()) };
         let at = if exec == !0 { function.full } else { function.masked };
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Compiler` made the bytes at `at` a function of this signature, which reads and writes no rows but
         // those below `function.rows`, aligned as `Row` is, reads constants of the pool that was made with it, and
         // accesses words of views below `function.views` that lie inside, which `View::new` makes the caller promise.
-        // It calls nothing but what `ticks` holds, with `ticks`, and leaves the float mode as it was. A `Module`
-        // exists only if the processor has the features that the code uses.
+        // It calls nothing but what `ticks` holds, with `ticks`, and leaves the float mode as it was. The code
+        // is in executable memory only if the processor has the features that it uses.
         unsafe {
             let entry: unsafe extern "sysv64" fn(
                 *mut Row,
@@ -315,13 +401,13 @@ impl Module {
                 u64,
                 *const View,
                 *mut Ticks<'_>,
-            ) -> u64 = std::mem::transmute(self.memory.as_ptr().add(at as usize));
-            entry(rows.as_mut_ptr(), self.pool.as_ptr(), exec, views.as_ptr(), ticks)
+            ) -> u64 = std::mem::transmute(memory.as_ptr().add(at as usize));
+            entry(rows.as_mut_ptr(), self.pool.as_ptr().cast(), exec, views.as_ptr(), ticks)
         }
         #[cfg(not(target_arch = "x86_64"))]
         {
-            let _ = (at, rows, views, ticks, &self.memory, &self.pool);
-            unreachable!("no module is made on this processor");
+            let _ = (at, memory, rows, views, ticks, &self.pool);
+            unreachable!("this processor has no target");
         }
     }
 }
@@ -359,6 +445,16 @@ impl<'a> Ticks<'a> {
         }
     }
 
+    /// Counts a back-edge; true if the function is to end.
+    fn tick(&mut self) -> bool {
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = PERIOD;
+            self.stopped = self.ask.stop();
+        }
+        self.stopped
+    }
+
     /// A function ended early.
     pub fn stopped(&self) -> bool {
         self.stopped
@@ -373,25 +469,8 @@ impl<'a> Ticks<'a> {
 unsafe extern "sysv64" fn ticked(ticks: *mut Ticks<'_>) -> bool {
     // SAFETY: `Module::call` has it exclusively, and the code that it runs does nothing meanwhile.
     let ticks = unsafe { &mut *ticks };
-    ticks.left = PERIOD;
-    ticks.stopped = ticks.ask.stop();
-    ticks.stopped
-}
-
-/// True if the processor has what the code uses.
-fn available() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512cd")
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        false
-    }
+    ticks.left = 1;
+    ticks.tick()
 }
 
 /// The examples of the README are tests.

@@ -1,4 +1,4 @@
-//! From the steps of a run to a graph.
+//! From the steps of a function to its vector program.
 
 use std::collections::HashMap;
 
@@ -6,57 +6,70 @@ use recal_il::isa::{Algebra, LaneOp, lane};
 
 use crate::NONE;
 use crate::Step;
-use crate::emit::Frame;
-use crate::encode::inst::{PGATHERDD, PSCATTERDD};
-use crate::flow::Runs;
-use crate::graph::{self, Form, Graph, Node, Val};
+use crate::graph::{Graph, Node, Val};
 use crate::kept::Kept;
-use crate::tree::{Run, Tree, each_run};
+use crate::op::Op;
+use crate::program::{Block, Loop, Output, Part, Program, Straight};
+use crate::target::Target;
+use crate::tree::{Run, Tree, each_run, loops, mentions};
 
-/// Most instructions of a run.
+/// Most operations of a run.
 const LONGEST: usize = 12000;
+/// How many flushes make up for a change of the float mode.
+const WORTH: usize = 8;
 
-/// Makes the code of runs.
+/// Translates functions.
 pub struct Translator<'c, C, U> {
+    target: &'c dyn Target,
     /// The words of rows that never change.
-    pub constant: &'c C,
+    constant: &'c C,
     /// Lanes that do not execute never show what they have in a row.
-    pub unseen: &'c U,
-    /// Instructions on floats take denormals as zeros.
-    pub lazy: bool,
+    unseen: &'c U,
+    /// Operations on floats take denormals as zeros.
+    lazy: bool,
     /// How many flushes there are, those in loops counted several times.
-    pub flushes: usize,
-    /// What the innermost loop finds ready.
-    pub kept: Option<Kept>,
+    flushes: usize,
+    /// What the innermost loop finds ready, when it is one.
+    kept: Option<Kept>,
 }
 
-impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Runs for Translator<'_, C, U> {
-    fn run(&mut self, frame: &mut Frame<'_>, run: &Run<'_>) -> Option<Option<u8>> {
-        let (mut graph, outputs, test) = self.graph(run, Graph::new(self.lazy))?;
-        let flush = |node: &&Node| matches!(node, Node::Inst(inst) if inst.form == Form::Flush);
-        let often = if frame.pinned.is_empty() { 1 } else { 16 };
-        self.flushes += often * graph.nodes.iter().filter(flush).count();
-        if self.lazy {
-            let (mut plain, outputs_of_plain, test_of_plain) = self.graph(run, Graph::plain())?;
-            let wanted: Vec<Val> =
-                outputs_of_plain.iter().map(|&(_, val)| val).chain(test_of_plain).collect();
-            let doubts = plain.doubts(&wanted);
-            let store = |node: &Node| matches!(node, Node::Inst(inst) if matches!(inst.form, Form::Store | Form::Return));
-            let pays = plain.plain_products.len() > 4 + 2 * doubts.len() && !plain.nodes.iter().any(store);
-            if let Some(doubted) = if pays { plain.doubted(doubts) } else { None } {
-                let body = frame.attempt(&mut plain, &outputs_of_plain, self.unseen, test_of_plain, doubted);
-                let slow = frame.block(&mut graph, &outputs, self.unseen, test);
-                return Some(frame.attempted(body, slow));
-            }
+/// The program of a function; `None` if it can't be made.
+pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
+    tree: &[Tree<'_>],
+    target: &dyn Target,
+    lazy: bool,
+    constant: &C,
+    unseen: &U,
+) -> Option<Program> {
+    let mut translator = Translator { target, constant, unseen, lazy, flushes: 0, kept: None };
+    let parts = translator.list(tree)?;
+    // Changing the float mode takes as long as some flushes.
+    (!lazy || translator.flushes > WORTH).then_some(Program { parts, lazy, loops: loops(tree) })
+}
+
+/// A graph, the rows that it changes and the mask of its test.
+type Made = (Graph, Vec<(u32, Val)>, Option<Val>);
+
+impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
+    fn list(&mut self, list: &[Tree<'_>]) -> Option<Vec<Part>> {
+        let mut parts = Vec::with_capacity(list.len());
+        for tree in list {
+            parts.push(match tree {
+                Tree::Run(run) => Part::Block(self.block(run)?),
+                Tree::If { nonzero, then, otherwise } => {
+                    Part::If { nonzero: *nonzero, then: self.list(then)?, otherwise: self.list(otherwise)? }
+                }
+                Tree::Loop { body } => Part::Loop(self.repeat(body)?),
+                Tree::Break(test) => Part::Break(*test),
+            });
         }
-        Some(frame.block(&mut graph, &outputs, self.unseen, test))
+        Some(parts)
     }
 
-    fn constant(&self, row: u32) -> bool {
-        (self.constant)(row).is_some()
-    }
-
-    fn enter(&mut self, frame: &mut Frame<'_>, body: &[Tree<'_>]) {
+    fn repeat(&mut self, body: &[Tree<'_>]) -> Option<Loop> {
+        if loops(body) {
+            return Some(Loop { kept: None, body: self.list(body)?, hot: Vec::new() });
+        }
         let mut kept = Kept::new(body, self.lazy);
         each_run(body, &mut |run| {
             // What can't be made is noticed when its code is wanted.
@@ -64,21 +77,64 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Runs for Translator<'_, C, U
                 kept.want(&graph, &outputs);
             }
         });
-        kept.compute(frame);
+        let ready = kept.lowered(self.target);
         self.kept = Some(kept);
+        let list = self.list(body);
+        self.kept = None;
+        Some(Loop { kept: ready, body: list?, hot: self.hottest(body) })
     }
 
-    fn leave(&mut self, frame: &mut Frame<'_>) {
-        if let Some(kept) = self.kept.take() {
-            kept.end(frame);
+    /// The rows that are mentioned most often.
+    fn hottest(&self, body: &[Tree<'_>]) -> Vec<u32> {
+        let mut counts = HashMap::new();
+        mentions(body, &mut counts);
+        let mut rows: Vec<(usize, u32)> = counts
+            .into_iter()
+            .filter(|(row, _)| (self.constant)(*row).is_none())
+            .map(|(row, n)| (n, row))
+            .collect();
+        rows.sort_unstable_by_key(|&(count, row)| (std::cmp::Reverse(count), row));
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    fn block(&mut self, run: &Run<'_>) -> Option<Block> {
+        let made = self.graph(run, Graph::new(self.lazy))?;
+        let flush = |node: &&Node| matches!(node, Node::Inst(inst) if inst.op == Op::Flush);
+        let often = if self.kept.is_some() { 16 } else { 1 };
+        self.flushes += often * made.0.nodes.iter().filter(flush).count();
+        let attempt = if self.lazy { self.attempt(run)? } else { None };
+        Some(Block { body: self.straight(made), attempt })
+    }
+
+    /// The run without tests for zeros, if that pays.
+    fn attempt(&self, run: &Run<'_>) -> Option<Option<(Straight, Val)>> {
+        let (mut plain, outputs, test) = self.graph(run, Graph::plain())?;
+        let wanted: Vec<Val> = outputs.iter().map(|&(_, val)| val).chain(test).collect();
+        let doubts = plain.doubts(&wanted);
+        let store =
+            |node: &Node| matches!(node, Node::Inst(inst) if matches!(inst.op, Op::Store(_) | Op::Return));
+        let pays = plain.plain_products.len() > 4 + 2 * doubts.len() && !plain.nodes.iter().any(store);
+        let doubted = if pays { plain.doubted(doubts) } else { None };
+        Some(doubted.map(|doubted| {
+            let (graph, place) = plain.lowered(self.target);
+            (self.placed(graph, &place, outputs, test), place[doubted as usize])
+        }))
+    }
+
+    fn straight(&self, (graph, outputs, test): Made) -> Straight {
+        let (graph, place) = graph.lowered(self.target);
+        self.placed(graph, &place, outputs, test)
+    }
+
+    fn placed(&self, graph: Graph, place: &[Val], outputs: Vec<(u32, Val)>, test: Option<Val>) -> Straight {
+        let output = |(row, val)| Output { row, val: place[val as usize], unseen: (self.unseen)(row) };
+        Straight {
+            graph,
+            outputs: outputs.into_iter().map(output).collect(),
+            test: test.map(|val| place[val as usize]),
         }
     }
-}
 
-/// A graph, the rows that it changes and the mask of its test.
-type Made = (Graph, Vec<(u32, Val)>, Option<Val>);
-
-impl<C: Fn(u32) -> Option<u32>, U> Translator<'_, C, U> {
     /// The steps of a run in a graph, which is empty.
     fn graph(&self, run: &Run<'_>, mut graph: Graph) -> Option<Made> {
         let mut values = Values { constant: self.constant, rows: HashMap::new(), written: Vec::new() };
@@ -162,7 +218,7 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 let (bytes, two) = (self.value(graph, address), graph.word(2));
                 let index = graph.shr(bytes, two);
                 let from = self.value(graph, from);
-                graph.inst(Form::Store, PSCATTERDD, [index, from, graph::NO], view);
+                graph.binary(Op::Store(view), index, from);
             }
             Step::Test { row } => {
                 let word = self.value(graph, row);
@@ -184,7 +240,7 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 None => {
                     let offset = graph.word(k);
                     let index = graph.iadd(first, offset);
-                    graph.inst(Form::Load, PGATHERDD, [index, graph::NO, graph::NO], view)
+                    graph.unary(Op::Load(view), index)
                 }
             };
             self.write(row, if flush >> k & 1 == 1 { graph.flush(word) } else { word });

@@ -229,12 +229,3 @@ pub fn loops(list: &[Tree<'_>]) -> bool {
         Tree::Run(_) | Tree::Break(_) => false,
     })
 }
-
-/// Lanes leave the loop around the list.
-pub fn breaks(list: &[Tree<'_>]) -> bool {
-    list.iter().any(|tree| match tree {
-        Tree::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
-        Tree::Break(_) => true,
-        Tree::Run(_) | Tree::Loop { .. } => false,
-    })
-}

@@ -9,7 +9,7 @@ use recal_il::ir::Program;
 use super::touch::{Area, At, Kind, Touch, each_touch};
 use super::{Event, Watch};
 use crate::context::{Context, Counters, Launch, Stop};
-use crate::isa_choice;
+use crate::isa_choice::{self, InstructionSet};
 use crate::launch::{Scratch, part_of, run_parts};
 use crate::load;
 use crate::memory::{Block, InUse, View};
@@ -300,7 +300,7 @@ pub fn trace(
     thread: [u32; 3],
     sink: &mut dyn FnMut(TraceStep),
 ) -> Result<(), Error> {
-    let isa = isa_choice::chosen();
+    let isa = isa_choice::chosen(InstructionSet::Avx512);
     let code = load::load(program, isa, true);
     let Some((part, number)) = part_of(extent, thread) else {
         return Err(Error::Failed("the traced thread is not part of the launch".into()));

@@ -8,7 +8,7 @@ pub struct Pool {
     pub words: Vec<u32>,
     word_at: HashMap<u32, u32>,
     quad_at: HashMap<u64, u32>,
-    table_at: HashMap<[u32; 16], u32>,
+    table_at: HashMap<Vec<u32>, u32>,
 }
 
 impl Pool {
@@ -19,17 +19,21 @@ impl Pool {
         })
     }
 
-    /// The numbers of the lanes times `step`.
-    pub fn lanes(&mut self, step: u32) -> u32 {
-        self.table(&std::array::from_fn(|lane| lane as u32 * step))
+    /// A word for each lane, where a vector is aligned.
+    pub fn table(&mut self, words: &[u32]) -> u32 {
+        if let Some(at) = self.table_at.get(words) {
+            return *at;
+        }
+        self.words.resize(self.words.len().next_multiple_of(words.len()), 0);
+        let at = 4 * self.words.len() as u32;
+        self.words.extend(words);
+        self.table_at.insert(words.to_vec(), at);
+        at
     }
 
-    /// A word for each lane.
-    pub fn table(&mut self, words: &[u32; 16]) -> u32 {
-        *self.table_at.entry(*words).or_insert_with(|| {
-            self.words.extend(words);
-            4 * (self.words.len() as u32 - 16)
-        })
+    /// What `word` says of the number of each lane.
+    pub fn lanes(&mut self, lanes: u32, word: impl FnMut(u32) -> u32) -> u32 {
+        self.table(&(0..lanes).map(word).collect::<Vec<u32>>())
     }
 
     pub fn quad(&mut self, quad: u64) -> u32 {

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{EQUAL, Form, Graph, Inst, NEGATED, NO, Node, Val};
-use crate::encode::inst::*;
+use super::{Graph, Inst, Node, Val};
+use crate::graph::NO;
+use crate::op::{Kind, Op, Relation};
 
 impl Graph {
     /// What must not be in doubt but is, if the values `wanted` leave the block.
@@ -12,7 +13,7 @@ impl Graph {
         wanted.iter().for_each(|&val| needed[val as usize] = true);
         for val in (0..self.nodes.len()).rev().filter(|&val| self.as_inst(val as Val).is_some()) {
             if let (Node::Inst(inst), true) = (self.nodes[val], needed[val]) {
-                inst.args.iter().filter(|&&arg| arg != NO).for_each(|&arg| needed[arg as usize] = true);
+                inst.operands().for_each(|arg| needed[arg as usize] = true);
             }
         }
         let mut doubtful = vec![false; self.nodes.len()];
@@ -34,12 +35,11 @@ impl Graph {
     /// Sums and products of values in doubt are right, or NaN, or -0 where +0 is right: a zero factor makes +0, or
     /// here a zero of any sign or NaN; sums of zeros are -0 only if all of them are. A difference would turn -0 into +0.
     fn hands_on(&self, inst: Inst, doubtful: &[bool], doubts: &mut HashSet<Val>) -> bool {
-        let Inst { form, enc, args, .. } = inst;
         let mut handed = false;
-        for (place, arg) in args.into_iter().enumerate().filter(|(_, arg)| *arg != NO) {
-            let on = match form {
-                Form::Binary => enc == ADDPS || enc == MULPS || enc == SUBPS && place == 0,
-                Form::Flush => true,
+        for (place, arg) in inst.operands().enumerate() {
+            let on = match inst.op {
+                Op::FAdd | Op::FMul | Op::Flush => true,
+                Op::FSub => place == 0,
                 _ => false,
             };
             match doubtful[arg as usize] {
@@ -53,22 +53,19 @@ impl Graph {
 
     /// The lanes in which a value of the list is NaN or -0; `None` if there is no value.
     pub fn doubted(&mut self, list: Vec<Val>) -> Option<Val> {
-        const NAN_OR_NEGATIVE_ZERO: u8 = 0x85;
-        let class =
-            |g: &mut Graph, val| g.inst(Form::Classify, FPCLASSPS, [val, NO, NO], NAN_OR_NEGATIVE_ZERO);
         let mut all = None;
         for val in list {
-            let lanes = class(self, val);
-            all = Some(all.map_or(lanes, |all| self.inst(Form::Or, LOAD, [all, lanes, NO], 0)));
+            let lanes = self.unary(Op::Doubtful, val);
+            all = Some(all.map_or(lanes, |all| self.binary(Op::Either, all, lanes)));
         }
         all
     }
 
     /// The mask says that neither of the factors is zero.
     pub(super) fn asks_for_zeros(&self, mask: Val, factors: [Val; 2]) -> bool {
-        let asked = |mask| match self.as_inst(mask) {
-            Some(Inst { form: Form::Compare, enc: CMPPS, args: [val, zero, within], imm })
-                if imm == EQUAL | NEGATED && self.word_of(zero) == Some(0) =>
+        let asked = |mask| match self.parts(mask) {
+            Some((Op::Compare(Kind::Float, Relation::Equal, true), [val, zero, _], within))
+                if self.word_of(zero) == Some(0) =>
             {
                 Some((val, within))
             }

@@ -1,9 +1,11 @@
-//! Which instructions the primitives of [`Algebra`] are.
+//! Which operations the primitives of [`Algebra`] are.
 
 use recal_il::isa::{Algebra, Scalar};
 
-use super::{EQUAL, Form, Graph, Inst, LESS, LESS_EQUAL, NEGATED, NO, Node, UNORDERED, Val};
-use crate::encode::inst::*;
+use super::{Graph, NO, Node, Val};
+use crate::op::Kind::*;
+use crate::op::Op;
+use crate::op::Relation::*;
 
 /// Methods of operations whose result is constant if the operands are.
 macro_rules! fold {
@@ -38,22 +40,22 @@ impl Algebra for Graph {
         if let (Some(lo), Some(hi)) = (self.word_of(lo), self.word_of(hi)) {
             return self.quad(u64::from(hi) << 32 | u64::from(lo));
         }
-        [self.binary(UNPCKLPS, lo, hi), self.binary(UNPCKHPS, lo, hi)]
+        [self.binary(Op::ZipLow, lo, hi), self.binary(Op::ZipHigh, lo, hi)]
     }
 
     fn lo(&mut self, q: [Val; 2]) -> Val {
-        match (self.quad_of(q[0]), self.as_inst(q[0])) {
+        match (self.quad_of(q[0]), self.parts(q[0])) {
             (Some(quad), _) => self.word(quad as u32),
-            (_, Some(Inst { form: Form::Binary, enc: UNPCKLPS, args: [lo, ..], .. })) => lo,
-            _ => self.inst(Form::BinaryImm, SHUFPS, [q[0], q[1], NO], 0x88),
+            (_, Some((Op::ZipLow, [lo, ..], _))) => lo,
+            _ => self.binary(Op::Even, q[0], q[1]),
         }
     }
 
     fn hi(&mut self, q: [Val; 2]) -> Val {
-        match (self.quad_of(q[0]), self.as_inst(q[0])) {
+        match (self.quad_of(q[0]), self.parts(q[0])) {
             (Some(quad), _) => self.word((quad >> 32) as u32),
-            (_, Some(Inst { form: Form::Binary, enc: UNPCKLPS, args: [_, hi, _], .. })) => hi,
-            _ => self.inst(Form::BinaryImm, SHUFPS, [q[0], q[1], NO], 0xDD),
+            (_, Some((Op::ZipLow, [_, hi, _], _))) => hi,
+            _ => self.binary(Op::Odd, q[0], q[1]),
         }
     }
 
@@ -74,9 +76,9 @@ impl Algebra for Graph {
                 return self.flush(chosen);
             }
         }
-        match self.as_inst(c) {
-            Some(Inst { form: Form::Not, args: [c, ..], .. }) => self.select(c, b, a),
-            _ => self.inst(Form::Select, PBLENDMD, [c, a, b], 0),
+        match self.parts(c) {
+            Some((Op::Not, [c, ..], _)) => self.select(c, b, a),
+            _ => self.inst(Op::Select, [c, a, b]),
         }
     }
 
@@ -85,7 +87,7 @@ impl Algebra for Graph {
             return if c { a } else { b };
         }
         let c = self.split(c);
-        [0, 1].map(|k| self.inst(Form::Select, PBLENDMQ, [c[k], a[k], b[k]], 0))
+        [0, 1].map(|k| self.inst(Op::QSelect, [c[k], a[k], b[k]]))
     }
 
     fn both(&mut self, a: Val, b: Val) -> Val {
@@ -96,14 +98,10 @@ impl Algebra for Graph {
         }
         // The older one is the mask, since others may want it too.
         let (a, b) = (a.min(b), a.max(b));
-        match (self.as_inst(a), self.as_inst(b)) {
-            (_, Some(Inst { form: form @ (Form::Compare | Form::Test), enc, args: [x, y, NO], imm })) => {
-                self.inst(form, enc, [x, y, a], imm)
-            }
-            (Some(Inst { form: form @ (Form::Compare | Form::Test), enc, args: [x, y, NO], imm }), _) => {
-                self.inst(form, enc, [x, y, b], imm)
-            }
-            _ => self.inst(Form::And, LOAD, [a, b, NO], 0),
+        match (self.parts(a), self.parts(b)) {
+            (_, Some((op @ (Op::Compare(..) | Op::Common(_)), [x, y, _], NO))) => self.within(op, x, y, a),
+            (Some((op @ (Op::Compare(..) | Op::Common(_)), [x, y, _], NO)), _) => self.within(op, x, y, b),
+            _ => self.binary(Op::Both, a, b),
         }
     }
 
@@ -124,26 +122,25 @@ impl Algebra for Graph {
                 }
             }
             _ if a == b => a,
-            _ => self.inst(Form::Or, LOAD, [a, b, NO], 0),
+            _ => self.binary(Op::Either, a, b),
         }
     }
 
     fn negate(&mut self, a: Val) -> Val {
-        match self.node(a) {
-            Node::Bool(a) => self.bool(!a),
-            Node::Inst(Inst { form: Form::Compare, enc, args: args @ [.., NO], imm }) => {
-                self.inst(Form::Compare, enc, args, imm ^ NEGATED)
+        if let Some(a) = self.bool_of(a) {
+            return self.bool(!a);
+        }
+        match self.parts(a) {
+            Some((Op::Compare(kind, relation, negated), [x, y, _], NO)) => {
+                self.binary(Op::Compare(kind, relation, !negated), x, y)
             }
-            Node::Inst(Inst { form: Form::Test, enc, args: args @ [.., NO], imm }) => {
-                let other = if enc == PTESTMD { PTESTNMD } else { PTESTMD };
-                self.inst(Form::Test, other, args, imm)
-            }
-            Node::Inst(Inst { form: Form::Not, args: [a, ..], .. }) => a,
-            Node::Inst(Inst { form: Form::Or, args: [a, b, _], .. }) => {
+            Some((Op::Common(any), [x, y, _], NO)) => self.binary(Op::Common(!any), x, y),
+            Some((Op::Not, [a, ..], _)) => a,
+            Some((Op::Either, [a, b, _], _)) => {
                 let (a, b) = (self.negate(a), self.negate(b));
                 self.both(a, b)
             }
-            _ => self.inst(Form::Not, LOAD, [a, NO, NO], 0),
+            _ => self.unary(Op::Not, a),
         }
     }
 
@@ -151,19 +148,19 @@ impl Algebra for Graph {
         iadd(a, b) word = |g| match (g.word_of(a), g.word_of(b)) {
             (Some(0), _) => b,
             (_, Some(0)) => a,
-            _ => g.symmetric(PADDD, a, b),
+            _ => g.symmetric(Op::Add, a, b),
         };
-        isub(a, b) word = |g| if g.word_of(b) == Some(0) { a } else { g.binary(PSUBD, a, b) };
+        isub(a, b) word = |g| if g.word_of(b) == Some(0) { a } else { g.binary(Op::Sub, a, b) };
         imul(a, b) word = |g| {
             let (a, b) = if g.word_of(a).is_some() { (b, a) } else { (a, b) };
             match g.word_of(b) {
                 Some(0) => b,
-                Some(n) if n.is_power_of_two() => g.shifted(a, n.ilog2(), 6, PSLLVD, NO),
-                _ => g.binary(PMULLD, a, b),
+                Some(n) if n.is_power_of_two() => g.shifted(a, n.ilog2(), Op::ShlBy, Op::Shl, NO),
+                _ => g.binary(Op::Mul, a, b),
             }
         };
-        umulhi(a, b) word = |g| g.high_product(PMULUDQ, a, b);
-        smulhi(a, b) word = |g| g.high_product(PMULDQ, a, b);
+        umulhi(a, b) word = |g| g.high_product(Op::MulEvenUnsigned, a, b);
+        smulhi(a, b) word = |g| g.high_product(Op::MulEvenSigned, a, b);
         udiv(_a, _b) word = |g| g.none();
         umod(_a, _b) word = |g| g.none();
         and(a, b) word = |g| {
@@ -172,7 +169,7 @@ impl Algebra for Graph {
                 Some(0) => b,
                 Some(u32::MAX) => a,
                 _ if a == b => a,
-                _ => g.binary(PANDD, a, b),
+                _ => g.binary(Op::And, a, b),
             }
         };
         or(a, b) word = |g| {
@@ -180,101 +177,99 @@ impl Algebra for Graph {
             match g.word_of(b) {
                 Some(0) => a,
                 _ if a == b => a,
-                _ => g.binary(PORD, a, b),
+                _ => g.binary(Op::Or, a, b),
             }
         };
         xor(a, b) word = |g| {
             let (a, b) = if g.word_of(a).is_some() { (b, a) } else { (a, b) };
-            if g.word_of(b) == Some(0) { a } else { g.binary(PXORD, a, b) }
+            if g.word_of(b) == Some(0) { a } else { g.binary(Op::Xor, a, b) }
         };
         not(a) word = |g| {
             let ones = g.word(u32::MAX);
             g.xor(a, ones)
         };
         shl(a, n) word = |g| match g.word_of(n) {
-            Some(count) => g.shifted(a, count, 6, PSLLVD, n),
-            None => g.binary(PSLLVD, a, n),
+            Some(count) => g.shifted(a, count, Op::ShlBy, Op::Shl, n),
+            None => g.binary(Op::Shl, a, n),
         };
         shr(a, n) word = |g| match g.word_of(n) {
-            Some(count) => g.shifted(a, count, 2, PSRLVD, n),
-            None => g.binary(PSRLVD, a, n),
+            Some(count) => g.shifted(a, count, Op::ShrBy, Op::Shr, n),
+            None => g.binary(Op::Shr, a, n),
         };
         sar(a, n) word = |g| match g.word_of(n) {
-            Some(count) => g.shifted(a, count, 4, PSRAVD, n),
-            None => g.binary(PSRAVD, a, n),
+            Some(count) => g.shifted(a, count, Op::SarBy, Op::Sar, n),
+            None => g.binary(Op::Sar, a, n),
         };
         popcount(_a) word = |g| g.none();
-        clz(a) word = |g| g.inst(Form::Unary, PLZCNTD, [a, NO, NO], 0);
+        clz(a) word = |g| g.unary(Op::LeadingZeros, a);
         reverse(_a) word = |g| g.none();
         ieq(a, b) bool = |g| {
             let (a, b) = if g.word_of(a).is_some() { (b, a) } else { (a, b) };
-            match (g.word_of(b), g.as_inst(a)) {
-                (Some(0), Some(Inst { form: Form::Binary, enc: PANDD, args: [x, y, NO], .. })) => {
-                    g.inst(Form::Test, PTESTNMD, [x, y, NO], 0)
-                }
-                (Some(0), Some(Inst { form: Form::Expand, enc: PMOVM2D, args: [mask, ..], .. })) => g.negate(mask),
-                (Some(0), _) => g.inst(Form::Test, PTESTNMD, [a, a, NO], 0),
-                _ => g.compare(PCMPD, a, b, EQUAL),
+            match (g.word_of(b), g.parts(a)) {
+                (Some(0), Some((Op::And, [x, y, _], NO))) => g.binary(Op::Common(false), x, y),
+                (Some(0), Some((Op::Words, [mask, ..], _))) => g.negate(mask),
+                (Some(0), _) => g.binary(Op::Common(false), a, a),
+                _ => g.compare(Signed, Equal, a, b),
             }
         };
-        ilt(a, b) bool = |g| g.compare(PCMPD, a, b, LESS);
-        ult(a, b) bool = |g| g.compare(PCMPUD, a, b, LESS);
+        ilt(a, b) bool = |g| g.compare(Signed, Less, a, b);
+        ult(a, b) bool = |g| g.compare(Unsigned, Less, a, b);
         fadd_raw(a, b) word = |g| {
             // The sign of a NaN is not said.
             let sign = g.word(0x8000_0000);
             for (x, y) in [(a, b), (b, a)] {
-                if let Some(Inst { form: Form::Binary, enc: PXORD, args: [z, bits, NO], .. }) = g.as_inst(y) {
+                if let Some((Op::Xor, [z, bits, _], NO)) = g.parts(y) {
                     if bits == sign {
                         let (x, z) = (g.float(x), g.float(z));
-                        return g.binary(SUBPS, x, z);
+                        return g.binary(Op::FSub, x, z);
                     }
                 }
             }
             let (a, b) = (g.float(a), g.float(b));
-            g.symmetric(ADDPS, a, b)
+            g.symmetric(Op::FAdd, a, b)
         };
         fmul_raw(a, b) word = |g| {
             let (a, b) = (g.float(a), g.float(b));
-            g.symmetric(MULPS, a, b)
+            g.symmetric(Op::FMul, a, b)
         };
-        feq(a, b) bool = |g| g.compare_floats(a, b, EQUAL);
-        flt(a, b) bool = |g| g.compare_floats(a, b, LESS);
-        fle(a, b) bool = |g| g.compare_floats(a, b, LESS_EQUAL);
+        feq(a, b) bool = |g| g.compare_floats(Equal, a, b);
+        flt(a, b) bool = |g| g.compare_floats(Less, a, b);
+        fle(a, b) bool = |g| g.compare_floats(LessEqual, a, b);
         is_zero(a) bool = |g| {
             let zero = g.word(0);
-            g.compare_floats(a, zero, EQUAL)
+            g.compare_floats(Equal, a, zero)
         };
-        itof_raw(a) word = |g| g.inst(Form::Unary, CVTDQ2PS, [a, NO, NO], 0);
-        utof_raw(a) word = |g| g.inst(Form::Unary, CVTUDQ2PS, [a, NO, NO], 0);
-        ftoi_raw(a) word = |g| g.inst(Form::Unary, CVTTPS2DQ, [a, NO, NO], 0);
-        flush(a) word = |g| match g.as_inst(a) {
-            Some(Inst { form: Form::Flush, .. }) => a,
-            _ => g.inst(Form::Flush, if g.lazy { ADDPS } else { PANDD }, [a, NO, NO], 0),
+        itof_raw(a) word = |g| g.unary(Op::FromSigned, a);
+        utof_raw(a) word = |g| g.unary(Op::FromUnsigned, a);
+        ftoi_raw(a) word = |g| g.unary(Op::ToSigned, a);
+        flush(a) word = |g| match g.parts(a) {
+            Some((Op::Flush, ..)) => a,
+            _ => g.unary(Op::Flush, a),
         };
         is_nan(a) bool = |g| {
             // Flushed or not.
             let floats = g.floats;
             let a = g.float(a);
             g.floats = floats;
-            g.compare(CMPPS, a, a, UNORDERED)
+            g.compare(Float, Unordered, a, a)
         };
-        ftrunc(a) word = |g| g.rounded(a, 0x0B);
-        ffloor(a) word = |g| g.rounded(a, 0x09);
-        fceil(a) word = |g| g.rounded(a, 0x0A);
-        fnearest(a) word = |g| g.rounded(a, 0x08);
+        ftrunc(a) word = |g| g.rounded(a, 3);
+        ffloor(a) word = |g| g.rounded(a, 1);
+        fceil(a) word = |g| g.rounded(a, 2);
+        fnearest(a) word = |g| g.rounded(a, 0);
         fma(a, b, c) word = |g| {
             let args = [a, b, c].map(|arg| g.float(arg));
-            let sum = g.inst(Form::Fma, FMAPS, args, 0);
+            let sum = g.inst(Op::FFma, args);
             g.flush(sum)
         };
         fdiv(a, b) word = |g| {
             let (a, b) = (g.float(a), g.float(b));
-            let quotient = g.binary(DIVPS, a, b);
+            let quotient = g.binary(Op::FDiv, a, b);
             g.flush(quotient)
         };
         fsqrt(a) word = |g| {
             let a = g.float(a);
-            g.inst(Form::Unary, SQRTPS, [a, NO, NO], 0)
+            g.unary(Op::FSqrt, a)
         };
         frsqrt(_a) word = |g| g.none();
     }
@@ -282,59 +277,59 @@ impl Algebra for Graph {
     fn mask(&mut self, c: Val) -> Val {
         match self.bool_of(c) {
             Some(c) => self.word(if c { u32::MAX } else { 0 }),
-            None => self.inst(Form::Expand, PMOVM2D, [c, NO, NO], 0),
+            None => self.unary(Op::Words, c),
         }
     }
 
     fn qadd(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
-        self.halves(PADDQ, a, b)
+        self.halves(Op::QAdd, a, b)
     }
 
     fn qsub(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
-        self.halves_in_order(PSUBQ, a, b)
+        self.halves_in_order(Op::QSub, a, b)
     }
 
     fn qmul(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
-        self.halves(PMULLQ, a, b)
+        self.halves(Op::QMul, a, b)
     }
 
     fn qand(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
-        self.halves(PANDQ, a, b)
+        self.halves(Op::QAnd, a, b)
     }
 
     fn qor(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
-        self.halves(PORQ, a, b)
+        self.halves(Op::QOr, a, b)
     }
 
     fn qxor(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
-        self.halves(PXORQ, a, b)
+        self.halves(Op::QXor, a, b)
     }
 
     fn qshl(&mut self, a: [Val; 2], n: Val) -> [Val; 2] {
         let n = self.widened(n);
-        self.halves_in_order(PSLLVQ, a, n)
+        self.halves_in_order(Op::QShl, a, n)
     }
 
     fn qshr(&mut self, a: [Val; 2], n: Val) -> [Val; 2] {
         let n = self.widened(n);
-        self.halves_in_order(PSRLVQ, a, n)
+        self.halves_in_order(Op::QShr, a, n)
     }
 
     fn qsar(&mut self, a: [Val; 2], n: Val) -> [Val; 2] {
         let n = self.widened(n);
-        self.halves_in_order(PSRAVQ, a, n)
+        self.halves_in_order(Op::QSar, a, n)
     }
 
     fn qeq(&mut self, a: [Val; 2], b: [Val; 2]) -> Val {
-        self.compare_halves(PCMPQ, a, b, EQUAL)
+        self.compare_halves(SignedQuad, Equal, a, b)
     }
 
     fn qlt(&mut self, a: [Val; 2], b: [Val; 2]) -> Val {
-        self.compare_halves(PCMPQ, a, b, LESS)
+        self.compare_halves(SignedQuad, Less, a, b)
     }
 
     fn qult(&mut self, a: [Val; 2], b: [Val; 2]) -> Val {
-        self.compare_halves(PCMPUQ, a, b, LESS)
+        self.compare_halves(UnsignedQuad, Less, a, b)
     }
 
     fn qudiv(&mut self, a: [Val; 2], _: [Val; 2]) -> [Val; 2] {
@@ -349,41 +344,41 @@ impl Algebra for Graph {
 
     fn dadd_raw(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
         self.floats = true;
-        self.halves(ADDPD, a, b)
+        self.halves(Op::DAdd, a, b)
     }
 
     fn dmul_raw(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
         self.floats = true;
-        self.halves(MULPD, a, b)
+        self.halves(Op::DMul, a, b)
     }
 
     fn dfma_raw(&mut self, a: [Val; 2], b: [Val; 2], c: [Val; 2]) -> [Val; 2] {
         self.floats = true;
-        [0, 1].map(|k| self.inst(Form::Fma, FMAPD, [a[k], b[k], c[k]], 0))
+        [0, 1].map(|k| self.inst(Op::DFma, [a[k], b[k], c[k]]))
     }
 
     fn ddiv_raw(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
         self.floats = true;
-        self.halves_in_order(DIVPD, a, b)
+        self.halves_in_order(Op::DDiv, a, b)
     }
 
     fn dsqrt_raw(&mut self, a: [Val; 2]) -> [Val; 2] {
         self.floats = true;
-        a.map(|a| self.inst(Form::Unary, SQRTPD, [a, NO, NO], 0))
+        a.map(|a| self.unary(Op::DSqrt, a))
     }
 
     fn deq(&mut self, a: [Val; 2], b: [Val; 2]) -> Val {
         self.floats = true;
-        self.compare_halves(CMPPD, a, b, EQUAL)
+        self.compare_halves(Double, Equal, a, b)
     }
 
     fn dlt(&mut self, a: [Val; 2], b: [Val; 2]) -> Val {
         self.floats = true;
-        self.compare_halves(CMPPD, a, b, LESS)
+        self.compare_halves(Double, Less, a, b)
     }
 
     fn is_dnan(&mut self, a: [Val; 2]) -> Val {
-        self.compare_halves(CMPPD, a, a, UNORDERED)
+        self.compare_halves(Double, Unordered, a, a)
     }
 
     fn ftod_raw(&mut self, a: Val) -> [Val; 2] {

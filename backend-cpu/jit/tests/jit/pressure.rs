@@ -2,21 +2,13 @@
 
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
-use recal_jit::{Ask, Compiler, Row, Step, Ticks, View};
+use recal_jit::{Row, Step, View};
 
-/// Never stops.
-struct Endless;
-
-impl Ask for Endless {
-    fn stop(&self) -> bool {
-        false
-    }
-}
+use crate::{On, endless};
 
 /// A sum of outer products: 64 sums, and many more values that live on the stack for a while, one after another.
-#[test]
-fn places_on_the_stack_are_used_again() {
-    let Some(mut compiler) = Compiler::new() else { return };
+pub fn places_on_the_stack_are_used_again(on: On) {
+    let mut compiler = on.compiler();
     // Rows: 64 sums, 16 factors, the address and what it grows by.
     const SIDE: u32 = 8;
     const ROUNDS: u32 = 12;
@@ -49,7 +41,7 @@ fn places_on_the_stack_are_used_again() {
         let mut rows = vec![Row::ZERO; address as usize + 2];
         rows[address as usize] = Row(std::array::from_fn(|lane| 4 * (lane as u32 * 7 % 64)));
         let starts = rows[address as usize].0;
-        module.call(function, &mut rows, &[view], !0, &mut Ticks::new(&Endless));
+        on.call(&module, function, &mut rows, &[view], !0, &mut endless());
         for (lane, start) in starts.into_iter().enumerate() {
             let mut expected = [0; (SIDE * SIDE) as usize];
             for round in 0..ROUNDS {

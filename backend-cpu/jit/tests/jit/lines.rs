@@ -1,15 +1,8 @@
 //! Loads of elements by threads that lie in lines.
 
-use recal_jit::{Ask, Compiler, LANES, NONE, Row, Step, Ticks, View, line};
+use recal_jit::{LANES, NONE, Row, Step, View, line};
 
-/// Never stops.
-struct Endless;
-
-impl Ask for Endless {
-    fn stop(&self) -> bool {
-        false
-    }
-}
+use crate::{On, endless};
 
 const WORDS: usize = 600;
 
@@ -32,17 +25,12 @@ const PATTERNS: [fn(u32, u32) -> u32; 11] = [
     |lane, _| if lane % 5 == 0 { 0xFFFF_FFFC } else { 16 * (lane % 8) },
 ];
 
-#[test]
-fn widths() {
+pub fn widths() {
     assert_eq!([0, 1, 2, 3, 6, 15].map(line), [16; 6]);
     assert_eq!([64, 32, 16, 8, 24, 40, 4, 12, 20].map(line), [16, 16, 16, 8, 8, 8, 4, 4, 4]);
 }
 
-#[test]
-fn neighbours_and_equals_in_lines() {
-    if Compiler::new().is_none() {
-        return;
-    }
+pub fn neighbours_and_equals_in_lines(on: On) {
     let memory: Vec<u32> = (0..WORDS as u32 + 50).map(|k| k.wrapping_mul(0x1234_5677) | 1).collect();
     // SAFETY: the vector outlives the calls.
     let views = [unsafe { View::new(memory.as_ptr().cast(), 4 * WORDS) }];
@@ -50,7 +38,7 @@ fn neighbours_and_equals_in_lines() {
     for line in [4, 8, 16] {
         // Elements of four words and of two; not all components are wanted.
         for to in [[1, 2, 3, 4], [1, NONE, NONE, 4], [NONE, 2, 3, NONE], [1, 2, NONE, NONE]] {
-            let mut compiler = Compiler::new().unwrap().with_lines(line);
+            let mut compiler = on.compiler().with_lines(line);
             let load = Step::Load { view: 0, address: 0, to, flush: 0 };
             let function = compiler.function(&[load], |_| None, |_| false, |_| false).unwrap();
             let module = compiler.finish().unwrap();
@@ -58,7 +46,7 @@ fn neighbours_and_equals_in_lines() {
                 for exec in [!0, 0xFFFF_FFFF, 0xF0F0_00FF_FF00_1234u64] {
                     let mut rows = vec![Row::splat(9); 5];
                     rows[0] = Row(std::array::from_fn(|lane| pattern(lane as u32, line)));
-                    module.call(function, &mut rows, &views, exec, &mut Ticks::new(&Endless));
+                    on.call(&module, function, &mut rows, &views, exec, &mut endless());
                     for (lane, k) in (0..LANES).flat_map(|lane| [0, 1, 2, 3].map(|k| (lane, k))) {
                         let expected = if exec >> lane & 1 == 1 && to[k] != NONE {
                             word(pattern(lane as u32, line) / 4 + k as u32)

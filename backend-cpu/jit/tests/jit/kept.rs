@@ -2,16 +2,9 @@
 
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
-use recal_jit::{Ask, Compiler, LANES, NONE, Row, Step, Ticks, View};
+use recal_jit::{LANES, NONE, Row, Step, View};
 
-/// Asks for nothing.
-struct Endless;
-
-impl Ask for Endless {
-    fn stop(&self) -> bool {
-        false
-    }
-}
+use crate::{On, endless};
 
 const ONE: u32 = 0x3F80_0000;
 /// Rows: constants, what a thread has, and what the loop changes.
@@ -103,18 +96,16 @@ fn ids(own: &Own) -> &[u32] {
     &own.1[..1 + own.0.arguments().len()]
 }
 
-#[test]
-fn what_does_not_change() {
-    check(sums(), f32::INFINITY);
+pub fn what_does_not_change(on: On) {
+    check(on, sums(), f32::INFINITY);
 }
 
-#[test]
-fn products_of_two_kinds() {
-    check(products(), 7.0);
+pub fn products_of_two_kinds(on: On) {
+    check(on, products(), 7.0);
 }
 
-fn check([before, after]: [Vec<Own>; 2], odd: f32) {
-    let Some(mut compiler) = Compiler::new() else { return };
+fn check(on: On, [before, after]: [Vec<Own>; 2], odd: f32) {
+    let mut compiler = on.compiler();
     let flag = [FLAG, ROUND, COUNT];
     fn step(own: &Own) -> Step<'_> {
         Step::Lane { op: own.0, ids: ids(own), writes: 1 }
@@ -163,7 +154,7 @@ fn check([before, after]: [Vec<Own>; 2], odd: f32) {
             })
             .collect();
         let start = rows.clone();
-        module.call(function, &mut rows, &views, exec, &mut Ticks::new(&Endless));
+        on.call(&module, function, &mut rows, &views, exec, &mut endless());
         for lane in 0..LANES {
             let mut own: Vec<u32> = start.iter().map(|row| row.0[lane]).collect();
             let apply = |own: &mut Vec<u32>, list: &[Own]| {

@@ -2,7 +2,9 @@
 
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::{Class, fold};
-use recal_jit::{Ask, Compiler, LANES, NONE, Row, Sample, Step, Ticks, View};
+use recal_jit::{LANES, NONE, Row, Sample, Step, View};
+
+use crate::{On, Random, endless};
 
 const EDGES: [u32; 36] = [
     0,
@@ -43,25 +45,7 @@ const EDGES: [u32; 36] = [
     2,
 ];
 
-/// Never stops.
-struct Endless;
-
-impl Ask for Endless {
-    fn stop(&self) -> bool {
-        false
-    }
-}
-
-struct Random(u32);
-
 impl Random {
-    fn word(&mut self) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 17;
-        self.0 ^= self.0 << 5;
-        self.0
-    }
-
     fn edge(&mut self) -> u32 {
         EDGES[self.word() as usize % EDGES.len()]
     }
@@ -101,9 +85,8 @@ fn fill(op: LaneOp, random: &mut Random, round: usize) -> Vec<Row> {
         .collect()
 }
 
-#[test]
-fn every_operation_alone() {
-    let Some(mut probe) = Compiler::new() else { return };
+pub fn every_operation_alone(on: On) {
+    let mut probe = on.compiler();
     let mut random = Random(7);
     let mut compiled = 0;
     for &op in LaneOp::ALL {
@@ -113,7 +96,7 @@ fn every_operation_alone() {
         compiled += 1;
         let ids: Vec<u32> = (0..(writes(op) + words(op)) as u32).collect();
         let step = Step::Lane { op, ids: &ids, writes: writes(op) };
-        let mut compiler = Compiler::new().unwrap();
+        let mut compiler = on.compiler();
         let function = compiler.function(&[step], |_| None, |_| false, |_| false).unwrap();
         let module = compiler.finish().unwrap();
         for round in 0..12 {
@@ -121,7 +104,7 @@ fn every_operation_alone() {
             let sources = fill(op, &mut random, round);
             let mut rows = vec![Row::splat(0xDEAD_BEEF); writes(op)];
             rows.extend(&sources);
-            module.call(function, &mut rows, &[], exec, &mut Ticks::new(&Endless));
+            on.call(&module, function, &mut rows, &[], exec, &mut endless());
             assert_eq!(rows[writes(op)..], sources, "{op:?} changed its sources");
             for lane in 0..LANES {
                 let args: Vec<u32> = sources.iter().map(|row| row.0[lane]).collect();
@@ -144,14 +127,12 @@ fn every_operation_alone() {
 }
 
 /// Runs of random operations over few rows, with constants, rows that die and more values than registers.
-#[test]
-fn random_runs() {
-    runs(2008, 400, |_| true);
+pub fn random_runs(on: On) {
+    runs(on, 2008, 400, |_| true);
 }
 
 /// Floats and what looks at their bits: there instructions take denormals as zeros.
-#[test]
-fn random_runs_of_floats() {
+pub fn random_runs_of_floats(on: On) {
     let bits = {
         use LaneOp::*;
         [And, Or, Xor, Iadd, Ult, Ilt, Select, Mov, NegBits, AbsBits, Imul, Ishl, Ushr, Itof, Ftoi, Ftou]
@@ -159,13 +140,13 @@ fn random_runs_of_floats() {
     let double = |op: LaneOp| op.result() == Class::Q || op.arguments().contains(&Class::Q);
     let whole = |op: LaneOp| op.arguments().contains(&Class::F) && !double(op);
     let other = [LaneOp::Ldexp, LaneOp::FrexpMant, LaneOp::DivScale, LaneOp::DivFmas, LaneOp::DivFixup];
-    runs(1985, 500, |op| {
+    runs(on, 1985, 500, |op| {
         bits.contains(&op) || whole(op) && !other.contains(&op) && format!("{op:?}") != "F2d"
     });
 }
 
-fn runs(seed: u32, rounds: usize, wanted: impl Fn(LaneOp) -> bool) {
-    let Some(mut probe) = Compiler::new() else { return };
+fn runs(on: On, seed: u32, rounds: usize, wanted: impl Fn(LaneOp) -> bool) {
+    let mut probe = on.compiler();
     let mut random = Random(seed);
     let ops: Vec<LaneOp> =
         LaneOp::ALL.iter().copied().filter(|&op| probe.supports(op) && wanted(op)).collect();
@@ -208,7 +189,7 @@ fn runs(seed: u32, rounds: usize, wanted: impl Fn(LaneOp) -> bool) {
         let steps: Vec<Step<'_>> =
             flushed_lists.iter().map(|(op, ids)| Step::Lane { op: *op, ids, writes: writes(*op) }).collect();
         let dead = |row: u32| row % 5 == 4;
-        let mut compiler = Compiler::new().unwrap();
+        let mut compiler = on.compiler();
         let Some(function) = compiler.function(&steps, literals, dead, |_| false) else {
             assert!(steps.len() > 60, "a short run was not compiled");
             continue;
@@ -223,7 +204,7 @@ fn runs(seed: u32, rounds: usize, wanted: impl Fn(LaneOp) -> bool) {
             })
             .collect();
         let mut expected = rows.clone();
-        module.call(function, &mut rows, &[], exec, &mut Ticks::new(&Endless));
+        on.call(&module, function, &mut rows, &[], exec, &mut endless());
         for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
             for (op, ids) in &flushed_lists {
                 let args: Vec<u32> =
@@ -249,11 +230,7 @@ fn runs(seed: u32, rounds: usize, wanted: impl Fn(LaneOp) -> bool) {
 }
 
 /// Loads and stores with neighbours, equal and scattered addresses, some of them outside.
-#[test]
-fn memory() {
-    if Compiler::new().is_none() {
-        return;
-    }
+pub fn memory(on: On) {
     const WORDS: usize = 300;
     let patterns: [fn(u32) -> u32; 8] = [
         |l| 4 * l,
@@ -267,7 +244,7 @@ fn memory() {
     ];
     for (round, pattern) in patterns.into_iter().enumerate() {
         for exec in [!0, 0xF0F0_0000_FFFF_1234u64] {
-            let mut compiler = Compiler::new().unwrap();
+            let mut compiler = on.compiler();
             let load = Step::Load { view: 1, address: 0, to: [1, NONE, 2, NONE], flush: 0b100 };
             let elements = Step::Load { view: 1, address: 3, to: [NONE, 4, NONE, NONE], flush: 0 };
             let load = compiler.function(&[load, elements], |_| None, |_| false, |_| false).unwrap();
@@ -288,8 +265,8 @@ fn memory() {
             rows[3] = Row(std::array::from_fn(|lane| pattern(lane as u32) / 8 + 1));
             rows[5] = Row(std::array::from_fn(|lane| 1000 + lane as u32));
             let before = rows.clone();
-            module.call(load, &mut rows, &views, exec, &mut Ticks::new(&Endless));
-            module.call(store, &mut rows, &views, exec, &mut Ticks::new(&Endless));
+            on.call(&module, load, &mut rows, &views, exec, &mut endless());
+            on.call(&module, store, &mut rows, &views, exec, &mut endless());
             let mut expected = vec![7u32; WORDS + 50];
             for lane in 0..LANES {
                 if exec >> lane & 1 == 0 {
@@ -311,9 +288,8 @@ fn memory() {
     }
 }
 
-#[test]
-fn tests_of_rows() {
-    let Some(mut compiler) = Compiler::new() else { return };
+pub fn tests_of_rows(on: On) {
+    let mut compiler = on.compiler();
     let less = [1, 0, 2];
     // Of what was computed, of a row, and of a constant.
     let computed = [Step::Lane { op: LaneOp::Ult, ids: &less, writes: 1 }, Step::Test { row: 1 }];
@@ -338,7 +314,7 @@ fn tests_of_rows() {
         let expected = [lanes(&|word| word < 8), lanes(&|word| word != 0), !0, 0];
         for (function, expected) in functions.into_iter().zip(expected) {
             assert_eq!(
-                module.call(function, &mut rows, &[], exec, &mut Ticks::new(&Endless)) & exec,
+                on.call(&module, function, &mut rows, &[], exec, &mut endless()) & exec,
                 expected & exec
             );
         }
@@ -353,11 +329,7 @@ fn texel(coordinate: f32, offset: i32, size: u32, unnormalized: bool) -> usize {
     (value.floor() as i64 + i64::from(offset)).clamp(0, i64::from(size) - 1) as usize
 }
 
-#[test]
-fn samples() {
-    if Compiler::new().is_none() {
-        return;
-    }
+pub fn samples(on: On) {
     let edges =
         [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, -1e-40, 3e9, -3e9, 0.999_999_9, 12.0, 11.999_999];
     let (width, height, pitch) = (13u32, 5u32, 16u32);
@@ -371,7 +343,7 @@ fn samples() {
             missing: 77,
             normal: [false; 2],
         };
-        let mut compiler = Compiler::new().unwrap();
+        let mut compiler = on.compiler();
         let coordinates = [0, if flat { NONE } else { 1 }];
         let step = Step::Sample { view: 0, sample, coordinates, to: [2, 3, NONE, 4], flush: 1 };
         // Some columns are constants.
@@ -390,7 +362,7 @@ fn samples() {
         let mut rows = vec![Row::ZERO; 5];
         rows[0] = Row(std::array::from_fn(|lane| literal.unwrap_or(coordinate(lane).to_bits())));
         rows[1] = Row(std::array::from_fn(|lane| coordinate(lane + round as usize).to_bits()));
-        module.call(function, &mut rows, &[view], !0, &mut Ticks::new(&Endless));
+        on.call(&module, function, &mut rows, &[view], !0, &mut endless());
         for lane in 0..LANES {
             let [u, v] = [0, 1].map(|row: usize| f32::from_bits(rows[row].0[lane]));
             let column = texel(u, sample.offset[0], width, unnormalized);
@@ -404,11 +376,7 @@ fn samples() {
 }
 
 /// Chains of products and sums, as of matrix products: of harmless numbers, and with a few that need care.
-#[test]
-fn chains_of_multiply_adds() {
-    if Compiler::new().is_none() {
-        return;
-    }
+pub fn chains_of_multiply_adds(on: On) {
     const CARE: [u32; 10] = [
         0,
         0x8000_0000,
@@ -447,7 +415,7 @@ fn chains_of_multiply_adds() {
         }
         let steps: Vec<Step<'_>> =
             lists.iter().map(|(op, ids)| Step::Lane { op: *op, ids, writes: 1 }).collect();
-        let mut compiler = Compiler::new().unwrap();
+        let mut compiler = on.compiler();
         let function = compiler.function(&steps, constant, |row| row == 3, |_| false).unwrap();
         let module = compiler.finish().unwrap();
         for care in [0, 1, 8] {
@@ -464,7 +432,7 @@ fn chains_of_multiply_adds() {
                 })
                 .collect();
             let before = rows.clone();
-            module.call(function, &mut rows, &[], exec, &mut Ticks::new(&Endless));
+            on.call(&module, function, &mut rows, &[], exec, &mut endless());
             for lane in 0..LANES {
                 let mut own: Vec<u32> = before.iter().map(|row| row.0[lane]).collect();
                 if exec >> lane & 1 == 1 {

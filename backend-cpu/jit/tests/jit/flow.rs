@@ -2,7 +2,9 @@
 
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
-use recal_jit::{Ask, Compiler, LANES, NONE, Row, Step, Ticks, View};
+use recal_jit::{Ask, LANES, NONE, Row, Step, Ticks, View};
+
+use crate::{On, Random};
 
 /// Stops after so many questions.
 struct Patience(std::cell::Cell<u32>);
@@ -19,16 +21,7 @@ fn patience(questions: u32) -> Patience {
     Patience(std::cell::Cell::new(questions))
 }
 
-struct Random(u32);
-
 impl Random {
-    fn word(&mut self) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 17;
-        self.0 ^= self.0 << 5;
-        self.0
-    }
-
     fn below(&mut self, n: u32) -> u32 {
         self.word() % n
     }
@@ -229,11 +222,7 @@ fn lane(steps: &[Own], rows: &mut [u32], from: &[u32], to: &mut [u32]) {
     }
 }
 
-#[test]
-fn random_constructs() {
-    if Compiler::new().is_none() {
-        return;
-    }
+pub fn random_constructs(on: On) {
     let mut made = 0;
     for round in 0..900u32 {
         let mut program = Program { random: Random(round * 77 + 5), steps: Vec::new() };
@@ -251,7 +240,7 @@ fn random_constructs() {
         let dead = |row: u32| row % 5 == 4 && row != 4;
         let unseen = |row: u32| row == TEMPORARY;
         let constant = |row: u32| CONSTANTS.get(row as usize).copied();
-        let mut compiler = Compiler::new().unwrap();
+        let mut compiler = on.compiler();
         let Some(function) = compiler.function(&list, constant, dead, unseen) else { continue };
         let module = compiler.finish().unwrap();
         made += 1;
@@ -277,7 +266,7 @@ fn random_constructs() {
             }];
             let patience = patience(u32::MAX);
             let mut ticks = Ticks::new(&patience);
-            module.call(function, &mut rows, &views, exec, &mut ticks);
+            on.call(&module, function, &mut rows, &views, exec, &mut ticks);
             assert!(!ticks.stopped());
             for k in 0..LANES {
                 let mut own: Vec<u32> = before.iter().map(|row| row.0[k]).collect();
@@ -295,9 +284,8 @@ fn random_constructs() {
     assert!(made > 300, "only {made} were made");
 }
 
-#[test]
-fn endless_loops_end() {
-    let Some(mut compiler) = Compiler::new() else { return };
+pub fn endless_loops_end(on: On) {
+    let mut compiler = on.compiler();
     let add = [0, 0, 1];
     let steps = [Step::Loop, Step::Lane { op: LaneOp::Iadd, ids: &add, writes: 1 }, Step::EndLoop];
     let function = compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
@@ -305,6 +293,6 @@ fn endless_loops_end() {
     let mut rows = [Row::ZERO, Row::splat(1)];
     let patience = patience(3);
     let mut ticks = Ticks::new(&patience);
-    module.call(function, &mut rows, &[], !0, &mut ticks);
+    on.call(&module, function, &mut rows, &[], !0, &mut ticks);
     assert!(ticks.stopped());
 }

@@ -1,0 +1,345 @@
+//! Evaluates a vector program: what its code must give, on any processor.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use crate::graph::{Graph, Inst, NO, Node, Val};
+use crate::op::{Kind, Op, Relation};
+use crate::program::{Part, Program, Straight};
+use crate::row::{LANES, Row};
+use crate::{Ticks, View};
+
+/// Most lanes of a strip.
+const MOST: usize = 16;
+/// A vector; masks are words that are all ones or 0.
+type Vector = [u32; MOST];
+
+/// Does what [`crate::Module::call`] does, in strips of `lanes`.
+pub fn evaluate(
+    program: &Program,
+    lanes: usize,
+    rows: &mut [Row],
+    views: &[View],
+    exec: u64,
+    ticks: &mut Ticks<'_>,
+) -> u64 {
+    let mut result = 0;
+    for first in (0..LANES).step_by(lanes) {
+        let exec = (exec >> first) as u32 & ((1 << lanes) - 1);
+        if exec != 0 {
+            let mut strip = Strip {
+                lazy: program.lazy,
+                rows: &mut *rows,
+                views,
+                first,
+                lanes,
+                exec,
+                result: 0,
+                kept: Vec::new(),
+                ticks: &mut *ticks,
+            };
+            let stop = strip.list(&program.parts, &mut 0);
+            result |= u64::from(strip.result) << first;
+            if stop {
+                break;
+            }
+        }
+    }
+    result
+}
+
+struct Strip<'a, 't> {
+    lazy: bool,
+    rows: &'a mut [Row],
+    views: &'a [View],
+    first: usize,
+    lanes: usize,
+    /// The lanes that execute.
+    exec: u32,
+    result: u32,
+    kept: Vec<Vector>,
+    ticks: &'a mut Ticks<'t>,
+}
+
+impl Strip<'_, '_> {
+    /// True if the function is to end; `left` are the lanes that have left the innermost loop.
+    fn list(&mut self, list: &[Part], left: &mut u32) -> bool {
+        let mut test = 0;
+        for part in list {
+            if self.exec == 0 {
+                break;
+            }
+            match part {
+                Part::Block(block) => {
+                    let tried = block.attempt.as_ref().and_then(|(attempt, doubted)| {
+                        let values = self.values(&attempt.graph);
+                        (self.bits(values[*doubted as usize]) & self.exec == 0).then_some((attempt, values))
+                    });
+                    let (body, values) =
+                        tried.unwrap_or_else(|| (&block.body, self.values(&block.body.graph)));
+                    test = self.keep(body, &values);
+                }
+                Part::If { nonzero, then, otherwise } => {
+                    let outer = self.exec;
+                    let chosen = if *nonzero { test } else { !test };
+                    for (side, lanes) in [(then, outer & chosen), (otherwise, outer & !chosen)] {
+                        self.exec = lanes;
+                        if self.list(side, left) {
+                            return true;
+                        }
+                    }
+                    self.exec = outer & !*left;
+                }
+                Part::Loop(of) => {
+                    let outer = self.exec;
+                    if let Some((graph, wanted)) = &of.kept {
+                        let values = self.values(graph);
+                        self.kept = wanted.iter().map(|&val| values[val as usize]).collect();
+                    }
+                    let mut left = 0;
+                    while self.exec != 0 {
+                        if self.list(&of.body, &mut left) || self.ticks.tick() {
+                            return true;
+                        }
+                    }
+                    self.exec = outer;
+                }
+                Part::Break(condition) => {
+                    let leave = match condition {
+                        Some(nonzero) => self.exec & if *nonzero { test } else { !test },
+                        None => self.exec,
+                    };
+                    *left |= leave;
+                    self.exec &= !leave;
+                }
+            }
+        }
+        false
+    }
+
+    /// Stores what a block computed; its test.
+    fn keep(&mut self, body: &Straight, values: &[Vector]) -> u32 {
+        for output in &body.outputs {
+            let value = values[output.val as usize];
+            for lane in (0..self.lanes).filter(|lane| output.unseen || self.exec >> lane & 1 == 1) {
+                self.rows[output.row as usize].0[self.first + lane] = value[lane];
+            }
+        }
+        body.test.map_or(0, |val| self.bits(values[val as usize]))
+    }
+
+    /// The lanes of a mask.
+    fn bits(&self, mask: Vector) -> u32 {
+        (0..self.lanes).fold(0, |bits, lane| bits | (mask[lane] >> 31) << lane)
+    }
+
+    /// All values of a graph; stores are done on the way.
+    fn values(&mut self, graph: &Graph) -> Vec<Vector> {
+        let mut values: Vec<Vector> = Vec::with_capacity(graph.nodes.len());
+        for &node in &graph.nodes {
+            let value = match node {
+                Node::Row(row) => std::array::from_fn(|lane| match lane < self.lanes {
+                    true => self.rows[row as usize].0[self.first + lane],
+                    false => 0,
+                }),
+                Node::Word(word) => [word; MOST],
+                Node::Quad(quad) => std::array::from_fn(|lane| (quad >> (lane % 2 * 32)) as u32),
+                Node::Bool(set) => [if set { !0 } else { 0 }; MOST],
+                Node::Field(view, field) => [self.views[usize::from(view)].texels[field as usize - 3]; MOST],
+                Node::Kept(number) => self.kept[number as usize],
+                Node::Inst(inst) => self.inst(inst, &values),
+            };
+            values.push(value);
+        }
+        values
+    }
+
+    fn inst(&mut self, inst: Inst, values: &[Vector]) -> Vector {
+        let of = |val: Val| if val == NO { [0; MOST] } else { values[val as usize] };
+        let [a, b, c] = inst.args.map(of);
+        let lanes = self.lanes;
+        let executes = |exec: u32, lane: usize| lane < lanes && exec >> lane & 1 == 1;
+        let mut value = match inst.op {
+            Op::Load(view) | Op::Part(view, _) => {
+                let offset = if let Op::Part(_, k) = inst.op { u32::from(k) } else { 0 };
+                let load = |lane: usize| match executes(self.exec, lane) {
+                    true => word(&self.views[usize::from(view)], a[lane].wrapping_add(offset)),
+                    false => None,
+                };
+                std::array::from_fn(|lane| load(lane).map_or(0, |word| word.load(Relaxed)))
+            }
+            Op::Store(view) => {
+                for lane in (0..lanes).filter(|&lane| executes(self.exec, lane)) {
+                    if let Some(word) = word(&self.views[usize::from(view)], a[lane]) {
+                        word.store(b[lane], Relaxed);
+                    }
+                }
+                a
+            }
+            Op::Return => {
+                self.result = self.bits(a);
+                a
+            }
+            op => compute(op, a, b, c, self.lazy),
+        };
+        if inst.mask != NO {
+            let mask = of(inst.mask);
+            value = std::array::from_fn(|lane| value[lane] & mask[lane]);
+        }
+        value
+    }
+}
+
+/// A word of a view.
+fn word(view: &View, index: u32) -> Option<&AtomicU32> {
+    // SAFETY: the word lies inside; `View::new` makes the caller promise that it may be accessed by any thread.
+    (index < view.words)
+        .then(|| unsafe { AtomicU32::from_ptr(view.start.cast::<u32>().cast_mut().add(index as usize)) })
+}
+
+fn compute(op: Op, a: Vector, b: Vector, c: Vector, lazy: bool) -> Vector {
+    use Op::*;
+    let block = |from: [usize; 4]| -> Vector {
+        std::array::from_fn(|lane| {
+            let of = from[lane % 4];
+            if of < 4 { a[lane / 4 * 4 + of] } else { b[lane / 4 * 4 + of - 4] }
+        })
+    };
+    let split = |from: [usize; 4]| -> Vector { std::array::from_fn(|lane| a[lane / 4 * 4 + from[lane % 4]]) };
+    match op {
+        ZipLow => block([0, 4, 1, 5]),
+        ZipHigh => block([2, 6, 3, 7]),
+        Even | Join => block([0, 2, 4, 6]),
+        Odd => block([1, 3, 5, 7]),
+        SplitLow => split([0, 0, 1, 1]),
+        SplitHigh => split([2, 2, 3, 3]),
+        op if op.wide() => {
+            let quad = |v: Vector, k: usize| u64::from(v[2 * k + 1]) << 32 | u64::from(v[2 * k]);
+            let words = [0, 1, 2, 3, 4, 5, 6, 7].map(|k| wide(op, quad(a, k), quad(b, k), quad(c, k)));
+            std::array::from_fn(|lane| (words[lane / 2] >> (lane % 2 * 32)) as u32)
+        }
+        op => std::array::from_fn(|lane| narrow(op, a[lane], b[lane], c[lane], lazy)),
+    }
+}
+
+fn holds<T: PartialOrd>(relation: Relation, negated: bool, a: T, b: T) -> bool {
+    let holds = match relation {
+        Relation::Equal => a == b,
+        Relation::Less => a < b,
+        Relation::LessEqual => a <= b,
+        Relation::Greater => a > b,
+        Relation::Unordered => a.partial_cmp(&b).is_none(),
+    };
+    holds != negated
+}
+
+fn narrow(op: Op, a: u32, b: u32, c: u32, lazy: bool) -> u32 {
+    use Op::*;
+    let flushed = |word: u32| if word & 0x7F80_0000 == 0 { word & 0x8000_0000 } else { word };
+    let float = |word: u32| f32::from_bits(if lazy { flushed(word) } else { word });
+    let (x, y, z) = (float(a), float(b), float(c));
+    let mask = |set: bool| if set { !0 } else { 0 };
+    let top = |word: u32| word >> 31 == 1;
+    let result = match op {
+        Add => return a.wrapping_add(b),
+        Sub => return a.wrapping_sub(b),
+        Mul => return a.wrapping_mul(b),
+        And | Both => return a & b,
+        AndNot => return !a & b,
+        Or | Either => return a | b,
+        Xor => return a ^ b,
+        Not => return !a,
+        Shl => return a.checked_shl(b).unwrap_or(0),
+        Shr => return a.checked_shr(b).unwrap_or(0),
+        Sar => return (a as i32 >> b.min(31)) as u32,
+        ShlBy(n) => return a << n,
+        ShrBy(n) => return a >> n,
+        SarBy(n) => return (a as i32 >> n) as u32,
+        MinSigned => return (a as i32).min(b as i32) as u32,
+        MaxSigned => return (a as i32).max(b as i32) as u32,
+        LeadingZeros => return a.leading_zeros(),
+        Flush => return flushed(a),
+        Compare(kind, relation, negated) => {
+            return mask(match kind {
+                Kind::Signed => holds(relation, negated, a as i32, b as i32),
+                Kind::Unsigned => holds(relation, negated, a, b),
+                _ => holds(relation, negated, x, y),
+            });
+        }
+        Common(any) => return mask((a & b != 0) == any),
+        Doubtful => return mask(x.is_nan() || a == 0x8000_0000),
+        Top => return mask(top(a)),
+        Words | QWords | Copy => return a,
+        Select => return if top(a) { b } else { c },
+        Keep => return a & b,
+        ToSigned => {
+            let whole = x.trunc();
+            let fits = (-2_147_483_648.0..2_147_483_648.0).contains(&whole);
+            return if fits { whole as i32 as u32 } else { 0x8000_0000 };
+        }
+        FAdd => x + y,
+        FSub => x - y,
+        FMul => x * y,
+        FDiv => x / y,
+        FMin => {
+            if x < y {
+                x
+            } else {
+                y
+            }
+        }
+        FMax => {
+            if x > y {
+                x
+            } else {
+                y
+            }
+        }
+        FSqrt => x.sqrt(),
+        FFma => x.mul_add(y, z),
+        Round(0) => x.round_ties_even(),
+        Round(1) => x.floor(),
+        Round(2) => x.ceil(),
+        Round(_) => x.trunc(),
+        FromSigned => a as i32 as f32,
+        FromUnsigned => a as f32,
+        op => unreachable!("{op:?} is of another kind"),
+    };
+    result.to_bits()
+}
+
+fn wide(op: Op, a: u64, b: u64, c: u64) -> u64 {
+    use Op::*;
+    let mask = |set: bool| if set { !0 } else { 0 };
+    let (x, y, z) = (f64::from_bits(a), f64::from_bits(b), f64::from_bits(c));
+    let result = match op {
+        QAdd => return a.wrapping_add(b),
+        QSub => return a.wrapping_sub(b),
+        QMul => return a.wrapping_mul(b),
+        QAnd => return a & b,
+        QOr => return a | b,
+        QXor => return a ^ b,
+        QShl => return a.checked_shl(b as u32).unwrap_or(0),
+        QShr => return a.checked_shr(b as u32).unwrap_or(0),
+        QSar => return (a as i64 >> b.min(63)) as u64,
+        QShlBy(n) => return a << n,
+        QShrBy(n) => return a >> n,
+        MulEvenUnsigned => return u64::from(a as u32) * u64::from(b as u32),
+        MulEvenSigned => return (i64::from(a as i32) * i64::from(b as i32)) as u64,
+        QTop => return mask(a >> 63 == 1),
+        QSelect => return if a >> 63 == 1 { b } else { c },
+        Compare(kind, relation, negated) => {
+            return mask(match kind {
+                Kind::SignedQuad => holds(relation, negated, a as i64, b as i64),
+                Kind::UnsignedQuad => holds(relation, negated, a, b),
+                _ => holds(relation, negated, x, y),
+            });
+        }
+        DAdd => x + y,
+        DMul => x * y,
+        DDiv => x / y,
+        DSqrt => x.sqrt(),
+        DFma => x.mul_add(y, z),
+        op => unreachable!("{op:?} is of another kind"),
+    };
+    result.to_bits()
+}

@@ -1,0 +1,39 @@
+//! A program in the operations that a target has.
+
+use super::{Graph, Inst, NO, Node, Val};
+use crate::op::Op;
+use crate::target::Target;
+
+impl Graph {
+    /// The same for a target, and where each value is in it.
+    pub fn lowered(&self, target: &dyn Target) -> (Graph, Vec<Val>) {
+        let mut graph = Graph::new(self.lazy);
+        let mut place: Vec<Val> = Vec::with_capacity(self.nodes.len());
+        for &node in &self.nodes {
+            let moved = |val: Val| if val == NO { NO } else { place[val as usize] };
+            let val = match node {
+                Node::Inst(Inst { op, args, mask }) => {
+                    graph.lower(target, Inst { op, args: args.map(moved), mask: moved(mask) })
+                }
+                node => graph.add(node),
+            };
+            place.push(val);
+        }
+        for (&val, parts) in &self.groups {
+            let parts = parts.map(|val| if val == NO { NO } else { place[val as usize] });
+            graph.groups.insert(place[val as usize], parts);
+        }
+        (graph, place)
+    }
+
+    fn lower(&mut self, target: &dyn Target, inst: Inst) -> Val {
+        match inst.op {
+            // A sum that takes denormals as zeros flushes.
+            Op::Flush if self.lazy => {
+                let zero = self.add(Node::Word(0x8000_0000));
+                self.binary(Op::FAdd, inst.args[0], zero)
+            }
+            _ => target.lower(self, inst),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Loads and stores: what lies together in memory is moved together.
+
+use super::encode::{first_word, gather, plain, short, test, top_bits, vector};
+use super::table::*;
+use super::{EXEC, VECTOR};
+use crate::emit::{Code, Pool};
+use crate::target::x86::{BELOW, NOT_BELOW, NOT_ZERO, ZERO, back, entry, inside, jump, land, view_start};
+use crate::target::{Access, Base, Group, Rm};
+
+/// The lanes that execute, as an operand.
+fn executing(pool: &mut Pool, masked: bool) -> Rm {
+    if masked { Rm::Reg(EXEC) } else { ones(pool) }
+}
+
+fn ones(pool: &mut Pool) -> Rm {
+    Rm::Mem(Base::Pool, pool.lanes(8, |_| u32::MAX))
+}
+
+/// Jumps unless executing lanes have the same words in `a` as in `b`; `a` is lost.
+fn unequal(code: &mut Code, a: u8, b: u8, exec: Rm) -> usize {
+    vector(code, PCMPEQD, a, a, Rm::Reg(b), None);
+    test(code, a, exec);
+    jump(code, Some(NOT_BELOW))
+}
+
+/// Jumps unless the numbers of the lanes are those of the first lane and the steps that the pool holds, or equal.
+fn differ(code: &mut Code, index: u8, steps: Option<u32>, exec: Rm) -> usize {
+    plain(code, PBROADCASTD, VECTOR, Rm::Reg(index));
+    if let Some(at) = steps {
+        vector(code, PADDD, VECTOR, VECTOR, Rm::Mem(Base::Pool, at), None);
+    }
+    unequal(code, VECTOR, index, exec)
+}
+
+/// `VECTOR` = the executing lanes whose numbers are within the view.
+fn within_view(code: &mut Code, view: u8, index: u8, exec: Rm) {
+    plain(code, PBROADCASTD, VECTOR, Rm::Mem(Base::Views, entry(view) + 8));
+    vector(code, PMAXUD, VECTOR, VECTOR, Rm::Reg(index), None);
+    vector(code, PCMPEQD, VECTOR, VECTOR, Rm::Reg(index), None);
+    vector(code, PANDN, VECTOR, VECTOR, exec, None);
+}
+
+/// Loads words: neighbours together, and one that all lanes want once.
+pub fn load(access: Access<'_>, to: u8) {
+    let Access { code, pool, masked, view, index, .. } = access;
+    let (exec, lanes) = (executing(pool, masked), pool.lanes(8, |lane| lane));
+    view_start(code, view);
+    let other = differ(code, index, Some(lanes), exec);
+    first_word(code, index);
+    let mut others = vec![inside(code, view, 7)];
+    plain(code, LOAD, to, Rm::Mem(Base::First, 0));
+    let near = jump(code, None);
+    land(code, other);
+    others.push(differ(code, index, None, exec));
+    first_word(code, index);
+    others.push(inside(code, view, 0));
+    plain(code, BROADCASTSS, to, Rm::Mem(Base::First, 0));
+    let same = jump(code, None);
+    others.into_iter().for_each(|other| land(code, other));
+    within_view(code, view, index, exec);
+    gather(code, to, index, 0, VECTOR);
+    land(code, near);
+    land(code, same);
+}
+
+/// Stores words: neighbours together, others one by one.
+pub fn store(access: Access<'_>, from: u8) {
+    let Access { code, pool, masked, view, index, places } = access;
+    let (exec, ones, lanes) = (executing(pool, masked), ones(pool), pool.lanes(8, |lane| lane));
+    view_start(code, view);
+    let other = differ(code, index, Some(lanes), exec);
+    first_word(code, index);
+    let outside = inside(code, view, 7);
+    let mut ends = Vec::new();
+    if masked {
+        test(code, EXEC, ones);
+        let all = jump(code, Some(BELOW));
+        vector(code, MASKMOV, from, EXEC, Rm::Mem(Base::First, 0), None);
+        ends.push(jump(code, None));
+        land(code, all);
+    }
+    plain(code, STORE, from, Rm::Mem(Base::First, 0));
+    ends.push(jump(code, None));
+    land(code, other);
+    land(code, outside);
+    within_view(code, view, index, exec);
+    const EBP: u8 = 5;
+    top_bits(code, EBP, VECTOR);
+    code.raw(&[0x85, 0xED]); // test ebp, ebp
+    ends.push(jump(code, Some(ZERO)));
+    plain(code, STORE, index, Rm::Mem(Base::Stack, places[0]));
+    plain(code, STORE, from, Rm::Mem(Base::Stack, places[1]));
+    let next = code.bytes.len();
+    code.raw(&[0xF3, 0x44, 0x0F, 0xBC, 0xE5]); // tzcnt r12d, ebp
+    code.raw_with(&[0x46, 0x8B, 0x9C, 0xA1], places[0]); // mov r11d, [rcx + 4 * r12 + place]
+    code.raw_with(&[0x46, 0x8B, 0xA4, 0xA1], places[1]); // mov r12d, [rcx + 4 * r12 + place]
+    code.raw(&[0x47, 0x89, 0x24, 0x9A]); // mov [r10 + 4 * r11], r12d
+    code.raw(&[0xC4, 0xE2, 0x50, 0xF3, 0xCD]); // blsr ebp, ebp
+    back(code, NOT_ZERO, next);
+    ends.into_iter().for_each(|end| land(code, end));
+}
+
+/// r11 = where the word of a lane is; jumps, to `others`, unless it and those that follow are in the view.
+fn find(code: &mut Code, index: u8, lane: u32, view: u8, more: u32, others: &mut Vec<usize>) {
+    if lane == 0 {
+        first_word(code, index);
+    } else {
+        vector(code, EXTRACTF128, index, 0, Rm::Reg(VECTOR), Some(1));
+        first_word(code, VECTOR);
+    }
+    others.push(inside(code, view, more));
+}
+
+/// Loads the parts of a group that are wanted. Where threads lie in lines of four, each line is looked at by itself.
+pub fn group(access: Access<'_>, group: &Group) {
+    let Access { code, pool, masked, view, index, .. } = access;
+    let Group { count, line, to, wanted } = *group;
+    let exec = executing(pool, masked);
+    let steps = pool.lanes(8, |lane| lane % line * count);
+    let offsets: Vec<u32> = (0..count).map(|k| pool.lanes(8, |_| k)).collect();
+    let firsts = |code: &mut Code, to: u8| match line {
+        8 => plain(code, PBROADCASTD, to, Rm::Reg(index)),
+        _ => vector(code, PSHUFD, to, 0, Rm::Reg(index), Some(0)),
+    };
+    view_start(code, view);
+    firsts(code, VECTOR);
+    vector(code, PADDD, VECTOR, VECTOR, Rm::Mem(Base::Pool, steps), None);
+    let not_near = unequal(code, VECTOR, index, exec);
+    // Neighbours, all of them inside: two halves of four lanes, 4 * count words each.
+    let mut others = Vec::new();
+    for half in 0..2u32 {
+        let lane = 4 * half;
+        if lane % line == 0 {
+            find(code, index, lane, view, line * count - 1, &mut others);
+        }
+        let start = if lane % line == 0 { 0 } else { 16 * count };
+        for k in 0..count {
+            let from = Rm::Mem(Base::First, start + 16 * k);
+            match half {
+                0 => short(code, LOAD, to[k as usize], from),
+                _ => vector(code, INSERTF128, to[k as usize], to[k as usize], from, Some(1)),
+            }
+        }
+    }
+    if count == 2 {
+        let [a, b, ..] = to;
+        vector(code, SHUFPS, VECTOR, a, Rm::Reg(b), Some(0xDD));
+        vector(code, SHUFPS, a, a, Rm::Reg(b), Some(0x88));
+        plain(code, COPY, b, Rm::Reg(VECTOR));
+    } else {
+        transpose(code, to, wanted);
+    }
+    let mut ends = vec![jump(code, None)];
+    land(code, not_near);
+    // One element for all of a line.
+    firsts(code, VECTOR);
+    others.push(unequal(code, VECTOR, index, exec));
+    for lane in (0..8).step_by(line as usize) {
+        find(code, index, lane, view, count - 1, &mut others);
+        for k in (0..count as usize).filter(|&k| wanted[k]) {
+            let word = Rm::Mem(Base::First, 4 * k as u32);
+            if lane == 0 {
+                plain(code, BROADCASTSS, to[k], word);
+            } else {
+                plain(code, BROADCASTSS, VECTOR, word);
+                vector(code, BLENDPS, to[k], to[k], Rm::Reg(VECTOR), Some(0xF0));
+            }
+        }
+    }
+    ends.push(jump(code, None));
+    others.into_iter().for_each(|at| land(code, at));
+    // Word by word.
+    for k in (0..count as usize).filter(|&k| wanted[k]) {
+        vector(code, PADDD, to[k], index, Rm::Mem(Base::Pool, offsets[k]), None);
+        within_view(code, view, to[k], exec);
+        gather(code, to[k], index, 4 * k as u32, VECTOR);
+    }
+    ends.into_iter().for_each(|end| land(code, end));
+}
+
+/// Vectors of whole elements, four words of one lane of each half, become vectors of components.
+fn transpose(code: &mut Code, to: [u8; 4], wanted: [bool; 4]) {
+    let [a, b, c, d] = to;
+    let (low, high) = (wanted[0] || wanted[1], wanted[2] || wanted[3]);
+    let mix = |code: &mut Code, to, x, y, how| vector(code, SHUFPS, to, x, Rm::Reg(y), Some(how));
+    if low {
+        vector(code, UNPCKLPS, VECTOR, a, Rm::Reg(b), None);
+    }
+    if high {
+        vector(code, UNPCKHPS, b, a, Rm::Reg(b), None);
+    }
+    if low {
+        vector(code, UNPCKLPS, a, c, Rm::Reg(d), None);
+    }
+    if high {
+        vector(code, UNPCKHPS, d, c, Rm::Reg(d), None);
+    }
+    // The first two components are in VECTOR and a, the others in b and d; c is free.
+    if low {
+        mix(code, c, VECTOR, a, 0xEE);
+        mix(code, a, VECTOR, a, 0x44);
+    }
+    if high {
+        mix(code, VECTOR, b, d, 0x44);
+        mix(code, d, b, d, 0xEE);
+    }
+    if low {
+        plain(code, COPY, b, Rm::Reg(c));
+    }
+    if high {
+        plain(code, COPY, c, Rm::Reg(VECTOR));
+    }
+}

@@ -1,0 +1,213 @@
+//! AVX2 with FMA and BMI1: strips of 8 lanes, masks as vectors, 16 vector registers.
+
+mod access;
+pub mod encode;
+mod lower;
+pub mod table;
+
+use self::encode::{plain, short, test, vector};
+use self::table::*;
+use super::x86::{self, NOT_ZERO, Shape, ZERO};
+use super::{Access, Base, Frame, Group, Masks, Rm, Target};
+use crate::emit::{Code, Pool};
+use crate::graph::{Graph, Inst, Node, Val};
+use crate::op::Op;
+
+/// The target.
+pub struct Avx2;
+
+/// The executing lanes, if not all execute.
+const EXEC: u8 = 14;
+/// The vector, or mask, for use within an instruction.
+const VECTOR: u8 = 15;
+
+static MASKS: Masks = Masks { registers: None, exec: EXEC, scratch: VECTOR, temporary: 1, tested: 0 };
+
+fn reg(rm: Rm) -> u8 {
+    match rm {
+        Rm::Reg(reg) => reg,
+        Rm::Mem(..) | Rm::Splat(..) => unreachable!("an operand that must be in a register is in memory"),
+    }
+}
+
+impl Target for Avx2 {
+    fn name(&self) -> &'static str {
+        "avx2"
+    }
+
+    fn available(&self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        {
+            is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("bmi1")
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
+    fn lanes(&self) -> u32 {
+        8
+    }
+
+    fn longest(&self) -> usize {
+        48
+    }
+
+    fn vectors(&self, masked: bool) -> u8 {
+        if masked { EXEC } else { VECTOR }
+    }
+
+    fn pinned(&self) -> usize {
+        6
+    }
+
+    fn masks(&self) -> &'static Masks {
+        &MASKS
+    }
+
+    fn lower(&self, graph: &mut Graph, inst: Inst) -> Val {
+        lower::lower(graph, inst)
+    }
+
+    fn overwrites(&self, op: Op) -> Option<usize> {
+        matches!(op, Op::FFma | Op::DFma).then_some(2)
+    }
+
+    fn takes_memory(&self, op: Op) -> bool {
+        use Op::*;
+        !matches!(op, ShlBy(_) | ShrBy(_) | SarBy(_) | QShlBy(_) | QShrBy(_))
+    }
+
+    fn operand(&self, pool: &mut Pool, node: Node, _: bool) -> Option<Rm> {
+        let at = match node {
+            Node::Word(word) => pool.lanes(8, |_| word),
+            Node::Quad(quad) => pool.lanes(8, |lane| (quad >> (lane % 2 * 32)) as u32),
+            _ => return None,
+        };
+        Some(Rm::Mem(Base::Pool, at))
+    }
+
+    fn places(&self, op: Op, _: u32) -> usize {
+        if matches!(op, Op::Store(_)) { 2 } else { 0 }
+    }
+
+    fn operation(&self, code: &mut Code, _: &mut Pool, op: Op, to: u8, args: [Rm; 3], mask: Option<u8>) {
+        debug_assert!(mask.is_none(), "{op:?} has a mask");
+        let [a, b, c] = args;
+        let Some(row) = row(op) else { unreachable!("{op:?} has no instruction") };
+        match row.shape {
+            Shape::Rvm | Shape::Fma => vector(code, row.enc, to, reg(a), b, row.imm),
+            Shape::Rm => vector(code, row.enc, to, 0, a, row.imm),
+            Shape::Digit(digit) => vector(code, row.enc, digit, to, a, row.imm),
+            Shape::Blend => vector(code, row.enc, to, reg(c), b, Some(reg(a) << 4)),
+        }
+    }
+
+    fn constant(&self, code: &mut Code, pool: &mut Pool, to: u8, node: Node) {
+        match node {
+            Node::Field(view, field) => {
+                let at = x86::entry(view) + 4 * field as u32;
+                plain(code, BROADCASTSS, to, Rm::Mem(Base::Views, at));
+            }
+            node => {
+                let from = self.operand(pool, node, false);
+                from.into_iter().for_each(|from| plain(code, LOAD, to, from));
+            }
+        }
+    }
+
+    fn load(&self, code: &mut Code, to: u8, from: Rm) {
+        plain(code, if let Rm::Reg(_) = from { COPY } else { LOAD }, to, from);
+    }
+
+    fn store(&self, code: &mut Code, from: u8, base: Base, at: u32) {
+        plain(code, STORE, from, Rm::Mem(base, at));
+    }
+
+    fn merge(&self, code: &mut Code, to: u8, from: u8) {
+        vector(code, BLENDVPS, to, to, Rm::Reg(from), Some(EXEC << 4));
+    }
+
+    fn merge_store(&self, code: &mut Code, from: u8, base: Base, at: u32) {
+        plain(code, LOAD, VECTOR, Rm::Mem(base, at));
+        self.merge(code, VECTOR, from);
+        plain(code, STORE, VECTOR, Rm::Mem(base, at));
+    }
+
+    fn mask_copy(&self, code: &mut Code, to: u8, from: u8) {
+        plain(code, COPY, to, Rm::Reg(from));
+    }
+
+    fn mask_and(&self, code: &mut Code, to: u8, a: u8, b: u8) {
+        vector(code, PAND, to, a, Rm::Reg(b), None);
+    }
+
+    fn mask_and_not(&self, code: &mut Code, to: u8, a: u8, b: u8) {
+        vector(code, PANDN, to, a, Rm::Reg(b), None);
+    }
+
+    fn mask_load(&self, code: &mut Code, to: u8, at: u32) {
+        plain(code, LOAD, to, Rm::Mem(Base::Stack, at));
+    }
+
+    fn mask_store(&self, code: &mut Code, from: u8, at: u32) {
+        plain(code, STORE, from, Rm::Mem(Base::Stack, at));
+    }
+
+    fn jump_if(&self, code: &mut Code, mask: u8, any: bool) -> usize {
+        test(code, mask, Rm::Reg(mask));
+        x86::jump(code, Some(if any { NOT_ZERO } else { ZERO }))
+    }
+
+    fn jump(&self, code: &mut Code) -> usize {
+        x86::jump(code, None)
+    }
+
+    fn land(&self, code: &mut Code, jump: usize) {
+        x86::land(code, jump);
+    }
+
+    fn back(&self, code: &mut Code, mask: u8, head: usize) {
+        test(code, mask, Rm::Reg(mask));
+        x86::back(code, NOT_ZERO, head);
+    }
+
+    fn give(&self, code: &mut Code, from: u8) {
+        const R10: u8 = 10;
+        encode::top_bits(code, R10, from);
+        code.raw(&[0x49, 0xC1, 0xE2, 56]); // shl r10, 56
+        code.raw(&[0x4C, 0x09, 0xD0]); // or rax, r10
+    }
+
+    fn load_words(&self, access: Access<'_>, to: u8) {
+        access::load(access, to);
+    }
+
+    fn store_words(&self, access: Access<'_>, from: u8) {
+        access::store(access, from);
+    }
+
+    fn load_group(&self, access: Access<'_>, group: &Group) {
+        access::group(access, group);
+    }
+
+    fn count(&self, code: &mut Code, ticks: u32) -> usize {
+        x86::count(code, ticks)
+    }
+
+    fn ask(&self, code: &mut Code, pool: &mut Pool, lazy: bool, restore: &mut dyn FnMut(&mut Code)) -> usize {
+        x86::ask(code, pool, lazy, restore)
+    }
+
+    fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
+        x86::function(code, pool, frame, 8, |code, pool| {
+            const EDX: u8 = 2;
+            let bits = Rm::Mem(Base::Pool, pool.lanes(8, |lane| 1 << lane));
+            short(code, MOVD_IN, EXEC, Rm::Reg(EDX));
+            plain(code, PBROADCASTD, EXEC, Rm::Reg(EXEC));
+            vector(code, PAND, EXEC, EXEC, bits, None);
+            vector(code, PCMPEQD, EXEC, EXEC, bits, None);
+        });
+    }
+}

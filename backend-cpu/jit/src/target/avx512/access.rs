@@ -1,0 +1,212 @@
+//! Loads and stores: what lies together in memory is moved together.
+
+use super::encode::{Lanes, first_word, gather, mask_load, permute, plain, scattered, vector};
+use super::table::*;
+use super::{EXEC, SCRATCH, TEMPORARY, VECTOR};
+use crate::emit::Code;
+use crate::target::x86::{NOT_ZERO, entry, inside, jump, land, view_start};
+use crate::target::{Access, Base, Group, Rm};
+
+/// Which words of two vectors are first components of elements of two words, or the first two of those of four.
+const EVEN: [[u32; 16]; 2] = [
+    [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30],
+    [0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29],
+];
+/// The others.
+const ODD: [[u32; 16]; 2] = [
+    [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31],
+    [2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31],
+];
+
+/// r11 = where the first lane's word is
+fn first_address(code: &mut Code, index: u8) {
+    first_word(code, index);
+    code.raw(&[0x4F, 0x8D, 0x1C, 0x9A]); // lea r11, [r10 + 4 * r11]
+}
+
+/// Jumps unless the numbers of the lanes are those of the first lane and the steps that the pool holds, or equal.
+fn differ(code: &mut Code, index: u8, steps: Option<u32>, within: Lanes) -> usize {
+    plain(code, PBROADCASTD, VECTOR, Rm::Reg(index));
+    if let Some(at) = steps {
+        vector(code, PADDD, VECTOR, VECTOR, Rm::Mem(Base::Pool, at), Lanes::All, None);
+    }
+    unequal(code, VECTOR, index, within)
+}
+
+/// Jumps unless two vectors are equal.
+fn unequal(code: &mut Code, a: u8, b: u8, within: Lanes) -> usize {
+    const UNEQUAL: u8 = 4;
+    vector(code, PCMPD, TEMPORARY, a, Rm::Reg(b), within, Some(UNEQUAL));
+    super::encode::mask_test(code, TEMPORARY);
+    jump(code, Some(NOT_ZERO))
+}
+
+fn executing(access: &Access<'_>) -> Lanes {
+    if access.masked { Lanes::Some(EXEC) } else { Lanes::All }
+}
+
+/// `SCRATCH` becomes the lanes whose numbers are within the view.
+fn within_view(code: &mut Code, view: u8, index: u8, within: Lanes) {
+    const LESS: u8 = 1;
+    vector(code, PCMPUD, SCRATCH, index, Rm::Splat(Base::Views, entry(view) + 8), within, Some(LESS));
+}
+
+/// Loads words: neighbours together, and one that all lanes want once.
+pub fn load(access: Access<'_>, to: u8) {
+    let within = executing(&access);
+    let lanes = access.pool.lanes(16, |lane| lane);
+    let Access { code, view, index, .. } = access;
+    let first = Rm::Mem(Base::First, 0);
+    within_view(code, view, index, within);
+    view_start(code, view);
+    let other = differ(code, index, Some(lanes), within);
+    first_address(code, index);
+    vector(code, LOAD_NEAR, to, 0, first, Lanes::OrZero(SCRATCH), None);
+    let near = jump(code, None);
+    land(code, other);
+    let other = differ(code, index, None, within);
+    first_address(code, index);
+    vector(code, PBROADCASTD, to, 0, first, Lanes::OrZero(SCRATCH), None);
+    let same = jump(code, None);
+    land(code, other);
+    gather(code, to, index, SCRATCH);
+    land(code, near);
+    land(code, same);
+}
+
+/// Stores words, neighbours together.
+pub fn store(access: Access<'_>, from: u8) {
+    let within = executing(&access);
+    let lanes = access.pool.lanes(16, |lane| lane);
+    let Access { code, view, index, .. } = access;
+    within_view(code, view, index, within);
+    view_start(code, view);
+    let other = differ(code, index, Some(lanes), within);
+    first_address(code, index);
+    vector(code, STORE_NEAR, from, 0, Rm::Mem(Base::First, 0), Lanes::Some(SCRATCH), None);
+    let near = jump(code, None);
+    land(code, other);
+    scattered(code, PSCATTERDD, from, index, SCRATCH);
+    land(code, near);
+}
+
+/// Where to read the numbers of the first lanes of lines: the vector of all numbers, and a place on the stack with those
+/// of all lines but the first one; and the numbers that follow in a line.
+struct Starts {
+    index: u8,
+    stack: Option<u32>,
+    view: u8,
+    more: u32,
+}
+
+impl Starts {
+    /// r11 = where the word of a lane is; jumps, to `others`, unless it and those that follow are in the view.
+    fn find(&self, code: &mut Code, lane: u32, others: &mut Vec<usize>) {
+        match self.stack {
+            Some(at) if lane > 0 => code.raw_with(&[0x44, 0x8B, 0x99], at + 4 * lane), // mov r11d, [rcx + ..]
+            _ => first_word(code, self.index),
+        }
+        others.push(inside(code, self.view, self.more));
+    }
+}
+
+/// Loads the parts of a group that are wanted.
+///
+/// Where threads lie in short lines, as those of groups of 8 x 8, each line is looked at by itself: it may read
+/// neighbours, or one element.
+pub fn group(access: Access<'_>, group: &Group) {
+    let within = executing(&access);
+    let Access { code, pool, view, index, places, .. } = access;
+    let Group { count, to, wanted, .. } = *group;
+    let all = Lanes::All;
+    // A load of 64 bytes is of one line.
+    let line = group.line.max(16 / count);
+    let stack = places.first().copied().filter(|_| line < 16);
+    let firsts = pool.lanes(16, |lane| lane / line * line);
+    let steps = pool.lanes(16, |lane| lane % line * count);
+    let (low, high) = (pool.table(&EVEN[count as usize / 2 - 1]), pool.table(&ODD[count as usize / 2 - 1]));
+    let offsets: Vec<u32> = (0..count).map(|k| pool.word(k)).collect();
+    let lines: Vec<(u32, u32)> =
+        (0..16).step_by(line as usize).map(|lane| (lane, pool.word(0xFFFF << lane & 0xFFFF))).collect();
+    let table = |at| Rm::Mem(Base::Pool, at);
+    view_start(code, view);
+    // The number of the first lane of each line; the sums may be where the result will be.
+    if line < 16 {
+        plain(code, LOAD_NEAR, VECTOR, table(firsts));
+        permute(code, VECTOR, index);
+    } else {
+        plain(code, PBROADCASTD, VECTOR, Rm::Reg(index));
+    }
+    if let Some(at) = stack {
+        // Processors may let a word of a longer store wait until it is in memory.
+        for &(lane, _) in &lines[1..] {
+            vector(code, EXTRACT, index, 0, Rm::Mem(Base::Stack, at + 4 * lane), all, Some(lane as u8 / 4));
+        }
+    }
+    vector(code, PADDD, to[0], VECTOR, table(steps), all, None);
+    let not_near = unequal(code, to[0], index, within);
+    // Neighbours, all of them inside.
+    let mut others = Vec::new();
+    let starts = Starts { index, stack, view, more: line * count - 1 };
+    // r11 = where the words of a vector are, and how far behind.
+    let mut words = |code: &mut Code, vector: u32| {
+        let lane = vector * 16 / count;
+        if lane % line == 0 {
+            starts.find(code, lane, &mut others);
+        }
+        Rm::Mem(Base::First, 4 * count * (lane % line))
+    };
+    if count == 2 {
+        let from = words(code, 0);
+        plain(code, LOAD_NEAR, VECTOR, from);
+        let from = words(code, 1);
+        for (k, at) in [(0, low), (1, high)].into_iter().filter(|&(k, _)| wanted[k]) {
+            plain(code, LOAD_NEAR, to[k], table(at));
+            vector(code, PERMI2D, to[k], VECTOR, from, all, None);
+        }
+    } else {
+        // Two components of eight lanes each, then their halves.
+        for (k, at) in [(0, low), (2, high)].into_iter().filter(|&(k, _)| wanted[k] || wanted[k + 1]) {
+            plain(code, LOAD_NEAR, to[k], table(at));
+            plain(code, LOAD, to[k + 1], Rm::Reg(to[k]));
+        }
+        for half in 0..2u32 {
+            let from = words(code, 2 * half);
+            plain(code, LOAD_NEAR, VECTOR, from);
+            let from = words(code, 2 * half + 1);
+            for k in [0, 2].into_iter().filter(|&k| wanted[k] || wanted[k + 1]) {
+                vector(code, PERMI2D, to[k + half as usize], VECTOR, from, all, None);
+            }
+        }
+        for k in [0, 2].into_iter().filter(|&k| wanted[k] || wanted[k + 1]) {
+            let (a, b) = (to[k], to[k + 1]);
+            vector(code, SHUFI64X2, VECTOR, a, Rm::Reg(b), all, Some(0xEE));
+            vector(code, SHUFI64X2, a, a, Rm::Reg(b), all, Some(0x44));
+            plain(code, LOAD, b, Rm::Reg(VECTOR));
+        }
+    }
+    let mut ends = vec![jump(code, None)];
+    land(code, not_near);
+    // One element for all of a line.
+    others.push(unequal(code, VECTOR, index, within));
+    let starts = Starts { more: count - 1, ..starts };
+    for &(lane, mask) in &lines {
+        starts.find(code, lane, &mut others);
+        if lane > 0 {
+            mask_load(code, SCRATCH, Base::Pool, mask);
+        }
+        let lanes = if lane > 0 { Lanes::Some(SCRATCH) } else { all };
+        for k in (0..count as usize).filter(|&k| wanted[k]) {
+            vector(code, PBROADCASTD, to[k], 0, Rm::Mem(Base::First, 4 * k as u32), lanes, None);
+        }
+    }
+    ends.push(jump(code, None));
+    others.into_iter().for_each(|at| land(code, at));
+    // Word by word.
+    for k in (0..count as usize).filter(|&k| wanted[k]) {
+        vector(code, PADDD, VECTOR, index, Rm::Splat(Base::Pool, offsets[k]), all, None);
+        within_view(code, view, VECTOR, within);
+        gather(code, to[k], VECTOR, SCRATCH);
+    }
+    ends.into_iter().for_each(|end| land(code, end));
+}

@@ -1,0 +1,139 @@
+//! Machine code: EVEX for vectors, VEX for mask registers.
+//!
+//! There is one form of each: all vectors have 64 bytes, all memory operands a base register and four bytes of
+//! displacement.
+
+use super::table::{PERMD, PGATHERDD};
+use crate::emit::Code;
+use crate::target::x86::{Enc, M0F, P66, modrm, register};
+use crate::target::{Base, Rm};
+
+/// Which lanes are written: all, those of a mask register, or those and zeros elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub enum Lanes {
+    All,
+    Some(u8),
+    OrZero(u8),
+}
+
+fn not(bits: u8, bit: u8) -> u8 {
+    (!bits >> bit) & 1
+}
+
+/// A vector instruction: `reg` is the destination, or a digit of the opcode; `other` the first source.
+pub fn vector(code: &mut Code, enc: Enc, reg: u8, other: u8, rm: Rm, lanes: Lanes, imm: Option<u8>) {
+    let (rm_bits, splat) = match rm {
+        Rm::Reg(rm) => (rm, 0),
+        // Bit 4 of a register number belongs to vectors only.
+        Rm::Mem(base, _) => (register(base), 0),
+        Rm::Splat(base, _) => (register(base), 1),
+    };
+    let (mask, zero) = match lanes {
+        Lanes::All => (0, 0),
+        Lanes::Some(k) => (k, 0),
+        Lanes::OrZero(k) => (k, 1),
+    };
+    let first = not(reg, 3) << 7 | not(rm_bits, 4) << 6 | not(rm_bits, 3) << 5 | not(reg, 4) << 4 | enc.map;
+    let second = u8::from(enc.wide) << 7 | (!other & 15) << 3 | 1 << 2 | enc.prefix;
+    let third = zero << 7 | 0b10 << 5 | splat << 4 | not(other, 4) << 3 | mask;
+    code.raw(&[0x62, first, second, third, enc.opcode]);
+    modrm(code, reg, rm);
+    code.bytes.extend(imm);
+}
+
+/// An instruction with two operands.
+pub fn plain(code: &mut Code, enc: Enc, reg: u8, rm: Rm) {
+    vector(code, enc, reg, 0, rm, Lanes::All, None);
+}
+
+/// to = the words of `from` that the numbers in `to` say
+pub fn permute(code: &mut Code, to: u8, from: u8) {
+    vector(code, PERMD, to, to, Rm::Reg(from), Lanes::All, None);
+}
+
+/// Loads or stores words at r10 + 4 · `index` of the lanes in `mask`, which is cleared.
+pub fn scattered(code: &mut Code, enc: Enc, reg: u8, index: u8, mask: u8) {
+    const R10: u8 = 10;
+    let first = not(reg, 3) << 7 | not(index, 3) << 6 | not(R10, 3) << 5 | not(reg, 4) << 4 | enc.map;
+    let second = 0x78 | 1 << 2 | enc.prefix;
+    let third = 0b10 << 5 | not(index, 4) << 3 | mask;
+    // A scaled index follows; four bytes a step.
+    code.raw(&[
+        0x62,
+        first,
+        second,
+        third,
+        enc.opcode,
+        (reg & 7) << 3 | 4,
+        2 << 6 | (index & 7) << 3 | R10 & 7,
+    ]);
+}
+
+/// Words at r10 + 4 · `index` of the lanes in `mask`, which is cleared; 0 in the others.
+pub fn gather(code: &mut Code, to: u8, index: u8, mask: u8) {
+    plain_zero(code, to);
+    scattered(code, PGATHERDD, to, index, mask);
+}
+
+fn plain_zero(code: &mut Code, to: u8) {
+    vector(code, super::table::PXORD, to, to, Rm::Reg(to), Lanes::All, None);
+}
+
+/// r11d = the first word of a vector
+pub fn first_word(code: &mut Code, from: u8) {
+    let first = not(from, 3) << 7 | 1 << 6 | not(from, 4) << 4 | M0F;
+    code.raw(&[0x62, first, 0x78 | 1 << 2 | P66, 0x08, 0x7E, 0xC0 | (from & 7) << 3 | 3]);
+}
+
+/// An instruction on mask registers: `to = op(a, b)`, with the length bit.
+fn mask(code: &mut Code, opcode: u8, long: u8, to: u8, a: u8, rm: Rm) {
+    code.raw(&[0xC5, 0x80 | (!a & 15) << 3 | long << 2, opcode]);
+    modrm(code, to, rm);
+}
+
+/// to = a & b
+pub fn mask_and(code: &mut Code, to: u8, a: u8, b: u8) {
+    mask(code, 0x41, 1, to, a, Rm::Reg(b));
+}
+
+/// to = !a & b
+pub fn mask_and_not(code: &mut Code, to: u8, a: u8, b: u8) {
+    mask(code, 0x42, 1, to, a, Rm::Reg(b));
+}
+
+/// Sets the zero flag if no lane is in the mask.
+pub fn mask_test(code: &mut Code, of: u8) {
+    mask(code, 0x98, 0, of, 0, Rm::Reg(of));
+}
+
+/// to = a | b
+pub fn mask_or(code: &mut Code, to: u8, a: u8, b: u8) {
+    mask(code, 0x45, 1, to, a, Rm::Reg(b));
+}
+
+/// to = !a
+pub fn mask_not(code: &mut Code, to: u8, a: u8) {
+    mask(code, 0x44, 0, to, 0, Rm::Reg(a));
+}
+
+/// rax |= `from` << 48
+pub fn mask_to_result(code: &mut Code, from: u8) {
+    code.raw(&[0xC5, 0x78, 0x93, 0xD0 | from]); // kmovw r10d, from
+    code.raw(&[0x49, 0xC1, 0xE2, 48]); // shl r10, 48
+    code.raw(&[0x4C, 0x09, 0xD0]); // or rax, r10
+}
+
+/// Loads a mask: the low half of a word.
+pub fn mask_load(code: &mut Code, to: u8, base: Base, at: u32) {
+    mask(code, 0x90, 0, to, 0, Rm::Mem(base, at));
+}
+
+/// Stores a mask.
+pub fn mask_store(code: &mut Code, from: u8, at: u32) {
+    mask(code, 0x91, 0, from, 0, Rm::Mem(Base::Stack, at));
+}
+
+/// The mask `to` from edx.
+pub fn mask_from_lanes(code: &mut Code, to: u8) {
+    code.raw(&[0xC5, 0xF8, 0x92, 0xC2 | to << 3]); // kmovw to, edx
+}

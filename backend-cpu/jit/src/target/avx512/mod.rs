@@ -1,0 +1,254 @@
+//! AVX-512: strips of 16 lanes, masks in registers of their own, 32 vector registers.
+
+mod access;
+pub mod encode;
+pub mod table;
+
+use self::encode::{Lanes, vector};
+use self::table::*;
+use super::x86::{self, NOT_ZERO, Shape, ZERO};
+use super::{Access, Base, Frame, Group, Masks, Rm, Target};
+use crate::emit::{Code, Pool};
+use crate::graph::{Graph, Inst, Node, Val};
+use crate::op::Op;
+
+/// The target.
+pub struct Avx512;
+
+/// Mask of the executing lanes.
+const EXEC: u8 = 1;
+/// Mask for use within an instruction, and one more that cannot guard lanes.
+const SCRATCH: u8 = 7;
+const TEMPORARY: u8 = 0;
+/// The vector for use within an instruction; those below are given out.
+const VECTOR: u8 = 31;
+
+static MASKS: Masks =
+    Masks { registers: Some(2..7), exec: EXEC, scratch: SCRATCH, temporary: TEMPORARY, tested: 6 };
+
+fn reg(rm: Rm) -> u8 {
+    match rm {
+        Rm::Reg(reg) => reg,
+        Rm::Mem(..) | Rm::Splat(..) => unreachable!("an operand that must be in a register is in memory"),
+    }
+}
+
+impl Target for Avx512 {
+    fn name(&self) -> &'static str {
+        "avx512"
+    }
+
+    fn available(&self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        {
+            is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512cd")
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
+    fn lanes(&self) -> u32 {
+        16
+    }
+
+    fn longest(&self) -> usize {
+        48
+    }
+
+    fn vectors(&self, _: bool) -> u8 {
+        VECTOR
+    }
+
+    fn pinned(&self) -> usize {
+        16
+    }
+
+    fn masks(&self) -> &'static Masks {
+        &MASKS
+    }
+
+    fn lower(&self, graph: &mut Graph, inst: Inst) -> Val {
+        let [a, b, _] = inst.args;
+        let mut half = |op| {
+            let words = graph.unary(Op::Words, a);
+            let words = graph.binary(op, words, words);
+            graph.unary(Op::QTop, words)
+        };
+        match inst.op {
+            Op::Join => {
+                let halves = [a, b].map(|half| graph.unary(Op::QWords, half));
+                let words = graph.binary(Op::Even, halves[0], halves[1]);
+                graph.unary(Op::Top, words)
+            }
+            Op::SplitLow => half(Op::ZipLow),
+            Op::SplitHigh => half(Op::ZipHigh),
+            _ => graph.add(Node::Inst(inst)),
+        }
+    }
+
+    fn overwrites(&self, op: Op) -> Option<usize> {
+        match op {
+            Op::FFma | Op::DFma => Some(2),
+            Op::Flush => Some(0),
+            _ => None,
+        }
+    }
+
+    fn takes_memory(&self, op: Op) -> bool {
+        use Op::*;
+        !matches!(op, Both | Either | Not | Words | QWords | Top | QTop)
+    }
+
+    fn operand(&self, pool: &mut Pool, node: Node, wide: bool) -> Option<Rm> {
+        match node {
+            Node::Word(word) if !wide => Some(Rm::Splat(Base::Pool, pool.word(word))),
+            Node::Field(view, field) if !wide => {
+                Some(Rm::Splat(Base::Views, x86::entry(view) + 4 * field as u32))
+            }
+            Node::Quad(quad) if wide => Some(Rm::Splat(Base::Pool, pool.quad(quad))),
+            _ => None,
+        }
+    }
+
+    fn places(&self, op: Op, line: u32) -> usize {
+        usize::from(matches!(op, Op::Part(..)) && line < 16)
+    }
+
+    fn operation(&self, code: &mut Code, pool: &mut Pool, op: Op, to: u8, args: [Rm; 3], mask: Option<u8>) {
+        let [a, b, c] = args;
+        let lanes = match mask {
+            None => Lanes::All,
+            Some(mask) if op.is_mask() => Lanes::Some(mask),
+            Some(mask) => Lanes::OrZero(mask),
+        };
+        match op {
+            Op::Both => encode::mask_and(code, to, reg(a), reg(b)),
+            Op::Either => encode::mask_or(code, to, reg(a), reg(b)),
+            Op::Not => encode::mask_not(code, to, reg(a)),
+            Op::Keep => {
+                let (enc, from) = move_of(b);
+                vector(code, enc, to, 0, from, Lanes::OrZero(reg(a)), None);
+            }
+            Op::Flush => {
+                const DENORMAL: u8 = 0x20;
+                vector(code, FPCLASSPS, SCRATCH, 0, Rm::Reg(to), Lanes::All, Some(DENORMAL));
+                let sign = Rm::Splat(Base::Pool, pool.word(0x8000_0000));
+                vector(code, PANDD, to, to, sign, Lanes::Some(SCRATCH), None);
+            }
+            op => {
+                let Some(row) = row(op) else { unreachable!("{op:?} has no instruction") };
+                let (first, other, rm, lanes) = match row.shape {
+                    Shape::Rvm => (to, reg(a), b, lanes),
+                    Shape::Rm => (to, 0, a, lanes),
+                    Shape::Digit(digit) => (digit, to, a, lanes),
+                    Shape::Fma => (to, reg(a), b, lanes),
+                    Shape::Blend => (to, reg(c), b, Lanes::Some(reg(a))),
+                };
+                vector(code, row.enc, first, other, rm, lanes, row.imm);
+            }
+        }
+    }
+
+    fn constant(&self, code: &mut Code, pool: &mut Pool, to: u8, node: Node) {
+        let wide = matches!(node, Node::Quad(_));
+        if let Some(from) = self.operand(pool, node, wide) {
+            let enc = if wide { PBROADCASTQ } else { PBROADCASTD };
+            vector(code, enc, to, 0, move_of(from).1, Lanes::All, None);
+        }
+    }
+
+    fn load(&self, code: &mut Code, to: u8, from: Rm) {
+        let (enc, from) = move_of(from);
+        vector(code, enc, to, 0, from, Lanes::All, None);
+    }
+
+    fn store(&self, code: &mut Code, from: u8, base: Base, at: u32) {
+        vector(code, STORE, from, 0, Rm::Mem(base, at), Lanes::All, None);
+    }
+
+    fn merge(&self, code: &mut Code, to: u8, from: u8) {
+        vector(code, LOAD, to, 0, Rm::Reg(from), Lanes::Some(EXEC), None);
+    }
+
+    fn merge_store(&self, code: &mut Code, from: u8, base: Base, at: u32) {
+        vector(code, STORE, from, 0, Rm::Mem(base, at), Lanes::Some(EXEC), None);
+    }
+
+    fn mask_copy(&self, code: &mut Code, to: u8, from: u8) {
+        encode::mask_and(code, to, from, from);
+    }
+
+    fn mask_and(&self, code: &mut Code, to: u8, a: u8, b: u8) {
+        encode::mask_and(code, to, a, b);
+    }
+
+    fn mask_and_not(&self, code: &mut Code, to: u8, a: u8, b: u8) {
+        encode::mask_and_not(code, to, a, b);
+    }
+
+    fn mask_load(&self, code: &mut Code, to: u8, at: u32) {
+        encode::mask_load(code, to, Base::Stack, at);
+    }
+
+    fn mask_store(&self, code: &mut Code, from: u8, at: u32) {
+        encode::mask_store(code, from, at);
+    }
+
+    fn jump_if(&self, code: &mut Code, mask: u8, any: bool) -> usize {
+        encode::mask_test(code, mask);
+        x86::jump(code, Some(if any { NOT_ZERO } else { ZERO }))
+    }
+
+    fn jump(&self, code: &mut Code) -> usize {
+        x86::jump(code, None)
+    }
+
+    fn land(&self, code: &mut Code, jump: usize) {
+        x86::land(code, jump);
+    }
+
+    fn back(&self, code: &mut Code, mask: u8, head: usize) {
+        encode::mask_test(code, mask);
+        x86::back(code, NOT_ZERO, head);
+    }
+
+    fn give(&self, code: &mut Code, from: u8) {
+        encode::mask_to_result(code, from);
+    }
+
+    fn load_words(&self, access: Access<'_>, to: u8) {
+        access::load(access, to);
+    }
+
+    fn store_words(&self, access: Access<'_>, from: u8) {
+        access::store(access, from);
+    }
+
+    fn load_group(&self, access: Access<'_>, group: &Group) {
+        access::group(access, group);
+    }
+
+    fn count(&self, code: &mut Code, ticks: u32) -> usize {
+        x86::count(code, ticks)
+    }
+
+    fn ask(&self, code: &mut Code, pool: &mut Pool, lazy: bool, restore: &mut dyn FnMut(&mut Code)) -> usize {
+        x86::ask(code, pool, lazy, restore)
+    }
+
+    fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
+        x86::function(code, pool, frame, 16, |code, _| encode::mask_from_lanes(code, EXEC));
+    }
+}
+
+/// How a vector comes to a register: a broadcast is an instruction of its own.
+fn move_of(from: Rm) -> (x86::Enc, Rm) {
+    match from {
+        Rm::Splat(base, at) => (PBROADCASTD, Rm::Mem(base, at)),
+        from => (LOAD, from),
+    }
+}

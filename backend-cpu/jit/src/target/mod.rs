@@ -1,0 +1,166 @@
+//! Processors that code is made for. A target says how many lanes a strip has, what masks are, which registers are
+//! given out, which operations it has none instruction for and which instruction the others are; all else is shared.
+
+pub mod avx2;
+pub mod avx512;
+mod x86;
+
+use std::ops::Range;
+
+use crate::emit::{Code, Pool};
+use crate::graph::{Graph, Inst, Node, Val};
+use crate::op::Op;
+
+/// What masks are in.
+pub struct Masks {
+    /// Registers of their own that are given out; without, masks are vectors.
+    pub registers: Option<Range<u8>>,
+    /// The lanes that execute.
+    pub exec: u8,
+    /// For use within an instruction, and between blocks.
+    pub scratch: u8,
+    /// One more between blocks.
+    pub temporary: u8,
+    /// Where the test of a block is that was tried in two ways; not `temporary`.
+    pub tested: u8,
+}
+
+/// A base register for memory operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// The spilled values.
+    Stack,
+    /// The constants.
+    Pool,
+    /// The rows, from the strip on.
+    Rows,
+    /// The table of views.
+    Views,
+    /// The first lane's word in a view.
+    First,
+}
+
+/// An operand of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub enum Rm {
+    /// A register.
+    Reg(u8),
+    /// A vector.
+    Mem(Base, u32),
+    /// One element for all lanes.
+    Splat(Base, u32),
+}
+
+/// What code for an access to memory has at hand.
+pub struct Access<'a> {
+    pub code: &'a mut Code,
+    pub pool: &'a mut Pool,
+    /// Not all lanes execute.
+    pub masked: bool,
+    pub view: u8,
+    /// The register with the numbers of the words.
+    pub index: u8,
+    /// Where vectors can be put for a while: as many as [`Target::places`] says.
+    pub places: Vec<u32>,
+}
+
+/// Words of neighbouring lanes' elements, see [`Graph::groups`].
+pub struct Group {
+    /// Words of an element: 2 or 4.
+    pub count: u32,
+    /// Lanes of a line.
+    pub line: u32,
+    /// Registers of the words; the unwanted ones may be used.
+    pub to: [u8; 4],
+    pub wanted: [bool; 4],
+}
+
+/// Code of a function around its body.
+pub struct Frame<'a> {
+    pub body: &'a [u8],
+    /// Bytes on the stack, a multiple of 64.
+    pub stack: u32,
+    pub masked: bool,
+    /// See [`crate::emit::Frame`].
+    pub ticks: Option<u32>,
+    pub lazy: bool,
+    pub stops: &'a [usize],
+}
+
+/// A processor.
+pub trait Target: Sync {
+    /// Its name, in lower case.
+    fn name(&self) -> &'static str;
+    /// This processor can run its code.
+    fn available(&self) -> bool;
+    /// Lanes of a strip.
+    fn lanes(&self) -> u32;
+    /// Most operations that a lane operation may become; longer ones are faster as loops over rows.
+    fn longest(&self) -> usize;
+    /// Vector registers that are given out: those below.
+    fn vectors(&self, masked: bool) -> u8;
+    /// Most rows that a loop keeps in registers.
+    fn pinned(&self) -> usize;
+    fn masks(&self) -> &'static Masks;
+
+    /// An operation by those that there are instructions for, mostly itself.
+    fn lower(&self, graph: &mut Graph, inst: Inst) -> Val;
+    /// Its last operand, or its second one of three, can be in memory.
+    fn takes_memory(&self, op: Op) -> bool;
+    /// The result is where this operand was.
+    fn overwrites(&self, op: Op) -> Option<usize>;
+    /// A constant, or field of a view, as an operand of an instruction on elements of that width; `None` if it must be
+    /// in a register.
+    fn operand(&self, pool: &mut Pool, node: Node, wide: bool) -> Option<Rm>;
+    /// Places that an access wants.
+    fn places(&self, op: Op, line: u32) -> usize;
+
+    /// to = op(args), within a mask.
+    fn operation(&self, code: &mut Code, pool: &mut Pool, op: Op, to: u8, args: [Rm; 3], mask: Option<u8>);
+    /// A constant, or field of a view, to a register.
+    fn constant(&self, code: &mut Code, pool: &mut Pool, to: u8, node: Node);
+    /// to = from
+    fn load(&self, code: &mut Code, to: u8, from: Rm);
+    fn store(&self, code: &mut Code, from: u8, base: Base, at: u32);
+    /// to = from, in executing lanes.
+    fn merge(&self, code: &mut Code, to: u8, from: u8);
+    fn merge_store(&self, code: &mut Code, from: u8, base: Base, at: u32);
+
+    // Masks.
+    fn mask_copy(&self, code: &mut Code, to: u8, from: u8);
+    fn mask_and(&self, code: &mut Code, to: u8, a: u8, b: u8);
+    /// to = !a & b
+    fn mask_and_not(&self, code: &mut Code, to: u8, a: u8, b: u8);
+    fn mask_load(&self, code: &mut Code, to: u8, at: u32);
+    fn mask_store(&self, code: &mut Code, from: u8, at: u32);
+    /// Jumps if there is any lane in the mask, or if there is none.
+    #[must_use]
+    fn jump_if(&self, code: &mut Code, mask: u8, any: bool) -> usize;
+    #[must_use]
+    fn jump(&self, code: &mut Code) -> usize;
+    /// Makes a jump lead here.
+    fn land(&self, code: &mut Code, jump: usize);
+    /// Jumps back if there is any lane in the mask.
+    fn back(&self, code: &mut Code, mask: u8, head: usize);
+    /// The lanes of a mask are part of the function's result.
+    fn give(&self, code: &mut Code, from: u8);
+
+    // Memory.
+    fn load_words(&self, access: Access<'_>, to: u8);
+    fn store_words(&self, access: Access<'_>, from: u8);
+    fn load_group(&self, access: Access<'_>, group: &Group);
+
+    // Functions.
+    /// Counts a back-edge; a jump that is taken if it was not the last one before a question.
+    fn count(&self, code: &mut Code, ticks: u32) -> usize;
+    /// Asks whether to stop; all vectors are lost. A jump that is taken if so, when `restore` has been done.
+    fn ask(&self, code: &mut Code, pool: &mut Pool, lazy: bool, restore: &mut dyn FnMut(&mut Code)) -> usize;
+    /// Appends a function.
+    fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>);
+}
+
+/// All targets, best first.
+pub const ALL: [&dyn Target; 2] = [&avx512::Avx512, &avx2::Avx2];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! Every row of the tables, as somebody else's disassembler reads it.
+
+use iced_x86::{Decoder, DecoderOptions, Instruction, OpKind, Register};
+
+use super::x86::{Row, Shape};
+use super::{Base, Rm, Target, avx2, avx512};
+use crate::emit::{Code, Pool};
+use crate::op::{Kind, Op, Relation};
+
+/// Every operation, with some of its parameters.
+fn operations() -> Vec<Op> {
+    use Op::*;
+    let mut ops = vec![
+        Add,
+        Sub,
+        Mul,
+        And,
+        AndNot,
+        Or,
+        Xor,
+        Shl,
+        Shr,
+        Sar,
+        MinSigned,
+        MaxSigned,
+        LeadingZeros,
+        MulEvenUnsigned,
+        MulEvenSigned,
+        FAdd,
+        FSub,
+        FMul,
+        FDiv,
+        FMin,
+        FMax,
+        FSqrt,
+        FFma,
+        FromSigned,
+        FromUnsigned,
+        ToSigned,
+        Flush,
+        QAdd,
+        QSub,
+        QMul,
+        QAnd,
+        QOr,
+        QXor,
+        QShl,
+        QShr,
+        QSar,
+        DAdd,
+        DMul,
+        DDiv,
+        DSqrt,
+        DFma,
+        ZipLow,
+        ZipHigh,
+        Even,
+        Odd,
+        Common(true),
+        Common(false),
+        Doubtful,
+        Both,
+        Either,
+        Not,
+        Join,
+        SplitLow,
+        SplitHigh,
+        Top,
+        QTop,
+        QWords,
+        Select,
+        QSelect,
+        Keep,
+        Words,
+    ];
+    ops.extend([1, 13, 31].into_iter().flat_map(|n| [ShlBy(n), ShrBy(n), SarBy(n)]));
+    ops.extend([32, 63].into_iter().flat_map(|n| [QShlBy(n), QShrBy(n)]));
+    ops.extend((0..4).map(Round));
+    for kind in
+        [Kind::Signed, Kind::Unsigned, Kind::Float, Kind::SignedQuad, Kind::UnsignedQuad, Kind::Double]
+    {
+        for relation in
+            [Relation::Equal, Relation::Less, Relation::LessEqual, Relation::Unordered, Relation::Greater]
+        {
+            ops.extend([false, true].map(|negated| Compare(kind, relation, negated)));
+        }
+    }
+    ops
+}
+
+/// The only instruction of some code, and that nothing is left over.
+fn only(code: &Code) -> Instruction {
+    let mut decoder = Decoder::new(64, &code.bytes, DecoderOptions::NONE);
+    let instruction = decoder.decode();
+    assert!(!instruction.is_invalid(), "{:x?} is no instruction", code.bytes);
+    assert_eq!(instruction.len(), code.bytes.len(), "{:x?} is more than one", code.bytes);
+    instruction
+}
+
+fn name(instruction: &Instruction) -> String {
+    format!("{:?}", instruction.mnemonic()).to_lowercase()
+}
+
+/// Encodes all rows with all kinds of registers and operands; how many there are.
+fn check(target: &dyn Target, row: fn(Op) -> Option<Row>, bank: &[Register], wide: bool) -> usize {
+    let mut rows = 0;
+    let registers: Vec<u8> =
+        [0, 3, 7, 8, 13, 15, 16, 23, 24, 30].into_iter().filter(|&r| usize::from(r) < bank.len()).collect();
+    let of_masks = [2, 5, 6];
+    for op in operations() {
+        let Some(Row { enc, shape, imm }) = row(op) else { continue };
+        rows += 1;
+        for (k, &to) in registers.iter().enumerate() {
+            let other = |n: usize| registers[(k + n) % registers.len()];
+            let masks = target.masks().registers.is_some();
+            // Which operands are masks, if there are registers for them.
+            let to_mask = masks && op.is_mask();
+            let first_mask = masks && matches!(op, Op::Select | Op::QSelect | Op::Words | Op::QWords);
+            let to = if to_mask { of_masks[k % 3] } else { to };
+            let a = if first_mask { of_masks[(k + 1) % 3] } else { other(1) };
+            let (b, c) = (other(2), other(3));
+            let last = match shape {
+                Shape::Rm | Shape::Digit(_) => a,
+                _ => b,
+            };
+            let mut memory = vec![Rm::Reg(last)];
+            if target.takes_memory(op) {
+                memory.push(Rm::Mem(Base::Stack, 0x1240));
+                memory.push(Rm::Mem(Base::Views, 8));
+                if wide && !matches!(shape, Shape::Rm if first_mask) && !matches!(op, Op::ZipLow) {
+                    memory.push(Rm::Splat(Base::Pool, 68));
+                }
+            }
+            for rm in memory {
+                let mut code = Code::default();
+                let mut args = [a, b, c].map(Rm::Reg);
+                args[usize::from(!matches!(shape, Shape::Rm | Shape::Digit(_)))] = rm;
+                if shape == Shape::Fma {
+                    args[2] = Rm::Reg(to);
+                }
+                let within = (wide && shape == Shape::Rvm && !op.wide() && k % 2 == 1).then_some(4);
+                target.operation(&mut code, &mut Pool::default(), op, to, args, within);
+                let found = only(&code);
+                let text = format!("{op:?}: {:x?}", code.bytes);
+                assert_eq!(name(&found), enc.name, "{text}");
+                let result = if to_mask { Register::K0 + u32::from(to) } else { bank[usize::from(to)] };
+                assert_eq!(found.op0_register(), result, "{text}");
+                let reg = |number: u8, mask: bool| {
+                    if mask { Register::K0 + u32::from(number) } else { bank[usize::from(number)] }
+                };
+                let mut expected = match shape {
+                    Shape::Rvm | Shape::Fma => vec![reg(a, false)],
+                    Shape::Rm | Shape::Digit(_) => vec![],
+                    Shape::Blend => vec![reg(c, false)],
+                };
+                expected.push(match rm {
+                    Rm::Reg(number) => reg(number, first_mask && shape == Shape::Rm),
+                    _ => Register::None,
+                });
+                if shape == Shape::Blend && !masks {
+                    expected.push(reg(a, false));
+                }
+                for (k, wanted) in expected.iter().enumerate() {
+                    let k = k as u32 + 1;
+                    if *wanted == Register::None {
+                        assert_eq!(found.op_kind(k), OpKind::Memory, "{text}");
+                        let (base, at) = match rm {
+                            Rm::Mem(Base::Stack, at) => (Register::RCX, at),
+                            Rm::Mem(_, at) => (Register::R9, at),
+                            Rm::Splat(_, at) => (Register::RSI, at),
+                            Rm::Reg(_) => unreachable!(),
+                        };
+                        // Displacements of four bytes are not scaled.
+                        assert_eq!(
+                            (found.memory_base(), found.memory_displacement64()),
+                            (base, u64::from(at)),
+                            "{text}"
+                        );
+                        assert_eq!(found.is_broadcast(), matches!(rm, Rm::Splat(..)), "{text}");
+                    } else {
+                        assert_eq!(found.op_register(k), *wanted, "{text}");
+                    }
+                }
+                let mask = match (shape, within) {
+                    (Shape::Blend, _) if masks => Register::K0 + u32::from(a),
+                    (_, Some(mask)) => Register::K0 + u32::from(mask),
+                    _ => Register::None,
+                };
+                assert_eq!(found.op_mask(), mask, "{text}");
+                assert_eq!(found.zeroing_masking(), within.is_some() && !op.is_mask(), "{text}");
+                if let Some(imm) = imm {
+                    assert_eq!(found.immediate8(), imm, "{text}");
+                }
+            }
+        }
+    }
+    rows
+}
+
+#[test]
+fn rows_of_avx512() {
+    let bank: Vec<Register> = (0..31).map(|k| Register::ZMM0 + k).collect();
+    let rows = check(&avx512::Avx512, avx512::table::row, &bank, true);
+    assert!(rows > 85, "only {rows} rows");
+}
+
+#[test]
+fn rows_of_avx2() {
+    let bank: Vec<Register> = (0..16).map(|k| Register::YMM0 + k).collect();
+    let rows = check(&avx2::Avx2, avx2::table::row, &bank, false);
+    assert!(rows > 60, "only {rows} rows");
+}

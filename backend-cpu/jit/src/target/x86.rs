@@ -1,0 +1,232 @@
+//! What the targets of one architecture share: calls, jumps, the loop over strips, the encodings of instructions.
+//!
+//! rdi points to the rows from the strip on, rsi to the constants, rcx to the stack's places, r9 to the views; rdx holds
+//! the executing lanes from the strip on, rax the result, rbx the strips that are left, r8 the stack pointer. r10 to r12
+//! and rbp are free within an instruction.
+
+use super::{Base, Frame, Rm};
+use crate::View;
+use crate::emit::{Code, Pool};
+
+/// Which instruction: its name, opcode map, mandatory prefix, width bit and opcode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enc {
+    pub name: &'static str,
+    pub map: u8,
+    pub prefix: u8,
+    pub wide: bool,
+    pub opcode: u8,
+}
+
+/// Mandatory prefixes and opcode maps.
+pub const NP: u8 = 0;
+pub const P66: u8 = 1;
+pub const PF3: u8 = 2;
+pub const PF2: u8 = 3;
+pub const M0F: u8 = 1;
+pub const M38: u8 = 2;
+pub const M3A: u8 = 3;
+
+/// Where the operands of an instruction stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Result, first operand, second operand.
+    Rvm,
+    /// Result, operand.
+    Rm,
+    /// A digit in place of the result, which stands second; then the operand.
+    Digit(u8),
+    /// The third operand is the result; first, second.
+    Fma,
+    /// Result, third operand, second operand; the first one says which.
+    Blend,
+}
+
+/// A row of the table of a target: an instruction with its immediate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub enc: Enc,
+    pub shape: Shape,
+    pub imm: Option<u8>,
+}
+
+/// The instructions of a table, as constants and all together.
+macro_rules! instructions {
+    ($($constant:ident $name:literal $prefix:ident $map:ident $wide:literal $opcode:literal;)*) => {
+        $(pub const $constant: Enc = Enc {
+            name: $name, map: $map, prefix: $prefix, wide: $wide == 1, opcode: $opcode
+        };)*
+    };
+}
+pub(super) use instructions;
+
+/// Conditions of jumps.
+pub const BELOW: u8 = 0x2;
+pub const NOT_BELOW: u8 = 0x3;
+pub const ZERO: u8 = 0x4;
+pub const NOT_ZERO: u8 = 0x5;
+
+/// The number of a base register.
+pub fn register(base: Base) -> u8 {
+    match base {
+        Base::Stack => 1,
+        Base::Pool => 6,
+        Base::Rows => 7,
+        Base::Views => 9,
+        Base::First => 11,
+    }
+}
+
+/// A jump, if the condition holds; where it leads is said by [`land`].
+#[must_use]
+pub fn jump(code: &mut Code, condition: Option<u8>) -> usize {
+    match condition {
+        Some(condition) => code.raw(&[0x0F, 0x80 | condition]),
+        None => code.raw(&[0xE9]),
+    }
+    code.raw(&[0; 4]);
+    code.bytes.len() - 4
+}
+
+/// Makes a jump lead here.
+pub fn land(code: &mut Code, jump: usize) {
+    let distance = (code.bytes.len() - jump - 4) as u32;
+    code.bytes[jump..jump + 4].copy_from_slice(&distance.to_le_bytes());
+}
+
+/// Jumps back to `target` if the condition holds.
+pub fn back(code: &mut Code, condition: u8, target: usize) {
+    let distance = target as i32 - (code.bytes.len() as i32 + 6);
+    code.raw_with(&[0x0F, 0x80 | condition], distance as u32);
+}
+
+/// The operands after the opcode.
+pub fn modrm(code: &mut Code, reg: u8, rm: Rm) {
+    match rm {
+        Rm::Reg(rm) => code.raw(&[0xC0 | (reg & 7) << 3 | rm & 7]),
+        Rm::Mem(base, at) | Rm::Splat(base, at) => {
+            code.raw_with(&[0x80 | (reg & 7) << 3 | register(base) & 7], at)
+        }
+    }
+}
+
+/// Where a view is in the table of views.
+pub fn entry(view: u8) -> u32 {
+    size_of::<View>() as u32 * u32::from(view)
+}
+
+/// r10 = the first word of a view
+pub fn view_start(code: &mut Code, view: u8) {
+    code.raw_with(&[0x4D, 0x8B, 0x91], entry(view)); // mov r10, [r9 + entry]
+}
+
+/// r11 = where word number r11d of the view at r10 is; jumps unless it and the `more` that follow are inside.
+pub fn inside(code: &mut Code, view: u8, more: u32) -> usize {
+    code.raw_with(&[0x49, 0x81, 0xC3], more); // add r11, more
+    code.raw_with(&[0x45, 0x3B, 0x99], entry(view) + 8); // cmp r11d, [r9 + entry + 8]
+    let outside = jump(code, Some(NOT_BELOW));
+    code.raw_with(&[0x4F, 0x8D, 0x9C, 0x9A], (4 * more).wrapping_neg()); // lea r11, [r10 + 4 * r11 - 4 * more]
+    outside
+}
+
+/// Lets denormal operands count as zeros, or restores the mode of the caller from the first place on the stack.
+fn float_mode(code: &mut Code, pool: &mut Pool, lazy: bool) {
+    if lazy {
+        // Round to nearest, no traps, no flush of results.
+        let at = pool.word(0x1F80 | 1 << 6);
+        code.raw_with(&[0x0F, 0xAE, 0x96], at); // ldmxcsr [rsi + at]
+    } else {
+        code.raw(&[0x0F, 0xAE, 0x11]); // ldmxcsr [rcx]
+    }
+}
+
+/// See [`super::Target::count`].
+pub fn count(code: &mut Code, ticks: u32) -> usize {
+    code.raw_with(&[0x4C, 0x8B, 0x91], ticks); // mov r10, [rcx + ticks]
+    code.raw(&[0x41, 0xFF, 0x0A]); // dec dword [r10]
+    jump(code, Some(NOT_ZERO))
+}
+
+/// See [`super::Target::ask`]; r10 is what `count` left there.
+pub fn ask(code: &mut Code, pool: &mut Pool, lazy: bool, restore: &mut dyn FnMut(&mut Code)) -> usize {
+    if lazy {
+        float_mode(code, pool, false);
+    }
+    code.raw(&[0xC5, 0xF8, 0x77]); // vzeroupper
+    // push rax, rcx, rdx, rsi, rdi, r8, r9; the stack is a multiple of 64
+    code.raw(&[0x50, 0x51, 0x52, 0x56, 0x57, 0x41, 0x50, 0x41, 0x51]);
+    code.raw(&[0x48, 0x83, 0xEC, 8]); // sub rsp, 8
+    code.raw(&[0x4C, 0x89, 0xD7]); // mov rdi, r10
+    code.raw(&[0x41, 0xFF, 0x52, 8]); // call [r10 + 8]
+    code.raw(&[0x41, 0x89, 0xC3]); // mov r11d, eax
+    code.raw(&[0x48, 0x83, 0xC4, 8]); // add rsp, 8
+    code.raw(&[0x41, 0x59, 0x41, 0x58, 0x5F, 0x5E, 0x5A, 0x59, 0x58]); // pop r9, r8, rdi, rsi, rdx, rcx, rax
+    if lazy {
+        float_mode(code, pool, true);
+    }
+    restore(code);
+    code.raw(&[0x45, 0x84, 0xDB]); // test r11b, r11b
+    jump(code, Some(NOT_ZERO))
+}
+
+/// The loop over strips of so many lanes: rdi rows, rsi constants, rdx executing lanes, rcx views, r8 ticks. `executing`
+/// makes the mask of the lanes that execute from edx.
+pub fn function(
+    code: &mut Code,
+    pool: &mut Pool,
+    frame: &Frame<'_>,
+    lanes: u8,
+    executing: impl Fn(&mut Code, &mut Pool),
+) {
+    code.raw(&[0x53, 0x55, 0x41, 0x54]); // push rbx, rbp, r12
+    code.raw(&[0x49, 0x89, 0xC9]); // mov r9, rcx
+    code.raw(&[0x4D, 0x89, 0xC2]); // mov r10, r8
+    if frame.stack > 0 {
+        code.raw(&[0x49, 0x89, 0xE0]); // mov r8, rsp
+        code.raw(&[0x48, 0x83, 0xE4, 0xC0]); // and rsp, -64
+        // Page by page, so that the guard page is not passed over.
+        for page in 1..=frame.stack / 4096 {
+            code.raw_with(&[0x48, 0x83, 0x8C, 0x24], (4096 * page).wrapping_neg()); // or qword [rsp - 4096 * page], 0
+            code.raw(&[0]);
+        }
+        code.raw_with(&[0x48, 0x81, 0xEC], frame.stack); // sub rsp, stack
+        code.raw(&[0x48, 0x89, 0xE1]); // mov rcx, rsp
+    }
+    if let Some(at) = frame.ticks {
+        code.raw_with(&[0x4C, 0x89, 0x91], at); // mov [rcx + at], r10
+    }
+    if frame.lazy {
+        code.raw(&[0x0F, 0xAE, 0x19]); // stmxcsr [rcx]
+        float_mode(code, pool, true);
+    }
+    code.raw(&[0xBB, 64 / lanes, 0, 0, 0]); // mov ebx, 64 / lanes
+    code.raw(&[0x31, 0xC0]); // xor eax, eax
+    let start = code.bytes.len();
+    code.raw(&[0x48, 0xC1, 0xE8, lanes]); // shr rax, lanes
+    let mut none = None;
+    if frame.masked {
+        match lanes {
+            16 => code.raw(&[0x66, 0x85, 0xD2]), // test dx, dx
+            _ => code.raw(&[0x84, 0xD2]),        // test dl, dl
+        }
+        none = Some(jump(code, Some(ZERO)));
+        executing(code, pool);
+    }
+    let base = code.bytes.len();
+    code.raw(frame.body);
+    none.into_iter().for_each(|none| land(code, none));
+    code.raw(&[0x48, 0x83, 0xC7, 4 * lanes]); // add rdi, 4 * lanes
+    code.raw(&[0x48, 0xC1, 0xEA, lanes]); // shr rdx, lanes
+    code.raw(&[0xFF, 0xCB]); // dec ebx
+    back(code, NOT_ZERO, start);
+    frame.stops.iter().for_each(|at| land(code, base + at));
+    if frame.lazy {
+        float_mode(code, pool, false);
+    }
+    if frame.stack > 0 {
+        code.raw(&[0x4C, 0x89, 0xC4]); // mov rsp, r8
+    }
+    code.raw(&[0xC5, 0xF8, 0x77]); // vzeroupper
+    code.raw(&[0x41, 0x5C, 0x5D, 0x5B, 0xC3]); // pop r12, rbp, rbx; ret
+    code.bytes.resize(code.bytes.len().next_multiple_of(32), 0xCC);
+}

@@ -1,0 +1,65 @@
+//! Whole functions, as somebody else's disassembler reads them.
+
+use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl};
+use recal_il::isa::LaneOp;
+use recal_jit::{NONE, Sample, Step};
+
+use crate::On;
+
+/// Every byte belongs to an instruction that the set has, and every jump leads to one.
+pub fn what_is_made_is_what_was_meant(on: On) {
+    let add = [2, 1, 0];
+    let sample = Sample { unnormalized: true, offset: [0; 2], words: 4, missing: 0, normal: [true; 2] };
+    let lane = |op, ids| Step::Lane { op, ids, writes: 1 };
+    let steps = [
+        Step::Load { view: 0, address: 0, to: [1, NONE, NONE, NONE], flush: 1 },
+        Step::Load { view: 0, address: 1, to: [1, 2, NONE, NONE], flush: 0 },
+        Step::Sample { view: 1, sample, coordinates: [1, 2], to: [2, 3, 4, 5], flush: 15 },
+        lane(LaneOp::Add, &add),
+        Step::If { row: 2, nonzero: true },
+        Step::Loop,
+        lane(LaneOp::Mad, &[2, 1, 0, 2]),
+        Step::Break(Some((2, false))),
+        Step::EndLoop,
+        Step::Else,
+        lane(LaneOp::Imul, &[3, 1, 0]),
+        Step::EndIf,
+        Step::Store { view: 2, address: 3, from: 2 },
+        Step::Test { row: 2 },
+    ];
+    for line in [4, 8, 16] {
+        let mut compiler = on.compiler().with_lines(line);
+        compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
+        compiler.function(&steps[..4], |_| None, |_| false, |_| false).unwrap();
+        let module = compiler.finish().unwrap();
+        let code = module.code();
+        let mut starts = Vec::new();
+        let mut jumps = Vec::new();
+        for instruction in &mut Decoder::new(64, code, DecoderOptions::NONE) {
+            assert!(
+                !instruction.is_invalid(),
+                "{:x?} at {}",
+                &code[instruction.ip() as usize..],
+                instruction.ip()
+            );
+            let baseline = [CpuidFeature::AVX, CpuidFeature::AVX2, CpuidFeature::FMA, CpuidFeature::BMI1];
+            for feature in instruction.cpuid_features() {
+                let name = format!("{feature:?}");
+                let known =
+                    !name.starts_with("AVX") && !name.starts_with("BMI") || baseline.contains(feature);
+                let wide = on.isa.name() == "avx512" && name.starts_with("AVX512");
+                assert!(known || wide, "{name} for {}", on.isa.name());
+            }
+            starts.push(instruction.ip());
+            if let FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch =
+                instruction.flow_control()
+            {
+                jumps.push(instruction.near_branch_target());
+            }
+        }
+        assert!(jumps.len() > 20, "{} jumps", jumps.len());
+        for jump in jumps {
+            assert!(starts.binary_search(&jump).is_ok(), "a jump leads into the middle of an instruction");
+        }
+    }
+}

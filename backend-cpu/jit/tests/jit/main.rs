@@ -1,0 +1,105 @@
+//! Compiled functions give the bits of the functions that they were made from: the code of each instruction set, where
+//! the processor has it, and the vector program of each, evaluated, everywhere.
+
+mod encodings;
+mod flow;
+mod kept;
+mod lines;
+mod operations;
+mod pressure;
+
+use libtest_mimic::{Arguments, Trial};
+use recal_jit::{Ask, Compiler, Function, Isa, Module, Row, Ticks, View};
+
+/// What runs a function.
+#[derive(Clone, Copy)]
+pub struct On {
+    isa: Isa,
+    /// The processor; else the evaluator.
+    code: bool,
+}
+
+impl On {
+    fn compiler(self) -> Compiler {
+        Compiler::new(self.isa).with_programs()
+    }
+
+    fn call(
+        self,
+        module: &Module,
+        function: Function,
+        rows: &mut [Row],
+        views: &[View],
+        exec: u64,
+        ticks: &mut Ticks<'_>,
+    ) -> u64 {
+        match self.code {
+            true => module.call(function, rows, views, exec, ticks),
+            false => module.evaluate(function, rows, views, exec, ticks),
+        }
+    }
+}
+
+/// Never stops.
+struct Endless;
+
+impl Ask for Endless {
+    fn stop(&self) -> bool {
+        false
+    }
+}
+
+fn endless() -> Ticks<'static> {
+    Ticks::new(&Endless)
+}
+
+struct Random(u32);
+
+impl Random {
+    fn word(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 17;
+        self.0 ^= self.0 << 5;
+        self.0
+    }
+}
+
+/// Tests by name.
+macro_rules! tests {
+    ($($module:ident: $($test:ident)*;)*) => {
+        [$($((concat!(stringify!($module), "::", stringify!($test)), $module::$test as fn(On)),)*)*]
+    };
+}
+
+fn main() {
+    let tests = tests! {
+        operations: every_operation_alone random_runs random_runs_of_floats memory tests_of_rows samples
+            chains_of_multiply_adds;
+        kept: what_does_not_change products_of_two_kinds;
+        lines: neighbours_and_equals_in_lines;
+        flow: random_constructs endless_loops_end;
+        pressure: places_on_the_stack_are_used_again;
+        encodings: what_is_made_is_what_was_meant;
+    };
+    let mut trials = vec![Trial::test("lines::widths", || {
+        lines::widths();
+        Ok(())
+    })];
+    for isa in Isa::all() {
+        for code in [true, false] {
+            for (name, test) in tests {
+                let name = format!("{} {}: {name}", isa.name(), if code { "code" } else { "evaluated" });
+                let missing = code && !isa.available();
+                if missing {
+                    eprintln!("SKIPPED {name}: this processor has no {}", isa.name());
+                }
+                let trial = Trial::test(name, move || {
+                    test(On { isa, code });
+                    Ok(())
+                });
+                trials.push(trial.with_ignored_flag(missing));
+            }
+        }
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
