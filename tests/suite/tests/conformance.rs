@@ -1,18 +1,26 @@
 //! The suite on the CPU backend, in faithful mode: every case passes or is in `known.toml`.
 
+use recal_cpu::{CpuBackend, InstructionSet};
 use recal_hal::FloatMode;
 use recal_suite::runner::{Runner, Verdict};
 use recal_suite::{coverage, report, suite};
 
+/// With each set of instructions that the processor has.
 #[test]
 fn the_cpu_backend_passes_every_case() {
     let cases = suite::load("").unwrap();
-    let runner = Runner::open(&recal_cpu::CpuBackend::new(), None, FloatMode::Faithful).unwrap();
-    let verdicts = runner.run_all(&cases);
-    let summary =
-        report::summarize(&cases, &verdicts, &suite::known().unwrap(), "cpu", "faithful", &runner.name);
-    assert!(summary.wrong.is_empty(), "{summary}");
-    assert!(summary.passed > 600, "{summary}");
+    for set in InstructionSet::ALL {
+        if !set.available() {
+            eprintln!("SKIPPED: this processor has no {}", set.name());
+            continue;
+        }
+        let runner = Runner::open(&CpuBackend::limited(set), None, FloatMode::Faithful).unwrap();
+        let verdicts = runner.run_all(&cases);
+        let summary =
+            report::summarize(&cases, &verdicts, &suite::known().unwrap(), "cpu", "faithful", &runner.name);
+        assert!(summary.wrong.is_empty(), "{}: {summary}", set.name());
+        assert!(summary.passed > 600, "{}: {summary}", set.name());
+    }
 }
 
 #[test]
@@ -67,7 +75,7 @@ fn a_wrong_expectation_is_noticed() {
         let recal_suite::case::Want::Word(word) = &mut wanted[0].1 else { panic!("iadd is exact") };
         *word ^= 1 << 31;
     }
-    let runner = Runner::open(&recal_cpu::CpuBackend::new(), None, FloatMode::Faithful).unwrap();
+    let runner = Runner::open(&CpuBackend::new(), None, FloatMode::Faithful).unwrap();
     for verdict in runner.run_all(&cases) {
         assert!(matches!(verdict, Verdict::Failed(_)), "{verdict:?}");
     }

@@ -5,31 +5,41 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
+use recal_cpu::{CpuBackend, InstructionSet};
 use recal_hal::FloatMode;
 use recal_suite::fuzz::{self, Against, Engine, Kernel};
 use recal_suite::runner::Runner;
 
 fn cpu() -> Runner {
-    Runner::open(&recal_cpu::CpuBackend::new(), None, FloatMode::Faithful).unwrap()
+    Runner::open(&CpuBackend::new(), None, FloatMode::Faithful).unwrap()
 }
 
+/// With each set of instructions that the processor has.
 #[test]
 fn the_cpu_backend_agrees_with_the_slow_interpreter() {
-    let runner = cpu();
+    for set in InstructionSet::ALL {
+        match set.available() {
+            true => agrees(&Runner::open(&CpuBackend::limited(set), None, FloatMode::Faithful).unwrap(), set),
+            false => eprintln!("SKIPPED: this processor has no {}", set.name()),
+        }
+    }
+}
+
+fn agrees(runner: &Runner, set: InstructionSet) {
     let start = Instant::now();
     let ran = AtomicUsize::new(0);
     let differences: Vec<_> = (1..2000u64)
         .into_par_iter()
-        .filter(|_| start.elapsed() < Duration::from_secs(20))
+        .filter(|_| start.elapsed() < Duration::from_secs(10))
         .inspect(|_| _ = ran.fetch_add(1, Ordering::Relaxed))
         .filter_map(|seed| {
             let against = Against::Interpreter;
-            fuzz::compare(&runner, &against, fuzz::kernel(&against, seed), seed).err()
+            fuzz::compare(runner, &against, fuzz::kernel(&against, seed), seed).err()
         })
         .map(|d| format!("seed {}: {}\n{}", d.seed, d.what, d.case.text))
         .collect();
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
-    assert!(ran.into_inner() > 50);
+    assert!(differences.is_empty(), "{}: {}", set.name(), differences.join("\n"));
+    assert!(ran.into_inner() > 50, "{}", set.name());
 }
 
 /// The comparison itself: an engine that takes one instruction for another differs, and what is kept shows it.
