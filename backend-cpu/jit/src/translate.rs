@@ -200,7 +200,7 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 let coordinates = coordinates.map(|row| (row != NONE).then(|| self.value(graph, row)));
                 let first = graph.sampled(view, &sample, coordinates);
                 if sample.words == 1 {
-                    let word = graph.inst(Form::Load, PGATHERDD, [first, graph::NO, graph::NO], view);
+                    let word = graph.unary(Op::Load(view), first);
                     for (k, row) in to.into_iter().enumerate().filter(|&(_, row)| row != NONE) {
                         self.write(row, if flush >> k & 1 == 1 { graph.flush(word) } else { word });
                     }
