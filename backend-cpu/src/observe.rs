@@ -12,7 +12,7 @@ mod trace;
 
 use std::collections::HashSet;
 
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal_il::diagnostic::Span;
 
 use crate::context::Context;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::slice;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal_il::ir::{AtomicOp, Builtin, Fence, Width};
 use recal_il::isa::LaneOp;
 use recal_il::lower::Names;

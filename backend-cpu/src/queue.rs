@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use recal_hal::sync::{Condvar, Mutex};
 use recal_hal::{Command, Error, Queue, Result, Surface, Ticket};
 
 use crate::context::{Counters, Stop, whole};
@@ -226,7 +226,7 @@ impl Queue for CpuQueue {
                 looks += 1;
                 std::hint::spin_loop();
             } else if self.completed() < ticket {
-                runner.done.wait(&mut state);
+                drop(runner.done.wait(state));
             }
         }
         Ok(())
@@ -251,7 +251,7 @@ impl Drop for CpuQueue {
             if let Some(stop) = &state.stop {
                 stop.cancel();
             }
-            self.runner.done.wait(&mut state);
+            state = self.runner.done.wait(state);
         }
     }
 }

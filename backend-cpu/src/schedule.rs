@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use recal_hal::sync::{Condvar, Mutex};
 use recal_hal::{Bindings, Error, Extent, Result};
 
 use crate::context::{Counters, Launch, Stop};
@@ -233,7 +233,7 @@ impl Shared {
                 state = self.state.lock();
                 if self.news.load(Ordering::Acquire) == news && !state.ending {
                     state.sleeping += 1;
-                    self.wake.wait(&mut state);
+                    state = self.wake.wait(state);
                     state.sleeping -= 1;
                 }
             }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
-use parking_lot::{Condvar, Mutex};
+use recal_hal::sync::{Condvar, Mutex};
 use recal_il::spirv::Assume;
 
 use crate::kernel::Pipelines;

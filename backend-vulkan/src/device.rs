@@ -9,7 +9,7 @@ use std::time::Duration;
 use ash::{ext, khr, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal_hal::{
     Device, DeviceOptions, Error, FloatMode, Heap, Kernel, Memory, MemoryRequest, Program, Queue, Recent,
     Result,

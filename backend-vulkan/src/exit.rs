@@ -14,9 +14,10 @@ use std::sync::atomic::{
     AtomicBool, AtomicU32, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, RwLock, RwLockReadGuard};
+use recal_hal::PerProcess;
+use recal_hal::sync::{Condvar, Mutex};
 
 use crate::queue::VulkanQueue;
 
@@ -26,12 +27,25 @@ static CLOSING: AtomicBool = AtomicBool::new(false);
 /// Drivers are not called any more.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Queues that may have work in flight.
-static QUEUES: Mutex<Vec<Weak<VulkanQueue>>> = Mutex::new(Vec::new());
+/// What may be under way when the process ends. A child of `fork` has none of the parent's.
+static UNDER_WAY: PerProcess<UnderWay> = PerProcess::new(UnderWay::default);
 
-/// Read by calls into the driver that are no queue's, such as opening a device: other threads may be inside when the
-/// process ends.
-static CALLS: RwLock<()> = RwLock::new(());
+#[derive(Default)]
+struct UnderWay {
+    /// Queues that may have work in flight.
+    queues: Mutex<Vec<Weak<VulkanQueue>>>,
+    /// Calls into the driver that are no queue's, such as opening a device: other threads may be inside.
+    calls: Mutex<Calls>,
+    /// Calls have ended, or may begin again.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Calls {
+    inside: usize,
+    /// None may begin.
+    barred: bool,
+}
 
 /// Longest wait for such calls; who takes longer, a driver's compiler perhaps, may crash.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -54,23 +68,56 @@ pub(crate) fn reason() -> recal_hal::Error {
     recal_hal::Error::DeviceLost("the process is ending".into())
 }
 
-/// A call into the driver, until dropped: the end of the process waits for it. An error once that has begun.
-pub(crate) fn enter() -> recal_hal::Result<RwLockReadGuard<'static, ()>> {
+/// A call into the driver, until dropped: the end of the process waits for it.
+pub(crate) struct DriverCall(());
+
+impl Drop for DriverCall {
+    fn drop(&mut self) {
+        let state = UNDER_WAY.get();
+        let mut calls = state.calls.lock();
+        // In a child of `fork` they count from 0.
+        calls.inside = calls.inside.saturating_sub(1);
+        drop(calls);
+        state.changed.notify_all();
+    }
+}
+
+/// Begins a call into the driver. Calls nest. An error once the end of the process has begun.
+pub(crate) fn enter() -> recal_hal::Result<DriverCall> {
     PROCESS.store(std::process::id(), Relaxed);
+    let state = UNDER_WAY.get();
+    let mut calls = state.calls.lock();
     loop {
         if closing() {
             return Err(reason());
         }
-        // Calls nest; and the lock is not given back once the process is ending.
-        if let Some(call) = CALLS.try_read_recursive_for(Duration::from_millis(20)) {
-            return Ok(call);
+        if !calls.barred {
+            calls.inside += 1;
+            return Ok(DriverCall(()));
         }
+        calls = state.changed.wait_for(calls, Duration::from_millis(20));
     }
+}
+
+/// Waits until nobody is inside the driver, or for [`PATIENCE`]; none comes in before [`readmit`].
+fn bar_calls() {
+    let (state, start) = (UNDER_WAY.get(), Instant::now());
+    let mut calls = state.calls.lock();
+    while calls.inside > 0 && start.elapsed() < PATIENCE {
+        calls = state.changed.wait_for(calls, PATIENCE);
+    }
+    calls.barred = true;
+}
+
+fn readmit() {
+    let state = UNDER_WAY.get();
+    state.calls.lock().barred = false;
+    state.changed.notify_all();
 }
 
 /// Has the end of the process wait for the work of a queue.
 pub(crate) fn watch(queue: &Arc<VulkanQueue>) {
-    let mut queues = QUEUES.lock();
+    let mut queues = UNDER_WAY.get().queues.lock();
     queues.retain(|q| q.strong_count() > 0);
     queues.push(Arc::downgrade(queue));
 }
@@ -106,17 +153,17 @@ impl Drop for ThreadEnd {
         if thread == libc::c_long::from(PROCESS.load(Relaxed)) && !ending() {
             // Nothing may unwind out of the end of a thread.
             let _ = catch_unwind(|| {
-                let calls = CALLS.try_write_for(PATIENCE);
+                bar_calls();
                 live_queues().iter().for_each(|queue| queue.settle());
                 register();
-                drop(calls);
+                readmit();
             });
         }
     }
 }
 
 fn live_queues() -> Vec<Arc<VulkanQueue>> {
-    QUEUES.lock().iter().filter_map(Weak::upgrade).collect()
+    UNDER_WAY.get().queues.lock().iter().filter_map(Weak::upgrade).collect()
 }
 
 /// Registers the handler once more: the driver may have registered its own just before.
@@ -140,8 +187,8 @@ fn end() {
     }
     let ours = PROCESS.load(Relaxed) == std::process::id();
     if ours {
-        // What had begun before is over when the locks are free; that of the calls is not given back.
-        std::mem::forget(CALLS.try_write_for(PATIENCE));
+        // What had begun before is over then; nothing is let in again.
+        bar_calls();
         live_queues().iter().for_each(|queue| queue.settle());
     }
     ENDING.store(true, Release);

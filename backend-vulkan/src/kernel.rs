@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ash::vk;
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal_hal::{Error, Format, Kernel, KernelResources, Program, Result, Sampler};
 use recal_il::inst::{GroupSize, Stage, Uav};
 use recal_il::spirv::launch::Layout;

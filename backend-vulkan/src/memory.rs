@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal_hal::{Error, Heap, Memory, Result};
 
 use crate::device::Gpu;

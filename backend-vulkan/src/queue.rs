@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal_hal::{Bindings, Command, Error, Heap, Kernel, Memory, Queue, Result, Ticket};
 
 use crate::device::Gpu;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ash::vk;
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal_hal::Result;
 
 use crate::device::Gpu;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal_hal::{Command, Ticket};
 
 use crate::counter::Window;

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal_hal::Ticket;
 
 use crate::context::Context;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 pub use recal_hal::Attributes as DeviceInfo;
 use recal_hal::{MemoryStatus, Program};
 

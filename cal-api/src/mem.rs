@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal_hal::{Memory, Surface};
 
 use crate::context::Context;

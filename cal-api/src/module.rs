@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal_hal::{Bindings, DomainParam, Kernel, Program, Sampler};
 use recal_il::inst::GroupSize;
 

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal_hal::{Format, Heap, Memory, MemoryRequest, Surface, Ticket};
 
 use crate::device::Device;

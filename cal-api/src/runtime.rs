@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-use parking_lot::{Mutex, RwLock};
+use recal_hal::sync::{Mutex, RwLock};
 use recal_hal::{Adapter, Backend, FloatMode};
 
 use crate::config::Config;

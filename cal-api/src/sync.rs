@@ -2,7 +2,7 @@
 
 pub(crate) use std::sync::atomic::AtomicU64;
 
-pub(crate) use parking_lot::{Mutex, MutexGuard, RwLock};
+pub(crate) use recal_hal::sync::{Mutex, MutexGuard, RwLock};
 
 /// A function; where locks can be made at compile time, a constant one.
 macro_rules! constant {

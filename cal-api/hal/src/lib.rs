@@ -11,7 +11,10 @@
 //! [`Queue::submit`].
 
 mod finding;
+mod float_env;
+mod fork;
 mod recent;
+pub mod sync;
 
 use std::any::Any;
 use std::fmt;
@@ -19,6 +22,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use finding::{Finding, Misuse};
+pub use float_env::FloatEnv;
+pub use fork::PerProcess;
 pub use recal_il::format::Format;
 pub use recal_il::ir::Program;
 pub use recent::Recent;

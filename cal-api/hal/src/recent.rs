@@ -1,9 +1,10 @@
 //! Kernels that were loaded not long ago.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use crate::Program;
+use crate::sync::Mutex;
 
 /// Programs that are remembered.
 const REMEMBERED: usize = 8;
@@ -22,7 +23,7 @@ impl<K> Default for Recent<K> {
 impl<K: Clone> Recent<K> {
     /// The kernel of the program, if it is remembered.
     pub fn get(&self, program: &Arc<Program>) -> Option<K> {
-        let mut loaded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = self.0.lock();
         loaded.retain(|(known, _)| known.strong_count() > 0);
         let same = |known: &&(Weak<Program>, K)| known.0.as_ptr() == Arc::as_ptr(program);
         loaded.iter().find(same).map(|(_, kernel)| kernel.clone())
@@ -30,7 +31,7 @@ impl<K: Clone> Recent<K> {
 
     /// Remembers the kernel of a program, and forgets the oldest if there are too many.
     pub fn put(&self, program: &Arc<Program>, kernel: K) {
-        let mut loaded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = self.0.lock();
         if loaded.len() == REMEMBERED {
             loaded.pop_front();
         }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::ffi::{CString, c_char};
 
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 
 const KEPT: usize = 256;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 
 use super::boundary::Call;
 use super::state::Loaded;

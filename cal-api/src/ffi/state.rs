@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use recal_hal::PerProcess;
+use recal_hal::sync::{Mutex, RwLock};
 
 use super::error_text::ErrorTexts;
 use super::trace::Tracer;
@@ -50,42 +51,10 @@ pub(super) struct Process {
     kept: Mutex<Vec<Resource>>,
 }
 
-static PROCESS: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
-
 /// The state of this process.
 pub(super) fn process() -> &'static Process {
-    let mut current = PROCESS.load(Ordering::Acquire);
-    if current.is_null() {
-        let fresh = Box::into_raw(Box::new(Process::new()));
-        match PROCESS.compare_exchange(std::ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => {
-                current = fresh;
-                start_over_in_children();
-            }
-            Err(theirs) => {
-                // SAFETY: `fresh` came from `Box::into_raw` above and was not shared.
-                drop(unsafe { Box::from_raw(fresh) });
-                current = theirs;
-            }
-        }
-    }
-    // SAFETY: the pointer came from `Box::into_raw` and is never freed once it is in `PROCESS`.
-    unsafe { &*current }
-}
-
-/// Lets a child of `fork` begin with a fresh state; the parent's is left as it is, unused.
-fn start_over_in_children() {
-    extern "C" fn in_child() {
-        PROCESS.store(std::ptr::null_mut(), Ordering::Release);
-    }
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: the handler only stores to an atomic; the library is never unloaded (`-z nodelete`).
-        let failed = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
-        if failed != 0 {
-            log::warn!("children of fork cannot be told apart: error {failed}");
-        }
-    });
+    static PROCESS: PerProcess<Process> = PerProcess::new(Process::new);
+    PROCESS.get()
 }
 
 impl Process {
