@@ -11,6 +11,7 @@ use crate::launch::{Own, line};
 use crate::memory::{Block, TexelCache, View};
 use crate::observe::{Event, Watch};
 use crate::op::{Body, Code, Shape, Slot};
+use crate::schedule::Shared;
 use crate::wave::{Row, Wave};
 
 /// Append counters of a device, by UAV number.
@@ -76,20 +77,23 @@ pub fn whole(surface: &recal_hal::Surface) -> Result<View<'_>, Error> {
     }
 }
 
-/// Tells the waves of a launch to give up.
+/// Tells the waves of a launch to give up. Who looks at the clock for it also sees whether other work waits.
 pub struct Stop {
     /// 0 = run.
     reason: AtomicU8,
     deadline: Option<Instant>,
+    /// Whose threads run the launch.
+    shared: Option<Arc<Shared>>,
 }
 
 const TIMEOUT: u8 = 1;
 const CANCELLED: u8 = 2;
 
 impl Stop {
-    /// Runs for at most `limit` from now.
-    pub fn after(limit: Option<Duration>) -> Stop {
-        Stop { reason: AtomicU8::new(0), deadline: limit.and_then(|limit| Instant::now().checked_add(limit)) }
+    /// Runs for at most `limit` from now, on threads of `shared`.
+    pub fn after(limit: Option<Duration>, shared: Option<Arc<Shared>>) -> Stop {
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        Stop { reason: AtomicU8::new(0), deadline, shared }
     }
 
     /// Asks all waves to give up.
@@ -106,8 +110,12 @@ impl Stop {
     /// Looks at the clock, too.
     #[cold]
     fn check(&self) -> bool {
-        if !self.raised() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        let now = Instant::now();
+        if !self.raised() && self.deadline.is_some_and(|deadline| now >= deadline) {
             self.reason.store(TIMEOUT, Relaxed);
+        }
+        if let Some(shared) = &self.shared {
+            shared.make_room(now);
         }
         self.raised()
     }
@@ -246,7 +254,7 @@ pub struct Context<'a> {
     pub texels: Vec<TexelCache>,
     /// Watcher of the waves.
     pub watch: Option<&'a mut (dyn Watch + 'a)>,
-    /// Back-edges since the launch was last asked whether to stop.
+    /// Back-edges, calls and parts since the launch was last asked whether to stop.
     pub ticks: u32,
     /// The same in compiled code.
     pub native_ticks: recal_jit::Ticks<'a>,
@@ -254,6 +262,8 @@ pub struct Context<'a> {
 
 /// Back-edges of one wave between two looks at the clock: some microseconds.
 const TICKS: u32 = 64;
+/// Operations of a part that take about as long as a back-edge with what is in a loop.
+const OPERATIONS: usize = 64;
 
 impl Context<'_> {
     /// Shows the watcher what is about to happen, or has happened.
@@ -268,10 +278,22 @@ impl Context<'_> {
         }
     }
 
-    /// Counts a loop back-edge; true if the launch is to give up.
+    /// Counts a loop back-edge, or a call; true if the launch is to give up.
     #[inline(always)]
     pub fn tick(&mut self) -> bool {
-        self.ticks += 1;
+        self.count(1)
+    }
+
+    /// Counts a part, for what is in it; true if the launch is to give up.
+    pub fn part(&mut self) -> bool {
+        let code = self.launch.code;
+        let operations = (code.steps.len() + code.memory.len()) * self.group_waves as usize;
+        self.count(1 + u32::try_from(operations / OPERATIONS).unwrap_or(TICKS).min(TICKS))
+    }
+
+    #[inline(always)]
+    fn count(&mut self, ticks: u32) -> bool {
+        self.ticks += ticks;
         if self.ticks < TICKS {
             return false;
         }

@@ -241,6 +241,10 @@ pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Cont
                     });
                     (wave.broken, wave.continued, wave.returned) = (0, 0, 0);
                     wave.set_exec(called);
+                    // Functions without loops call each other more often than anyone waits for.
+                    if context.tick() {
+                        return Outcome::Stopped;
+                    }
                     *target as usize
                 }
             }

@@ -28,7 +28,7 @@ pub fn line(extent: Extent) -> u32 {
     })
 }
 
-/// Number of parts of a launch: tiles or groups.
+/// Number of parts of a launch: tiles or groups. Of more than anyone can wait for it is the largest number there is.
 pub fn parts(extent: Extent) -> u64 {
     match extent {
         Extent::Domain { width, height, .. } => {
@@ -37,7 +37,8 @@ pub fn parts(extent: Extent) -> u64 {
         }
         Extent::Grid { groups, block } => {
             let empty = block.contains(&0);
-            if empty { 0 } else { groups.iter().map(|&n| u64::from(n)).product() }
+            let count = groups.iter().fold(1u64, |count, &n| count.saturating_mul(n.into()));
+            if empty { 0 } else { count }
         }
     }
 }
@@ -56,10 +57,11 @@ pub fn part_of(extent: Extent, thread: [u32; 3]) -> Option<(u64, u32)> {
             let group: [u32; 3] = std::array::from_fn(|k| thread[k] / block[k].max(1));
             let own: [u32; 3] = std::array::from_fn(|k| thread[k] % block[k].max(1));
             let flat = |at: [u32; 3], size: [u32; 3]| {
-                u64::from(at[0])
-                    + u64::from(size[0]) * (u64::from(at[1]) + u64::from(size[1]) * u64::from(at[2]))
+                let [x, y, z] = at.map(u128::from);
+                x + u128::from(size[0]) * (y + u128::from(size[1]) * z)
             };
-            (0..3).all(|k| group[k] < groups[k]).then(|| (flat(group, groups), flat(own, block) as u32))
+            let part = u64::try_from(flat(group, groups)).ok()?;
+            (0..3).all(|k| group[k] < groups[k]).then(|| (part, flat(own, block) as u32))
         }
     }
 }
@@ -174,7 +176,7 @@ pub fn run_parts<'a>(
                 Extent::Domain { .. } => tile(isa, &mut waves[0], &mut context, part),
                 Extent::Grid { .. } => group(isa, waves, &mut context, part),
             };
-            if outcome == Outcome::Stopped || launch.stop.raised() {
+            if outcome == Outcome::Stopped || context.part() || launch.stop.raised() {
                 return Ok(());
             }
         }
@@ -434,6 +436,19 @@ fn group(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, part: u64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_number_of_groups_does_not_wrap() {
+        let parts = |groups| parts(Extent::Grid { groups, block: [1; 3] });
+        assert_eq!(parts([3, 5, 7]), 105);
+        assert_eq!(parts([1 << 31, 1 << 31, 2]), 1 << 63);
+        for most in [[1 << 22, 1 << 22, 1 << 20], [1 << 31, 1 << 31, 4], [u32::MAX; 3]] {
+            assert_eq!(parts(most), u64::MAX);
+        }
+        let extent = Extent::Grid { groups: [u32::MAX; 3], block: [1; 3] };
+        assert_eq!(part_of(extent, [5, 1, 0]), Some((5 + u64::from(u32::MAX), 0)));
+        assert_eq!(part_of(extent, [0, 0, 1 << 30]), None, "it is never reached");
+    }
 
     #[test]
     fn every_tile_is_run_once() {

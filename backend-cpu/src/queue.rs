@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use recal_hal::sync::{Condvar, Mutex};
-use recal_hal::{Command, Error, Queue, Result, Surface, Ticket};
+use recal_hal::sync::{Condvar, Mutex, MutexGuard};
+use recal_hal::{Command, Error, FloatEnv, Queue, Result, Surface, Ticket};
 
 use crate::context::{Counters, Stop, whole};
 use crate::device::CpuKernel;
 use crate::launch::Scratch;
 use crate::observe::Findings;
-use crate::schedule::{Job, Pool, Shared};
+use crate::schedule::{Job, Pool, Shared, TURN};
 
 /// Failed tickets that are remembered.
 const ERRORS: usize = 4096;
@@ -34,6 +34,8 @@ struct State {
     /// Signal of the launch in progress.
     stop: Option<Arc<Stop>>,
     closing: bool,
+    /// Threads that sleep until something is done.
+    sleeping: usize,
     scratch: Scratch,
 }
 
@@ -90,16 +92,45 @@ impl Runner {
         if !state.running {
             state.running = true;
             drop(state);
-            self.run(Ticket::MAX, scratch);
+            self.run(None, scratch);
         }
     }
 
-    /// Runs commands up to `limit`. The caller has set `running`.
-    fn run(self: &Arc<Self>, limit: Ticket, scratch: &mut Scratch) {
-        let mut started = Instant::now();
+    /// Tells those who sleep that something is done. Waking takes a call of the system, even of nobody.
+    fn wake(&self, state: &State) {
+        if state.sleeping > 0 {
+            self.done.notify_all();
+        }
+    }
+
+    /// Sleeps until something is done, at most so long.
+    fn sleep<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        limit: Option<Duration>,
+    ) -> MutexGuard<'a, State> {
+        state.sleeping += 1;
+        state = match limit {
+            Some(limit) => self.done.wait_for(state, limit),
+            None => self.done.wait(state),
+        };
+        state.sleeping -= 1;
+        state
+    }
+
+    /// Runs commands up to the one that somebody waits for; as a worker until others wait. The caller has set `running`.
+    fn run(self: &Arc<Self>, awaited: Option<Ticket>, scratch: &mut Scratch) {
+        let _env = FloatEnv::enter();
+        let begun = Instant::now();
+        let mut started = begun;
         let mut state = self.state.lock();
         loop {
-            let due = state.pending.front().is_some_and(|(ticket, _)| *ticket <= limit) && !state.closing;
+            let next = state.pending.front().map(|(ticket, _)| *ticket);
+            let due = !state.closing
+                && match awaited {
+                    Some(last) => next.is_some_and(|ticket| ticket <= last),
+                    None => next.is_some() && !(started - begun > TURN && self.shared.others_wait()),
+                };
             let Some((ticket, command)) = (if due { state.pending.pop_front() } else { None }) else {
                 state.running = false;
                 // The rest was flushed too, but is nobody's to wait for now.
@@ -107,10 +138,10 @@ impl Runner {
                     state.scheduled = true;
                     self.shared.enqueue(self.clone());
                 }
-                self.done.notify_all();
+                self.wake(&state);
                 return;
             };
-            let stop = Arc::new(Stop::after(self.watchdog));
+            let stop = Arc::new(Stop::after(self.watchdog, Some(self.shared.clone())));
             state.stop = Some(stop.clone());
             drop(state);
             let result = self.execute(command, &stop, scratch);
@@ -128,7 +159,7 @@ impl Runner {
             state = self.state.lock();
             state.stop = None;
             self.completed.store(ticket, Ordering::Release);
-            self.done.notify_all();
+            self.wake(&state);
         }
     }
 
@@ -219,14 +250,33 @@ impl Queue for CpuQueue {
                 state.running = true;
                 let mut scratch = std::mem::take(&mut state.scratch);
                 drop(state);
-                runner.run(ticket, &mut scratch);
+                runner.run(Some(ticket), &mut scratch);
                 runner.state.lock().scratch = scratch;
             } else if looks < LOOKS {
                 drop(state);
                 looks += 1;
                 std::hint::spin_loop();
             } else if self.completed() < ticket {
-                drop(runner.done.wait(state));
+                drop(runner.sleep(state, None));
+            }
+        }
+        Ok(())
+    }
+
+    fn wait_for(&self, ticket: Ticket, limit: Duration) -> Result<()> {
+        self.flush()?;
+        let start = Instant::now();
+        let mut state = self.runner.state.lock();
+        while self.completed() < ticket {
+            let now = Instant::now();
+            let Some(rest) = limit.checked_sub(now - start).filter(|rest| !rest.is_zero()) else { break };
+            if !state.running {
+                drop(state);
+                self.runner.shared.make_room(now);
+                state = self.runner.state.lock();
+            }
+            if self.completed() < ticket {
+                state = self.runner.sleep(state, Some(rest));
             }
         }
         Ok(())
@@ -251,7 +301,7 @@ impl Drop for CpuQueue {
             if let Some(stop) = &state.stop {
                 stop.cancel();
             }
-            state = self.runner.done.wait(state);
+            state = self.runner.sleep(state, None);
         }
     }
 }

@@ -81,7 +81,7 @@ impl Builder {
         state.closed = true;
         state.jobs.clear();
         while state.running == Some(std::process::id()) {
-            self.idle.wait(&mut state);
+            state = self.idle.wait(state);
         }
     }
 }

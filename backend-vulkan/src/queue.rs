@@ -488,9 +488,14 @@ impl Queue for VulkanQueue {
                 // Slices that are not submitted any more.
                 return Err(crate::exit::reason());
             }
-            self.wait_submitted(goals)?;
+            self.wait_submitted(goals, None)?;
         }
         self.error(ticket).map_or(Ok(()), Err)
+    }
+
+    fn wait_for(&self, ticket: Ticket, limit: Duration) -> Result<()> {
+        let goals = self.state.lock().order.goals(ticket);
+        self.wait_submitted(goals, Some(limit))
     }
 
     fn error(&self, ticket: Ticket) -> Option<Error> {
@@ -510,7 +515,7 @@ impl VulkanQueue {
     /// Waits for what is submitted, without starting anything.
     pub fn settle(&self) {
         let goals = self.state.lock().order.goals(Ticket::MAX);
-        if let Err(error) = self.wait_submitted(goals) {
+        if let Err(error) = self.wait_submitted(goals, None) {
             log::debug!("work in flight at the end of the process: {error}");
         }
     }
@@ -525,8 +530,10 @@ impl VulkanQueue {
         drop((state, copies));
     }
 
-    /// Waits until the timelines of the lanes have reached these points, of chunks that are submitted, and cleans up.
-    fn wait_submitted(&self, goals: [u64; 2]) -> Result<()> {
+    /// Waits until the timelines of the lanes have reached these points, of chunks that are submitted, or for about the limit,
+    /// and cleans up.
+    fn wait_submitted(&self, goals: [u64; 2], limit: Option<Duration>) -> Result<()> {
+        let begun = Instant::now();
         // To sleep and be woken takes longer than many kernels. A device that is the processor needs it for itself.
         if self.gpu.facts.kind != vk::PhysicalDeviceType::CPU {
             let start = Instant::now();
@@ -549,12 +556,14 @@ impl VulkanQueue {
                 let lanes = Lane::ALL.into_iter().filter(waits);
                 lanes.map(|lane| (self.timeline(lane).semaphore, goals[lane as usize])).unzip()
             };
-            if semaphores.is_empty() {
+            let rest = limit.map(|limit| limit.saturating_sub(begun.elapsed()));
+            if semaphores.is_empty() || rest == Some(Duration::ZERO) {
                 return Ok(());
             }
+            let slice = rest.map_or(SLICE, |rest| rest.min(SLICE));
             let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
             // SAFETY: the semaphores live as long as the queue, and `info` until the call returns.
-            let result = unsafe { self.gpu.raw.wait_semaphores(&info, SLICE.as_nanos() as u64) };
+            let result = unsafe { self.gpu.raw.wait_semaphores(&info, slice.as_nanos() as u64) };
             if let Err(error) = result {
                 if error != vk::Result::TIMEOUT {
                     let error = self.gpu.error("waiting", error);

@@ -10,8 +10,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use recal_hal::sync::Mutex;
 use recal_hal::Ticket;
+use recal_hal::sync::Mutex;
 
 use crate::context::Context;
 use crate::error::{Error, Result};

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use recal_hal::sync::Mutex;
 pub use recal_hal::Attributes as DeviceInfo;
+use recal_hal::sync::Mutex;
 use recal_hal::{MemoryStatus, Program};
 
 use crate::compiler;

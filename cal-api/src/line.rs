@@ -1,7 +1,9 @@
 //! A context's command queue with what the API adds: one submission at a time, when to flush, what is done.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use recal_hal::{Command, Queue, Ticket};
 
@@ -10,9 +12,17 @@ use crate::sync::{AtomicU64, Mutex, MutexGuard};
 
 /// Commands that may gather before they are started unasked.
 const BATCH: u64 = 64;
-/// Questions after which the one who asks lets other threads run: some 50 microseconds. The system may give the core to
-/// another process, so that short work is better awaited.
-const PATIENCE: u64 = 2048;
+/// Questions of all threads after which the one who asks lets others run: some 50 microseconds. The system may give the core
+/// to another process, so that short work is better awaited.
+const EVERY: u64 = 2048;
+/// Questions of a thread for the same work after which it may sleep, if they were all that it did.
+const PATIENCE: u32 = 2048;
+/// Questions that follow each other faster are all that a thread does.
+const AT_ONCE: Duration = Duration::from_micros(2);
+/// How long such a thread then sleeps at a time if the work is not done before. It would take the core from the work.
+const NAP: Duration = Duration::from_millis(1);
+/// A thread that asks again so soon after a nap does nothing else.
+const AWAKE: Duration = Duration::from_micros(20);
 
 /// A queue. Resources and events hold on to it, so work outlives its context.
 pub(crate) struct Line {
@@ -25,6 +35,44 @@ pub(crate) struct Line {
     flushed: AtomicU64,
     /// How often someone asked for work that was not done.
     asked: AtomicU64,
+}
+
+/// What a thread asks.
+#[derive(Clone, Copy)]
+struct Asked {
+    /// Address of the line, and ticket.
+    what: (usize, Ticket),
+    times: u32,
+    /// When it asked first, or woke from its last nap.
+    since: Option<Instant>,
+    naps: bool,
+}
+
+thread_local! {
+    static ASKED: Cell<Asked> = const { Cell::new(Asked { what: (0, 0), times: 0, since: None, naps: false }) };
+}
+
+impl Asked {
+    /// Counts a question of this thread about work that is not done; true if it has done nothing for a while but ask
+    /// for this work.
+    fn only(what: (usize, Ticket)) -> bool {
+        let mut asked = ASKED.get();
+        let within = |limit| asked.since.is_some_and(|since| since.elapsed() < limit);
+        let naps = asked.what == what
+            && if asked.naps { within(AWAKE) } else { asked.times >= PATIENCE && within(AT_ONCE * PATIENCE) };
+        let anew = asked.what != what || !naps && (asked.naps || asked.times >= PATIENCE);
+        if anew {
+            asked = Asked { what, times: 0, since: Some(Instant::now()), naps: false };
+        }
+        asked.times = asked.times.saturating_add(1);
+        asked.naps = naps;
+        ASKED.set(asked);
+        naps
+    }
+
+    fn woke() {
+        ASKED.set(Asked { since: Some(Instant::now()), ..ASKED.get() });
+    }
 }
 
 impl Line {
@@ -60,7 +108,7 @@ impl Line {
         self.queue.completed()
     }
 
-    pub(crate) fn busy(&self) -> std::time::Duration {
+    pub(crate) fn busy(&self) -> Duration {
         self.queue.busy()
     }
 
@@ -80,11 +128,18 @@ impl Line {
         if self.queue.completed() < last {
             self.flush()?;
             if self.queue.completed() < last {
-                // Who asks again and again may have the core that the work waits for.
-                if self.asked.fetch_add(1, Ordering::Relaxed) % PATIENCE == PATIENCE - 1 {
-                    std::thread::yield_now();
+                if !Asked::only((std::ptr::from_ref(self).addr(), last)) {
+                    // Who asks again and again may have the core that the work waits for.
+                    if self.asked.fetch_add(1, Ordering::Relaxed) % EVERY == EVERY - 1 {
+                        std::thread::yield_now();
+                    }
+                    return Ok(false);
                 }
-                return Ok(false);
+                self.queue.wait_for(last, NAP).map_err(|e| Error::backend("waiting for work", e))?;
+                Asked::woke();
+                if self.queue.completed() < last {
+                    return Ok(false);
+                }
             }
         }
         self.outcome(first, last).map(|()| true)

@@ -108,6 +108,30 @@ fn deep_calls_are_refused() {
     assert_eq!(within(Duration::from_secs(5), "calls", text.as_bytes()).rule, "call-depth");
 }
 
+/// Functions that call the next one twice; the last one has one statement.
+fn doubling(functions: u32) -> String {
+    let mut text = String::from("il_ps_2_0\ncall 0\nendmain\n");
+    for n in 0..functions - 1 {
+        text += &format!("func {n}\ncall {0}\ncall {0}\nret\nendfunc\n", n + 1);
+    }
+    text + &format!("func {}\nmov r0, r1\nret\nendfunc\nend\n", functions - 1)
+}
+
+#[test]
+fn a_call_bomb_is_refused() {
+    // 3 * 2^n - 2 statements, and the call of main: 196,607 with 17 functions, 393,215 with 18.
+    assert!(recal_il::front(doubling(17).as_bytes()).is_ok());
+    for functions in [18, 60] {
+        let text = doubling(functions);
+        let error = within(Duration::from_secs(5), "calls", text.as_bytes());
+        assert_eq!(error.rule, "call-size");
+        // The second call of the 18th function from the end: there it is too much.
+        let function = format!("func {}", functions - 18);
+        let line = text.lines().position(|line| line == function).expect("there is one");
+        assert_eq!(position(text.as_bytes(), error.span.start).0, line + 3, "{functions}");
+    }
+}
+
 #[test]
 fn a_macro_bomb_is_refused() {
     let mut text = String::from("il_ps_2_0\nmcall(40) (), ()\nmdef(0)_out(0)_in(0)\nmov r0, r1\nmend\n");

@@ -309,7 +309,7 @@ pub fn trace(
         0 => None,
         bytes => Some(Block::allocate(u64::from(bytes), u64::MAX, &InUse::default())?),
     };
-    let (counters, stop) = (Counters::default(), Stop::after(None));
+    let (counters, stop) = (Counters::default(), Stop::after(None, None));
     let gds = gds.as_ref().map_or(View::EMPTY, Block::view);
     let launch = Launch::bind(&code, bindings, extent, gds, &counters, &stop)?;
     let mut tracer = Tracer {

@@ -424,6 +424,14 @@ pub trait Queue: Send + Sync {
     /// Flushes, then blocks until `ticket` is done.
     fn wait(&self, ticket: Ticket) -> Result<()>;
 
+    /// Blocks until `ticket`, which was flushed, is done, or for about so long: for who polls, and would take the time of
+    /// a processor from the work.
+    fn wait_for(&self, ticket: Ticket, limit: Duration) -> Result<()> {
+        let _ = ticket;
+        std::thread::sleep(limit.min(Duration::from_micros(100)));
+        Ok(())
+    }
+
     /// The error of a command that failed, if `ticket` is done and failed. At least the last 64 failures are
     /// remembered.
     fn error(&self, ticket: Ticket) -> Option<Error>;

@@ -143,6 +143,8 @@ pub(super) fn enter<T: Outputs>(
     arguments: impl Fn(&mut String),
     body: impl FnOnce(&Call) -> Result<T>,
 ) -> Result<T, CalResult> {
+    // The program's own is back when the call returns.
+    let _env = recal_hal::FloatEnv::enter();
     let process = process();
     // The first call of all says whether there is a trace.
     let start = (process.trace.is_on() || !process.is_initialized()).then(Instant::now);

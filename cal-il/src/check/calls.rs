@@ -1,8 +1,9 @@
-//! The call graph: no recursion, bounded depth.
+//! The call graph: no recursion, bounded depth, bounded size.
 
+use super::macros::MAX_EXPANDED;
 use super::{Checker, Go};
 use crate::diagnostic::Diagnostic;
-use crate::inst::MAX_CALL_DEPTH;
+use crate::inst::{MAX_CALL_DEPTH, Node};
 
 impl Checker<'_> {
     /// Walks calls depth first without recursing itself; chains may be long.
@@ -14,6 +15,10 @@ impl Checker<'_> {
         }
         // Longest chain of calls below each function; None while unknown.
         let mut depth: Vec<Option<usize>> = vec![None; count];
+        // Statements of each function with those of all that it calls, every time.
+        let mut size: Vec<usize> = self.functions.iter().map(|f| statements(&f.body)).collect();
+        let most = MAX_EXPANDED + self.ast.statements.len();
+        let mut too_large = None;
         let mut active = vec![false; count];
         for root in 0..count {
             if depth[root].is_some() {
@@ -45,6 +50,14 @@ impl Checker<'_> {
                 let below =
                     callees[function].iter().filter_map(|&c| depth[self.calls[c].1]).map(|d| d + 1).max();
                 depth[function] = Some(below.unwrap_or(0));
+                for &call in &callees[function] {
+                    let (_, callee, span) = self.calls[call];
+                    size[function] = size[function].saturating_add(size[callee]);
+                    if size[function] > most {
+                        // The innermost one is found first.
+                        too_large.get_or_insert(span);
+                    }
+                }
                 active[function] = false;
                 stack.pop();
             }
@@ -60,6 +73,31 @@ impl Checker<'_> {
                 return self.error(d);
             }
         }
+        if let Some(span) = too_large {
+            let message = format!("with this call, calls expand to more than {MAX_EXPANDED} statements");
+            return self
+                .error(Diagnostic::error("call-size", span, message).with_note(
+                    "a function counts again wherever it is called: Vulkan drivers copy it there",
+                ));
+        }
         Ok(())
     }
+}
+
+/// Statements of a body, nested ones too.
+fn statements(body: &[Node]) -> usize {
+    let mut count = 0;
+    let mut open = vec![body];
+    while let Some(body) = open.pop() {
+        count += body.len();
+        for node in body {
+            match node {
+                Node::If { then, otherwise, .. } => open.extend([&then[..], otherwise]),
+                Node::Loop { body, .. } => open.push(body),
+                Node::Switch { arms, .. } => open.extend(arms.iter().map(|arm| &arm.body[..])),
+                _ => {}
+            }
+        }
+    }
+    count
 }
