@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ash::vk;
-use recal_hal::sync::Mutex;
 use recal_hal::Result;
+use recal_hal::sync::Mutex;
 
 use crate::device::Gpu;
 
