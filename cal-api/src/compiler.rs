@@ -6,10 +6,10 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use recal_il::diagnostic::{Diagnostic, Severity, render};
+use recal_il::diagnostic::{Diagnostic, Span, render};
 use recal_il::inst::{Kernel, Node, Stage};
 use recal_il::ir::Program;
-use recal_il::isa::Family;
+use recal_il::isa::{Category, Family, Opcode};
 
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -86,44 +86,49 @@ fn shown(diagnostics: &[Diagnostic], text: &[u8]) -> String {
     all
 }
 
-/// An error for each instruction that the target does not have.
+/// An error for each instruction that the target does not have, where it stands first.
 fn newer_instructions(kernel: &Kernel, target: Target) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if kernel.stage == Stage::Compute && target.family < Family::R700 {
         let message = format!("target {} has no compute kernels", target.name);
-        found.push(Diagnostic {
-            severity: Severity::Error,
-            rule: "target",
-            span: Default::default(),
-            message,
-            note: None,
-        });
+        found.push(Diagnostic::error("target", Span::default(), message));
     }
+    let mut told = Vec::new();
     for function in &kernel.functions {
-        check_family(&function.body, target, &mut found);
+        check_family(&function.body, target, &mut told, &mut found);
     }
+    found.sort_by_key(|d| d.span.start);
     found
 }
 
-fn check_family(body: &[Node], target: Target, found: &mut Vec<Diagnostic>) {
+fn check_family(body: &[Node], target: Target, told: &mut Vec<Opcode>, found: &mut Vec<Diagnostic>) {
     for node in body {
         match node {
             Node::Inst(inst) => {
                 let row = inst.opcode.row();
-                if row.family > target.family {
+                if row.family > target.family && !told.contains(&inst.opcode) {
+                    told.push(inst.opcode);
                     let message = format!(
                         "`{}` needs {:?} or later, but target {} is {:?}",
                         row.mnemonic, row.family, target.name, target.family
                     );
-                    found.push(Diagnostic::error("target", inst.span, message));
+                    let d = Diagnostic::error("target", inst.span, message);
+                    found.push(match row.category {
+                        Category::Uav if target.family == Family::R700 => d.with_note(
+                            "R700 reads and writes whole dwords of raw UAVs: `uav_raw_load`, `uav_raw_store`",
+                        ),
+                        _ => d,
+                    });
                 }
             }
             Node::If { then, otherwise, .. } => {
-                check_family(then, target, found);
-                check_family(otherwise, target, found);
+                check_family(then, target, told, found);
+                check_family(otherwise, target, told, found);
             }
-            Node::Loop { body, .. } => check_family(body, target, found),
-            Node::Switch { arms, .. } => arms.iter().for_each(|a| check_family(&a.body, target, found)),
+            Node::Loop { body, .. } => check_family(body, target, told, found),
+            Node::Switch { arms, .. } => {
+                arms.iter().for_each(|a| check_family(&a.body, target, told, found));
+            }
             Node::Break(..)
             | Node::Continue(..)
             | Node::Call { .. }

@@ -26,8 +26,23 @@ pub struct Kernel {
     pub functions: Vec<Function>,
     /// Highest temporary register number used plus one, after macro registers were renumbered.
     pub temps: u32,
+    /// From here on registers belong to macros and have no name in the program; `u32::MAX` if there are no macros.
+    pub macro_temps: u32,
+    /// Sources whose swizzle is shorter than the mask: worth a warning if something reads what fills it.
+    pub short_swizzles: Vec<ShortSwizzle>,
     /// Warnings of the checker.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// A swizzle that does not name all positions that its instruction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortSwizzle {
+    /// The operand.
+    pub span: Span,
+    /// Positions that the text gave.
+    pub given: u8,
+    /// The last position that the mask takes, from 0.
+    pub last: u8,
 }
 
 /// Deepest nesting of calls.

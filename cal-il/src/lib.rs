@@ -31,10 +31,16 @@ pub mod text;
 /// from being checked: the diagnostics are those of both.
 pub fn front(text: &[u8]) -> Result<inst::Kernel, Vec<diagnostic::Diagnostic>> {
     let read = text::read(text);
-    if read.errors.is_empty() {
-        return check::check(&read.ast);
-    }
-    Err(check::beside(read.errors, &read.ast, read.lost))
+    let mut errors = if read.errors.is_empty() {
+        match check::check(&read.ast) {
+            Ok(kernel) => return Ok(kernel),
+            Err(errors) => errors,
+        }
+    } else {
+        check::beside(read.errors, &read.ast, read.lost)
+    };
+    check::place_by_layout(&mut errors, &read.ast, text);
+    Err(errors)
 }
 
 /// Text to program: [`front`], then [`lower::lower`]. Warnings are in [`ir::Program::warnings`].

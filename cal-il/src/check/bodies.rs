@@ -1,8 +1,8 @@
 //! Bodies: main, functions and calls.
 
-use super::flow::{Builder, Construct, Place};
+use super::flow::{Builder, Place};
 use super::{Checker, Go, Stop};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::inst::{Function, Node};
 use crate::isa::Opcode;
 use crate::text::ast::{Number, OperandKind, Statement};
@@ -16,12 +16,9 @@ impl Checker<'_> {
             let Some(label) = self.label(s)? else { continue };
             let index = self.functions.len();
             self.functions.push(Function { label: Some(label), body: Vec::new() });
-            if self.labels.insert(label, (index, s.span)).is_some() {
-                self.error(Diagnostic::error(
-                    "redefined",
-                    s.span,
-                    format!("function {label} is defined twice"),
-                ))?;
+            if let Some((_, first)) = self.labels.insert(label, (index, s.span)) {
+                let message = format!("function {label} is defined twice");
+                self.error(Diagnostic::error("redefined", s.span, message).with_label(first, "here first"))?;
             }
         }
         Ok(())
@@ -39,11 +36,15 @@ impl Checker<'_> {
         let Some(label) = self.label(s)? else { return Ok(()) };
         let Some(cond) = self.condition(s, opcode)? else { return Ok(()) };
         let Some(&(function, _)) = self.labels.get(&label) else {
-            return self.error(Diagnostic::error(
-                "undefined-function",
-                s.span,
-                format!("function {label} is not defined"),
-            ));
+            let message = format!("function {label} is not defined");
+            let mut known: Vec<u32> = self.labels.keys().copied().collect();
+            known.sort_unstable();
+            let list: Vec<String> = known.iter().take(8).map(u32::to_string).collect();
+            let d = Diagnostic::error("undefined-function", s.span, message);
+            return self.error(match list.is_empty() {
+                true => d.with_note(format!("after `endmain`: `func {label}` … `ret` `endfunc`")),
+                false => d.with_note(format!("functions that are defined: {}", list.join(", "))),
+            });
         };
         let caller = match b.place {
             Place::Function(index) => index,
@@ -53,25 +54,23 @@ impl Checker<'_> {
         self.push(b, s, Node::Call { function, cond, span: s.span })
     }
 
-    /// Reports constructs left open at the end of a body, and forgets them.
-    fn finish_body(&mut self, b: &mut Builder) -> Go {
+    /// Reports constructs left open where a body ends, and forgets them.
+    fn finish_body(&mut self, b: &mut Builder, end: &Statement) -> Go {
         while let Some((frame, _)) = Self::close(b) {
             if b.unbalanced {
                 continue;
             }
-            let (what, close) = match frame.construct {
-                Construct::If { .. } => ("if", "endif"),
-                Construct::Loop => ("whileloop", "endloop"),
-                Construct::Switch { .. } => ("switch", "endswitch"),
-            };
-            self.error(Diagnostic::error(
-                "unbalanced",
+            let (what, close) = frame.construct.words();
+            let d = Diagnostic::error(
+                "unclosed",
                 frame.word,
                 format!("this `{what}` is not closed by `{close}`"),
-            ))?;
+            );
+            self.error(d.with_label(end.word, format!("`{close}` is missing before this")))?;
         }
         b.unbalanced = false;
         let mut body = std::mem::take(&mut b.nodes);
+        self.check_return(b.place, end, &body);
         while matches!(body.last(), Some(Node::Return(None, _))) {
             body.pop();
         }
@@ -91,11 +90,37 @@ impl Checker<'_> {
             return self.error(Diagnostic::error("unbalanced", s.word, message));
         }
         b.main_ended = true;
-        self.finish_body(b)
+        self.finish_body(b, s)
+    }
+
+    /// Warns of a function that does not end with `ret`, and of a main that only a function ends.
+    fn check_return(&mut self, place: Place, end: &Statement, body: &[Node]) {
+        if matches!(body.last(), Some(Node::Return(None, _))) {
+            return;
+        }
+        match place {
+            Place::Main if end.opcode == Opcode::Func => self.warn(
+                Diagnostic::warning("missing-endmain", end.word, "main is not closed before this function")
+                    .with_suggestion("close it", Span { end: end.word.start, ..end.word }, "endmain\n"),
+            ),
+            Place::Function(index) => {
+                let label = self.functions[index].label.unwrap_or(0);
+                let place = self.labels.get(&label).map_or(end.word, |&(_, span)| span);
+                self.warn(
+                    Diagnostic::warning(
+                        "missing-ret",
+                        place,
+                        format!("function {label} does not end with `ret`"),
+                    )
+                    .with_label(end.word, "it returns here"),
+                );
+            }
+            _ => {}
+        }
     }
 
     pub(super) fn begin_function(&mut self, b: &mut Builder, s: &Statement) -> Go {
-        self.finish_body(b)?;
+        self.finish_body(b, s)?;
         b.main_ended = true;
         let label = self.ast.operands(s).last().and_then(|o| match o.kind {
             OperandKind::Number(n) => Some(n.bits()),
@@ -110,10 +135,10 @@ impl Checker<'_> {
         if !matches!(b.place, Place::Function(_)) {
             return self.error(Diagnostic::error("unbalanced", s.word, "`endfunc` without its `func`"));
         }
-        self.finish_body(b)
+        self.finish_body(b, s)
     }
 
-    pub(super) fn end(&mut self, b: &mut Builder, _: &Statement) -> Go {
-        self.finish_body(b)
+    pub(super) fn end(&mut self, b: &mut Builder, s: &Statement) -> Go {
+        self.finish_body(b, s)
     }
 }

@@ -164,6 +164,8 @@ impl Checker<'_> {
             _ => return self.bad_register(span, s.opcode, "cb0[16]"),
         };
         if rows > MAX_ROWS || rows == 0 {
+            // Whoever uses it makes no mistake of his own.
+            self.interface.constants.insert(r.number.unwrap_or(0), MAX_ROWS);
             return self.error(Diagnostic::error(
                 "constant-buffer-size",
                 span,
@@ -193,6 +195,7 @@ impl Checker<'_> {
         let ast = self.ast;
         let words: Vec<u32> = ast.operands(s)[1..].iter().filter_map(number_of).map(Number::bits).collect();
         if words.len() != rows as usize * 4 {
+            self.interface.immediates = vec![[0; 4]];
             return self.error(Diagnostic::error(
                 "immediate-data",
                 span,
@@ -212,6 +215,7 @@ impl Checker<'_> {
             return self.bad_register(span, s.opcode, "x0[8]");
         };
         if index.base.is_some() || index.offset <= 0 {
+            self.interface.arrays.entry(number).or_insert(1);
             return self.error(Diagnostic::error("array-size", span, "an array has at least one element"));
         }
         let elements = index.offset as u32;
@@ -252,6 +256,8 @@ impl Checker<'_> {
             None | Some("generic") => false,
             Some("position") => true,
             Some(other) => {
+                let decl = InputDecl { kind: Input::Interpolant, mask };
+                self.inputs.insert(r.number.unwrap_or(WIN_COORD), decl);
                 let d = Diagnostic::error(
                     "graphics-only",
                     s.word,
@@ -390,7 +396,11 @@ impl Checker<'_> {
                     self.ast.header.span,
                     "a compute program declares its group size",
                 )
-                .with_note("add `dcl_num_thread_per_group 64`"),
+                .with_suggestion(
+                    "declare it",
+                    self.ast.header.span.after(),
+                    "\ndcl_num_thread_per_group 64",
+                ),
             );
         }
         self.interface.interpolants.sort_unstable();

@@ -1,6 +1,6 @@
 //! Structure: statements in order, nested constructs, conditions.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::declare::literal_of;
@@ -16,7 +16,18 @@ use crate::text::ast::{Number, OperandKind, Statement};
 pub(super) enum Construct {
     If { cond: Cond, then: Option<Vec<Node>> },
     Loop,
-    Switch { selector: Src, arms: Vec<Arm>, labels: HashSet<i32>, default: bool },
+    Switch { selector: Src, arms: Vec<Arm>, labels: HashMap<i32, Span>, default: Option<Span> },
+}
+
+impl Construct {
+    /// The words that open and close it.
+    pub fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::If { .. } => ("if", "endif"),
+            Self::Loop => ("whileloop", "endloop"),
+            Self::Switch { .. } => ("switch", "endswitch"),
+        }
+    }
 }
 
 /// An open construct and the statements around it.
@@ -103,7 +114,9 @@ impl Checker<'_> {
             }
             let d = Diagnostic::error(rule, s.word, format!("`{}` {message}", s.opcode.mnemonic()))
                 .with_note(note);
-            return self.error(d);
+            self.error(d)?;
+            // Its `endloop` is no mistake of its own.
+            return if s.opcode == O::Loop { self.open(b, s, Construct::Loop) } else { Ok(()) };
         }
         let opcode = legal::modern(s.opcode);
         let inside_macro = !self.macros.active.is_empty();
@@ -202,14 +215,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn push(&mut self, b: &mut Builder, s: &Statement, node: Node) -> Go {
-        if let Some(Frame { construct: Construct::Switch { arms, .. }, .. }) = b.frames.last()
-            && arms.is_empty()
-        {
-            let d = Diagnostic::error(
-                "switch",
-                s.word,
-                "a statement stands in a `switch` before the first `case`",
-            );
+        if let Some(d) = before_first_case(b, s) {
             return self.error(d);
         }
         b.nodes.push(node);
@@ -228,14 +234,8 @@ impl Checker<'_> {
             Construct::Switch { .. } => b.switches += 1,
             Construct::If { .. } => {}
         }
-        if let Some(Frame { construct: Construct::Switch { arms, .. }, .. }) = b.frames.last()
-            && arms.is_empty()
-        {
-            self.error(Diagnostic::error(
-                "switch",
-                s.word,
-                "a statement stands in a `switch` before the first `case`",
-            ))?;
+        if let Some(d) = before_first_case(b, s) {
+            self.error(d)?;
         }
         let outer = std::mem::take(&mut b.nodes);
         b.frames.push(Frame { construct, outer, word: s.word, span: s.span });
@@ -304,20 +304,34 @@ impl Checker<'_> {
         }
     }
 
+    /// `s` belongs to a construct that is not the innermost open one.
     fn unbalanced(&mut self, b: &mut Builder, s: &Statement, opener: &str) -> Go {
         if std::mem::replace(&mut b.unbalanced, true) {
             return Ok(());
         }
         let name = s.opcode.mnemonic();
-        let mut d = Diagnostic::error("unbalanced", s.word, format!("`{name}` without its `{opener}`"));
-        if let Some(frame) = b.frames.last() {
-            let (what, close) = match frame.construct {
-                Construct::If { .. } => ("if", "endif"),
-                Construct::Loop => ("whileloop", "endloop"),
-                Construct::Switch { .. } => ("switch", "endswitch"),
-            };
-            d = d.with_note(format!("the innermost open construct is an `{what}`, closed by `{close}`"));
-        }
+        let outer = b.frames.iter().rev().find(|frame| frame.construct.words().0 == opener);
+        let d = match (b.frames.last(), outer) {
+            (Some(inner), Some(_)) if inner.construct.words().0 == opener => {
+                let message = format!("this `{opener}` has an `{name}` already");
+                Diagnostic::error("unbalanced", s.word, message)
+                    .with_label(inner.word, "the innermost open one")
+            }
+            (Some(inner), Some(outer)) => {
+                let (open, close) = inner.construct.words();
+                let message = format!("`{close}` is missing before this `{name}`");
+                Diagnostic::error("unbalanced", s.word, message)
+                    .with_label(outer.word, format!("`{name}` belongs to this `{opener}`"))
+                    .with_label(inner.word, format!("this `{open}` is still open"))
+            }
+            (Some(inner), None) => {
+                let (open, close) = inner.construct.words();
+                let d = Diagnostic::error("unbalanced", s.word, format!("`{name}` without its `{opener}`"));
+                d.with_label(inner.word, format!("open is this `{open}`, which `{close}` closes"))
+            }
+            (None, _) => Diagnostic::error("unbalanced", s.word, format!("`{name}` without its `{opener}`"))
+                .with_label(s.word, "nothing is open here"),
+        };
         self.error(d)
     }
 
@@ -363,7 +377,7 @@ impl Checker<'_> {
         self.open(
             b,
             s,
-            Construct::Switch { selector, arms: Vec::new(), labels: HashSet::new(), default: false },
+            Construct::Switch { selector, arms: Vec::new(), labels: HashMap::new(), default: None },
         )
     }
 
@@ -372,7 +386,8 @@ impl Checker<'_> {
             None => None,
             Some(OperandKind::Number(n @ Number::Integer { .. })) => Some(n.bits() as i32),
             Some(_) => {
-                return self.error(Diagnostic::error("case-value", s.span, "a `case` has an integer value"));
+                self.error(Diagnostic::error("case-value", s.span, "a `case` has an integer value"))?;
+                Some(i32::MIN)
             }
         };
         let Some(Frame { construct: Construct::Switch { arms, labels, default, .. }, .. }) =
@@ -380,9 +395,9 @@ impl Checker<'_> {
         else {
             return self.unbalanced(b, s, "switch");
         };
-        let duplicate = match value {
-            Some(v) => !labels.insert(v),
-            None => std::mem::replace(default, true),
+        let earlier = match value {
+            Some(v) => labels.insert(v, s.span),
+            None => default.replace(s.span),
         };
         // Labels without statements between them share an arm.
         if arms.is_empty() || !b.nodes.is_empty() {
@@ -397,12 +412,9 @@ impl Checker<'_> {
                 None => arm.default = true,
             }
         }
-        if duplicate {
-            return self.error(Diagnostic::error(
-                "duplicate-case",
-                s.span,
-                "this label stands twice in the `switch`",
-            ));
+        if let Some(earlier) = earlier {
+            let d = Diagnostic::error("duplicate-case", s.span, "this label stands twice in the `switch`");
+            return self.error(d.with_label(earlier, "here first"));
         }
         Ok(())
     }
@@ -421,6 +433,16 @@ impl Checker<'_> {
         }
         Ok(())
     }
+}
+
+/// The error of a statement that stands in a `switch` and in none of its arms.
+fn before_first_case(b: &Builder, s: &Statement) -> Option<Diagnostic> {
+    let frame = b.frames.last()?;
+    let Construct::Switch { arms, .. } = &frame.construct else { return None };
+    arms.is_empty().then(|| {
+        Diagnostic::error("switch", s.word, "a statement stands in a `switch` before the first `case`")
+            .with_label(frame.word, "this `switch`")
+    })
 }
 
 /// A source that reads nothing; full swizzle.

@@ -2,9 +2,14 @@
 
 use super::{Checker, Stop, legal};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::inst::{Controls, Dimension, Dst, Inst, Modifiers, Resource, Select, Src, Stage, Write};
+use crate::inst::{
+    Controls, Dimension, Dst, Inst, Modifiers, Resource, Select, ShortSwizzle, Src, Stage, Uav, Write,
+};
 use crate::isa::{Category, Opcode, VectorRule};
 use crate::text::ast::{Operand, OperandKind, Statement};
+
+/// Short swizzles that are looked into.
+const MAX_SHORT_SWIZZLES: usize = 4096;
 
 impl Checker<'_> {
     /// Checks an instruction without control flow.
@@ -96,15 +101,11 @@ impl Checker<'_> {
         match opcode.row().rule {
             VectorRule::PerComponent => {
                 let last = (0..4).rev().find(|&k| dst.mask[k] == Write::Result).unwrap_or(0) as u8;
+                // Whether anything reads what the filled positions deliver shows after lowering.
                 for s in src.iter().filter(|s| s.given > 1 && s.given <= last) {
-                    self.warn(
-                        Diagnostic::warning(
-                            "short-swizzle",
-                            s.span,
-                            format!("position {} is used, {} are given", last + 1, s.given),
-                        )
-                        .with_note("missing positions repeat the last one"),
-                    );
+                    if self.short_swizzles.len() < MAX_SHORT_SWIZZLES {
+                        self.short_swizzles.push(ShortSwizzle { span: s.span, given: s.given, last });
+                    }
                 }
             }
             VectorRule::ScalarReplicated => {
@@ -180,7 +181,8 @@ impl Checker<'_> {
                             Ok(true)
                         }
                         Some(&stride) if (stride > 0) == structured => Ok(true),
-                        Some(_) => self.wrong_kind(s.word, &format!("buffer {}", c.id)),
+                        Some(0) => self.wrong_kind(s, &format!("buffer {} is raw", c.id)),
+                        Some(_) => self.wrong_kind(s, &format!("buffer {} holds records", c.id)),
                         None => self.undeclared_memory(
                             s.word,
                             &format!("buffer {}", c.id),
@@ -202,18 +204,14 @@ impl Checker<'_> {
     fn undeclared_memory(&mut self, span: Span, what: &str, how: &str) -> Result<bool, Stop> {
         self.error(
             Diagnostic::error("undeclared", span, format!("{what} is not declared"))
-                .with_note(format!("declare it: `{how}`")),
+                .with_note(format!("it is declared so: `{how}`")),
         )
         .map(|()| false)
     }
 
-    fn wrong_kind(&mut self, span: Span, what: &str) -> Result<bool, Stop> {
-        self.error(Diagnostic::error(
-            "memory-kind",
-            span,
-            format!("{what} is declared as another kind of memory"),
-        ))
-        .map(|()| false)
+    fn wrong_kind(&mut self, s: &Statement, what: &str) -> Result<bool, Stop> {
+        let message = format!("{what}: `{}` does not access it", s.opcode.mnemonic());
+        self.error(Diagnostic::error("memory-kind", s.word, message)).map(|()| false)
     }
 
     fn resource_used(&mut self, id: u32, span: Span) {
@@ -235,7 +233,15 @@ impl Checker<'_> {
             // The number may only be where counting starts; something that fits must be there.
             _ if c.ext && self.interface.uavs.values().any(|uav| uav.takes(opcode)) => Ok(true),
             Some(uav) if uav.takes(opcode) => Ok(true),
-            Some(_) => self.wrong_kind(s.word, &format!("UAV {id}")),
+            Some(uav) => {
+                let kind = match uav {
+                    Uav::Raw => "raw",
+                    Uav::Arena => "an arena",
+                    Uav::Structured { .. } => "structured",
+                    Uav::Typed { .. } => "typed",
+                };
+                self.wrong_kind(s, &format!("UAV {id} is {kind}"))
+            }
             None => self.undeclared_memory(s.word, &format!("UAV {id}"), &format!("dcl_raw_uav_id({id})")),
         }
     }

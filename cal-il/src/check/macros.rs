@@ -65,6 +65,13 @@ impl Macro {
     }
 }
 
+impl Macros {
+    /// The first register that belongs to a macro and has no name of its own in the program.
+    pub fn first_temp(&self) -> u32 {
+        self.list.iter().map(|m| m.base).min().unwrap_or(u32::MAX)
+    }
+}
+
 impl Checker<'_> {
     /// Finds all definitions; a macro may be called before it is defined.
     pub(super) fn find_macros(&mut self) -> Go {
@@ -93,7 +100,7 @@ impl Checker<'_> {
             }
         }
         if let Some((_, span)) = open {
-            return self.error(Diagnostic::error("unbalanced", span, "`mdef` is not closed by `mend`"));
+            return self.error(Diagnostic::error("unclosed", span, "this `mdef` is not closed by `mend`"));
         }
         if self.macros.list.is_empty() {
             self.temps = 0;

@@ -127,10 +127,11 @@ impl Checker<'_> {
         let numbers = self.numbers(s);
         let flat = numbers.iter().try_fold(1u64, |p, &n| p.checked_mul(u64::try_from(n).ok()?));
         let Some(flat) = flat.filter(|f| (1..=MAX_GROUP).contains(f)) else {
+            let found = flat.map_or(String::new(), |flat| format!(", not {flat}"));
             return self.error(Diagnostic::error(
                 "group-size",
                 s.span,
-                format!("a group has 1 to {MAX_GROUP} threads"),
+                format!("a group has 1 to {MAX_GROUP} threads{found}"),
             ));
         };
         let exact = s.opcode == Opcode::DclNumThreadPerGroup;
@@ -161,6 +162,8 @@ impl Checker<'_> {
             _ => (0, numbers[0]),
         };
         if bytes <= 0 || bytes > MAX_LOCAL as i64 || bytes % 4 != 0 || stride % 4 != 0 || stride < 0 {
+            let blocks = if lds { &mut self.interface.lds } else { &mut self.interface.gds };
+            blocks.insert(id, Block { bytes: 4, stride: 0 });
             return self.error(Diagnostic::error(
                 "lds-size",
                 s.span,
@@ -219,7 +222,10 @@ impl Checker<'_> {
             Opcode::DclArenaUav => Uav::Arena,
             Opcode::DclStructUav => {
                 let value = self.numbers(s)[0];
-                let Some(stride) = self.stride(s, value)? else { return Ok(()) };
+                let Some(stride) = self.stride(s, value)? else {
+                    self.interface.uavs.insert(id, Uav::Structured { stride: 4 });
+                    return Ok(());
+                };
                 Uav::Structured { stride }
             }
             Opcode::DclTypelessUav => {
@@ -267,7 +273,10 @@ impl Checker<'_> {
         let Some(id) = self.id(s, &["id"], MAX_IDS)? else { return Ok(()) };
         let stride = if s.opcode == Opcode::DclStructSrv {
             let value = self.numbers(s)[0];
-            let Some(stride) = self.stride(s, value)? else { return Ok(()) };
+            let Some(stride) = self.stride(s, value)? else {
+                self.interface.srvs.insert(id, 4);
+                return Ok(());
+            };
             stride
         } else {
             0

@@ -11,6 +11,7 @@ mod controls;
 mod declare;
 mod flow;
 mod instruction;
+mod layout;
 mod legal;
 mod macros;
 mod memory;
@@ -18,8 +19,10 @@ mod operand;
 
 use std::collections::{BTreeMap, HashMap};
 
+pub(crate) use layout::place_by_layout;
+
 use crate::diagnostic::{Diagnostic, Severity, Span};
-use crate::inst::{Function, Interface, Kernel, Stage};
+use crate::inst::{Function, Interface, Kernel, ShortSwizzle, Stage};
 use crate::text::Lost;
 use crate::text::ast::{Ast, HeaderStage};
 
@@ -52,6 +55,8 @@ pub fn check(ast: &Ast) -> Result<Kernel, Vec<Diagnostic>> {
         interface: Interface::default(),
         inputs: HashMap::new(),
         output_masks: BTreeMap::new(),
+        told_outputs: [false; 8],
+        short_swizzles: Vec::new(),
         literals: declare::Literals::default(),
         macros: macros::Macros::default(),
         functions: Vec::new(),
@@ -75,6 +80,8 @@ pub fn check(ast: &Ast) -> Result<Kernel, Vec<Diagnostic>> {
         interface: checker.interface,
         functions: checker.functions,
         temps: checker.temps,
+        macro_temps: checker.macros.first_temp(),
+        short_swizzles: checker.short_swizzles,
         warnings: checker.warnings,
     })
 }
@@ -85,11 +92,16 @@ pub(crate) fn beside(mut errors: Vec<Diagnostic>, ast: &Ast, lost: Lost) -> Vec<
     if lost.rest {
         return errors;
     }
-    let follows = |rule: &str| {
-        lost.declarations && FROM_DECLARATIONS.contains(&rule) || lost.flow && FROM_FLOW.contains(&rule)
+    let follows = |d: &Diagnostic| {
+        // A word that opens something can only lack what was lost behind it, any other what was lost before it.
+        let flow = lost.flow.is_some_and(|(first, last)| match d.rule {
+            "unclosed" => last > d.span.start,
+            _ => FROM_FLOW.contains(&d.rule) && first < d.span.start,
+        });
+        lost.declarations && FROM_DECLARATIONS.contains(&d.rule) || flow
     };
-    let found = check(ast).err().unwrap_or_default().into_iter().filter(|d| !follows(d.rule));
-    let (warnings, more): (Vec<_>, Vec<_>) = found.partition(|d| d.severity == Severity::Warning);
+    let found = check(ast).err().unwrap_or_default().into_iter().filter(|d| !follows(d));
+    let (warnings, more): (Vec<_>, Vec<_>) = found.partition(|d| d.severity < Severity::Error);
     errors.extend(more);
     // What is missing at the end is told last, wherever it points.
     errors.sort_by_key(|d| (d.rule == "missing-end", d.span.start));
@@ -144,6 +156,9 @@ struct Checker<'a> {
     inputs: HashMap<u32, InputDecl>,
     /// Declared masks of `o#`.
     output_masks: BTreeMap<u32, u8>,
+    /// Undeclared `o#` that were told of.
+    told_outputs: [bool; 8],
+    short_swizzles: Vec<ShortSwizzle>,
     literals: declare::Literals,
     macros: macros::Macros,
     functions: Vec<Function>,

@@ -109,12 +109,26 @@ impl Checker<'_> {
     fn write_output(&mut self, number: u32, mask: [Write; 4], span: Span) {
         let bits = (0..4).filter(|&k| mask[k] != Write::Keep).fold(0u8, |b, k| b | 1 << k);
         *self.interface.outputs.entry(number).or_insert(0) |= bits;
-        if self.output_masks.get(&number).is_some_and(|declared| bits & !declared != 0) {
-            self.warn(Diagnostic::warning(
-                "output-mask",
-                span,
-                format!("`o{number}` is declared without a component that this writes"),
-            ));
+        match self.output_masks.get(&number).map(|declared| bits & !declared) {
+            Some(0) => {}
+            Some(extra) => {
+                let components: String =
+                    (0..4).filter(|k| extra & 1 << k != 0).map(|k| ['x', 'y', 'z', 'w'][k]).collect();
+                let message =
+                    format!("`o{number}.{components}` is written, and the declaration leaves it out");
+                self.warn(Diagnostic::warning("output-mask", span, message));
+            }
+            // Told once.
+            None if std::mem::replace(&mut self.told_outputs[number as usize & 7], true) => {}
+            None => {
+                let message = format!("`o{number}` is written and not declared");
+                let declaration = format!("\ndcl_output_generic o{number}");
+                self.warn(Diagnostic::warning("undeclared-output", span, message).with_suggestion(
+                    "declare it",
+                    self.ast.header.span.after(),
+                    declaration,
+                ));
+            }
         }
     }
 
@@ -142,22 +156,26 @@ impl Checker<'_> {
             }
             _ => name.to_string(),
         };
-        self.fail(Diagnostic::error(
-            "register-form",
-            span,
-            format!("a register of this file is written `{form}`"),
-        ))
+        self.fail(Diagnostic::error("register-form", span, format!("this register is written `{form}`")))
     }
 
     fn refused<T>(&mut self, register: ast::Register, span: Span) -> Found<T> {
         let name = crate::text::register_name(register.file);
-        let (rule, what) = match name {
-            "a" | "aL" | "c" | "i" | "b" | "p" => {
-                ("legacy", "belongs to DirectX 9 shaders or obsolete hardware")
-            }
-            _ => ("graphics-only", "needs a graphics pipeline"),
+        let legacy = matches!(name, "a" | "aL" | "c" | "i" | "b" | "p" | "oC" | "oT" | "vT");
+        let (rule, what) = match legacy {
+            true => ("legacy", "belongs to DirectX 9 shaders or obsolete hardware"),
+            false => ("graphics-only", "needs a graphics pipeline"),
         };
-        self.fail(Diagnostic::error(rule, span, format!("the register `{name}` {what}")))
+        let d = Diagnostic::error(rule, span, format!("the register `{name}` {what}"));
+        self.fail(match name {
+            "a" | "aL" => d.with_note("any `r#` can be an index: `cb0[r1.x]`"),
+            "c" | "i" | "b" => {
+                d.with_note("constants are `cb0[0]`, declared by `dcl_cb cb0[1]`, or literals `l0`")
+            }
+            "oC" => d.with_note("the outputs of pixel programs are `o0` to `o7`"),
+            "vT" => d.with_note("interpolated inputs are `v0` to `v31`, the position is `vWinCoord0`"),
+            _ => d,
+        })
     }
 
     /// Resolves a register. `write` tells what it is for.
@@ -168,7 +186,13 @@ impl Checker<'_> {
             (File::Temp, Some(n), None) => Register::Temp(self.temp(n)),
             (File::Literal, Some(n), None) => match self.literal_value(n) {
                 Some(value) => Register::Literal(value),
-                None => return self.undeclared(span, format!("`l{n}`"), "dcl_literal"),
+                None => {
+                    return self.undeclared(
+                        span,
+                        format!("`l{n}`"),
+                        &format!("dcl_literal l{n}, 0, 0, 0, 0"),
+                    );
+                }
             },
             (File::Array, Some(n), Some(i)) => {
                 let number = match self.current_macro() {
@@ -176,7 +200,8 @@ impl Checker<'_> {
                     None => n,
                 };
                 let Some(&elements) = self.interface.arrays.get(&number) else {
-                    return self.undeclared(span, format!("`x{n}`"), "dcl_indexed_temp_array");
+                    let how = format!("dcl_indexed_temp_array x{n}[16]");
+                    return self.undeclared(span, format!("`x{n}`"), &how);
                 };
                 let Some(index) = self.index(i, span)? else { return Ok(None) };
                 if index.base.is_none() && !(0..i64::from(elements)).contains(&i64::from(index.offset)) {
@@ -197,7 +222,8 @@ impl Checker<'_> {
                     ));
                 }
                 let Some(&rows) = self.interface.constants.get(&n) else {
-                    return self.undeclared(span, format!("`cb{n}`"), "dcl_cb");
+                    let how = format!("dcl_cb cb{n}[16]");
+                    return self.undeclared(span, format!("`cb{n}`"), &how);
                 };
                 let Some(index) = self.index(i, span)? else { return Ok(None) };
                 if index.base.is_none() && i64::from(index.offset) >= i64::from(rows) {
@@ -214,7 +240,7 @@ impl Checker<'_> {
             }
             (File::Immediate, None, Some(i)) => {
                 if self.interface.immediates.is_empty() {
-                    return self.undeclared(span, "`icb`".into(), "dcl_cb icb[…]");
+                    return self.undeclared(span, "`icb`".into(), "dcl_cb icb[1] { {1, 2, 3, 4} }");
                 }
                 let Some(index) = self.index(i, span)? else { return Ok(None) };
                 Register::Immediate(index)
@@ -255,7 +281,8 @@ impl Checker<'_> {
                     _ => return self.shape_error(r, span),
                 };
                 if n >= self.interface.shared {
-                    return self.undeclared(span, format!("`sr{n}`"), "dcl_shared_temp");
+                    let how = format!("dcl_shared_temp sr{n}");
+                    return self.undeclared(span, format!("`sr{n}`"), &how);
                 }
                 Register::Shared(n)
             }
@@ -282,7 +309,7 @@ impl Checker<'_> {
     fn undeclared<T>(&mut self, span: Span, what: String, how: &str) -> Found<T> {
         self.fail(
             Diagnostic::error("undeclared", span, format!("{what} is not declared"))
-                .with_note(format!("declare it by `{how}`")),
+                .with_note(format!("it is declared so: `{how}`")),
         )
     }
 
@@ -294,7 +321,10 @@ impl Checker<'_> {
             Some(InputDecl { kind: Input::Interpolant, .. }) => return Ok(Some(Register::Interpolant(key))),
             Some(_) => {}
             None if key == WIN_COORD || key == 0 => {}
-            None => return self.undeclared(span, format!("`v{key}`"), "dcl_input_generic_interp(linear)"),
+            None => {
+                let how = format!("dcl_input_generic_interp(linear) v{key}");
+                return self.undeclared(span, format!("`v{key}`"), &how);
+            }
         }
         self.interface.position.get_or_insert(PositionKind::Centre);
         Ok(Some(Register::Position))

@@ -540,19 +540,19 @@ isa! {
     /// Declares a typed view.
     DclUav "dcl_uav" [] 221 Decl 0 0 "_id(n) _type(t) _fmtx(f)" Compute Other Evergreen [declaration] "IL 3.8";
     /// Declares a byte-addressed view.
-    DclRawUav "dcl_raw_uav" [] 222 Decl 0 0 "_id(n)" Compute Other Evergreen [declaration] "IL 3.8";
+    DclRawUav "dcl_raw_uav" [] 222 Decl 0 0 "_id(n)" Compute Other R700 [declaration] "IL 3.8";
     /// Declares a view of records.
     DclStructUav "dcl_struct_uav" [] 223 Decl 0 0 "_id(n) <stride>" Compute Other Evergreen [declaration] "IL 3.8";
     /// Loads a texel of a typed view.
     UavLoad "uav_load" [] 224 Uav 1 1 "_id(n) [_ext] [_cached|_uncached]" Compute Other Evergreen [load Uav Typed] "IL 5.6";
     /// Loads up to four dwords from a byte address.
-    UavRawLoad "uav_raw_load" [] 225 Uav 1 1 "_id(n) [_ext] [_cached|_uncached]" Compute Other Evergreen [load Uav Vector] "IL 5.6";
+    UavRawLoad "uav_raw_load" [] 225 Uav 1 1 "_id(n) [_ext] [_cached|_uncached]" Compute Other R700 [load Uav Vector] "IL 5.6";
     /// Loads up to four dwords of a record.
     UavStructLoad "uav_struct_load" [] 226 Uav 1 1 "_id(n) [_ext] [_cached|_uncached]" Compute Other Evergreen [load Uav Vector] "IL 5.6";
     /// Stores a texel of a typed view.
     UavStore "uav_store" [] 227 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [store Uav Typed] "IL 5.6";
     /// Stores up to four dwords at a byte address.
-    UavRawStore "uav_raw_store" [] 228 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [store Uav Vector] "IL 5.6";
+    UavRawStore "uav_raw_store" [] 228 Uav 1 2 "_id(n) [_ext]" Compute Other R700 [store Uav Vector] "IL 5.6";
     /// Stores up to four dwords of a record.
     UavStructStore "uav_struct_store" [] 229 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [store Uav Vector] "IL 5.6";
     /// Declares a byte-addressed view with byte and short access.
@@ -974,7 +974,7 @@ isa! {
     /// Low 64 bits of the product.
     U64mul "u64mul" [] 437 Int64 1 2 "" Compute DoublePair Evergreen [quad I64mul] "ALU 7";
     /// Float times 2 to an integer power.
-    Ldexp "ldexp" ["fldexp"] 438 Float 1 2 "" Compute PerComponent NorthernIslands [float Ldexp] "ALU 7";
+    Ldexp "fldexp" ["ldexp"] 438 Float 1 2 "" Compute PerComponent NorthernIslands [float Ldexp] "ALU 7";
     /// Exponent of a float as an integer, mantissa in [0.5, 1).
     FrexpExp "frexp_exp" [] 439 Float 1 1 "" Compute PerComponent NorthernIslands [float FrexpExp] "ALU 7";
     /// Mantissa of a float in [0.5, 1).

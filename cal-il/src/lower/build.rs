@@ -22,6 +22,8 @@ pub(super) struct Builder<'k> {
     /// The IL instruction at work.
     pub span: Span,
     pub diagnostics: Vec<Diagnostic>,
+    /// What fills short swizzles, by operand, in place of the repeated component: see `lint`.
+    pub fillers: HashMap<Span, Reg>,
     next: Reg,
     /// Registers of `r#` components, by number; `NONE` where a component was not met yet.
     temps: Vec<[Reg; 4]>,
@@ -36,6 +38,7 @@ impl<'k> Builder<'k> {
             block: Block::new(),
             span: Span::default(),
             diagnostics: Vec::new(),
+            fillers: HashMap::new(),
             next: 0,
             temps: Vec::new(),
             outputs: HashMap::new(),

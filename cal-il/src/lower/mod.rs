@@ -14,6 +14,7 @@ mod area;
 mod build;
 mod flow;
 mod fold;
+mod lint;
 mod memory;
 mod passes;
 mod source;
@@ -32,16 +33,17 @@ use write::Value;
 
 /// Lowers a checked kernel. Time and size are linear in the kernel.
 pub fn lower(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
-    let (mut program, _) = translate(kernel)?;
-    passes::run(&mut program);
+    let (mut program, names) = translate(Builder::new(kernel))?;
+    let origins = passes::run(&mut program);
     needed::forget_untouched(&mut program);
+    lint::run(kernel, &mut program, &origins, &names);
     Ok(program)
 }
 
 /// Lowers a checked kernel for people who watch it run: every component of an `r#` and `o#` keeps one register for
 /// all of its life, and every copy is made. Computes the same words as [`lower`], more slowly.
 pub fn lower_named(kernel: &Kernel) -> Result<(Program, Names), Vec<Diagnostic>> {
-    let (mut program, names) = translate(kernel)?;
+    let (mut program, names) = translate(Builder::new(kernel))?;
     passes::required(&mut program);
     needed::forget_untouched(&mut program);
     Ok((program, names))
@@ -51,8 +53,8 @@ pub fn lower_named(kernel: &Kernel) -> Result<(Program, Names), Vec<Diagnostic>>
 pub type Names = BTreeMap<Reg, String>;
 
 /// Statement for statement, without passes: classes are not respected yet.
-fn translate(kernel: &Kernel) -> Result<(Program, Names), Vec<Diagnostic>> {
-    let mut builder = Builder::new(kernel);
+fn translate(mut builder: Builder) -> Result<(Program, Names), Vec<Diagnostic>> {
+    let kernel = builder.kernel;
     let outputs = (kernel.interface.outputs.keys())
         .map(|&index| Output { index, registers: builder.output(index) })
         .collect();

@@ -56,8 +56,10 @@ impl Builder<'_> {
             }
         }
         let stored = self.register(&src.register, components);
+        let filler = self.fillers.get(&src.span).copied();
         std::array::from_fn(|k| match src.swizzle[k] {
             _ if positions & (1 << k) == 0 => Operand::Imm(0),
+            _ if filler.is_some() && k >= usize::from(src.given) => Operand::Reg(filler.unwrap_or(0)),
             Select::X => stored[0],
             Select::Y => stored[1],
             Select::Z => stored[2],

@@ -1,5 +1,6 @@
 //! Hand-built kernels: what statements come out.
 
+use super::build::Builder;
 use super::{lower, translate};
 use crate::diagnostic::Span;
 use crate::inst::{Dst, Function, Inst, Interface, Kernel, Node, Register, Select, Src, Stage, Write};
@@ -43,6 +44,8 @@ fn kernel(body: Vec<Node>) -> Kernel {
         interface: Interface { outputs: [(0, 0xF)].into(), ..Default::default() },
         functions: vec![Function { label: None, body }],
         temps: 8,
+        macro_temps: u32::MAX,
+        short_swizzles: Vec::new(),
         warnings: Vec::new(),
     }
 }
@@ -64,12 +67,12 @@ fn lanes(program: &Program) -> Vec<(LaneOp, u32, Vec<Operand>)> {
 fn swaps_go_through_one_scratch_register() {
     // mov r1.xy, l0 ; iadd r1.xy, r1.yx, l0 ; mov o0, r1
     let literal = || src(Register::Literal([1, 2, 3, 4]), "xyzw");
-    let (p, _) = translate(&kernel(vec![
+    let kernel = kernel(vec![
         inst(Opcode::Mov, dst(Register::Temp(1), "xy__"), vec![literal()]),
         inst(Opcode::Iadd, dst(Register::Temp(1), "xy__"), vec![src(Register::Temp(1), "yx"), literal()]),
         inst(Opcode::Mov, dst(Register::Output(0), "xyzw"), vec![src(Register::Temp(1), "xyyy")]),
-    ]))
-    .unwrap();
+    ]);
+    let (p, _) = translate(Builder::new(&kernel)).unwrap();
     let ops: Vec<LaneOp> = lanes(&p).iter().map(|l| l.0).collect();
     let adds = ops.iter().filter(|op| **op == LaneOp::Iadd).count();
     assert_eq!(adds, 2, "only the components of the mask are computed");
@@ -197,4 +200,57 @@ fn named_registers_keep_every_copy() {
         copies,
         ["r3.x <- r1.y", "r3.y <- r1.x", "o0.x <- r3.x", "o0.y <- r3.y", "o0.z <- r3.x", "o0.w <- r3.y"]
     );
+}
+
+/// Rules and lines of the warnings of a text.
+fn warnings(body: &str) -> Vec<(&'static str, usize)> {
+    let text = format!("il_ps_2_0\ndcl_output_generic o0\n{body}\nend\n");
+    let program = crate::compile(text.as_bytes()).unwrap_or_else(|e| panic!("{text}: {e:?}"));
+    let line =
+        |d: &crate::diagnostic::Diagnostic| crate::diagnostic::position(text.as_bytes(), d.span.start).0;
+    program.warnings.iter().map(|d| (d.rule, line(d) - 2)).collect()
+}
+
+#[test]
+fn short_swizzles_matter_where_something_reads_what_fills_them() {
+    // The filled positions z and w reach the output, or a condition, or an address.
+    assert_eq!(warnings("add r0, v0.xy, v0\nmov o0, r0"), [("short-swizzle", 1)]);
+    assert_eq!(
+        warnings("add r0.xyz, v0.xy, v0\nif_logicalnz r0.z\nmov g[0], v0\nendif\nmov o0, v0"),
+        [("short-swizzle", 1)]
+    );
+    assert_eq!(warnings("ftoi r0, v0.xy\nmov g[r0.w], v0\nmov o0, v0"), [("short-swizzle", 1)]);
+    // Through a copy, a loop and a function.
+    assert_eq!(warnings("mov r0, v0.xy\nmov r1, r0\nmov o0, r1.xyxz"), [("short-swizzle", 1)]);
+    let looped = "mov r0, v0\nwhileloop\nbreak_logicalnz r0.w\nadd r0, v0.xy, r0\nendloop\nmov o0, v0";
+    assert_eq!(warnings(looped), [("short-swizzle", 4)]);
+    let called = "mov r0, v0.xy\ncall 1\nendmain\nfunc 1\nmov o0, r0\nret\nendfunc";
+    assert_eq!(warnings(called), [("short-swizzle", 1)]);
+    // Nothing reads them, or they are overwritten first, or only something that nothing reads does.
+    assert_eq!(warnings("add r0, v0.xy, v0\nmov o0, r0.xyxy"), []);
+    assert_eq!(warnings("add r0, v0.xy, v0\nmov r0.zw, v0\nmov o0, r0"), []);
+    assert_eq!(warnings("add r0, v0.xy, v0\nmul r1, r0, r0\nmov o0, r1.xyxy"), []);
+    assert_eq!(warnings("mov r0.xy, v0.xy\nmov r0.zw, v0.xyxy\nmov o0, r0"), []);
+}
+
+#[test]
+fn registers_that_nothing_writes_are_told_of_where_it_matters() {
+    assert_eq!(warnings("mov o0, r0"), [("unwritten-register", 1)]);
+    assert_eq!(warnings("mov r0.x, v0.x\nmov o0, r0.xyxx"), [("unwritten-register", 2)]);
+    assert_eq!(warnings("mov o0, r0\nmov r0, v0"), [("unwritten-register", 1)]);
+    assert_eq!(warnings("if_logicalnz r3.x\nmov g[0], v0\nendif\nmov o0, v0"), [("unwritten-register", 1)]);
+    // Once for each register.
+    assert_eq!(warnings("add r0, r1, r1\nadd o0, r0, r1"), [("unwritten-register", 1)]);
+    // Some path writes it, or nothing depends on it, or a constant stands for it.
+    assert_eq!(warnings("if_logicalnz v0.x\nmov r0, v0\nendif\nmov o0, r0"), []);
+    assert_eq!(
+        warnings("whileloop\nmov r1, r0\nmov r0, v0\nbreak\nendloop\nmov o0, r1"),
+        [("unwritten-register", 2)]
+    );
+    assert_eq!(warnings("whileloop\nmov r1, r0\nmov r0, v0\nbreak_logicalnz r0.x\nendloop\nmov o0, r1"), []);
+    assert_eq!(warnings("add r0, v0, r7\nmov o0, v0"), []);
+    assert_eq!(warnings("mov o0, r9.0001"), []);
+    // A function that nobody calls expects what it reads from somewhere else.
+    assert_eq!(warnings("mov o0, v0\nendmain\nfunc 1\nmov o0, r4\nret\nendfunc"), []);
+    assert_eq!(warnings("call 1\nendmain\nfunc 1\nmov o0, r4\nret\nendfunc"), [("unwritten-register", 4)]);
 }

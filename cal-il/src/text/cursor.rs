@@ -1,6 +1,6 @@
-//! The lexer: a position in the bytes of a text, white space, words and numbers. No token is ever copied.
+//! The lexer: a position in the bytes of a text, white space and words; numbers are in `number`. No token is ever
+//! copied.
 
-use super::ast::Number;
 use crate::diagnostic::{Diagnostic, Span};
 
 /// The result of every parsing step. The error is boxed because it is rare and large.
@@ -78,7 +78,8 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    fn skip_line(&mut self) {
+    /// Goes to the end of the line.
+    pub fn skip_line(&mut self) {
         let rest = &self.text[self.at..];
         self.at += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
     }
@@ -103,8 +104,20 @@ impl<'t> Cursor<'t> {
 
     /// The span of the word here, or of one byte.
     pub fn span_here(&self) -> Span {
-        let end = self.word_end().max(self.at + 1).min(self.text.len()).max(self.at);
+        let one = self.character().map_or(1, char::len_utf8);
+        let end = self.word_end().max(self.at + one).min(self.text.len()).max(self.at);
         Span { start: self.at as u32, end: end as u32 }
+    }
+
+    /// The character of UTF-8 here, if it is one.
+    pub fn character(&self) -> Option<char> {
+        let bytes = self.text.get(self.at..(self.at + 4).min(self.text.len()))?;
+        bytes.utf8_chunks().next()?.valid().chars().next()
+    }
+
+    /// True if `what` stands here.
+    pub fn starts_with(&self, what: &[u8]) -> bool {
+        self.text.get(self.at..).is_some_and(|rest| rest.starts_with(what))
     }
 
     /// The word here for a message, clipped and lossy.
@@ -125,101 +138,6 @@ impl<'t> Cursor<'t> {
             self.at += 1;
         }
         if self.at == start { None } else { u32::try_from(value).ok() }
-    }
-
-    /// True if a number can start here.
-    pub fn at_number(&self) -> bool {
-        let mut at = self.at;
-        if matches!(self.byte(at), b'-' | b'+') {
-            at += 1;
-        }
-        if self.byte(at) == b'.' {
-            at += 1;
-        }
-        self.byte(at).is_ascii_digit()
-    }
-
-    /// A number: decimal, hexadecimal or float by its spelling.
-    pub fn number(&mut self) -> Step<Number> {
-        let start = self.at;
-        let negative = self.peek() == b'-';
-        if negative || self.peek() == b'+' {
-            self.at += 1;
-        }
-        let number = if self.peek() == b'0' && matches!(self.byte(self.at + 1), b'x' | b'X') {
-            self.hexadecimal(negative)
-        } else {
-            self.decimal(start, negative)
-        };
-        number.ok_or_else(|| {
-            self.at = self.at.max(start + 1).min(self.text.len());
-            let span = self.span_from(start);
-            Box::new(
-                Diagnostic::error(
-                    "literal-range",
-                    span,
-                    format!("`{}` is not a number of 32 bits", excerpt(self.text, span)),
-                )
-                .with_note("integers go from -2147483648 to 4294967295, floats are binary32"),
-            )
-        })
-    }
-
-    fn hexadecimal(&mut self, negative: bool) -> Option<Number> {
-        self.at += 2;
-        let start = self.at;
-        let mut value: i64 = 0;
-        while self.peek().is_ascii_hexdigit() {
-            let digit = (self.peek() as char).to_digit(16).unwrap_or(0);
-            value = (value * 16 + i64::from(digit)).min(1 << 40);
-            self.at += 1;
-        }
-        let value = if negative { -value } else { value };
-        let good = self.at > start && (-(1 << 31)..1 << 32).contains(&value);
-        good.then_some(Number::Integer { value, hex: true })
-    }
-
-    fn decimal(&mut self, start: usize, negative: bool) -> Option<Number> {
-        let first = self.at;
-        let mut value: i64 = 0;
-        while self.peek().is_ascii_digit() {
-            value = (value * 10 + i64::from(self.peek() - b'0')).min(1 << 40);
-            self.at += 1;
-        }
-        let mut float = false;
-        let mut any = self.at > first;
-        if self.peek() == b'.' && (any || self.byte(self.at + 1).is_ascii_digit()) {
-            float = true;
-            self.at += 1;
-            while self.peek().is_ascii_digit() {
-                any = true;
-                self.at += 1;
-            }
-        }
-        if !any {
-            return None;
-        }
-        if matches!(self.peek(), b'e' | b'E') {
-            let sign = usize::from(matches!(self.byte(self.at + 1), b'-' | b'+'));
-            if self.byte(self.at + 1 + sign).is_ascii_digit() {
-                float = true;
-                self.at += 1 + sign;
-                while self.peek().is_ascii_digit() {
-                    self.at += 1;
-                }
-            }
-        }
-        let end = self.at;
-        if matches!(self.peek(), b'f' | b'F') && !is_word(self.byte(self.at + 1)) {
-            float = true;
-            self.at += 1;
-        }
-        if !float {
-            let value = if negative { -value } else { value };
-            return (-(1 << 31)..1 << 32).contains(&value).then_some(Number::Integer { value, hex: false });
-        }
-        let text = std::str::from_utf8(&self.text[start..end]).ok()?;
-        text.parse::<f32>().ok().filter(|v| v.is_finite()).map(|v| Number::Float(v.to_bits()))
     }
 }
 

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::sync::LazyLock;
 
-use crate::isa::{Opcode, Scope, TABLE};
+use crate::isa::{Category, Opcode, Scope, TABLE};
 
 /// Spelling rules of one opcode.
 #[derive(Default)]
@@ -89,7 +89,7 @@ fn rules(controls: &'static str) -> Rules {
 }
 
 /// Splits at `|` outside parentheses.
-fn alternatives(body: &'static str) -> impl Iterator<Item = &'static str> {
+fn alternatives(body: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
     body.split(move |c| {
         match c {
@@ -178,6 +178,29 @@ pub(crate) fn longest(word: &[u8]) -> Option<(Opcode, usize)> {
         .iter()
         .rev()
         .find_map(|&(hash, len)| mnemonics.find(hash, &word[..len]).map(|opcode| (opcode, len)))
+}
+
+/// How an instruction is written, with what it must have: `sample_resource(n)_sampler(m) dst, src`.
+pub(crate) fn usage(opcode: Opcode) -> String {
+    let row = opcode.row();
+    let mut word = row.mnemonic.to_string();
+    let mut operands = Vec::new();
+    let stores = row.mnemonic.contains("store") || row.mnemonic.contains("write");
+    operands.extend((0..row.destinations).map(|_| if stores { "mem" } else { "dst" }.to_string()));
+    operands.extend((0..row.sources).map(|k| match (row.category, row.sources) {
+        (Category::Decl, _) => "register".to_string(),
+        (_, 1) => "src".to_string(),
+        _ => format!("src{k}"),
+    }));
+    for item in row.controls.split_whitespace() {
+        let required = item.trim_start_matches('{').trim_end_matches('}');
+        match required.as_bytes()[0] {
+            b'[' => {}
+            b'<' => operands.push(required.trim_matches(['<', '>']).to_string()),
+            _ => word += alternatives(required).next().unwrap_or_default(),
+        }
+    }
+    if operands.is_empty() { word } else { format!("{word} {}", operands.join(", ")) }
 }
 
 /// Words that a specifier defines: accepted spelling and canonical spelling.

@@ -8,10 +8,13 @@
 pub mod ast;
 mod cursor;
 mod grammar;
+mod mistakes;
+mod number;
 mod operand;
 mod opword;
 mod parser;
 mod print;
+mod recover;
 mod registers;
 
 pub use ast::Ast;

@@ -2,7 +2,7 @@
 
 use super::ast::{File, Index, Modifiers, Operand, OperandKind, Register, Select, Write};
 use super::cursor::{Cursor, Step, is_word};
-use super::{grammar, registers};
+use super::{grammar, mistakes, registers};
 use crate::diagnostic::{Diagnostic, Span};
 
 /// Largest register number: the binary form has 16 bits.
@@ -75,7 +75,7 @@ pub(super) fn source(c: &mut Cursor) -> Step<Operand> {
 /// Reads a register with its number and index.
 #[inline]
 pub(super) fn register(c: &mut Cursor) -> Step<Register> {
-    let (file, number) = plain_register(c)?;
+    let Some((file, number)) = plain_register(c)? else { return Err(mistakes::operand(c)) };
     let index = if c.peek() == b'[' { Some(index(c)?) } else { None };
     if index.is_some() && c.peek() == b'[' {
         return Err(Box::new(
@@ -86,9 +86,9 @@ pub(super) fn register(c: &mut Cursor) -> Step<Register> {
     Ok(Register { file, number, index })
 }
 
-/// Reads file and number.
+/// Reads file and number; `None`, without going on, if no register stands here.
 #[inline]
-fn plain_register(c: &mut Cursor) -> Step<(File, Option<u32>)> {
+fn plain_register(c: &mut Cursor) -> Step<Option<(File, Option<u32>)>> {
     let start = c.at;
     while c.peek().is_ascii_alphabetic() {
         c.at += 1;
@@ -96,7 +96,7 @@ fn plain_register(c: &mut Cursor) -> Step<(File, Option<u32>)> {
     let name = &c.text[start..c.at];
     let Some(file) = registers::file(name) else {
         c.at = start;
-        return Err(unknown_register(c));
+        return Ok(None);
     };
     let mut number = None;
     if c.peek().is_ascii_digit() {
@@ -109,31 +109,7 @@ fn plain_register(c: &mut Cursor) -> Step<(File, Option<u32>)> {
             ))
         })?);
     }
-    Ok((file, number))
-}
-
-fn unknown_register(c: &Cursor) -> Box<Diagnostic> {
-    let span = c.span_here();
-    if c.at_end() {
-        return Box::new(Diagnostic::error("truncated", span, "the text ends where an operand is expected"));
-    }
-    if c.at_number() {
-        return Box::new(
-            Diagnostic::error("immediate-operand", span, "an instruction takes no number as operand")
-                .with_note("put the constant into a literal: `dcl_literal l0, …`, then use `l0.x`"),
-        );
-    }
-    let word = c.excerpt();
-    let mut d = Diagnostic::error("unknown-register", span, format!("`{word}` is not a register"));
-    let letters: String = word.chars().take_while(char::is_ascii_alphabetic).collect();
-    if grammar::longest(&c.text[c.at..c.word_end()]).is_some() {
-        d = Diagnostic::error("missing-operand", span, format!("an operand is expected before `{word}`"));
-    } else if letters.len() > 2 {
-        if let Some(near) = grammar::nearest(&letters, registers::names()) {
-            d = d.with_note(format!("did you mean `{near}`?"));
-        }
-    }
-    Box::new(d)
+    Ok(Some((file, number)))
 }
 
 /// Reads `[base.c + n]`, `[base]` or `[n]`.
@@ -145,7 +121,7 @@ fn index(c: &mut Cursor) -> Step<Index> {
         Index { base: None, offset: offset(c, false)? }
     } else {
         let at = c.at;
-        let (file, number) = plain_register(c)?;
+        let Some((file, number)) = plain_register(c)? else { return Err(no_index(c, open)) };
         if c.peek() == b'[' {
             return Err(Box::new(Diagnostic::error(
                 "index-nested",
@@ -163,6 +139,7 @@ fn index(c: &mut Cursor) -> Step<Index> {
                 _ => u8::MAX,
             };
             if component == u8::MAX || is_word(c.byte(c.at + 1)) {
+                c.at = c.word_end();
                 return Err(Box::new(Diagnostic::error(
                     "index-component",
                     c.span_from(at),
@@ -171,27 +148,75 @@ fn index(c: &mut Cursor) -> Step<Index> {
             }
             c.at += 1;
         }
+        let end = c.at;
         c.skip_space();
         let offset = match c.peek() {
             sign @ (b'+' | b'-') => {
                 c.at += 1;
                 c.skip_space();
+                if !c.at_number() {
+                    return Err(not_an_offset(c, open));
+                }
                 offset(c, sign == b'-')?
             }
-            _ => 0,
+            _ => {
+                c.at = end;
+                0
+            }
         };
         Index { base: Some((file, number, component)), offset }
     };
+    let end = c.at;
     c.skip_space();
     if c.eat(b']') {
         return Ok(out);
     }
-    let span = if c.at_end() { Span { start: open as u32, end: open as u32 + 1 } } else { c.span_here() };
-    Err(Box::new(Diagnostic::error(
-        "unclosed-index",
-        span,
-        format!("`]` is expected, found `{}`", c.excerpt()),
-    )))
+    Err(unclosed_index(c, open, end))
+}
+
+/// Nothing in the brackets that open here is an index.
+fn no_index(c: &mut Cursor, open: usize) -> Box<Diagnostic> {
+    let next = c.text[open + 1..c.at].contains(&b'\n') || c.at_end();
+    if next || grammar::longest(&c.text[c.at..c.word_end()]).is_some() {
+        return unclosed_index(c, open, open + 1);
+    }
+    let d = if c.peek() == b']' {
+        let span = Span { start: open as u32, end: c.at as u32 + 1 };
+        Diagnostic::error("index-empty", span, "the brackets hold no index")
+    } else {
+        let message = format!("an index is expected, found `{}`", c.excerpt());
+        Diagnostic::error("unknown-register", c.span_here(), message)
+    };
+    Box::new(d.with_note("an index is a number, a register or their sum: `[3]`, `[r0.x]`, `[r0.x + 3]`"))
+}
+
+/// What stands behind the `+` or `-` of an index is no number.
+fn not_an_offset(c: &Cursor, open: usize) -> Box<Diagnostic> {
+    let message = format!("an index adds a number to a register, found `{}`", c.excerpt());
+    let span = if c.at_end() { Span::gap(open + 1) } else { c.span_here() };
+    Box::new(
+        Diagnostic::error("index-offset", span, message).with_note("sums of registers are made by `iadd`"),
+    )
+}
+
+/// The bracket at `open` is not closed at `end`. The cursor is at what stands there instead, and goes back.
+fn unclosed_index(c: &mut Cursor, open: usize, end: usize) -> Box<Diagnostic> {
+    let opened = Span { start: open as u32, end: open as u32 + 1 };
+    let found = c.peek();
+    let other_line = c.at_end() || c.text[end..c.at].contains(&b'\n');
+    if !other_line && matches!(found, b'+' | b'-') && c.text[open..end].iter().any(u8::is_ascii_digit) {
+        let d = Diagnostic::error("unclosed-index", c.span_here(), "in an index the register stands first");
+        return Box::new(d.with_note("`[r0.x + 3]`; there is one register and one number"));
+    }
+    let d = if other_line || is_word(found) || matches!(found, b',' | b';') {
+        let gap = Span::gap(end);
+        c.at = end;
+        Diagnostic::error("unclosed-index", gap, "`]` is missing").with_suggestion("close it", gap, "]")
+    } else {
+        let message = format!("`]` is expected, found `{}`", c.excerpt());
+        Diagnostic::error("unclosed-index", c.span_here(), message)
+    };
+    Box::new(d.with_label(opened, "opened here"))
 }
 
 fn offset(c: &mut Cursor, negative: bool) -> Step<i32> {
@@ -205,7 +230,11 @@ fn offset(c: &mut Cursor, negative: bool) -> Step<i32> {
         super::ast::Number::Float(_) => None,
     }
     .ok_or_else(|| {
-        Box::new(Diagnostic::error("index-offset", c.span_from(at), "an index is an integer of 31 bits"))
+        Box::new(Diagnostic::error(
+            "index-offset",
+            c.span_from(at),
+            "an index is a whole number of at most 31 bits",
+        ))
     })
 }
 
@@ -335,6 +364,11 @@ const MODIFIERS: &[(&[u8], ModifierName)] = &[
     (b"sat", ModifierName::Saturate),
 ];
 
+/// Names of source modifiers.
+pub(super) fn modifier_names() -> impl Iterator<Item = &'static str> {
+    MODIFIERS.iter().filter_map(|(name, _)| std::str::from_utf8(name).ok())
+}
+
 /// The source modifier at this `_`, and its length with the underscore.
 fn modifier_name(c: &Cursor) -> Option<(ModifierName, usize)> {
     let rest = &c.text[c.at + 1..];
@@ -355,19 +389,7 @@ fn modifier_name(c: &Cursor) -> Option<(ModifierName, usize)> {
 
 fn modifier(c: &mut Cursor, m: &mut Modifiers) -> Step<()> {
     let start = c.at;
-    let Some((name, length)) = modifier_name(c) else {
-        let names = MODIFIERS.iter().filter_map(|(n, _)| std::str::from_utf8(n).ok());
-        let word = c.excerpt();
-        let mut d = Diagnostic::error(
-            "unknown-modifier",
-            c.span_here(),
-            format!("`{word}` is not a source modifier"),
-        );
-        if let Some(near) = grammar::nearest(word.trim_start_matches('_'), names) {
-            d = d.with_note(format!("did you mean `_{near}`?"));
-        }
-        return Err(Box::new(d));
-    };
+    let Some((name, length)) = modifier_name(c) else { return Err(mistakes::modifier(c)) };
     c.at += length;
     let twice = match name {
         ModifierName::Neg => {

@@ -3,6 +3,7 @@
 use super::ast::{Argument, Ast, Specifier, Statement};
 use super::cursor::{Cursor, Step, excerpt, is_word};
 use super::grammar::{self, Rules};
+use super::mistakes;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::isa::{Opcode, Scope};
 
@@ -48,7 +49,7 @@ fn logicop(c: &Cursor, stem: &[u8]) -> Option<(Opcode, usize)> {
 pub(super) fn opword(c: &mut Cursor, ast: &mut Ast) -> Step<Statement> {
     let start = c.at;
     let Some((opcode, length)) = mnemonic(c) else {
-        return Err(unknown(c));
+        return Err(mistakes::statement(c, ast));
     };
     c.at += length;
     let mut statement = Statement {
@@ -85,7 +86,7 @@ pub(super) fn opword(c: &mut Cursor, ast: &mut Ast) -> Step<Statement> {
     }
     statement.word = c.span_from(start);
     if opcode != Opcode::Mcall && (is_word(c.peek()) || c.peek() == b'(') {
-        return Err(bad_specifier(c, start, opcode));
+        return Err(mistakes::specifier(c, c.at, opcode));
     }
     for &group in &rules.required {
         if groups & 1 << group == 0 && opcode.row().scope == Scope::Compute {
@@ -95,11 +96,9 @@ pub(super) fn opword(c: &mut Cursor, ast: &mut Ast) -> Step<Statement> {
                 .filter(|s| s.group == group)
                 .map(|s| if s.arguments { format!("`_{}(…)`", s.name) } else { format!("`_{}`", s.name) })
                 .collect();
-            return Err(Box::new(Diagnostic::error(
-                "missing-specifier",
-                statement.word,
-                format!("`{}` needs {}", opcode.mnemonic(), names.join(" or ")),
-            )));
+            let message = format!("`{}` needs {}", opcode.mnemonic(), names.join(" or "));
+            let d = Diagnostic::error("missing-specifier", statement.word, message);
+            return Err(Box::new(d.with_note(format!("it is written `{}`", grammar::usage(opcode)))));
         }
     }
     Ok(statement)
@@ -173,7 +172,7 @@ fn specifier(
         statement.precise = precise(c)?;
         return Ok(());
     }
-    Err(bad_specifier(c, start, statement.opcode))
+    Err(mistakes::specifier(c, start, statement.opcode))
 }
 
 fn precise(c: &mut Cursor) -> Step<u8> {
@@ -237,6 +236,7 @@ fn push(
 fn arguments(c: &mut Cursor, ast: &mut Ast, name: &'static str, opcode: Opcode) -> Step<()> {
     let open = c.at;
     c.at += 1;
+    let mut end = c.at;
     for _ in 0..8 {
         c.skip_space();
         let start = c.at;
@@ -245,9 +245,13 @@ fn arguments(c: &mut Cursor, ast: &mut Ast, name: &'static str, opcode: Opcode) 
         }
         let raw = &c.text[start..c.at];
         let text = raw.trim_ascii();
+        if text.is_empty() && !matches!(c.peek(), b',' | b')') {
+            break;
+        }
         let span = Span { start: start as u32, end: (start + text.len()) as u32 };
         let argument = argument(c, ast, name, opcode, text, span)?;
         ast.arguments.push(argument);
+        end = span.end as usize;
         c.skip_space();
         if c.eat(b')') {
             return Ok(());
@@ -255,16 +259,17 @@ fn arguments(c: &mut Cursor, ast: &mut Ast, name: &'static str, opcode: Opcode) 
         if !c.eat(b',') {
             break;
         }
+        end = c.at;
     }
-    Err(Box::new(Diagnostic::error(
-        "unclosed-specifier",
-        c.span_from(open),
-        format!("`_{name}(` is not closed"),
-    )))
+    c.at = end;
+    let opened = Span { start: open as u32, end: open as u32 + 1 };
+    let d = Diagnostic::error("unclosed-specifier", Span::gap(end), "`)` is missing");
+    let d = d.with_label(opened, format!("the argument of `_{name}` begins here"));
+    Err(Box::new(d.with_suggestion("close it", Span::gap(end), ")")))
 }
 
 fn argument(
-    c: &Cursor,
+    c: &mut Cursor,
     ast: &mut Ast,
     name: &'static str,
     opcode: Opcode,
@@ -285,31 +290,7 @@ fn argument(
     if opcode.row().scope == Scope::Graphics && !text.is_empty() {
         return Ok(Argument::Other(intern(ast, text)));
     }
-    let word = excerpt(c.text, span);
-    let mut d = Diagnostic::error(
-        "specifier-argument",
-        if text.is_empty() {
-            // With the parenthesis before, and what stands in its place, if anything does.
-            let end = (span.start + 1).min(c.text.len() as u32);
-            Span { start: span.start.saturating_sub(1), end }
-        } else {
-            span
-        },
-        if text.is_empty() {
-            format!("`_{name}` has an empty argument")
-        } else {
-            format!("`{word}` is not an argument of `_{name}`")
-        },
-    );
-    if let Some(near) = grammar::nearest(&word, words.iter().map(|&(w, _)| w)) {
-        d = d.with_note(format!("did you mean `{near}`?"));
-    } else if !words.is_empty() {
-        let all: Vec<&str> = words.iter().map(|&(w, _)| w).collect();
-        d = d.with_note(format!("one of: {}", all.join(", ")));
-    } else {
-        d = d.with_note("a number is expected");
-    }
-    Err(Box::new(d))
+    Err(mistakes::argument(c, name, span))
 }
 
 /// Keeps a word that no table lists.
@@ -325,47 +306,4 @@ fn twice(c: &Cursor, start: usize) -> Box<Diagnostic> {
         span,
         format!("`{}` repeats or contradicts an earlier one", excerpt(c.text, span)),
     ))
-}
-
-fn bad_specifier(c: &Cursor, start: usize, opcode: Opcode) -> Box<Diagnostic> {
-    let at = Cursor { text: c.text, at: start };
-    let span = if is_word(at.peek()) { at.span_here() } else { c.span_here() };
-    let word = excerpt(c.text, span);
-    let name = opcode.mnemonic();
-    let mut d = Diagnostic::error("unknown-specifier", span, format!("`{name}` does not take `{word}`"));
-    let full =
-        Cursor { text: c.text, at: c.text[..start].iter().rposition(|&b| !is_word(b)).map_or(0, |p| p + 1) };
-    let candidates = Rules::of(opcode).specifiers.iter().map(|s| s.name);
-    if let Some(near) = grammar::nearest(&excerpt(c.text, full.span_here()), grammar::mnemonics()) {
-        if near != name {
-            d = d.with_note(format!("did you mean `{near}`?"));
-        }
-    } else if let Some(near) = grammar::nearest(word.trim_start_matches('_'), candidates) {
-        d = d.with_note(format!("did you mean `_{near}`?"));
-    }
-    Box::new(d)
-}
-
-fn unknown(c: &Cursor) -> Box<Diagnostic> {
-    let span = c.span_here();
-    if !is_word(c.peek()) {
-        return Box::new(Diagnostic::error(
-            "unexpected-character",
-            span,
-            format!("`{}` cannot start a statement", c.excerpt()),
-        ));
-    }
-    let word = c.excerpt();
-    let d = Diagnostic::error("unknown-opcode", span, format!("`{word}` is not an instruction"));
-    // Specifiers may follow the misspelled mnemonic: try the word without its last parts.
-    let mut stem = word.as_str();
-    loop {
-        if let Some(near) = grammar::nearest(stem, grammar::mnemonics()) {
-            return Box::new(d.with_note(format!("did you mean `{near}`?")));
-        }
-        match stem.rfind('_') {
-            Some(at) => stem = &stem[..at],
-            None => return Box::new(d),
-        }
-    }
 }

@@ -1,10 +1,10 @@
-//! Statements: where they start and end, the header, macros, and recovery after an error.
+//! Statements: where they start and end, the header, macros. Going on after an error is in `recover`.
 
 use super::ast::{Argument, Ast, File, Header, HeaderStage, Operand, OperandKind, Statement};
 use super::cursor::{Cursor, Step, excerpt, is_word};
-use super::grammar::{Rules, ValueKind};
-use super::{operand, opword};
-use crate::diagnostic::{Diagnostic, Span};
+use super::grammar::{self, Rules, ValueKind};
+use super::{mistakes, operand, opword};
+use crate::diagnostic::{BYTE_ORDER_MARK, Diagnostic, Span, Suggestion};
 use crate::isa::{Category, Opcode, Scope};
 
 /// Diagnostics after which the parser gives up.
@@ -36,8 +36,8 @@ pub(crate) struct Read {
 pub(crate) struct Lost {
     /// Declarations.
     pub declarations: bool,
-    /// Words that open or close something.
-    pub flow: bool,
+    /// Words that open or close something: the places of the first and of the last.
+    pub flow: Option<(u32, u32)>,
     /// All that follows some place.
     pub rest: bool,
 }
@@ -49,19 +49,29 @@ pub(crate) fn read(text: &[u8]) -> Read {
         let lost = Lost { rest: true, ..Lost::default() };
         return Read { ast: Ast::default(), errors: vec![error], lost };
     }
-    let mut parser =
-        Parser { c: Cursor::new(text), ast: Ast::default(), errors: Vec::new(), lost: Lost::default() };
+    let mut parser = Parser {
+        c: Cursor::new(text),
+        ast: Ast::default(),
+        errors: Vec::new(),
+        lost: Lost::default(),
+        no_block_end: false,
+    };
+    if text.starts_with(BYTE_ORDER_MARK) {
+        parser.c.at = BYTE_ORDER_MARK.len();
+    }
     parser.ast.statements.reserve(text.len() / 32);
     parser.ast.operands.reserve(text.len() / 12);
     parser.program();
     Read { ast: parser.ast, errors: parser.errors, lost: parser.lost }
 }
 
-struct Parser<'t> {
-    c: Cursor<'t>,
-    ast: Ast,
+pub(super) struct Parser<'t> {
+    pub c: Cursor<'t>,
+    pub ast: Ast,
     errors: Vec<Diagnostic>,
-    lost: Lost,
+    pub lost: Lost,
+    /// No `*/` is ahead: nobody looks for one again.
+    pub no_block_end: bool,
 }
 
 impl Parser<'_> {
@@ -78,7 +88,7 @@ impl Parser<'_> {
             }
             let start = self.c.at;
             match self.statement() {
-                Ok(Opcode::End) => return,
+                Ok(Opcode::End) => return self.after_end(),
                 Ok(_) => {}
                 Err(d) => {
                     self.errors.push(*d);
@@ -99,31 +109,39 @@ impl Parser<'_> {
         }
     }
 
-    /// Notes what the statement at `start`, which cannot be read, may have been.
-    fn lose(&mut self, start: usize) {
-        let at = Cursor { at: start, ..self.c };
-        match opword::mnemonic(&at).map(|(opcode, _)| opcode.row().category) {
-            Some(Category::Decl) => self.lost.declarations = true,
-            Some(Category::Flow) => self.lost.flow = true,
-            Some(_) => {}
-            // A word that nobody knows: a declaration by its beginning, else perhaps a misspelt `endif`.
-            None => {
-                let word = &at.text[start..at.word_end()];
-                let declares = word.get(..3).is_some_and(|dcl| dcl.eq_ignore_ascii_case(b"dcl"));
-                *(if declares { &mut self.lost.declarations } else { &mut self.lost.flow }) = true;
+    /// Notes text behind `end`. A second `end`, comments, and what pads a text to some length are usual.
+    fn after_end(&mut self) {
+        let end = self.ast.statements.last().map_or(self.ast.header.span, |s| s.word);
+        loop {
+            self.c.skip_space();
+            let word = &self.c.text[self.c.at..self.c.word_end()];
+            if word.eq_ignore_ascii_case(b"end") {
+                self.c.at += word.len();
+            } else if matches!(self.c.peek(), 0 | 0x1A) && !self.c.at_end() {
+                self.c.at += 1;
+            } else {
+                break;
             }
+        }
+        if !self.c.at_end() && self.ast.warnings.len() < MAX_WARNINGS {
+            let note = Diagnostic::note("after-end", self.c.span_here(), "the text from here on is not read");
+            self.ast.warnings.push(note.with_label(end, "the program ends here"));
         }
     }
 
     fn missing_end(&mut self) {
-        self.lost.flow = true;
         let len = self.c.text.len() as u32;
+        self.lose_flow(len);
+        if self.errors.last().is_some_and(|d| d.rule == "truncated") {
+            return;
+        }
         let last = self.ast.statements.last().map_or(self.ast.header.span, |s| s.span);
         let span =
             if len > 0 { Span { start: last.end.saturating_sub(1), end: last.end } } else { Span::default() };
         self.errors.push(
             Diagnostic::error("missing-end", span, "the program does not end with `end`")
-                .with_note("the text may have been cut off; `end` closes every program"),
+                .with_note("the text may have been cut off; `end` closes every program")
+                .with_suggestion("close it", span.after(), "\nend"),
         );
     }
 
@@ -155,15 +173,7 @@ impl Parser<'_> {
             if !is_macro {
                 if skipped.is_some() || !self.skip_client_line() {
                     let span = skipped.unwrap_or_else(|| self.c.span_here());
-                    let found = excerpt(self.c.text, span);
-                    self.errors.push(
-                        Diagnostic::error(
-                            "no-header",
-                            span,
-                            format!("a version word is expected, found `{found}`"),
-                        )
-                        .with_note("a program starts with `il_ps_2_0` (pixel) or `il_cs_2_0` (compute)"),
-                    );
+                    self.errors.push(mistakes::header(&self.c, span));
                     return false;
                 }
                 skipped = Some(Span { start: start as u32, end: (start + word.len()) as u32 });
@@ -211,39 +221,6 @@ impl Parser<'_> {
         good
     }
 
-    /// Goes to the next place where a statement can start: a known opcode after white space.
-    fn recover(&mut self, start: usize) {
-        if self.c.at <= start {
-            self.c.at = start;
-        }
-        // The rest of the word in which the error stands is never a statement.
-        let mut inside = self.c.at > 0 && is_word(self.c.byte(self.c.at - 1));
-        if self.c.at == start {
-            self.c.at = self.c.word_end().max(start + 1);
-            inside = true;
-        }
-        loop {
-            if inside {
-                self.c.at = self.c.word_end();
-            }
-            let before = self.c.at;
-            self.c.skip_space();
-            if self.c.at_end() {
-                return;
-            }
-            if self.c.at > before
-                && self.c.peek().is_ascii_alphabetic()
-                && opword::mnemonic(&self.c).is_some()
-            {
-                return;
-            }
-            inside = is_word(self.c.peek());
-            if !inside {
-                self.c.at += 1;
-            }
-        }
-    }
-
     fn statement(&mut self) -> Step<Opcode> {
         let start = self.c.at;
         let mut statement = opword::opword(&mut self.c, &mut self.ast)?;
@@ -251,6 +228,9 @@ impl Parser<'_> {
             Opcode::Mcall => self.mcall(&mut statement)?,
             Opcode::Loop => self.loop_operand(&mut statement)?,
             _ => self.operands(&mut statement)?,
+        }
+        if statement.opcode == Opcode::Ldexp {
+            self.ldexp_of_doubles(&mut statement);
         }
         statement.span = self.c.span_from(start);
         self.warn_if_glued(&statement);
@@ -277,7 +257,45 @@ impl Parser<'_> {
         statement.operands.1 += 1;
     }
 
-    /// Reads operands while commas follow, then compares their number with the table.
+    /// `ldexp` with a pair for result and source and one component for the exponent is `dldexp`, as some kernels
+    /// spell it. The other spelling of the instruction for floats, `fldexp`, always means floats.
+    fn ldexp_of_doubles(&mut self, statement: &mut Statement) {
+        use super::ast::{Select as S, Write as W};
+        let word = statement.word;
+        let [dst, value, exponent] = self.ast.operands(statement) else { return };
+        let whole_pair = |mask: &[W; 4]| match mask.map(|w| w == W::Result) {
+            [true, true, false, false] => mask[2] == W::Keep && mask[3] == W::Keep,
+            [false, false, true, true] => mask[0] == W::Keep && mask[1] == W::Keep,
+            _ => false,
+        };
+        let pair = |given: u8, s: &[S; 4]| {
+            matches!(s[..2], [S::X, S::Y] | [S::Z, S::W]) && (given == 2 || given == 4 && s[..2] == s[2..])
+        };
+        let (
+            OperandKind::Destination { mask, .. },
+            OperandKind::Source { swizzle: value, given, .. },
+            OperandKind::Source { swizzle: exponent, .. },
+        ) = (dst.kind, value.kind, exponent.kind)
+        else {
+            return;
+        };
+        let scalar = exponent.iter().all(|s| *s == exponent[0]);
+        let float_only = self.c.byte(word.start as usize) | 0x20 == b'f';
+        if float_only || !scalar || !whole_pair(&mask) || !pair(given, &value) {
+            return;
+        }
+        statement.opcode = Opcode::Dldexp;
+        if self.ast.warnings.len() < MAX_WARNINGS {
+            let message = "`ldexp` of a pair of components is taken as `dldexp`";
+            self.ast.warnings.push(
+                Diagnostic::warning("ldexp-of-pair", word, message)
+                    .with_note("`fldexp` scales two floats instead, each by the same power"),
+            );
+        }
+    }
+
+    /// Reads operands while commas follow, then compares their number with the table. One comma may be missing if
+    /// another operand must follow: that is told, and reading goes on.
     fn operands(&mut self, statement: &mut Statement) -> Step<()> {
         let row = statement.opcode.row();
         let rules = Rules::of(statement.opcode);
@@ -287,31 +305,32 @@ impl Parser<'_> {
         if most == 0 {
             return Ok(());
         }
+        let least = registers + extra.0 + rules.values.len() - rules.optional_values;
         let mut count = 0;
+        let mut told = false;
         loop {
+            let end = self.c.at;
             self.c.skip_space();
-            if self.c.at_end() {
-                let span = self.c.span_here();
-                return Err(Box::new(Diagnostic::error(
-                    "truncated",
-                    span,
-                    "the text ends where an operand is expected",
-                )));
-            }
             let operand = if count < usize::from(row.destinations) {
-                operand::destination(&mut self.c)?
+                operand::destination(&mut self.c)
             } else if count < registers + extra.1 {
-                operand::source(&mut self.c)?
+                operand::source(&mut self.c)
             } else {
                 let kind = rules.values.get(count - registers - extra.1).copied();
-                self.value(kind, row.scope)?
+                self.value(kind, row.scope)
             };
+            let operand = operand.map_err(|d| self.no_operand(d, statement, end))?;
             self.push(statement, operand);
             count += 1;
             let mut ahead = self.c;
             ahead.skip_space();
             if ahead.peek() != b',' {
-                break;
+                if count >= least || told || !self.operand_follows(&ahead, end) {
+                    break;
+                }
+                told = true;
+                self.errors.push(mistakes::missing_comma(self.c.text, self.c.at, ahead.span_here()));
+                continue;
             }
             if statement.opcode == Opcode::DclCb && self.is_immediate_buffer(statement) {
                 break;
@@ -322,7 +341,46 @@ impl Parser<'_> {
         if statement.opcode == Opcode::DclCb && self.is_immediate_buffer(statement) {
             return self.immediate_data(statement);
         }
-        self.check_count(statement, registers + extra.0 + rules.values.len() - rules.optional_values, most)
+        self.check_count(statement, least, most)
+    }
+
+    /// True if an operand stands ahead that no comma announces.
+    fn operand_follows(&self, ahead: &Cursor, end: usize) -> bool {
+        let word = &ahead.text[ahead.at..ahead.word_end()];
+        let operand = ahead.at_number() || mistakes::operand_like(word) && grammar::longest(word).is_none();
+        operand && ahead.at > end && ahead.at > self.c.at && self.errors.len() + 1 < MAX_ERRORS
+    }
+
+    /// What is wrong with an operand, now that the statement is known; if there is none at all, behind what it is
+    /// missing.
+    fn no_operand(&mut self, d: Box<Diagnostic>, statement: &Statement, end: usize) -> Box<Diagnostic> {
+        if d.rule == "immediate-operand" && statement.opcode.row().category == Category::Decl {
+            let found = excerpt(self.c.text, d.span);
+            let message = format!("a register is expected, found `{found}`");
+            let note = format!("it is written `{}`", grammar::usage(statement.opcode));
+            return Box::new(Diagnostic::error(d.rule, d.span, message).with_note(note));
+        }
+        if d.rule == "destination-modifier" {
+            let modifier = excerpt(self.c.text, d.span);
+            let mut d = d;
+            if matches!(modifier.as_str(), "_sat" | "_x2" | "_x4" | "_x8" | "_d2" | "_d4" | "_d8") {
+                let edits = vec![(statement.word.after(), modifier), (d.span, String::new())];
+                d.suggestion = Some(Suggestion { message: "write it so".into(), edits });
+            }
+            return d;
+        }
+        if !matches!(d.rule, "missing-operand" | "truncated") || d.span.end < end as u32 {
+            return d;
+        }
+        self.c.at = end;
+        let gap = Span::gap(end);
+        let name = statement.opcode.mnemonic();
+        let message = match d.rule {
+            "truncated" => format!("the text ends where an operand of `{name}` is expected"),
+            _ => format!("an operand of `{name}` is missing"),
+        };
+        let note = format!("it is written `{}`", grammar::usage(statement.opcode));
+        Box::new(Diagnostic::error(d.rule, gap, message).with_label(gap, "expected here").with_note(note))
     }
 
     /// Fewest and most operands that `_ext` adds.
@@ -353,11 +411,13 @@ impl Parser<'_> {
         let name = statement.opcode.mnemonic();
         let wanted = if least == most { least.to_string() } else { format!("{least} to {most}") };
         let plural = if most == 1 { "" } else { "s" };
-        Err(Box::new(Diagnostic::error(
-            "operand-count",
-            statement.word,
-            format!("`{name}` takes {wanted} operand{plural}, found {count}"),
-        )))
+        let message = format!("`{name}` takes {wanted} operand{plural}, found {count}");
+        let d = Diagnostic::error("operand-count", statement.word, message);
+        let d = match self.ast.operands(statement).get(most) {
+            Some(extra) => d.with_label(extra.span, "one too many"),
+            None => d.with_label(Span::gap(self.c.at), "one is missing here"),
+        };
+        Err(Box::new(d.with_note(format!("it is written `{}`", grammar::usage(statement.opcode)))))
     }
 
     /// An operand that is no register.
@@ -374,15 +434,11 @@ impl Parser<'_> {
                 self.c.at = end;
                 OperandKind::Word(word)
             }
-            Some(_) => {
-                let span = self.c.span_here();
-                let found = self.c.excerpt();
-                return Err(Box::new(Diagnostic::error(
-                    "number-expected",
-                    span,
-                    format!("a number is expected, found `{found}`"),
-                )));
+            Some(_) if grammar::longest(&self.c.text[start..self.c.word_end()]).is_some() => {
+                return Err(mistakes::operand(&self.c));
             }
+            Some(_) if self.c.at_end() => return Err(mistakes::operand(&self.c)),
+            Some(_) => return mistakes::number(&self.c),
         };
         Ok(Operand { kind, span: self.c.span_from(start) })
     }
@@ -395,15 +451,13 @@ impl Parser<'_> {
             bits |= match FLAGS.iter().position(|f| f.as_bytes().eq_ignore_ascii_case(&word)) {
                 Some(bit) => 1 << bit,
                 None => {
-                    let found = self.c.excerpt();
-                    return Err(Box::new(
-                        Diagnostic::error(
-                            "unknown-flag",
-                            self.c.span_here(),
-                            format!("`{found}` is not a global flag"),
-                        )
-                        .with_note(format!("one of: {}", FLAGS.join(", "))),
-                    ));
+                    let (span, found) = (self.c.span_here(), self.c.excerpt());
+                    let d =
+                        Diagnostic::error("unknown-flag", span, format!("`{found}` is not a global flag"));
+                    return Err(Box::new(match grammar::nearest(&found, FLAGS.into_iter()) {
+                        Some(near) => d.with_suggestion(format!("did you mean `{near}`?"), span, near),
+                        None => d.with_note(format!("one of: {}", FLAGS.join(", "))),
+                    }));
                 }
             };
             self.c.at = end;
@@ -451,11 +505,12 @@ impl Parser<'_> {
                     continue;
                 }
                 _ if depth > 0 || comma => {
-                    return Err(Box::new(Diagnostic::error(
-                        "immediate-data",
-                        ahead.span_here(),
-                        "the data of `icb` is not complete here",
-                    )));
+                    let gap = Span::gap(self.c.at);
+                    let message = match depth {
+                        0 => "a number is missing in the data of `icb`",
+                        _ => "a number or `}` is missing in the data of `icb`",
+                    };
+                    return Err(Box::new(Diagnostic::error("immediate-data", gap, message)));
                 }
                 _ => return Ok(()),
             }
@@ -480,9 +535,10 @@ impl Parser<'_> {
     fn mcall(&mut self, statement: &mut Statement) -> Step<()> {
         self.list(statement, true)?;
         let destinations = statement.operands.1;
+        let end = self.c.at;
         self.c.skip_space();
         if !self.c.eat(b',') {
-            return Err(self.expected("`,` between the lists of `mcall`"));
+            return Err(self.expected(end, "`,` between the lists of `mcall`"));
         }
         self.list(statement, false)?;
         let at = (statement.specifiers.0) as usize;
@@ -493,9 +549,10 @@ impl Parser<'_> {
     }
 
     fn list(&mut self, statement: &mut Statement, destinations: bool) -> Step<()> {
+        let end = self.c.at;
         self.c.skip_space();
         if !self.c.eat(b'(') {
-            return Err(self.expected("a list of operands in parentheses"));
+            return Err(self.expected(end, "a list of operands in parentheses"));
         }
         self.c.skip_space();
         if self.c.eat(b')') {
@@ -506,23 +563,29 @@ impl Parser<'_> {
             let operand =
                 if destinations { operand::destination(&mut self.c)? } else { operand::source(&mut self.c)? };
             self.push(statement, operand);
+            let end = self.c.at;
             self.c.skip_space();
             if self.c.eat(b')') {
                 return Ok(());
             }
             if !self.c.eat(b',') {
-                return Err(self.expected("`,` or `)`"));
+                return Err(self.expected(end, "`,` or `)`"));
             }
         }
     }
 
-    fn expected(&self, what: &str) -> Box<Diagnostic> {
-        let found = self.c.excerpt();
-        Box::new(Diagnostic::error(
-            "macro-syntax",
-            self.c.span_here(),
-            format!("{what} is expected, found `{found}`"),
-        ))
+    /// Something else stands here; if that is on a later line, what is missing is missing at `end`.
+    fn expected(&mut self, end: usize, what: &str) -> Box<Diagnostic> {
+        let later = self.c.at_end() || self.c.text[end..self.c.at].contains(&b'\n');
+        let (span, message) = match later {
+            true => (Span::gap(end), format!("{what} is missing")),
+            false => (self.c.span_here(), format!("{what} is expected, found `{}`", self.c.excerpt())),
+        };
+        if later {
+            self.c.at = end;
+        }
+        let note = "a macro is called so: `mcall(1) (r0, r1), (r2, r3.x)`, destinations before sources";
+        Box::new(Diagnostic::error("macro-syntax", span, message).with_note(note))
     }
 }
 
@@ -535,7 +598,7 @@ pub(super) const FLAGS: [&str; 4] = [
 ];
 
 /// `il_<stage>[_<major>_<minor>][_mp][_rt]`
-fn version_word(word: &[u8]) -> Option<Header> {
+pub(super) fn version_word(word: &[u8]) -> Option<Header> {
     if word.len() < 5 || !word[..3].eq_ignore_ascii_case(b"il_") {
         return None;
     }

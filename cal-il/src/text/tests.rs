@@ -2,7 +2,7 @@
 
 use super::ast::{File, Index, Modifiers, Number, Operand, OperandKind, Select, Write};
 use super::{Ast, parse};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::isa::Opcode;
 
 fn tree(body: &str) -> Ast {
@@ -167,7 +167,8 @@ fn spelling_decides_the_type_of_a_literal() {
         assert_eq!(literal(value).bits(), bits, "{value}");
     }
     for bad in ["4294967296", "-2147483649", "0x100000000", "0x", "1e39", "99999999999999999999"] {
-        assert_eq!(refused(&format!("dcl_literal l0, {bad}, 0, 0, 0")).rule, "literal-range", "{bad}");
+        let rule = if bad == "0x" { "bad-number" } else { "literal-range" };
+        assert_eq!(refused(&format!("dcl_literal l0, {bad}, 0, 0, 0")).rule, rule, "{bad}");
     }
 }
 
@@ -256,6 +257,13 @@ fn headers() {
 fn text_after_end_is_ignored() {
     let ast = parse(b"il_ps_2_0\nend\nend\n\xff\xfe not IL (").expect("accepted");
     assert_eq!(ast.statements.len(), 1);
+    let notes: Vec<_> = ast.warnings.iter().map(|d| (d.severity, d.rule, d.span.start)).collect();
+    assert_eq!(notes, [(Severity::Note, "after-end", 18)]);
+    // What many texts have there is worth no note.
+    for usual in ["", "end\n", " ; numbers of some tool\n", "\0", "\n\x1a"] {
+        let ast = parse(format!("il_ps_2_0\nend\n{usual}").as_bytes()).expect("accepted");
+        assert!(ast.warnings.is_empty(), "{usual:?}: {:?}", ast.warnings);
+    }
 }
 
 #[test]
@@ -265,10 +273,56 @@ fn misspellings_get_a_suggestion() {
         ("whilelop", "whileloop"),
         ("brek", "break"),
         ("smaple_resource(0)_sampler(0) r0, r1", "sample"),
-        ("set_relop(gte) r0, r1, r2", "gt"),
+        ("set_relop(gte) r0, r1, r2", "ge"),
+        ("madd_sat r0, r1, r2, r3", "mad"),
+        ("mad_saturate r0, r1, r2, r3", "_sat"),
         ("mov r0, vAbsTif.x", "vAbsTid"),
     ] {
-        let note = refused(text).note.unwrap_or_default();
-        assert!(note.contains(&format!("`{near}`")) || note.contains(&format!("`{near}_")), "{text}: {note}");
+        let suggestion = refused(text).suggestion.expect(text);
+        let meant = &suggestion.edits[0].1;
+        assert!(meant == near || meant.starts_with(&format!("{near}_")), "{text}: {suggestion:?}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    let plain = parse(b"il_ps_2_0\nend\n").expect("accepted").without_spans();
+    let marked = parse(b"\xEF\xBB\xBFil_ps_2_0\nend\n").expect("accepted");
+    assert_eq!(marked.header.span.start, 3);
+    assert_eq!(marked.without_spans(), plain);
+    // Only one, and only at the beginning.
+    assert!(parse(b"\xEF\xBB\xBF\xEF\xBB\xBFil_ps_2_0\nend\n").is_err());
+    assert!(parse(b"il_ps_2_0\n\xEF\xBB\xBFend\n").is_err());
+}
+
+#[test]
+fn ldexp_of_a_pair_is_that_of_doubles() {
+    use Opcode::{Dldexp, Ldexp};
+    for (text, meant) in [
+        ("ldexp r0.xy, r1.xy, r2.x", Dldexp),
+        ("ldexp r0.zw, r1.xy, r2.w", Dldexp),
+        ("ldexp r0.xy__, r1.xyxy, r2.xxxx", Dldexp),
+        ("LDEXP r0.__zw, r1.zw_neg(y), l0.y", Dldexp),
+        ("dldexp r0.xy, r1.xy, r2.x", Dldexp),
+        ("fldexp r0.xy, r1.xy, r2.x", Ldexp),
+        ("ldexp r0.xy, r1.xy, r2.xy", Ldexp),
+        ("ldexp r0.x, r1.x, r2.x", Ldexp),
+        ("ldexp r0, r1, r2", Ldexp),
+        ("ldexp r0.xy, r1, r2.x", Ldexp),
+        ("ldexp r0.xyz, r1.xy, r2.x", Ldexp),
+        ("ldexp r0.yz, r1.xy, r2.x", Ldexp),
+        ("ldexp r0.xy0_, r1.xy, r2.x", Ldexp),
+    ] {
+        assert_eq!(opcodes(text)[0], meant, "{text}");
+        let warned = tree(text).warnings.iter().any(|d| d.rule == "ldexp-of-pair");
+        assert_eq!(warned, meant == Dldexp && !text.starts_with('d'), "{text}");
+    }
+}
+
+#[test]
+fn words_of_other_languages_lead_to_words_of_il() {
+    for &(foreign, own) in super::mistakes::FOREIGN_INSTRUCTIONS {
+        assert!(super::grammar::longest(foreign.as_bytes()).is_none(), "{foreign} is a word of IL itself");
+        assert!(super::grammar::longest(own.as_bytes()).is_some(), "{own} is none");
     }
 }

@@ -18,9 +18,9 @@ const READ: u32 = u32::MAX;
 /// The end of a list of operands.
 const END: u32 = u32::MAX - 1;
 
-/// Splits the registers of `program`. Returns, for each register, whether it may be read before it is written, that
-/// is whether it also holds the zero of the beginning or what an earlier call left.
-pub(super) fn run(program: &mut Program) -> Vec<bool> {
+/// Splits the registers of `program`. Returns, for each register that may be read before it is written, that is which
+/// also holds the zero of the beginning or what an earlier call left, the number it had before.
+pub(super) fn run(program: &mut Program) -> Vec<Option<Reg>> {
     let fixed = fixed_registers(program);
     let mut webs = Webs::new(program, &fixed);
     for number in 0..program.functions.len() {
@@ -30,7 +30,7 @@ pub(super) fn run(program: &mut Program) -> Vec<bool> {
     }
     let entries = program.registers;
     if webs.work > BUDGET {
-        return vec![true; entries as usize];
+        return (0..entries).map(Some).collect();
     }
     let registers = vec![READ; webs.parent.len()];
     let mut renamed = Renamed { webs, at: 0, registers, roots: Vec::new() };
@@ -43,7 +43,7 @@ pub(super) fn run(program: &mut Program) -> Vec<bool> {
     }
     program.registers = renamed.roots.len() as u32;
     // The root of a web is its oldest node, and the nodes of the beginning are older than all others.
-    renamed.roots.iter().map(|&root| root < entries).collect()
+    renamed.roots.iter().map(|&root| (root < entries).then_some(root)).collect()
 }
 
 /// Registers that are not split: outputs, and what more than one function touches.

@@ -229,7 +229,7 @@ fn float_meaning(name: &str) -> Option<Meaning> {
                 0
             }),
         ),
-        "ldexp" => m(&[Kind::Float, Kind::Exponent], each!(|a| convert::ldexp(a[0], a[1]))),
+        "fldexp" => m(&[Kind::Float, Kind::Exponent], each!(|a| convert::ldexp(a[0], a[1]))),
         "frexp_mant" => m(F1, each!(|a| convert::frexp(a[0]).1)),
         "rcp_vec" => m(F1, each!(|a, c| float::rcp(a[0], c.zeroop()))),
         "rcp" => m(F1, scalar!(|a, c| Value::Word(float::rcp(a[0], c.zeroop())))),
