@@ -194,6 +194,43 @@ mod tests {
     }
 
     #[test]
+    fn r700_has_raw_uavs_and_no_arenas() {
+        let text = |body: &str| {
+            format!(
+                "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(1)\ndcl_arena_uav_id(8)\n{body}\nend\n"
+            )
+        };
+        let raw = "uav_raw_load_id(1) r1.x, vAbsTidFlat.x\nuav_raw_store_id(1) mem.x, vAbsTidFlat.x, r1.x";
+        assert!(compile(text(raw), 5).is_ok());
+        let narrow = "uav_arena_load_id(8)_size(byte) r1.x, vAbsTidFlat.x\n\
+                      uav_arena_store_id(8)_size(byte) vAbsTidFlat.x, r1.x\nuav_read_add_id(1) r1.x, r1.x, r1.x";
+        let found = diagnose(text(narrow), 5).unwrap();
+        let said: Vec<_> = found.iter().map(|d| d.message.split(' ').next().unwrap_or_default()).collect();
+        assert_eq!(said, ["`uav_arena_load`", "`uav_arena_store`", "`uav_read_add`"]);
+        assert!(found[0].note.as_ref().is_some_and(|note| note.contains("raw UAVs")), "{:?}", found[0]);
+        assert!(compile(text(narrow), 8).is_ok());
+    }
+
+    #[test]
+    fn an_instruction_that_the_target_lacks_is_told_of_once() {
+        let text =
+            format!("il_ps_2_0\ndcl_output_generic o0\n{}mov o0, r0\nend\n", "drsq r0.xy, r0.xy\n".repeat(9));
+        assert_eq!(diagnose(text, 5).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn what_is_said_is_plain_text_with_what_is_meant() {
+        let text = compile("il_ps_2_0\nmul_saturate r0, r1, r1\nend\n", 8).unwrap_err().to_string();
+        assert!(text.contains("did you mean `_sat`?") && text.contains("+ mul_sat r0, r1, r1"), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_kernel() {
+        assert!(compile(format!("\u{feff}{COPY}"), 8).is_ok());
+    }
+
+    #[test]
     fn compute_kernels_need_r700() {
         let text = "il_cs_2_0\ndcl_num_thread_per_group 64\nend\n";
         assert!(compile(text, 5).is_ok());

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use recal::{Context, Diagnostic, Image, Module, Object, Severity};
-use recal_il::diagnostic::{position, render};
+use recal_il::diagnostic::{Label, Span, position, render, render_coloured};
 use serde_json::{Value, json};
 
 use crate::{Outcome, files};
@@ -71,7 +71,7 @@ impl Kernel {
 
     /// Tells warnings on standard error.
     pub(crate) fn tell(&self, found: &[Diagnostic], text: &[u8]) {
-        eprint!("{}", render(found, text, &self.name));
+        eprint!("{}", shown(found, text, &self.name));
     }
 
     /// The error that says why the text is not accepted.
@@ -90,7 +90,7 @@ pub(crate) struct Refused {
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = render(&self.found, &self.text, &self.name);
+        let shown = shown(&self.found, &self.text, &self.name);
         write!(f, "{}: the kernel is not accepted\n{}", self.name, shown.trim_end())
     }
 }
@@ -107,6 +107,14 @@ impl Refused {
     }
 }
 
+/// What is said on standard error: in colour if that is a terminal which wants it (`NO_COLOR`, `CLICOLOR_FORCE`).
+fn shown(found: &[Diagnostic], text: &[u8], name: &str) -> String {
+    match anstream::AutoStream::choice(&std::io::stderr()) {
+        anstream::ColorChoice::Never => render(found, text, name),
+        _ => render_coloured(found, text, name),
+    }
+}
+
 /// Diagnostics and their places.
 pub(crate) fn diagnostics(found: &[Diagnostic], text: &[u8]) -> Value {
     found.iter().map(|d| diagnostic(d, text)).collect()
@@ -114,9 +122,21 @@ pub(crate) fn diagnostics(found: &[Diagnostic], text: &[u8]) -> Value {
 
 fn diagnostic(d: &Diagnostic, text: &[u8]) -> Value {
     let (line, column) = position(text, d.span.start);
-    let severity = if d.severity == Severity::Error { "error" } else { "warning" };
+    let label = |label: &Label| {
+        let (line, column) = position(text, label.span.start);
+        let (start, end) = (label.span.start, label.span.end);
+        json!({ "text": label.text, "line": line, "column": column, "start": start, "end": end })
+    };
+    let suggestion = d.suggestion.as_ref().map(|suggestion| {
+        let edit = |(span, replacement): &(Span, String)| {
+            json!({ "start": span.start, "end": span.end, "replacement": replacement })
+        };
+        let edits: Vec<Value> = suggestion.edits.iter().map(edit).collect();
+        json!({ "message": suggestion.message, "edits": edits })
+    });
     json!({
-        "severity": severity, "rule": d.rule, "message": d.message, "note": d.note,
+        "severity": d.severity.name(), "rule": d.rule, "message": d.message, "note": d.note,
         "line": line, "column": column, "start": d.span.start, "end": d.span.end,
+        "labels": d.labels.iter().map(label).collect::<Vec<_>>(), "suggestion": suggestion,
     })
 }

@@ -160,8 +160,17 @@ fn compiling_tells_all_as_json() {
     assert_eq!((first["start"].as_u64(), first["end"].as_u64()), (Some(10), Some(14)));
     assert!(
         first["message"].as_str().unwrap().contains("mull")
-            && first["note"].as_str().unwrap().contains("mul")
+            && first["suggestion"]["message"].as_str().unwrap().contains("`mul`")
     );
+    let edit = serde_json::json!({ "start": 10, "end": 14, "replacement": "mul" });
+    assert_eq!(first["suggestion"]["edits"], serde_json::json!([edit]));
+
+    std::fs::write(&kernel, "il_ps_2_0\nwhileloop\nbreak\nend\nmov r0, r1\n").unwrap();
+    let (value, _) = json(&["compile", path, "--json"]);
+    let label = &value["diagnostics"][0]["labels"][0];
+    assert_eq!((label["line"].as_u64(), label["column"].as_u64()), (Some(4), Some(1)), "{value}");
+    assert!(label["text"].as_str().unwrap().contains("`endloop`"), "{value}");
+    assert_eq!(value["diagnostics"][1]["severity"], "note", "{value}");
 }
 
 #[test]
@@ -283,6 +292,25 @@ fn what_is_wrong_with_a_kernel_names_its_file() {
     assert!(output.status.success());
     assert!(String::from_utf8(output.stderr).unwrap().contains("warning[undeclared-resource]"));
     assert!(printed(&["--version"]).starts_with("recal 0."));
+}
+
+#[test]
+fn diagnostics_are_in_colour_where_that_is_wanted() {
+    let folder = scratch("colours");
+    let kernel = folder.join("wrong.il");
+    std::fs::write(&kernel, "il_ps_2_0\nmadd r0, r1, r2, r3\nend\n").unwrap();
+    let arguments = ["compile", kernel.to_str().unwrap()];
+    let said = |variables: &[(&str, &str)]| {
+        String::from_utf8(recal_with(&arguments, b"", variables).stderr).unwrap()
+    };
+    // Standard error is a pipe here.
+    assert!(!said(&[]).contains('\u{1b}'));
+    let coloured = said(&[("CLICOLOR_FORCE", "1")]);
+    assert!(coloured.contains("\u{1b}[1m") && coloured.contains("madd"), "{coloured:?}");
+    assert!(!said(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]).contains('\u{1b}'));
+    // What a program reads has none.
+    let output = recal_with(&[&arguments[..], &["--json"]].concat(), b"", &[("CLICOLOR_FORCE", "1")]);
+    assert!(!String::from_utf8(output.stdout).unwrap().contains("\\u001b"));
 }
 
 #[test]
