@@ -46,6 +46,12 @@ fn comment(c: &Cursor, found: &Comment) -> Box<Diagnostic> {
         let note = "a comment goes to the end of its line";
         return Box::new(d.with_note(note).with_suggestion("write it so", span, ";"));
     }
+    let mut rest = Cursor { at: end, ..*c };
+    rest.skip_line();
+    if !c.text[end..rest.at].trim_ascii().is_empty() {
+        // A comment would take the rest of the line with it.
+        return Box::new(d.with_note("a comment goes to the end of its line, and cannot stand within one"));
+    }
     let all = Span { start: c.at as u32, end: end as u32 };
     let inner = body.strip_suffix(b"*/").unwrap_or(body).trim_ascii();
     let written = format!("; {}", String::from_utf8_lossy(inner));
