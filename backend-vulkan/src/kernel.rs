@@ -9,8 +9,8 @@
 use std::any::Any;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use ash::vk;
@@ -24,13 +24,15 @@ use crate::builder::Job;
 use crate::device::Gpu;
 use crate::table::is_default;
 
-/// Launches of one kind from which on a pipeline that knows sizes is worth its time.
+/// Launches of one kind, or their time, from which on a pipeline that knows sizes is worth being built behind them.
 const OFTEN: u32 = 32;
-/// On a device that is a processor the pipeline is built at the cost of the launches: it is worth so many times as long.
-const WORTH: u32 = 4;
+const LONG: Duration = Duration::from_millis(50);
 /// Kinds of launches that are counted, and pipelines that know sizes, at most.
 const KINDS: usize = 64;
-const SPECIAL: usize = 16;
+const SPECIAL: u32 = 16;
+
+/// What a pipeline is made for: assumptions, and the size of a group.
+type Way = (Assume, [u32; 3]);
 
 /// The pipelines of a program, and what it takes to build them.
 pub(crate) struct Pipelines {
@@ -41,7 +43,7 @@ pub(crate) struct Pipelines {
     uses_formats: bool,
     /// Whether the program fixes the group size.
     fixed: bool,
-    made: Mutex<HashMap<(Assume, [u32; 3]), vk::Pipeline>>,
+    made: Mutex<HashMap<Way, vk::Pipeline>>,
 }
 
 /// A loaded program.
@@ -51,13 +53,23 @@ pub(crate) struct VulkanKernel {
     /// Group size, if the program fixes it.
     pub group: Option<[u32; 3]>,
     shared: u32,
-    /// How often there was a launch of a kind.
-    seen: Mutex<HashMap<(Assume, [u32; 3]), u32>>,
+    /// The kinds of launches so far.
+    seen: Mutex<HashMap<Way, Arc<Kind>>>,
     special: AtomicU32,
     /// What bindings have asked for so far.
     bound: Mutex<Assume>,
-    /// Time of the first launch, in which some drivers build, and of all others.
-    first: OnceLock<Duration>,
+    /// The longest first launch of a kind, in nanoseconds: some drivers build in it.
+    dearest: AtomicU64,
+}
+
+/// Launches of a kernel that may assume the same.
+#[derive(Default)]
+pub(crate) struct Kind {
+    launches: AtomicU32,
+    asked: AtomicBool,
+    /// Done with its first launch.
+    begun: AtomicBool,
+    /// Nanoseconds of the others.
     busy: AtomicU64,
 }
 
@@ -253,8 +265,7 @@ impl VulkanKernel {
             seen: Mutex::default(),
             special: AtomicU32::new(0),
             bound: Mutex::new(Assume { formats: Formats::Words, ..most }),
-            first: OnceLock::new(),
-            busy: AtomicU64::new(0),
+            dearest: AtomicU64::new(0),
         })
     }
 
@@ -269,52 +280,57 @@ impl VulkanKernel {
     }
 
     /// The pipeline for a launch: the one made for just such launches, once there is one, else one that runs others, too.
-    pub fn pipeline_for(&self, assume: Assume, size: [u32; 3]) -> Result<vk::Pipeline> {
+    /// With its kind, in the latter case.
+    pub fn pipeline_for(&self, assume: Assume, size: [u32; 3]) -> Result<(vk::Pipeline, Option<Arc<Kind>>)> {
         let all = &self.pipelines;
         let assume = all.normal(assume);
         if let Some(pipeline) = all.made.lock().get(&(assume, size)) {
-            return Ok(*pipeline);
+            return Ok((*pipeline, None));
         }
-        let times = self.count(assume, size);
+        let kind = self.kind(assume, size);
+        let times = kind.launches.fetch_add(1, Relaxed).saturating_add(1);
         if all.gpu.options.at_once && times > 1 {
-            return all.make(assume, size);
+            return Ok((all.make(assume, size)?, None));
         }
-        match all.ready(assume, size) {
-            Some(pipeline) => Ok(pipeline),
-            None => all.make(Assume { surfaces: Surfaces::UNKNOWN, ..assume }, size),
+        if self.worth(&kind, times)
+            && !kind.asked.swap(true, Relaxed)
+            && self.special.fetch_add(1, Relaxed) < SPECIAL
+        {
+            let pipelines = Arc::downgrade(all);
+            all.gpu.builder.push(Job { pipelines, assume, size });
         }
+        let pipeline = match all.ready(assume, size) {
+            Some(pipeline) => pipeline,
+            None => all.make(Assume { surfaces: Surfaces::UNKNOWN, ..assume }, size)?,
+        };
+        Ok((pipeline, Some(kind)))
     }
 
-    /// Counts a launch, and has a pipeline built for its kind if that is worth it. How many there were.
-    fn count(&self, assume: Assume, size: [u32; 3]) -> u32 {
+    fn kind(&self, assume: Assume, size: [u32; 3]) -> Arc<Kind> {
         let mut seen = self.seen.lock();
         if seen.len() >= KINDS && !seen.contains_key(&(assume, size)) {
             seen.clear();
         }
-        let times = seen.entry((assume, size)).or_default();
-        *times = times.saturating_add(1);
-        // The last number says that it is under way.
-        if *times >= OFTEN && *times < u32::MAX && self.worth() {
-            *times = u32::MAX;
-            if self.special.fetch_add(1, Relaxed) < SPECIAL as u32 {
-                let pipelines = Arc::downgrade(&self.pipelines);
-                self.pipelines.gpu.builder.push(Job { pipelines, assume, size });
-            }
+        seen.entry((assume, size)).or_default().clone()
+    }
+
+    /// Whether launches of a kind are worth a pipeline of their own.
+    fn worth(&self, kind: &Kind, times: u32) -> bool {
+        let busy = Duration::from_nanos(kind.busy.load(Relaxed));
+        if self.pipelines.gpu.facts.kind == vk::PhysicalDeviceType::CPU {
+            // It is built at the cost of the launches, about as long as the first one took.
+            return times > 2 && busy > Duration::from_nanos(self.dearest.load(Relaxed));
         }
-        *times
+        times >= OFTEN || busy >= LONG
     }
 
-    /// Whether the launches so far took long enough for another pipeline.
-    fn worth(&self) -> bool {
-        let processor = self.pipelines.gpu.facts.kind == vk::PhysicalDeviceType::CPU;
-        let busy = Duration::from_nanos(self.busy.load(Relaxed));
-        !processor || self.first.get().is_some_and(|first| busy > *first * WORTH)
-    }
-
-    /// A launch is done and took so long.
-    pub fn ran(&self, time: Duration) {
-        if self.first.set(time).is_err() {
-            self.busy.fetch_add(time.as_nanos() as u64, Relaxed);
+    /// A launch of a kind is done and took so long.
+    pub fn ran(&self, kind: &Kind, time: Duration) {
+        let time = time.as_nanos() as u64;
+        if kind.begun.swap(true, Relaxed) {
+            kind.busy.fetch_add(time, Relaxed);
+        } else {
+            self.dearest.fetch_max(time, Relaxed);
         }
     }
 

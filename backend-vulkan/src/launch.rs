@@ -11,7 +11,7 @@ use ash::vk;
 use recal_hal::{Bindings, Command, Error, Extent, Kernel, Result, Ticket};
 use recal_il::spirv::Assume;
 
-use crate::kernel::VulkanKernel;
+use crate::kernel::{Kind, VulkanKernel};
 use crate::memory::Block;
 use crate::once::barrier;
 use crate::order::Lane;
@@ -70,6 +70,7 @@ pub(crate) struct Launch {
     kernel: Arc<dyn Kernel>,
     bindings: Arc<Bindings>,
     pipeline: vk::Pipeline,
+    kind: Option<Arc<Kind>>,
     table: table::Table,
     scratch: Option<Arc<Block>>,
     pieces: Pieces,
@@ -162,11 +163,11 @@ impl VulkanQueue {
             padded: table.padded || table.buffers.is_some(),
             buffers: table.buffers.is_some(),
         };
-        let pipeline = own.pipeline_for(assume, size)?;
+        let (pipeline, kind) = own.pipeline_for(assume, size)?;
         let slice = self.gpu.options.slice.unwrap_or(SLICE);
         let pieces = Pieces::new(groups, slice);
         let (begun, started) = (false, None);
-        Ok(Launch { kernel, bindings, pipeline, table, scratch, pieces, slice, begun, started })
+        Ok(Launch { kernel, bindings, pipeline, kind, table, scratch, pieces, slice, begun, started })
     }
 
     /// Records the next slice of a launch.
@@ -212,8 +213,8 @@ impl VulkanQueue {
             }
         }
         each_shadow(&launch.bindings, |shadow, _| shadow.enter());
-        let (kernel, bindings) = (launch.kernel.clone(), launch.bindings.clone());
-        let keep = Keep::Kernel { kernel, bindings, scratch: launch.scratch.clone() };
+        let (kernel, bindings, kind) = (launch.kernel.clone(), launch.bindings.clone(), launch.kind.clone());
+        let keep = Keep::Kernel { kernel, bindings, kind, scratch: launch.scratch.clone() };
         self.recording(state, Lane::Kernels)?.keeps.push(keep);
         Ok(())
     }

@@ -15,7 +15,7 @@ use recal_hal::sync::Mutex;
 use recal_hal::{Bindings, Command, Error, Heap, Kernel, Memory, Queue, Result, Ticket};
 
 use crate::device::Gpu;
-use crate::kernel::VulkanKernel;
+use crate::kernel::{Kind, VulkanKernel};
 use crate::launch::{Deferred, Work};
 use crate::memory::{Block, shadow};
 use crate::once::{barrier, barrier_between_kernels};
@@ -34,8 +34,17 @@ const SPIN: Duration = Duration::from_micros(100);
 
 /// What a command keeps alive.
 pub(crate) enum Keep {
-    Kernel { kernel: Arc<dyn Kernel>, bindings: Arc<Bindings>, scratch: Option<Arc<Block>> },
-    Copy { src: Arc<dyn Memory>, dst: Arc<dyn Memory>, _between: Option<Block> },
+    Kernel {
+        kernel: Arc<dyn Kernel>,
+        bindings: Arc<Bindings>,
+        kind: Option<Arc<Kind>>,
+        scratch: Option<Arc<Block>>,
+    },
+    Copy {
+        src: Arc<dyn Memory>,
+        dst: Arc<dyn Memory>,
+        _between: Option<Block>,
+    },
 }
 
 /// A launch that tells if the device ended one of its loops.
@@ -416,9 +425,9 @@ impl Batch {
     fn tell(&self, time: Duration) {
         let share = time / (self.keeps.len() as u32).max(1);
         for keep in &self.keeps {
-            if let Keep::Kernel { kernel, .. } = keep {
-                if let Some(own) = kernel.as_any().downcast_ref::<VulkanKernel>() {
-                    own.ran(share);
+            if let Keep::Kernel { kernel, kind, .. } = keep {
+                if let (Some(own), Some(kind)) = (kernel.as_any().downcast_ref::<VulkanKernel>(), kind) {
+                    own.ran(kind, share);
                 }
             }
         }

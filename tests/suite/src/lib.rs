@@ -17,6 +17,7 @@ pub mod generate;
 pub mod known;
 mod memory;
 pub mod native;
+pub mod patience;
 pub mod reference;
 pub mod report;
 pub mod runner;

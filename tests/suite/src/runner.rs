@@ -1,21 +1,23 @@
 //! Runs cases on a backend: compile, allocate, upload, launch, wait, compare.
 //!
 //! Input: cases and a device; output: a [`Verdict`] for each. A panic in a compiler stage or a backend fails the
-//! case that caused it, not the run. Memory that a case does not mention, padding included, must not change.
+//! case that caused it, not the run. A device that is lost is opened again, and cases that were under way on it run once
+//! more: the one that lost it is alone then with what it did. Memory that a case does not mention, padding included, must not change.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 use recal_hal::{
-    Backend, Bindings, Command, Device, DeviceOptions, Extent, FloatMode, Heap, Kernel, Memory,
-    MemoryRequest, Queue, Surface,
+    Adapter, Backend, Bindings, Command, Device, DeviceOptions, Error, Extent, FloatMode, Heap, Kernel,
+    Memory, MemoryRequest, Queue, Surface,
 };
 
 use crate::case::{Buffer, Case, Slot};
 use crate::native::Values;
+use crate::patience::{Patience, STILL};
 use crate::{memory, native};
 
 /// How a case ended.
@@ -31,7 +33,12 @@ pub enum Verdict {
 
 /// A device under test.
 pub struct Runner {
-    device: Arc<dyn Device>,
+    adapter: Arc<dyn Adapter>,
+    options: DeviceOptions,
+    device: Mutex<Opened>,
+    losses: Arc<AtomicU32>,
+    /// How much a launch may take.
+    patience: Patience,
     mode: FloatMode,
     fp64: bool,
     max_group: u32,
@@ -43,13 +50,62 @@ pub struct Runner {
     pub name: String,
 }
 
-/// Launches of each kernel: the second one may get code that knows the sizes of what was bound.
-const LAUNCHES: usize = 2;
+/// Where a thread runs its cases.
+struct Seat {
+    opened: Opened,
+    queue: Arc<dyn Queue>,
+    patience: Patience,
+    /// How often the device was lost by now.
+    losses: Arc<AtomicU32>,
+}
+
+/// The device as it was opened last.
+#[derive(Clone)]
+struct Opened {
+    device: Arc<dyn Device>,
+    /// How often it was lost.
+    losses: u32,
+}
+
+/// Why a case did not pass.
+struct Failure {
+    /// A line each.
+    lines: Vec<String>,
+    device: Fate,
+}
+
+/// What became of the device.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// Nothing.
+    Well,
+    /// It is gone, because of this case or another.
+    Lost,
+    /// This case may run on it for ever.
+    Hung,
+}
+
+impl From<Vec<String>> for Failure {
+    fn from(lines: Vec<String>) -> Self {
+        Self { lines, device: Fate::Well }
+    }
+}
 
 /// What went wrong where.
-fn one(what: &str, error: &dyn std::fmt::Display) -> Vec<String> {
-    vec![format!("{what}: {error}")]
+fn failed(what: &str, error: &Error) -> Failure {
+    let device = match error {
+        Error::DeviceLost(_) => Fate::Lost,
+        Error::Timeout(_) => Fate::Hung,
+        _ => Fate::Well,
+    };
+    Failure { lines: vec![format!("{what}: {error}")], device }
 }
+
+/// How often a case runs on a device that is lost under it.
+const TRIES: u32 = 3;
+
+/// Launches of each kernel: the second one may get code that knows the sizes of what was bound.
+const LAUNCHES: usize = 2;
 
 /// Lines printed for one failed case.
 const MOST_LINES: usize = 12;
@@ -64,8 +120,8 @@ impl Runner {
             .filter(|a| a.attributes().name.to_lowercase().contains(&name.to_lowercase()))
             .nth(number)
             .ok_or_else(|| format!("the {} backend has no such device here", backend.name()))?;
-        let options =
-            DeviceOptions { float_mode: mode, watchdog: Some(Duration::from_secs(30)), checks: false };
+        // Launches are timed here, by work; by the clock only what does none.
+        let options = DeviceOptions { float_mode: mode, watchdog: Some(STILL), checks: false };
         let attributes = adapter.attributes();
         let oracle = match mode {
             FloatMode::Faithful | FloatMode::Default => None,
@@ -79,13 +135,48 @@ impl Runner {
         Ok(Runner {
             oracle,
             errors: Mutex::default(),
-            device: adapter.open(&options).map_err(|e| e.to_string())?,
+            device: Mutex::new(Opened {
+                device: adapter.open(&options).map_err(|e| e.to_string())?,
+                losses: 0,
+            }),
+            losses: Arc::default(),
+            adapter: adapter.clone(),
+            options,
+            patience: Patience::default(),
             mode,
             fp64: attributes.double_precision,
             max_group: attributes.max_group,
             compute: attributes.compute,
             name: format!("{}: {}", backend.name(), attributes.name),
         })
+    }
+
+    /// Lets launches take so much.
+    pub fn with_patience(mut self, patience: Patience) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The device as it is now.
+    fn opened(&self) -> Opened {
+        self.device.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Opens the device again, unless somebody else has since.
+    fn reopen(&self, lost: &Opened) -> Result<(), Error> {
+        let mut now = self.device.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.losses == lost.losses {
+            let device = self.adapter.open(&self.options)?;
+            // What may still be running on the old one keeps it.
+            std::mem::forget(std::mem::replace(&mut *now, Opened { device, losses: lost.losses + 1 }));
+            self.losses.store(now.losses, Relaxed);
+        }
+        Ok(())
+    }
+
+    /// How often the device was lost.
+    pub fn losses(&self) -> u32 {
+        self.losses.load(Relaxed)
     }
 
     /// What random kernels may use here.
@@ -95,20 +186,11 @@ impl Runner {
 
     /// Runs all cases over the machine's cores, verdicts in their order.
     pub fn run_all(&self, cases: &[Case]) -> Vec<Verdict> {
-        cases
-            .par_iter()
-            .map_init(
-                || self.device.create_queue(),
-                |queue, case| match queue {
-                    Ok(queue) => self.run(case, queue.as_ref()),
-                    Err(error) => Verdict::Failed(vec![format!("no queue: {error}")]),
-                },
-            )
-            .collect()
+        cases.par_iter().map_init(|| None, |seat, case| self.run(case, seat)).collect()
     }
 
-    /// Runs one case.
-    pub fn run(&self, case: &Case, queue: &dyn Queue) -> Verdict {
+    /// Runs one case, on the queue of a thread.
+    fn run(&self, case: &Case, seat: &mut Option<Seat>) -> Verdict {
         if case.needs.fp64 && !self.fp64 {
             return Verdict::Skipped("no 64-bit floats".into());
         }
@@ -126,36 +208,73 @@ impl Runner {
         if self.oracle.is_some() && native::operation(case).is_some() && case.name.ends_with("/literal") {
             return Verdict::Skipped("constants that native mode promises nothing of".into());
         }
-        match catch_unwind(AssertUnwindSafe(|| self.attempt(case, queue))) {
+        match catch_unwind(AssertUnwindSafe(|| self.seated(seat, |seat| self.attempt(case, seat)))) {
             Ok(Ok(())) => Verdict::Passed,
             Ok(Err(lines)) => Verdict::Failed(lines),
             Err(panic) => Verdict::Failed(vec![format!("panic: {}", panic_text(&*panic))]),
         }
     }
 
-    fn attempt(&self, case: &Case, queue: &dyn Queue) -> Result<(), Vec<String>> {
+    /// Does something on the device, again if that is lost meanwhile.
+    fn seated<T>(
+        &self,
+        seat: &mut Option<Seat>,
+        mut f: impl FnMut(&Seat) -> Result<T, Failure>,
+    ) -> Result<T, Vec<String>> {
+        let mut tries = 0;
+        loop {
+            let opened = self.opened();
+            if seat.as_ref().is_none_or(|seat| seat.opened.losses != opened.losses) {
+                let (patience, losses) = (self.patience, self.losses.clone());
+                let queue = opened.device.create_queue();
+                *seat = queue.ok().map(|queue| Seat { opened: opened.clone(), queue, patience, losses });
+            }
+            tries += 1;
+            let failure = match seat.as_ref().map(&mut f) {
+                Some(Ok(result)) => return Ok(result),
+                Some(Err(failure)) => failure,
+                None => Failure { lines: vec!["no queue".into()], device: Fate::Lost },
+            };
+            if failure.device == Fate::Well {
+                return Err(failure.lines);
+            }
+            // A queue with work that never ends waits for it when it goes.
+            std::mem::forget(seat.take());
+            if let Err(error) = self.reopen(&opened) {
+                return Err(vec![failure.lines.join(", "), format!("opened again: {error}")]);
+            }
+            if tries == TRIES || failure.device == Fate::Hung {
+                return Err(failure.lines);
+            }
+        }
+    }
+
+    fn attempt(&self, case: &Case, seat: &Seat) -> Result<(), Failure> {
         let program = match (recal_il::compile(case.text.as_bytes()), &case.refused) {
             (Ok(program), None) => program,
-            (Ok(_), Some(rule)) => return Err(vec![format!("compiles, but must be refused ({rule})")]),
-            (Err(errors), refused) => return refusal(&case.text, &errors, refused.as_deref()),
+            (Ok(_), Some(rule)) => return Err(vec![format!("compiles, but must be refused ({rule})")].into()),
+            (Err(errors), refused) => return Ok(refusal(&case.text, &errors, refused.as_deref())?),
         };
         let program = Arc::new(program);
         if let (Some(oracle), Some(operation)) = (&self.oracle, native::operation(case))
             && let Some(values) = native::values(&program)
             && let Some(case) = native::with_ordinary_values(case, values)
         {
-            let cpu = oracle.create_queue().map_err(|e| vec![format!("queue: {e}")])?;
-            let wanted = execute(oracle, &program, &case, cpu.as_ref(), 1)?.remove(0);
-            let found = execute(&self.device, &program, &case, queue, LAUNCHES)?;
-            return found.iter().try_for_each(|found| self.bounded(operation, values, &wanted, found));
+            let queue = oracle.create_queue().map_err(|e| failed("queue", &e))?;
+            let (opened, patience) = (Opened { device: oracle.clone(), losses: 0 }, self.patience);
+            let oracle = Seat { opened, queue, patience, losses: Arc::default() };
+            let wanted = execute(&oracle, &program, &case, 1)?.remove(0);
+            let found = execute(seat, &program, &case, LAUNCHES)?;
+            let bounded = |found: &Vec<_>| self.bounded(operation, values, &wanted, found);
+            return Ok(found.iter().try_for_each(bounded)?);
         }
-        for memories in execute(&self.device, &program, case, queue, LAUNCHES)? {
+        for memories in execute(seat, &program, case, LAUNCHES)? {
             let mut lines = Vec::new();
             for (buffer, bytes) in case.buffers.iter().zip(memories) {
                 compare(buffer, &bytes, self.mode == FloatMode::Native, &mut lines);
             }
             if !lines.is_empty() {
-                return Err(lines);
+                return Err(lines.into());
             }
         }
         Ok(())
@@ -167,9 +286,9 @@ impl Runner {
         let attempt = || {
             let program = recal_il::compile(case.text.as_bytes())
                 .map_err(|errors| refusal(&case.text, &errors, None).err().unwrap_or_default())?;
-            let queue = self.device.create_queue().map_err(|e| vec![format!("queue: {e}")])?;
             let launches = 1 + case.text.len() / 2 % LAUNCHES;
-            let runs = execute(&self.device, &Arc::new(program), case, queue.as_ref(), launches)?;
+            let program = Arc::new(program);
+            let runs = self.seated(&mut None, |seat| execute(seat, &program, case, launches))?;
             Ok(runs.into_iter().next_back().unwrap_or_default())
         };
         catch_unwind(AssertUnwindSafe(attempt))
@@ -224,39 +343,38 @@ fn split(device: &str) -> (&str, usize) {
 
 /// Runs a case's kernel so many times, each on memory of its own; what the buffers hold after each.
 fn execute(
-    device: &Arc<dyn Device>,
+    seat: &Seat,
     program: &Arc<recal_il::ir::Program>,
     case: &Case,
-    queue: &dyn Queue,
     launches: usize,
-) -> Result<Vec<Vec<Vec<u8>>>, Vec<String>> {
-    let Some(extent) = case.extent else { return Err(vec!["a case without threads".into()]) };
-    let kernel = device.load(program.clone()).map_err(|e| one("load", &e))?;
-    (0..launches).map(|_| launch(device, &kernel, case, extent, queue)).collect()
+) -> Result<Vec<Vec<Vec<u8>>>, Failure> {
+    let Some(extent) = case.extent else { return Err(vec!["a case without threads".into()].into()) };
+    let kernel = seat.opened.device.load(program.clone()).map_err(|e| failed("load", &e))?;
+    (0..launches).map(|_| launch(seat, &kernel, case, extent)).collect()
 }
 
 /// Launches a kernel on new memory; what the buffers hold afterwards.
 fn launch(
-    device: &Arc<dyn Device>,
+    seat: &Seat,
     kernel: &Arc<dyn Kernel>,
     case: &Case,
     extent: Extent,
-    queue: &dyn Queue,
-) -> Result<Vec<Vec<u8>>, Vec<String>> {
+) -> Result<Vec<Vec<u8>>, Failure> {
     let mut memories = Vec::new();
     // Some backends make other code where memory ends with the surface than where it goes on.
     let exact = case.text.len() % 2 == 0;
     for buffer in &case.buffers {
-        memories.push(place(device, buffer, exact).map_err(|e| one("memory", &e))?);
+        memories.push(place(&seat.opened.device, buffer, exact).map_err(|e| failed("memory", &e))?);
     }
     let command =
         Command::Launch { kernel: kernel.clone(), bindings: Arc::new(bind(case, &memories)), extent };
-    let ticket = queue.submit(command).map_err(|e| one("submit", &e))?;
-    queue.wait(ticket).map_err(|e| one("wait", &e))?;
-    if let Some(error) = queue.error(ticket) {
-        return Err(one("launch", &error));
+    let ticket = seat.queue.submit(command).map_err(|e| failed("submit", &e))?;
+    let gone = || seat.losses.load(Relaxed) != seat.opened.losses;
+    seat.patience.wait(&*seat.queue, ticket, gone).map_err(|e| failed("wait", &e))?;
+    if let Some(error) = seat.queue.error(ticket) {
+        return Err(failed("launch", &error));
     }
-    memories.iter().map(|memory| memory::read(memory.as_ref()).map_err(|e| one("map", &e))).collect()
+    memories.iter().map(|memory| memory::read(memory.as_ref()).map_err(|e| failed("map", &e))).collect()
 }
 
 /// A buffer's memory: as long as it is, or whole pages.
