@@ -19,9 +19,10 @@ use recal_il::spirv::{Mode, Target};
 use crate::adapter::{Facts, VulkanAdapter};
 use crate::builder::{Builder, Closing};
 use crate::cache::PipelineCache;
+use crate::import::Imported;
 use crate::instance::{Instance, Options};
 use crate::kernel::VulkanKernel;
-use crate::memory::{Block, Imported};
+use crate::memory::Block;
 use crate::queue::VulkanQueue;
 use crate::table::Limits;
 use crate::{exit, probe, table};
@@ -70,6 +71,8 @@ pub(crate) struct Gpu {
     pub(crate) allocator: ManuallyDrop<Mutex<Allocator>>,
     lost: OnceLock<Error>,
     next_queue: AtomicU32,
+    /// Imports of pages of our own.
+    pub imports: AtomicU32,
     /// Works that are done and were more than kernels, of all queues: what comes after them waits for more than kernels.
     pub transfers: AtomicU64,
     pub steps: exit::Steps,
@@ -177,6 +180,7 @@ impl Gpu {
             allocator: ManuallyDrop::new(Mutex::new(allocator)),
             lost: OnceLock::new(),
             next_queue: AtomicU32::new(0),
+            imports: AtomicU32::new(0),
             transfers: AtomicU64::new(0),
             steps: exit::Steps::default(),
             options: adapter.options.clone(),
@@ -383,7 +387,7 @@ impl Device for VulkanDevice {
     fn allocate(&self, request: MemoryRequest) -> Result<Arc<dyn Memory>> {
         let _call = exit::enter()?;
         self.gpu.check()?;
-        Ok(Arc::new(Block::allocate(&self.gpu, request.bytes, request.heap)?))
+        Ok(Arc::new(Block::for_programs(&self.gpu, request.bytes, request.heap)?))
     }
 
     unsafe fn import(&self, address: *mut u8, bytes: u64) -> Result<Arc<dyn Memory>> {

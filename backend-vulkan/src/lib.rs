@@ -4,7 +4,7 @@
 //!
 //! * [`instance`](self) — loader, instance, validation messages, list of adapters
 //! * `adapter` — what a physical device can do, as facts for the emitter and as CAL attributes
-//! * `device`, `memory`, `kernel`, `queue` — the objects of the contract; `launch`, `copy` — what is recorded of a command, of a large launch slice by slice; `order` — what of a queue waits for what;
+//! * `device`, `memory`, `import`, `kernel`, `queue` — the objects of the contract; `launch`, `copy` — what is recorded of a command, of a large launch slice by slice; `order` — what of a queue waits for what;
 //!   `timeline` — what it waits with; `builder` — pipelines that are built behind the launches
 //! * `table` — the bindings of a launch as its kernel reads them; `cache` — pipelines on disk; `probe` — what
 //!   drivers do not report; `exit` — the end of the process
@@ -19,6 +19,7 @@ mod cache;
 mod copy;
 mod device;
 mod exit;
+mod import;
 mod instance;
 mod kernel;
 mod launch;

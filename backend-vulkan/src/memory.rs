@@ -1,15 +1,14 @@
-//! Memory: device, host, and the application's own.
+//! Memory of the device and of the host.
 //!
 //! Every block is a buffer with a device address. Host-visible blocks stay mapped. A block that the host cannot
 //! reach, or reaches slowly, is mapped through a cached host copy.
 //!
-//! Application memory is imported where the device can and the address allows; elsewhere a host block shadows it:
-//! filled when a command that uses it is appended, and written back when one that writes it is done.
+//! What programs map lies in pages of our own where the device can import them: they outlive it.
 
 use std::any::Any;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use ash::vk;
 use gpu_allocator::MemoryLocation;
@@ -18,6 +17,7 @@ use recal_hal::sync::Mutex;
 use recal_hal::{Error, Heap, Memory, Result};
 
 use crate::device::Gpu;
+use crate::import::{Imported, Pages, Shadow};
 use crate::once::run_once;
 use crate::order::Span;
 
@@ -30,10 +30,17 @@ const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
         | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
 );
 
-type Flags = vk::MemoryPropertyFlags;
+pub(crate) type Flags = vk::MemoryPropertyFlags;
 
 /// Zeros stand behind every block: this many bytes from the next multiple of it on. Loads outside end there.
 pub(crate) const PADDING: u64 = 16;
+
+/// What a block lies in.
+enum Backing {
+    /// Memory of the allocator; taken when the block goes.
+    Allocated(Mutex<Option<Allocation>>),
+    Pages(Pages),
+}
 
 /// A buffer with its memory.
 pub(crate) struct Block {
@@ -41,7 +48,7 @@ pub(crate) struct Block {
     pub buffer: vk::Buffer,
     pub address: u64,
     pub bytes: u64,
-    allocation: Mutex<Option<Allocation>>,
+    backing: Backing,
     heap: usize,
     /// Memory of the device rather than of the host.
     local: bool,
@@ -57,7 +64,7 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 /// Creates a buffer and reads its address once it is bound.
-fn buffer(gpu: &Gpu, bytes: u64, external: bool) -> Result<vk::Buffer> {
+pub(crate) fn buffer(gpu: &Gpu, bytes: u64, external: bool) -> Result<vk::Buffer> {
     let mut host = vk::ExternalMemoryBufferCreateInfo::default()
         .handle_types(vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT);
     let mut info = vk::BufferCreateInfo::default().size(bytes).usage(USAGE);
@@ -72,17 +79,18 @@ fn buffer(gpu: &Gpu, bytes: u64, external: bool) -> Result<vk::Buffer> {
     unsafe { gpu.raw.create_buffer(&info, None) }.map_err(|error| gpu.error("buffer", error))
 }
 
-fn address(gpu: &Gpu, buffer: vk::Buffer) -> u64 {
+pub(crate) fn address(gpu: &Gpu, buffer: vk::Buffer) -> u64 {
     let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
     // SAFETY: the buffer is alive, bound, and made for this use.
     unsafe { gpu.raw.get_buffer_device_address(&info) }
 }
 
+const HOST: Flags = Flags::from_raw(Flags::HOST_VISIBLE.as_raw() | Flags::HOST_COHERENT.as_raw());
+const CACHED: Flags = Flags::from_raw(HOST.as_raw() | Flags::HOST_CACHED.as_raw());
+const UNIFIED: Flags = Flags::from_raw(CACHED.as_raw() | Flags::DEVICE_LOCAL.as_raw());
+
 /// The memory types for a heap, best first, as flags that must and must not be there.
 fn wishes(heap: Heap) -> Vec<(Flags, Flags)> {
-    const HOST: Flags = Flags::from_raw(Flags::HOST_VISIBLE.as_raw() | Flags::HOST_COHERENT.as_raw());
-    const CACHED: Flags = Flags::from_raw(HOST.as_raw() | Flags::HOST_CACHED.as_raw());
-    const UNIFIED: Flags = Flags::from_raw(CACHED.as_raw() | Flags::DEVICE_LOCAL.as_raw());
     match heap {
         Heap::Local => vec![
             (UNIFIED, Flags::empty()),
@@ -105,6 +113,49 @@ impl Block {
     /// A block of zeros.
     pub fn allocate(gpu: &Arc<Gpu>, bytes: u64, heap: Heap) -> Result<Self> {
         Self::of_kind(gpu, bytes, heap, &wishes(heap))
+    }
+
+    /// A block of zeros that programs may map: in pages of our own where the host sees the memory and the device can import
+    /// them.
+    pub fn for_programs(gpu: &Arc<Gpu>, bytes: u64, heap: Heap) -> Result<Self> {
+        // Memory of a device that the host reads as well as its own is the host's.
+        let unified = |t: &vk::MemoryType| t.property_flags.contains(UNIFIED);
+        let of_host = heap != Heap::Local || gpu.facts.memory.memory_types_as_slice().iter().any(unified);
+        if of_host && gpu.import.is_some() {
+            match Self::of_pages(gpu, bytes) {
+                Ok(block) => return Ok(block),
+                Err(error) => log::debug!("{bytes} bytes are not imported but allocated: {error}"),
+            }
+        }
+        Self::allocate(gpu, bytes, heap)
+    }
+
+    fn of_pages(gpu: &Arc<Gpu>, bytes: u64) -> Result<Self> {
+        let facts = &gpu.facts;
+        let bytes = bytes.max(16);
+        let size = bytes.next_multiple_of(PADDING).saturating_add(PADDING);
+        if size > facts.max_allocation.min(facts.max_buffer) {
+            return Err(Error::OutOfMemory(format!("{} allows less in one piece", facts.name)));
+        }
+        let pages = Pages::new(gpu, size)?;
+        let kind = facts.memory.memory_types_as_slice()[pages.window.kind];
+        let heap = kind.heap_index as usize;
+        let used = gpu.in_use[heap].fetch_add(pages.size, Relaxed);
+        if used.saturating_add(pages.size) > facts.memory.memory_heaps[heap].size {
+            gpu.in_use[heap].fetch_sub(pages.size, Relaxed);
+            return Err(Error::OutOfMemory(format!("{used} bytes are in use on {}", facts.name)));
+        }
+        Ok(Self {
+            gpu: gpu.clone(),
+            buffer: pages.window.buffer,
+            address: pages.window.address,
+            bytes,
+            heap,
+            local: kind.property_flags.contains(Flags::DEVICE_LOCAL),
+            mapped: Some(pages.host()),
+            backing: Backing::Pages(pages),
+            staging: Mutex::new(None),
+        })
     }
 
     /// A block that the host writes and kernels read: the device's own memory where the host sees it, so that no kernel
@@ -150,7 +201,7 @@ impl Block {
             buffer,
             address: address(gpu, buffer),
             bytes,
-            allocation: Mutex::new(Some(allocation)),
+            backing: Backing::Allocated(Mutex::new(Some(allocation))),
             heap,
             local,
             mapped: mapped.filter(|_| cached || !local || remote),
@@ -257,9 +308,16 @@ impl Drop for Block {
         if self.gpu.hung() {
             return;
         }
+        let allocation = match &mut self.backing {
+            Backing::Allocated(allocation) => allocation.get_mut().take(),
+            Backing::Pages(pages) => {
+                self.gpu.in_use[self.heap].fetch_sub(pages.size, Relaxed);
+                return;
+            }
+        };
         // SAFETY: commands hold an Arc of the block while they use it; none is left.
         unsafe { self.gpu.raw.destroy_buffer(self.buffer, None) };
-        if let Some(allocation) = self.allocation.get_mut().take() {
+        if let Some(allocation) = allocation {
             self.gpu.in_use[self.heap].fetch_sub(allocation.size(), Relaxed);
             if let Err(error) = self.gpu.allocator.lock().free(allocation) {
                 log::error!("memory could not be freed: {error}");
@@ -284,7 +342,7 @@ impl Memory for Block {
         }
         let mut staging = self.staging.lock();
         if staging.is_none() {
-            let copy = Arc::new(Self::allocate(&self.gpu, self.bytes, Heap::RemoteCached)?);
+            let copy = Arc::new(Self::for_programs(&self.gpu, self.bytes, Heap::RemoteCached)?);
             self.copy_all(self.buffer, copy.buffer)?;
             *staging = Some(copy);
         }
@@ -301,6 +359,14 @@ impl Memory for Block {
         }
     }
 
+    fn keep_mapped(self: Arc<Self>) -> Option<Arc<dyn Any + Send + Sync>> {
+        let staging = self.staging.lock().clone();
+        match &staging.as_ref().unwrap_or(&self).backing {
+            Backing::Pages(pages) => Some(pages.keep()),
+            Backing::Allocated(_) => None,
+        }
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -313,186 +379,6 @@ impl Block {
             // SAFETY: both buffers have that many bytes and live until the commands are done.
             unsafe { raw.cmd_copy_buffer(commands, from, to, &region) };
         })
-    }
-}
-
-/// Application memory.
-pub(crate) enum Imported {
-    /// The device sees it.
-    Direct(Direct),
-    /// A block of ours stands in for it.
-    Shadow(Shadow),
-}
-
-/// Imported host memory.
-pub(crate) struct Direct {
-    gpu: Arc<Gpu>,
-    buffer: vk::Buffer,
-    memory: vk::DeviceMemory,
-    /// Of the first byte.
-    address: u64,
-    /// From the start of the buffer.
-    offset: u64,
-    bytes: u64,
-    host: *mut u8,
-}
-
-/// Application memory that the device cannot see.
-pub(crate) struct Shadow {
-    block: Arc<Block>,
-    host: *mut u8,
-    bytes: u64,
-    /// Commands that use it and are not done.
-    users: AtomicU64,
-}
-
-// SAFETY: the caller of `Imported::new` keeps the memory valid for reads and writes from any thread.
-unsafe impl Send for Imported {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for Imported {}
-
-impl Imported {
-    /// Wraps application memory.
-    ///
-    /// # Safety
-    /// `bytes` bytes at `host` are valid for reads and writes until the result is dropped and all commands that use
-    /// it are done.
-    pub unsafe fn new(gpu: &Arc<Gpu>, host: *mut u8, bytes: u64) -> Result<Self> {
-        // Kernels load 16 bytes at a time.
-        if host as usize % 16 == 0 {
-            // SAFETY: passed on from the caller.
-            match unsafe { Self::direct(gpu, host, bytes) } {
-                Ok(Some(direct)) => return Ok(Self::Direct(direct)),
-                Ok(None) => {}
-                Err(error) => log::debug!("host memory is not imported but copied: {error}"),
-            }
-        }
-        let block = Arc::new(Block::allocate(gpu, bytes, Heap::RemoteCached)?);
-        if block.host().is_none() {
-            return Err(Error::Unsupported("the device has no memory that the host can reach".into()));
-        }
-        Ok(Self::Shadow(Shadow { block, host, bytes, users: AtomicU64::new(0) }))
-    }
-
-    /// # Safety
-    /// As for [`Imported::new`].
-    unsafe fn direct(gpu: &Arc<Gpu>, host: *mut u8, bytes: u64) -> Result<Option<Direct>> {
-        let (Some(import), Some(alignment)) = (&gpu.import, gpu.facts.import_alignment) else {
-            return Ok(None);
-        };
-        let kind = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
-        // Whole pages: those at the ends are there, since they hold bytes of the caller.
-        let start = host as u64 / alignment * alignment;
-        let offset = host as u64 - start;
-        let size = (offset + bytes).next_multiple_of(alignment);
-        let mut properties = vk::MemoryHostPointerPropertiesEXT::default();
-        // SAFETY: the extension is enabled; the pointer is in memory that the caller keeps valid.
-        unsafe {
-            (import.fp().get_memory_host_pointer_properties_ext)(
-                gpu.raw.handle(),
-                kind,
-                start as *const _,
-                &mut properties,
-            )
-        }
-        .result()
-        .map_err(|error| gpu.error("host pointer", error))?;
-        let buffer = buffer(gpu, size, true)?;
-        let give_up = |error: Error| {
-            // SAFETY: nothing uses the buffer.
-            unsafe { gpu.raw.destroy_buffer(buffer, None) };
-            Err(error)
-        };
-        // SAFETY: the buffer was just made.
-        let requirements = unsafe { gpu.raw.get_buffer_memory_requirements(buffer) };
-        let allowed = properties.memory_type_bits & requirements.memory_type_bits;
-        let types = gpu.facts.memory.memory_types_as_slice();
-        let coherent =
-            |k: &usize| allowed & (1 << k) != 0 && types[*k].property_flags.contains(Flags::HOST_COHERENT);
-        let Some(number) = (0..types.len()).find(coherent) else {
-            return give_up(Error::Unsupported("no memory type for host memory".into()));
-        };
-        if requirements.size > size {
-            return give_up(Error::Unsupported("the buffer needs more than the host memory".into()));
-        }
-        let mut pointer =
-            vk::ImportMemoryHostPointerInfoEXT::default().handle_type(kind).host_pointer(start as *mut _);
-        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-        let info = vk::MemoryAllocateInfo::default()
-            .allocation_size(size)
-            .memory_type_index(number as u32)
-            .push_next(&mut pointer)
-            .push_next(&mut flags);
-        // SAFETY: the pages are valid as the caller promises; the chain lives until the call returns.
-        let memory = match unsafe { gpu.raw.allocate_memory(&info, None) } {
-            Ok(memory) => memory,
-            Err(error) => return give_up(gpu.error("importing host memory", error)),
-        };
-        // SAFETY: buffer and memory are new and fit each other.
-        if let Err(error) = unsafe { gpu.raw.bind_buffer_memory(buffer, memory, 0) } {
-            // SAFETY: nothing uses the memory.
-            unsafe { gpu.raw.free_memory(memory, None) };
-            return give_up(gpu.error("binding host memory", error));
-        }
-        let address = address(gpu, buffer) + offset;
-        Ok(Some(Direct { gpu: gpu.clone(), buffer, memory, address, offset, bytes, host }))
-    }
-}
-
-impl Drop for Direct {
-    fn drop(&mut self) {
-        if self.gpu.hung() {
-            return;
-        }
-        // SAFETY: commands hold an Arc of the memory while they use it; none is left.
-        unsafe {
-            self.gpu.raw.destroy_buffer(self.buffer, None);
-            self.gpu.raw.free_memory(self.memory, None);
-        }
-    }
-}
-
-impl Shadow {
-    /// A command that uses the memory is appended. Host writes since the last one was done become visible.
-    pub fn enter(&self) {
-        if self.users.fetch_add(1, Relaxed) == 0 {
-            if let Some(copy) = self.block.host() {
-                // SAFETY: both ranges have that many bytes; the caller of `import` keeps the application's valid,
-                // and no command uses the copy.
-                unsafe { ptr::copy_nonoverlapping(self.host, copy, self.bytes as usize) };
-            }
-        }
-    }
-
-    /// A command is done. If it wrote, the application sees it.
-    pub fn leave(&self, wrote: bool) {
-        if let (true, Some(copy)) = (wrote, self.block.host()) {
-            // SAFETY: as in `enter`; the command that wrote is done.
-            unsafe { ptr::copy_nonoverlapping(copy, self.host, self.bytes as usize) };
-        }
-        self.users.fetch_sub(1, Relaxed);
-    }
-}
-
-impl Memory for Imported {
-    fn bytes(&self) -> u64 {
-        match self {
-            Self::Direct(direct) => direct.bytes,
-            Self::Shadow(shadow) => shadow.bytes,
-        }
-    }
-
-    fn map(&self) -> Result<*mut u8> {
-        match self {
-            Self::Direct(direct) => Ok(direct.host),
-            Self::Shadow(shadow) => Ok(shadow.host),
-        }
-    }
-
-    fn unmap(&self) {}
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -515,33 +401,16 @@ pub(crate) struct Place {
 
 /// Finds our own type behind a memory of the contract.
 pub(crate) fn place(memory: &dyn Memory) -> Result<Place> {
-    let of_host = |host: *mut u8, bytes: u64| Span { start: host as u64, end: host as u64 + bytes };
     if let Some(block) = memory.as_any().downcast_ref::<Block>() {
         return Ok(block.place());
     }
     match memory.as_any().downcast_ref::<Imported>() {
-        Some(Imported::Direct(direct)) => Ok(Place {
-            buffer: direct.buffer,
-            offset: direct.offset,
-            address: direct.address,
-            bytes: direct.bytes,
-            local: false,
-            visible: true,
-            span: of_host(direct.host, direct.bytes),
-            padded: false,
-        }),
-        Some(Imported::Shadow(shadow)) => {
-            let span = of_host(shadow.host, shadow.bytes);
-            Ok(Place { bytes: shadow.bytes, span, ..shadow.block.place() })
-        }
+        Some(imported) => Ok(imported.place()),
         None => Err(Error::Failed("memory of another backend is bound".into())),
     }
 }
 
 /// The shadow behind a memory, if it has one.
 pub(crate) fn shadow(memory: &dyn Memory) -> Option<&Shadow> {
-    match memory.as_any().downcast_ref::<Imported>() {
-        Some(Imported::Shadow(shadow)) => Some(shadow),
-        _ => None,
-    }
+    memory.as_any().downcast_ref::<Imported>().and_then(Imported::shadow)
 }

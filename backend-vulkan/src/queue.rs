@@ -454,7 +454,7 @@ impl Batch {
 }
 
 /// Calls `f` for every bound memory that is a shadow, with whether kernels may write it.
-pub(crate) fn each_shadow(bindings: &Bindings, mut f: impl FnMut(&crate::memory::Shadow, bool)) {
+pub(crate) fn each_shadow(bindings: &Bindings, mut f: impl FnMut(&crate::import::Shadow, bool)) {
     let read = bindings.resources.iter().chain(&bindings.constants).map(|(_, surface)| (surface, false));
     let written = bindings.outputs.iter().chain(&bindings.uavs).map(|(_, surface)| (surface, true));
     let global = bindings.global.iter().map(|surface| (surface, true));

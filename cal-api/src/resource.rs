@@ -4,6 +4,7 @@
 //! Sizes are rounded up to whole pages, so that the slack which programs expect after the last row is there. A resource
 //! remembers which queues used it last: mapping waits for them.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -278,11 +279,6 @@ impl Resource {
         self.0.pinned
     }
 
-    /// True between `calResMap` and `calResUnmap`.
-    pub(crate) fn is_mapped_raw(&self) -> bool {
-        self.0.state.lock().mapped == Mapped::Raw
-    }
-
     /// Maps for C: the address stays valid until [`Resource::unmap_raw`]; work may use the memory meanwhile.
     pub(crate) fn map_raw(&self) -> Result<*mut u8> {
         self.map_as(Mapped::Raw)
@@ -329,6 +325,18 @@ impl Resource {
         }
         state.mapped = Mapped::No;
         Ok(())
+    }
+
+    /// What keeps the bytes at their address for a program that has them mapped when their device goes.
+    pub(crate) fn keep_mapped(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        if self.0.pinned || self.0.state.lock().mapped != Mapped::Raw {
+            return None;
+        }
+        let kept = Arc::clone(&self.0.views[0].1).keep_mapped();
+        if kept.is_none() {
+            log::warn!("{self:?} is mapped, and goes with its device");
+        }
+        kept
     }
 
     /// Waits for all work that was submitted with this resource. Failed work counts as done.

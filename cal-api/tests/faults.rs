@@ -151,6 +151,10 @@ impl Memory for Planned<dyn Memory> {
         self.inner.unmap();
     }
 
+    fn keep_mapped(self: Arc<Self>) -> Option<Arc<dyn Any + Send + Sync>> {
+        Arc::clone(&self.inner).keep_mapped()
+    }
+
     fn as_any(&self) -> &dyn Any {
         self.inner.as_any()
     }

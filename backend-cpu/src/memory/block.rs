@@ -86,6 +86,10 @@ impl Memory for Block {
 
     fn unmap(&self) {}
 
+    fn keep_mapped(self: Arc<Self>) -> Option<Arc<dyn Any + Send + Sync>> {
+        Some(self)
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }

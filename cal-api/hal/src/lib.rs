@@ -234,6 +234,12 @@ pub trait Memory: Send + Sync {
     /// Ends a map; host writes become visible to later commands.
     fn unmap(&self);
 
+    /// What keeps the mapped bytes at their address once everything else of the device is gone, for programs that go on
+    /// without having unmapped them; `None` if they go with the device. It must not keep the device.
+    fn keep_mapped(self: Arc<Self>) -> Option<Arc<dyn Any + Send + Sync>> {
+        None
+    }
+
     /// For the backend to find its own type again.
     fn as_any(&self) -> &dyn Any;
 }

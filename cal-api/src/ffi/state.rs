@@ -3,6 +3,7 @@
 //! It is made on first use and never destroyed, so that calls from static destructors find it. A child of `fork`
 //! starts over with an empty one: locks may have been held and threads do not exist there.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,8 +48,8 @@ pub(super) struct Process {
     pub(super) counters: Table<Counter>,
     pub(super) errors: ErrorTexts,
     pub(super) trace: Tracer,
-    /// Resources that were mapped when they went away: the program may still use the addresses.
-    kept: Mutex<Vec<Resource>>,
+    /// Bytes that were mapped when their device went away: the program may still use the addresses.
+    kept: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
 }
 
 /// The state of this process.
@@ -142,10 +143,9 @@ impl Process {
         }
     }
 
-    /// Keeps the memory of mapped resources for the rest of the process.
+    /// Keeps the bytes of mapped resources, and nothing else of them, for the rest of the process.
     pub(super) fn keep_mapped(&self, resources: &[Resource]) {
-        let mapped = resources.iter().filter(|r| r.is_mapped_raw() && !r.is_pinned());
-        self.kept.lock().extend(mapped.cloned());
+        self.kept.lock().extend(resources.iter().filter_map(Resource::keep_mapped));
     }
 }
 

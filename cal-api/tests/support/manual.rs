@@ -198,6 +198,10 @@ impl Drop for ManualMemory {
 }
 
 impl Memory for ManualMemory {
+    fn keep_mapped(self: Arc<Self>) -> Option<Arc<dyn Any + Send + Sync>> {
+        Some(self)
+    }
+
     fn bytes(&self) -> u64 {
         self.bytes
     }
