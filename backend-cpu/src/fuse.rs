@@ -1,17 +1,17 @@
 //! Makes the flat operations fewer, without changing a bit of what they compute.
 //!
 //! * A loaded word that is only used flushed is flushed by the load.
-//! * Multiply-adds of four components by one word, as `mad r, a.x, b, c` makes them, become one operation; so do
+//! * Multiply-adds of four components by one word, as `mad r, a.x, b, c` makes them, become one operation unless they are
+//!   compiled; so do
 //!   two or four of them in a chain, whose sums then stay in machine registers.
 //! * A run of lane operations that became empty disappears.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use recal_il::isa::LaneOp;
 
 use crate::isa_choice::{Isa, MadShape};
-use crate::op::{Code, MemoryOp, NONE, Op, Pc, RowId, Step};
-use crate::wave::LANES;
+use crate::op::{Code, Op, Pc, RowId, Step};
 
 /// Applies all of it; `labels` are positions in the operations and are kept up to date.
 pub fn fuse(code: &mut Code, isa: &Isa, labels: &mut [Pc]) {
@@ -19,74 +19,27 @@ pub fn fuse(code: &mut Code, isa: &Isa, labels: &mut [Pc]) {
     let old = std::mem::take(&mut code.steps);
     let mut positions = Vec::with_capacity(code.ops.len() + 1);
     let mut ops = Vec::with_capacity(code.ops.len());
-    let mut notes = Notes { first: code.rows * LANES as u32, ..Notes::default() };
     for mut op in std::mem::take(&mut code.ops) {
         positions.push(ops.len() as Pc);
         if let Op::Lanes { first, end } = &mut op {
             let range = *first as usize..*end as usize;
             let steps: Vec<Step> = range.clone().filter(|i| !removed[*i]).map(|i| old[i]).collect();
             *first = code.steps.len() as u32;
-            multiply_adds(code, isa, &steps, &mut notes);
+            match isa.compiled() {
+                // Compiled code keeps sums in machine registers by itself.
+                Some(_) => code.steps.extend(steps),
+                None => multiply_adds(code, isa, &steps),
+            }
             *end = code.steps.len() as u32;
             if first == end {
                 continue;
             }
-        } else if let Op::Memory(index) = op {
-            notes.access(index, &code.memory[index as usize].op);
-        } else {
-            notes.loaded.clear();
         }
         ops.push(op);
     }
     positions.push(ops.len() as Pc);
     code.ops = ops;
-    if !notes.wanted.is_empty() {
-        code.rows += (code.memory.len() as u32).div_ceil(LANES as u32);
-    }
-    for access in notes.wanted {
-        if let MemoryOp::Sample(sample) = &mut code.memory[access as usize].op {
-            sample.least = notes.first + access;
-        }
-    }
     labels.iter_mut().for_each(|label| *label = positions[*label as usize]);
-}
-
-/// Which rows hold what a sample loaded, in a run of operations without flow, and whose exponents are wanted.
-#[derive(Default)]
-struct Notes {
-    /// Word of access 0; each access has one.
-    first: u32,
-    loaded: HashMap<RowId, u32>,
-    wanted: BTreeSet<u32>,
-}
-
-impl Notes {
-    fn access(&mut self, index: u32, op: &MemoryOp) {
-        op.each_row(|row, written| {
-            if written {
-                self.loaded.remove(&row);
-            }
-        });
-        if let MemoryOp::Sample(sample) = op {
-            if !sample.dst.contains(&NONE) {
-                self.loaded.extend(sample.dst.map(|row| (row, index)));
-            }
-        }
-    }
-
-    /// The notes of all factors of the chain, if each was loaded, the four of a link together.
-    fn of(&mut self, chain: &[Quad]) -> Option<Vec<u32>> {
-        let mut accesses = Vec::new();
-        for quad in chain {
-            let y = *self.loaded.get(&quad.y[0])?;
-            if quad.y.iter().any(|row| self.loaded.get(row) != Some(&y)) {
-                return None;
-            }
-            accesses.extend([*self.loaded.get(&quad.x)?, y]);
-        }
-        self.wanted.extend(&accesses);
-        Some(accesses.into_iter().map(|access| self.first + access).collect())
-    }
 }
 
 /// A `Flush` that reads a loaded row.
@@ -259,15 +212,11 @@ impl Quad {
 }
 
 /// Appends `steps` with multiply-adds fused.
-fn multiply_adds(code: &mut Code, isa: &Isa, steps: &[Step], notes: &mut Notes) {
+fn multiply_adds(code: &mut Code, isa: &Isa, steps: &[Step]) {
     let mut at = 0;
     while at < steps.len() {
         let Some(first) = Quad::of(code, &steps[at..]) else {
-            let step = steps[at];
-            code.steps.push(step);
-            for row in &code.operands[step.first as usize..][..usize::from(step.writes)] {
-                notes.loaded.remove(row);
-            }
+            code.steps.push(steps[at]);
             at += 1;
             continue;
         };
@@ -289,23 +238,13 @@ fn multiply_adds(code: &mut Code, isa: &Isa, steps: &[Step], notes: &mut Notes) 
         };
         let length = [4, 2, 1].into_iter().find(possible).unwrap_or(1);
         chain.truncate(length);
-        let noted = if length == 4 && isa.compiled().is_none() { notes.of(&chain) } else { None };
-        let (steps_of_chain, rest) = steps[at..].split_at(4 * length);
-        if isa.compiled().is_some() {
-            // Compiled code keeps sums in machine registers by itself.
-            code.steps.extend(steps_of_chain);
-        } else {
-            emit(code, isa, &chain, rest, noted);
-        }
-        for quad in &chain {
-            quad.sum.iter().for_each(|row| _ = notes.loaded.remove(row));
-        }
+        emit(code, isa, &chain, &steps[at + 4 * length..]);
         at += 4 * length;
     }
 }
 
 /// Appends one operation for the chain; `rest` are the steps that follow it.
-fn emit(code: &mut Code, isa: &Isa, chain: &[Quad], rest: &[Step], noted: Option<Vec<u32>>) {
+fn emit(code: &mut Code, isa: &Isa, chain: &[Quad], rest: &[Step]) {
     let last = chain[chain.len() - 1];
     let middle = chain.len() > 1 && !live(code, chain, rest).is_empty();
     let first = code.operands.len() as u32;
@@ -319,9 +258,8 @@ fn emit(code: &mut Code, isa: &Isa, chain: &[Quad], rest: &[Step], noted: Option
         code.operands.push(quad.x);
         code.operands.extend(quad.y);
     }
-    code.operands.extend(noted.iter().flatten());
     let count = (code.operands.len() as u32 - first) as u16;
-    let shape = MadShape { op: last.op, length: chain.len(), middle, noted: noted.is_some() };
+    let shape = MadShape { op: last.op, length: chain.len(), middle };
     code.steps.push(Step { op: last.op, handler: isa.mad(shape), first, count, writes, fused: true });
 }
 

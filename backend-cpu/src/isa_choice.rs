@@ -45,8 +45,6 @@ pub struct MadShape {
     pub length: usize,
     /// The sums of the last but one link are wanted too.
     pub middle: bool,
-    /// The least exponents of all factors are noted; only chains of 4.
-    pub noted: bool,
 }
 
 /// Sets of instructions, least first.

@@ -66,14 +66,7 @@ macro_rules! lane_body {
 /// Makes `fn mad(shape) -> Handler`: four multiply-adds that share a factor, or a chain of such quads.
 ///
 /// Operands: four sums, four sums of the last but one link if `middle`, four addends, then for each link the shared
-/// factor and four others, and if `noted`, for each link where [`crate::memory::words::note_least`] noted the shared
-/// factor and the others.
-///
-/// Noted chains try plain sums first. They are right if nothing can need a flush or a rule for zeros:
-/// * By the notes, no product but zero is below 2^-103, and by a test no addend is, so that all of them are multiples
-///   of 2^-126. Then so is every sum, and none is a denormal.
-/// * No addend is -0. Then no sum is, and the sign of a product that is zero does not matter.
-/// * The last sums are finite. Then so was everything else, since infinities and NaNs stay in sums.
+/// factor and four others.
 macro_rules! mad_table {
     ($features:literal) => {
         /// [`float::mad`] with the zero test turned round, so that it can mask the multiplication.
@@ -87,14 +80,6 @@ macro_rules! mad_table {
 
         /// The handler of fused multiply-adds.
         pub fn mad(shape: MadShape) -> Handler {
-            if shape.noted {
-                return match (shape.op, shape.middle) {
-                    (LaneOp::MadIeee, false) => mad_table!(@noted $features, float::mad_ieee, false),
-                    (LaneOp::MadIeee, true) => mad_table!(@noted $features, float::mad_ieee, true),
-                    (_, false) => mad_table!(@noted $features, mad_nonzero, false),
-                    (_, true) => mad_table!(@noted $features, mad_nonzero, true),
-                };
-            }
             match (shape.op, shape.length, shape.middle) {
                 (LaneOp::MadIeee, 1, _) => mad_table!(@handler $features, float::mad_ieee, 1, false),
                 (LaneOp::MadIeee, 2, false) => mad_table!(@handler $features, float::mad_ieee, 2, false),
@@ -110,79 +95,9 @@ macro_rules! mad_table {
             }
         }
     };
-    (@noted $features:literal, $mad:path, $middle:literal) => {{
-        #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
-        unsafe fn row(rows: &mut [Row], ids: &[RowId]) {
-            if !plain(rows, ids) {
-                mad_table!(@body rows, ids, $mad, 4, $middle);
-            }
-        }
-
-        /// The sums without tests on the way; false if they may be wrong, with nothing written.
-        #[inline(always)]
-        fn plain(rows: &mut [Row], ids: &[RowId]) -> bool {
-            const START: usize = if $middle { 8 } else { 4 };
-            const NOTES: usize = START + 4 + 5 * 4;
-            // Exponents are biased by 127.
-            const PRODUCT: u32 = 2 * 127 - 103;
-            const ADDEND: u32 = (127 - 103) << 24;
-            let note = |at: usize| rows[ids[at] as usize / LANES].0[ids[at] as usize % LANES];
-            if (0..4).any(|link| note(NOTES + 2 * link) + note(NOTES + 2 * link + 1) < PRODUCT) {
-                return false;
-            }
-            let row = |at: usize| &rows[ids[at] as usize].0;
-            let z: [&[u32; LANES]; 4] = std::array::from_fn(|k| row(START + k));
-            let x: [&[u32; LANES]; 4] = std::array::from_fn(|link| row(START + 4 + 5 * link));
-            let y: [[&[u32; LANES]; 4]; 4] =
-                std::array::from_fn(|link| std::array::from_fn(|k| row(START + 5 + 5 * link + k)));
-            let mut sums = [Row::ZERO; 4];
-            let mut inner = [Row::ZERO; 4];
-            let (mut least, mut top) = (u32::MAX, 0);
-            macro_rules! component {
-                ($lane:ident $k:literal) => {
-                    // With the sign as the lowest bit, -0 is the least but one, and +0 wraps round.
-                    least = least.min(z[$k][$lane].rotate_left(1).wrapping_sub(1));
-                    let mut sum = f32::from_bits(z[$k][$lane]);
-                    for link in 0..4 {
-                        if $middle && link == 3 {
-                            inner[$k].0[$lane] = sum.to_bits();
-                        }
-                        sum += f32::from_bits(x[link][$lane]) * f32::from_bits(y[link][$k][$lane]);
-                    }
-                    top = top.max(sum.to_bits() << 1);
-                    sums[$k].0[$lane] = sum.to_bits();
-                };
-            }
-            for lane in 0..LANES {
-                component!(lane 0);
-                component!(lane 1);
-                component!(lane 2);
-                component!(lane 3);
-            }
-            if least < ADDEND - 1 || top >= 0xFF00_0000 {
-                return false;
-            }
-            if $middle {
-                for k in 0..4 {
-                    rows[ids[4 + k] as usize] = inner[k];
-                }
-            }
-            for k in 0..4 {
-                rows[ids[k] as usize] = sums[k];
-            }
-            true
-        }
-        Handler::new(row)
-    }};
     (@handler $features:literal, $mad:path, $length:literal, $middle:literal) => {{
         #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
         unsafe fn row(rows: &mut [Row], ids: &[RowId]) {
-            mad_table!(@body rows, ids, $mad, $length, $middle);
-        }
-        Handler::new(row)
-    }};
-    (@body $rows:ident, $ids:ident, $mad:path, $length:literal, $middle:literal) => {{
-            let (rows, ids): (&mut [Row], &[RowId]) = ($rows, $ids);
             const START: usize = if $middle { 8 } else { 4 };
             let row = |at: usize| &rows[ids[at] as usize].0;
             let z: [&[u32; LANES]; 4] = std::array::from_fn(|k| row(START + k));
@@ -218,6 +133,8 @@ macro_rules! mad_table {
             for k in 0..4 {
                 rows[ids[k] as usize] = sums[k];
             }
+        }
+        Handler::new(row)
     }};
 }
 

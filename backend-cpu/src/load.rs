@@ -428,7 +428,7 @@ impl<'a> Loader<'a> {
                 let number = self.code.samples;
                 self.code.samples += 1;
                 let dst = destinations(dst);
-                MemoryOp::Sample(SampleOp { number, resource, sampler, at, dst, slot, again, least: NONE })
+                MemoryOp::Sample(SampleOp { number, resource, sampler, at, dst, slot, again })
             }
             MemoryInst::Gather {
                 resource,

@@ -193,14 +193,12 @@ pub struct SampleOp {
     pub slot: usize,
     /// An earlier sample had the same coordinates: its texels hold if the surface has the same shape.
     pub again: bool,
-    /// Where to note the least exponent that was loaded, for [`crate::lane_ops`]; or [`NONE`].
-    pub least: u32,
 }
 
 impl SampleOp {
     /// Resource and sampler, if the sample can be compiled for a known surface.
     pub fn compilable(&self) -> Option<(u32, u32)> {
-        let known = self.resource.index == NONE && self.sampler.index == NONE && self.least == NONE;
+        let known = self.resource.index == NONE && self.sampler.index == NONE;
         let whole = self.at.offset[..2].iter().all(|half| half % 2 == 0);
         (known && whole).then_some((self.resource.place, self.sampler.base))
     }

@@ -249,12 +249,21 @@ impl<'a, 'b> Body<'a, 'b> {
         Rm::Reg(self.fetch(val))
     }
 
-    /// A value in memory is not worth a register: everything in registers is used before it is used again.
+    /// A value in memory is not worth a register: all are taken by what is used before it is used again, or who would
+    /// give way would have to be stored.
     fn passes(&self, val: Val) -> bool {
         let Some(next) = self.next_use(val) else { return true };
         let given = &self.vectors[..usize::from(self.frame.vectors())];
-        let sooner = |owner: Val| self.next_use(owner).is_some_and(|time| time < next);
-        given.iter().all(|owner| owner.is_some_and(sooner))
+        if given.contains(&None) {
+            return false;
+        }
+        let others = given.iter().flatten().filter(|owner| !self.pinned.contains(owner));
+        let last = others.max_by_key(|owner| self.next_use(**owner).unwrap_or(u32::MAX));
+        last.is_none_or(|&owner| {
+            let sooner = self.next_use(owner).is_some_and(|time| time < next);
+            let stored = self.place[owner as usize].slot.is_some();
+            sooner || matches!(self.graph.node(owner), Node::Inst(_)) && !stored
+        })
     }
 
     /// A register for the result that starts as `from`: the same one if nobody needs it any more.
@@ -311,7 +320,12 @@ impl<'a, 'b> Body<'a, 'b> {
         inst.operands().for_each(|arg| self.release(arg));
     }
 
-    fn operation(&mut self, val: Val, op: Op, inst: Inst) {
+    fn operation(&mut self, val: Val, op: Op, mut inst: Inst) {
+        // The operand that is in a register stands where one is needed.
+        let held = |val: Val| val != NO && self.place[val as usize].register.is_some();
+        if op.commutes() && held(inst.args[1]) && !held(inst.args[0]) {
+            inst.args.swap(0, 1);
+        }
         let overwritten = self.target.overwrites(op);
         let last = usize::from(inst.args[1] != NO);
         let mut args = [Rm::Reg(0); 3];

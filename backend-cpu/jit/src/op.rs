@@ -179,6 +179,12 @@ impl Op {
         }
     }
 
+    /// The two operands may change places.
+    pub fn commutes(self) -> bool {
+        use Op::*;
+        matches!(self, Add | Mul | And | Or | Xor | FAdd | FMul | QAdd | QAnd | QOr | QXor | DAdd | DMul)
+    }
+
     /// The result depends on nothing but the operands.
     pub fn pure(self) -> bool {
         !matches!(self, Op::Load(_) | Op::Part(..) | Op::Store(_) | Op::Return | Op::Copy)

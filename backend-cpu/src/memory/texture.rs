@@ -308,7 +308,6 @@ pub fn sample(wave: &mut Wave, context: &mut Context<'_>, op: &SampleOp) {
 fn sample_any(wave: &mut Wave, context: &mut Context<'_>, sampler: &Sampler, op: &SampleOp) {
     let again = op.again && !context.launch.body.samples;
     let texels = &mut context.texels[op.slot];
-    words::forget_least(&mut wave.rows, op.least);
     each_surface(wave, context.launch, op.resource, |wave, surface| match surface {
         Some(surface) if sampler.linear && !surface.format.is_integer() => {
             filter::linear(wave, surface, sampler, &op.at, op.dst);
@@ -372,12 +371,8 @@ fn sample_nearest(
     let direct =
         surface.words == 4 && cache.pattern != Pattern::Mixed && wave.full && !op.dst.contains(&NONE);
     if direct && words::load4_into(&surface.view, at, cache.pattern, &mut wave.rows, op.dst, wave.flush) {
-        if op.least != NONE {
-            words::note_least(&mut wave.rows, op.dst, op.least, cache.pattern);
-        }
         return;
     }
-    words::forget_least(&mut wave.rows, op.least);
     let mut rows = load_placed(surface, at, cache.inside, cache.pattern, Read::Fetch);
     if cache.inside != !0 {
         filter::border(&mut rows, sampler, surface, !cache.inside);

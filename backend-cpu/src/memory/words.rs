@@ -143,33 +143,6 @@ pub fn load4_into(
     }
 }
 
-/// Notes the least exponent of what was loaded to four rows, or one less, zeros left out: the word `note` counted
-/// over rows of [`LANES`] words.
-#[inline(always)]
-pub fn note_least(rows: &mut [Row], dst: [u32; 4], note: u32, pattern: Pattern) {
-    let mut least = u32::MAX;
-    if pattern == Pattern::Splat {
-        for id in dst {
-            least = least.min((rows[id as usize].0[0] << 1).wrapping_sub(1));
-        }
-    } else {
-        let [x, y, z, w] = dst.map(|id| &rows[id as usize].0);
-        for lane in 0..LANES {
-            let of = |row: &[u32; LANES]| (row[lane] << 1).wrapping_sub(1);
-            least = least.min(of(x).min(of(y)).min(of(z).min(of(w))));
-        }
-    }
-    rows[note as usize / LANES].0[note as usize % LANES] = least >> 24;
-}
-
-/// Notes that nothing is known, unless nobody asks.
-#[inline(always)]
-pub fn forget_least(rows: &mut [Row], note: u32) {
-    if note != u32::MAX {
-        rows[note as usize / LANES].0[note as usize % LANES] = 0;
-    }
-}
-
 /// Denormals to zeros of the same sign.
 #[inline(always)]
 pub fn flushed(word: u32) -> u32 {

@@ -78,7 +78,7 @@ fn main() {
         kept: what_does_not_change products_of_two_kinds;
         lines: neighbours_and_equals_in_lines;
         flow: random_constructs endless_loops_end;
-        pressure: places_on_the_stack_are_used_again;
+        pressure: places_on_the_stack_are_used_again operands_come_from_memory;
         encodings: what_is_made_is_what_was_meant;
     };
     let mut trials = vec![Trial::test("lines::widths", || {

@@ -1,5 +1,6 @@
 //! Blocks with more values than registers.
 
+use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
 use recal_jit::{Row, Step, View};
@@ -57,4 +58,42 @@ pub fn places_on_the_stack_are_used_again(on: On) {
             assert!(got.iter().zip(&expected).all(same), "lane {lane}");
         }
     }
+}
+
+/// Sixteen sums and four factors in memory: with few registers the factors come from there, since whoever gave way for
+/// one would have to be stored and loaded.
+pub fn operands_come_from_memory(on: On) {
+    const ROUNDS: u32 = 64;
+    let mut lists = Vec::new();
+    for _ in 0..ROUNDS {
+        for (k, c) in (0..4).flat_map(|k| (0..4).map(move |c| (k, c))) {
+            lists.push([4 * k + c, 4 * k + c, 16 + k, 4 * ((k + 1) % 4) + c]);
+        }
+    }
+    let steps: Vec<Step<'_>> =
+        lists.iter().map(|ids| Step::Lane { op: LaneOp::Mad, ids, writes: 1 }).collect();
+    let mut compiler = on.compiler();
+    let function = compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
+    let module = compiler.finish().unwrap();
+    let mut rows: Vec<Row> = (0..20u32)
+        .map(|row| {
+            Row(std::array::from_fn(|lane| (0.5 - (row * 64 + lane as u32) as f32 / 3000.0).to_bits()))
+        })
+        .collect();
+    let mut expected = rows.clone();
+    for ids in &lists {
+        expected[ids[0] as usize] = Row(std::array::from_fn(|lane| {
+            fold(LaneOp::Mad, &[1, 2, 3].map(|k: usize| expected[ids[k] as usize].0[lane])).0
+        }));
+    }
+    on.call(&module, function, &mut rows, &[], !0, &mut endless());
+    assert_eq!(rows, expected);
+    // The code without tests comes first: a product and a sum for each step, and few moves beside them.
+    let moves = Decoder::new(64, module.code(), DecoderOptions::NONE)
+        .into_iter()
+        .skip_while(|instruction| instruction.mnemonic() != Mnemonic::Vmulps)
+        .take(2 * lists.len())
+        .filter(|instruction| matches!(instruction.mnemonic(), Mnemonic::Vmovups | Mnemonic::Vmovdqa32))
+        .count();
+    assert!(moves < lists.len() / 3, "{moves} moves among {} steps", lists.len());
 }
