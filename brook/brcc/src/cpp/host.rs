@@ -1,0 +1,407 @@
+//! Host code: copied as it stands, with streams declared as objects and definitions of the K&R kind in the form of C++.
+//!
+//! What is not of the language is left to the host's compiler, C++ included.
+
+use std::fmt::Write as _;
+
+use super::element_type;
+use crate::diagnostic::{Report, Span};
+use crate::lex::{Kind, Token};
+use crate::types::{Scalar, Structs, Type};
+
+/// Words that stand before a name and are no types.
+const NO_TYPES: [&str; 30] = [
+    "return", "else", "case", "goto", "new", "delete", "typename", "template", "class", "struct", "union", "enum", "operator",
+    "static", "extern", "const", "volatile", "register", "inline", "typedef", "public", "private", "protected", "friend",
+    "virtual", "using", "explicit", "sizeof", "auto", "namespace",
+];
+
+struct Host<'h> {
+    source: &'h str,
+    tokens: &'h [Token],
+    structs: &'h Structs,
+    report: &'h mut Report,
+    at: usize,
+    out: String,
+    /// The source up to here is copied.
+    copied: usize,
+}
+
+/// Rewrites the host code of `tokens`.
+pub(crate) fn rewrite(source: &str, tokens: &[Token], structs: &Structs, report: &mut Report, from: usize) -> String {
+    let mut host = Host { source, tokens, structs, report, at: 0, out: String::new(), copied: from };
+    host.run();
+    host.out
+}
+
+/// The parts of a list between commas that stand in no bracket.
+fn split<'t>(source: &str, tokens: &'t [Token]) -> Vec<&'t [Token]> {
+    let mut parts = Vec::new();
+    let (mut depth, mut first) = (0i32, 0);
+    for (at, token) in tokens.iter().enumerate() {
+        match token.span.of(source) {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            "," if depth == 0 && token.kind == Kind::Punct => {
+                parts.push(&tokens[first..at]);
+                first = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&tokens[first..]);
+    parts
+}
+
+impl<'h> Host<'h> {
+    fn text(&self, at: usize) -> &'h str {
+        match self.tokens.get(at) {
+            Some(t) if matches!(t.kind, Kind::Word | Kind::Punct) => t.span.of(self.source),
+            _ => "",
+        }
+    }
+
+    fn is_word(&self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(|t| t.kind == Kind::Word)
+    }
+
+    fn of(&self, tokens: &[Token]) -> &'h str {
+        match (tokens.first(), tokens.last()) {
+            (Some(a), Some(b)) => a.span.to(b.span).of(self.source),
+            _ => "",
+        }
+    }
+
+    /// Copies the source up to a token.
+    fn copy_to(&mut self, at: usize) {
+        let end = self.tokens.get(at).map_or(self.copied, |t| t.span.start as usize);
+        if end > self.copied {
+            self.out.push_str(&self.source[self.copied..end]);
+            self.copied = end;
+        }
+    }
+
+    /// Goes on copying behind a token.
+    fn skip_behind(&mut self, at: usize) {
+        self.copied = self.tokens[at].span.end as usize;
+    }
+
+    fn run(&mut self) {
+        let (mut round, mut brace) = (0i32, 0i32);
+        while self.at < self.tokens.len() {
+            match self.text(self.at) {
+                "(" => round += 1,
+                ")" => round -= 1,
+                "{" => brace += 1,
+                "}" => brace -= 1,
+                "indexof" | "syncGroup" | "instanceInGroup" => {
+                    let message = format!("`{}` is for kernels", self.text(self.at));
+                    self.report.error("position", self.tokens[self.at].span, message);
+                }
+                "instance" if self.text(self.at + 1) == "(" && !matches!(self.text(self.at.wrapping_sub(1)), "." | ">" | ":") => {
+                    self.report.error("position", self.tokens[self.at].span, "`instance()` is for kernels");
+                }
+                _ => {}
+            }
+            let done = if round == 0 && brace == 0 && self.is_word(self.at) && self.text(self.at + 1) == "(" {
+                self.definition()
+            } else {
+                false
+            };
+            if !done && !self.stream(round > 0) {
+                self.at += 1;
+            }
+        }
+        let end = self.tokens.last().map_or(self.copied, |t| t.span.end as usize);
+        self.out.push_str(&self.source[self.copied.min(end)..end]);
+    }
+
+    fn closing(&self, open: usize) -> Option<usize> {
+        let mut depth = 0;
+        for at in open..self.tokens.len() {
+            match self.text(at) {
+                "(" => depth += 1,
+                ")" => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Some(at);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// A function definition as C had them: without a type, or with the types of its parameters behind the brackets.
+    fn definition(&mut self) -> bool {
+        let Some(close) = self.closing(self.at + 1) else { return false };
+        let typeless = self.at == 0 || matches!(self.text(self.at - 1), ";" | "}") || self.tokens[self.at - 1].kind == Kind::Directive;
+        let list = &self.tokens[self.at + 2..close];
+        let names: Vec<&str> = split(self.source, list).into_iter().map(|t| self.of(t)).collect();
+        let plain = !list.is_empty() && split(self.source, list).iter().all(|t| t.len() == 1 && t[0].kind == Kind::Word);
+        let old_style = plain && self.is_word(close + 1) && self.text(close + 2) != "(";
+        let body = self.text(close + 1) == "{";
+        if !old_style && !(typeless && body) {
+            return false;
+        }
+        self.copy_to(self.at);
+        if typeless {
+            self.out.push_str("int ");
+        }
+        if !old_style {
+            self.at += 1;
+            return true;
+        }
+        let mut params: Vec<(String, String)> = Vec::new();
+        let mut at = close + 1;
+        while at < self.tokens.len() && self.text(at) != "{" {
+            let Some(end) = (at..self.tokens.len()).find(|e| self.text(*e) == ";") else { return false };
+            self.old_parameters(at, end, &mut params);
+            at = end + 1;
+        }
+        let list: Vec<String> = names
+            .iter()
+            .map(|name| params.iter().find(|p| p.0 == *name).map_or_else(|| format!("int {name}"), |p| p.1.clone()))
+            .collect();
+        let _ = write!(self.out, "{}({}) ", self.text(self.at), list.join(", "));
+        self.at = at;
+        self.copied = self.tokens.get(at).map_or(self.source.len(), |t| t.span.start as usize);
+        true
+    }
+
+    /// `int a, *b; float c<>;` as parameters by their names.
+    fn old_parameters(&self, first: usize, end: usize, into: &mut Vec<(String, String)>) {
+        let mut at = first;
+        // Words up to the first declared name are the type.
+        while at + 1 < end && self.is_word(at) && self.is_word(at + 1) {
+            at += 1;
+        }
+        if self.is_word(at) && matches!(self.text(at + 1), "*" | "(") {
+            at += 1;
+        }
+        let ty = self.of(&self.tokens[first..at]);
+        for declarator in split(self.source, &self.tokens[at..end]) {
+            let Some(name) = declarator.iter().find(|t| t.kind == Kind::Word).map(|t| t.span.of(self.source)) else { continue };
+            let stream = declarator.iter().any(|t| t.kind == Kind::Punct && t.span.of(self.source) == "<");
+            let text = if stream {
+                format!("::brook::Stream<{} > {name}", self.stream_type(ty))
+            } else {
+                format!("{ty} {}", self.of(declarator))
+            };
+            into.push((name.to_owned(), text));
+        }
+    }
+
+    fn stream_type(&self, text: &str) -> String {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match self.element(&words) {
+            Some(ty) => element_type(self.structs, ty),
+            None => text.to_owned(),
+        }
+    }
+
+    fn element(&self, words: &[&str]) -> Option<Type> {
+        match words {
+            ["unsigned"] => Some(Type::Vector(Scalar::UInt, 1)),
+            ["unsigned", name] => match Type::named(name)? {
+                Type::Vector(Scalar::Char, n) => Some(Type::Vector(Scalar::UChar, n)),
+                Type::Vector(Scalar::Short, n) => Some(Type::Vector(Scalar::UShort, n)),
+                Type::Vector(Scalar::Int, n) => Some(Type::Vector(Scalar::UInt, n)),
+                _ => None,
+            },
+            ["signed", name] | ["struct", name] | [name] => Type::named(name).or_else(|| self.structs.find(name)),
+            _ => None,
+        }
+    }
+
+    /// `float s<H, W>` where it is declared.
+    fn stream(&mut self, parameter: bool) -> bool {
+        let mut name = self.at + 1;
+        if matches!(self.text(self.at), "unsigned" | "signed" | "struct" | "long") && self.is_word(self.at + 2) {
+            name += 1;
+        }
+        let first = self.text(self.at);
+        if !self.is_word(self.at) || !self.is_word(name) || self.text(name + 1) != "<" || (NO_TYPES.contains(&first) && first != "struct") {
+            return false;
+        }
+        let Some(close) = self.angle(name + 1) else { return false };
+        let words: Vec<&str> = (self.at..name).map(|t| self.text(t)).collect();
+        let known = self.element(&words);
+        // Of an unknown type it is a declaration only if it ends like one.
+        if known.is_none() && !matches!(self.text(close + 1), ";" | "," | "=" | ")" | "[") {
+            return false;
+        }
+        let span = self.tokens[self.at].span.to(self.tokens[name - 1].span);
+        if known.is_none() {
+            let message = format!("a stream has numbers, short vectors or structs of them as elements, not `{}`", span.of(self.source));
+            self.report.error("type", span, message);
+        }
+        let element = known.map_or_else(|| words.join(" "), |ty| element_type(self.structs, ty));
+        if parameter {
+            self.copy_to(self.at);
+            let _ = write!(self.out, "::brook::Stream<{element} > {}", self.text(name));
+            self.skip_behind(close);
+            self.at = close + 1;
+            return true;
+        }
+        let Some(end) = self.statement_end(name) else { return false };
+        // Storage words before it belong to every object made of it.
+        let mut start = self.at;
+        while start > 0 && matches!(self.text(start - 1), "static" | "extern" | "const") {
+            start -= 1;
+        }
+        let storage = (start..self.at).map(|t| self.text(t)).collect::<Vec<_>>().join(" ");
+        let storage = if storage.is_empty() { storage } else { format!("{storage} ") };
+        self.copy_to(self.at);
+        let mut plain = Vec::new();
+        let mut first = true;
+        for declarator in split_declarators(self, name, end) {
+            let tokens = &self.tokens[declarator.0..declarator.1];
+            if self.text(declarator.0 + 1) == "<" && self.is_word(declarator.0) {
+                let lead = if first { String::new() } else { format!(" {storage}") };
+                first = false;
+                self.declare(declarator, &element, &lead, &storage);
+            } else {
+                plain.push(self.of(tokens));
+            }
+        }
+        if !plain.is_empty() {
+            let lead = if first { String::new() } else { format!(" {storage}") };
+            let _ = write!(self.out, "{lead}{} {};", words.join(" "), plain.join(", "));
+        }
+        self.skip_behind(end);
+        self.at = end + 1;
+        true
+    }
+
+    fn declare(&mut self, (first, end): (usize, usize), element: &str, lead: &str, storage: &str) {
+        let name = self.text(first);
+        let span = self.tokens[first].span.to(self.tokens[end - 1].span);
+        let Some(close) = self.angle(first + 1) else { return };
+        match self.text(close + 1) {
+            _ if close + 1 >= end => {}
+            "=" => self.report.error("stream-initialiser", span, "a stream has no initialiser; `streamRead` fills it"),
+            "[" => self.report.error("stream-of-arrays", span, "a stream has no arrays as elements"),
+            _ => self.report.error("syntax", span, "this does not follow a stream's sizes"),
+        }
+        let inner = &self.tokens[first + 2..close];
+        let dims = if inner.is_empty() { Vec::new() } else { split(self.source, inner) };
+        if dims.is_empty() || dims.iter().any(|d| d.is_empty()) {
+            self.report.error("stream-size", span, format!("the stream `{name}` lacks a size; only parameters may"));
+            return;
+        }
+        if dims.len() > 4 {
+            self.report.error("stream-rank", span, "streams have 1 to 4 dimensions");
+        }
+        let mut sizes = Vec::new();
+        for dim in dims.iter().rev() {
+            if let [only] = dim {
+                self.size(*only);
+            }
+            sizes.push(format!("static_cast<unsigned int>({})", self.of(dim)));
+        }
+        if storage.contains("extern") {
+            let _ = write!(self.out, "{lead}::brook::Stream<{element} > {name};");
+            return;
+        }
+        let _ = write!(
+            self.out,
+            "{lead}unsigned int __{name}Dim[] = {{{}}}; {storage}::brook::Stream<{element} > {name}({}, __{name}Dim);",
+            sizes.join(", "),
+            dims.len()
+        );
+    }
+
+    fn size(&mut self, token: Token) {
+        let text = token.span.of(self.source);
+        if token.kind == Kind::Float || token.kind == Kind::Str {
+            self.report.error("stream-size", token.span, "a stream's size is a whole number");
+        } else if token.kind == Kind::Int && text.trim_end_matches(['u', 'U', 'l', 'L']) == "0" {
+            self.report.error("stream-size", token.span, "a stream's size is positive");
+        }
+    }
+
+    /// The `>` of a `<`; sizes hold comparisons in brackets only.
+    fn angle(&self, open: usize) -> Option<usize> {
+        let mut depth = 0;
+        for at in open + 1..self.tokens.len() {
+            match self.text(at) {
+                "(" | "[" => depth += 1,
+                ")" | "]" if depth == 0 => return None,
+                ")" | "]" => depth -= 1,
+                ">" if depth == 0 => return Some(at),
+                ";" | "{" | "}" | "<" | "&&" | "||" => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn statement_end(&self, from: usize) -> Option<usize> {
+        let mut depth = 0;
+        for at in from..self.tokens.len() {
+            match self.text(at) {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth -= 1,
+                ";" if depth == 0 => return Some(at),
+                _ => {}
+            }
+            if depth < 0 {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+/// Declarators of a statement, by the tokens that they span; commas between sizes do not part them.
+fn split_declarators(host: &Host<'_>, first: usize, end: usize) -> Vec<(usize, usize)> {
+    let mut list = Vec::new();
+    let (mut depth, mut start, mut at) = (0, first, first);
+    while at < end {
+        match host.text(at) {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            "<" if depth == 0 => at = host.angle(at).unwrap_or(at),
+            "," if depth == 0 => {
+                list.push((start, at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    list.push((start, end));
+    list
+}
+
+/// Prototypes of the functions that host code defines, for the header.
+pub(crate) fn prototypes(source: &str, tokens: &[Token]) -> Vec<String> {
+    let mut list = Vec::new();
+    let (mut depth, mut first) = (0i32, 0);
+    let text = |at: usize| tokens.get(at).map_or("", |t| t.span.of(source));
+    let mut at = 0;
+    while at < tokens.len() {
+        match text(at) {
+            "{" => {
+                if depth == 0 && at > first && text(at - 1) == ")" && text(first) != "static" && text(first + 1) != "main" {
+                    let span: Span = tokens[first].span.to(tokens[at - 1].span);
+                    list.push(span.of(source).split_whitespace().collect::<Vec<_>>().join(" "));
+                }
+                depth += 1;
+            }
+            "}" => {
+                depth -= 1;
+                if depth == 0 {
+                    first = at + 1;
+                }
+            }
+            ";" if depth == 0 => first = at + 1,
+            _ if tokens[at].kind == Kind::Directive => first = at + 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    list
+}

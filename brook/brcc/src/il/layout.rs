@@ -1,0 +1,166 @@
+//! Which resource, constant and output each parameter is.
+//!
+//! The order of the entries is the contract with the runtime: constants take slots of the last constant buffer, inputs and
+//! outputs their numbers, in the order of the list.
+
+use std::fmt::Write as _;
+
+use crate::hir::{self, ParamKind};
+use crate::types::Structs;
+
+/// What a slot of the constant buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usage {
+    /// The argument.
+    User,
+    /// Extents of the stream: x, y, z, w.
+    StreamShape,
+    /// Extents of its memory.
+    BufferShape,
+    /// Elements of the input to one of the result, by axis.
+    ReductionFactor,
+}
+
+/// How a stream is read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Anywhere.
+    Random,
+    /// Each thread its element.
+    Stream,
+}
+
+/// Something bound. The first number is the parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A slot of the last constant buffer.
+    Constant(usize, Usage),
+    /// A constant buffer of its own.
+    ConstArray(usize),
+    /// `i#`: the leaf of a struct, and how it is read.
+    Input(usize, usize, Access),
+    /// `o#`, or the scatter buffer.
+    Output(usize, usize, Access),
+}
+
+/// Where things are.
+pub(crate) struct Layout {
+    pub(crate) entries: Vec<Entry>,
+    inputs: usize,
+    outputs: usize,
+    arrays: Vec<(usize, u32)>,
+    slots: Vec<(usize, Usage)>,
+    scatter: bool,
+}
+
+impl Layout {
+    pub(crate) fn of(kernel: &hir::Kernel, structs: &Structs, translation: bool, pass: usize) -> Layout {
+        let mut layout =
+            Layout { entries: Vec::new(), inputs: 0, outputs: 0, arrays: Vec::new(), slots: Vec::new(), scatter: false };
+        let scatters = kernel.scatter().is_some();
+        for (at, param) in kernel.params.iter().enumerate() {
+            match param.kind {
+                ParamKind::Constant => layout.slots.push((at, Usage::User)),
+                ParamKind::Gather(_) if translation => layout.shapes(at),
+                ParamKind::Input if kernel.reduce => {
+                    layout.slots.push((at, Usage::ReductionFactor));
+                    if translation {
+                        layout.shapes(at);
+                    }
+                }
+                ParamKind::Input if translation && scatters => layout.shapes(at),
+                _ => {}
+            }
+        }
+        if translation {
+            let first = kernel.params.iter().position(|p| {
+                matches!(p.kind, ParamKind::Output | ParamKind::Scatter(_) | ParamKind::Reduce)
+            });
+            if let Some(first) = first {
+                layout.shapes(first);
+            }
+        }
+        layout.entries.extend(layout.slots.iter().map(|(at, usage)| Entry::Constant(*at, *usage)));
+        for (at, param) in kernel.params.iter().enumerate() {
+            let access = match param.kind {
+                ParamKind::Input => Access::Stream,
+                ParamKind::Gather(_) => Access::Random,
+                ParamKind::ConstArray(ref dims) => {
+                    layout.arrays.push((at, dims.iter().product()));
+                    layout.entries.push(Entry::ConstArray(at));
+                    continue;
+                }
+                _ => continue,
+            };
+            for leaf in 0..structs.count(param.ty) {
+                layout.entries.push(Entry::Input(at, leaf, access));
+                layout.inputs += 1;
+            }
+        }
+        let mut number = 0;
+        for (at, param) in kernel.params.iter().enumerate() {
+            if !matches!(param.kind, ParamKind::Output | ParamKind::Reduce) {
+                continue;
+            }
+            for leaf in 0..structs.count(param.ty) {
+                if number / super::OUTPUTS == pass {
+                    layout.entries.push(Entry::Output(at, leaf, Access::Stream));
+                    layout.outputs += 1;
+                }
+                number += 1;
+            }
+        }
+        if let Some(at) = kernel.scatter() {
+            layout.entries.push(Entry::Output(at, 0, Access::Random));
+            layout.scatter = true;
+        }
+        layout
+    }
+
+    fn shapes(&mut self, at: usize) {
+        for usage in [Usage::StreamShape, Usage::BufferShape] {
+            if !self.slots.contains(&(at, usage)) {
+                self.slots.push((at, usage));
+            }
+        }
+    }
+
+    /// Number of the `i#` of a parameter's first leaf.
+    pub(crate) fn input(&self, param: usize) -> usize {
+        let inputs = self.entries.iter().filter(|e| matches!(e, Entry::Input(..)));
+        inputs.take_while(|e| !matches!(e, Entry::Input(at, ..) if *at == param)).count()
+    }
+
+    /// Buffer and slot of a constant.
+    pub(crate) fn slot(&self, param: usize, usage: Usage) -> (u32, u32) {
+        let at = self.slots.iter().position(|s| *s == (param, usage)).unwrap_or(0);
+        (self.arrays.len() as u32, at as u32)
+    }
+
+    /// Number of the buffer of a constant array.
+    pub(crate) fn array(&self, param: usize) -> (u32, u32) {
+        let at = self.arrays.iter().position(|(p, _)| *p == param).unwrap_or(0);
+        (at as u32, self.arrays.get(at).map_or(0, |a| a.1))
+    }
+
+    pub(crate) fn declare(&self, text: &mut String) {
+        for number in 0..self.outputs {
+            let _ = writeln!(text, "dcl_output_usage(generic) o{number}.xyzw");
+        }
+        for number in 0..self.inputs {
+            let _ = writeln!(
+                text,
+                "dcl_resource_id({number})_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)"
+            );
+        }
+        if self.scatter {
+            text.push_str("dcl_uav_id(0)_type(2d)_fmtx(uint)\n");
+        }
+        for (number, (_, elements)) in self.arrays.iter().enumerate() {
+            let _ = writeln!(text, "dcl_cb cb{number}[{elements}]");
+        }
+        if !self.slots.is_empty() {
+            let _ = writeln!(text, "dcl_cb cb{}[{}]", self.arrays.len(), self.slots.len());
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! brcc, the compiler of Brook+: C with streams and kernels to C++ and AMD IL.
+//!
+//! ```
+//! let source = "kernel void sum(float a<>, float b<>, out float c<>) { c = a + b; }";
+//! let output = brcc::compile(source, &brcc::Options::default()).unwrap();
+//! let il = &output.kernels[0].techniques[0].passes[0].text;
+//! assert!(il.contains("add r"));
+//! assert!(output.header.contains("class __sum"));
+//! ```
+//!
+//! The way down: [`lex`] makes tokens, [`parse`] syntax trees of the kernels, [`check`] kernels in which every name and type is
+//! known ([`hir`]), [`il`] and the C++ writer code. Host code is copied, with changes where streams are declared. Nothing here
+//! panics on wrong input, and findings are told together.
+
+#![forbid(unsafe_code)]
+
+pub mod ast;
+pub mod check;
+mod cpp;
+pub mod diagnostic;
+pub mod hir;
+pub mod il;
+pub mod lex;
+pub mod parse;
+pub mod preprocess;
+pub mod types;
+
+use std::fmt::Write as _;
+
+use ast::Item;
+use diagnostic::{Diagnostic, Report, Severity};
+
+/// How to compile.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Name of the source, for line directives.
+    pub source_name: String,
+    /// What the names of the files begin with, folder and all.
+    pub prefix: String,
+    /// No conversion without a cast (`-a` turns it off).
+    pub strong: bool,
+    /// Gather arrays with sizes are streams as well (`-c`).
+    pub no_constant_arrays: bool,
+    /// Programs for long and three-dimensional streams too (`-r` turns it off).
+    pub translation: bool,
+    /// brcc reads the preprocessor lines (`-pp`).
+    pub preprocess: bool,
+    /// Macros (`-D`), with their values.
+    pub defines: Vec<(String, String)>,
+    /// Code for CAL (`-p cal`).
+    pub cal: bool,
+    /// Code for the CPU (`-p cpu`).
+    pub cpu: bool,
+    /// IL as lists of numbers (`-s`).
+    pub as_chars: bool,
+    /// Line directives (`-l`).
+    pub line_directives: bool,
+    /// Prototypes of host functions in the header (`-e`).
+    pub prototypes: bool,
+    /// Warnings up to this level are shown (`-w`); strong typing shows all.
+    pub warning_level: u8,
+    /// Warnings are errors (`-x`).
+    pub warnings_are_errors: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            source_name: "kernels.br".to_owned(),
+            prefix: "kernels".to_owned(),
+            strong: true,
+            no_constant_arrays: false,
+            translation: true,
+            preprocess: false,
+            defines: Vec::new(),
+            cal: true,
+            cpu: true,
+            as_chars: false,
+            line_directives: false,
+            prototypes: false,
+            warning_level: 0,
+            warnings_are_errors: false,
+        }
+    }
+}
+
+/// A compiled kernel.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The checked kernel.
+    pub hir: hir::Kernel,
+    /// Its programs; none of kernels that hosts cannot call.
+    pub techniques: Vec<il::Technique>,
+}
+
+/// A compiled file.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// `P.cpp`
+    pub source: String,
+    /// `P.h`
+    pub header: String,
+    /// `P_gpu.h`
+    pub gpu: String,
+    /// The kernels.
+    pub kernels: Vec<Kernel>,
+    /// The structs that they use.
+    pub structs: types::Structs,
+    /// Warnings that are to be shown.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Stack of the thread that compiles: trees are as deep as the source nests.
+const STACK: usize = 256 << 20;
+/// Longest source.
+const LONGEST: usize = 16 << 20;
+
+/// Compiles a file. The error is everything that is wrong with it.
+pub fn compile(source: &str, options: &Options) -> Result<Output, Vec<Diagnostic>> {
+    let refused = |message: &str| {
+        let mut report = Report::default();
+        report.error("file", diagnostic::Span::default(), message);
+        report.into_sorted()
+    };
+    if source.len() > LONGEST {
+        return Err(refused("the file has more than 16 MiB"));
+    }
+    let work = || compile_here(source, options);
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(e) => Err(refused(&format!("no thread to compile in: {e}"))),
+        }
+    })
+}
+
+/// What is shown of the findings, with `-w` and `-x`; true if some of it is an error.
+fn judge(found: Vec<Diagnostic>, options: &Options) -> (Vec<Diagnostic>, bool) {
+    let level = if options.strong { 3 } else { options.warning_level };
+    let shown: Vec<Diagnostic> = found
+        .into_iter()
+        .filter(|d| !matches!(d.severity, Severity::Warning(l) if l > level))
+        .map(|mut d| {
+            if options.warnings_are_errors && !options.strong {
+                d.severity = Severity::Error;
+            }
+            d
+        })
+        .collect();
+    let failed = shown.iter().any(|d| d.severity == Severity::Error);
+    (shown, failed)
+}
+
+fn compile_here(source: &str, options: &Options) -> Result<Output, Vec<Diagnostic>> {
+    let mut report = Report::default();
+    let expanded;
+    let source = if options.preprocess {
+        expanded = preprocess::preprocess(source, &options.defines, &mut report);
+        expanded.as_str()
+    } else {
+        source
+    };
+    let tokens = lex::lex(source, &mut report);
+    let file = parse::parse(source, &tokens, &mut report);
+    let rules = check::Rules { strong: options.strong, no_constant_arrays: options.no_constant_arrays };
+    let kernels = check::check(&file, rules, &mut report);
+    let mut host = String::new();
+    let mut prototypes = Vec::new();
+    // Even of wrong kernels: a file's errors are told together.
+    for item in &file.items {
+        write_item(item, source, &tokens, &file, options, &kernels, &mut report, &mut host, &mut prototypes);
+    }
+    let mut compiled = Vec::new();
+    if report.errors() == 0 {
+        for (at, kernel) in kernels.iter().enumerate() {
+            let techniques = if options.cal && kernel.is_entry() {
+                match il::compile(&kernels, at, &file.structs, options.translation) {
+                    Ok(techniques) => techniques,
+                    Err(reason) => {
+                        let span = kernel_span(&file, &kernel.name);
+                        report.error("too-large", span, format!("the kernel is too large: {reason}"));
+                        Vec::new()
+                    }
+                }
+            } else {
+                Vec::new()
+            };
+            compiled.push(Kernel { hir: kernel.clone(), techniques });
+        }
+    }
+    let (shown, failed) = judge(report.into_sorted(), options);
+    if failed {
+        return Err(shown);
+    }
+    Ok(assemble(options, source, &file, compiled, &host, &prototypes, shown))
+}
+
+fn kernel_span(file: &parse::File, name: &str) -> diagnostic::Span {
+    let kernels = file.items.iter().filter_map(|i| if let Item::Kernel(k, _) = i { Some(k) } else { None });
+    kernels.into_iter().find(|k| k.name.text == name).map_or_else(Default::default, |k| k.name.span)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn write_item(
+    item: &Item,
+    source: &str,
+    tokens: &[lex::Token],
+    file: &parse::File,
+    options: &Options,
+    kernels: &[hir::Kernel],
+    report: &mut Report,
+    host: &mut String,
+    prototypes: &mut Vec<String>,
+) {
+    let line = |host: &mut String, span: diagnostic::Span| {
+        if options.line_directives {
+            let name = options.source_name.replace('\\', "\\\\").replace('"', "\\\"");
+            let _ = writeln!(host, "\n#line {} \"{name}\"", diagnostic::position(source, span.start).0);
+        }
+    };
+    match item {
+        Item::Host(first, end) => {
+            let part = &tokens[*first..*end];
+            let Some(head) = part.first() else { return };
+            line(host, head.span);
+            // Comments before the first token belong to the host as well.
+            let from = if *first == 0 { 0 } else { tokens[first - 1].span.end as usize };
+            host.push_str(cpp::rewrite_host(source, part, &file.structs, report, from).trim_start_matches('\n'));
+            host.push('\n');
+            if options.prototypes {
+                prototypes.extend(cpp::prototypes(source, part));
+            }
+        }
+        Item::Kernel(kernel, span) => {
+            if let Some(at) = kernels.iter().position(|k| k.name == kernel.name.text) {
+                line(host, *span);
+                host.push_str(&cpp::cpu_kernel(kernels, at, &file.structs));
+                if kernels[at].is_entry() {
+                    host.push_str(&cpp::operators(&kernels[at], &file.structs, options.cpu));
+                }
+            }
+        }
+        Item::Struct(..) | Item::Prototype(_) => {}
+    }
+}
+
+fn assemble(
+    options: &Options,
+    text: &str,
+    file: &parse::File,
+    kernels: Vec<Kernel>,
+    host: &str,
+    prototypes: &[String],
+    warnings: Vec<Diagnostic>,
+) -> Output {
+    let base = options.prefix.rsplit(['/', '\\']).next().unwrap_or(&options.prefix);
+    let guard = format!("_{}_AUTO_GENERATED_H_", cpp::identifier(&options.prefix));
+    let mut header = format!("/* Written by brcc. */\n#ifndef {guard}\n#define {guard}\n\n#include \"brook/brook.h\"\n\n");
+    let texts = file.items.iter().filter_map(|i| if let Item::Struct(_, span) = i { Some(span.of(text)) } else { None });
+    for (at, (definition, text)) in file.structs.0.iter().zip(texts).enumerate() {
+        let _ = writeln!(header, "{text}");
+        header.push_str(&cpp::struct_element(&file.structs, at, definition));
+    }
+    for kernel in kernels.iter().filter(|k| k.hir.is_entry()) {
+        header.push_str(&cpp::class(&kernel.hir, &file.structs));
+    }
+    if !prototypes.is_empty() {
+        header.push_str("extern \"C\" {\n");
+        prototypes.iter().for_each(|p| {
+            let _ = writeln!(header, "{p};");
+        });
+        header.push_str("}\n\n");
+    }
+    header.push_str("#endif\n");
+    let described: Vec<_> = kernels
+        .iter()
+        .filter(|k| k.hir.is_entry())
+        .map(|k| (&k.hir, (!k.techniques.is_empty()).then_some(k.techniques.as_slice())))
+        .collect();
+    let gpu = cpp::descriptions(&options.prefix, &described, options.as_chars);
+    let source = format!(
+        "/* Written by brcc from {}. */\n#include \"brook/brook.h\"\n#include \"{base}_gpu.h\"\n#include \"{base}.h\"\n\n{host}",
+        options.source_name
+    );
+    Output { source, header, gpu, kernels, structs: file.structs.clone(), warnings }
+}

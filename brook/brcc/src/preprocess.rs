@@ -1,0 +1,231 @@
+//! The preprocessor lines that brcc reads with `-pp`: `#define` of plain names, `#undef`, `#ifdef`, `#ifndef`, `#if` of a number or
+//! of a macro that is one, `#else`, `#endif`.
+//!
+//! Input: a source. Output: a source of as many lines, in which macros are replaced and left-out lines empty.
+
+use std::collections::HashMap;
+
+use crate::diagnostic::{Report, Span};
+use crate::lex::is_word;
+
+/// Rounds of replacement on one line: macros that name each other would go on for ever.
+const ROUNDS: u32 = 100;
+/// Longest line after replacement.
+const LONGEST: usize = 1 << 16;
+
+struct Condition {
+    taken: bool,
+    otherwise: bool,
+    span: Span,
+}
+
+/// Does what the lines ask for.
+pub fn preprocess(source: &str, defines: &[(String, String)], report: &mut Report) -> String {
+    let mut macros: HashMap<String, String> = defines.iter().cloned().collect();
+    let mut conditions: Vec<Condition> = Vec::new();
+    let mut out = String::with_capacity(source.len());
+    let mut in_comment = false;
+    let mut offset = 0u32;
+    for line in source.split_inclusive('\n') {
+        let span = Span { start: offset, end: offset + line.trim_end().len() as u32 };
+        offset += line.len() as u32;
+        let text = line.trim_end_matches(['\n', '\r']);
+        let active = conditions.iter().all(|c| c.taken);
+        if !in_comment && text.trim_start().starts_with('#') {
+            directive(text.trim_start()[1..].trim(), span, active, &mut macros, &mut conditions, report);
+        } else if active {
+            match expand(text, &macros, &mut in_comment) {
+                Some(text) => out.push_str(&text),
+                None => report.error("macro", span, "macros on this line replace each other without end"),
+            }
+        } else {
+            // Comments may begin and end in what is left out.
+            let _ = expand(text, &HashMap::new(), &mut in_comment);
+        }
+        out.push('\n');
+    }
+    for open in conditions {
+        report.error("preprocessor", open.span, "the condition is not closed: `#endif` is missing");
+    }
+    out
+}
+
+fn directive(
+    text: &str,
+    span: Span,
+    active: bool,
+    macros: &mut HashMap<String, String>,
+    conditions: &mut Vec<Condition>,
+    report: &mut Report,
+) {
+    let Some(text) = uncommented(text) else {
+        report.error("comment", span, "a comment on a preprocessor line ends on it");
+        return;
+    };
+    let (word, rest) = split_word(text.trim());
+    let (name, value) = split_word(rest.trim());
+    match word {
+        "ifdef" | "ifndef" | "if" => {
+            let taken = if !active {
+                // What is left out is not looked at.
+                Some(true)
+            } else if name.is_empty() && !(word == "if" && !rest.trim().is_empty()) {
+                report.error("preprocessor", span, format!("`#{word}` names nothing"));
+                None
+            } else if word == "if" {
+                condition(rest.trim(), macros, span, report)
+            } else {
+                Some(macros.contains_key(name) == (word == "ifdef"))
+            };
+            conditions.push(Condition { taken: taken.unwrap_or(true), otherwise: false, span });
+        }
+        "else" => match conditions.last_mut() {
+            Some(c) if !c.otherwise => {
+                c.otherwise = true;
+                c.taken = !c.taken;
+            }
+            Some(_) => report.error("preprocessor", span, "a second `#else`"),
+            None => report.error("preprocessor", span, "`#else` without `#if`"),
+        },
+        "endif" => {
+            if conditions.pop().is_none() {
+                report.error("preprocessor", span, "`#endif` without `#if`");
+            }
+        }
+        _ if !active => {}
+        "define" if name.is_empty() => report.error("preprocessor", span, "`#define` names nothing"),
+        "define" if value.starts_with('(') => {
+            report.error("preprocessor", span, "macros take no arguments");
+        }
+        "define" if text.ends_with('\\') => report.error("preprocessor", span, "a macro has one line"),
+        "define" => {
+            if macros.insert(name.to_owned(), value.trim().replace("##", "")).is_some() {
+                report.warn(0, "macro", span, format!("`{name}` is defined again"));
+            }
+        }
+        "undef" if name.is_empty() => report.error("preprocessor", span, "`#undef` names nothing"),
+        "undef" => {
+            macros.remove(name);
+        }
+        "" => {}
+        other => {
+            let message = format!("brcc does not read `#{other}`");
+            report.error_note("preprocessor", span, message, "without `-pp` such lines go to the C++ compiler");
+        }
+    }
+}
+
+fn condition(text: &str, macros: &HashMap<String, String>, span: Span, report: &mut Report) -> Option<bool> {
+    let value = if text.bytes().all(|b| b.is_ascii_digit()) {
+        text
+    } else if text.bytes().all(is_word) {
+        match macros.get(text) {
+            Some(value) => value.as_str(),
+            None => {
+                report.error("preprocessor", span, format!("`{text}` is not defined"));
+                return None;
+            }
+        }
+    } else {
+        report.error("preprocessor", span, "`#if` takes a number or a macro that is one");
+        return None;
+    };
+    if value.is_empty() || !value.bytes().all(|b| b.is_ascii_digit()) {
+        report.error("preprocessor", span, format!("`{value}` is not a whole number"));
+        return None;
+    }
+    Some(value.bytes().any(|b| b != b'0'))
+}
+
+fn split_word(text: &str) -> (&str, &str) {
+    let end = text.bytes().position(|b| !is_word(b)).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+/// A directive without its comments; nothing if one goes on.
+fn uncommented(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text;
+    loop {
+        let Some(at) = rest.find('/') else { break };
+        if rest[at..].starts_with("//") {
+            rest = &rest[..at];
+            break;
+        }
+        if rest[at..].starts_with("/*") {
+            let end = rest[at + 2..].find("*/")?;
+            out.push_str(&rest[..at]);
+            out.push(' ');
+            rest = &rest[at + 2 + end + 2..];
+        } else {
+            out.push_str(&rest[..=at]);
+            rest = &rest[at + 1..];
+        }
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+/// Replaces macros until nothing changes; nothing if that does not end.
+fn expand(line: &str, macros: &HashMap<String, String>, in_comment: &mut bool) -> Option<String> {
+    let mut text = line.to_owned();
+    let begins_in_comment = *in_comment;
+    for _ in 0..ROUNDS {
+        *in_comment = begins_in_comment;
+        let (next, changed) = replace(&text, macros, in_comment);
+        text = next;
+        if !changed {
+            return Some(text);
+        }
+        if text.len() > LONGEST {
+            return None;
+        }
+    }
+    None
+}
+
+fn replace(line: &str, macros: &HashMap<String, String>, in_comment: &mut bool) -> (String, bool) {
+    let bytes = line.as_bytes();
+    let mut out = String::with_capacity(line.len());
+    let mut changed = false;
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        if *in_comment {
+            let end = line[at..].find("*/");
+            *in_comment = end.is_none();
+            at = end.map_or(bytes.len(), |e| at + e + 2);
+        } else if line[at..].starts_with("/*") {
+            *in_comment = true;
+            at += 2;
+        } else if line[at..].starts_with("//") {
+            at = bytes.len();
+        } else if matches!(bytes[at], b'"' | b'\'') {
+            let quote = bytes[at];
+            at += 1;
+            while at < bytes.len() && bytes[at] != quote {
+                at += if bytes[at] == b'\\' { 2 } else { 1 };
+            }
+            at = (at + 1).min(bytes.len());
+            while !line.is_char_boundary(at) {
+                at += 1;
+            }
+        } else if is_word(bytes[at]) {
+            while at < bytes.len() && is_word(bytes[at]) {
+                at += 1;
+            }
+            if let Some(value) = macros.get(&line[start..at]) {
+                changed |= *value != line[start..at];
+                out.push_str(value);
+                continue;
+            }
+        } else {
+            at += 1;
+            while !line.is_char_boundary(at) {
+                at += 1;
+            }
+        }
+        out.push_str(&line[start..at]);
+    }
+    (out, changed)
+}
