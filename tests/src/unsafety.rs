@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Folders of the product; tests are not looked at.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 11] = [
     "cal-il/src",
     "cal-api/src",
     "cal-api/hal/src",
@@ -18,6 +18,8 @@ const SOURCES: [&str; 9] = [
     "backend-cpu/jit/src",
     "backend-vulkan/src",
     "samples/src",
+    "brook/brcc/src",
+    "brook/runtime/src",
 ];
 
 /// Unsafe code of a file.

@@ -58,8 +58,11 @@ pub(crate) struct Checker<'c> {
 pub fn check(file: &File, rules: Rules, report: &mut Report) -> Vec<hir::Kernel> {
     let mut kernels: Vec<hir::Kernel> = Vec::new();
     let mut names: HashMap<String, Option<usize>> = HashMap::new();
-    let list: Vec<&Kernel> =
-        file.items.iter().filter_map(|i| if let Item::Kernel(k, _) = i { Some(&**k) } else { None }).collect();
+    let list: Vec<&Kernel> = file
+        .items
+        .iter()
+        .filter_map(|i| if let Item::Kernel(k, _) = i { Some(&**k) } else { None })
+        .collect();
     let all: Vec<&str> = list.iter().map(|k| k.name.text.as_str()).collect();
     for (at, kernel) in list.iter().enumerate() {
         if report.is_full() {
@@ -109,7 +112,14 @@ impl Checker<'_> {
     }
 
     /// A finding that is an error under strong typing and a warning of the level under weak typing.
-    pub(crate) fn strict(&mut self, level: u8, rule: &'static str, span: Span, message: impl Into<String>, note: &str) {
+    pub(crate) fn strict(
+        &mut self,
+        level: u8,
+        rule: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        note: &str,
+    ) {
         if self.rules.strong {
             self.report.error_note(rule, span, message, note);
         } else {

@@ -19,10 +19,52 @@ pub(crate) use stub::{class, operators, struct_element};
 
 /// Words of C++ that are names in C.
 const KEYWORDS: [&str; 46] = [
-    "and", "and_eq", "asm", "bitand", "bitor", "bool", "catch", "class", "compl", "const_cast", "delete", "dynamic_cast",
-    "explicit", "export", "false", "friend", "inline", "mutable", "namespace", "new", "not", "not_eq", "operator", "or", "or_eq",
-    "private", "protected", "public", "reinterpret_cast", "signed", "static_cast", "template", "this", "throw", "true", "try",
-    "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq", "NULL", "errno", "brook",
+    "and",
+    "and_eq",
+    "asm",
+    "bitand",
+    "bitor",
+    "bool",
+    "catch",
+    "class",
+    "compl",
+    "const_cast",
+    "delete",
+    "dynamic_cast",
+    "explicit",
+    "export",
+    "false",
+    "friend",
+    "inline",
+    "mutable",
+    "namespace",
+    "new",
+    "not",
+    "not_eq",
+    "operator",
+    "or",
+    "or_eq",
+    "private",
+    "protected",
+    "public",
+    "reinterpret_cast",
+    "signed",
+    "static_cast",
+    "template",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "typeid",
+    "typename",
+    "using",
+    "virtual",
+    "wchar_t",
+    "xor",
+    "xor_eq",
+    "NULL",
+    "errno",
+    "brook",
 ];
 
 /// A name of the language as a name of C++.
@@ -77,9 +119,14 @@ pub(crate) fn is_narrow(ty: Type) -> bool {
 }
 
 /// The file with the IL and what is bound to it.
-pub(crate) fn descriptions(prefix: &str, list: &[(&hir::Kernel, Option<&[Technique]>)], as_chars: bool) -> String {
+pub(crate) fn descriptions(
+    prefix: &str,
+    list: &[(&hir::Kernel, Option<&[Technique]>)],
+    as_chars: bool,
+) -> String {
     let guard = format!("_{}_GPU_AUTO_GENERATED_H_", identifier(prefix));
-    let mut out = format!("/* AMD IL of the kernels, written by brcc. */\n#ifndef {guard}\n#define {guard}\n\n");
+    let mut out =
+        format!("/* AMD IL of the kernels, written by brcc. */\n#ifndef {guard}\n#define {guard}\n\n");
     for (kernel, techniques) in list {
         let name = &kernel.name;
         let Some(techniques) = techniques else {
@@ -93,7 +140,8 @@ pub(crate) fn descriptions(prefix: &str, list: &[(&hir::Kernel, Option<&[Techniq
             for (p, pass) in technique.passes.iter().enumerate() {
                 let text = format!("__{name}_cal_desc_tech{t}_pass{p}");
                 image(&mut out, &text, &pass.text, as_chars);
-                let _ = write!(chain, "\n        .pass(::brook::Pass(\"{name}_tech{t}_pass{p} \").image({text})");
+                let _ =
+                    write!(chain, "\n        .pass(::brook::Pass(\"{name}_tech{t}_pass{p} \").image({text})");
                 if pass.compute {
                     chain.push_str(".computeShader()");
                 }
@@ -104,7 +152,10 @@ pub(crate) fn descriptions(prefix: &str, list: &[(&hir::Kernel, Option<&[Techniq
             }
             chain.push(')');
         }
-        let _ = writeln!(out, "static const ::brook::KernelDesc __{name}_cal_desc = ::brook::KernelDesc(){chain};");
+        let _ = writeln!(
+            out,
+            "static const ::brook::KernelDesc __{name}_cal_desc = ::brook::KernelDesc(){chain};"
+        );
         let _ = writeln!(out, "static const ::brook::KernelDesc* const __{name}_cal = &__{name}_cal_desc;\n");
     }
     out + "#endif\n"

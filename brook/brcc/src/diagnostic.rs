@@ -76,7 +76,14 @@ impl Report {
         self.push(Severity::Warning(level), rule, span, message.into(), None);
     }
 
-    fn push(&mut self, severity: Severity, rule: &'static str, span: Span, message: String, note: Option<String>) {
+    fn push(
+        &mut self,
+        severity: Severity,
+        rule: &'static str,
+        span: Span,
+        message: String,
+        note: Option<String>,
+    ) {
         // A second finding at the same place is most often a consequence of the first.
         if self.found.iter().any(|d| d.span == span && d.severity >= severity) {
             return;
@@ -138,7 +145,8 @@ pub fn render(found: &[Diagnostic], source: &str, name: &str) -> String {
             .path(name)
             .line_start(position(source, first as u32).0)
             .annotation(AnnotationKind::Primary.span(mark));
-        let mut group = Group::with_title(level.primary_title(d.message.as_str()).id(d.rule)).element(snippet);
+        let mut group =
+            Group::with_title(level.primary_title(d.message.as_str()).id(d.rule)).element(snippet);
         if let Some(note) = &d.note {
             group = group.element(Level::NOTE.message(note.as_str()));
         }

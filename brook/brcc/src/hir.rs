@@ -98,7 +98,10 @@ impl Kernel {
     /// True if hosts can call it.
     pub fn is_entry(&self) -> bool {
         self.result == Type::Void
-            && self.params.iter().any(|p| matches!(p.kind, ParamKind::Output | ParamKind::Scatter(_) | ParamKind::Reduce))
+            && self
+                .params
+                .iter()
+                .any(|p| matches!(p.kind, ParamKind::Output | ParamKind::Scatter(_) | ParamKind::Reduce))
     }
 
     /// The scatter parameter.
@@ -354,7 +357,9 @@ fn contains_return(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Return(_) => true,
         Stmt::If(_, a, b) => a.iter().chain(b).any(contains_return),
-        Stmt::Loop(_, body, _) | Stmt::DoWhile(body, _) | Stmt::Block(body) => body.iter().any(contains_return),
+        Stmt::Loop(_, body, _) | Stmt::DoWhile(body, _) | Stmt::Block(body) => {
+            body.iter().any(contains_return)
+        }
         Stmt::Expr(_) | Stmt::Local(..) | Stmt::Break | Stmt::Continue | Stmt::Sync => false,
     }
 }

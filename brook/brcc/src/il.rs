@@ -18,8 +18,8 @@ use std::fmt::Write as _;
 use crate::hir::{self, ParamKind};
 use crate::types::Structs;
 use asm::{Asm, Op};
-pub use layout::{Access, Entry, Usage};
 use layout::Layout;
+pub use layout::{Access, Entry, Usage};
 
 /// A whole implementation of a kernel.
 #[derive(Clone, Debug)]
@@ -47,7 +47,12 @@ const OUTPUTS: usize = 8;
 const LONGEST: usize = 8 << 20;
 
 /// Everything that a kernel needs; the error says what is too much.
-pub fn compile(kernels: &[hir::Kernel], at: usize, structs: &Structs, translation: bool) -> Result<Vec<Technique>, String> {
+pub fn compile(
+    kernels: &[hir::Kernel],
+    at: usize,
+    structs: &Structs,
+    translation: bool,
+) -> Result<Vec<Technique>, String> {
     let kernel = &kernels[at];
     // Three dimensions lie in two-dimensional memory by translation only, and threads of groups are numbered in a line.
     let always = kernel.group.is_some()
@@ -109,7 +114,13 @@ struct Emitter<'k> {
 }
 
 impl<'k> Emitter<'k> {
-    fn new(kernels: &'k [hir::Kernel], at: usize, structs: &'k Structs, translation: bool, pass: usize) -> Self {
+    fn new(
+        kernels: &'k [hir::Kernel],
+        at: usize,
+        structs: &'k Structs,
+        translation: bool,
+        pass: usize,
+    ) -> Self {
         let kernel = &kernels[at];
         Emitter {
             kernels,
@@ -214,7 +225,10 @@ impl<'k> Emitter<'k> {
     /// Ends early what grows without end.
     fn check_length(&self) -> Result<(), String> {
         if self.asm.body.len() > LONGEST || self.functions.iter().map(String::len).sum::<usize>() > LONGEST {
-            return Err(format!("its program has more than {} MiB: calls are compiled into their callers", LONGEST >> 20));
+            return Err(format!(
+                "its program has more than {} MiB: calls are compiled into their callers",
+                LONGEST >> 20
+            ));
         }
         Ok(())
     }

@@ -37,9 +37,9 @@ pub struct Token {
 
 /// Longest first.
 const PUNCTS: [&str; 45] = [
-    "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "&=",
-    "|=", "^=", "(", ")", "[", "]", "{", "}", ";", ",", ":", "?", "=", "+", "-", "*", "/", "%", "<", ">", "!", "~", "&", "|",
-    "^",
+    "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=",
+    "/=", "%=", "&=", "|=", "^=", "(", ")", "[", "]", "{", "}", ";", ",", ":", "?", "=", "+", "-", "*", "/",
+    "%", "<", ">", "!", "~", "&", "|", "^",
 ];
 
 /// Splits a text into tokens; the last is [`Kind::End`].
@@ -73,7 +73,12 @@ pub fn lex(source: &str, report: &mut Report) -> Vec<Token> {
             }
             b'/' if bytes.get(at + 1) == Some(&b'/') => {
                 if bytes.get(at + 2) == Some(&b'*') {
-                    report.warn(0, "comment", span(at, at + 3), "`//*` begins a comment up to the end of the line");
+                    report.warn(
+                        0,
+                        "comment",
+                        span(at, at + 3),
+                        "`//*` begins a comment up to the end of the line",
+                    );
                 }
                 at = source[at..].find('\n').map_or(bytes.len(), |n| at + n);
                 continue;

@@ -227,7 +227,9 @@ fn write_item(
             line(host, head.span);
             // Comments before the first token belong to the host as well.
             let from = if *first == 0 { 0 } else { tokens[first - 1].span.end as usize };
-            host.push_str(cpp::rewrite_host(source, part, &file.structs, report, from).trim_start_matches('\n'));
+            host.push_str(
+                cpp::rewrite_host(source, part, &file.structs, report, from).trim_start_matches('\n'),
+            );
             host.push('\n');
             if options.prototypes {
                 prototypes.extend(cpp::prototypes(source, part));
@@ -257,8 +259,12 @@ fn assemble(
 ) -> Output {
     let base = options.prefix.rsplit(['/', '\\']).next().unwrap_or(&options.prefix);
     let guard = format!("_{}_AUTO_GENERATED_H_", cpp::identifier(&options.prefix));
-    let mut header = format!("/* Written by brcc. */\n#ifndef {guard}\n#define {guard}\n\n#include \"brook/brook.h\"\n\n");
-    let texts = file.items.iter().filter_map(|i| if let Item::Struct(_, span) = i { Some(span.of(text)) } else { None });
+    let mut header =
+        format!("/* Written by brcc. */\n#ifndef {guard}\n#define {guard}\n\n#include \"brook/brook.h\"\n\n");
+    let texts = file
+        .items
+        .iter()
+        .filter_map(|i| if let Item::Struct(_, span) = i { Some(span.of(text)) } else { None });
     for (at, (definition, text)) in file.structs.0.iter().zip(texts).enumerate() {
         let _ = writeln!(header, "{text}");
         header.push_str(&cpp::struct_element(&file.structs, at, definition));

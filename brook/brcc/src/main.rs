@@ -48,8 +48,13 @@ fn main() -> ExitCode {
 
 fn read(args: &[String]) -> Result<Command, String> {
     let mut options = Options::default();
-    let mut command =
-        Command { options: Options::default(), input: String::new(), keep: false, verbose: false, folders: Vec::new() };
+    let mut command = Command {
+        options: Options::default(),
+        input: String::new(),
+        keep: false,
+        verbose: false,
+        folders: Vec::new(),
+    };
     let mut prefix = None;
     let mut targets: Vec<String> = Vec::new();
     let mut args = args.iter();
@@ -79,7 +84,8 @@ fn read(args: &[String]) -> Result<Command, String> {
                     ('n', other) => return Err(format!("-n {other}: there is `-n l`")),
                     _ => {
                         let level = value.parse().ok().filter(|l| *l <= 3);
-                        options.warning_level = level.ok_or_else(|| format!("-w {value}: levels are 0 to 3"))?;
+                        options.warning_level =
+                            level.ok_or_else(|| format!("-w {value}: levels are 0 to 3"))?;
                     }
                 }
                 break;
@@ -115,7 +121,8 @@ fn read(args: &[String]) -> Result<Command, String> {
     }
     options.cal = targets.is_empty() || targets.iter().any(|t| t == "cal");
     options.cpu = targets.is_empty() || targets.iter().any(|t| t == "cpu");
-    options.prefix = prefix.unwrap_or_else(|| Path::new(&command.input).with_extension("").display().to_string());
+    options.prefix =
+        prefix.unwrap_or_else(|| Path::new(&command.input).with_extension("").display().to_string());
     options.source_name.clone_from(&command.input);
     command.options = options;
     Ok(command)
@@ -124,7 +131,11 @@ fn read(args: &[String]) -> Result<Command, String> {
 fn define(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     let good = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    if good { Ok((name.to_owned(), value.to_owned())) } else { Err(format!("-D {text}: `{name}` is no name")) }
+    if good {
+        Ok((name.to_owned(), value.to_owned()))
+    } else {
+        Err(format!("-D {text}: `{name}` is no name"))
+    }
 }
 
 fn run(command: Command) -> Result<ExitCode, String> {
@@ -144,7 +155,8 @@ fn run(command: Command) -> Result<ExitCode, String> {
         _ => std::fs::read(&input).map_err(|e| format!("{input}: {e}"))?,
     };
     // Comments may be in any code page.
-    let source = String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().iter().map(|b| char::from(*b)).collect());
+    let source =
+        String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().iter().map(|b| char::from(*b)).collect());
     match brcc::compile(&source, &options) {
         Ok(output) => {
             eprint!("{}", diagnostic::render(&output.warnings, &source, &input));
@@ -158,9 +170,18 @@ fn run(command: Command) -> Result<ExitCode, String> {
     }
 }
 
-fn write(output: &Output, options: &Options, paths: &[String], header_only: bool, keep: bool, verbose: bool) -> Result<(), String> {
-    let texts: &[&String] = if header_only { &[&output.header] } else { &[&output.source, &output.header, &output.gpu] };
-    let mut files: Vec<(String, &str)> = paths.iter().cloned().zip(texts.iter().map(|t| t.as_str())).collect();
+fn write(
+    output: &Output,
+    options: &Options,
+    paths: &[String],
+    header_only: bool,
+    keep: bool,
+    verbose: bool,
+) -> Result<(), String> {
+    let texts: &[&String] =
+        if header_only { &[&output.header] } else { &[&output.source, &output.header, &output.gpu] };
+    let mut files: Vec<(String, &str)> =
+        paths.iter().cloned().zip(texts.iter().map(|t| t.as_str())).collect();
     for kernel in output.kernels.iter().filter(|_| keep) {
         for technique in &kernel.techniques {
             for (number, pass) in technique.passes.iter().enumerate() {
@@ -218,7 +239,10 @@ fn external(line: &str, input: &str, folders: &[String]) -> Result<Vec<u8>, Stri
     if !named_source {
         command.stdin(std::fs::File::open(input).map_err(|e| format!("{input}: {e}"))?);
     }
-    let result = command.stderr(std::process::Stdio::inherit()).output().map_err(|e| format!("BRCC_EXT_PP: {program}: {e}"))?;
+    let result = command
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .map_err(|e| format!("BRCC_EXT_PP: {program}: {e}"))?;
     if !result.status.success() {
         return Err(format!("BRCC_EXT_PP: {program}: {}", result.status));
     }

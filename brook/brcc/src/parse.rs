@@ -233,7 +233,8 @@ impl<'s> Parser<'s> {
                 return None;
             }
         }
-        let name = if typedef && self.kind() == Kind::Word { self.name().ok()? } else { tag.filter(|_| !typedef)? };
+        let name =
+            if typedef && self.kind() == Kind::Word { self.name().ok()? } else { tag.filter(|_| !typedef)? };
         (self.take(";") && !members.is_empty()).then_some(StructDef { name, members })
     }
 

@@ -69,7 +69,7 @@ fn directive(
             let taken = if !active {
                 // What is left out is not looked at.
                 Some(true)
-            } else if name.is_empty() && !(word == "if" && !rest.trim().is_empty()) {
+            } else if name.is_empty() && (word != "if" || rest.trim().is_empty()) {
                 report.error("preprocessor", span, format!("`#{word}` names nothing"));
                 None
             } else if word == "if" {
@@ -110,7 +110,12 @@ fn directive(
         "" => {}
         other => {
             let message = format!("brcc does not read `#{other}`");
-            report.error_note("preprocessor", span, message, "without `-pp` such lines go to the C++ compiler");
+            report.error_note(
+                "preprocessor",
+                span,
+                message,
+                "without `-pp` such lines go to the C++ compiler",
+            );
         }
     }
 }
@@ -146,8 +151,7 @@ fn split_word(text: &str) -> (&str, &str) {
 fn uncommented(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = text;
-    loop {
-        let Some(at) = rest.find('/') else { break };
+    while let Some(at) = rest.find('/') {
         if rest[at..].starts_with("//") {
             rest = &rest[..at];
             break;

@@ -166,7 +166,12 @@ pub unsafe extern "C" fn brook_kernel_technique(kernel: *mut Kernel, translation
 /// # Safety
 /// As [`brook_kernel_technique`]; strings of C.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn brook_kernel_pass(kernel: *mut Kernel, name: *const c_char, il: *const c_char, compute: c_int) {
+pub unsafe extern "C" fn brook_kernel_pass(
+    kernel: *mut Kernel,
+    name: *const c_char,
+    il: *const c_char,
+    compute: c_int,
+) {
     // SAFETY: the caller's promise.
     let (kernel, name, image) = unsafe { (kernel.as_mut(), text(name), text(il)) };
     if let Some(technique) = kernel.and_then(|k| k.techniques.last_mut()) {
@@ -184,9 +189,16 @@ pub unsafe extern "C" fn brook_kernel_pass(kernel: *mut Kernel, name: *const c_c
 /// # Safety
 /// As [`brook_kernel_technique`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn brook_kernel_entry(kernel: *mut Kernel, kind: c_int, argument: c_uint, what: c_uint, access: c_int) {
+pub unsafe extern "C" fn brook_kernel_entry(
+    kernel: *mut Kernel,
+    kind: c_int,
+    argument: c_uint,
+    what: c_uint,
+    access: c_int,
+) {
     // SAFETY: the caller's promise.
-    let pass = unsafe { kernel.as_mut() }.and_then(|k| k.techniques.last_mut()).and_then(|t| t.passes.last_mut());
+    let pass =
+        unsafe { kernel.as_mut() }.and_then(|k| k.techniques.last_mut()).and_then(|t| t.passes.last_mut());
     let Some(pass) = pass else { return };
     let (argument, member) = (argument as usize, what as usize);
     pass.entries.push(match (kind, what) {
@@ -311,7 +323,11 @@ pub unsafe extern "C" fn brook_stream_assign(to: *const Handle, from: *const Han
 /// # Safety
 /// As [`brook_stream_read`]; corners with a number for each dimension.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn brook_stream_domain(handle: *const Handle, start: *const c_uint, end: *const c_uint) -> *const Handle {
+pub unsafe extern "C" fn brook_stream_domain(
+    handle: *const Handle,
+    start: *const c_uint,
+    end: *const c_uint,
+) -> *const Handle {
     boundary(std::ptr::null(), || {
         // SAFETY: the caller's promise.
         let Some(handle) = (unsafe { stream(handle) }) else { return std::ptr::null() };
@@ -355,8 +371,9 @@ pub unsafe extern "C" fn brook_stream_is_sync(handle: *const Handle) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn brook_stream_finish(handle: *const Handle) {
     // SAFETY: the caller's promise.
+    let handle = unsafe { stream(handle) };
     boundary((), || {
-        if let Some(handle) = unsafe { stream(handle) } {
+        if let Some(handle) = handle {
             handle.core.finish();
         }
     });
@@ -396,7 +413,11 @@ pub unsafe extern "C" fn brook_stream_error_log(handle: *const Handle) -> *const
 /// # Safety
 /// As [`brook_stream_read`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn brook_stream_property(handle: *const Handle, name: *const c_char, value: *mut c_void) {
+pub unsafe extern "C" fn brook_stream_property(
+    handle: *const Handle,
+    name: *const c_char,
+    value: *mut c_void,
+) {
     let _ = value;
     // SAFETY: the caller's promise.
     boundary((), || unsafe {
@@ -504,7 +525,8 @@ pub unsafe extern "C" fn brook_run(call: *const CallInfo) {
             })
             .collect();
         // SAFETY: the caller's promise.
-        let (name, cal, offset, size) = unsafe { (text(call.name), call.cal.as_ref(), four(call.offset), four(call.size)) };
+        let (name, cal, offset, size) =
+            unsafe { (text(call.name), call.cal.as_ref(), four(call.offset), four(call.size)) };
         let group = (call.group > 0).then_some((call.group, call.shared));
         Call { name, cal, cpu: call.cpu, reduce: call.reduce != 0, group, arguments, offset, size }.run();
     });

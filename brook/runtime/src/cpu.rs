@@ -22,7 +22,9 @@ impl Block {
     pub(crate) fn new(bytes: usize) -> Result<Block> {
         let count = bytes.div_ceil(8);
         let mut words = Vec::new();
-        words.try_reserve_exact(count).map_err(|e| Failure::new(Code::Declaration, format!("memory of a stream: {e}")))?;
+        words
+            .try_reserve_exact(count)
+            .map_err(|e| Failure::new(Code::Declaration, format!("memory of a stream: {e}")))?;
         words.resize_with(count, || UnsafeCell::new(0));
         Ok(Block { words: words.into_boxed_slice(), bytes })
     }
@@ -144,7 +146,8 @@ impl Launch<'_> {
         let groups = count.div_ceil(threads as usize);
         let barrier = Barrier { threads, state: Mutex::new(Waiting::default()), changed: Condvar::new() };
         let mut shared = vec![0u128; (bytes as usize).div_ceil(16)];
-        let (memory, meeting) = (Shared(shared.as_mut_ptr().cast()), Shared((&raw const barrier).cast_mut().cast()));
+        let (memory, meeting) =
+            (Shared(shared.as_mut_ptr().cast()), Shared((&raw const barrier).cast_mut().cast()));
         std::thread::scope(|scope| {
             for thread in 0..threads {
                 let work = move || {

@@ -34,10 +34,12 @@ impl System {
         let count = runtime.as_ref().map_or(0, |r| r.devices().count());
         let wants_cpu = std::env::var("BRT_RUNTIME").is_ok_and(|v| v == "cpu");
         if count == 0 && !wants_cpu {
-            let reason = runtime.as_ref().err().map_or_else(|| "there is no device".to_owned(), ToString::to_string);
+            let reason =
+                runtime.as_ref().err().map_or_else(|| "there is no device".to_owned(), ToString::to_string);
             println!("Brook+: CAL is not available ({reason}); kernels run in their CPU versions");
         }
-        let adapter: usize = std::env::var("BRT_ADAPTER").ok().and_then(|v| v.trim().parse().ok()).unwrap_or(0);
+        let adapter: usize =
+            std::env::var("BRT_ADAPTER").ok().and_then(|v| v.trim().parse().ok()).unwrap_or(0);
         let default = match (wants_cpu || count == 0, adapter < count) {
             (true, _) => count,
             (false, true) => adapter,

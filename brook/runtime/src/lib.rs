@@ -4,8 +4,8 @@
 //! copies are queued in order, results are waited for when they are written out. What fails is kept by the streams that it was
 //! for.
 
-pub mod capi;
 mod cal;
+pub mod capi;
 mod cpu;
 mod device;
 mod element;

@@ -113,7 +113,9 @@ impl<'a> Call<'a> {
             }
         }
         let same = |a: &Handle, b: &Handle| Arc::ptr_eq(&a.core, &b.core);
-        if inputs().any(|i| self.outputs().any(|o| same(i, o))) && std::env::var_os("BRT_PERMIT_READ_WRITE_ALIASING").is_none() {
+        if inputs().any(|i| self.outputs().any(|o| same(i, o)))
+            && std::env::var_os("BRT_PERMIT_READ_WRITE_ALIASING").is_none()
+        {
             let message = "a stream is input and output at once (BRT_PERMIT_READ_WRITE_ALIASING permits it)";
             println!("Brook+: {}: {message}", self.name);
             return invalid(message.to_owned());
@@ -129,7 +131,8 @@ impl<'a> Call<'a> {
 
     /// True if inputs are brought to the shape of the output.
     fn resizes(&self) -> bool {
-        self.streams(|r| r == Role::Output).next().is_some() && std::env::var_os("BRT_DISABLE_STREAM_RESIZE").is_none()
+        self.streams(|r| r == Role::Output).next().is_some()
+            && std::env::var_os("BRT_DISABLE_STREAM_RESIZE").is_none()
     }
 
     fn check_shapes(&self, first: &Handle) -> Result<()> {
@@ -137,14 +140,21 @@ impl<'a> Call<'a> {
         let rule = &ruler.core.shape;
         for output in self.streams(|r| r == Role::Output) {
             if output.core.shape.dims != rule.dims || output.core.shape.rank != rule.rank {
-                output.core.fail(&Failure::new(Code::Warning, format!("{}: outputs have different shapes", self.name)));
+                output.core.fail(&Failure::new(
+                    Code::Warning,
+                    format!("{}: outputs have different shapes", self.name),
+                ));
             }
         }
         if self.reduce {
             for input in self.streams(|r| r == Role::Input) {
                 let from = &input.core.shape;
                 if rule.rank > from.rank || (0..4).any(|i| from.dims[i] % rule.dims[i] != 0) {
-                    let message = format!("{:?} elements do not reduce to {:?}", &from.dims[..from.rank], &rule.dims[..rule.rank]);
+                    let message = format!(
+                        "{:?} elements do not reduce to {:?}",
+                        &from.dims[..from.rank],
+                        &rule.dims[..rule.rank]
+                    );
                     return Err(Failure::new(Code::InvalidParameter, message));
                 }
             }
@@ -191,7 +201,12 @@ impl<'a> Call<'a> {
             let rest = shape.dims[i].saturating_sub(origin[i]);
             extent[i] = self.size.map_or(rest, |s| s[i]);
             if extent[i] == 0 || extent[i] > rest {
-                let message = format!("positions {} to {} of {}", origin[i], u64::from(origin[i]) + u64::from(extent[i]), shape.dims[i]);
+                let message = format!(
+                    "positions {} to {} of {}",
+                    origin[i],
+                    u64::from(origin[i]) + u64::from(extent[i]),
+                    shape.dims[i]
+                );
                 return Err(Failure::new(Code::InvalidParameter, message));
             }
         }
@@ -247,7 +262,9 @@ impl<'a> Call<'a> {
         }
         let mut bound = self.bind(device, ruler)?;
         if self.reduce {
-            let at = |role: Role| self.arguments.iter().position(|a| matches!(a, Argument::Stream(r, _) if *r == role));
+            let at = |role: Role| {
+                self.arguments.iter().position(|a| matches!(a, Argument::Stream(r, _) if *r == role))
+            };
             if let (Some(input), Some(output)) = (at(Role::Input), at(Role::Reduce)) {
                 device.reduce(kernel, &bound, input, output)?;
             }
@@ -260,8 +277,15 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    fn map(&self, device: &mut CalDevice, kernel: &Kernel, bound: &mut [Bound], ruler: &Handle) -> Result<()> {
-        let shapes = || bound.iter().filter_map(|b| if let Bound::Stream(_, shape) = b { Some(shape) } else { None });
+    fn map(
+        &self,
+        device: &mut CalDevice,
+        kernel: &Kernel,
+        bound: &mut [Bound],
+        ruler: &Handle,
+    ) -> Result<()> {
+        let shapes =
+            || bound.iter().filter_map(|b| if let Bound::Stream(_, shape) = b { Some(shape) } else { None });
         let translation = self.group.is_some() || shapes().any(|s| s.translated);
         // Kernels that need translation whatever their streams are have nothing else.
         let of = |t: bool| kernel.techniques.iter().position(|technique| technique.translation == t);
@@ -276,7 +300,9 @@ impl<'a> Call<'a> {
         } else {
             vec![Rectangle { x: origin[0], y: origin[1], width: extent[0], height: extent[1] }]
         };
-        let groups = self.group.map(|(threads, _)| ((shape.count() as u64).div_ceil(u64::from(threads)) as u32, threads));
+        let groups = self
+            .group
+            .map(|(threads, _)| ((shape.count() as u64).div_ceil(u64::from(threads)) as u32, threads));
         for (number, pass) in kernel.techniques[t].passes.iter().enumerate() {
             let which = Which { key: (kernel.id, t, number), pass };
             device.run(which, bound, [1; 4], &rectangles, groups)?;
@@ -302,18 +328,30 @@ impl<'a> Call<'a> {
                         Bound::Stream(buffers, core.shape)
                     }
                 }
-                Argument::Stream(_, None) => return Err(Failure::new(Code::InvalidParameter, "a stream is missing")),
+                Argument::Stream(_, None) => {
+                    return Err(Failure::new(Code::InvalidParameter, "a stream is missing"));
+                }
                 Argument::Constant { scalar, width, array, bytes } => {
                     let each = scalar.bytes() * width;
                     let mut words = bytes.chunks_exact(each).map(|b| constant_words(*scalar, *width, b));
-                    if *array { Bound::Array(words.collect()) } else { Bound::Constant(words.next().unwrap_or([0; 4])) }
+                    if *array {
+                        Bound::Array(words.collect())
+                    } else {
+                        Bound::Constant(words.next().unwrap_or([0; 4]))
+                    }
                 }
             });
         }
         Ok(list)
     }
 
-    fn resized(&self, device: &mut CalDevice, core: &Core, buffers: &[crate::cal::Buffer], rule: &Shape) -> Result<Bound> {
+    fn resized(
+        &self,
+        device: &mut CalDevice,
+        core: &Core,
+        buffers: &[crate::cal::Buffer],
+        rule: &Shape,
+    ) -> Result<Bound> {
         let remap = Remap::resize(core.shape.dims, rule.dims)?;
         let mut copies = Vec::new();
         for member in &core.element.members {

@@ -31,7 +31,9 @@ impl Shape {
         let plain = |cells| Ok(Shape { rank, dims, cells, translated: false });
         match rank {
             1 if dims[0] <= limits.width_1d => return plain([dims[0], 1]),
-            2 if dims[0] <= limits.width_2d && dims[1] <= limits.height_2d => return plain([dims[0], dims[1]]),
+            2 if dims[0] <= limits.width_2d && dims[1] <= limits.height_2d => {
+                return plain([dims[0], dims[1]]);
+            }
             2 => {
                 let message = format!(
                     "{} x {} elements; the device has rows of {} and columns of {}",
@@ -53,7 +55,10 @@ impl Shape {
         }
         if height > u64::from(limits.height_2d) {
             let most = u64::from(limits.width_2d) * u64::from(limits.height_2d);
-            return Err(Failure::new(Code::NotSupported, format!("{count} elements; the device takes {most}")));
+            return Err(Failure::new(
+                Code::NotSupported,
+                format!("{count} elements; the device takes {most}"),
+            ));
         }
         Ok(Shape { rank, dims, cells: [width as u32, height as u32], translated: true })
     }

@@ -65,7 +65,10 @@ impl Core {
         let mut failure = None;
         let mut extents = [1; 4];
         if !(1..=4).contains(&rank) || dims.len() < rank {
-            failure = Some(Failure::new(Code::InvalidParameter, format!("a stream of {rank} dimensions; there are 1 to 4")));
+            failure = Some(Failure::new(
+                Code::InvalidParameter,
+                format!("a stream of {rank} dimensions; there are 1 to 4"),
+            ));
         } else {
             extents[..rank].copy_from_slice(&dims[..rank]);
         }
@@ -150,7 +153,8 @@ impl Core {
 
     /// Where a part begins, and the strides of the whole, in elements.
     pub(crate) fn view(&self) -> (usize, [usize; 4]) {
-        let (start, dims) = self.whole.as_ref().map_or(([0; 4], self.shape.dims), |(w, at)| (*at, w.shape.dims));
+        let (start, dims) =
+            self.whole.as_ref().map_or(([0; 4], self.shape.dims), |(w, at)| (*at, w.shape.dims));
         let mut strides = [1; 4];
         for i in 1..4 {
             strides[i] = strides[i - 1] * dims[i - 1] as usize;
@@ -272,8 +276,10 @@ impl Core {
             self.settle(device)?;
             self.pull(device)?;
             let buffers = self.buffers(device)?;
-            // SAFETY: the memory is valid until the call returns, which waits.
-            if flags.contains("nocopy") && unsafe { device.copy_pinned(&buffers[0], &self.element, to, true) }? {
+            let pinned = flags.contains("nocopy")
+                // SAFETY: the memory is valid until the call returns, which waits.
+                && unsafe { device.copy_pinned(&buffers[0], &self.element, to, true) }?;
+            if pinned {
                 return Ok(());
             }
             let pending = device.begin_write(&buffers, &self.element, self.shape.count())?;
@@ -292,8 +298,12 @@ impl Core {
 
     /// Takes over the elements of a stream of the same shape.
     pub(crate) fn assign(&self, from: &Core) {
-        if from.shape.rank != self.shape.rank || from.shape.dims != self.shape.dims || from.element != self.element {
-            let failure = Failure::new(Code::InvalidParameter, "assign: the streams have different shapes or elements");
+        if from.shape.rank != self.shape.rank
+            || from.shape.dims != self.shape.dims
+            || from.element != self.element
+        {
+            let failure =
+                Failure::new(Code::InvalidParameter, "assign: the streams have different shapes or elements");
             return self.fail(&failure);
         }
         if !from.is_written() {
@@ -367,23 +377,30 @@ impl Handle {
             Handle { core: Core::wrong(core, &failure), exec: None }
         };
         let Some((start, end)) = corners else {
-            return wrong("domain: the corners have another number of components than the stream has dimensions");
+            return wrong(
+                "domain: the corners have another number of components than the stream has dimensions",
+            );
         };
         let (mut extent, mut at) = ([1; 4], [0; 4]);
         for i in 0..rank {
             if start[i] >= end[i] || end[i] > core.shape.dims[i] {
-                return wrong(&format!("domain: {} to {} of {} elements", start[i], end[i], core.shape.dims[i]));
+                return wrong(&format!(
+                    "domain: {} to {} of {} elements",
+                    start[i], end[i], core.shape.dims[i]
+                ));
             }
             extent[i] = end[i] - start[i];
             at[i] = start[i];
         }
         // Parts of parts are parts of the whole.
-        let (whole, base) = core.whole.as_ref().map_or((Arc::clone(core), [0; 4]), |(w, b)| (Arc::clone(w), *b));
+        let (whole, base) =
+            core.whole.as_ref().map_or((Arc::clone(core), [0; 4]), |(w, b)| (Arc::clone(w), *b));
         let part = Core::new(core.device, rank, &extent[..rank], core.element.clone());
         if part.errors().is_set() {
             return Handle { core: part, exec: None };
         }
-        let mut part = Arc::into_inner(part).unwrap_or_else(|| unreachable!("nobody else has the new stream"));
+        let mut part =
+            Arc::into_inner(part).unwrap_or_else(|| unreachable!("nobody else has the new stream"));
         part.whole = Some((whole, std::array::from_fn(|i| base[i] + at[i])));
         // What the whole has is not here yet.
         part.state.get_mut().version = u64::MAX;

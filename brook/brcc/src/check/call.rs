@@ -10,7 +10,11 @@ use crate::types::Type;
 impl Checker<'_> {
     pub(crate) fn call(&mut self, callee: &ast::Expr, args: &[ast::Expr], span: Span) -> Expr {
         let Ast::Name(name) = &callee.kind else {
-            self.error("call", callee.span, "only kernels and the functions of the language are called, by name");
+            self.error(
+                "call",
+                callee.span,
+                "only kernels and the functions of the language are called, by name",
+            );
             return wrong();
         };
         if self.lookup(name).is_some() {
@@ -28,7 +32,12 @@ impl Checker<'_> {
         }
         if self.later.contains(&name.as_str()) {
             let message = format!("the kernel `{name}` is defined further down");
-            self.report.error_note("call", callee.span, message, "a prototype is not enough: kernels are compiled into their callers");
+            self.report.error_note(
+                "call",
+                callee.span,
+                message,
+                "a prototype is not enough: kernels are compiled into their callers",
+            );
             return wrong();
         }
         if intrinsic::exists(name) {
@@ -73,8 +82,12 @@ impl Checker<'_> {
                 None => return wrong(),
             }
         }
-        let places: Vec<_> = list.iter().filter_map(|a| if let Arg::Out(p) = a { Some(&p.base) } else { None }).collect();
-        let vars: Vec<_> = places.iter().filter_map(|b| if let crate::hir::Base::Var(v) = b { Some(v) } else { None }).collect();
+        let places: Vec<_> =
+            list.iter().filter_map(|a| if let Arg::Out(p) = a { Some(&p.base) } else { None }).collect();
+        let vars: Vec<_> = places
+            .iter()
+            .filter_map(|b| if let crate::hir::Base::Var(v) = b { Some(v) } else { None })
+            .collect();
         if (1..vars.len()).any(|i| vars[..i].contains(&vars[i])) {
             self.error("argument", span, "one variable takes two results of a call");
         }
@@ -92,7 +105,12 @@ impl Checker<'_> {
         }
         if value.ty != ty {
             let message = format!("`{name}` is `{}`, the argument `{}`", self.show(ty), self.show(value.ty));
-            self.report.error_note("argument", arg.span, message, "arguments are never converted: write a cast");
+            self.report.error_note(
+                "argument",
+                arg.span,
+                message,
+                "arguments are never converted: write a cast",
+            );
             return None;
         }
         Some(Arg::Value(value))
@@ -112,7 +130,9 @@ impl Checker<'_> {
         let Ast::Name(name) = &arg.kind else { return None };
         match self.lookup(name)? {
             Meaning::Param(at) => match self.kernel.params[at].kind {
-                ParamKind::Gather(_) | ParamKind::ConstArray(_) | ParamKind::Scatter(_) => Some((name.clone(), at)),
+                ParamKind::Gather(_) | ParamKind::ConstArray(_) | ParamKind::Scatter(_) => {
+                    Some((name.clone(), at))
+                }
                 _ => None,
             },
             _ => None,
@@ -121,7 +141,11 @@ impl Checker<'_> {
 
     fn array_argument(&mut self, wanted: &ParamKind, ty: Type, arg: &ast::Expr, name: &str) -> Option<Arg> {
         let Some((_, at)) = self.array_named(arg) else {
-            self.error("argument", arg.span, format!("`{name}` is an array; the argument is none of the caller's arrays"));
+            self.error(
+                "argument",
+                arg.span,
+                format!("`{name}` is an array; the argument is none of the caller's arrays"),
+            );
             return None;
         };
         let given = &self.kernel.params[at];
@@ -131,7 +155,8 @@ impl Checker<'_> {
             return None;
         }
         if given_ty != ty {
-            let message = format!("`{name}` has elements `{}`, the argument `{}`", self.show(ty), self.show(given_ty));
+            let message =
+                format!("`{name}` has elements `{}`, the argument `{}`", self.show(ty), self.show(given_ty));
             self.error("argument", arg.span, message);
             return None;
         }
@@ -147,7 +172,9 @@ impl Checker<'_> {
                     None
                 }
             }
-            (ParamKind::Gather(a), ParamKind::Gather(b)) => Some(format!("`{name}` has {a} dimensions, the argument {b}")),
+            (ParamKind::Gather(a), ParamKind::Gather(b)) => {
+                Some(format!("`{name}` has {a} dimensions, the argument {b}"))
+            }
             (ParamKind::ConstArray(_), _) => Some(format!("`{name}` has sizes, the argument none")),
             _ => Some(format!("`{name}` has no sizes, the argument has")),
         };

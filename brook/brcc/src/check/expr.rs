@@ -129,9 +129,11 @@ impl Checker<'_> {
             Some(Meaning::Param(at)) => {
                 let param = &self.kernel.params[at];
                 match param.kind {
-                    ParamKind::Gather(_) | ParamKind::ConstArray(_) | ParamKind::Scatter(_) => {
-                        self.refuse("array-value", span, format!("the array `{name}` is used without an index"))
-                    }
+                    ParamKind::Gather(_) | ParamKind::ConstArray(_) | ParamKind::Scatter(_) => self.refuse(
+                        "array-value",
+                        span,
+                        format!("the array `{name}` is used without an index"),
+                    ),
                     _ => Expr { ty: param.ty, kind: ExprKind::Var(at) },
                 }
             }
@@ -154,7 +156,11 @@ impl Checker<'_> {
     fn arithmetic(&mut self, e: &ast::Expr) -> Expr {
         let value = self.value(e);
         if let Type::Struct(_) = value.ty {
-            return self.refuse("operand", e.span, format!("`{}` is a struct, not a number", self.show(value.ty)));
+            return self.refuse(
+                "operand",
+                e.span,
+                format!("`{}` is a struct, not a number", self.show(value.ty)),
+            );
         }
         value
     }
@@ -175,7 +181,11 @@ impl Checker<'_> {
                 _ => ExprKind::Neg(Box::new(value)),
             },
             UnaryOp::BitNot if !scalar.is_integer() => {
-                return self.refuse("integer-operand", inner.span, format!("`~` needs whole numbers, not `{ty}`"));
+                return self.refuse(
+                    "integer-operand",
+                    inner.span,
+                    format!("`~` needs whole numbers, not `{ty}`"),
+                );
             }
             UnaryOp::BitNot => ExprKind::BitNot(Box::new(value)),
             _ => ExprKind::Not(Box::new(value)),
@@ -250,7 +260,12 @@ impl Checker<'_> {
         let value = self.arithmetic(e);
         if value.ty.width() > 1 {
             let message = format!("the condition is a vector, `{}`", value.ty);
-            self.report.error_note("vector-condition", e.span, message, "`any(…)` and `all(…)` make one value of it");
+            self.report.error_note(
+                "vector-condition",
+                e.span,
+                message,
+                "`any(…)` and `all(…)` make one value of it",
+            );
             return wrong();
         }
         value
@@ -269,7 +284,13 @@ impl Checker<'_> {
             if yes.ty.scalar().is_none() || no.ty.scalar().is_none() {
                 return self.refuse("type-mismatch", a.span.to(b.span), message);
             }
-            self.strict(1, "type-mismatch", a.span.to(b.span), message, "cast one of them; `brcc -a` converts as C does");
+            self.strict(
+                1,
+                "type-mismatch",
+                a.span.to(b.span),
+                message,
+                "cast one of them; `brcc -a` converts as C does",
+            );
             ty = promoted(yes.ty, no.ty);
         }
         let yes = self.coerce(yes, ty, a.span);
@@ -294,8 +315,15 @@ impl Checker<'_> {
             (a, b) if a == b => value,
             (Type::Vector(..), Type::Vector(..)) => {
                 if ty.width() != value.ty.width() {
-                    let message = format!("a cast of `{}` to `{ty}` changes the number of components", value.ty);
-                    self.strict(1, "cast", span, message, "components are taken by a swizzle and joined by a constructor");
+                    let message =
+                        format!("a cast of `{}` to `{ty}` changes the number of components", value.ty);
+                    self.strict(
+                        1,
+                        "cast",
+                        span,
+                        message,
+                        "components are taken by a swizzle and joined by a constructor",
+                    );
                 }
                 self.coerce(value, ty, span)
             }
@@ -316,8 +344,12 @@ impl Checker<'_> {
             return self.refuse("type-mismatch", span, format!("`{from_name}` where `{to_name}` is needed"));
         };
         let loses = from.rank() > into.rank() || value.ty.width() > to.width();
-        let message = format!("`{from_name}` where `{to_name}` is needed{}", if loses { ", which may lose data" } else { "" });
-        let literal = matches!(value.kind, ExprKind::Float(_)) && from == Scalar::Double && into == Scalar::Float;
+        let message = format!(
+            "`{from_name}` where `{to_name}` is needed{}",
+            if loses { ", which may lose data" } else { "" }
+        );
+        let literal =
+            matches!(value.kind, ExprKind::Float(_)) && from == Scalar::Double && into == Scalar::Float;
         let note = if literal {
             "a literal without `f` is a double: write `1.0f`"
         } else {
@@ -333,7 +365,11 @@ impl Checker<'_> {
             return if value.ty == to { value } else { wrong() };
         };
         if n > 1 && m > n {
-            return self.refuse("type-mismatch", span, format!("`{}` has too few components for `{to}`", value.ty));
+            return self.refuse(
+                "type-mismatch",
+                span,
+                format!("`{}` has too few components for `{to}`", value.ty),
+            );
         }
         let narrowed = if n > m {
             let kind = ExprKind::Swizzle(Box::new(value), (0..m).collect());
@@ -356,20 +392,32 @@ impl Checker<'_> {
     fn construct(&mut self, ty: Type, args: &[ast::Expr], span: Span) -> Expr {
         let (Some(scalar), width) = (ty.scalar(), usize::from(ty.width())) else { return wrong() };
         if width == 1 {
-            return self.refuse("constructor", span, format!("`{ty}` has no constructor: write `({ty}) value`"));
+            return self.refuse(
+                "constructor",
+                span,
+                format!("`{ty}` has no constructor: write `({ty}) value`"),
+            );
         }
         if args.len() != width {
             for arg in args {
                 self.value(arg);
             }
-            return self.refuse("constructor", span, format!("`{ty}(…)` takes {width} values, not {}", args.len()));
+            return self.refuse(
+                "constructor",
+                span,
+                format!("`{ty}(…)` takes {width} values, not {}", args.len()),
+            );
         }
         let one = Type::Vector(scalar, 1);
         let mut parts = Vec::new();
         for arg in args {
             let value = self.arithmetic(arg);
             if value.ty.width() > 1 {
-                self.error("constructor", arg.span, format!("`{ty}(…)` takes single numbers, not `{}`", value.ty));
+                self.error(
+                    "constructor",
+                    arg.span,
+                    format!("`{ty}(…)` takes single numbers, not `{}`", value.ty),
+                );
                 continue;
             }
             parts.push(self.convert(value, one, arg.span));
@@ -414,7 +462,8 @@ impl Checker<'_> {
             self.error("swizzle", name.span, format!("`.{text}` of a single number"));
             return None;
         }
-        let parts: Option<Vec<u8>> = text.bytes().map(|b| b"xyzw".iter().position(|c| *c == b).map(|p| p as u8)).collect();
+        let parts: Option<Vec<u8>> =
+            text.bytes().map(|b| b"xyzw".iter().position(|c| *c == b).map(|p| p as u8)).collect();
         match parts {
             Some(parts) if parts.len() <= 4 && parts.iter().all(|p| *p < width) => Some(parts),
             Some(parts) if parts.len() <= 4 => {
@@ -439,7 +488,13 @@ impl Checker<'_> {
                 ParamKind::Scatter(_) => {
                     self.report.warn(0, "position", span, "of a scatter array, `instance()` says the same");
                 }
-                _ => return self.refuse("position", name.span, format!("`{text}` is no stream with a position")),
+                _ => {
+                    return self.refuse(
+                        "position",
+                        name.span,
+                        format!("`{text}` is no stream with a position"),
+                    );
+                }
             },
             Some(_) => return self.refuse("position", name.span, format!("`{text}` is local, not a stream")),
             None => return self.refuse("undeclared", name.span, format!("`{text}` is undeclared")),

@@ -21,7 +21,15 @@ struct Row {
     scalar: bool,
 }
 
-const fn row(name: &'static str, function: F, args: usize, classes: &'static str, least: u8, most: u8, scalar: bool) -> Row {
+const fn row(
+    name: &'static str,
+    function: F,
+    args: usize,
+    classes: &'static str,
+    least: u8,
+    most: u8,
+    scalar: bool,
+) -> Row {
     Row { name, function, args, classes, widths: least..=most, scalar }
 }
 
@@ -68,7 +76,11 @@ impl Checker<'_> {
             return wrong();
         }
         if values.len() != row.args {
-            self.error("argument-count", span, format!("`{name}` takes {} arguments, not {}", row.args, values.len()));
+            self.error(
+                "argument-count",
+                span,
+                format!("`{name}` takes {} arguments, not {}", row.args, values.len()),
+            );
             return wrong();
         }
         let ty = values[0].ty;
@@ -82,13 +94,23 @@ impl Checker<'_> {
         if !taken || values.iter().any(|v| v.ty != ty) {
             let list: Vec<String> = values.iter().map(|v| self.show(v.ty)).collect();
             let message = format!("there is no `{name}({})`", list.join(", "));
-            self.report.error_note("overload", span, message, "arguments have one type, and nothing is converted");
+            self.report.error_note(
+                "overload",
+                span,
+                message,
+                "arguments have one type, and nothing is converted",
+            );
             return wrong();
         }
         let result = if row.scalar { Type::Vector(ty.scalar().unwrap_or(Scalar::Float), 1) } else { ty };
         let whole = matches!(row.function, F::Dot | F::Any | F::All);
         if class == Some('d') && !whole {
-            self.report.warn(0, "double-function", span, format!("`{name}` of doubles is computed in single precision"));
+            self.report.warn(
+                0,
+                "double-function",
+                span,
+                format!("`{name}` of doubles is computed in single precision"),
+            );
             let float = Type::Vector(Scalar::Float, ty.width());
             let cast = |v: Expr| Expr { ty: float, kind: ExprKind::Cast(Box::new(v)) };
             let inner = self.intrinsic_value(float, row.function, values.into_iter().map(cast).collect());

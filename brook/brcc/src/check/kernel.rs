@@ -45,7 +45,11 @@ impl Checker<'_> {
         for attribute in &kernel.attributes {
             if attribute.name.text != "GroupSize" {
                 let name = &attribute.name;
-                self.error("attribute", name.span, format!("unknown attribute `{}`; there is `GroupSize`", name.text));
+                self.error(
+                    "attribute",
+                    name.span,
+                    format!("unknown attribute `{}`; there is `GroupSize`", name.text),
+                );
                 continue;
             }
             let span = attribute.name.span;
@@ -91,16 +95,24 @@ impl Checker<'_> {
     }
 
     fn own_quals(&mut self, quals: &Quals) {
-        for (span, word) in
-            [(quals.out, "out"), (quals.shared, "shared"), (quals.iter, "iter"), (quals.vout, "vout"), (quals.constant, "const")]
-        {
+        for (span, word) in [
+            (quals.out, "out"),
+            (quals.shared, "shared"),
+            (quals.iter, "iter"),
+            (quals.vout, "vout"),
+            (quals.constant, "const"),
+        ] {
             if let Some(span) = span {
                 self.error("qualifier", span, format!("`{word}` does not belong before a kernel"));
             }
         }
         for name in &quals.other {
             if name.text != "static" && name.text != "extern" {
-                self.error("qualifier", name.span, format!("`{}` does not belong before a kernel", name.text));
+                self.error(
+                    "qualifier",
+                    name.span,
+                    format!("`{}` does not belong before a kernel", name.text),
+                );
             }
         }
     }
@@ -148,7 +160,11 @@ impl Checker<'_> {
         let refused = [
             (quals.iter, "iterator", "iterators are not supported"),
             (quals.vout, "vout", "streams of variable length (`vout`) are not supported"),
-            (quals.constant, "const-parameter", "`const` is reserved: parameters that are no outputs are read-only as it is"),
+            (
+                quals.constant,
+                "const-parameter",
+                "`const` is reserved: parameters that are no outputs are read-only as it is",
+            ),
             (quals.shared, "shared", "a parameter cannot be `shared`"),
             (quals.kernel, "qualifier", "`kernel` does not belong before a parameter"),
         ];
@@ -184,13 +200,18 @@ impl Checker<'_> {
             }
             Shape::None if reduce => ParamKind::Reduce,
             Shape::None if out => {
-                let message = format!("the output `{name}` is neither a stream (`{name}<>`) nor an array (`{name}[]`)");
+                let message =
+                    format!("the output `{name}` is neither a stream (`{name}<>`) nor an array (`{name}[]`)");
                 self.error("output", param.declarator.name.span, message);
                 ParamKind::Output
             }
             Shape::None => ParamKind::Constant,
             Shape::Array(_) if reduce => {
-                self.error("reduce-shape", span, "the result of a reduction is a stream or a value, not an array");
+                self.error(
+                    "reduce-shape",
+                    span,
+                    "the result of a reduction is a stream or a value, not an array",
+                );
                 ParamKind::Reduce
             }
             Shape::Array(sizes) if out => {
@@ -242,7 +263,8 @@ impl Checker<'_> {
         }
         let total = dims.iter().try_fold(1u32, |n, d| n.checked_mul(*d));
         let arrays = self.kernel.params.iter();
-        let arrays = arrays.filter(|p| matches!(p.kind, ParamKind::Gather(_) | ParamKind::ConstArray(_))).count();
+        let arrays =
+            arrays.filter(|p| matches!(p.kind, ParamKind::Gather(_) | ParamKind::ConstArray(_))).count();
         let fits = total.is_some_and(|n| n <= CONSTANTS) && arrays < CONSTANT_ARRAYS;
         if self.rules.no_constant_arrays || !fits {
             return ParamKind::Gather(rank);
@@ -258,7 +280,9 @@ impl Checker<'_> {
         let message = match &size.kind {
             ExprKind::Int(n, _) if *n > 0 && *n <= i32::MAX as u32 => return Some(*n),
             ExprKind::Wrong => return None,
-            ExprKind::Int(0, _) | ExprKind::Int(..) | ExprKind::Unary(ast::UnaryOp::Neg, _) => "an array's size is positive",
+            ExprKind::Int(0, _) | ExprKind::Int(..) | ExprKind::Unary(ast::UnaryOp::Neg, _) => {
+                "an array's size is positive"
+            }
             ExprKind::Float(..) => "an array's size is a whole number",
             _ => "an array's size is a literal number",
         };
@@ -279,7 +303,9 @@ impl Checker<'_> {
 
     fn kernel_rules(&mut self, kernel: &ast::Kernel) {
         let span = kernel.name.span;
-        let of = |kernel: &hir::Kernel, wanted: fn(&ParamKind) -> bool| kernel.params.iter().filter(|p| wanted(&p.kind)).count();
+        let of = |kernel: &hir::Kernel, wanted: fn(&ParamKind) -> bool| {
+            kernel.params.iter().filter(|p| wanted(&p.kind)).count()
+        };
         let inputs = of(&self.kernel, |k| *k == ParamKind::Input);
         let outputs = of(&self.kernel, |k| *k == ParamKind::Output);
         let reduces = of(&self.kernel, |k| *k == ParamKind::Reduce);
@@ -289,11 +315,20 @@ impl Checker<'_> {
             self.error("one-scatter", span, "a kernel has one scatter array at most");
         }
         if reduces > 0 && !self.kernel.reduce {
-            self.report.error_note("reduce-mark", span, "a kernel with a `reduce` parameter is no reduction", "write `reduce void …`");
+            self.report.error_note(
+                "reduce-mark",
+                span,
+                "a kernel with a `reduce` parameter is no reduction",
+                "write `reduce void …`",
+            );
         }
         if self.kernel.reduce {
             if inputs != 1 || reduces != 1 || outputs + scatters + arrays > 0 {
-                self.error("reduce-shape", span, "a reduction has one input stream, one `reduce` parameter and constants");
+                self.error(
+                    "reduce-shape",
+                    span,
+                    "a reduction has one input stream, one `reduce` parameter and constants",
+                );
             }
             if self.kernel.result != Type::Void {
                 self.error("reduce-shape", span, "a reduction returns nothing");
@@ -301,7 +336,8 @@ impl Checker<'_> {
             let find = |kind: ParamKind| self.kernel.params.iter().find(|p| p.kind == kind).map(|p| p.ty);
             if let (Some(from), Some(to)) = (find(ParamKind::Input), find(ParamKind::Reduce)) {
                 if from != to && from != Type::Unknown && to != Type::Unknown {
-                    let message = format!("the input is `{}`, the result `{}`", self.show(from), self.show(to));
+                    let message =
+                        format!("the input is `{}`, the result `{}`", self.show(from), self.show(to));
                     self.error("reduce-type", span, message);
                 }
                 if matches!(from, Type::Struct(_)) {
@@ -311,7 +347,11 @@ impl Checker<'_> {
         }
         if self.kernel.group.is_some() {
             if scatters != 1 {
-                self.error("group-output", span, "a kernel with `GroupSize` has one scatter array as its output");
+                self.error(
+                    "group-output",
+                    span,
+                    "a kernel with `GroupSize` has one scatter array as its output",
+                );
             }
             if outputs > 0 {
                 self.error("group-output", span, "a kernel with `GroupSize` has no stream as output");
@@ -320,25 +360,40 @@ impl Checker<'_> {
                 self.error("group-output", span, "a reduction has no groups");
             }
         }
-        let textures: usize = self.kernel.params.iter().map(|p| match p.kind {
-            ParamKind::Input | ParamKind::Gather(_) => self.structs.count(p.ty),
-            _ => 0,
-        }).sum();
+        let textures: usize = self
+            .kernel
+            .params
+            .iter()
+            .map(|p| match p.kind {
+                ParamKind::Input | ParamKind::Gather(_) => self.structs.count(p.ty),
+                _ => 0,
+            })
+            .sum();
         if textures > INPUTS {
             self.error("inputs", span, format!("{textures} inputs; a kernel has at most {INPUTS}"));
         }
-        let written: usize = self.kernel.params.iter().map(|p| match p.kind {
-            ParamKind::Output => self.structs.count(p.ty),
-            _ => 0,
-        }).sum();
+        let written: usize = self
+            .kernel
+            .params
+            .iter()
+            .map(|p| match p.kind {
+                ParamKind::Output => self.structs.count(p.ty),
+                _ => 0,
+            })
+            .sum();
         if written > 8 {
-            let message = format!("{written} outputs take {} passes, each of which computes everything", written.div_ceil(8));
+            let message = format!(
+                "{written} outputs take {} passes, each of which computes everything",
+                written.div_ceil(8)
+            );
             self.report.warn(1, "passes", span, message);
         }
         if self.kernel.result == Type::Void && outputs + scatters + reduces == 0 {
             self.report.warn(1, "no-output", span, "the kernel has no output: hosts cannot call it");
         }
-        if matches!(self.kernel.params.iter().find(|p| p.kind == ParamKind::Constant && matches!(p.ty, Type::Struct(_))), Some(_)) && self.kernel.is_entry() {
+        let struct_constant =
+            |p: &hir::Param| p.kind == ParamKind::Constant && matches!(p.ty, Type::Struct(_));
+        if self.kernel.is_entry() && self.kernel.params.iter().any(struct_constant) {
             self.error("type", span, "a struct reaches a kernel in a stream, not as a constant");
         }
     }

@@ -24,7 +24,9 @@ impl Checker<'_> {
                             ParamKind::Output | ParamKind::Reduce => "",
                             ParamKind::Input => "is an input stream: copy it to a local to change it",
                             ParamKind::Constant => "is a constant: copy it to a local to change it",
-                            ParamKind::Gather(_) | ParamKind::ConstArray(_) | ParamKind::Scatter(_) => "is an array",
+                            ParamKind::Gather(_) | ParamKind::ConstArray(_) | ParamKind::Scatter(_) => {
+                                "is an array"
+                            }
                         };
                         if !what.is_empty() {
                             self.error("read-only", e.span, format!("`{name}` {what}"));
@@ -105,10 +107,19 @@ impl Checker<'_> {
                 match kind {
                     ParamKind::Scatter(rank) => {
                         let index = self.indices(&indices, rank, e.span)?;
-                        Some(Place { ty, base: Base::Scatter(at, index), path: Vec::new(), swizzle: Vec::new() })
+                        Some(Place {
+                            ty,
+                            base: Base::Scatter(at, index),
+                            path: Vec::new(),
+                            swizzle: Vec::new(),
+                        })
                     }
                     ParamKind::Gather(_) | ParamKind::ConstArray(_) => {
-                        self.error("read-only", e.span, format!("`{name}` is a gather array: it is only read"));
+                        self.error(
+                            "read-only",
+                            e.span,
+                            format!("`{name}` is a gather array: it is only read"),
+                        );
                         None
                     }
                     _ => {
@@ -126,12 +137,19 @@ impl Checker<'_> {
                 }
                 let Some(offset) = owned(indices[0], per) else {
                     let message = "a thread writes its own elements of the shared array only";
-                    let note = format!("write `{name}[{per} * instanceInGroup().x + k]` with a number k below {per}");
+                    let note = format!(
+                        "write `{name}[{per} * instanceInGroup().x + k]` with a number k below {per}"
+                    );
                     self.report.error_note("owner-writes", indices[0].span, message, &note);
                     return None;
                 };
                 self.kernel.uses.in_group = true;
-                Some(Place { ty: shared.ty, base: Base::Shared(offset), path: Vec::new(), swizzle: Vec::new() })
+                Some(Place {
+                    ty: shared.ty,
+                    base: Base::Shared(offset),
+                    path: Vec::new(),
+                    swizzle: Vec::new(),
+                })
             }
             Some(Meaning::Local(..)) => {
                 self.error("array-value", base.span, format!("`{name}` is no array"));
@@ -160,7 +178,10 @@ impl Checker<'_> {
         };
         for at in &place.path {
             let Type::Struct(id) = value.ty else { break };
-            value = Expr { ty: self.structs.get(id).members[*at].1, kind: ExprKind::Member(Box::new(value), *at) };
+            value = Expr {
+                ty: self.structs.get(id).members[*at].1,
+                kind: ExprKind::Member(Box::new(value), *at),
+            };
         }
         if !place.swizzle.is_empty() {
             value = Expr { ty: place.ty, kind: ExprKind::Swizzle(Box::new(value), place.swizzle.clone()) };
@@ -186,7 +207,11 @@ impl Checker<'_> {
                     },
                     ParamKind::ConstArray(dims) => self.constant_element(at, ty, &dims, &indices, e.span),
                     ParamKind::Scatter(_) => {
-                        self.error("scatter-read", e.span, format!("`{name}` is a scatter array: it is only written"));
+                        self.error(
+                            "scatter-read",
+                            e.span,
+                            format!("`{name}` is a scatter array: it is only written"),
+                        );
                         wrong()
                     }
                     _ => {
@@ -214,7 +239,14 @@ impl Checker<'_> {
         }
     }
 
-    fn constant_element(&mut self, at: usize, ty: Type, dims: &[u32], indices: &[&ast::Expr], span: Span) -> Expr {
+    fn constant_element(
+        &mut self,
+        at: usize,
+        ty: Type,
+        dims: &[u32],
+        indices: &[&ast::Expr],
+        span: Span,
+    ) -> Expr {
         if indices.len() != dims.len() {
             let message = format!("{} subscripts for {} dimensions", indices.len(), dims.len());
             self.error("subscript", span, message);
@@ -261,7 +293,12 @@ impl Checker<'_> {
                 }
                 Type::Vector(_, n) if n == rank => {
                     if n > 1 {
-                        self.report.warn(0, "vector-subscript", indices[0].span, "an index as one vector; C style is `a[y][x]`");
+                        self.report.warn(
+                            0,
+                            "vector-subscript",
+                            indices[0].span,
+                            "an index as one vector; C style is `a[y][x]`",
+                        );
                     }
                     Some(vec![value])
                 }

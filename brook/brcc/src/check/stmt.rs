@@ -88,7 +88,11 @@ impl Checker<'_> {
             }
             StmtKind::Return(value) => self.returned(value.as_ref(), statement.span, out),
             StmtKind::Unsupported(what) => {
-                self.error("statement", statement.span, format!("kernels have no {}", what.trim_start_matches("a ")));
+                self.error(
+                    "statement",
+                    statement.span,
+                    format!("kernels have no {}", what.trim_start_matches("a ")),
+                );
             }
         }
     }
@@ -183,7 +187,13 @@ impl Checker<'_> {
         if values.len() > width {
             self.error("initialiser", e.span, format!("{} values for `{ty}`", values.len()));
         } else if values.len() < width {
-            self.strict(1, "initialiser", e.span, format!("{} values for `{ty}`", values.len()), "give all components");
+            self.strict(
+                1,
+                "initialiser",
+                e.span,
+                format!("{} values for `{ty}`", values.len()),
+                "give all components",
+            );
         }
         let one = Type::Vector(scalar, 1);
         let mut parts = Vec::new();
@@ -218,7 +228,11 @@ impl Checker<'_> {
         }
         let wide = matches!(ty, Type::Vector(crate::types::Scalar::Double, 2)) || (ty.width() == 4);
         if !wide && ty != Type::Unknown {
-            self.error("shared", span, format!("elements of a shared array are 16 bytes, as `float4`; `{}` is not", self.show(ty)));
+            self.error(
+                "shared",
+                span,
+                format!("elements of a shared array are 16 bytes, as `float4`; `{}` is not", self.show(ty)),
+            );
         }
         let count = match &d.shape {
             Shape::Array(sizes) if sizes.len() == 1 => match &sizes[0] {
@@ -241,7 +255,11 @@ impl Checker<'_> {
         if count > 1024 {
             self.error("shared", d.shape_span, "a group shares 1024 elements at most, 16 KiB");
         } else if count % group != 0 {
-            self.error("shared", d.shape_span, format!("{count} elements are not the same number for each of {group} threads"));
+            self.error(
+                "shared",
+                d.shape_span,
+                format!("{count} elements are not the same number for each of {group} threads"),
+            );
         } else if count / group > 16 {
             self.error("shared", d.shape_span, format!("{} elements a thread; 16 at most", count / group));
         }

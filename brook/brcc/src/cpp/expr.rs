@@ -50,8 +50,7 @@ impl Writer<'_> {
             Stmt::Local(id, init) => {
                 let var = &self.kernel.vars[*id];
                 let ty = kernel_type(self.structs, var.ty);
-                let value = init.as_ref().map_or_else(|| format!("{ty}()"), |e| self.any(e));
-                let value = if ty.contains(' ') && init.is_none() { "0u".to_owned() } else { value };
+                let value = init.as_ref().map_or_else(|| format!("{CPU}zero<{ty} >()"), |e| self.any(e));
                 let name = name(&var.name);
                 self.line(&format!("{ty} {name} = {value};"));
                 self.line(&format!("(void){name};"));
@@ -132,8 +131,12 @@ impl Writer<'_> {
             ExprKind::Neg(inner) => format!("{CPU}neg({})", self.any(inner)),
             ExprKind::BitNot(inner) => format!("{CPU}bit_not({})", self.any(inner)),
             ExprKind::Not(inner) => format!("{CPU}logic_not({})", self.any(inner)),
-            ExprKind::Binary(op, a, b) => format!("{CPU}{}({}, {})", operation(*op), self.any(a), self.any(b)),
-            ExprKind::Compare(op, a, b) => format!("{CPU}{}({}, {})", comparison(*op), self.any(a), self.any(b)),
+            ExprKind::Binary(op, a, b) => {
+                format!("{CPU}{}({}, {})", operation(*op), self.any(a), self.any(b))
+            }
+            ExprKind::Compare(op, a, b) => {
+                format!("{CPU}{}({}, {})", comparison(*op), self.any(a), self.any(b))
+            }
             ExprKind::Logic(..) if e.ty.width() == 1 => format!("{CPU}number<{scalar}>({})", self.test(e)),
             ExprKind::Logic(and, a, b) => {
                 let word = if *and { "logic_and" } else { "logic_or" };
@@ -141,7 +144,9 @@ impl Writer<'_> {
             }
             ExprKind::Cond(c, a, b) => format!("({} ? {} : {})", self.test(c), self.any(a), self.any(b)),
             ExprKind::Cast(inner) => format!("{CPU}convert<{scalar}>({})", self.any(inner)),
-            ExprKind::Splat(inner) => format!("{}({CPU}Splat(), {})", kernel_type(self.structs, e.ty), self.any(inner)),
+            ExprKind::Splat(inner) => {
+                format!("{}({CPU}Splat(), {})", kernel_type(self.structs, e.ty), self.any(inner))
+            }
             ExprKind::Construct(parts) => {
                 let parts: Vec<String> = parts.iter().map(|p| self.any(p)).collect();
                 format!("{}({})", kernel_type(self.structs, e.ty), list(&parts))
@@ -250,7 +255,10 @@ impl Writer<'_> {
                 Arg::Value(e) => text.push_str(&self.any(e)),
                 Arg::Array(param) => text.push_str(&name(&self.kernel.params[*param].name)),
                 Arg::Out(place) if place.swizzle.len() > 1 => text.push_str(&self.part(place)),
-                Arg::Out(place) if is_narrow(place.ty) && !(place.path.is_empty() && matches!(place.base, Base::Var(_))) => {
+                Arg::Out(place)
+                    if is_narrow(place.ty)
+                        && !(place.path.is_empty() && matches!(place.base, Base::Var(_))) =>
+                {
                     let _ = write!(text, "{CPU}widened({}).ref()", self.reference(place));
                 }
                 Arg::Out(place) => text.push_str(&self.reference(place)),
@@ -275,7 +283,11 @@ fn integer(n: u32, ty: Type) -> String {
 
 fn float(x: f64, ty: Type) -> String {
     if ty.scalar() == Some(Scalar::Double) {
-        return if x.is_finite() { format!("({x:e})") } else { format!("{CPU}infinity<double>({})", i32::from(x < 0.0)) };
+        return if x.is_finite() {
+            format!("({x:e})")
+        } else {
+            format!("{CPU}infinity<double>({})", i32::from(x < 0.0))
+        };
     }
     let single = x as f32;
     if single.is_finite() {

@@ -11,9 +11,36 @@ use crate::types::{Scalar, Structs, Type};
 
 /// Words that stand before a name and are no types.
 const NO_TYPES: [&str; 30] = [
-    "return", "else", "case", "goto", "new", "delete", "typename", "template", "class", "struct", "union", "enum", "operator",
-    "static", "extern", "const", "volatile", "register", "inline", "typedef", "public", "private", "protected", "friend",
-    "virtual", "using", "explicit", "sizeof", "auto", "namespace",
+    "return",
+    "else",
+    "case",
+    "goto",
+    "new",
+    "delete",
+    "typename",
+    "template",
+    "class",
+    "struct",
+    "union",
+    "enum",
+    "operator",
+    "static",
+    "extern",
+    "const",
+    "volatile",
+    "register",
+    "inline",
+    "typedef",
+    "public",
+    "private",
+    "protected",
+    "friend",
+    "virtual",
+    "using",
+    "explicit",
+    "sizeof",
+    "auto",
+    "namespace",
 ];
 
 struct Host<'h> {
@@ -28,7 +55,13 @@ struct Host<'h> {
 }
 
 /// Rewrites the host code of `tokens`.
-pub(crate) fn rewrite(source: &str, tokens: &[Token], structs: &Structs, report: &mut Report, from: usize) -> String {
+pub(crate) fn rewrite(
+    source: &str,
+    tokens: &[Token],
+    structs: &Structs,
+    report: &mut Report,
+    from: usize,
+) -> String {
     let mut host = Host { source, tokens, structs, report, at: 0, out: String::new(), copied: from };
     host.run();
     host.out
@@ -98,7 +131,10 @@ impl<'h> Host<'h> {
                     let message = format!("`{}` is for kernels", self.text(self.at));
                     self.report.error("position", self.tokens[self.at].span, message);
                 }
-                "instance" if self.text(self.at + 1) == "(" && !matches!(self.text(self.at.wrapping_sub(1)), "." | ">" | ":") => {
+                "instance"
+                    if self.text(self.at + 1) == "("
+                        && !matches!(self.text(self.at.wrapping_sub(1)), "." | ">" | ":") =>
+                {
                     self.report.error("position", self.tokens[self.at].span, "`instance()` is for kernels");
                 }
                 _ => {}
@@ -136,13 +172,17 @@ impl<'h> Host<'h> {
     /// A function definition as C had them: without a type, or with the types of its parameters behind the brackets.
     fn definition(&mut self) -> bool {
         let Some(close) = self.closing(self.at + 1) else { return false };
-        let typeless = self.at == 0 || matches!(self.text(self.at - 1), ";" | "}") || self.tokens[self.at - 1].kind == Kind::Directive;
+        let typeless = self.at == 0
+            || matches!(self.text(self.at - 1), ";" | "}")
+            || self.tokens[self.at - 1].kind == Kind::Directive;
         let list = &self.tokens[self.at + 2..close];
         let names: Vec<&str> = split(self.source, list).into_iter().map(|t| self.of(t)).collect();
-        let plain = !list.is_empty() && split(self.source, list).iter().all(|t| t.len() == 1 && t[0].kind == Kind::Word);
+        let plain = !list.is_empty()
+            && split(self.source, list).iter().all(|t| t.len() == 1 && t[0].kind == Kind::Word);
         let old_style = plain && self.is_word(close + 1) && self.text(close + 2) != "(";
         let body = self.text(close + 1) == "{";
-        if !old_style && !(typeless && body) {
+        let implicit = typeless && body;
+        if !old_style && !implicit {
             return false;
         }
         self.copy_to(self.at);
@@ -162,7 +202,9 @@ impl<'h> Host<'h> {
         }
         let list: Vec<String> = names
             .iter()
-            .map(|name| params.iter().find(|p| p.0 == *name).map_or_else(|| format!("int {name}"), |p| p.1.clone()))
+            .map(|name| {
+                params.iter().find(|p| p.0 == *name).map_or_else(|| format!("int {name}"), |p| p.1.clone())
+            })
             .collect();
         let _ = write!(self.out, "{}({}) ", self.text(self.at), list.join(", "));
         self.at = at;
@@ -182,7 +224,10 @@ impl<'h> Host<'h> {
         }
         let ty = self.of(&self.tokens[first..at]);
         for declarator in split(self.source, &self.tokens[at..end]) {
-            let Some(name) = declarator.iter().find(|t| t.kind == Kind::Word).map(|t| t.span.of(self.source)) else { continue };
+            let Some(name) = declarator.iter().find(|t| t.kind == Kind::Word).map(|t| t.span.of(self.source))
+            else {
+                continue;
+            };
             let stream = declarator.iter().any(|t| t.kind == Kind::Punct && t.span.of(self.source) == "<");
             let text = if stream {
                 format!("::brook::Stream<{} > {name}", self.stream_type(ty))
@@ -210,7 +255,9 @@ impl<'h> Host<'h> {
                 Type::Vector(Scalar::Int, n) => Some(Type::Vector(Scalar::UInt, n)),
                 _ => None,
             },
-            ["signed", name] | ["struct", name] | [name] => Type::named(name).or_else(|| self.structs.find(name)),
+            ["signed", name] | ["struct", name] | [name] => {
+                Type::named(name).or_else(|| self.structs.find(name))
+            }
             _ => None,
         }
     }
@@ -218,11 +265,17 @@ impl<'h> Host<'h> {
     /// `float s<H, W>` where it is declared.
     fn stream(&mut self, parameter: bool) -> bool {
         let mut name = self.at + 1;
-        if matches!(self.text(self.at), "unsigned" | "signed" | "struct" | "long") && self.is_word(self.at + 2) {
+        if matches!(self.text(self.at), "unsigned" | "signed" | "struct" | "long")
+            && self.is_word(self.at + 2)
+        {
             name += 1;
         }
         let first = self.text(self.at);
-        if !self.is_word(self.at) || !self.is_word(name) || self.text(name + 1) != "<" || (NO_TYPES.contains(&first) && first != "struct") {
+        if !self.is_word(self.at)
+            || !self.is_word(name)
+            || self.text(name + 1) != "<"
+            || (NO_TYPES.contains(&first) && first != "struct")
+        {
             return false;
         }
         let Some(close) = self.angle(name + 1) else { return false };
@@ -234,7 +287,10 @@ impl<'h> Host<'h> {
         }
         let span = self.tokens[self.at].span.to(self.tokens[name - 1].span);
         if known.is_none() {
-            let message = format!("a stream has numbers, short vectors or structs of them as elements, not `{}`", span.of(self.source));
+            let message = format!(
+                "a stream has numbers, short vectors or structs of them as elements, not `{}`",
+                span.of(self.source)
+            );
             self.report.error("type", span, message);
         }
         let element = known.map_or_else(|| words.join(" "), |ty| element_type(self.structs, ty));
@@ -281,14 +337,22 @@ impl<'h> Host<'h> {
         let Some(close) = self.angle(first + 1) else { return };
         match self.text(close + 1) {
             _ if close + 1 >= end => {}
-            "=" => self.report.error("stream-initialiser", span, "a stream has no initialiser; `streamRead` fills it"),
+            "=" => self.report.error(
+                "stream-initialiser",
+                span,
+                "a stream has no initialiser; `streamRead` fills it",
+            ),
             "[" => self.report.error("stream-of-arrays", span, "a stream has no arrays as elements"),
             _ => self.report.error("syntax", span, "this does not follow a stream's sizes"),
         }
         let inner = &self.tokens[first + 2..close];
         let dims = if inner.is_empty() { Vec::new() } else { split(self.source, inner) };
         if dims.is_empty() || dims.iter().any(|d| d.is_empty()) {
-            self.report.error("stream-size", span, format!("the stream `{name}` lacks a size; only parameters may"));
+            self.report.error(
+                "stream-size",
+                span,
+                format!("the stream `{name}` lacks a size; only parameters may"),
+            );
             return;
         }
         if dims.len() > 4 {
@@ -385,7 +449,12 @@ pub(crate) fn prototypes(source: &str, tokens: &[Token]) -> Vec<String> {
     while at < tokens.len() {
         match text(at) {
             "{" => {
-                if depth == 0 && at > first && text(at - 1) == ")" && text(first) != "static" && text(first + 1) != "main" {
+                if depth == 0
+                    && at > first
+                    && text(at - 1) == ")"
+                    && text(first) != "static"
+                    && text(first + 1) != "main"
+                {
                     let span: Span = tokens[first].span.to(tokens[at - 1].span);
                     list.push(span.of(source).split_whitespace().collect::<Vec<_>>().join(" "));
                 }

@@ -11,12 +11,17 @@ use crate::types::{Structs, Type};
 pub(crate) fn cpu_kernel(kernels: &[Kernel], at: usize, structs: &Structs) -> String {
     let kernel = &kernels[at];
     let mut writer = Writer { kernels, kernel, structs, out: String::new(), indent: 0 };
-    let mut head = format!("static inline {} __{}_cpu_inner(::brook::cpu::Thread& __t", kernel_type(structs, kernel.result), kernel.name);
+    let mut head = format!(
+        "static inline {} __{}_cpu_inner(::brook::cpu::Thread& __t",
+        kernel_type(structs, kernel.result),
+        kernel.name
+    );
     for param in &kernel.params {
         let ty = kernel_type(structs, param.ty);
         let element = element_type(structs, param.ty);
         let text = match param.kind {
-            ParamKind::Input | ParamKind::Constant => format!("const {ty}& "),
+            // By value: a variable may be an argument and take a result of one call.
+            ParamKind::Input | ParamKind::Constant => format!("const {ty} "),
             ParamKind::Output | ParamKind::Reduce => format!("{ty}& "),
             ParamKind::Gather(_) => format!("const ::brook::cpu::Array<{element} >& "),
             ParamKind::Scatter(_) => format!("::brook::cpu::Array<{element} >& "),
@@ -50,7 +55,10 @@ fn driver(kernel: &Kernel, structs: &Structs, out: &mut String) {
         let element = element_type(structs, param.ty);
         let text = match param.kind {
             ParamKind::Constant => {
-                format!("const {0} __p{at} = ::brook::cpu::wide(*static_cast<const {element}*>(__c->arrays[{at}].data));", kernel_type(structs, param.ty))
+                format!(
+                    "const {0} __p{at} = ::brook::cpu::wide(*static_cast<const {element}*>(__c->arrays[{at}].data));",
+                    kernel_type(structs, param.ty)
+                )
             }
             ParamKind::ConstArray(_) => {
                 format!("const {element}* __p{at} = static_cast<const {element}*>(__c->arrays[{at}].data);")
@@ -111,5 +119,8 @@ fn reduction(kernel: &Kernel, structs: &Structs, out: &mut String) {
         kernel.name,
         args.join(", ")
     );
-    let _ = write!(out, "        }}\n        ::brook::cpu::store(__p{output}.output(__t), __sum);\n    }}\n}}\n\n");
+    let _ = write!(
+        out,
+        "        }}\n        ::brook::cpu::store(__p{output}.output(__t), __sum);\n    }}\n}}\n\n"
+    );
 }

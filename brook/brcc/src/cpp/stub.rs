@@ -28,7 +28,8 @@ fn arguments(kernel: &Kernel, structs: &Structs, by_value: bool) -> String {
 /// Class and object of a kernel, for the header.
 pub(crate) fn class(kernel: &Kernel, structs: &Structs) -> String {
     let k = &kernel.name;
-    let mut text = format!("class __{k} {{\npublic:\n    void operator()({});\n", arguments(kernel, structs, false));
+    let mut text =
+        format!("class __{k} {{\npublic:\n    void operator()({});\n", arguments(kernel, structs, false));
     if kernel.reduce {
         let _ = writeln!(text, "    void operator()({});", arguments(kernel, structs, true));
     }
@@ -94,7 +95,11 @@ pub(crate) fn struct_element(structs: &Structs, at: usize, definition: &Struct) 
          static const {name} model = {name}();\n    static const StreamMember members[] = {{\n"
     );
     for leaf in &leaves {
-        let _ = writeln!(text, "        BROOK_MEMBER({}, {}, model, {}),", leaf.scalar as u8, leaf.width, leaf.path);
+        let _ = writeln!(
+            text,
+            "        BROOK_MEMBER({}, {}, model, {}),",
+            leaf.scalar as u8, leaf.width, leaf.path
+        );
     }
     let _ = write!(
         text,

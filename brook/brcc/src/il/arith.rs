@@ -1,8 +1,8 @@
 //! Arithmetic, comparisons, truth values, conversions.
 
+use super::Emitter;
 use super::asm::{Dst, Op};
 use super::expr::{class, words};
-use super::Emitter;
 use crate::ast::BinaryOp;
 use crate::hir::{Expr, ExprKind};
 use crate::types::{Class, Type};
@@ -28,7 +28,14 @@ impl<'k> Emitter<'k> {
         }
     }
 
-    pub(crate) fn binary(&mut self, op: BinaryOp, a: &'k Expr, b: &'k Expr, e: &'k Expr, want: Option<&Dst>) -> Result<Op, String> {
+    pub(crate) fn binary(
+        &mut self,
+        op: BinaryOp,
+        a: &'k Expr,
+        b: &'k Expr,
+        e: &'k Expr,
+        want: Option<&Dst>,
+    ) -> Result<Op, String> {
         if let Some(done) = self.multiply_add(op, a, b, e, want)? {
             return Ok(done);
         }
@@ -59,7 +66,9 @@ impl<'k> Emitter<'k> {
             (BinaryOp::Mul, _) => "imul",
             (BinaryOp::Div, Class::Unsigned) => "udiv",
             (BinaryOp::Rem, Class::Unsigned) => "umod",
-            (BinaryOp::Div | BinaryOp::Rem, _) => return self.signed_division(op == BinaryOp::Div, &x, &y, e, want),
+            (BinaryOp::Div | BinaryOp::Rem, _) => {
+                return self.signed_division(op == BinaryOp::Div, &x, &y, e, want);
+            }
             (BinaryOp::Shl, _) => "ishl",
             (BinaryOp::Shr, Class::Unsigned) => "ushr",
             (BinaryOp::Shr, _) => "ishr",
@@ -73,7 +82,14 @@ impl<'k> Emitter<'k> {
     }
 
     /// Magnitudes are divided; the quotient has the sign of both, the remainder that of the dividend.
-    fn signed_division(&mut self, quotient: bool, x: &Op, y: &Op, e: &'k Expr, want: Option<&Dst>) -> Result<Op, String> {
+    fn signed_division(
+        &mut self,
+        quotient: bool,
+        x: &Op,
+        y: &Op,
+        e: &'k Expr,
+        want: Option<&Dst>,
+    ) -> Result<Op, String> {
         let n = words(e.ty);
         let zero = self.asm.int(0);
         let a = self.asm.new_each("imax", n, &[x, &x.clone().negated()]);
@@ -166,7 +182,9 @@ impl<'k> Emitter<'k> {
                 Some(op) => Ok((op, false)),
                 None => Ok((self.mask(e)?, false)),
             },
-            _ if matches!(class(e.ty), Class::Signed | Class::Unsigned) => Ok((self.value(e)?.word(0), false)),
+            _ if matches!(class(e.ty), Class::Signed | Class::Unsigned) => {
+                Ok((self.value(e)?.word(0), false))
+            }
             _ => Ok((self.mask(e)?, false)),
         }
     }
@@ -174,10 +192,10 @@ impl<'k> Emitter<'k> {
     /// 1 or 0 of the expression's type.
     pub(crate) fn truth(&mut self, e: &'k Expr, want: Option<&Dst>) -> Result<Op, String> {
         let mask = self.mask(e)?;
-        self.from_mask(&mask, e, want)
+        self.mask_value(&mask, e, want)
     }
 
-    pub(crate) fn from_mask(&mut self, mask: &Op, e: &'k Expr, want: Option<&Dst>) -> Result<Op, String> {
+    pub(crate) fn mask_value(&mut self, mask: &Op, e: &'k Expr, want: Option<&Dst>) -> Result<Op, String> {
         let one = self.one(e.ty);
         let dst = self.target(want, e.ty);
         let both: Vec<u8> = match class(e.ty) {

@@ -122,14 +122,16 @@ impl Asm {
         let same = words.iter().all(|w| *w == words[0]);
         let wanted = if same { &words[..1] } else { words };
         let known = self.places.get(&wanted[0]).and_then(|places| {
-            places.iter().map(|(register, _)| *register).find(|r| {
-                wanted.iter().all(|w| self.literals[*r as usize].contains(w))
-            })
+            places
+                .iter()
+                .map(|(register, _)| *register)
+                .find(|r| wanted.iter().all(|w| self.literals[*r as usize].contains(w)))
         });
         let register = known.unwrap_or_else(|| {
-            let room = self.literals.last().is_some_and(|last| {
-                last.len() + wanted.iter().filter(|w| !last.contains(w)).count() <= 4
-            });
+            let room = self
+                .literals
+                .last()
+                .is_some_and(|last| last.len() + wanted.iter().filter(|w| !last.contains(w)).count() <= 4);
             if !room {
                 self.literals.push(Vec::new());
             }
@@ -171,7 +173,10 @@ impl Asm {
             let _ = writeln!(
                 text,
                 "dcl_literal l{number}, 0x{:08X}, 0x{:08X}, 0x{:08X}, 0x{:08X}",
-                word(0), word(1), word(2), word(3)
+                word(0),
+                word(1),
+                word(2),
+                word(3)
             );
         }
     }

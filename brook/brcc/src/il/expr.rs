@@ -150,9 +150,8 @@ impl<'k> Emitter<'k> {
         if let ExprKind::Call(..) = e.kind {
             return true;
         }
-        let in_var = |ops: &Option<Vec<Op>>| {
-            ops.iter().flatten().any(|op| op.reg == super::asm::Reg::Temp(register))
-        };
+        let in_var =
+            |ops: &Option<Vec<Op>>| ops.iter().flatten().any(|op| op.reg == super::asm::Reg::Temp(register));
         let frame = &self.frames[self.frames.len() - 1];
         let clashing: Vec<VarId> =
             frame.vars.iter().enumerate().filter(|(_, ops)| in_var(ops)).map(|(id, _)| id).collect();
@@ -187,9 +186,11 @@ impl<'k> Emitter<'k> {
             ExprKind::Shared(index) => self.shared(index, e.ty),
             ExprKind::IndexOf => Ok(self.position.float.clone().unwrap_or_else(|| self.asm.int(0))),
             ExprKind::Instance => Ok(self.position.int.clone().unwrap_or_else(|| self.asm.int(0))),
-            ExprKind::InGroup => {
-                Ok(Op { reg: super::asm::Reg::Named("vTid0"), comps: vec![0, super::asm::ZERO, super::asm::ZERO, super::asm::ZERO], neg: false })
-            }
+            ExprKind::InGroup => Ok(Op {
+                reg: super::asm::Reg::Named("vTid0"),
+                comps: vec![0, super::asm::ZERO, super::asm::ZERO, super::asm::ZERO],
+                neg: false,
+            }),
             ExprKind::Neg(inner) => self.negate(e, inner, want),
             ExprKind::BitNot(inner) => {
                 let op = self.value(inner)?;
@@ -235,7 +236,8 @@ impl<'k> Emitter<'k> {
     fn construct(&mut self, e: &'k Expr, parts: &'k [Expr], want: Option<&Dst>) -> Result<Op, String> {
         let double = class(e.ty) == Class::Double;
         // All literals: one literal.
-        let numbers: Option<Vec<u32>> = parts.iter().map(literal_words).collect::<Option<Vec<_>>>().map(|w| w.concat());
+        let numbers: Option<Vec<u32>> =
+            parts.iter().map(literal_words).collect::<Option<Vec<_>>>().map(|w| w.concat());
         if let Some(numbers) = numbers {
             let op = self.asm.literal(&numbers);
             return Ok(if op.comps.len() == 1 { op.pick(&vec![0; numbers.len()]) } else { op });
@@ -333,7 +335,14 @@ impl<'k> Emitter<'k> {
         Ok(())
     }
 
-    fn conditional(&mut self, e: &'k Expr, c: &'k Expr, a: &'k Expr, b: &'k Expr, want: Option<&Dst>) -> Result<Op, String> {
+    fn conditional(
+        &mut self,
+        e: &'k Expr,
+        c: &'k Expr,
+        a: &'k Expr,
+        b: &'k Expr,
+        want: Option<&Dst>,
+    ) -> Result<Op, String> {
         if a.has_effects() || b.has_effects() {
             let to = self.asm.temp(words(e.ty)).op();
             self.branch(c, a, b, std::slice::from_ref(&to))?;
@@ -367,10 +376,10 @@ impl<'k> Emitter<'k> {
                     // What is no plain variable or literal is computed once; what an output may change is copied.
                     let outs = args.iter().filter_map(|a| if let Arg::Out(p) = a { Some(p) } else { None });
                     let changes = outs.into_iter().any(|p| matches!(p.base, Base::Var(v) if e.mentions(v)));
-                    let plain = leaves.iter().all(|op| {
-                        !matches!(op.reg, super::asm::Reg::ConstantAt(..)) && !op.neg
-                    });
-                    vars[number] = Some(if plain && !changes { leaves } else { self.copied(param.ty, &leaves) });
+                    let plain =
+                        leaves.iter().all(|op| !matches!(op.reg, super::asm::Reg::ConstantAt(..)) && !op.neg);
+                    vars[number] =
+                        Some(if plain && !changes { leaves } else { self.copied(param.ty, &leaves) });
                 }
                 Arg::Out(place) => {
                     let direct = place.swizzle.is_empty() && matches!(place.base, Base::Var(_));
@@ -446,7 +455,14 @@ impl<'k> Emitter<'k> {
     }
 
     /// Sum of a product as one instruction, where the machine rounds twice as the two would.
-    pub(crate) fn multiply_add(&mut self, op: BinaryOp, a: &'k Expr, b: &'k Expr, e: &'k Expr, want: Option<&Dst>) -> Result<Option<Op>, String> {
+    pub(crate) fn multiply_add(
+        &mut self,
+        op: BinaryOp,
+        a: &'k Expr,
+        b: &'k Expr,
+        e: &'k Expr,
+        want: Option<&Dst>,
+    ) -> Result<Option<Op>, String> {
         let class = class(e.ty);
         let name = match class {
             Class::Float => "mad_ieee",

@@ -1,16 +1,22 @@
 //! The functions of the language.
 
+use super::Emitter;
 use super::asm::{Dst, Op};
 use super::expr::{class, words};
-use super::Emitter;
 use crate::ast::BinaryOp;
 use crate::hir::{Expr, Intrinsic as F};
 use crate::types::Class;
 
 impl<'k> Emitter<'k> {
-    pub(crate) fn intrinsic(&mut self, which: F, args: &'k [Expr], e: &'k Expr, want: Option<&Dst>) -> Result<Op, String> {
+    pub(crate) fn intrinsic(
+        &mut self,
+        which: F,
+        args: &'k [Expr],
+        e: &'k Expr,
+        want: Option<&Dst>,
+    ) -> Result<Op, String> {
         if let Some(mask) = self.reduction_of_truth(which, args)? {
-            return self.from_mask(&mask, e, want);
+            return self.mask_value(&mask, e, want);
         }
         let ops: Vec<Op> = args.iter().map(|a| self.value(a)).collect::<Result<_, _>>()?;
         let class = class(args[0].ty);
@@ -115,7 +121,7 @@ impl<'k> Emitter<'k> {
                     F::IsNan => self.asm.new_each("ilt", n, &[&infinite, &bits]),
                     _ => self.asm.new_each("ilt", n, &[&bits, &infinite]),
                 };
-                self.from_mask(&mask, e, want)
+                self.mask_value(&mask, e, want)
             }
             _ => Err("a function without code".to_owned()),
         }
@@ -167,9 +173,13 @@ impl<'k> Emitter<'k> {
         let mut n = usize::from(args[0].ty.width());
         while n > 1 {
             let half = n.div_ceil(2);
-            let (front, back): (Vec<u8>, Vec<u8>) = ((0..half as u8).collect(), (half as u8..n as u8).collect());
+            let (front, back): (Vec<u8>, Vec<u8>) =
+                ((0..half as u8).collect(), (half as u8..n as u8).collect());
             // An odd one is paired with the last.
-            let back: Vec<u8> = front.iter().map(|at| back.get(usize::from(*at)).or(back.last()).copied().unwrap_or(0)).collect();
+            let back: Vec<u8> = front
+                .iter()
+                .map(|at| back.get(usize::from(*at)).or(back.last()).copied().unwrap_or(0))
+                .collect();
             mask = self.asm.new_each(name, half, &[&mask.pick(&front), &mask.pick(&back)]);
             n = half;
         }
@@ -178,6 +188,11 @@ impl<'k> Emitter<'k> {
 
     /// A comparison of words, for addresses.
     pub(crate) fn below(&mut self, x: &Op, limit: &Op) -> Op {
-        self.compare(BinaryOp::Lt, crate::types::Type::Vector(crate::types::Scalar::UInt, x.comps.len() as u8), x, limit)
+        self.compare(
+            BinaryOp::Lt,
+            crate::types::Type::Vector(crate::types::Scalar::UInt, x.comps.len() as u8),
+            x,
+            limit,
+        )
     }
 }

@@ -55,8 +55,14 @@ pub(crate) struct Layout {
 
 impl Layout {
     pub(crate) fn of(kernel: &hir::Kernel, structs: &Structs, translation: bool, pass: usize) -> Layout {
-        let mut layout =
-            Layout { entries: Vec::new(), inputs: 0, outputs: 0, arrays: Vec::new(), slots: Vec::new(), scatter: false };
+        let mut layout = Layout {
+            entries: Vec::new(),
+            inputs: 0,
+            outputs: 0,
+            arrays: Vec::new(),
+            slots: Vec::new(),
+            scatter: false,
+        };
         let scatters = kernel.scatter().is_some();
         for (at, param) in kernel.params.iter().enumerate() {
             match param.kind {

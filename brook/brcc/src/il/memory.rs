@@ -14,10 +14,9 @@ impl<'k> Emitter<'k> {
     pub(crate) fn place(&mut self) {
         let kernel = self.kernel;
         let scatters = kernel.scatter().is_some();
-        let inputs = kernel.params.iter().any(|p| p.kind == ParamKind::Input);
         let guarded = self.translation && scatters;
         let asked = kernel.uses.instance || kernel.uses.indexof;
-        if kernel.reduce || !(asked || (guarded && inputs) || guarded) {
+        if kernel.reduce || !(asked || guarded) {
             return;
         }
         if !self.translation {
@@ -34,7 +33,8 @@ impl<'k> Emitter<'k> {
             }
             return;
         }
-        let first = kernel.params.iter().position(|p| matches!(p.kind, ParamKind::Output | ParamKind::Scatter(_)));
+        let first =
+            kernel.params.iter().position(|p| matches!(p.kind, ParamKind::Output | ParamKind::Scatter(_)));
         let stream = self.shape(first.unwrap_or(0), Usage::StreamShape);
         let index = self.thread_index(first.unwrap_or(0));
         let position = self.asm.temp(4);
@@ -102,7 +102,11 @@ impl<'k> Emitter<'k> {
         let mut ops = Vec::new();
         for (leaf, what) in leaves.iter().enumerate() {
             let dst = self.asm.temp(4);
-            self.asm.line(&format!("sample_resource({0})_sampler(0) r{1}, {coordinates}", first + leaf, dst.register));
+            self.asm.line(&format!(
+                "sample_resource({0})_sampler(0) r{1}, {coordinates}",
+                first + leaf,
+                dst.register
+            ));
             ops.push(Op::temp(dst.register, words(what.ty())));
         }
         ops
@@ -313,13 +317,21 @@ impl<'k> Emitter<'k> {
         to.iter().enumerate().for_each(|(at, word)| comps[usize::from(*word)] = value.comp(at));
         if to.len() < 4 {
             mask.push('.');
-            (0..4u8).for_each(|c| mask.push(if to.contains(&c) { ['x', 'y', 'z', 'w'][usize::from(c)] } else { '_' }));
+            (0..4u8).for_each(|c| {
+                mask.push(if to.contains(&c) { ['x', 'y', 'z', 'w'][usize::from(c)] } else { '_' })
+            });
         }
         (mask, Op { reg: value.reg.clone(), comps, neg: value.neg })
     }
 
     /// Stores an element of the scatter stream. What lies outside is dropped.
-    pub(crate) fn scatter(&mut self, param: usize, index: &'k [Expr], place: &Place, value: &Op) -> Result<(), String> {
+    pub(crate) fn scatter(
+        &mut self,
+        param: usize,
+        index: &'k [Expr],
+        place: &Place,
+        value: &Op,
+    ) -> Result<(), String> {
         let ParamKind::Scatter(rank) = self.kernel.params[param].kind else {
             return Err("a store to no array".to_owned());
         };

@@ -42,8 +42,8 @@ impl Emitter<'_> {
         let counters: Vec<Dst> = (0..axes).map(|_| self.asm.temp(1)).collect();
         self.loops(axes, axes, &counters, &factor, &mut |e| {
             let at = e.asm.temp(axes);
-            for axis in 0..axes {
-                e.asm.each("iadd", &at.word(axis), &[&base.op().word(axis), &counters[axis].op()]);
+            for (axis, counter) in counters.iter().enumerate() {
+                e.asm.each("iadd", &at.word(axis), &[&base.op().word(axis), &counter.op()]);
             }
             let next = e.element_at(input, &at);
             let mut vars = vars.clone();

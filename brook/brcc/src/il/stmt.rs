@@ -1,7 +1,7 @@
 //! Statements.
 
-use super::asm::Op;
 use super::Emitter;
+use super::asm::Op;
 use crate::hir::{Expr, Stmt};
 
 /// What `continue` has to do before it goes to the head of the loop.

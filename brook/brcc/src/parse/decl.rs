@@ -7,15 +7,49 @@ use crate::types::{Scalar, Type};
 
 /// Words that are taken and mean nothing.
 const IGNORED: [&str; 13] = [
-    "inline", "__inline", "__inline__", "typeof", "__extension__", "alignof", "__real", "__imag", "__complex", "__label__",
-    "__cdecl", "__stdcall", "__fastcall",
+    "inline",
+    "__inline",
+    "__inline__",
+    "typeof",
+    "__extension__",
+    "alignof",
+    "__real",
+    "__imag",
+    "__complex",
+    "__label__",
+    "__cdecl",
+    "__stdcall",
+    "__fastcall",
 ];
 
 /// Words that begin or continue a declaration besides the names of vectors and structs.
 const SPECIFIERS: [&str; 26] = [
-    "const", "volatile", "restrict", "__restrict", "__restrict__", "out", "shared", "reduce", "iter", "kernel", "vout", "static",
-    "extern", "register", "auto", "typedef", "unsigned", "signed", "long", "void", "struct", "union", "enum", "inline",
-    "__iterator", "__inline",
+    "const",
+    "volatile",
+    "restrict",
+    "__restrict",
+    "__restrict__",
+    "out",
+    "shared",
+    "reduce",
+    "iter",
+    "kernel",
+    "vout",
+    "static",
+    "extern",
+    "register",
+    "auto",
+    "typedef",
+    "unsigned",
+    "signed",
+    "long",
+    "void",
+    "struct",
+    "union",
+    "enum",
+    "inline",
+    "__iterator",
+    "__inline",
 ];
 
 impl Parser<'_> {
@@ -66,8 +100,8 @@ impl Parser<'_> {
                     }
                     continue;
                 }
-                "volatile" | "restrict" | "__restrict" | "__restrict__" | "static" | "extern" | "register" | "auto"
-                | "typedef" => quals.other.push(Name { text: text.to_owned(), span }),
+                "volatile" | "restrict" | "__restrict" | "__restrict__" | "static" | "extern"
+                | "register" | "auto" | "typedef" => quals.other.push(Name { text: text.to_owned(), span }),
                 "__attribute__" => {
                     self.step();
                     self.skip_brackets()?;
@@ -143,13 +177,19 @@ impl Parser<'_> {
         let _ = self.take("struct");
         let span = self.span();
         let text = self.text().to_owned();
-        let named = if self.kind() == Kind::Word { Type::named(&text).or_else(|| self.structs.find(&text)) } else { None };
+        let named = if self.kind() == Kind::Word {
+            Type::named(&text).or_else(|| self.structs.find(&text))
+        } else {
+            None
+        };
         let ty = match (unsigned || signed, named) {
             (false, Some(ty)) => {
                 self.step();
                 ty
             }
-            (true, Some(Type::Vector(scalar, n))) if matches!(scalar, Scalar::Char | Scalar::Short | Scalar::Int) => {
+            (true, Some(Type::Vector(scalar, n)))
+                if matches!(scalar, Scalar::Char | Scalar::Short | Scalar::Int) =>
+            {
                 self.step();
                 match scalar {
                     _ if signed => Type::Vector(scalar, n),
@@ -290,7 +330,9 @@ impl Parser<'_> {
             self.step();
         }
         while !self.is(")") {
-            let plain = self.kind() == Kind::Word && matches!(self.peek(1), "," | ")") && Type::named(self.text()).is_none();
+            let plain = self.kind() == Kind::Word
+                && matches!(self.peek(1), "," | ")")
+                && Type::named(self.text()).is_none();
             if plain && params.is_empty() && self.structs.find(self.text()).is_none() {
                 old_style.push(self.name()?);
             } else {
@@ -332,7 +374,11 @@ impl Parser<'_> {
                 }
                 if !names.iter().any(|n| n.text == declarator.name.text) {
                     let text = &declarator.name.text;
-                    self.report.error("parameter", declarator.name.span, format!("`{text}` is not in the list of parameters"));
+                    self.report.error(
+                        "parameter",
+                        declarator.name.span,
+                        format!("`{text}` is not in the list of parameters"),
+                    );
                 }
                 declared.push(Param { quals: decl.quals.clone(), ty: decl.ty.clone(), declarator });
             }

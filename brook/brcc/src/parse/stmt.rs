@@ -7,7 +7,8 @@ use crate::lex::Kind;
 
 /// Words that begin statements.
 pub(crate) const STATEMENTS: [&str; 14] = [
-    "if", "else", "while", "do", "for", "break", "continue", "return", "switch", "case", "default", "goto", "asm", "__asm__",
+    "if", "else", "while", "do", "for", "break", "continue", "return", "switch", "case", "default", "goto",
+    "asm", "__asm__",
 ];
 
 impl Parser<'_> {
@@ -116,7 +117,11 @@ impl Parser<'_> {
                 self.expect("(")?;
                 let init = self.boxed()?;
                 if !matches!(init.kind, StmtKind::Empty | StmtKind::Expr(_) | StmtKind::Decl(_)) {
-                    self.report.error("syntax", init.span, "`for` begins with an expression or a declaration");
+                    self.report.error(
+                        "syntax",
+                        init.span,
+                        "`for` begins with an expression or a declaration",
+                    );
                 }
                 let condition = if self.is(";") { None } else { Some(self.expression()?) };
                 self.expect(";")?;

@@ -70,7 +70,9 @@ impl CalDevice {
                 Entry::Constant(at, usage) => slots.push(match (usage, args.get(at)) {
                     (Usage::User, Some(Bound::Constant(words))) => *words,
                     (Usage::StreamShape, Some(Bound::Stream(_, shape))) => shape.dims,
-                    (Usage::BufferShape, Some(Bound::Stream(_, shape))) => [shape.cells[0], shape.cells[1], 1, 1],
+                    (Usage::BufferShape, Some(Bound::Stream(_, shape))) => {
+                        [shape.cells[0], shape.cells[1], 1, 1]
+                    }
                     (Usage::ReductionFactor, _) => factor,
                     _ => return Err(wrong(&format!("argument {at} is of another kind"))),
                 }),
@@ -82,7 +84,9 @@ impl CalDevice {
                     let Some(Bound::Stream(buffers, _)) = args.get(at) else {
                         return Err(wrong(&format!("argument {at} is no stream")));
                     };
-                    let buffer = buffers.get(member).ok_or_else(|| wrong(&format!("argument {at} has no member {member}")))?;
+                    let buffer = buffers
+                        .get(member)
+                        .ok_or_else(|| wrong(&format!("argument {at} has no member {member}")))?;
                     let name = match entry {
                         Entry::Input(..) => {
                             inputs += 1;
@@ -94,7 +98,9 @@ impl CalDevice {
                             program.outputs.get(outputs - 1)
                         }
                     };
-                    name.ok_or_else(|| wrong("its text and its description differ"))?.bind(buffer.mem()).map_err(failed)?;
+                    name.ok_or_else(|| wrong("its text and its description differ"))?
+                        .bind(buffer.mem())
+                        .map_err(failed)?;
                 }
             }
         }

@@ -32,10 +32,12 @@ const KEPT: usize = 16;
 
 impl CalDevice {
     pub(crate) fn load(&self, name: &str, image: &str) -> Result<Program> {
-        let failed = |e: recal::Error| Failure::cal(Code::Kernel, &format!("the program `{}`", name.trim()), &e);
+        let failed =
+            |e: recal::Error| Failure::cal(Code::Kernel, &format!("the program `{}`", name.trim()), &e);
         let object = recal::compile(image, self.device.info().target).map_err(failed)?;
         let module = self.context.load(&object.into()).map_err(failed)?;
-        let numbered = |letter: &str| (0..).map_while(|n| module.name(&format!("{letter}{n}")).ok()).collect::<Vec<_>>();
+        let numbered =
+            |letter: &str| (0..).map_while(|n| module.name(&format!("{letter}{n}")).ok()).collect::<Vec<_>>();
         let constants = numbered("cb").into_iter().map(|name| Constants { name, kept: Vec::new() }).collect();
         let store = module.name("uav0").ok();
         Ok(Program { inputs: numbered("i"), outputs: numbered("o"), store, constants, module })
@@ -44,27 +46,36 @@ impl CalDevice {
 
 impl Constants {
     /// Binds values; gives which of the kept buffers has them.
-    pub(crate) fn bind(&mut self, device: &recal::Device, context: &recal::Context, values: &[[u32; 4]]) -> Result<usize> {
+    pub(crate) fn bind(
+        &mut self,
+        device: &recal::Device,
+        context: &recal::Context,
+        values: &[[u32; 4]],
+    ) -> Result<usize> {
         let failed = |e: recal::Error| Failure::cal(Code::Kernel, "constants", &e);
         let same = self.kept.iter().position(|k| k.values == values);
         let at = match same {
             Some(at) => at,
             None => {
                 let free = |k: &Kept| {
-                    k.values.len() == values.len() && k.event.as_ref().is_none_or(|e| e.is_done().unwrap_or(true))
+                    k.values.len() == values.len()
+                        && k.event.as_ref().is_none_or(|e| e.is_done().unwrap_or(true))
                 };
                 let at = match self.kept.iter().position(free).filter(|_| self.kept.len() >= KEPT) {
                     Some(at) => at,
                     None => {
                         let rows = u32::try_from(values.len().max(1)).unwrap_or(u32::MAX);
-                        let resource = device.allocate_1d(rows, Format::UnsignedInt32x4, Place::Remote).map_err(failed)?;
+                        let resource = device
+                            .allocate_1d(rows, Format::UnsignedInt32x4, Place::Remote)
+                            .map_err(failed)?;
                         let mem = context.mem(&resource).map_err(failed)?;
                         self.kept.push(Kept { resource, mem, values: Vec::new(), event: None });
                         self.kept.len() - 1
                     }
                 };
                 let kept = &mut self.kept[at];
-                kept.resource.map::<u32>().map_err(failed)?[..values.len() * 4].copy_from_slice(values.as_flattened());
+                kept.resource.map::<u32>().map_err(failed)?[..values.len() * 4]
+                    .copy_from_slice(values.as_flattened());
                 kept.values = values.to_vec();
                 kept.event = None;
                 at

@@ -32,8 +32,16 @@ fn factor(ratio: u32) -> u32 {
 
 impl CalDevice {
     /// Reduces argument `input` to argument `output`.
-    pub(crate) fn reduce(&mut self, kernel: &Kernel, args: &[Bound], input: usize, output: usize) -> Result<()> {
-        let (Some(Bound::Stream(_, from)), Some(Bound::Stream(result, to))) = (args.get(input), args.get(output)) else {
+    pub(crate) fn reduce(
+        &mut self,
+        kernel: &Kernel,
+        args: &[Bound],
+        input: usize,
+        output: usize,
+    ) -> Result<()> {
+        let (Some(Bound::Stream(_, from)), Some(Bound::Stream(result, to))) =
+            (args.get(input), args.get(output))
+        else {
             return Err(Failure::new(Code::Kernel, "a reduction without streams"));
         };
         let (mut shape, to) = (*from, *to);

@@ -83,7 +83,12 @@ end
 
 impl CalDevice {
     /// Copies as `remap` says, member by member.
-    pub(crate) fn remap(&mut self, from: (&[Buffer], &Shape), to: (&[Buffer], &Shape), remap: Remap) -> Result<()> {
+    pub(crate) fn remap(
+        &mut self,
+        from: (&[Buffer], &Shape),
+        to: (&[Buffer], &Shape),
+        remap: Remap,
+    ) -> Result<()> {
         let failed = |e: recal::Error| Failure::cal(Code::Domain, "copying a part of a stream", &e);
         if self.remap.is_none() {
             self.remap = Some(self.load("remap", PROGRAM)?);

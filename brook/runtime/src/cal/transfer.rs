@@ -41,7 +41,12 @@ impl CalDevice {
     }
 
     /// Begins to copy the buffers of a stream out.
-    pub(crate) fn begin_write(&mut self, buffers: &[Buffer], element: &Element, count: usize) -> Result<Pending> {
+    pub(crate) fn begin_write(
+        &mut self,
+        buffers: &[Buffer],
+        element: &Element,
+        count: usize,
+    ) -> Result<Pending> {
         let failed = |e: recal::Error| Failure::cal(Code::Write, "writing a stream", &e);
         let mut pending = Pending { parts: Vec::new(), event: None, element: element.clone(), count };
         for (member, buffer) in buffers.iter().enumerate() {
@@ -71,7 +76,13 @@ impl CalDevice {
     ///
     /// # Safety
     /// `address` is valid for reads, and for writes if `out`, of all elements of the stream until this returns.
-    pub(crate) unsafe fn copy_pinned(&mut self, buffer: &Buffer, element: &Element, address: *mut u8, out: bool) -> Result<bool> {
+    pub(crate) unsafe fn copy_pinned(
+        &mut self,
+        buffer: &Buffer,
+        element: &Element,
+        address: *mut u8,
+        out: bool,
+    ) -> Result<bool> {
         let resource = buffer.resource();
         let m = &element.members[0];
         let fits = element.members.len() == 1
@@ -89,7 +100,8 @@ impl CalDevice {
         let code = if out { Code::Write } else { Code::Read };
         let failed = |e: recal::Error| Failure::cal(code, "copying pinned memory", &e);
         let mem = self.context.mem(&pinned).map_err(failed)?;
-        let event = if out { self.context.copy(buffer.mem(), &mem) } else { self.context.copy(&mem, buffer.mem()) };
+        let event =
+            if out { self.context.copy(buffer.mem(), &mem) } else { self.context.copy(&mem, buffer.mem()) };
         event.and_then(|e| e.wait()).map_err(failed)?;
         Ok(true)
     }
