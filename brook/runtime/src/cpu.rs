@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
-use parking_lot::{Condvar, Mutex};
+use recal_hal::sync::{Condvar, Mutex};
 
 use crate::capi::types::{CpuArray, CpuCall, CpuKernel};
 use crate::error::{Code, Failure, Result};
@@ -204,7 +204,9 @@ impl Barrier {
             return;
         }
         let meeting = state.meetings;
-        self.changed.wait_while(&mut state, |s| s.meetings == meeting);
+        while state.meetings == meeting {
+            state = self.changed.wait(state);
+        }
     }
 
     fn leave(&self) {
@@ -218,7 +220,9 @@ impl Barrier {
         }
         self.meet(&mut state);
         let group = state.groups;
-        self.changed.wait_while(&mut state, |s| s.groups == group);
+        while state.groups == group {
+            state = self.changed.wait(state);
+        }
     }
 
     /// Lets those who wait go on once nobody is missing.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal::Runtime;
 
 use crate::cal::CalDevice;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use recal_hal::sync::{Mutex, MutexGuard};
 
 use crate::cal::{Buffer, CalDevice, Pending, Remap};
 use crate::cpu::Block;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
+use recal_hal::sync::Mutex;
 use recal::{Event, Format, Mem, Place, Resource};
 
 use super::CalDevice;
