@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
-use recal_hal::sync::Mutex;
 use recal::Runtime;
+use recal_hal::sync::Mutex;
 
 use crate::cal::CalDevice;
 use crate::error::{Code, Failure, Result};

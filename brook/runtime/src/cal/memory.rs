@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Weak};
 
-use recal_hal::sync::Mutex;
 use recal::{Event, Format, Mem, Place, Resource};
+use recal_hal::sync::Mutex;
 
 use super::CalDevice;
 use crate::error::{Code, Failure, Result};
