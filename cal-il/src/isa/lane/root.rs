@@ -117,8 +117,8 @@ pub fn rsq<A: Algebra>(a: &mut A, x: A::W, zeroop: A::W) -> A::W {
     expr!(a, select(is_zero(x), limit, root))
 }
 
-/// Significand m in [2^52, 2^54) of x = m · 4^k, the same as a double in [1, 4), an estimate of 1/√ of that to
-/// nearly full precision, and the exponent field.
+/// Significand m in [2^52, 2^54) of x = m · 4^k, the same as a double in [1, 4), an estimate of 1/√ of that within
+/// 2^-52, and the exponent field.
 #[inline(always)]
 fn even_split_double<A: Algebra>(a: &mut A, x: A::Q) -> (A::Q, A::Q, A::Q, A::W) {
     let (full, exponent) = double::normalise(a, x);
@@ -131,8 +131,8 @@ fn even_split_double<A: Algebra>(a: &mut A, x: A::Q) -> (A::Q, A::Q, A::Q, A::W)
     let mut y = a.ftod_raw(seed);
     let half = expr!(a, dmul_raw(t, quad({ (-0.5f64).to_bits() })));
     for _ in 0..2 {
-        let error = expr!(a, dfma_raw(dmul_raw(half, y), y, quad({ 0.5f64.to_bits() })));
-        y = a.dfma_raw(y, error, y);
+        let error = expr!(a, dadd_raw(dmul_raw(dmul_raw(half, y), y), quad({ 0.5f64.to_bits() })));
+        y = expr!(a, dadd_raw(y, dmul_raw(y, error)));
     }
     (m, t, y, exponent)
 }
@@ -168,25 +168,36 @@ pub fn square_root_double<A: Algebra>(a: &mut A, x: A::Q) -> A::Q {
     expr!(a, selectq(invalid, quad({ 0x7FF8_0000_0000_0000 }), number))
 }
 
+/// r² · m − 2^160 modulo 2^128, low and high half: the sign is right as long as r is within 2^17 of the root.
+#[inline(always)]
+fn excess<A: Algebra>(a: &mut A, r: A::Q, m: A::Q) -> (A::Q, A::Q) {
+    let square = a.qmul(r, r);
+    let square_high = a.qumulhi(r, r);
+    let low = a.qmul(square, m);
+    let high = expr!(a, qadd(qumulhi(square, m), qmul(square_high, m)));
+    (low, high)
+}
+
 /// 1/√x in double precision, correctly rounded; a zero x by `zeroop`, with its sign.
 #[inline(always)]
 pub fn drsq<A: Algebra>(a: &mut A, x: A::Q, zeroop: A::W) -> A::Q {
     let (m, _, y, exponent) = even_split_double(a, x);
-    // r = the largest integer with r² · m ≤ 2^160, in (2^53, 2^54]. Modulo 2^128 the product is exact, and
-    // "negative" (top bit set) or zero exactly when it has not passed 2^160. From an estimate within 4 units.
+    // r = the largest integer with r² · m ≤ 2^160, in (2^53, 2^54]. From an estimate within 4 units.
     let scaled = expr!(a, qadd(y, quad({ 54 << 52 })));
     let fraction = expr!(a, qor(qand(scaled, quad({ (1 << 52) - 1 })), quad({ 1 << 52 })));
     let shift = expr!(a, isub(shr(hi(scaled), 20), 1075));
-    let mut r = expr!(a, qadd(qshl(fraction, shift), quad({ 4 })));
-    for _ in 0..8 {
-        let square = a.qmul(r, r);
-        let square_high = a.qumulhi(r, r);
-        let low = a.qmul(square, m);
-        let high = expr!(a, qadd(qumulhi(square, m), qmul(square_high, m)));
-        let zero = expr!(a, qeq(qor(low, high), quad({ 0 })));
-        let fits = expr!(a, either(ilt(hi(high), 0), zero));
-        r = expr!(a, qsub(r, pack(select(fits, 0, 1), 0)));
-    }
+    let r = a.qshl(fraction, shift);
+    // What it is too much, divided by 2 r m = 2^161 / r, is known to 2^-24: rounded down after adding 2^-21 it is right,
+    // or one too little.
+    let (_, over) = excess(a, r, m);
+    let top = expr!(a, or(shr(lo(over), 16), shl(hi(over), 16)));
+    let leading = expr!(a, or(shr(lo(r), 24), shl(hi(r), 8)));
+    let steps = expr!(a, sar(iadd(smulhi(top, leading), 16), 25));
+    let r = expr!(a, qsub(r, pack(steps, sar(steps, 31))));
+    let (low, high) = excess(a, r, m);
+    let zero = expr!(a, qeq(qor(low, high), quad({ 0 })));
+    let fits = expr!(a, either(ilt(hi(high), 0), zero));
+    let r = expr!(a, qsub(r, pack(select(fits, 0, 1), 0)));
     // An odd r is never exact, so the last bit rounds up; 2^54 carries into the exponent.
     let odd = expr!(a, and(xor(exponent, 1), 1));
     let field = expr!(a, sar(iadd(isub(3069, exponent), odd), 1));
