@@ -296,6 +296,9 @@ fn layouts(
     }
 }
 
+/// What llvmpipe's compiler takes at a time, in words ([`Target::longest_run`]).
+const LONGEST_RUN: u32 = 16384;
+
 /// What the emitter needs to know, before the probes.
 fn target(facts: &Facts, mode: Mode) -> Target {
     Target {
@@ -318,6 +321,8 @@ fn target(facts: &Facts, mode: Mode) -> Target {
         saturates: false,
         keeps_exits: false,
         ends_loops: false,
+        fences_apart: false,
+        longest_run: if facts.slow_addresses { LONGEST_RUN } else { u32::MAX },
         // A device that is a processor has threads of its own, which take groups as they come.
         large_tiles: facts.kind != vk::PhysicalDeviceType::CPU,
         max_group: facts.limits.max_compute_work_group_invocations,

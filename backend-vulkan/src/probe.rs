@@ -99,6 +99,23 @@ end
 /// More than the 65,535 that a driver is known to allow.
 const MANY: u32 = 70_000;
 
+/// Thread t leaves a loop with a fence in it after t rounds; cb0 is not used.
+const FENCES: &str = "il_cs_2_0
+dcl_num_thread_per_group 16
+dcl_raw_uav_id(0)
+dcl_literal l0, 0, 1, 2, 0
+mov r1, l0.xxxx
+whileloop
+ige r3.x, r1.x, vAbsTidFlat.x
+break_logicalnz r3.x
+fence_memory
+iadd r1.x, r1.x, l0.y
+endloop
+ishl r0.x, vAbsTidFlat.x, l0.z
+uav_raw_store_id(0) mem.x___, r0.x, r1.x
+end
+";
+
 /// Runs the probes; the target with what they found.
 pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
     let mut target = device.gpu.target.clone();
@@ -115,6 +132,8 @@ pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
     if device.gpu.facts.kind == vk::PhysicalDeviceType::CPU {
         target.ends_loops = run(device, ROUNDS, 1, &[MANY, 0, 0, 0], 1)? != [MANY];
     }
+    let rounds: [u32; 16] = std::array::from_fn(|t| t as u32);
+    target.fences_apart = run(device, FENCES, 16, &[], 16)? == rounds;
     if target.float64 {
         let (a, b) = (1.0 + f64::EPSILON, 1.0 - f64::EPSILON / 2.0);
         let (c, normal, half, least) = (-1.0, f64::MIN_POSITIVE, 0.5, f64::from_bits(1));
@@ -136,7 +155,7 @@ pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
         (target.fused64, target.divides64, target.roots64) = (same(0), same(3), same(4));
     }
     log::debug!(
-        "{}: denormals {}, doubles {}, fused {}, quotients {}, roots {}, saturation {}, exits {}, loops ended {}",
+        "{}: denormals {}, doubles {}, fused {}, quotients {}, roots {}, saturation {}, exits {}, loops ended {}, fences {}",
         device.gpu.facts.name,
         target.gradual32,
         target.exact64,
@@ -145,7 +164,8 @@ pub(crate) fn probe(device: &VulkanDevice) -> Result<Target> {
         target.roots64,
         target.saturates,
         target.keeps_exits,
-        target.ends_loops
+        target.ends_loops,
+        target.fences_apart
     );
     Ok(target)
 }
@@ -162,6 +182,7 @@ fn run(device: &VulkanDevice, text: &str, threads: u32, input: &[u32], words: us
         roots64: true,
         saturates: true,
         keeps_exits: true,
+        fences_apart: true,
         ..device.gpu.target.clone()
     };
     let kernel = Arc::new(device.load_once(Arc::new(program), &target)?);

@@ -73,8 +73,10 @@ fn what_is_loaded_may_be_new() {
     assert!(square(&["if_logicalnz r0.x\n", STORE, "endif\n", MEET, LOAD]));
     assert!(square(&["if_logicalnz cb0[0].x\n", STORE, "endif\n", MEET, LOAD]));
     assert!(square(&["ret_logicalnz r0.x\n", STORE, MEET, LOAD]));
-    // In a function, which is written before main.
-    assert!(square(&[STORE, MEET, "call 1\nendmain\nfunc 1\n", LOAD, "ret\nendfunc\n"]));
+    // In a function, which is written before main; without a return in the middle it becomes part of main.
+    let [function, end] = ["call 1\nendmain\nfunc 1\n", "ret\nendfunc\n"];
+    assert!(square(&[STORE, MEET, function, "ret_logicalnz r0.x\n", LOAD, end]));
+    assert!(!square(&[STORE, MEET, function, LOAD, end]));
     // Words that are not known here.
     let known = "lds_load_id(0) r1.y, cb0[0].x\n";
     assert!(square(&[STORE, MEET, LOAD, known]));

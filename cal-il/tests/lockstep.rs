@@ -67,8 +67,13 @@ fn functions_and_branches_have_them_only_if_they_need_them() {
     assert_eq!(barriers(64, &[&endless(own), OUT].concat()), zeros);
     assert_eq!(barriers(64, &[&endless(&[STORE, LOAD].concat()), OUT].concat()), zeros + 4);
     // A function of all threads: whoever calls may have stored.
-    let function = "endmain\nfunc 1\nlds_store_id(0) r0.x, r0.y\nlds_load_id(0) r1.x, r0.z\nret\nendfunc\n";
-    assert_eq!(barriers(64, &["call 1\n", OUT, function].concat()), zeros + 2);
+    let function = |first: &str| {
+        let body = "lds_store_id(0) r0.x, r0.y\nlds_load_id(0) r1.x, r0.z\n";
+        format!("endmain\nfunc 1\n{first}{body}ret\nendfunc\n")
+    };
+    assert_eq!(barriers(64, &["call 1\n", OUT, &function("ret_logicalnz r9.x\n")].concat()), zeros + 2);
+    // A small one becomes part of main.
+    assert_eq!(barriers(64, &["call 1\n", OUT, &function("")].concat()), zeros + 1);
 }
 
 #[test]

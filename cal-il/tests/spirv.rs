@@ -36,6 +36,8 @@ fn poor() -> Target {
         fused64: false,
         divides64: false,
         roots64: false,
+        fences_apart: false,
+        longest_run: 64,
         large_tiles: false,
         max_shared: 32768,
         max_uniform: 16384,

@@ -47,6 +47,8 @@ pub(super) struct Flow {
     pub rounds: Rounds,
     /// Functions that may kill the thread.
     killers: HashSet<usize>,
+    /// Words of the function where the present run of instructions began.
+    run: usize,
 }
 
 impl Flow {
@@ -88,11 +90,16 @@ pub(super) fn pairs(program: &Program) -> bool {
 
 /// Whether the program orders global memory between threads.
 pub(super) fn orders_memory(program: &Program) -> bool {
+    let atomic = |kind: &StmtKind| matches!(kind, StmtKind::Memory(MemoryInst::Atomic { .. }));
+    fences_memory(program) || program_has(program, &atomic)
+}
+
+/// Whether it does so by fences.
+pub(super) fn fences_memory(program: &Program) -> bool {
     program_has(program, &|kind| match kind {
         StmtKind::Fence(fence) => {
             fence.intersects(Fence::MEMORY | Fence::MEMORY_READ | Fence::MEMORY_WRITE | Fence::GDS)
         }
-        StmtKind::Memory(MemoryInst::Atomic { .. }) => true,
         _ => false,
     })
 }
@@ -143,6 +150,7 @@ impl Emitter<'_> {
             self.memo = Default::default();
             self.flow.parted = self.uniformity.parted(n);
             self.flow.main = n == 0;
+            self.flow.run = 0;
             self.w.begin(function, void, &[]);
             if n == 0 {
                 self.start_registers();
@@ -217,6 +225,7 @@ impl Emitter<'_> {
         let program = self.program;
         self.flow.parted = false;
         self.flow.main = true;
+        self.flow.run = 0;
         self.start_registers();
         self.block(&program.functions[0].body);
     }
@@ -280,10 +289,29 @@ impl Emitter<'_> {
         self.flow.depth += 1;
         for statement in block {
             if self.w.reachable() {
+                self.end_run();
                 self.statement(statement);
             }
         }
         self.flow.depth -= 1;
+    }
+
+    /// Ends a run of instructions that has become long: llvmpipe's compiler takes it as one block, for which its time grows
+    /// faster than the length. A load by address ends the block there, conditions do not; it is of a word that is 0, and the
+    /// register that was written last depends on it, so that it stays.
+    fn end_run(&mut self) {
+        let now = self.w.length();
+        if now - self.flow.run < self.target.longest_run as usize {
+            return;
+        }
+        let Some(register) = self.last_written() else { return };
+        self.flow.run = now;
+        let pointer = self.zero_pointer();
+        let zero = self.w.load_volatile(self.t.u32, pointer, 4);
+        let value = self.read(register);
+        let value = self.w.op(Op::BitwiseXor, self.t.u32, &[zero, value]);
+        self.solid.insert(value);
+        self.write(register, value);
     }
 
     fn statement(&mut self, statement: &Stmt) {
@@ -431,6 +459,7 @@ impl Emitter<'_> {
         self.w.loop_merge(merge, next);
         self.w.branch(first);
         self.w.label(first);
+        self.flow.run = self.w.length();
         self.flow.breaks.push(merge);
         self.flow.continues.push(next);
         let outer = self.flow.parted;
@@ -450,6 +479,7 @@ impl Emitter<'_> {
         self.rewind(before);
         self.w.label(merge);
         self.left_loop();
+        self.flow.run = self.w.length();
     }
 
     fn switch(&mut self, selector: &Operand, arms: &[Arm]) {

@@ -28,6 +28,9 @@ const PACK_565: Packing = [(11, 5), (5, 6), (0, 5)];
 const PACK_555: Packing = [(10, 5), (5, 5), (0, 5)];
 const PACK_10: Packing = [(20, 10), (10, 10), (0, 10)];
 
+/// Why these have no conversion.
+const UNCONVERTED: &str = "stored bit for bit";
+
 /// Encodings that convert.
 const CONVERTED: [Encoding; 12] = [
     Encoding::Float16,
@@ -284,26 +287,25 @@ impl Emitter<'_> {
             Encoding::Unorm565 => packed(self, PACK_565),
             Encoding::Unorm10 => packed(self, PACK_10),
             Encoding::Unorm555 => packed(self, PACK_555),
-            _ => std::array::from_fn(|k| match encoding {
-                Encoding::Float16 => {
-                    let half = unsigned(self, k, 16);
-                    self.half_to_float(half)
-                }
-                Encoding::Unorm8 => {
-                    let value = unsigned(self, k, 8);
-                    quotient(self, value, 255)
-                }
-                Encoding::Unorm16 => {
-                    let value = unsigned(self, k, 16);
-                    quotient(self, value, 65535)
-                }
-                Encoding::Snorm8 => normal(self, k, 8),
-                Encoding::Snorm16 => normal(self, k, 16),
-                Encoding::Uint8 => unsigned(self, k, 8),
-                Encoding::Uint16 => unsigned(self, k, 16),
-                Encoding::Sint8 => signed(self, k, 8),
-                _ => signed(self, k, 16),
+            Encoding::Float16 => std::array::from_fn(|k| {
+                let half = unsigned(self, k, 16);
+                self.half_to_float(half)
             }),
+            Encoding::Unorm8 => std::array::from_fn(|k| {
+                let value = unsigned(self, k, 8);
+                quotient(self, value, 255)
+            }),
+            Encoding::Unorm16 => std::array::from_fn(|k| {
+                let value = unsigned(self, k, 16);
+                quotient(self, value, 65535)
+            }),
+            Encoding::Snorm8 => std::array::from_fn(|k| normal(self, k, 8)),
+            Encoding::Snorm16 => std::array::from_fn(|k| normal(self, k, 16)),
+            Encoding::Uint8 => std::array::from_fn(|k| unsigned(self, k, 8)),
+            Encoding::Uint16 => std::array::from_fn(|k| unsigned(self, k, 16)),
+            Encoding::Sint8 => std::array::from_fn(|k| signed(self, k, 8)),
+            Encoding::Sint16 => std::array::from_fn(|k| signed(self, k, 16)),
+            Encoding::Raw32 | Encoding::Float64 => unreachable!("{UNCONVERTED}"),
         }
     }
 
@@ -587,7 +589,22 @@ impl Emitter<'_> {
             Encoding::Uint8 => each(self, 8, &|e, word| limited(e, word, 0, 255, false)),
             Encoding::Uint16 => each(self, 16, &|e, word| limited(e, word, 0, 65535, false)),
             Encoding::Sint8 => each(self, 8, &|e, word| limited(e, word, -128, 127, true)),
-            _ => each(self, 16, &|e, word| limited(e, word, -32768, 32767, true)),
+            Encoding::Sint16 => each(self, 16, &|e, word| limited(e, word, -32768, 32767, true)),
+            Encoding::Raw32 | Encoding::Float64 => unreachable!("{UNCONVERTED}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CONVERTED, Encoding};
+    use crate::format::Format;
+
+    #[test]
+    fn every_encoding_is_raw_or_converted() {
+        for format in Format::ALL {
+            let raw = matches!(format.encoding(), Encoding::Raw32 | Encoding::Float64);
+            assert_eq!(CONVERTED.contains(&format.encoding()), !raw, "{format:?}");
         }
     }
 }

@@ -158,8 +158,13 @@ impl Emitter<'_> {
     }
 
     pub fn fence(&mut self, fence: Fence) {
-        let device = fence.intersects(Fence::MEMORY | Fence::MEMORY_READ | Fence::MEMORY_WRITE | Fence::GDS);
         let compute = self.program.stage == Stage::Compute;
+        // Threads of a pixel kernel have no group: none waits for others, and there is no group memory.
+        let fence = if compute { fence } else { fence.difference(Fence::THREADS | Fence::LDS) };
+        if fence.is_empty() {
+            return;
+        }
+        let device = fence.intersects(Fence::MEMORY | Fence::MEMORY_READ | Fence::MEMORY_WRITE | Fence::GDS);
         let scope = self.word(if device { Scope::Device as u32 } else { Scope::Workgroup as u32 });
         let mut semantics = MemorySemantics::ACQUIRE_RELEASE;
         if device {
@@ -177,8 +182,13 @@ impl Emitter<'_> {
             let group = self.word(Scope::Workgroup as u32);
             self.w.act(Op::ControlBarrier, &[group, scope, semantics]);
             self.met();
-        } else {
+        } else if self.target.fences_apart || (compute && self.all_threads()) {
             self.w.act(Op::MemoryBarrier, &[scope, semantics]);
+        } else {
+            // A barrier for memory would wait for all threads, as on llvmpipe, and not all may come by. So an atomic that changes
+            // nothing: relaxed by name, for an order would be a barrier again, but the processor's atomics keep all accesses in order.
+            let (pointer, relaxed, zero) = (self.zero_pointer(), self.word(0), self.hidden_zero());
+            self.w.op(Op::AtomicOr, self.t.u32, &[pointer, scope, relaxed, zero]);
         }
     }
 }

@@ -130,6 +130,10 @@ impl Emitter<'_> {
         // Those are for atomics alone.
         if element != Type::U64 && flow::orders_memory(self.program) {
             self.w.decorate_member(block, 0, Decoration::Coherent, &[]);
+            if !self.target.fences_apart && flow::fences_memory(self.program) {
+                // Its fences may be words of their own, which tell the driver nothing of other memory.
+                self.w.decorate_member(block, 0, Decoration::Volatile, &[]);
+            }
         }
         self.blocks.insert(element, block);
         block
@@ -227,6 +231,15 @@ impl Emitter<'_> {
     /// Stores a word through a pointer of [`Emitter::pointer_to`].
     pub fn store_through(&mut self, words: Words, pointer: Word, value: Word) {
         self.w.store(pointer, value, Self::align(words.place, 1));
+    }
+
+    /// Pointer to the word that is 0 where the object that is never bound would be.
+    pub fn zero_pointer(&mut self) -> Word {
+        let row = self.row_at(self.layout.row(Slot::Empty));
+        let (lo, hi) = (self.part(row, 0), self.part(row, 1));
+        let address = self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]);
+        let zero = self.word(0);
+        self.element_pointer(Place::Address(address), 1, zero)
     }
 
     /// Loads a word; 0 outside. An empty run may have no word 0 of its own, but its place has one.

@@ -22,6 +22,7 @@ mod flow;
 mod format;
 mod fused;
 mod group;
+mod inline;
 mod known;
 mod lane;
 pub mod launch;
@@ -51,7 +52,7 @@ use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 25;
+pub const VERSION: u32 = 26;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,6 +97,10 @@ pub struct Target {
     /// The device ends the loops of a thread after so many rounds together, whatever the program says: modules tell of it,
     /// as [`launch::Layout::report`] says.
     pub ends_loops: bool,
+    /// A memory barrier holds no thread up, so that it may stand where threads part.
+    pub fences_apart: bool,
+    /// Words of instructions in a row from which on the driver takes more than twice as long for twice as many, if it does.
+    pub longest_run: u32,
     /// The device starts one group after another, so that short kernels wait for it: few large groups are better.
     pub large_tiles: bool,
     /// Largest group, flattened.
@@ -131,6 +136,8 @@ impl Target {
             saturates: true,
             keeps_exits: true,
             ends_loops: false,
+            fences_apart: true,
+            longest_run: u32::MAX,
             large_tiles: true,
             max_group: 1024,
             max_group_size: [1024; 3],
@@ -287,6 +294,7 @@ impl std::error::Error for Unsupported {}
 pub fn emit(program: &Program, target: &Target, assume: Assume) -> Result<Module, Unsupported> {
     // Of the program as it is: all its modules have one group size.
     let group = group(program, target)?;
+    let program = &*inline::inline(program);
     let program = &*unroll(program, |access| cost(access, &assume));
     let threads = most_threads(program, group, target);
     let kept = lockstep::keep(program, threads, true);

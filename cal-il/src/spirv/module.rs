@@ -409,6 +409,11 @@ impl Writer {
         self.open.last().is_some_and(|open| open.block.is_some())
     }
 
+    /// Words of the innermost open function so far.
+    pub fn length(&self) -> usize {
+        self.open.last().map_or(0, |open| open.body.0.len())
+    }
+
     /// Label of the current block.
     pub fn current(&self) -> Word {
         self.open.last().and_then(|open| open.block).expect("a block is open")
@@ -550,6 +555,14 @@ impl Writer {
             Some(align) => self.push(Op::Load, &[ty, id], &[pointer, MemoryAccess::ALIGNED.bits(), align]),
             None => self.push(Op::Load, &[ty, id], &[pointer]),
         }
+        id
+    }
+
+    /// Loads a word through a device address where it stands, whatever was loaded before.
+    pub fn load_volatile(&mut self, ty: Word, pointer: Word, align: Align) -> Word {
+        let id = self.id();
+        let access = MemoryAccess::ALIGNED | MemoryAccess::VOLATILE;
+        self.push(Op::Load, &[ty, id], &[pointer, access.bits(), align]);
         id
     }
 

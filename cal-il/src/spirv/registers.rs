@@ -84,8 +84,8 @@ pub(super) struct Registers {
 impl Registers {
     pub fn of(program: &Program) -> Self {
         let mut shared = Bits::default();
-        for function in program.functions.iter().skip(1) {
-            visit(&function.body, &mut |reg, _| {
+        for n in order(&program.functions).into_iter().filter(|n| *n > 0) {
+            visit(&program.functions[n].body, &mut |reg, _| {
                 shared.insert(reg);
             });
         }
@@ -171,6 +171,11 @@ impl Emitter<'_> {
         if self.registers.is_dirty.insert(register) {
             self.registers.dirty.push(register);
         }
+    }
+
+    /// The register that was written last, if that was in this block.
+    pub fn last_written(&self) -> Option<Reg> {
+        self.registers.dirty.last().copied()
     }
 
     /// Stores what was written. To be called before control flow leaves the block.

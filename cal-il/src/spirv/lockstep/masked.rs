@@ -3,7 +3,7 @@
 //! A mask is a register, all ones for the threads that execute, else 0. What needs no fence inside stays as it is, under
 //! its mask.
 
-use super::{Pass, escapes};
+use super::{Pass, apart, escapes};
 use crate::inst::Fence;
 use crate::ir::{
     Arm, Block, Cond, LaneInst, LaneOp, MemoryInst, Operand, Reg, Space, Stmt, StmtKind, Width, visit,
@@ -109,7 +109,7 @@ impl Pass<'_> {
                 _ if !escapes(statement) && !self.talks(one) => {
                     let all = self.all(one);
                     self.fence_before(&all, statement, region);
-                    region.run.push(statement.clone());
+                    region.run.extend(apart(one));
                 }
                 StmtKind::If { cond, then, otherwise } => {
                     self.branches(cond, then, otherwise, statement, region)

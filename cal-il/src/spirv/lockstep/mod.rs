@@ -25,12 +25,26 @@ use access::{Access, Area, accesses};
 
 use super::uniform::Uniformity;
 use crate::inst::Fence;
-use crate::ir::visit::any;
+use crate::ir::visit::{any, statements};
 use crate::ir::{Arm, Block, Program, Reg, Stage, Stmt, StmtKind};
 
 /// What a statement orders that stands where all threads of a wave pass.
 fn keep_order(fence: Fence) -> Fence {
     if fence.intersects(Fence::LDS | Fence::MEMORY) { fence | Fence::THREADS } else { fence }
+}
+
+/// Statements where threads have parted and do not talk. The wave passes its barriers there by itself: nobody waits, and
+/// on other devices nobody may.
+fn apart(block: &[Stmt]) -> Block {
+    let mut block = block.to_vec();
+    statements(&mut block, &mut |statement| {
+        if let StmtKind::Fence(fence) = &mut statement.kind
+            && fence.contains(Fence::THREADS)
+        {
+            *fence = fence.difference(Fence::THREADS) | Fence::LDS;
+        }
+    });
+    block
 }
 
 /// The program with the fences that it needs on devices whose threads do not move together. `room` says that there are
@@ -254,7 +268,7 @@ impl Pass<'_> {
         let body = &program.functions[number].body;
         if self.uniformity.parted(number) {
             // Where threads may talk it becomes part of its callers.
-            return body.clone();
+            return apart(body);
         }
         // Who calls may have done anything.
         self.since.clear();
@@ -266,12 +280,12 @@ impl Pass<'_> {
         match (self.returns_apart(body), self.talks(body)) {
             (false, _) => self.walk(body, &mut out),
             (true, true) if self.can_mask(body) => self.region(body, &mut out),
-            (true, _) => {
+            (true, talks) => {
                 if let Some(first) = body.first() {
                     let all = self.all(body);
                     self.before(&all, first, &mut out);
                 }
-                out.extend_from_slice(body);
+                out.extend(if talks { body.clone() } else { apart(body) });
             }
         }
         out
@@ -318,12 +332,13 @@ impl Pass<'_> {
         for statement in block {
             if self.parts(statement) {
                 let one = std::slice::from_ref(statement);
-                if self.talks(one) && self.can_mask(one) {
+                let talks = self.talks(one);
+                if talks && self.can_mask(one) {
                     self.region(one, out);
                 } else {
                     let all = self.all(one);
                     self.before(&all, statement, out);
-                    out.push(statement.clone());
+                    out.extend(if talks { one.to_vec() } else { apart(one) });
                 }
                 continue;
             }

@@ -1,0 +1,99 @@
+//! Small functions become part of their callers.
+//!
+//! Drivers do that with all functions; some take longer for each call the more they have taken in before. In: a program.
+//! Out: the same program without the calls of functions that are small and end where they end. The functions themselves stay;
+//! those that nobody calls any more are not written.
+
+use std::borrow::Cow;
+
+use super::registers::order;
+use crate::ir::visit::{any, program_has};
+use crate::ir::{Arm, Block, Program, Stmt, StmtKind};
+
+/// Statements of a function that is small.
+const SMALL: usize = 64;
+
+/// Statements by which a program may grow.
+const MOST: usize = 1 << 16;
+
+/// The program without calls of small functions.
+pub(super) fn inline(program: &Program) -> Cow<'_, Program> {
+    if !program_has(program, &|kind| matches!(kind, StmtKind::Call { .. })) {
+        return Cow::Borrowed(program);
+    }
+    let mut out = program.clone();
+    let mut pass = Pass { small: vec![None; program.functions.len()], room: MOST };
+    for number in order(&program.functions) {
+        let function = &mut out.functions[number];
+        function.body = pass.block(std::mem::take(&mut function.body));
+        pass.small[number] = small(&function.body);
+    }
+    Cow::Owned(out)
+}
+
+/// The statements of a function and their number, if it is small and control leaves it at its end only.
+fn small(body: &Block) -> Option<(Block, usize)> {
+    let mut body = body.as_slice();
+    if let Some((Stmt { kind: StmtKind::Return(None), .. }, rest)) = body.split_last() {
+        body = rest;
+    }
+    let leaves = any(body, &|kind| matches!(kind, StmtKind::Return(_) | StmtKind::Discard(_)));
+    let count = count(body);
+    (!leaves && count <= SMALL).then(|| (body.to_vec(), count))
+}
+
+fn count(block: &[Stmt]) -> usize {
+    let inner = |stmt: &Stmt| match &stmt.kind {
+        StmtKind::If { then, otherwise, .. } => count(then) + count(otherwise),
+        StmtKind::Loop { body } => count(body),
+        StmtKind::Switch { arms, .. } => arms.iter().map(|arm| count(&arm.body)).sum(),
+        _ => 0,
+    };
+    block.iter().map(|stmt| 1 + inner(stmt)).sum()
+}
+
+struct Pass {
+    /// By function; callees come before callers, so a function that calls itself is never there.
+    small: Vec<Option<(Block, usize)>>,
+    /// Statements by which the program may still grow.
+    room: usize,
+}
+
+impl Pass {
+    fn block(&mut self, block: Block) -> Block {
+        let mut out = Block::with_capacity(block.len());
+        for Stmt { kind, span } in block {
+            let kind = match kind {
+                StmtKind::Call { function, cond } => match self.body(function) {
+                    None => StmtKind::Call { function, cond },
+                    Some(body) => match cond {
+                        None => {
+                            out.extend(body);
+                            continue;
+                        }
+                        Some(cond) => StmtKind::If { cond, then: body, otherwise: Block::new() },
+                    },
+                },
+                StmtKind::If { cond, then, otherwise } => {
+                    StmtKind::If { cond, then: self.block(then), otherwise: self.block(otherwise) }
+                }
+                StmtKind::Loop { body } => StmtKind::Loop { body: self.block(body) },
+                StmtKind::Switch { selector, arms } => {
+                    let arms =
+                        arms.into_iter().map(|arm| Arm { body: self.block(arm.body), ..arm }).collect();
+                    StmtKind::Switch { selector, arms }
+                }
+                other => other,
+            };
+            out.push(Stmt { kind, span });
+        }
+        out
+    }
+
+    /// What stands for a call of a function.
+    fn body(&mut self, function: usize) -> Option<Block> {
+        let (body, count) = self.small.get(function)?.as_ref()?;
+        self.room = self.room.checked_sub(*count)?;
+        Some(body.clone())
+    }
+}
