@@ -101,8 +101,8 @@ fn small_functions_are_no_calls() {
     );
     // Those that threads leave earlier, and long ones, are.
     assert_eq!(number(&calls(3, "ret_logicalnz r1.x\nmad r1, r1, r2, r1")), 4);
-    assert_eq!(number(&calls(3, &"mad r1, r1, r2, r1.wzyx\n".repeat(17))), 4);
-    // What they become together has an end: functions of 60 statements, 1093 at most.
-    let many = calls(1200, &"mad r1, r1, r2, r1.wzyx\n".repeat(15));
-    assert_eq!(number(&many), 1 + 1200 - (1 << 16) / 60);
+    assert_eq!(number(&calls(3, &"mad r1, r1, r2, r1.wzyx\n".repeat(100))), 4);
+    // What they become together has an end.
+    let many = number(&calls(6000, &"mad r1, r1, r2, r1.wzyx\n".repeat(3)));
+    assert!((2..6000).contains(&many), "{many}");
 }

@@ -11,7 +11,7 @@ use crate::ir::visit::{any, program_has};
 use crate::ir::{Arm, Block, Program, Stmt, StmtKind};
 
 /// Statements of a function that is small.
-const SMALL: usize = 64;
+const SMALL: usize = 256;
 
 /// Statements by which a program may grow.
 const MOST: usize = 1 << 16;
