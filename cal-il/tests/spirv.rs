@@ -213,8 +213,8 @@ fn deep_calls_are_emitted_at_once() {
     let mut text = String::from(
         "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 0, 1, 2, 3\nmov r0, l0\ncall 1\nmov o0, r0\nendmain\n",
     );
-    (1..31).for_each(|k| text += &format!("func {k}\ncall {0}\ncall {0}\nret\n", k + 1));
-    text += "func 31\niadd r0, r0, l0.y\nret\nend\n";
+    (1..15).for_each(|k| text += &format!("func {k}\ncall {0}\ncall {0}\nret\n", k + 1));
+    text += "func 15\niadd r0, r0, l0.y\nret\nend\n";
     let program = recal_il::compile(text.as_bytes()).unwrap();
     check("deep calls", &program, &rich(Mode::Native), ASSUMPTIONS[0]).unwrap();
 }
