@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds libaticalrt.so and libaticalcl.so into OUTDIR, and the recal command into OUTDIR/../bin.
+# Builds libaticalrt.so, libaticalcl.so and libaticaldd.so into OUTDIR, and the recal command into OUTDIR/../bin.
 #   usage: scripts/build-libs.sh OUTDIR [PROFILE]        PROFILE: release (default) or dev
-# CARGO and CC name other tools. Neither library has a SONAME: programs record and open the bare file names.
+# CARGO and CC name other tools. No library has a SONAME: programs record and open the bare file names.
 set -eu
 out=${1:?usage: build-libs.sh OUTDIR [PROFILE]}
 profile=${2:-release}
@@ -21,6 +21,10 @@ mv -f "$out/libaticalrt.so.new" "$out/libaticalrt.so"
     cal-api/rt/aticalcl.c -o "$out/libaticalcl.so.new" \
     -L "$out" -laticalrt -Wl,-rpath,'$ORIGIN' -Wl,-z,nodelete -Wl,-z,defs -Wl,--no-as-needed
 mv -f "$out/libaticalcl.so.new" "$out/libaticalcl.so"
+
+# What start-up scripts look for beside the two.
+"${CC:-cc}" -std=c99 -O2 -Wall -Wextra -fPIC -shared cal-api/rt/aticaldd.c -o "$out/libaticaldd.so.new"
+mv -f "$out/libaticaldd.so.new" "$out/libaticaldd.so"
 
 # The command, beside the libraries.
 tool=$("${CARGO:-cargo}" build -p recal-cli --profile "$profile" --message-format=json-render-diagnostics |

@@ -29,13 +29,13 @@ fill() { # template, folder, mode 644
 }
 
 put 644 include/CAL "$here"/../cal-api/include/CAL/*.h
-put 755 "$libdir" "$libs/libaticalrt.so" "$libs/libaticalcl.so"
+put 755 "$libdir" "$libs/libaticalrt.so" "$libs/libaticalcl.so" "$libs/libaticaldd.so"
 slim() { # options, file: line tables are for who builds it; nothing that programs link is touched
     if [ -z "${KEEP_DEBUG:-}" ] && command -v strip >/dev/null 2>&1; then
         strip "$@"
     fi
 }
-slim --strip-debug "$root/$libdir/libaticalrt.so" "$root/$libdir/libaticalcl.so"
+slim --strip-debug "$root/$libdir/libaticalrt.so" "$root/$libdir/libaticalcl.so" "$root/$libdir/libaticaldd.so"
 fill cal.pc "$libdir/pkgconfig"
 fill CALConfig.cmake "$libdir/cmake/CAL"
 fill CALConfigVersion.cmake "$libdir/cmake/CAL"

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use recal_hal::{
     Adapter, Attributes, Backend, Device, DeviceOptions, Kernel, KernelResources, Memory, MemoryRequest,
-    MemoryStatus, Program, Queue, Recent, Result,
+    MemoryStatus, Program, Queue, Recent, Remark, Result,
 };
 
 use recal_il::ir::compact::compact;
@@ -62,6 +62,22 @@ impl Backend for CpuBackend {
 
     fn adapters(&self) -> Vec<Arc<dyn Adapter>> {
         vec![self.adapter.clone()]
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        let isa = self.adapter.isa;
+        let code = match isa.compiled() {
+            Some(code) => Remark::good("kernels", format!("compiled to {} code", code.name())),
+            None => Remark::good("kernels", "interpreted; AVX2 or AVX-512 would have them compiled"),
+        };
+        let mut has: Vec<_> = InstructionSet::ALL.into_iter().filter(|set| set.available()).collect();
+        has.reverse();
+        let has: Vec<_> = has.into_iter().map(InstructionSet::name).collect();
+        vec![
+            Remark::good("processor", format!("{}, {} threads", system::processor_name(), system::cores())),
+            Remark::good("instructions", format!("{} of {}", isa.set.name(), has.join(", "))),
+            code,
+        ]
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ash::{Entry, ext, vk};
-use recal_hal::{Adapter, Backend};
+use recal_hal::{Adapter, Backend, Remark};
 
 use crate::adapter::VulkanAdapter;
 use crate::exit;
@@ -39,20 +39,22 @@ pub struct Options {
 }
 
 /// The Vulkan backend.
+#[derive(Default)]
 pub struct Vulkan {
     adapters: Vec<Arc<dyn Adapter>>,
+    remarks: Vec<Remark>,
 }
 
 impl Vulkan {
     /// Loads Vulkan and looks for devices.
     pub fn new(options: Options) -> Self {
-        let Ok(_call) = exit::enter() else { return Self { adapters: Vec::new() } };
+        let Ok(_call) = exit::enter() else { return Self::default() };
         // SAFETY: the loader found by the system's search path is a Vulkan loader.
         match unsafe { Entry::load() } {
             Ok(entry) => Self::with_entry(options, entry),
             Err(error) => {
                 log::info!("no Vulkan devices: no Vulkan loader: {error}");
-                Self { adapters: Vec::new() }
+                Self { adapters: Vec::new(), remarks: vec![Remark::bad("loader", format!("none: {error}"))] }
             }
         }
     }
@@ -60,18 +62,22 @@ impl Vulkan {
     /// Looks for devices through a loader that the program brings along: one that is linked statically, say, or one that
     /// stands before the system's.
     pub fn with_entry(options: Options, entry: Entry) -> Self {
-        let Ok(_call) = exit::enter() else { return Self { adapters: Vec::new() } };
+        let Ok(_call) = exit::enter() else { return Self::default() };
+        // SAFETY: the entry points are loaded.
+        let version = unsafe { entry.try_enumerate_instance_version() }.ok().flatten();
+        let mut remarks = vec![Remark::good("loader", shown(version.unwrap_or(vk::API_VERSION_1_0)))];
         let adapters = match Instance::new(options.validation, entry) {
             Ok(instance) => {
                 exit::register();
-                list(&Arc::new(instance), &Arc::new(options))
+                list(&Arc::new(instance), &Arc::new(options), &mut remarks)
             }
             Err(reason) => {
                 log::info!("no Vulkan devices: {reason}");
+                remarks.push(Remark::bad("instance", reason));
                 Vec::new()
             }
         };
-        Self { adapters }
+        Self { adapters, remarks }
     }
 }
 
@@ -83,23 +89,47 @@ impl Backend for Vulkan {
     fn adapters(&self) -> Vec<Arc<dyn Adapter>> {
         self.adapters.clone()
     }
+
+    fn remarks(&self) -> Vec<Remark> {
+        self.remarks.clone()
+    }
 }
 
-fn list(instance: &Arc<Instance>, options: &Arc<Options>) -> Vec<Arc<dyn Adapter>> {
+/// A version of Vulkan.
+fn shown(version: u32) -> String {
+    let (major, minor) = (vk::api_version_major(version), vk::api_version_minor(version));
+    format!("Vulkan {major}.{minor}.{}", vk::api_version_patch(version))
+}
+
+fn list(
+    instance: &Arc<Instance>,
+    options: &Arc<Options>,
+    remarks: &mut Vec<Remark>,
+) -> Vec<Arc<dyn Adapter>> {
     // SAFETY: the instance is alive.
     let devices = match unsafe { instance.raw.enumerate_physical_devices() } {
         Ok(devices) => devices,
         Err(error) => {
             log::info!("no Vulkan devices: enumeration failed: {error}");
+            remarks.push(Remark::bad("devices", format!("enumeration failed: {error}")));
             return Vec::new();
         }
     };
+    if devices.is_empty() {
+        remarks.push(Remark::bad("devices", "no driver has any"));
+    }
     let mut found = Vec::new();
     for (number, physical) in devices.into_iter().enumerate() {
+        // SAFETY: the device belongs to the living instance.
+        let properties = unsafe { instance.raw.get_physical_device_properties(physical) };
+        let name = properties.device_name_as_c_str().unwrap_or_default().to_string_lossy().into_owned();
+        let name = format!("{name}, {}", shown(properties.api_version));
+        let about = format!("device {number}");
         let adapter = match VulkanAdapter::new(instance.clone(), physical, options.clone()) {
             Ok(adapter) => adapter,
             Err(reason) => {
                 log::info!("Vulkan device {number} left out: {reason}");
+                remarks.push(Remark::bad(about, format!("{name}: {reason}")));
                 continue;
             }
         };
@@ -112,8 +142,15 @@ fn list(instance: &Arc<Instance>, options: &Arc<Options>) -> Vec<Arc<dyn Adapter
         };
         if !wanted {
             log::info!("Vulkan device {number} ({}) not asked for", facts.name);
+            let why = match &options.device {
+                Some(text) => format!("CAL_VULKAN_DEVICE={text} asks for another"),
+                None => "software, which is taken if CAL_BACKEND names vulkan or CAL_VULKAN_DEVICE names it"
+                    .into(),
+            };
+            remarks.push(Remark::bad(about, format!("{name}: {why}")));
             continue;
         }
+        remarks.push(Remark::good(about, name));
         log::info!("Vulkan device {number}: {}", facts.name);
         found.push(adapter);
     }

@@ -25,6 +25,13 @@ pub struct Variable {
     parse: fn(&mut Config, &str) -> Result<(), String>,
 }
 
+impl Variable {
+    /// Why a value is not understood; `None` if it is.
+    pub fn refusal(&self, value: &str) -> Option<String> {
+        (self.parse)(&mut Config::default(), value.trim()).err()
+    }
+}
+
 /// How the runtime is to behave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use recal_hal::sync::{Mutex, RwLock};
-use recal_hal::{Adapter, Backend, FloatMode};
+use recal_hal::{Adapter, Backend, FloatMode, Remark};
 
 use crate::config::Config;
 use crate::device::{Device, DeviceInfo};
@@ -31,6 +31,8 @@ pub struct Runtime(Arc<Inner>);
 
 struct Inner {
     entries: Vec<Entry>,
+    /// Backends that were asked, in order, and what they remarked.
+    remarks: Vec<(String, Vec<Remark>)>,
     config: Config,
     /// Queues ever made, to wait for their work at shutdown.
     lines: Mutex<Vec<Weak<Line>>>,
@@ -74,17 +76,20 @@ impl Runtime {
             log::debug!("the CPU was number {at} in the list of backends and is enumerated last");
         }
         names.dedup();
-        let mut entries = Vec::new();
+        let (mut entries, mut remarks) = (Vec::new(), Vec::new());
         for name in &names {
             let backend =
                 registered.iter().find(|b| b.name() == name).cloned().or_else(|| built_in(name, &config));
             let Some(backend) = backend else {
                 let mut known: Vec<&str> = DEFAULT_BACKENDS.to_vec();
                 known.extend(registered.iter().map(|b| b.name()));
-                log::warn!("CAL_BACKEND: no backend is called `{name}`; there are {}", known.join(", "));
+                let why = format!("no backend is called `{name}`; there are {}", known.join(", "));
+                log::warn!("CAL_BACKEND: {why}");
+                remarks.push((name.clone(), vec![Remark::bad("CAL_BACKEND", why)]));
                 continue;
             };
             let adapters = backend.adapters();
+            remarks.push((name.clone(), backend.remarks()));
             // Who asked for it by name wants to know; on a machine without a GPU the default list is no news.
             if adapters.is_empty() && config.backends.contains(name) {
                 log::warn!("backend `{name}` finds no device; CAL_LOG=info says why");
@@ -98,7 +103,7 @@ impl Runtime {
                 entries.push(Entry { backend: name.clone(), adapter, info, open: AtomicBool::new(false) });
             }
         }
-        Ok(Runtime(Arc::new(Inner { entries, config, lines: Mutex::new(Vec::new()) })))
+        Ok(Runtime(Arc::new(Inner { entries, remarks, config, lines: Mutex::new(Vec::new()) })))
     }
 
     /// Facts about the devices, in order of their ordinals.
@@ -109,6 +114,21 @@ impl Runtime {
     /// The devices in order of their ordinals, each with the name of its backend.
     pub fn devices_by_backend(&self) -> impl Iterator<Item = (&str, &DeviceInfo)> {
         self.0.entries.iter().map(|e| (&*e.backend, &e.info))
+    }
+
+    /// The backends that were asked for devices, in order, and what they found or missed.
+    ///
+    /// ```
+    /// let runtime = recal::Runtime::new()?;
+    /// for (backend, remarks) in runtime.backends() {
+    ///     for remark in remarks.iter().filter(|remark| !remark.good) {
+    ///         println!("{backend}, {}: {}", remark.about, remark.text);
+    ///     }
+    /// }
+    /// # Ok::<(), recal::Error>(())
+    /// ```
+    pub fn backends(&self) -> impl Iterator<Item = (&str, &[Remark])> {
+        self.0.remarks.iter().map(|(name, remarks)| (&**name, &**remarks))
     }
 
     /// How the runtime was configured.

@@ -53,6 +53,7 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
         .push(trial("exports::libaticalrt".into(), lazy, |i| exports(i, "libaticalrt.so", "exports-rt.txt")));
     trials
         .push(trial("exports::libaticalcl".into(), lazy, |i| exports(i, "libaticalcl.so", "exports-cl.txt")));
+    trials.push(trial("exports::libaticaldd".into(), lazy, third_library));
     trials.push(trial("exports::names_recorded_by_programs".into(), lazy, recorded_names));
     trials
 }
@@ -256,6 +257,26 @@ fn exports(installation: &Installation, library: &str, list: &str) -> Result<()>
     } else {
         Err(format!("{library}: missing {missing:?}, not historical {extra:?}"))
     }
+}
+
+/// The library that start-up scripts look for beside the two loads, alone and after them, and exports nothing.
+fn third_library(installation: &Installation) -> Result<()> {
+    let folder = installation.prefix.join("lib");
+    let source = installation.build.join("third.c");
+    let text = "#include <dlfcn.h>\n#include <stdio.h>\nint main(int argc, char** argv)\n{\n    int i;\n    \
+        for (i = 1; i < argc; ++i) {\n        if (!dlopen(argv[i], RTLD_NOW | RTLD_GLOBAL)) {\n            \
+        puts(dlerror());\n            return 1;\n        }\n    }\n    return argc < 2;\n}\n";
+    std::fs::write(&source, text).map_err(|e| format!("{}: {e}", source.display()))?;
+    let program = installation.build("third", &[source], Standard::C("c99"), &[])?;
+    for libraries in [&["aticaldd"][..], &["aticalrt", "aticalcl", "aticaldd"], &["aticaldd", "aticalrt"]] {
+        let paths = libraries.iter().map(|name| folder.join(format!("lib{name}.so")));
+        let said = run(Command::new(&program).args(paths), Duration::from_secs(60))?;
+        said.success(&format!("loading {libraries:?}"))?;
+    }
+    let mut nm = Command::new("nm");
+    nm.args(["-D", "--defined-only", "--format=posix"]).arg(folder.join("libaticaldd.so"));
+    let exported = run(&mut nm, Duration::from_secs(60))?.success("nm")?.stdout;
+    if exported.is_empty() { Ok(()) } else { Err(format!("libaticaldd.so exports {exported}")) }
 }
 
 /// Programs record the bare file names, and symbols without a version, as with the original libraries.

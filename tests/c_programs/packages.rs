@@ -86,6 +86,7 @@ fn destdir(installation: &Installation) -> Result<()> {
         "include/CAL/cal.h",
         "lib/of-a-system/libaticalrt.so",
         "lib/of-a-system/libaticalcl.so",
+        "lib/of-a-system/libaticaldd.so",
         "bin/recal",
         "share/man/man1/recal.1",
         "share/man/man1/recal-run.1",

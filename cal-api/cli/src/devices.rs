@@ -59,7 +59,7 @@ fn target(d: &DeviceInfo) -> String {
 }
 
 /// `docs/command.md` says what each is.
-fn device(ordinal: usize, backend: &str, d: &DeviceInfo) -> Value {
+pub(crate) fn device(ordinal: usize, backend: &str, d: &DeviceInfo) -> Value {
     json!({
         "ordinal": ordinal, "name": d.name, "backend": backend, "target": target(d),
         "simds": d.simds, "wavefront": d.wavefront_size, "engine_mhz": d.engine_clock, "memory_mhz": d.memory_clock,

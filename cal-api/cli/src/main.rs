@@ -1,4 +1,4 @@
-//! The `recal` command: devices, compile, run, bench, trace, analyze, disassemble.
+//! The `recal` command: devices, compile, run, bench, trace, analyze, disassemble, doctor.
 
 mod analyze;
 mod array;
@@ -7,6 +7,7 @@ mod compile;
 mod data;
 mod devices;
 mod disassemble;
+mod doctor;
 mod files;
 mod hints;
 mod kernel;
@@ -58,6 +59,12 @@ enum Command {
     Trace(trace::Arguments),
     /// Show what a kernel binds, what it consists of, and what would limit it on a device of the time
     Analyze(analyze::Arguments),
+    /// Tell what is found here, what is not and why: devices, drivers, libraries, cache, environment
+    Doctor {
+        /// Print it as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Print completions for a shell
     Completions {
         /// Which
@@ -76,7 +83,7 @@ enum Command {
 impl Command {
     fn json(&self) -> bool {
         match self {
-            Command::Devices { json } => *json,
+            Command::Devices { json } | Command::Doctor { json } => *json,
             Command::Compile(arguments) => arguments.json,
             Command::Run(arguments) => arguments.json,
             Command::Bench(arguments) => arguments.json,
@@ -112,7 +119,7 @@ fn reader_is_gone(error: &(dyn Error + 'static)) -> bool {
 /// Tells an error; as JSON, too, where that is wanted and nothing was printed yet.
 fn tell(error: &(dyn Error + 'static), json: bool) {
     eprintln!("recal: {error}");
-    if json && !error.is::<Told>() && !error.is::<Misused>() {
+    if json && !error.is::<Told>() && !error.is::<Misused>() && !error.is::<doctor::Unwell>() {
         let value = error.downcast_ref().map_or_else(|| json!({ "error": error.to_string() }), Refused::json);
         // Nobody listens: there is nobody to tell that, either.
         let _ = files::print_json(&value);
@@ -129,6 +136,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::bench(arguments),
         Command::Trace(arguments) => trace::trace(arguments),
         Command::Analyze(arguments) => analyze::analyze(arguments),
+        Command::Doctor { json } => doctor::doctor(*json),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Manual { folder } => manual::manual(folder),
         Command::Disassemble(arguments) => disassemble::disassemble(arguments),

@@ -83,7 +83,13 @@ impl Extent {
         let block = module.info().group;
         // Pixel kernels have no groups.
         match (block == [0; 3], self.domain, self.grid) {
+            (true, Some(domain), _) if domain.width == 0 || domain.height == 0 => {
+                Err("--domain: there are no threads in it".into())
+            }
             (true, Some(domain), _) => Ok(Threads::Domain(domain)),
+            (false, _, Some(Groups(groups))) if groups.contains(&0) => {
+                Err("--grid: there are no groups in it".into())
+            }
             (false, _, Some(Groups(groups))) => Ok(Threads::Grid(Grid { block, groups })),
             (true, None, _) => Err("a pixel kernel wants --domain, e.g. --domain 64x64".into()),
             (false, _, None) => Err("a compute kernel wants --grid, e.g. --grid 16".into()),

@@ -66,6 +66,34 @@ pub trait Backend: Send + Sync {
     /// The devices present, in the order in which they are to be enumerated. A backend that finds none, or whose
     /// loader is missing, returns an empty list and logs why.
     fn adapters(&self) -> Vec<Arc<dyn Adapter>>;
+
+    /// What was found while looking for devices, what was not, and why: for who wonders (`recal doctor`).
+    fn remarks(&self) -> Vec<Remark> {
+        Vec::new()
+    }
+}
+
+/// Something that a backend found or missed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// `loader`, `device 0`, `instructions` …
+    pub about: String,
+    /// It is there and is used.
+    pub good: bool,
+    /// What there is; if not good, why it is not used.
+    pub text: String,
+}
+
+impl Remark {
+    /// About something that is used.
+    pub fn good(about: impl Into<String>, text: impl Into<String>) -> Remark {
+        Remark { about: about.into(), good: true, text: text.into() }
+    }
+
+    /// About something that is missing or left out.
+    pub fn bad(about: impl Into<String>, text: impl Into<String>) -> Remark {
+        Remark { about: about.into(), good: false, text: text.into() }
+    }
 }
 
 /// A device that may be opened.

@@ -1,6 +1,7 @@
 //! The command as a user runs it.
 
 mod answers;
+mod doctor;
 mod files;
 
 use std::io::Write as _;
