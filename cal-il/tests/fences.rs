@@ -53,6 +53,9 @@ fn barriers_for_memory_stand_where_all_threads_pass_or_where_they_may() {
     };
     assert_eq!(found(&compute(128, "fence_memory\n"), false), [0, 1, 0]);
     assert_eq!(found(&compute(128, "ret_logicalnz r0.x\nfence_memory\n"), false), [0, 0, 1]);
+    // Behind a loop they are together again.
+    let body = "whileloop\nige r1.x, r0.x, l0.w\nbreak_logicalnz r1.x\niadd r0.x, r0.x, l0.x\nendloop\nfence_memory\n";
+    assert_eq!(found(&compute(128, body), false), [0, 1, 0]);
     for text in [branch("fence_memory"), turns("fence_memory")] {
         assert_eq!(found(&text, true), [0, 1, 0], "{text}");
         assert_eq!(found(&text, false), [0, 0, 1], "{text}");

@@ -66,6 +66,9 @@ fn functions_and_branches_have_them_only_if_they_need_them() {
     };
     assert_eq!(barriers(64, &[&endless(own), OUT].concat()), zeros);
     assert_eq!(barriers(64, &[&endless(&[STORE, LOAD].concat()), OUT].concat()), zeros + 4);
+    // A loop that all threads leave together, with a store since its fence.
+    let left = format!("whileloop\n{STORE}break_logicalnz r9.x\nfence_lds\nendloop\n");
+    assert_eq!(barriers(64, &[&left, LOAD, OUT].concat()), zeros + 2);
     // A function of all threads: whoever calls may have stored.
     let function = |first: &str| {
         let body = "lds_store_id(0) r0.x, r0.y\nlds_load_id(0) r1.x, r0.z\n";
