@@ -20,8 +20,16 @@ use support::*;
 const THREADS: u32 = 16;
 /// Contexts of a device, shared by the threads that use the device.
 const CONTEXTS: usize = 4;
-/// Threads of a group, and words of a thread's memory.
-const WORDS: u32 = 64;
+/// Threads of a group.
+const GROUP: u32 = 64;
+/// Groups of wide launches, which all workers share.
+const WIDE: u32 = 1100;
+/// Wide launches in a row.
+const WIDE_LAUNCHES: u64 = 3;
+/// Words of a thread's memory: one for each thread of a wide launch, a group to a row.
+const WORDS: u32 = GROUP * WIDE;
+/// Columns of a copy.
+const COPY_PITCH: u32 = 2 * GROUP;
 /// Launches on the CPU for each one on a software rasteriser.
 const SHARE: u64 = 200;
 
@@ -61,6 +69,7 @@ struct Shared {
     /// Counts threads of kernels.
     total: CALresource,
     launches: AtomicU32,
+    groups: AtomicU32,
     software: bool,
 }
 
@@ -91,9 +100,10 @@ impl Ready {
         Ready { ctx, module, func, mems }
     }
 
-    fn launch(&self) -> CALevent {
+    fn launch(&self, groups: u32) -> CALevent {
         let one = |width| CALdomain3D { width, height: 1, depth: 1 };
-        let mut grid = CALprogramGrid { func: self.func, gridBlock: one(WORDS), gridSize: one(1), flags: 0 };
+        let mut grid =
+            CALprogramGrid { func: self.func, gridBlock: one(GROUP), gridSize: one(groups), flags: 0 };
         let mut event = 0;
         ok!(calCtxRunProgramGrid(&mut event, self.ctx, &mut grid));
         event
@@ -110,11 +120,12 @@ impl Ready {
 
 impl Own {
     fn new(device: CALdevice, salt: u32) -> Own {
-        let words = || local_2d(device, WORDS, 1, Format::UnsignedInt32x1);
+        let rows = |width| local_2d(device, width, WIDE, Format::UnsignedInt32x1);
         let own = Own {
             salt,
-            words: words(),
-            copy: words(),
+            words: rows(GROUP),
+            // Between the rows of a copy is something else.
+            copy: rows(COPY_PITCH),
             constant: remote_1d(device, 1, Format::UnsignedInt32x4),
             expected: vec![0; WORDS as usize],
         };
@@ -122,15 +133,27 @@ impl Own {
         own
     }
 
-    fn stepped(&mut self) {
-        for (thread, word) in self.expected.iter_mut().enumerate() {
+    fn stepped(&mut self, groups: u32) {
+        for (thread, word) in self.expected.iter_mut().enumerate().take((groups * GROUP) as usize) {
             *word = word.wrapping_mul(3).wrapping_add(self.salt).wrapping_add(thread as u32);
         }
     }
 
-    fn check(&self, resource: CALresource, what: &str) {
-        let salt = self.salt;
-        with_map(resource, WORDS as usize, |w, _| assert_eq!(w, self.expected, "{what} of thread {salt}"));
+    /// Every row of the resource, `pitch` words after the one before, is as expected.
+    fn check(&self, resource: CALresource, pitch: u32, what: &str) {
+        with_map(resource, (pitch * WIDE) as usize, |w, real| {
+            assert_eq!(real, pitch);
+            let rows = w.chunks_exact(pitch as usize).zip(self.expected.chunks_exact(GROUP as usize));
+            for (number, (row, expected)) in rows.enumerate() {
+                let (own, between) = row.split_at(GROUP as usize);
+                assert_eq!(own, expected, "{what} of thread {}, row {number}", self.salt);
+                assert!(
+                    between.iter().all(|word| *word == 0),
+                    "{what} of thread {}: beside {number}",
+                    self.salt
+                );
+            }
+        });
     }
 
     fn end(self) {
@@ -156,14 +179,18 @@ fn thread(shared: &Shared, image: CALimage, number: u32, launches: u64) {
         }
         let ctx = if private { context(shared.device) } else { ctx };
         let now = ready.get_or_insert_with(|| Ready::new(ctx, image, shared, &own));
-        // Rounds of one launch and rounds beyond what a queue gathers.
-        let count = [1, 7, 64, 150][round % 4].min(launches - done);
+        // Rounds of one launch and rounds beyond what a queue gathers; some of launches that all workers share.
+        let wide = round % 8 == 5;
+        let (count, groups) =
+            if wide { (WIDE_LAUNCHES, WIDE) } else { ([1, 7, 64, 150][round % 4], 1 + round as u32 % 3) };
+        let count = count.min(launches - done);
         let mut event = 0;
         for _ in 0..count {
-            event = now.launch();
-            own.stepped();
+            event = now.launch(groups);
+            own.stepped(groups);
         }
         done += count;
+        shared.groups.fetch_add(groups * count as u32, Ordering::Relaxed);
         match round % 3 {
             // The map alone has to wait.
             0 => {}
@@ -174,10 +201,10 @@ fn thread(shared: &Shared, image: CALimage, number: u32, launches: u64) {
                 // Work in flight keeps what it uses.
                 ok!(calCtxReleaseMem(now.ctx, from));
                 ok!(calCtxReleaseMem(now.ctx, to));
-                own.check(own.copy, "copy");
+                own.check(own.copy, COPY_PITCH, "copy");
             }
         }
-        own.check(own.words, "memory");
+        own.check(own.words, GROUP, "memory");
         if private {
             ready = None;
             ok!(calCtxDestroy(ctx));
@@ -215,8 +242,9 @@ fn no_launch_is_lost() {
             Shared {
                 device,
                 contexts: (0..CONTEXTS).map(|_| context(device)).collect(),
-                total: remote_1d(device, WORDS, Format::UnsignedInt32x1),
+                total: remote_1d(device, GROUP, Format::UnsignedInt32x1),
                 launches: AtomicU32::new(0),
+                groups: AtomicU32::new(0),
                 software: (1..=software as u32).contains(&ordinal),
             }
         })
@@ -243,7 +271,8 @@ fn no_launch_is_lost() {
     let mut ran = 0;
     for shared in &devices {
         let launches = shared.launches.load(Ordering::Relaxed);
-        with_map(shared.total, 1, |w, _| assert_eq!(w[0], launches.wrapping_mul(WORDS), "threads that ran"));
+        let threads = shared.groups.load(Ordering::Relaxed).wrapping_mul(GROUP);
+        with_map(shared.total, 1, |w, _| assert_eq!(w[0], threads, "threads that ran"));
         ran += u64::from(launches);
         ok!(calResFree(shared.total));
         for ctx in &shared.contexts {
