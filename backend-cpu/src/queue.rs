@@ -14,9 +14,9 @@ use recal_hal::{Command, Error, FloatEnv, Queue, Result, Surface, Ticket};
 
 use crate::context::{Counters, Stop, whole};
 use crate::device::CpuKernel;
-use crate::launch::Scratch;
+use crate::launch::{Scratch, parts};
 use crate::observe::Findings;
-use crate::schedule::{Job, Pool, Shared, TURN};
+use crate::schedule::{Job, Pool, SMALL, Shared, TURN, cost};
 
 /// Failed tickets that are remembered.
 const ERRORS: usize = 4096;
@@ -187,6 +187,23 @@ impl Runner {
     }
 }
 
+/// Whether commands are done sooner than a worker would begin with them.
+fn is_small(commands: &VecDeque<(Ticket, Command)>) -> bool {
+    let cost = |command: &Command| match command {
+        Command::Launch { kernel, extent, .. } => kernel
+            .as_any()
+            .downcast_ref::<CpuKernel>()
+            .map_or(u64::MAX, |kernel| cost(&kernel.code, parts(*extent))),
+        // Some bytes in a nanosecond, even if they are far away.
+        Command::Copy { src, .. } => src.bytes() / 4,
+    };
+    let mut total = 0u64;
+    commands.iter().all(|(_, command)| {
+        total = total.saturating_add(cost(command));
+        total <= SMALL
+    })
+}
+
 /// Copies the rectangle of `src` to the origin of `dst`.
 fn copy(src: &Surface, dst: &Surface) -> Result<()> {
     let (from, to) = (whole(src)?, whole(dst)?);
@@ -228,6 +245,12 @@ impl Queue for CpuQueue {
             return self.wait(last);
         }
         if !state.running && !state.scheduled && !state.pending.is_empty() {
+            if self.runner.findings.is_none() && is_small(&state.pending) {
+                // Done here before a worker has woken, so that asking takes no longer than waiting.
+                let last = state.last;
+                drop(state);
+                return self.wait(last);
+            }
             state.scheduled = true;
             self.runner.shared.enqueue(self.runner.clone());
         }

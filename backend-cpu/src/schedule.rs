@@ -37,6 +37,8 @@ const SPIN: Duration = Duration::from_micros(20);
 pub const TURN: Duration = Duration::from_millis(1);
 /// How long a queue waits for a worker before another one is started.
 const PATIENCE: Duration = Duration::from_millis(2);
+/// Nanoseconds of work that are not worth another thread.
+pub const SMALL: u64 = 20_000;
 /// Workers beyond one for each core.
 const MOST_MORE: usize = 256;
 /// How long those look for work before they end.
@@ -166,12 +168,14 @@ impl Job {
 
     /// Whether it pays to wake other threads for it.
     fn is_large(&self) -> bool {
-        let cost = self.code.steps.len() as u64 * 15 + self.code.memory.len() as u64 * 100 + 50;
-        self.parts > 1
-            && self.threads > 1
-            && self.code.shared == 0
-            && (self.code.loops || self.parts.saturating_mul(cost) > 20_000)
+        self.parts > 1 && self.threads > 1 && self.code.shared == 0 && cost(&self.code, self.parts) > SMALL
     }
+}
+
+/// Nanoseconds that a launch takes about; with loops or calls nobody knows.
+pub fn cost(code: &Code, parts: u64) -> u64 {
+    let operations = code.steps.len() as u64 * 15 + code.memory.len() as u64 * 100 + 50;
+    if code.loops || code.bodies.len() > 1 { u64::MAX } else { parts.saturating_mul(operations) }
 }
 
 #[derive(Default)]

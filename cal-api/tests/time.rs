@@ -7,6 +7,10 @@ use recal::{Config, Context, Device, Event, Format, Grid, Module, Place, Resourc
 /// `uav0[thread] = thread`
 const NUMBER: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 2, 0, 0, 0\n\
     ishl r0.x, vAbsTidFlat.x, l0.x\nuav_raw_store_id(0) mem0.x___, r0.x, vAbsTidFlat.x\nend\n";
+/// The same after a loop of eight rounds: nobody knows beforehand how long it takes, so a worker does it.
+const COUNT: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 2, 8, 1, 0\n\
+    whileloop\niadd r1.x, r1.x, l0.z\nige r2.x, r1.x, l0.y\nbreak_logicalnz r2.x\nendloop\n\
+    ishl r0.x, vAbsTidFlat.x, l0.x\nuav_raw_store_id(0) mem0.x___, r0.x, vAbsTidFlat.x\nend\n";
 /// `uav0[0] = 7`, and nothing else.
 const SEVEN: &str = "il_cs_2_0\ndcl_num_thread_per_group 1\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 7, 0, 0\n\
     uav_raw_store_id(0) mem0.x___, l0.x, l0.y\nend\n";
@@ -113,13 +117,14 @@ fn a_small_launch_is_done_beside_endless_ones() {
             .collect();
         // By now they have got hold of the workers.
         std::thread::sleep(Duration::from_millis(50));
-        let good = Work::new(&device, NUMBER);
+        let (small, looped) = (Work::new(&device, NUMBER), Work::new(&device, COUNT));
         let mut times = Vec::new();
         for round in 0..12 {
+            let good = if round % 2 == 0 { &small } else { &looped };
             good.out.map::<u32>().expect("a map").fill(!0);
             let start = Instant::now();
             let event = good.launch(64, [4, 1, 1]);
-            match round % 3 {
+            match round / 2 % 3 {
                 0 => poll(&event, "beside endless ones").expect("nothing fails"),
                 1 => event.wait().expect("nothing fails"),
                 // The map waits.
@@ -135,7 +140,7 @@ fn a_small_launch_is_done_beside_endless_ones() {
         }
         // Contexts end with what they were doing, and the device with them.
         let start = Instant::now();
-        drop((endless, good, device));
+        drop((endless, small, looped, device));
         assert!(start.elapsed() < PATIENCE);
     }
 }
