@@ -1,5 +1,5 @@
 //! Processors that code is made for. A target says how many lanes a strip has, what masks are, which registers are
-//! given out, which operations it has none instruction for and which instruction the others are; all else is shared.
+//! given out, which operations it has no instruction for and which instruction each other one is; all else is shared.
 
 pub mod avx2;
 pub mod avx512;
