@@ -100,7 +100,7 @@ fn destdir(installation: &Installation) -> Result<()> {
     let libraries = root.join("lib/of-a-system");
     for file in [root.join("bin/recal"), libraries.join("libaticalrt.so"), libraries.join("libaticalcl.so")] {
         let sections = run(Command::new("readelf").args(["-S", "-W"]).arg(&file), Duration::from_secs(60))?;
-        if sections.success("readelf")?.stdout.contains(".debug_") {
+        if sections.success("readelf")?.stdout.contains(".debug_line") {
             return Err(format!("{} is not stripped", file.display()));
         }
     }
