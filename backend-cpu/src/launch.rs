@@ -12,6 +12,7 @@ use crate::isa_choice::Isa;
 use crate::memory::{Block, InUse, TexelCache, View, texture, view_of};
 use crate::observe::Watch;
 use crate::op::{Code, NONE, Place};
+use crate::system;
 use crate::wave::{LANES, Mask, Row, Wave};
 
 /// Columns and lines of the tiles of a domain: flat, so that what neighbours read and write lies in a row.
@@ -94,11 +95,42 @@ pub struct Scratch {
     in_use: InUse,
 }
 
+/// Bytes of rows that a worker keeps for the next launch.
+const KEPT: usize = 64 << 20;
+
 impl Scratch {
+    /// Finds room for so many waves of `rows` rows: large `x#` make them large, and there may not be as much.
+    fn reserve(&mut self, rows: usize, waves: usize) -> Result<(), Error> {
+        let row = size_of::<Row>();
+        let needed = rows * waves * row;
+        // Little of it is not asked about at each launch.
+        let limit = if needed > KEPT { system::memory_bytes() / 2 / system::cores() } else { needed };
+        if needed > limit {
+            return Err(Error::OutOfMemory(format!(
+                "the registers and x# of a group take {needed} bytes; a thread of this host has {limit} for them"
+            )));
+        }
+        let kept: usize = self.waves.iter().map(|wave| wave.rows.capacity() * row).sum();
+        if kept > KEPT && kept > 4 * needed {
+            self.waves.clear();
+        }
+        for wave in self.waves.iter_mut().take(waves) {
+            let more = rows.saturating_sub(wave.rows.len());
+            wave.rows.try_reserve_exact(more).map_err(|_| short(needed))?;
+        }
+        for _ in self.waves.len()..waves {
+            let mut wave = Wave::default();
+            wave.rows.try_reserve_exact(rows).map_err(|_| short(needed))?;
+            self.waves.push(wave);
+        }
+        Ok(())
+    }
+
     /// Makes the waves and memory that the launch needs.
     fn prepare(&mut self, launch: &Launch<'_>) -> Result<(), Error> {
         let code = launch.code;
         let (threads, waves) = group_size(launch.extent);
+        self.reserve(code.rows as usize, waves as usize)?;
         self.waves.resize_with(self.waves.len().max(waves as usize), Wave::default);
         for wave in &mut self.waves[..waves as usize] {
             wave.rows.resize(wave.rows.len().max(code.rows as usize), Row::ZERO);
@@ -119,6 +151,10 @@ impl Scratch {
         self.shared.resize(4 * code.shared as usize, Row::ZERO);
         Ok(())
     }
+}
+
+fn short(bytes: usize) -> Error {
+    Error::OutOfMemory(format!("the registers and x# of a group take {bytes} bytes, which are not to be had"))
 }
 
 /// Threads and waves of a group; a tile is one wave.

@@ -2,6 +2,7 @@
 
 use std::fs::read_to_string;
 use std::num::NonZero;
+use std::sync::OnceLock;
 
 /// Hardware threads this process may use.
 pub fn cores() -> usize {
@@ -19,6 +20,12 @@ fn meminfo(name: &str) -> Option<u32> {
 /// Memory of the host, MiB; 2 GiB where the system does not say.
 pub fn memory_mib() -> u32 {
     meminfo("MemTotal").unwrap_or(2048)
+}
+
+/// The same in bytes, asked for once.
+pub fn memory_bytes() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| (memory_mib() as usize) << 20)
 }
 
 /// Memory that could be allocated now, MiB.

@@ -5,7 +5,8 @@
 //! written is left alone.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -28,7 +29,7 @@ impl PipelineCache {
             let version = recal_il::spirv::VERSION;
             folder.join(format!("vulkan-{uuid}-{:08x}-{version}.bin", facts.driver))
         });
-        let data = path.as_ref().and_then(|path| whole(fs::read(path).ok()?)).unwrap_or_default();
+        let data = path.as_ref().and_then(|path| whole(read(path)?)).unwrap_or_default();
         // Drivers check more than the header, but not all check the header.
         let data = if header_fits(&data, facts) { data } else { Vec::new() };
         let make = |data: &[u8]| {
@@ -62,6 +63,19 @@ impl PipelineCache {
         // SAFETY: as the caller promises.
         unsafe { device.destroy_pipeline_cache(self.raw, None) };
     }
+}
+
+/// Bytes of a file. Anything else of this name, a pipe or a device, might never end, or never begin.
+fn read(path: &Path) -> Option<Vec<u8>> {
+    // Opened for certain, then asked: what lies there may change in between. A pipe without a writer does not wait so.
+    let mut file = fs::File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        log::warn!("{}: not a file, so no pipelines are kept there", path.display());
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// What was written, if the file holds all of it as it was.

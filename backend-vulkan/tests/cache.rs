@@ -78,6 +78,27 @@ fn is_whole(file: &[u8]) -> bool {
     data.len() >= 32 && data[..8] == [32, 0, 0, 0, 1, 0, 0, 0] && sum == fnv.to_le_bytes()
 }
 
+/// A pipe that nobody writes to would be waited for, a device without an end read for ever.
+#[test]
+fn what_is_no_file_is_not_read() {
+    let folder = Folder::new("pipe");
+    if !run(&folder.0, 1) {
+        return;
+    }
+    let path = folder.cache();
+    let make_pipe = |path: &Path| Process::new("mkfifo").arg(path).status().expect("mkfifo").success();
+    let link = |path: &Path| std::os::unix::fs::symlink("/dev/zero", path).is_ok();
+    for make in [&make_pipe as &dyn Fn(&Path) -> bool, &link] {
+        fs::remove_file(&path).expect("it was there");
+        assert!(make(&path));
+        let (done, waiting) = std::sync::mpsc::channel();
+        let of_thread = folder.0.clone();
+        std::thread::spawn(move || done.send(run(&of_thread, 2)));
+        let outcome = waiting.recv_timeout(std::time::Duration::from_secs(120));
+        assert_eq!(outcome, Ok(true), "opening the device does not hang");
+    }
+}
+
 #[test]
 fn damage_is_noticed_and_mended() {
     let folder = Folder::new("damage");

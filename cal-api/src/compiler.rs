@@ -14,6 +14,7 @@ use recal_il::isa::{Category, Family, Opcode};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::image::{Image, Object};
+use crate::stack::with_room;
 use crate::target::Target;
 
 /// Errors and warnings shown of one text.
@@ -29,6 +30,10 @@ pub fn compile(text: impl AsRef<[u8]>, target: u32) -> Result<Object> {
     let text = text.as_ref();
     let target = Target::from_value(target)
         .ok_or_else(|| Error::invalid(format!("target: {target} is no value of CALtarget")))?;
+    with_room(|| compile_for(text, target))
+}
+
+fn compile_for(text: &[u8], target: Target) -> Result<Object> {
     let program = program(text, target)?;
     if !program.warnings.is_empty() {
         // Old programs expect a compiler that prints nothing.
@@ -50,7 +55,8 @@ pub fn compile(text: impl AsRef<[u8]>, target: u32) -> Result<Object> {
 pub fn diagnose(text: impl AsRef<[u8]>, target: u32) -> Result<Vec<Diagnostic>> {
     let target = Target::from_value(target)
         .ok_or_else(|| Error::invalid(format!("target: {target} is no value of CALtarget")))?;
-    Ok(read(text.as_ref(), target).map_or_else(|errors| errors, |program| program.warnings))
+    let text = text.as_ref();
+    Ok(with_room(|| read(text, target)).map_or_else(|errors| errors, |program| program.warnings))
 }
 
 fn read(text: &[u8], target: Target) -> Result<Program, Vec<Diagnostic>> {
@@ -64,12 +70,12 @@ fn read(text: &[u8], target: Target) -> Result<Program, Vec<Diagnostic>> {
 
 /// The program of a text.
 pub(crate) fn program(text: &[u8], target: Target) -> Result<Program> {
-    read(text, target).map_err(|e| refused(&e, text))
+    with_room(|| read(text, target)).map_err(|e| refused(&e, text))
 }
 
 /// The checked kernel of a text.
 pub(crate) fn kernel(text: &[u8]) -> Result<Kernel> {
-    recal_il::front(text).map_err(|e| refused(&e, text))
+    with_room(|| recal_il::front(text)).map_err(|e| refused(&e, text))
 }
 
 /// The error that shows diagnostics.

@@ -24,8 +24,8 @@ pub struct Context(Arc<Inner>);
 struct Inner {
     device: Device,
     line: Arc<Line>,
-    /// Tells events of different contexts apart.
-    salt: u32,
+    /// Of all contexts of the process.
+    number: u32,
     modules: Mutex<Vec<Weak<module::Inner>>>,
     counters: Mutex<Vec<Weak<Window>>>,
     /// First tickets of events that span several, by their last ones. The errors that they lead to are kept for few.
@@ -48,7 +48,7 @@ impl PartialEq for Context {
 
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Context({} on {:?})", self.0.salt, self.0.device)
+        write!(f, "Context({} on {:?})", self.0.number, self.0.device)
     }
 }
 
@@ -61,7 +61,7 @@ impl Context {
         Ok(Context(Arc::new(Inner {
             device: device.clone(),
             line,
-            salt: CONTEXTS.fetch_add(1, Ordering::Relaxed),
+            number: CONTEXTS.fetch_add(1, Ordering::Relaxed),
             modules: Mutex::new(Vec::new()),
             counters: Mutex::new(Vec::new()),
             ranges: Mutex::new(BTreeMap::new()),
@@ -78,8 +78,8 @@ impl Context {
         &self.0.line
     }
 
-    pub(crate) fn salt(&self) -> u32 {
-        self.0.salt
+    pub(crate) fn number(&self) -> u32 {
+        self.0.number
     }
 
     /// Makes a mem of a resource of this context's device.

@@ -18,6 +18,7 @@ mod context;
 mod counter;
 mod device;
 mod error_text;
+mod events;
 mod extension;
 mod image;
 mod module;

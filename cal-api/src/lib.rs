@@ -67,6 +67,7 @@ mod module;
 mod resource;
 mod runtime;
 mod scan;
+mod stack;
 mod step;
 mod symbol;
 mod sync;

@@ -15,6 +15,7 @@ use crate::image::Image;
 use crate::mem::Mem;
 use crate::resource::Resource;
 use crate::scan::Scan;
+use crate::stack::with_room;
 use crate::symbol::Symbol;
 
 /// A kernel loaded into a context. Clones are the same module; work in flight keeps it alive.
@@ -84,12 +85,12 @@ impl Context {
     pub fn load(&self, image: &Image) -> Result<Module> {
         let target = crate::runtime::target_of(self.device().info());
         let (text, target) = image.text_for(target)?;
-        self.load_text(self.device().program(text, target)?, text)
+        with_room(|| self.load_text(self.device().program(text, target)?, text))
     }
 
     /// Loads a program that was made without an image.
     pub fn load_program(&self, program: Arc<Program>) -> Result<Module> {
-        self.load_text(program, &[])
+        with_room(|| self.load_text(program, &[]))
     }
 
     fn load_text(&self, program: Arc<Program>, text: &[u8]) -> Result<Module> {

@@ -208,7 +208,12 @@ impl Runtime {
 
     pub(crate) fn add_line(&self, line: &Arc<Line>) {
         let mut lines = self.0.lines.lock();
-        lines.retain(|l| l.strong_count() > 0);
+        // Only where there is no room: each is looked at a few times, however many there are.
+        if lines.len() == lines.capacity() {
+            lines.retain(|l| l.strong_count() > 0);
+            let more = lines.len() + 16;
+            lines.reserve(more);
+        }
         lines.push(Arc::downgrade(line));
     }
 

@@ -136,7 +136,7 @@ fn one_image_serves_several_targets() {
 
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-unsafe extern "C" fn collect(line: *const c_char) {
+unsafe extern "C-unwind" fn collect(line: *const c_char) {
     // SAFETY: the library passes NUL-terminated text.
     LINES.lock().unwrap().push(unsafe { CStr::from_ptr(line) }.to_str().unwrap().to_owned());
 }

@@ -228,6 +228,49 @@ fn events_stay_known_over_many_launches() {
 }
 
 #[test]
+fn an_event_is_of_one_context_however_many_there_are() {
+    let session = start();
+    session.manual.run_freely();
+    let device = open(MANUAL);
+    let image = image(FILL);
+    let out = local_2d(device, 8, 8, Format::Float32x1);
+    let launched: Vec<_> = (0..150)
+        .map(|_| {
+            let ctx = context(device);
+            let mut module = 0;
+            ok!(calModuleLoad(&mut module, ctx, image));
+            bind(ctx, module, c"o0", out);
+            let mut func = 0;
+            ok!(calModuleGetEntry(&mut func, ctx, module, c"main".as_ptr()));
+            (ctx, run(ctx, func, 8, 8))
+        })
+        .collect();
+    for (ctx, own) in &launched {
+        assert_eq!(finish(*ctx, *own), CalResult::Ok);
+        for (_, event) in launched.iter().filter(|(other, _)| other != ctx) {
+            expect!(BadHandle, calCtxIsEventDone(*ctx, *event));
+        }
+    }
+    ok!(calImageFree(image));
+}
+
+/// Each context costs what the first ones did: eight times as many take about eight times as long, not 64 times.
+#[test]
+fn contexts_are_made_in_linear_time() {
+    let _session = start();
+    let device = open(MANUAL);
+    let time = |count: usize| {
+        let start = Instant::now();
+        let contexts: Vec<_> = (0..count).map(|_| context(device)).collect();
+        contexts.into_iter().for_each(|ctx| ok!(calCtxDestroy(ctx)));
+        start.elapsed()
+    };
+    let best = |count| (0..3).map(|_| time(count)).min().unwrap();
+    let (few, many) = (best(4000), best(32_000));
+    assert!(many < 30 * few, "{few:?} for 4,000 contexts, {many:?} for 32,000");
+}
+
+#[test]
 fn mapping_waits_for_work_on_any_queue() {
     let session = start();
     let (device, ctx, func, out) = filled();

@@ -32,8 +32,18 @@ const UNDER_VALGRIND: &[&str] = &[
 
 /// Programs for which Vulkan is the same as the CPU: they test the compiler, the handles, the CPU's own checks. And those
 /// with sizes that take software drivers minutes; samples of the same names run there.
-const CPU_ONLY: &[&str] =
-    &["checks", "handles", "malformed", "mandelbrot", "matmul", "messages", "nulls", "reduction", "unbound"];
+const CPU_ONLY: &[&str] = &[
+    "checks",
+    "handles",
+    "large_arrays",
+    "malformed",
+    "mandelbrot",
+    "matmul",
+    "messages",
+    "nulls",
+    "reduction",
+    "unbound",
+];
 
 /// Programs that need 64-bit floats.
 const DOUBLES: &[&str] = &["caldgemm", "milkyway"];

@@ -2,21 +2,95 @@
 
 use std::ffi::{CStr, CString, c_char, c_void};
 
+use super::boundary::{self, Needs};
 use super::error_text::Library;
 use super::image::{block, free, image_at, object_at};
+use super::show::Show;
 use super::types::*;
-use crate::error::{Error, Result};
+use crate::error::{CalResult, Error, Result};
 use crate::image::Image;
 use crate::target::Target;
 
-/// Hands a listing to the program's log function, line by line.
-fn log_to(logfunc: CALLogFunction) -> Result<impl FnMut(&str)> {
-    let logfunc = logfunc.ok_or_else(|| Error::invalid("logfunc: NULL"))?;
-    Ok(move |line: &str| {
-        let line = CString::new(line.replace('\0', " ")).unwrap_or_default();
-        // SAFETY: the caller's function takes a NUL-terminated text.
-        unsafe { logfunc(line.as_ptr()) };
-    })
+/// A listing, as the program's function takes it.
+type Lines = Vec<CString>;
+
+/// Runs the body of an entry point that makes a listing.
+///
+/// # Safety
+/// The arguments are NULL or valid, as the entry point demands.
+unsafe fn list<A: Show>(
+    name: &'static str,
+    argument: (&str, &str, A),
+    logfunc: CALLogFunction,
+    body: impl FnOnce(&mut dyn FnMut(&str)) -> Result<()>,
+) -> std::result::Result<Lines, CalResult> {
+    let mut lines = Lines::new();
+    let arguments = |line: &mut String| {
+        let (name, kind, value) = &argument;
+        // SAFETY: the contract of this function.
+        unsafe {
+            boundary::argument(line, name, kind, value);
+            boundary::argument(line, "logfunc", "CALLogFunction", &logfunc);
+        }
+    };
+    boundary::enter(name, Library::Compiler, Needs::Nothing, &[], arguments, |_| {
+        logfunc.ok_or_else(|| Error::invalid("logfunc: NULL"))?;
+        body(&mut |line| lines.push(CString::new(line.replace('\0', " ")).unwrap_or_default()))
+    })?;
+    Ok(lines)
+}
+
+/// Hands a listing to the program's function, line by line. What it throws passes through here to the program: this is
+/// behind the boundary's end, where nothing is held but the lines.
+///
+/// # Safety
+/// The function takes a NUL-terminated text.
+unsafe fn hand_over(lines: std::result::Result<Lines, CalResult>, logfunc: CALLogFunction) -> CalResult {
+    match (lines, logfunc) {
+        (Ok(lines), Some(logfunc)) => {
+            for line in &lines {
+                // SAFETY: the contract of this function.
+                unsafe { logfunc(line.as_ptr()) };
+            }
+            CalResult::Ok
+        }
+        (lines, _) => lines.map_or_else(|code| code, |_| CalResult::Ok),
+    }
+}
+
+/// Calls `logfunc` with the listing, line by line, newlines included.
+///
+/// # Safety
+/// Pointers are NULL or valid for what the function reads through them; `logfunc` takes a NUL-terminated text.
+#[unsafe(export_name = "recal_cl_DisassembleImage")]
+pub unsafe extern "C-unwind" fn calclDisassembleImage(image: CALimage, logfunc: CALLogFunction) -> CalResult {
+    let argument = ("image", "CALimage", image);
+    // SAFETY: NULL or the address of an image by the contract of the function.
+    let body = |line: &mut dyn FnMut(&str)| unsafe { image_at(image) }?.disassemble(line);
+    // SAFETY: the contract of this function.
+    unsafe { hand_over(list("calclDisassembleImage", argument, logfunc, body), logfunc) }
+}
+
+/// Calls `logfunc` with the listing of the object that `obj` points at, line by line, newlines included.
+///
+/// # Safety
+/// As for [`calclDisassembleImage`].
+#[unsafe(export_name = "recal_cl_DisassembleObject")]
+pub unsafe extern "C-unwind" fn calclDisassembleObject(
+    obj: *const CALobject,
+    logfunc: CALLogFunction,
+) -> CalResult {
+    let body = |line: &mut dyn FnMut(&str)| {
+        if obj.is_null() {
+            return Err(Error::invalid("obj: NULL"));
+        }
+        // SAFETY: not NULL; points at an object by the contract of the function.
+        unsafe { object_at(obj.read_unaligned()) }?.disassemble(line)
+    };
+    // SAFETY: the contract of this function.
+    unsafe {
+        hand_over(list("calclDisassembleObject", ("obj", "const CALobject*", obj), logfunc, body), logfunc)
+    }
 }
 
 boundary! {
@@ -81,16 +155,6 @@ boundary! {
         unsafe { free("image", image.cast()) }
     }
 
-    /// Calls `logfunc` with the listing, line by line, newlines included.
-    #[unsafe(export_name = "recal_cl_DisassembleImage")]
-    Compiler Nothing
-    fn calclDisassembleImage(call; ; image: CALimage, logfunc: CALLogFunction) {
-        let _ = call;
-        // SAFETY: NULL or the address of an image by the contract of the function.
-        let image = unsafe { image_at(image) }?;
-        image.disassemble(log_to(logfunc)?)
-    }
-
     /// Would assemble device code of the original GPUs; there is none here to run it.
     #[unsafe(export_name = "recal_cl_AssembleObject")]
     Compiler Nothing
@@ -108,19 +172,6 @@ boundary! {
             "the source is device code of {}, which no device here runs; compile IL with calclCompile",
             target.name
         )))
-    }
-
-    /// Calls `logfunc` with the listing of the object that `obj` points at, line by line, newlines included.
-    #[unsafe(export_name = "recal_cl_DisassembleObject")]
-    Compiler Nothing
-    fn calclDisassembleObject(call; ; obj: *const CALobject, logfunc: CALLogFunction) {
-        let _ = call;
-        if obj.is_null() {
-            return Err(Error::invalid("obj: NULL"));
-        }
-        // SAFETY: not NULL; points at an object by the contract of the function.
-        let object = unsafe { object_at(obj.read_unaligned()) }?;
-        object.disassemble(log_to(logfunc)?)
     }
 
     /// Bytes of an image as a file.
@@ -175,5 +226,5 @@ boundary! {
 /// Text about the most recent compiler error, diagnostics included; never NULL.
 #[unsafe(export_name = "recal_cl_GetErrorString")]
 pub extern "C" fn calclGetErrorString() -> *const c_char {
-    super::boundary::error_text("calclGetErrorString", Library::Compiler)
+    boundary::error_text("calclGetErrorString", Library::Compiler)
 }

@@ -1,7 +1,7 @@
 //! Contexts, mems, events.
 
 use super::boundary::Call;
-use super::state::{Process, bad_handle};
+use super::state::{Process, bad_handle, process};
 use super::types::*;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -9,32 +9,17 @@ use crate::event::Event;
 use crate::handle::Kind;
 use crate::mem::Mem;
 
-/// Events need no table: a handle is the kind, six bits of the context and the low bits of the ticket. Of all
-/// tickets with these bits the latest one given out is meant, so ids of finished work stay valid for ever.
-const TICKET_BITS: u32 = 22;
-const SALT_BITS: u32 = 6;
-
-fn salt(context: &Context) -> u32 {
-    context.salt() & ((1 << SALT_BITS) - 1)
-}
-
 /// The handle of an event of this context.
 pub(super) fn event_handle(context: &Context, event: &Event) -> CALevent {
-    let ticket = event.tickets().1 as u32 & ((1 << TICKET_BITS) - 1);
-    (Kind::Event as u32) << 28 | salt(context) << TICKET_BITS | ticket
+    process().events.handle(context.number(), event.tickets().1)
 }
 
 /// First and last ticket of the event behind a handle.
 fn tickets(context: &Context, argument: &str, handle: CALevent) -> Result<(u64, u64)> {
-    let mask = (1u64 << TICKET_BITS) - 1;
-    let known = handle >> 28 == Kind::Event as u32
-        && (handle >> TICKET_BITS) & ((1 << SALT_BITS) - 1) == salt(context);
-    let last = context.line().last();
-    let ticket = (last & !mask) | (u64::from(handle) & mask);
-    let ticket = if ticket > last { ticket.checked_sub(mask + 1) } else { Some(ticket) };
-    match ticket {
-        Some(ticket) if known => Ok((context.first_ticket(ticket), ticket)),
-        _ => Err(bad_handle(Kind::Event, argument, handle)),
+    let ticket = process().events.ticket(context.number(), handle);
+    match ticket.filter(|ticket| *ticket <= context.line().last()) {
+        Some(ticket) => Ok((context.first_ticket(ticket), ticket)),
+        None => Err(bad_handle(Kind::Event, argument, handle)),
     }
 }
 
@@ -50,6 +35,7 @@ pub(super) fn destroy(process: &Process, context: &Context) {
     for mem in process.mems.remove_where(|m| m.context() == context) {
         mem.release();
     }
+    process.events.release(context.number());
 }
 
 /// The mem behind a handle, if it belongs to the context.

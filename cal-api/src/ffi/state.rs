@@ -12,6 +12,7 @@ use recal_hal::PerProcess;
 use recal_hal::sync::{Mutex, RwLock};
 
 use super::error_text::ErrorTexts;
+use super::events::Events;
 use super::trace::Tracer;
 use crate::config::Config;
 use crate::context::Context;
@@ -46,6 +47,7 @@ pub(super) struct Process {
     pub(super) funcs: Table<Module>,
     pub(super) names: Table<Name>,
     pub(super) counters: Table<Counter>,
+    pub(super) events: Events,
     pub(super) errors: ErrorTexts,
     pub(super) trace: Tracer,
     /// Bytes that were mapped when their device went away: the program may still use the addresses.
@@ -72,6 +74,7 @@ impl Process {
             funcs: Table::new(Kind::Func),
             names: Table::new(Kind::Name),
             counters: Table::new(Kind::Counter),
+            events: Events::new(),
             errors: ErrorTexts::new(),
             trace: Tracer::new(),
             kept: Mutex::new(Vec::new()),
@@ -131,13 +134,15 @@ impl Process {
     }
 
     fn empty_tables(&self, epoch: u64) -> Objects {
+        let contexts = self.contexts.start_epoch(epoch);
+        contexts.iter().for_each(|context| self.events.release(context.number()));
         Objects {
             _names: self.names.start_epoch(epoch),
             _funcs: self.funcs.start_epoch(epoch),
             _modules: self.modules.start_epoch(epoch),
             _counters: self.counters.start_epoch(epoch),
             _mems: self.mems.start_epoch(epoch),
-            _contexts: self.contexts.start_epoch(epoch),
+            _contexts: contexts,
             resources: self.resources.start_epoch(epoch),
             devices: self.devices.start_epoch(epoch),
         }

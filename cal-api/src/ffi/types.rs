@@ -50,7 +50,7 @@ pub type CALobject = *mut CALobjectRec;
 /// Image: a `malloc` block that begins with an ELF header.
 pub type CALimage = *mut CALimageRec;
 /// Receives a listing line by line.
-pub type CALLogFunction = Option<unsafe extern "C" fn(*const c_char)>;
+pub type CALLogFunction = Option<unsafe extern "C-unwind" fn(*const c_char)>;
 
 /// Opaque.
 #[repr(C)]
