@@ -32,7 +32,14 @@ impl CalDevice {
         let failed = |e: recal::Error| Failure::cal(Code::Read, "reading a stream", &e);
         for (member, buffer) in buffers.iter().enumerate() {
             let mut staging = self.staging(buffer.resource(), false)?;
-            element.pack(member, host, &mut staging.resource.map::<u8>().map_err(failed)?);
+            // Rows end where the width does, memory where the pitch does.
+            let mut map = staging.resource.map::<u8>().map_err(failed)?;
+            for (row, part) in
+                map.rows_mut().zip(host.chunks(staging.resource.width() as usize * element.size))
+            {
+                element.pack(member, part, row);
+            }
+            drop(map);
             let event = self.context.copy(&staging.mem, buffer.mem()).map_err(failed)?;
             staging.event = Some(event);
             self.keep_staging(staging);
@@ -66,7 +73,12 @@ impl CalDevice {
         }
         let host = &mut host[..pending.count * pending.element.size];
         for (member, staging) in pending.parts {
-            pending.element.unpack(member, &staging.resource.map::<u8>().map_err(failed)?, host);
+            let map = staging.resource.map::<u8>().map_err(failed)?;
+            let length = staging.resource.width() as usize * pending.element.size;
+            for (row, part) in map.rows().zip(host.chunks_mut(length)) {
+                pending.element.unpack(member, row, part);
+            }
+            drop(map);
             self.keep_staging(staging);
         }
         Ok(())
