@@ -6,6 +6,7 @@ use std::slice;
 use std::sync::Arc;
 
 use recal_hal::sync::Mutex;
+use recal_hal::with_room;
 use recal_il::ir::{AtomicOp, Builtin, Fence, Width};
 use recal_il::isa::LaneOp;
 use recal_il::lower::Names;
@@ -283,7 +284,9 @@ impl Code {
         if let Some((.., body)) = list.iter().find(|(known, lanes, _)| **known == *shapes && *lanes == line) {
             return body.clone();
         }
-        let compiled = self.native.and_then(|isa| crate::native::compile(self, isa, shapes, line));
+        // Who waits for a launch may compile it, on a thread of the program's.
+        let compiled =
+            self.native.and_then(|isa| with_room(|| crate::native::compile(self, isa, shapes, line)));
         let body = Arc::new(compiled.unwrap_or_else(|| Body { ops: self.ops.clone(), ..Body::default() }));
         list.push((shapes.into(), line, body.clone()));
         body

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use recal_hal::with_room;
 use recal_il::diagnostic::{Diagnostic, Span, render};
 use recal_il::inst::{Kernel, Node, Stage};
 use recal_il::ir::Program;
@@ -14,7 +15,6 @@ use recal_il::isa::{Category, Family, Opcode};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::image::{Image, Object};
-use crate::stack::with_room;
 use crate::target::Target;
 
 /// Errors and warnings shown of one text.

@@ -67,7 +67,6 @@ mod module;
 mod resource;
 mod runtime;
 mod scan;
-mod stack;
 mod step;
 mod symbol;
 mod sync;

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Weak};
 
 use recal_hal::sync::Mutex;
-use recal_hal::{Bindings, DomainParam, Kernel, Program, Sampler};
+use recal_hal::{Bindings, DomainParam, Kernel, Program, Sampler, with_room};
 use recal_il::inst::GroupSize;
 
 use crate::context::Context;
@@ -15,7 +15,6 @@ use crate::image::Image;
 use crate::mem::Mem;
 use crate::resource::Resource;
 use crate::scan::Scan;
-use crate::stack::with_room;
 use crate::symbol::Symbol;
 
 /// A kernel loaded into a context. Clones are the same module; work in flight keeps it alive.

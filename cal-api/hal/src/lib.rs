@@ -14,6 +14,7 @@ mod finding;
 mod float_env;
 mod fork;
 mod recent;
+mod stack;
 pub mod sync;
 
 use std::any::Any;
@@ -27,6 +28,7 @@ pub use fork::PerProcess;
 pub use recal_il::format::Format;
 pub use recal_il::ir::Program;
 pub use recent::Recent;
+pub use stack::with_room;
 
 /// Why a backend could not do something.
 #[derive(Clone, Debug, PartialEq, Eq)]

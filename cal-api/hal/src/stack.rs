@@ -1,12 +1,12 @@
 //! Room to compile: the compiler recurses as deep as kernels nest, and a thread of a program may have a small stack.
 
-use recal_hal::sync::Mutex;
+use crate::sync::Mutex;
 
 /// Bytes of stack for the deepest kernel that is accepted, several times over.
 const ROOM: usize = 8 << 20;
 
 /// Runs `work` on a thread with a large stack, and here if the system has no thread to give.
-pub(crate) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let work = Mutex::new(Some(work));
     let run = || {
         let work = work.lock().take();
