@@ -184,12 +184,12 @@ pub fn function(
     if frame.stack > 0 {
         code.raw(&[0x49, 0x89, 0xE0]); // mov r8, rsp
         code.raw(&[0x48, 0x83, 0xE4, 0xC0]); // and rsp, -64
-        // Page by page, so that the guard page is not passed over.
-        for page in 1..=frame.stack / 4096 {
-            code.raw_with(&[0x48, 0x83, 0x8C, 0x24], (4096 * page).wrapping_neg()); // or qword [rsp - 4096 * page], 0
-            code.raw(&[0]);
+        // Page by page, so that the guard page is not passed over; nothing below rsp is touched.
+        for _ in 0..frame.stack / 4096 {
+            code.raw_with(&[0x48, 0x81, 0xEC], 4096); // sub rsp, 4096
+            code.raw(&[0x48, 0x83, 0x0C, 0x24, 0]); // or qword [rsp], 0
         }
-        code.raw_with(&[0x48, 0x81, 0xEC], frame.stack); // sub rsp, stack
+        code.raw_with(&[0x48, 0x81, 0xEC], frame.stack % 4096); // sub rsp, the rest
         code.raw(&[0x48, 0x89, 0xE1]); // mov rcx, rsp
     }
     if let Some(at) = frame.ticks {
