@@ -174,6 +174,6 @@ boundary! {
 
 /// Text about the most recent compiler error, diagnostics included; never NULL.
 #[unsafe(export_name = "recal_cl_GetErrorString")]
-pub extern "C" fn calclGetErrorString() -> *const c_char {
+pub extern "system" fn calclGetErrorString() -> *const c_char {
     super::boundary::error_text("calclGetErrorString", Library::Compiler)
 }

@@ -60,6 +60,7 @@ pub(super) fn process() -> &'static Process {
         match PROCESS.compare_exchange(std::ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
                 current = fresh;
+                #[cfg(unix)]
                 start_over_in_children();
             }
             Err(theirs) => {
@@ -74,6 +75,7 @@ pub(super) fn process() -> &'static Process {
 }
 
 /// Lets a child of `fork` begin with a fresh state; the parent's is left as it is, unused.
+#[cfg(unix)]
 fn start_over_in_children() {
     extern "C" fn in_child() {
         PROCESS.store(std::ptr::null_mut(), Ordering::Release);
