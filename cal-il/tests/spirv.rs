@@ -207,7 +207,7 @@ fn unrolled_loops_are_valid() {
     }
 }
 
-/// Each of 31 functions calls the next one twice: 2^31 calls, but 31 functions.
+/// Each of 14 functions calls the next one twice: 2^14 calls of the last, but 15 functions.
 #[test]
 fn deep_calls_are_emitted_at_once() {
     let mut text = String::from(
