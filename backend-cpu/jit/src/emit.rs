@@ -308,7 +308,8 @@ impl<'a, 'b> Body<'a, 'b> {
             }
             Op::Return => {
                 let mask = self.fetch(a);
-                self.target.give(&mut self.frame.code, mask);
+                let Frame { code, pool, .. } = &mut *self.frame;
+                target.give(code, pool, mask);
             }
             Op::Copy => {
                 let from = self.operand(a, false);

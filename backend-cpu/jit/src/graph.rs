@@ -90,8 +90,8 @@ impl Graph {
     }
 
     /// The same that makes products without asking for zeros.
-    pub fn plain() -> Graph {
-        Graph { lazy: true, plain: true, ..Graph::default() }
+    pub fn plain(lazy: bool) -> Graph {
+        Graph { lazy, plain: true, ..Graph::default() }
     }
 
     /// The same values, to which more can be added; those that are there are not found again.

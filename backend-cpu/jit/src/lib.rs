@@ -14,6 +14,7 @@ mod emit;
 mod evaluate;
 mod graph;
 mod kept;
+mod native;
 mod op;
 mod program;
 mod row;
@@ -42,7 +43,7 @@ impl Isa {
         target::ALL.into_iter().map(Isa)
     }
 
-    /// Its name: `avx512`, `avx2`.
+    /// Its name: `avx512`, `avx2`, `neon`.
     pub fn name(self) -> &'static str {
         self.0.name()
     }
@@ -287,7 +288,8 @@ impl Compiler {
         }
         let tree = tree::tree(steps, Rows::of(function.rows, |row| !dead(row)));
         let before = self.code.bytes.len();
-        let made = [true, false].into_iter().find_map(|lazy| {
+        let modes: &[bool] = if self.target.denormals_as_zeros() { &[true, false] } else { &[false] };
+        let made = modes.iter().find_map(|&lazy| {
             let program = translate::program(&tree, self.target, lazy, &constant, &unseen)?;
             let masked = self.emit(&program, true)?;
             let full = if function.strict { masked } else { self.emit(&program, false)? };
@@ -316,7 +318,7 @@ impl Compiler {
     /// Makes the functions callable; `None` if the system gives no memory for them.
     pub fn finish(self) -> Option<Module> {
         let Compiler { target, code, pool, programs, .. } = self;
-        let memory = if target.available() { Some(executable(&code.bytes)?) } else { None };
+        let memory = if target.available() { Some(native::executable(&code.bytes).ok()?) } else { None };
         let rows = pool
             .words
             .chunks(LANES)
@@ -329,12 +331,6 @@ impl Compiler {
             programs: programs.unwrap_or_default(),
         })
     }
-}
-
-fn executable(code: &[u8]) -> Option<memmap2::Mmap> {
-    let mut memory = memmap2::MmapMut::map_anon(code.len().max(1)).ok()?;
-    memory[..code.len()].copy_from_slice(code);
-    memory.make_exec().ok()
 }
 
 /// Functions that can be called.
@@ -388,26 +384,14 @@ impl Module {
         function.fits(rows, views);
         let Some(memory) = &self.memory else { panic!("this processor has no {}", self.target.name()) };
         let at = if exec == !0 { function.full } else { function.masked };
-        #[cfg(target_arch = "x86_64")]
         // SAFETY: `Compiler` made the bytes at `at` a function of this signature, which reads and writes no rows but
         // those below `function.rows`, aligned as `Row` is, reads constants of the pool that was made with it, and
         // accesses words of views below `function.views` that lie inside, which `View::new` makes the caller promise.
         // It calls nothing but what `ticks` holds, with `ticks`, and leaves the float mode as it was. The code
         // is in executable memory only if the processor has the features that it uses.
         unsafe {
-            let entry: unsafe extern "sysv64" fn(
-                *mut Row,
-                *const u32,
-                u64,
-                *const View,
-                *mut Ticks<'_>,
-            ) -> u64 = std::mem::transmute(memory.as_ptr().add(at as usize));
+            let entry: native::Entry = std::mem::transmute(memory.as_ptr().add(at as usize));
             entry(rows.as_mut_ptr(), self.pool.as_ptr().cast(), exec, views.as_ptr(), ticks)
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            let _ = (at, memory, rows, views, ticks, &self.pool);
-            unreachable!("this processor has no target");
         }
     }
 }
@@ -424,8 +408,7 @@ pub struct Ticks<'a> {
     /// Back-edges until then.
     left: u32,
     /// What code calls then, with this.
-    #[cfg(target_arch = "x86_64")]
-    check: unsafe extern "sysv64" fn(*mut Ticks<'_>) -> bool,
+    check: native::Check,
     ask: &'a dyn Ask,
     stopped: bool,
 }
@@ -436,13 +419,7 @@ const PERIOD: u32 = 256;
 impl<'a> Ticks<'a> {
     /// Asks `ask`.
     pub fn new(ask: &'a dyn Ask) -> Ticks<'a> {
-        Ticks {
-            left: PERIOD,
-            #[cfg(target_arch = "x86_64")]
-            check: ticked,
-            ask,
-            stopped: false,
-        }
+        Ticks { left: PERIOD, check: native::ticked, ask, stopped: false }
     }
 
     /// Counts a back-edge; true if the function is to end.
@@ -455,22 +432,16 @@ impl<'a> Ticks<'a> {
         self.stopped
     }
 
+    /// The count is 0; true if the function is to end.
+    fn asked(&mut self) -> bool {
+        self.left = 1;
+        self.tick()
+    }
+
     /// A function ended early.
     pub fn stopped(&self) -> bool {
         self.stopped
     }
-}
-
-/// The count is 0. True if the function is to end.
-///
-/// # Safety
-/// Called by code that got the reference from [`Module::call`].
-#[cfg(target_arch = "x86_64")]
-unsafe extern "sysv64" fn ticked(ticks: *mut Ticks<'_>) -> bool {
-    // SAFETY: `Module::call` has it exclusively, and the code that it runs does nothing meanwhile.
-    let ticks = unsafe { &mut *ticks };
-    ticks.left = 1;
-    ticks.tick()
 }
 
 /// The examples of the README are tests.

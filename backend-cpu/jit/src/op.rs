@@ -74,7 +74,7 @@ pub enum Op {
     Round(u8),
     FromSigned,
     FromUnsigned,
-    /// Towards zero; 0x80000000 for what is no 32-bit integer.
+    /// Towards zero; what comes of no 32-bit integer is not said.
     ToSigned,
     /// Denormals to zeros of the same sign.
     Flush,

@@ -102,13 +102,15 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let flush = |node: &&Node| matches!(node, Node::Inst(inst) if inst.op == Op::Flush);
         let often = if self.kept.is_some() { 16 } else { 1 };
         self.flushes += often * made.0.nodes.iter().filter(flush).count();
-        let attempt = if self.lazy { self.attempt(run)? } else { None };
+        // Where there are few flushes, there are few products.
+        let tried = self.lazy || !self.target.denormals_as_zeros();
+        let attempt = if tried { self.attempt(run)? } else { None };
         Some(Block { body: self.straight(made), attempt })
     }
 
     /// The run without tests for zeros, if that pays.
     fn attempt(&self, run: &Run<'_>) -> Option<Option<(Straight, Val)>> {
-        let (mut plain, outputs, test) = self.graph(run, Graph::plain())?;
+        let (mut plain, outputs, test) = self.graph(run, Graph::plain(self.lazy))?;
         let wanted: Vec<Val> = outputs.iter().map(|&(_, val)| val).chain(test).collect();
         let doubts = plain.doubts(&wanted);
         let store =

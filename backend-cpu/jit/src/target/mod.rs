@@ -3,10 +3,13 @@
 
 pub mod avx2;
 pub mod avx512;
+mod masks;
+pub mod neon;
 mod x86;
 
 use std::ops::Range;
 
+use crate::View;
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -102,6 +105,10 @@ pub trait Target: Sync {
     /// Most rows that a loop keeps in registers.
     fn pinned(&self) -> usize;
     fn masks(&self) -> &'static Masks;
+    /// There is a mode in which floats that are denormals count as zeros, and results are rounded as else.
+    fn denormals_as_zeros(&self) -> bool {
+        true
+    }
 
     /// An operation by those that there are instructions for, mostly itself.
     fn lower(&self, graph: &mut Graph, inst: Inst) -> Val;
@@ -124,15 +131,26 @@ pub trait Target: Sync {
     fn store(&self, code: &mut Code, from: u8, base: Base, at: u32);
     /// to = from, in executing lanes.
     fn merge(&self, code: &mut Code, to: u8, from: u8);
-    fn merge_store(&self, code: &mut Code, from: u8, base: Base, at: u32);
+    fn merge_store(&self, code: &mut Code, from: u8, base: Base, at: u32) {
+        let scratch = self.masks().scratch;
+        self.load(code, scratch, Rm::Mem(base, at));
+        self.merge(code, scratch, from);
+        self.store(code, scratch, base, at);
+    }
 
-    // Masks.
-    fn mask_copy(&self, code: &mut Code, to: u8, from: u8);
+    // Masks; as defaults what is done where they are vectors.
+    fn mask_copy(&self, code: &mut Code, to: u8, from: u8) {
+        self.load(code, to, Rm::Reg(from));
+    }
     fn mask_and(&self, code: &mut Code, to: u8, a: u8, b: u8);
     /// to = !a & b
     fn mask_and_not(&self, code: &mut Code, to: u8, a: u8, b: u8);
-    fn mask_load(&self, code: &mut Code, to: u8, at: u32);
-    fn mask_store(&self, code: &mut Code, from: u8, at: u32);
+    fn mask_load(&self, code: &mut Code, to: u8, at: u32) {
+        self.load(code, to, Rm::Mem(Base::Stack, at));
+    }
+    fn mask_store(&self, code: &mut Code, from: u8, at: u32) {
+        self.store(code, from, Base::Stack, at);
+    }
     /// Jumps if there is any lane in the mask, or if there is none.
     #[must_use]
     fn jump_if(&self, code: &mut Code, mask: u8, any: bool) -> usize;
@@ -143,7 +161,7 @@ pub trait Target: Sync {
     /// Jumps back if there is any lane in the mask.
     fn back(&self, code: &mut Code, mask: u8, head: usize);
     /// The lanes of a mask are part of the function's result.
-    fn give(&self, code: &mut Code, from: u8);
+    fn give(&self, code: &mut Code, pool: &mut Pool, from: u8);
 
     // Memory.
     fn load_words(&self, access: Access<'_>, to: u8);
@@ -160,7 +178,20 @@ pub trait Target: Sync {
 }
 
 /// All targets, best first.
-pub const ALL: [&dyn Target; 2] = [&avx512::Avx512, &avx2::Avx2];
+pub const ALL: [&dyn Target; 3] = [&avx512::Avx512, &avx2::Avx2, &neon::Neon];
+
+/// Where a view is in the table of views.
+fn entry(view: u8) -> u32 {
+    size_of::<View>() as u32 * u32::from(view)
+}
+
+/// The register that an operand is in.
+fn reg(rm: Rm) -> u8 {
+    match rm {
+        Rm::Reg(reg) => reg,
+        Rm::Mem(..) | Rm::Splat(..) => unreachable!("an operand that must be in a register is in memory"),
+    }
+}
 
 #[cfg(test)]
 mod tests;

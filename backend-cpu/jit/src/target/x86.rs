@@ -4,8 +4,7 @@
 //! the executing lanes from the strip on, rax the result, rbx the strips that are left, r8 the stack pointer. r10 to r12
 //! and rbp are free within an instruction.
 
-use super::{Base, Frame, Rm};
-use crate::View;
+use super::{Base, Frame, Rm, entry};
 use crate::emit::{Code, Pool};
 
 /// Which instruction: its name, opcode map, mandatory prefix, width bit and opcode.
@@ -108,11 +107,6 @@ pub fn modrm(code: &mut Code, reg: u8, rm: Rm) {
             code.raw_with(&[0x80 | (reg & 7) << 3 | register(base) & 7], at)
         }
     }
-}
-
-/// Where a view is in the table of views.
-pub fn entry(view: u8) -> u32 {
-    size_of::<View>() as u32 * u32::from(view)
 }
 
 /// r10 = the first word of a view

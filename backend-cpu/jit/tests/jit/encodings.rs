@@ -4,7 +4,7 @@ use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl};
 use recal_il::isa::LaneOp;
 use recal_jit::{NONE, Sample, Step};
 
-use crate::On;
+use crate::{On, arm};
 
 /// Every byte belongs to an instruction that the set has, and every jump leads to one.
 pub fn what_is_made_is_what_was_meant(on: On) {
@@ -33,33 +33,49 @@ pub fn what_is_made_is_what_was_meant(on: On) {
         compiler.function(&steps[..4], |_| None, |_| false, |_| false).unwrap();
         let module = compiler.finish().unwrap();
         let code = module.code();
-        let mut starts = Vec::new();
-        let mut jumps = Vec::new();
-        for instruction in &mut Decoder::new(64, code, DecoderOptions::NONE) {
-            assert!(
-                !instruction.is_invalid(),
-                "{:x?} at {}",
-                &code[instruction.ip() as usize..],
-                instruction.ip()
-            );
-            let baseline = [CpuidFeature::AVX, CpuidFeature::AVX2, CpuidFeature::FMA, CpuidFeature::BMI1];
-            for feature in instruction.cpuid_features() {
-                let name = format!("{feature:?}");
-                let known =
-                    !name.starts_with("AVX") && !name.starts_with("BMI") || baseline.contains(feature);
-                let wide = on.isa.name() == "avx512" && name.starts_with("AVX512");
-                assert!(known || wide, "{name} for {}", on.isa.name());
-            }
-            starts.push(instruction.ip());
-            if let FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch =
-                instruction.flow_control()
-            {
-                jumps.push(instruction.near_branch_target());
-            }
-        }
+        let (starts, jumps) = if on.isa.name() == "neon" { neon(code) } else { x86(code, on.isa.name()) };
         assert!(jumps.len() > 20, "{} jumps", jumps.len());
         for jump in jumps {
             assert!(starts.binary_search(&jump).is_ok(), "a jump leads into the middle of an instruction");
         }
     }
+}
+
+/// Where instructions start, and where jumps lead.
+fn x86(code: &[u8], set: &str) -> (Vec<u64>, Vec<u64>) {
+    let (mut starts, mut jumps) = (Vec::new(), Vec::new());
+    for instruction in &mut Decoder::new(64, code, DecoderOptions::NONE) {
+        assert!(
+            !instruction.is_invalid(),
+            "{:x?} at {}",
+            &code[instruction.ip() as usize..],
+            instruction.ip()
+        );
+        let baseline = [CpuidFeature::AVX, CpuidFeature::AVX2, CpuidFeature::FMA, CpuidFeature::BMI1];
+        for feature in instruction.cpuid_features() {
+            let name = format!("{feature:?}");
+            let known = !name.starts_with("AVX") && !name.starts_with("BMI") || baseline.contains(feature);
+            let wide = set == "avx512" && name.starts_with("AVX512");
+            assert!(known || wide, "{name} for {set}");
+        }
+        starts.push(instruction.ip());
+        if let FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch = instruction.flow_control()
+        {
+            jumps.push(instruction.near_branch_target());
+        }
+    }
+    (starts, jumps)
+}
+
+/// The same.
+fn neon(code: &[u8]) -> (Vec<u64>, Vec<u64>) {
+    let texts = arm(code);
+    let starts = (0..texts.len() as u64).map(|k| 4 * k).collect();
+    let jumps = (0..).zip(&texts).filter_map(|(k, text)| {
+        let distance = text.split_once('$').map(|(_, distance)| distance)?;
+        let (sign, digits) = distance.split_at(3);
+        let distance = u64::from_str_radix(digits, 16).unwrap();
+        Some(if sign == "+0x" { 4 * k + distance } else { 4 * k - distance })
+    });
+    (starts, jumps.collect())
 }

@@ -10,6 +10,8 @@ mod pressure;
 
 use libtest_mimic::{Arguments, Trial};
 use recal_jit::{Ask, Compiler, Function, Isa, Module, Row, Ticks, View};
+use yaxpeax_arch::{Decoder, U8Reader};
+use yaxpeax_arm::armv8::a64::InstDecoder;
 
 /// What runs a function.
 #[derive(Clone, Copy)]
@@ -62,6 +64,13 @@ impl Random {
         self.0 ^= self.0 << 5;
         self.0
     }
+}
+
+/// The instructions of NEON code.
+fn arm(code: &[u8]) -> Vec<String> {
+    let decode = |word: &[u8]| InstDecoder::default().decode(&mut U8Reader::new(word));
+    let text = |word: &[u8]| decode(word).unwrap_or_else(|error| panic!("{word:x?}: {error}")).to_string();
+    code.chunks(4).map(text).collect()
 }
 
 /// Tests by name.

@@ -1,11 +1,11 @@
 //! Blocks with more values than registers.
 
-use iced_x86::{Decoder, DecoderOptions, Mnemonic};
+use iced_x86::{Decoder, DecoderOptions};
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
 use recal_jit::{Row, Step, View};
 
-use crate::{On, endless};
+use crate::{On, arm, endless};
 
 /// A sum of outer products: 64 sums, and many more values that live on the stack for a while, one after another.
 pub fn places_on_the_stack_are_used_again(on: On) {
@@ -89,11 +89,17 @@ pub fn operands_come_from_memory(on: On) {
     on.call(&module, function, &mut rows, &[], !0, &mut endless());
     assert_eq!(rows, expected);
     // The code without tests comes first: a product and a sum for each step, and few moves beside them.
-    let moves = Decoder::new(64, module.code(), DecoderOptions::NONE)
-        .into_iter()
-        .skip_while(|instruction| instruction.mnemonic() != Mnemonic::Vmulps)
-        .take(2 * lists.len())
-        .filter(|instruction| matches!(instruction.mnemonic(), Mnemonic::Vmovups | Mnemonic::Vmovdqa32))
-        .count();
+    let names: Vec<String> = if on.isa.name() == "neon" {
+        arm(module.code()).iter().map(|text| text.split(' ').next().unwrap_or_default().to_owned()).collect()
+    } else {
+        let code = Decoder::new(64, module.code(), DecoderOptions::NONE).into_iter();
+        code.map(|instruction| format!("{:?}", instruction.mnemonic()).to_lowercase()).collect()
+    };
+    // Products and sums are flushed: at once, or by three instructions each.
+    let each = if on.isa.name() == "neon" { 8 } else { 2 };
+    let product = |name: &&String| ["vmulps", "fmul"].contains(&name.as_str());
+    let sums = names.iter().skip_while(|name| !product(name)).take(each * lists.len());
+    let moves = sums.filter(|name| ["vmovups", "vmovdqa32", "mov", "ldr", "str"].contains(&name.as_str()));
+    let moves = moves.count();
     assert!(moves < lists.len() / 3, "{moves} moves among {} steps", lists.len());
 }

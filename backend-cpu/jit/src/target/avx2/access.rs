@@ -4,8 +4,8 @@ use super::encode::{first_word, gather, plain, short, test, top_bits, vector};
 use super::table::*;
 use super::{EXEC, VECTOR};
 use crate::emit::{Code, Pool};
-use crate::target::x86::{BELOW, NOT_BELOW, NOT_ZERO, ZERO, back, entry, inside, jump, land, view_start};
-use crate::target::{Access, Base, Group, Rm};
+use crate::target::x86::{BELOW, NOT_BELOW, NOT_ZERO, ZERO, back, inside, jump, land, view_start};
+use crate::target::{Access, Base, Group, Rm, entry};
 
 /// The lanes that execute, as an operand.
 fn executing(pool: &mut Pool, masked: bool) -> Rm {

@@ -1,41 +1,14 @@
-//! What there is no instruction for. Masks are vectors, so that what is done with masks is done with words.
+//! What there is no instruction for, beside what [`super::super::masks`] does.
 
-use crate::graph::{Graph, Inst, NO, Node, Val};
+use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::{Kind, Op, Relation};
+use crate::target::masks::{self, not};
 
 const SIGN: u32 = 0x8000_0000;
 
 /// The operation by those that there are instructions for.
 pub fn lower(graph: &mut Graph, inst: Inst) -> Val {
-    let Inst { op, args, mask } = inst;
-    let val = alone(graph, op, args);
-    if mask == NO { val } else { and(graph, mask, val) }
-}
-
-/// The mask is the complement of this one.
-fn complement(graph: &Graph, mask: Val) -> Option<Val> {
-    match graph.as_inst(mask) {
-        Some(Inst { op: Op::Xor, args: [inner, ones, _], .. })
-            if graph.node(ones) == Node::Word(u32::MAX) =>
-        {
-            Some(inner)
-        }
-        _ => None,
-    }
-}
-
-/// `mask ? a : 0`, which is `mask & a`.
-fn and(graph: &mut Graph, mask: Val, a: Val) -> Val {
-    match (complement(graph, mask), complement(graph, a)) {
-        (Some(other), _) => graph.binary(Op::AndNot, other, a),
-        (_, Some(other)) => graph.binary(Op::AndNot, other, mask),
-        _ => graph.binary(Op::And, mask, a),
-    }
-}
-
-fn not(graph: &mut Graph, a: Val) -> Val {
-    let ones = graph.add(Node::Word(u32::MAX));
-    complement(graph, a).unwrap_or_else(|| graph.binary(Op::Xor, a, ones))
+    masks::lower(graph, inst, alone)
 }
 
 fn compare(graph: &mut Graph, kind: Kind, relation: Relation, a: Val, b: Val) -> Val {
@@ -73,39 +46,13 @@ fn integers(graph: &mut Graph, kind: Kind, relation: Relation, a: Val, b: Val) -
     }
 }
 
-fn alone(graph: &mut Graph, op: Op, args: [Val; 3]) -> Val {
-    let [a, b, _] = args;
+fn alone(graph: &mut Graph, op: Op, [a, b, _]: [Val; 3]) -> Option<Val> {
     let word = |graph: &mut Graph, word: u32| graph.add(Node::Word(word));
-    match op {
-        Op::Words => a,
-        Op::Both | Op::Keep => and(graph, a, b),
-        Op::Either => graph.binary(Op::Or, a, b),
-        Op::Not => not(graph, a),
-        Op::Join => graph.binary(Op::Even, a, b),
-        Op::SplitLow => graph.binary(Op::ZipLow, a, a),
-        Op::SplitHigh => graph.binary(Op::ZipHigh, a, a),
-        Op::Select => match complement(graph, a) {
-            Some(other) => graph.inst(Op::Select, [other, args[2], b]),
-            None => graph.inst(op, args),
-        },
-        Op::Compare(kind @ (Kind::Float | Kind::Double), relation, negated) => {
-            graph.binary(Op::Compare(kind, relation, negated), a, b)
-        }
+    Some(match op {
+        Op::Compare(Kind::Float | Kind::Double, ..) => graph.binary(op, a, b),
         Op::Compare(kind, relation, negated) => {
             let holds = integers(graph, kind, relation, a, b);
             if negated { not(graph, holds) } else { holds }
-        }
-        Op::Common(any) => {
-            let zero = word(graph, 0);
-            let common = if a == b { a } else { graph.binary(Op::And, a, b) };
-            let none = compare(graph, Kind::Signed, Relation::Equal, common, zero);
-            if any { not(graph, none) } else { none }
-        }
-        Op::Doubtful => {
-            let zero = word(graph, SIGN);
-            let nan = compare(graph, Kind::Float, Relation::Unordered, a, a);
-            let negative = compare(graph, Kind::Signed, Relation::Equal, a, zero);
-            graph.binary(Op::Or, nan, negative)
         }
         // The exponents of denormals and zeros are 0; all but the sign goes.
         Op::Flush => {
@@ -136,15 +83,6 @@ fn alone(graph: &mut Graph, op: Op, args: [Val; 3]) -> Val {
             let high = graph.binary(Op::FMul, high, scale);
             graph.binary(Op::FAdd, high, low)
         }
-        Op::QMul => {
-            let [high_a, high_b] = [a, b].map(|val| graph.unary(Op::QShrBy(32), val));
-            let first = graph.binary(Op::MulEvenUnsigned, high_a, b);
-            let second = graph.binary(Op::MulEvenUnsigned, a, high_b);
-            let crossed = graph.binary(Op::QAdd, first, second);
-            let crossed = graph.unary(Op::QShlBy(32), crossed);
-            let low = graph.binary(Op::MulEvenUnsigned, a, b);
-            graph.binary(Op::QAdd, low, crossed)
-        }
         // The sign is carried up from where it was shifted to.
         Op::QSar => {
             let sign = graph.add(Node::Quad(1 << 63));
@@ -153,6 +91,6 @@ fn alone(graph: &mut Graph, op: Op, args: [Val; 3]) -> Val {
             let bits = graph.binary(Op::Xor, bits, sign);
             graph.binary(Op::QSub, bits, sign)
         }
-        op => graph.inst(op, args),
-    }
+        _ => return None,
+    })
 }

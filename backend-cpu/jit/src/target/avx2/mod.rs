@@ -8,7 +8,7 @@ pub mod table;
 use self::encode::{plain, short, test, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Frame, Group, Masks, Rm, Target};
+use super::{Access, Base, Frame, Group, Masks, Rm, Target, entry, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -22,13 +22,6 @@ const EXEC: u8 = 14;
 const VECTOR: u8 = 15;
 
 static MASKS: Masks = Masks { registers: None, exec: EXEC, scratch: VECTOR, temporary: 1, tested: 0 };
-
-fn reg(rm: Rm) -> u8 {
-    match rm {
-        Rm::Reg(reg) => reg,
-        Rm::Mem(..) | Rm::Splat(..) => unreachable!("an operand that must be in a register is in memory"),
-    }
-}
 
 impl Target for Avx2 {
     fn name(&self) -> &'static str {
@@ -76,7 +69,7 @@ impl Target for Avx2 {
 
     fn takes_memory(&self, op: Op) -> bool {
         use Op::*;
-        !matches!(op, ShlBy(_) | ShrBy(_) | SarBy(_) | QShlBy(_) | QShrBy(_))
+        !matches!(op, Not | ShlBy(_) | ShrBy(_) | SarBy(_) | QShlBy(_) | QShrBy(_))
     }
 
     fn operand(&self, pool: &mut Pool, node: Node, _: bool) -> Option<Rm> {
@@ -92,9 +85,13 @@ impl Target for Avx2 {
         if matches!(op, Op::Store(_)) { 2 } else { 0 }
     }
 
-    fn operation(&self, code: &mut Code, _: &mut Pool, op: Op, to: u8, args: [Rm; 3], mask: Option<u8>) {
+    fn operation(&self, code: &mut Code, pool: &mut Pool, op: Op, to: u8, args: [Rm; 3], mask: Option<u8>) {
         debug_assert!(mask.is_none(), "{op:?} has a mask");
         let [a, b, c] = args;
+        if op == Op::Not {
+            let ones = Rm::Mem(Base::Pool, pool.lanes(8, |_| u32::MAX));
+            return vector(code, PXOR, to, reg(a), ones, None);
+        }
         let Some(row) = row(op) else { unreachable!("{op:?} has no instruction") };
         match row.shape {
             Shape::Rvm | Shape::Fma => vector(code, row.enc, to, reg(a), b, row.imm),
@@ -107,7 +104,7 @@ impl Target for Avx2 {
     fn constant(&self, code: &mut Code, pool: &mut Pool, to: u8, node: Node) {
         match node {
             Node::Field(view, field) => {
-                let at = x86::entry(view) + 4 * field as u32;
+                let at = entry(view) + 4 * field as u32;
                 plain(code, BROADCASTSS, to, Rm::Mem(Base::Views, at));
             }
             node => {
@@ -129,30 +126,12 @@ impl Target for Avx2 {
         vector(code, BLENDVPS, to, to, Rm::Reg(from), Some(EXEC << 4));
     }
 
-    fn merge_store(&self, code: &mut Code, from: u8, base: Base, at: u32) {
-        plain(code, LOAD, VECTOR, Rm::Mem(base, at));
-        self.merge(code, VECTOR, from);
-        plain(code, STORE, VECTOR, Rm::Mem(base, at));
-    }
-
-    fn mask_copy(&self, code: &mut Code, to: u8, from: u8) {
-        plain(code, COPY, to, Rm::Reg(from));
-    }
-
     fn mask_and(&self, code: &mut Code, to: u8, a: u8, b: u8) {
         vector(code, PAND, to, a, Rm::Reg(b), None);
     }
 
     fn mask_and_not(&self, code: &mut Code, to: u8, a: u8, b: u8) {
         vector(code, PANDN, to, a, Rm::Reg(b), None);
-    }
-
-    fn mask_load(&self, code: &mut Code, to: u8, at: u32) {
-        plain(code, LOAD, to, Rm::Mem(Base::Stack, at));
-    }
-
-    fn mask_store(&self, code: &mut Code, from: u8, at: u32) {
-        plain(code, STORE, from, Rm::Mem(Base::Stack, at));
     }
 
     fn jump_if(&self, code: &mut Code, mask: u8, any: bool) -> usize {
@@ -173,7 +152,7 @@ impl Target for Avx2 {
         x86::back(code, NOT_ZERO, head);
     }
 
-    fn give(&self, code: &mut Code, from: u8) {
+    fn give(&self, code: &mut Code, _: &mut Pool, from: u8) {
         const R10: u8 = 10;
         encode::top_bits(code, R10, from);
         code.raw(&[0x49, 0xC1, 0xE2, 56]); // shl r10, 56

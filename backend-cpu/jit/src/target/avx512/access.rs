@@ -4,8 +4,8 @@ use super::encode::{Lanes, first_word, gather, mask_load, permute, plain, scatte
 use super::table::*;
 use super::{EXEC, SCRATCH, TEMPORARY, VECTOR};
 use crate::emit::Code;
-use crate::target::x86::{NOT_ZERO, entry, inside, jump, land, view_start};
-use crate::target::{Access, Base, Group, Rm};
+use crate::target::x86::{NOT_ZERO, inside, jump, land, view_start};
+use crate::target::{Access, Base, Group, Rm, entry};
 
 /// Which words of two vectors are first components of elements of two words, or the first two of those of four.
 const EVEN: [[u32; 16]; 2] = [

@@ -7,7 +7,7 @@ pub mod table;
 use self::encode::{Lanes, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Frame, Group, Masks, Rm, Target};
+use super::{Access, Base, Frame, Group, Masks, Rm, Target, entry, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -25,13 +25,6 @@ const VECTOR: u8 = 31;
 
 static MASKS: Masks =
     Masks { registers: Some(2..7), exec: EXEC, scratch: SCRATCH, temporary: TEMPORARY, tested: 6 };
-
-fn reg(rm: Rm) -> u8 {
-    match rm {
-        Rm::Reg(reg) => reg,
-        Rm::Mem(..) | Rm::Splat(..) => unreachable!("an operand that must be in a register is in memory"),
-    }
-}
 
 impl Target for Avx512 {
     fn name(&self) -> &'static str {
@@ -107,7 +100,7 @@ impl Target for Avx512 {
         match node {
             Node::Word(word) if !wide => Some(Rm::Splat(Base::Pool, pool.word(word))),
             Node::Field(view, field) if !wide => {
-                Some(Rm::Splat(Base::Views, x86::entry(view) + 4 * field as u32))
+                Some(Rm::Splat(Base::Views, entry(view) + 4 * field as u32))
             }
             Node::Quad(quad) if wide => Some(Rm::Splat(Base::Pool, pool.quad(quad))),
             _ => None,
@@ -216,7 +209,7 @@ impl Target for Avx512 {
         x86::back(code, NOT_ZERO, head);
     }
 
-    fn give(&self, code: &mut Code, from: u8) {
+    fn give(&self, code: &mut Code, _: &mut Pool, from: u8) {
         encode::mask_to_result(code, from);
     }
 

@@ -1,92 +1,12 @@
-//! Every row of the tables, as somebody else's disassembler reads it.
+//! AVX-512 and AVX2, read by iced-x86.
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, OpKind, Register};
 
-use super::x86::{Row, Shape};
-use super::{Base, Rm, Target, avx2, avx512};
+use super::operations;
 use crate::emit::{Code, Pool};
-use crate::op::{Kind, Op, Relation};
-
-/// Every operation, with some of its parameters.
-fn operations() -> Vec<Op> {
-    use Op::*;
-    let mut ops = vec![
-        Add,
-        Sub,
-        Mul,
-        And,
-        AndNot,
-        Or,
-        Xor,
-        Shl,
-        Shr,
-        Sar,
-        MinSigned,
-        MaxSigned,
-        LeadingZeros,
-        MulEvenUnsigned,
-        MulEvenSigned,
-        FAdd,
-        FSub,
-        FMul,
-        FDiv,
-        FMin,
-        FMax,
-        FSqrt,
-        FFma,
-        FromSigned,
-        FromUnsigned,
-        ToSigned,
-        Flush,
-        QAdd,
-        QSub,
-        QMul,
-        QAnd,
-        QOr,
-        QXor,
-        QShl,
-        QShr,
-        QSar,
-        DAdd,
-        DMul,
-        DDiv,
-        DSqrt,
-        DFma,
-        ZipLow,
-        ZipHigh,
-        Even,
-        Odd,
-        Common(true),
-        Common(false),
-        Doubtful,
-        Both,
-        Either,
-        Not,
-        Join,
-        SplitLow,
-        SplitHigh,
-        Top,
-        QTop,
-        QWords,
-        Select,
-        QSelect,
-        Keep,
-        Words,
-    ];
-    ops.extend([1, 13, 31].into_iter().flat_map(|n| [ShlBy(n), ShrBy(n), SarBy(n)]));
-    ops.extend([32, 63].into_iter().flat_map(|n| [QShlBy(n), QShrBy(n)]));
-    ops.extend((0..4).map(Round));
-    for kind in
-        [Kind::Signed, Kind::Unsigned, Kind::Float, Kind::SignedQuad, Kind::UnsignedQuad, Kind::Double]
-    {
-        for relation in
-            [Relation::Equal, Relation::Less, Relation::LessEqual, Relation::Unordered, Relation::Greater]
-        {
-            ops.extend([false, true].map(|negated| Compare(kind, relation, negated)));
-        }
-    }
-    ops
-}
+use crate::op::Op;
+use crate::target::x86::{Row, Shape};
+use crate::target::{Base, Rm, Target, avx2, avx512};
 
 /// The only instruction of some code, and that nothing is left over.
 fn only(code: &Code) -> Instruction {

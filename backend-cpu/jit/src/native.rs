@@ -1,0 +1,105 @@
+//! Where code meets the processor: memory that it is in, and how it is called.
+
+use std::io;
+
+use crate::row::Row;
+use crate::{Ticks, View};
+
+/// What depends on how functions are called: the convention that targets know.
+macro_rules! called_as {
+    ($convention:literal) => {
+        /// A compiled function: rows, constants, executing lanes, views, the count of back-edges. Its result.
+        pub type Entry =
+            unsafe extern $convention fn(*mut Row, *const u32, u64, *const View, *mut Ticks<'_>) -> u64;
+
+        /// What code calls when the count of back-edges is 0. True if the function is to end.
+        pub type Check = unsafe extern $convention fn(*mut Ticks<'_>) -> bool;
+
+        /// The count is 0. True if the function is to end.
+        ///
+        /// # Safety
+        /// Called by code that got the reference from [`crate::Module::call`].
+        pub unsafe extern $convention fn ticked(ticks: *mut Ticks<'_>) -> bool {
+            // SAFETY: `Module::call` has it exclusively, and the code that it runs does nothing meanwhile.
+            unsafe { &mut *ticks }.asked()
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+called_as!("sysv64");
+#[cfg(not(target_arch = "x86_64"))]
+called_as!("C");
+
+/// Memory with code that any thread may run from now on.
+pub fn executable(code: &[u8]) -> io::Result<memmap2::Mmap> {
+    let mut memory = memmap2::MmapMut::map_anon(code.len().max(1))?;
+    memory[..code.len()].copy_from_slice(code);
+    let memory = memory.make_exec()?;
+    visible(&memory)?;
+    Ok(memory)
+}
+
+/// Makes what was written be what all threads of the process execute. On x86 it is.
+#[cfg(not(target_arch = "aarch64"))]
+fn visible(_: &[u8]) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes what was written be what all threads of the process execute: the caches of data and of instructions know
+/// nothing of each other, and processors that run other threads may have fetched instructions already.
+#[cfg(target_arch = "aarch64")]
+fn visible(code: &[u8]) -> io::Result<()> {
+    clean(code);
+    synchronise()
+}
+
+#[cfg(all(target_arch = "aarch64", not(target_vendor = "apple")))]
+fn clean(code: &[u8]) {
+    use std::arch::asm;
+    let types: u64;
+    // SAFETY: reads a register that says how caches are built.
+    unsafe { asm!("mrs {}, ctr_el0", out(reg) types, options(nomem, nostack, preserves_flags)) };
+    let [instructions, data] = [types, types >> 16].map(|bits| 4usize << (bits & 15));
+    let (start, end) = (code.as_ptr() as usize, code.as_ptr() as usize + code.len());
+    let lines = |size: usize| (start & !(size - 1)..end).step_by(size);
+    // SAFETY: the addresses lie in the slice, or in a cache line that it shares; no content changes.
+    unsafe {
+        for line in lines(data) {
+            asm!("dc cvau, {}", in(reg) line, options(nostack, preserves_flags));
+        }
+        asm!("dsb ish", options(nostack, preserves_flags));
+        for line in lines(instructions) {
+            asm!("ic ivau, {}", in(reg) line, options(nostack, preserves_flags));
+        }
+        asm!("dsb ish", "isb", options(nostack, preserves_flags));
+    }
+}
+
+#[cfg(all(target_arch = "aarch64", target_vendor = "apple"))]
+fn clean(code: &[u8]) {
+    unsafe extern "C" {
+        fn sys_icache_invalidate(start: *mut std::ffi::c_void, length: usize);
+    }
+    // SAFETY: the slice is mapped; no content changes.
+    unsafe { sys_icache_invalidate(code.as_ptr().cast_mut().cast(), code.len()) };
+}
+
+/// All threads of the process forget the instructions that they have fetched.
+#[cfg(all(target_arch = "aarch64", target_os = "linux"))]
+fn synchronise() -> io::Result<()> {
+    let barrier = |command: libc::c_int| {
+        // SAFETY: the call takes three numbers and touches no memory.
+        match unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    };
+    barrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE)?;
+    barrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE)
+}
+
+/// Elsewhere the system does so when memory becomes executable.
+#[cfg(all(target_arch = "aarch64", not(target_os = "linux")))]
+fn synchronise() -> io::Result<()> {
+    Ok(())
+}

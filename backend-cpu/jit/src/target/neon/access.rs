@@ -1,0 +1,166 @@
+//! Loads and stores: what lies together in memory is moved together.
+
+use super::encode::*;
+use super::table::*;
+use super::{EXEC, OTHER, VECTOR};
+use crate::emit::Code;
+use crate::target::{Access, Base, Group, entry};
+
+/// x9 = the first word of a view, w11 = how many it has
+fn view_start(code: &mut Code, view: u8) {
+    load_address(code, START, VIEWS, entry(view));
+    load_word(code, COUNT, VIEWS, entry(view) + 8);
+}
+
+/// Jumps unless word number w10 and the `more` that follow are inside.
+fn inside(code: &mut Code, more: u32) -> usize {
+    if more > 0 {
+        add(code, FREE, WORD, more, false);
+        compare(code, FREE, COUNT);
+    } else {
+        compare(code, WORD, COUNT);
+    }
+    jump_near(code, If::NotBelow)
+}
+
+/// What lanes that do not execute count as.
+#[derive(Clone, Copy)]
+enum Others {
+    /// All lanes execute.
+    None,
+    Equal,
+    Different,
+}
+
+fn others(masked: bool, others: Others) -> Others {
+    if masked { others } else { Others::None }
+}
+
+/// Jumps unless the numbers of the lanes are those of the first lane and the steps that the pool holds, or equal.
+fn differ(code: &mut Code, index: u8, steps: Option<u32>, others: Others) -> usize {
+    splat_lane(code, VECTOR, index, 0);
+    if let Some(at) = steps {
+        load(code, OTHER, Base::Pool, at);
+        three(code, ADD, VECTOR, VECTOR, OTHER);
+    }
+    three(code, CMEQ, VECTOR, VECTOR, index);
+    match others {
+        Others::None => {}
+        Others::Equal => three(code, ORN, VECTOR, VECTOR, EXEC),
+        Others::Different => three(code, AND, VECTOR, VECTOR, EXEC),
+    }
+    two(code, UMINV, VECTOR, VECTOR);
+    first_to_word(code, FREE, VECTOR);
+    jump_near(code, If::Zero(FREE))
+}
+
+/// x10 = where the first lane's word is; jumps unless it and those that follow are inside.
+fn first_address(code: &mut Code, index: u8, more: u32) -> usize {
+    lane_to_word(code, WORD, index, 0);
+    let outside = inside(code, more);
+    add_words(code, WORD, START, WORD);
+    outside
+}
+
+/// For each lane that executes and whose word is inside, with its address in x10.
+fn each_lane(code: &mut Code, masked: bool, index: u8, mut visit: impl FnMut(&mut Code, u8)) {
+    let mut from = index;
+    if masked {
+        // No view has as many words.
+        three(code, ORN, VECTOR, index, EXEC);
+        from = VECTOR;
+    }
+    for lane in 0..4 {
+        lane_to_word(code, WORD, from, lane);
+        let outside = inside(code, 0);
+        add_words(code, WORD, START, WORD);
+        visit(code, lane);
+        land(code, outside);
+    }
+}
+
+fn zero(code: &mut Code, to: u8) {
+    let held = immediate(code, to, 0);
+    debug_assert!(held);
+}
+
+/// Loads words: neighbours together, and one that all lanes want once.
+pub fn load_words(access: Access<'_>, to: u8) {
+    let Access { code, pool, masked, view, index, .. } = access;
+    let steps = pool.lanes(4, |lane| lane);
+    let rest = others(masked, Others::Equal);
+    view_start(code, view);
+    let other = differ(code, index, Some(steps), rest);
+    let mut apart = vec![first_address(code, index, 3)];
+    load(code, to, Base::First, 0);
+    let near = jump_far(code, None);
+    land(code, other);
+    apart.push(differ(code, index, None, rest));
+    apart.push(first_address(code, index, 0));
+    two(code, LD1R, to, WORD);
+    let same = jump_far(code, None);
+    apart.into_iter().for_each(|jump| land(code, jump));
+    zero(code, to);
+    each_lane(code, masked, index, |code, lane| single(code, LD1_LANE, to, lane, WORD));
+    [near, same].into_iter().for_each(|jump| land(code, jump));
+}
+
+/// Stores words: neighbours together, others one by one.
+pub fn store_words(access: Access<'_>, from: u8) {
+    let Access { code, pool, masked, view, index, .. } = access;
+    let steps = pool.lanes(4, |lane| lane);
+    view_start(code, view);
+    let other = differ(code, index, Some(steps), others(masked, Others::Different));
+    let outside = first_address(code, index, 3);
+    store(code, from, Base::First, 0);
+    let near = jump_far(code, None);
+    [other, outside].into_iter().for_each(|jump| land(code, jump));
+    each_lane(code, masked, index, |code, lane| single(code, ST1_LANE, from, lane, WORD));
+    land(code, near);
+}
+
+/// Loads the parts of a group that are wanted.
+pub fn group(access: Access<'_>, group: &Group) {
+    let Access { code, pool, masked, view, index, .. } = access;
+    let Group { count, to, wanted, .. } = *group;
+    let (all, one, lane_of) = if count == 2 { (LD2, LD2R, LD2_LANE) } else { (LD4, LD4R, LD4_LANE) };
+    let steps = pool.lanes(4, |lane| lane * count);
+    let rest = others(masked, Others::Equal);
+    view_start(code, view);
+    let other = differ(code, index, Some(steps), rest);
+    let mut apart = vec![first_address(code, index, 4 * count - 1)];
+    two(code, all, VECTOR, WORD);
+    let near = jump_far(code, None);
+    land(code, other);
+    apart.push(differ(code, index, None, rest));
+    apart.push(first_address(code, index, count - 1));
+    two(code, one, VECTOR, WORD);
+    let same = jump_far(code, None);
+    apart.into_iter().for_each(|jump| land(code, jump));
+    let words = (0..count as u8).filter(|&k| wanted[usize::from(k)]);
+    (0..count as u8).for_each(|k| zero(code, VECTOR + k));
+    for lane in 0..4 {
+        let mut next = Vec::new();
+        if masked {
+            lane_to_word(code, WORD, EXEC, lane);
+            next.push(jump_near(code, If::Zero(WORD)));
+        }
+        lane_to_word(code, WORD, index, lane);
+        let partly = inside(code, count - 1);
+        add_words(code, WORD, START, WORD);
+        single(code, lane_of, VECTOR, lane, WORD);
+        next.push(jump_far(code, None));
+        land(code, partly);
+        for k in words.clone() {
+            add_word(code, FREE, WORD, u32::from(k));
+            compare(code, FREE, COUNT);
+            let outside = jump_near(code, If::NotBelow);
+            add_words(code, FREE, START, FREE);
+            single(code, LD1_LANE, VECTOR + k, lane, FREE);
+            land(code, outside);
+        }
+        next.into_iter().for_each(|jump| land(code, jump));
+    }
+    [near, same].into_iter().for_each(|jump| land(code, jump));
+    words.for_each(|k| copy(code, to[usize::from(k)], VECTOR + k));
+}

@@ -1,0 +1,98 @@
+//! Functions: what is saved, the loop over strips, the question whether to stop.
+
+use super::EXEC;
+use super::encode::*;
+use super::table::CMTST;
+use crate::emit::{Code, Pool};
+use crate::target::{Base, Frame};
+
+/// A bit for each lane.
+pub fn bits(pool: &mut Pool) -> u32 {
+    pool.lanes(4, |lane| 1 << lane)
+}
+
+/// x6 |= x`from` << 60
+pub fn join_result(code: &mut Code, from: u8) {
+    word(code, 0xAA00_F000 | u32::from(from) << 16 | u32::from(RESULT) << 5 | u32::from(RESULT));
+}
+
+/// See [`crate::target::Target::count`].
+pub fn count(code: &mut Code) -> usize {
+    load_word(code, WORD, TICKS, 0);
+    count_down(code, WORD);
+    store_word(code, WORD, TICKS, 0);
+    jump_far(code, Some(If::Unequal))
+}
+
+/// See [`crate::target::Target::ask`].
+pub fn ask(code: &mut Code, restore: &mut dyn FnMut(&mut Code)) -> usize {
+    word(code, 0xA9BC_07E0); // stp x0, x1, [sp, #-64]!
+    word(code, 0xA901_0FE2); // stp x2, x3, [sp, #16]
+    word(code, 0xA902_1BE4); // stp x4, x6, [sp, #32]
+    word(code, 0xF900_1BE7); // str x7, [sp, #48]
+    move_general(code, 0, TICKS);
+    load_address(code, FREE, TICKS, 8);
+    word(code, 0xD63F_0000 | u32::from(FREE) << 5); // blr x12
+    word(code, 0x1200_1C0A); // and w10, w0, #255
+    word(code, 0xF940_1BE7); // ldr x7, [sp, #48]
+    word(code, 0xA942_1BE4); // ldp x4, x6, [sp, #32]
+    word(code, 0xA941_0FE2); // ldp x2, x3, [sp, #16]
+    word(code, 0xA8C4_07E0); // ldp x0, x1, [sp], #64
+    restore(code);
+    jump_far(code, Some(If::NotZero(WORD)))
+}
+
+/// The loop over strips: x0 rows, x1 constants, x2 executing lanes, x3 views, x4 ticks.
+pub fn function(code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
+    word(code, 0xA9BF_7BFD); // stp x29, x30, [sp, #-16]!
+    // Of registers 8 to 15 the lower halves belong to the caller.
+    word(code, 0x6DBC_27E8); // stp d8, d9, [sp, #-64]!
+    word(code, 0x6D01_2FEA); // stp d10, d11, [sp, #16]
+    word(code, 0x6D02_37EC); // stp d12, d13, [sp, #32]
+    word(code, 0x6D03_3FEE); // stp d14, d15, [sp, #48]
+    // Page by page, so that the guard page is not passed over; nothing below sp is touched.
+    for _ in 0..frame.stack / 4096 {
+        sub(code, STACK, STACK, 1, true);
+        word(code, 0xF900_03FF); // str xzr, [sp]
+    }
+    if frame.stack % 4096 > 0 {
+        sub(code, STACK, STACK, frame.stack % 4096, false);
+    }
+    set(code, STRIPS, 16);
+    set(code, RESULT, 0);
+    let start = code.bytes.len();
+    word(code, 0xD344_FCC6); // lsr x6, x6, #4
+    let mut none = None;
+    if frame.masked {
+        word(code, 0x7200_0C5F); // tst w2, #15
+        none = Some(jump_far(code, Some(If::Equal)));
+        splat_word(code, EXEC, LANES);
+        load(code, super::VECTOR, Base::Pool, bits(pool));
+        three(code, CMTST, EXEC, EXEC, super::VECTOR);
+    }
+    let base = code.bytes.len();
+    code.raw(frame.body);
+    none.into_iter().for_each(|none| land(code, none));
+    add(code, ROWS, ROWS, 16, false);
+    word(code, 0xD344_FC42); // lsr x2, x2, #4
+    count_down(code, STRIPS);
+    back(code, If::Unequal, start);
+    frame.stops.iter().for_each(|at| land(code, base + at));
+    move_general(code, 0, RESULT);
+    if frame.stack / 4096 > 0 {
+        add(code, STACK, STACK, frame.stack / 4096, true);
+    }
+    if frame.stack % 4096 > 0 {
+        add(code, STACK, STACK, frame.stack % 4096, false);
+    }
+    word(code, 0x6D43_3FEE); // ldp d14, d15, [sp, #48]
+    word(code, 0x6D42_37EC); // ldp d12, d13, [sp, #32]
+    word(code, 0x6D41_2FEA); // ldp d10, d11, [sp, #16]
+    word(code, 0x6CC4_27E8); // ldp d8, d9, [sp], #64
+    word(code, 0xA8C1_7BFD); // ldp x29, x30, [sp], #16
+    word(code, 0xD65F_03C0); // ret
+    // Functions start at a line of 32 bytes; what is between them traps.
+    while code.bytes.len() % 32 != 0 {
+        word(code, 0xD420_0000); // brk #0
+    }
+}
