@@ -10,6 +10,7 @@
 # make stress     a million launches from 16 threads, 100,000 rounds of every object
 # make faults     every call of a system, driver or backend that may fail does; damaged caches, rubbish, limits
 # make races      handle tables and queues in every order of their threads; the thread sanitizer and Miri, where there is a nightly toolchain
+# make arm        the CPU backend on AArch64, compiled and interpreted: its tests and the conformance cases, under qemu on another host
 # make isolation  hostile addresses against guard pages and canaries
 # make audit      licences, sources, doubled crates; crates build from what is published of them; known vulnerabilities where cargo-deny is installed
 # make clean      remove what this file built; cargo's files stay
@@ -29,7 +30,7 @@ INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs samples run test test-deps install ci exhaustive bench clean fuzz stress faults races isolation audit
+.PHONY: all libs samples run test test-deps install ci exhaustive bench clean fuzz stress faults races arm isolation audit
 
 all: libs
 
@@ -85,6 +86,9 @@ faults:
 races:
 	$(CARGO) test -p recal-models
 	CARGO="$(CARGO)" sh scripts/races.sh
+
+arm:
+	CARGO="$(CARGO)" sh scripts/aarch64.sh
 
 isolation:
 	$(CARGO) test -p recal-fuzz-targets --test isolation

@@ -68,7 +68,7 @@ impl Backend for CpuBackend {
         let isa = self.adapter.isa;
         let code = match isa.compiled() {
             Some(code) => Remark::good("kernels", format!("compiled to {} code", code.name())),
-            None => Remark::good("kernels", "interpreted; AVX2 or AVX-512 would have them compiled"),
+            None => Remark::good("kernels", "interpreted; AVX2, AVX-512 or NEON would have them compiled"),
         };
         let mut has: Vec<_> = InstructionSet::ALL.into_iter().filter(|set| set.available()).collect();
         has.reverse();

@@ -1,7 +1,7 @@
 //! Choice of the instruction set at run time.
 //!
-//! Everything that touches rows is compiled three times: for AVX-512, for AVX2 with FMA, and for the baseline of
-//! the target. [`chosen`] asks the processor once. All other code stays free of `unsafe` because a [`Handler`] or
+//! Everything that touches rows is compiled for the baseline of the target and, on x86-64, for AVX-512 and for AVX2 with
+//! FMA too. [`chosen`] asks the processor once. All other code stays free of `unsafe` because a [`Handler`] or
 //! an [`Isa`] can only be had from here, after that question was answered.
 
 use std::sync::OnceLock;
@@ -52,6 +52,8 @@ pub struct MadShape {
 pub enum InstructionSet {
     /// What every processor of the architecture has; everything is interpreted.
     Baseline,
+    /// NEON, which is the baseline of AArch64 with compiled code.
+    Neon,
     /// AVX2, with FMA, BMI and F16C.
     Avx2,
     /// AVX-512: F, BW, DQ, VL and CD.
@@ -60,13 +62,14 @@ pub enum InstructionSet {
 
 impl InstructionSet {
     /// All of them.
-    pub const ALL: [InstructionSet; 3] =
-        [InstructionSet::Baseline, InstructionSet::Avx2, InstructionSet::Avx512];
+    pub const ALL: [InstructionSet; 4] =
+        [InstructionSet::Baseline, InstructionSet::Neon, InstructionSet::Avx2, InstructionSet::Avx512];
 
     /// Its name in `CAL_ISA`, and [`recal_jit`]'s.
     pub fn name(self) -> &'static str {
         match self {
             InstructionSet::Baseline => "baseline",
+            InstructionSet::Neon => "neon",
             InstructionSet::Avx2 => "avx2",
             InstructionSet::Avx512 => "avx512",
         }
@@ -233,11 +236,17 @@ mod x86 {
     }
 }
 
+/// The baseline of AArch64 has NEON, so that nothing but kernels needs to be compiled for it.
+#[cfg(target_arch = "aarch64")]
+static NEON: Isa = Isa { name: "NEON", set: InstructionSet::Neon, ..baseline::ISA };
+
 /// Every build that this processor can run, best first.
 pub fn available() -> Vec<&'static Isa> {
     let mut list = Vec::new();
     #[cfg(target_arch = "x86_64")]
     list.extend(x86::available());
+    #[cfg(target_arch = "aarch64")]
+    list.push(&NEON);
     list.push(&baseline::ISA);
     list
 }

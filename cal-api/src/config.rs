@@ -125,7 +125,7 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: "CAL_ISA",
-        values: "`avx512`, `avx2`, `baseline`",
+        values: "`avx512`, `avx2`, `neon`, `baseline`",
         default: "the best that the processor has",
         doc: "The best set of instructions that the CPU device may use. What the processor lacks is not used whatever is \
               named; with `baseline` nothing is compiled, and kernels are many times slower.",
