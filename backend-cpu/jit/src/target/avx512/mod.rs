@@ -99,9 +99,7 @@ impl Target for Avx512 {
     fn operand(&self, pool: &mut Pool, node: Node, wide: bool) -> Option<Rm> {
         match node {
             Node::Word(word) if !wide => Some(Rm::Splat(Base::Pool, pool.word(word))),
-            Node::Field(view, field) if !wide => {
-                Some(Rm::Splat(Base::Views, entry(view) + 4 * field as u32))
-            }
+            Node::Field(view, field) if !wide => Some(Rm::Splat(Base::Views, entry(view) + 4 * field as u32)),
             Node::Quad(quad) if wide => Some(Rm::Splat(Base::Pool, pool.quad(quad))),
             _ => None,
         }

@@ -12,9 +12,8 @@ pub fn lower(graph: &mut Graph, inst: Inst) -> Val {
 }
 
 fn alone(graph: &mut Graph, op: Op, [a, b, _]: [Val; 3]) -> Option<Val> {
-    let compare = |graph: &mut Graph, kind, relation, a, b| {
-        graph.binary(Op::Compare(kind, relation, false), a, b)
-    };
+    let compare =
+        |graph: &mut Graph, kind, relation, a, b| graph.binary(Op::Compare(kind, relation, false), a, b);
     Some(match op {
         Op::Compare(kind @ (Kind::Float | Kind::Double), Relation::Unordered, negated) => {
             let mut number = compare(graph, kind, Relation::Equal, a, a);

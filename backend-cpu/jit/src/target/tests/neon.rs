@@ -6,9 +6,9 @@ use yaxpeax_arm::armv8::a64::InstDecoder;
 use super::operations;
 use crate::emit::{Code, Pool};
 use crate::graph::{Field, Node};
+use crate::target::neon::Neon;
 use crate::target::neon::encode::*;
 use crate::target::neon::table::*;
-use crate::target::neon::Neon;
 use crate::target::{Base, Rm, Target};
 
 /// The instructions of some code.
@@ -158,10 +158,9 @@ fn places() {
         (Base::Pool, 0x12_3450, &["add x16, x1, #0x123, lsl #12", "q9, [x16, #0x450]"]),
     ];
     for (base, at, expected) in checks {
-        for (name, found) in [
-            ("ldr", made(|code| load(code, 9, base, at))),
-            ("str", made(|code| store(code, 9, base, at))),
-        ] {
+        for (name, found) in
+            [("ldr", made(|code| load(code, 9, base, at))), ("str", made(|code| store(code, 9, base, at)))]
+        {
             let last = expected.len() - 1;
             assert_eq!(found[..last], expected[..last]);
             assert_eq!(found[last..], [format!("{name} {}", expected[last])]);
