@@ -127,7 +127,7 @@ pub fn store(code: &mut Code, from: u8, base: Base, at: u32) {
 
 fn vector(code: &mut Code, enc: Enc, reg: u8, base: u8, at: u32) {
     debug_assert!(at % 16 == 0 && at < 4096 * 16, "a vector at {at}");
-    word(code, enc.bits | at / 16 << 10 | field(base, 5) | field(reg, 0));
+    word(code, enc.bits | (at / 16) << 10 | field(base, 5) | field(reg, 0));
 }
 
 /// A constant that an instruction holds; false if none does.
@@ -195,18 +195,18 @@ pub fn set(code: &mut Code, d: u8, number: u32) {
 /// w`to` = the word at x`base` + `at`
 pub fn load_word(code: &mut Code, to: u8, base: u8, at: u32) {
     debug_assert!(at % 4 == 0 && at < 4 << 12, "a word at {at}");
-    word(code, 0xB940_0000 | at / 4 << 10 | field(base, 5) | field(to, 0));
+    word(code, 0xB940_0000 | (at / 4) << 10 | field(base, 5) | field(to, 0));
 }
 
 /// The reverse.
 pub fn store_word(code: &mut Code, from: u8, base: u8, at: u32) {
-    word(code, 0xB900_0000 | at / 4 << 10 | field(base, 5) | field(from, 0));
+    word(code, 0xB900_0000 | (at / 4) << 10 | field(base, 5) | field(from, 0));
 }
 
 /// x`to` = the 64 bits at x`base` + `at`
 pub fn load_address(code: &mut Code, to: u8, base: u8, at: u32) {
     debug_assert!(at % 8 == 0 && at < 8 << 12, "an address at {at}");
-    word(code, 0xF940_0000 | at / 8 << 10 | field(base, 5) | field(to, 0));
+    word(code, 0xF940_0000 | (at / 8) << 10 | field(base, 5) | field(to, 0));
 }
 
 /// Conditions of jumps.
