@@ -5,7 +5,7 @@
 set -eu
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-targets=${*:-text structured image api kernel}
+targets=${*:-text structured image api kernel brook}
 cd "$(dirname "$0")/../fuzz"
 host=$(rustc -vV | sed -n 's/^host: //p')
 RUSTC_BOOTSTRAP=1

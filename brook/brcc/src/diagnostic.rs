@@ -102,6 +102,11 @@ impl Report {
         self.errors
     }
 
+    /// Errors that another report has count here as well.
+    pub fn count(&mut self, errors: usize) {
+        self.errors += errors;
+    }
+
     /// Everything, in the order of the text.
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|d| d.span);

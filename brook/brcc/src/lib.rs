@@ -113,17 +113,12 @@ pub struct Output {
 /// Stack of the thread that compiles: trees are as deep as the source nests.
 const STACK: usize = 256 << 20;
 /// Longest source.
-const LONGEST: usize = 16 << 20;
+const LONGEST: usize = 4 << 20;
 
 /// Compiles a file. The error is everything that is wrong with it.
 pub fn compile(source: &str, options: &Options) -> Result<Output, Vec<Diagnostic>> {
-    let refused = |message: &str| {
-        let mut report = Report::default();
-        report.error("file", diagnostic::Span::default(), message);
-        report.into_sorted()
-    };
     if source.len() > LONGEST {
-        return Err(refused("the file has more than 16 MiB"));
+        return Err(refused("the file has more than 4 MiB"));
     }
     let work = || compile_here(source, options);
     std::thread::scope(|scope| {
@@ -134,6 +129,12 @@ pub fn compile(source: &str, options: &Options) -> Result<Output, Vec<Diagnostic
             Err(e) => Err(refused(&format!("no thread to compile in: {e}"))),
         }
     })
+}
+
+fn refused(message: &str) -> Vec<Diagnostic> {
+    let mut report = Report::default();
+    report.error("file", diagnostic::Span::default(), message);
+    report.into_sorted()
 }
 
 /// What is shown of the findings, with `-w` and `-x`; true if some of it is an error.
@@ -155,13 +156,35 @@ fn judge(found: Vec<Diagnostic>, options: &Options) -> (Vec<Diagnostic>, bool) {
 
 fn compile_here(source: &str, options: &Options) -> Result<Output, Vec<Diagnostic>> {
     let mut report = Report::default();
-    let expanded;
-    let source = if options.preprocess {
-        expanded = preprocess::preprocess(source, &options.defines, &mut report);
-        expanded.as_str()
-    } else {
-        source
+    if !options.preprocess {
+        return compile_text(source, options, report);
+    }
+    let expanded = preprocess::preprocess(source, &options.defines, &mut report);
+    if expanded.text.len() > LONGEST {
+        return Err(refused("the file has more than 4 MiB once its macros are replaced"));
+    }
+    // Those of the lines themselves have their places in the source; what follows is found in the text without macros.
+    let lines = std::mem::take(&mut report);
+    report.count(lines.errors());
+    let in_source = |found: Vec<Diagnostic>| {
+        let moved = found.into_iter().map(|d| Diagnostic { span: expanded.origin(d.span), ..d });
+        let (more, failed) = judge(lines.into_sorted(), options);
+        let mut all: Vec<Diagnostic> = moved.chain(more).collect();
+        all.sort_by_key(|d| d.span);
+        (all, failed)
     };
+    match compile_text(&expanded.text, options, report) {
+        Ok(mut output) => {
+            let (warnings, failed) = in_source(std::mem::take(&mut output.warnings));
+            output.warnings = warnings;
+            if failed { Err(output.warnings) } else { Ok(output) }
+        }
+        Err(found) => Err(in_source(found).0),
+    }
+}
+
+/// Compiles a text without macros; `report` may have counted errors already.
+fn compile_text(source: &str, options: &Options, mut report: Report) -> Result<Output, Vec<Diagnostic>> {
     let tokens = lex::lex(source, &mut report);
     let file = parse::parse(source, &tokens, &mut report);
     let rules = check::Rules { strong: options.strong, no_constant_arrays: options.no_constant_arrays };

@@ -1,9 +1,11 @@
 //! The preprocessor lines that brcc reads with `-pp`: `#define` of plain names, `#undef`, `#ifdef`, `#ifndef`, `#if` of a number or
 //! of a macro that is one, `#else`, `#endif`.
 //!
-//! Input: a source. Output: a source of as many lines, in which macros are replaced and left-out lines empty.
+//! Input: a source. Output: a source of as many lines, in which macros are replaced and left-out lines empty, and where each
+//! part of it came from.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::diagnostic::{Report, Span};
 use crate::lex::is_word;
@@ -12,6 +14,8 @@ use crate::lex::is_word;
 const ROUNDS: u32 = 100;
 /// Longest line after replacement.
 const LONGEST: usize = 1 << 16;
+/// Words of macros that are looked at in a whole file.
+const WORDS: u32 = 4 << 20;
 
 struct Condition {
     taken: bool,
@@ -19,30 +23,78 @@ struct Condition {
     span: Span,
 }
 
+/// A source without macros.
+#[derive(Debug, Default)]
+pub struct Expanded {
+    /// The source.
+    pub text: String,
+    /// Its parts in order: where each begins here, and what it was.
+    parts: Vec<(u32, Origin)>,
+}
+
+/// What a part of an expanded source was.
+#[derive(Clone, Copy, Debug)]
+enum Origin {
+    /// The same text, from this byte on.
+    Copied(u32),
+    /// A macro's name.
+    Macro(Span),
+}
+
+impl Expanded {
+    fn push(&mut self, text: &str, origin: Origin) {
+        self.parts.push((self.text.len() as u32, origin));
+        self.text.push_str(text);
+    }
+
+    /// Where a byte stood: the range of it, or of the macro that it came from.
+    fn byte(&self, at: u32) -> Span {
+        let part = self.parts.partition_point(|p| p.0 <= at).checked_sub(1).map(|i| self.parts[i]);
+        match part {
+            Some((first, Origin::Copied(start))) => {
+                Span { start: start + (at - first), end: start + (at - first) + 1 }
+            }
+            Some((_, Origin::Macro(span))) => span,
+            None => Span::default(),
+        }
+    }
+
+    /// A range of the text, in the source.
+    pub fn origin(&self, span: Span) -> Span {
+        let start = self.byte(span.start).start;
+        let end = if span.end > span.start { self.byte(span.end - 1).end } else { start };
+        Span { start, end: end.max(start) }
+    }
+}
+
 /// Does what the lines ask for.
-pub fn preprocess(source: &str, defines: &[(String, String)], report: &mut Report) -> String {
+pub fn preprocess(source: &str, defines: &[(String, String)], report: &mut Report) -> Expanded {
     let mut macros: HashMap<String, String> = defines.iter().cloned().collect();
     let mut conditions: Vec<Condition> = Vec::new();
-    let mut out = String::with_capacity(source.len());
+    let mut out = Expanded::default();
     let mut in_comment = false;
     let mut offset = 0u32;
+    let mut words = WORDS;
     for line in source.split_inclusive('\n') {
-        let span = Span { start: offset, end: offset + line.trim_end().len() as u32 };
+        let start = offset;
+        let span = Span { start, end: start + line.trim_end().len() as u32 };
         offset += line.len() as u32;
         let text = line.trim_end_matches(['\n', '\r']);
         let active = conditions.iter().all(|c| c.taken);
         if !in_comment && text.trim_start().starts_with('#') {
             directive(text.trim_start()[1..].trim(), span, active, &mut macros, &mut conditions, report);
         } else if active {
-            match expand(text, &macros, &mut in_comment) {
-                Some(text) => out.push_str(&text),
-                None => report.error("macro", span, "macros on this line replace each other without end"),
+            if out.text.len() > crate::LONGEST {
+                break;
+            }
+            if !expand(text, start, &macros, &mut in_comment, &mut words, &mut out) {
+                report.error("macro", span, "macros on this line replace each other without end");
             }
         } else {
             // Comments may begin and end in what is left out.
-            let _ = expand(text, &HashMap::new(), &mut in_comment);
+            pieces(text, &mut in_comment, |_, _| {});
         }
-        out.push('\n');
+        out.push("\n", Origin::Copied(start + text.len() as u32));
     }
     for open in conditions {
         report.error("preprocessor", open.span, "the condition is not closed: `#endif` is missing");
@@ -170,31 +222,81 @@ fn uncommented(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// Replaces macros until nothing changes; nothing if that does not end.
-fn expand(line: &str, macros: &HashMap<String, String>, in_comment: &mut bool) -> Option<String> {
-    let mut text = line.to_owned();
-    let begins_in_comment = *in_comment;
-    for _ in 0..ROUNDS {
-        *in_comment = begins_in_comment;
-        let (next, changed) = replace(&text, macros, in_comment);
-        text = next;
-        if !changed {
-            return Some(text);
+/// Replaces the macros of a line; false if that does not end.
+fn expand(
+    line: &str,
+    offset: u32,
+    macros: &HashMap<String, String>,
+    in_comment: &mut bool,
+    words: &mut u32,
+    out: &mut Expanded,
+) -> bool {
+    let first = out.text.len();
+    let mut copied = 0;
+    let mut ends = true;
+    let mut open = false;
+    pieces(line, in_comment, |at, word| {
+        let Some(value) = word.then(|| macros.get(&line[at.clone()])).flatten() else { return };
+        if copied < at.start {
+            out.push(&line[copied..at.start], Origin::Copied(offset + copied as u32));
         }
-        if text.len() > LONGEST {
+        let span = Span { start: offset + at.start as u32, end: offset + at.end as u32 };
+        match value_of(value, macros, words, &mut open) {
+            Some(text) if out.text.len() - first + text.len() <= LONGEST => {
+                out.push(&text, Origin::Macro(span))
+            }
+            _ => ends = false,
+        }
+        copied = at.end;
+    });
+    *in_comment |= open;
+    if copied < line.len() {
+        out.push(&line[copied..], Origin::Copied(offset + copied as u32));
+    }
+    ends
+}
+
+/// The text of a macro, its macros replaced until nothing changes; nothing if that does not end.
+fn value_of(
+    value: &str,
+    macros: &HashMap<String, String>,
+    words: &mut u32,
+    open: &mut bool,
+) -> Option<String> {
+    let mut text = value.to_owned();
+    for _ in 0..ROUNDS {
+        let (mut next, mut copied, mut changed) = (String::with_capacity(text.len()), 0, false);
+        let mut in_comment = false;
+        pieces(&text, &mut in_comment, |at, word| {
+            let Some(value) = word.then(|| macros.get(&text[at.clone()])).flatten() else { return };
+            *words = words.saturating_sub(1);
+            if next.len() <= LONGEST && *words > 0 {
+                next.push_str(&text[copied..at.start]);
+                next.push_str(value);
+            }
+            changed |= *value != text[at.clone()];
+            copied = at.end;
+        });
+        next.push_str(&text[copied..]);
+        text = next;
+        if text.len() > LONGEST || *words == 0 {
             return None;
+        }
+        if !changed {
+            *open |= in_comment;
+            return Some(text);
         }
     }
     None
 }
 
-fn replace(line: &str, macros: &HashMap<String, String>, in_comment: &mut bool) -> (String, bool) {
+/// Parts of a line: comments, strings, words (told as such), anything else.
+fn pieces(line: &str, in_comment: &mut bool, mut each: impl FnMut(Range<usize>, bool)) {
     let bytes = line.as_bytes();
-    let mut out = String::with_capacity(line.len());
-    let mut changed = false;
     let mut at = 0;
     while at < bytes.len() {
         let start = at;
+        let mut word = false;
         if *in_comment {
             let end = line[at..].find("*/");
             *in_comment = end.is_none();
@@ -215,13 +317,9 @@ fn replace(line: &str, macros: &HashMap<String, String>, in_comment: &mut bool) 
                 at += 1;
             }
         } else if is_word(bytes[at]) {
+            word = true;
             while at < bytes.len() && is_word(bytes[at]) {
                 at += 1;
-            }
-            if let Some(value) = macros.get(&line[start..at]) {
-                changed |= *value != line[start..at];
-                out.push_str(value);
-                continue;
             }
         } else {
             at += 1;
@@ -229,7 +327,6 @@ fn replace(line: &str, macros: &HashMap<String, String>, in_comment: &mut bool) 
                 at += 1;
             }
         }
-        out.push_str(&line[start..at]);
+        each(start..at, word);
     }
-    (out, changed)
 }

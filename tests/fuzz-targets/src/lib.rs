@@ -4,6 +4,7 @@
 //! `cargo test` needs neither libFuzzer nor a sanitizer.
 
 mod api;
+mod brook;
 mod generate;
 mod guard;
 mod image;
@@ -11,6 +12,7 @@ mod kernel;
 mod text;
 
 pub use api::api;
+pub use brook::brook;
 pub use guard::Guarded;
 pub use image::image;
 pub use kernel::kernel;
@@ -20,5 +22,11 @@ pub use text::{structured, text};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 5] =
-    [("text", text), ("structured", structured), ("image", image), ("api", api), ("kernel", kernel)];
+pub const TARGETS: [Target; 6] = [
+    ("text", text),
+    ("structured", structured),
+    ("image", image),
+    ("api", api),
+    ("kernel", kernel),
+    ("brook", brook),
+];
