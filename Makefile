@@ -1,7 +1,8 @@
-# make            the two libraries
+# make            the two libraries, and Brook+
 # make run        build everything and multiply matrices on the default device
 # make test       install what the tests need (apt-get, as root or through sudo), then run them all
-# make install    PREFIX=/usr/local [LIBDIR=lib] [DESTDIR=]: headers, libraries, pkg-config, CMake, the recal command
+# make brook      Brook+ alone: libbrook.so and brcc
+# make install    PREFIX=/usr/local [LIBDIR=lib] [DESTDIR=]: headers, libraries, pkg-config, CMake, the commands recal and brcc
 # make ci         format, lints, documentation, make test
 # make exhaustive every operand of the inexact operations, 10^8 random ones of each exact one: hours
 # make bench      our kernels beside hand-written GLSL (and CUDA's library, where there is one)
@@ -25,18 +26,22 @@ SECONDS ?= 60
 
 BUILD    := target/recal
 LIBS     := $(BUILD)/lib
+BROOK    := $(BUILD)/brook
 SAMPLES  := $(BUILD)/samples
 INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs samples run test test-deps install ci exhaustive bench clean fuzz stress faults races arm isolation audit
+.PHONY: all libs brook samples run test test-deps install ci exhaustive bench clean fuzz stress faults races arm isolation audit
 
-all: libs
+all: libs brook
 
 # cargo knows what is out of date, so this always asks it.
 libs:
 	CARGO="$(CARGO)" CC="$(CC)" sh scripts/build-libs.sh $(LIBS)
+
+brook:
+	CARGO="$(CARGO)" CC="$(CC)" sh scripts/build-brook.sh $(BROOK)
 
 samples: libs $(addprefix $(SAMPLES)/,$(PROGRAMS))
 
@@ -51,10 +56,10 @@ run: libs $(SAMPLES)/simple_matmult
 test-deps:
 	sh scripts/install-test-deps.sh
 
-test: test-deps libs
+test: test-deps libs brook
 	$(CARGO) test --workspace
 
-install: libs
+install: libs brook
 	CARGO="$(CARGO)" sh scripts/install.sh $(LIBS) "$(PREFIX)" "$(DESTDIR)" "$(LIBDIR)"
 
 ci:

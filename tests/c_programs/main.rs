@@ -4,6 +4,7 @@
 //! `cargo test` apply.
 
 mod abi;
+mod brook;
 mod drivers;
 mod map;
 mod packages;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let lazy = Lazy::default();
     let mut trials = abi::trials(&lazy);
+    trials.extend(brook::trials(&lazy));
     trials.extend(packages::trials(&lazy));
     trials.extend(programs::trials(&lazy));
     trials.extend(samples::trials(&lazy));

@@ -87,6 +87,10 @@ fn destdir(installation: &Installation) -> Result<()> {
         "lib/of-a-system/libaticalrt.so",
         "lib/of-a-system/libaticalcl.so",
         "lib/of-a-system/libaticaldd.so",
+        "lib/of-a-system/libbrook.so",
+        "include/brook/brook.h",
+        "include/brook/CPU/kernel.h",
+        "bin/brcc",
         "bin/recal",
         "share/man/man1/recal.1",
         "share/man/man1/recal-run.1",
@@ -98,7 +102,13 @@ fn destdir(installation: &Installation) -> Result<()> {
         }
     }
     let libraries = root.join("lib/of-a-system");
-    for file in [root.join("bin/recal"), libraries.join("libaticalrt.so"), libraries.join("libaticalcl.so")] {
+    for file in [
+        root.join("bin/recal"),
+        root.join("bin/brcc"),
+        libraries.join("libaticalrt.so"),
+        libraries.join("libaticalcl.so"),
+        libraries.join("libbrook.so"),
+    ] {
         let sections = run(Command::new("readelf").args(["-S", "-W"]).arg(&file), Duration::from_secs(60))?;
         if sections.success("readelf")?.stdout.contains(".debug_line") {
             return Err(format!("{} is not stripped", file.display()));

@@ -111,6 +111,8 @@ struct Emitter<'k> {
     continues: Vec<stmt::Continue<'k>>,
     position: Position,
     functions: Vec<String>,
+    /// Expressions around this one.
+    depth: u32,
 }
 
 impl<'k> Emitter<'k> {
@@ -134,6 +136,7 @@ impl<'k> Emitter<'k> {
             continues: Vec::new(),
             position: Position::default(),
             functions: Vec::new(),
+            depth: 0,
         }
     }
 

@@ -111,7 +111,7 @@ pub struct Output {
 }
 
 /// Stack of the thread that compiles: trees are as deep as the source nests.
-const STACK: usize = 256 << 20;
+const STACK: usize = 64 << 20;
 /// Longest source.
 const LONGEST: usize = 4 << 20;
 

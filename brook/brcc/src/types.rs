@@ -2,88 +2,7 @@
 
 use std::fmt;
 
-/// Element of a vector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scalar {
-    /// 8 bits, signed.
-    Char,
-    /// 8 bits.
-    UChar,
-    /// 16 bits, signed.
-    Short,
-    /// 16 bits.
-    UShort,
-    /// 32 bits, signed.
-    Int,
-    /// 32 bits.
-    UInt,
-    /// Single precision.
-    Float,
-    /// Double precision.
-    Double,
-}
-
-/// How a scalar is computed with: 8 and 16 bits are 32 bits in kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    /// Signed integers.
-    Signed,
-    /// Unsigned integers.
-    Unsigned,
-    /// Single precision.
-    Float,
-    /// Double precision.
-    Double,
-}
-
-impl Scalar {
-    /// All of them with their names; the order is the one of conversions, lowest first, but for signs.
-    pub const NAMES: [(&'static str, Scalar); 8] = [
-        ("char", Scalar::Char),
-        ("uchar", Scalar::UChar),
-        ("short", Scalar::Short),
-        ("ushort", Scalar::UShort),
-        ("int", Scalar::Int),
-        ("uint", Scalar::UInt),
-        ("float", Scalar::Float),
-        ("double", Scalar::Double),
-    ];
-
-    /// Name in the language.
-    pub fn name(self) -> &'static str {
-        Scalar::NAMES[self as usize].0
-    }
-
-    /// How it is computed with.
-    pub fn class(self) -> Class {
-        match self {
-            Scalar::Char | Scalar::Short | Scalar::Int => Class::Signed,
-            Scalar::UChar | Scalar::UShort | Scalar::UInt => Class::Unsigned,
-            Scalar::Float => Class::Float,
-            Scalar::Double => Class::Double,
-        }
-    }
-
-    /// True of whole numbers.
-    pub fn is_integer(self) -> bool {
-        self < Scalar::Float
-    }
-
-    /// Rank in conversions: double > float > uint > int > ushort > short > uchar > char.
-    pub fn rank(self) -> u8 {
-        self as u8
-    }
-
-    /// Bytes in host memory.
-    pub fn bytes(self) -> u32 {
-        match self {
-            Scalar::Char | Scalar::UChar => 1,
-            Scalar::Short | Scalar::UShort => 2,
-            Scalar::Int | Scalar::UInt | Scalar::Float => 4,
-            Scalar::Double => 8,
-        }
-    }
-}
+pub use brook_abi::{Class, Scalar};
 
 /// A type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,7 +45,7 @@ impl Type {
             digit @ b'2'..=b'4' => (&name[..name.len() - 1], digit - b'0'),
             _ => (name, 1),
         };
-        let scalar = Scalar::NAMES.iter().find(|(n, _)| *n == base)?.1;
+        let scalar = Scalar::named(base)?;
         (scalar != Scalar::Double || width <= 2).then_some(Type::Vector(scalar, width))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::device::System;
 use crate::element::{Element, Member, Scalar};
 use crate::error::{Code, Failure};
-use crate::kernel::{Entry, Kernel, Pass, Technique, Usage};
+use crate::kernel::{Access, Entry, Kernel, Pass, Technique, Usage};
 use crate::run::{Argument, Call, Role};
 use crate::stream::{Core, Handle};
 
@@ -201,14 +201,15 @@ pub unsafe extern "C" fn brook_kernel_entry(
         unsafe { kernel.as_mut() }.and_then(|k| k.techniques.last_mut()).and_then(|t| t.passes.last_mut());
     let Some(pass) = pass else { return };
     let (argument, member) = (argument as usize, what as usize);
+    let access = if access == 0 { Access::Random } else { Access::Stream };
     pass.entries.push(match (kind, what) {
         (0, 0) => Entry::Constant(argument, Usage::User),
         (0, 1) => Entry::Constant(argument, Usage::StreamShape),
         (0, 3) => Entry::Constant(argument, Usage::ReductionFactor),
         (0, _) => Entry::Constant(argument, Usage::BufferShape),
         (1, _) => Entry::ConstArray(argument),
-        (2, _) => Entry::Input(argument, member),
-        _ => Entry::Output(argument, member, access == 0),
+        (2, _) => Entry::Input(argument, member, access),
+        _ => Entry::Output(argument, member, access),
     });
 }
 

@@ -1,55 +1,7 @@
 //! What streams are made of: numbers in host memory and in the formats of CAL.
 
+pub use brook_abi::Scalar;
 use recal::Format;
-
-/// A number, with the values that `brook/capi.h` has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scalar {
-    /// 8 bits, signed.
-    Char,
-    /// 8 bits.
-    UChar,
-    /// 16 bits, signed.
-    Short,
-    /// 16 bits.
-    UShort,
-    /// 32 bits, signed.
-    Int,
-    /// 32 bits.
-    UInt,
-    /// Single precision.
-    Float,
-    /// Double precision.
-    Double,
-}
-
-impl Scalar {
-    const ALL: [Scalar; 8] = [
-        Scalar::Char,
-        Scalar::UChar,
-        Scalar::Short,
-        Scalar::UShort,
-        Scalar::Int,
-        Scalar::UInt,
-        Scalar::Float,
-        Scalar::Double,
-    ];
-
-    /// By its number.
-    pub fn from_value(value: u32) -> Option<Scalar> {
-        Self::ALL.get(value as usize).copied()
-    }
-
-    /// Bytes.
-    pub const fn bytes(self) -> usize {
-        match self {
-            Scalar::Char | Scalar::UChar => 1,
-            Scalar::Short | Scalar::UShort => 2,
-            Scalar::Int | Scalar::UInt | Scalar::Float => 4,
-            Scalar::Double => 8,
-        }
-    }
-}
 
 /// A vector inside an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

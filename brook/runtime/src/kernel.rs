@@ -2,31 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a slot of the constant buffer holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Usage {
-    /// The argument.
-    User,
-    /// Extents of the stream.
-    StreamShape,
-    /// Extents of its memory.
-    BufferShape,
-    /// Elements of the input to one of the result.
-    ReductionFactor,
-}
-
-/// Something bound. The first number is the argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
-    /// A slot of the last constant buffer.
-    Constant(usize, Usage),
-    /// A constant buffer of its own.
-    ConstArray(usize),
-    /// `i#`, of a member.
-    Input(usize, usize),
-    /// `o#`, of a member; if the flag is set, the buffer that threads store to anywhere.
-    Output(usize, usize, bool),
-}
+pub use brook_abi::{Access, Entry, Usage};
 
 /// One program.
 #[derive(Clone, Debug)]

@@ -187,7 +187,7 @@ fn difference(scalar: Scalar, want: &[u8], have: &[u8], tolerance: f64) -> Resul
     if want.len() != have.len() {
         return Err(format!("{} bytes, not {}", have.len(), want.len()));
     }
-    let size = scalar.bytes() as usize;
+    let size = scalar.bytes();
     for (at, (w, h)) in want.chunks(size).zip(have.chunks(size)).enumerate() {
         if w == h {
             continue;

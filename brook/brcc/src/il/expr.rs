@@ -9,6 +9,9 @@ use crate::ast::BinaryOp;
 use crate::hir::{self, Arg, Base, Expr, ExprKind, ParamKind, Place, VarId};
 use crate::types::{Class, Scalar, Type};
 
+/// Expressions inside each other, those of called kernels too: the stack must not end first.
+const DEEPEST: u32 = 4000;
+
 /// Words of a register that a vector takes.
 pub(crate) fn words(ty: Type) -> usize {
     match ty {
@@ -146,20 +149,31 @@ impl<'k> Emitter<'k> {
     }
 
     /// True if an expression reads a register, as far as can be seen.
-    fn reads(&mut self, e: &Expr, register: u32) -> bool {
-        if let ExprKind::Call(..) = e.kind {
-            return true;
+    fn reads(&self, e: &Expr, register: u32) -> bool {
+        fn calls(e: &Expr) -> bool {
+            matches!(e.kind, ExprKind::Call(..)) || e.operands().iter().any(|o| calls(o))
         }
         let in_var =
             |ops: &Option<Vec<Op>>| ops.iter().flatten().any(|op| op.reg == super::asm::Reg::Temp(register));
         let frame = &self.frames[self.frames.len() - 1];
         let clashing: Vec<VarId> =
             frame.vars.iter().enumerate().filter(|(_, ops)| in_var(ops)).map(|(id, _)| id).collect();
-        clashing.iter().any(|id| e.mentions(*id)) || e.operands().iter().any(|o| self.reads(o, register))
+        clashing.iter().any(|id| e.mentions(*id)) || calls(e)
     }
 
     /// The result is `op`, or `dst` if one is wanted and the instruction could write there. Callers of `generate` move what did not.
     pub(crate) fn generate(&mut self, e: &'k Expr, want: Option<&Dst>) -> Result<Op, String> {
+        // Kernels that are called continue the depth of their callers.
+        if self.depth >= DEEPEST {
+            return Err("expressions in kernels in kernels are too deep".to_owned());
+        }
+        self.depth += 1;
+        let result = self.generate_here(e, want);
+        self.depth -= 1;
+        result
+    }
+
+    fn generate_here(&mut self, e: &'k Expr, want: Option<&Dst>) -> Result<Op, String> {
         match &e.kind {
             ExprKind::Int(n) => Ok(self.asm.int(*n)),
             ExprKind::Float(x) => Ok(self.float_literal(e.ty, *x)),

@@ -5,43 +5,10 @@
 
 use std::fmt::Write as _;
 
+pub use brook_abi::{Access, Entry, Usage};
+
 use crate::hir::{self, ParamKind};
 use crate::types::Structs;
-
-/// What a slot of the constant buffer holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Usage {
-    /// The argument.
-    User,
-    /// Extents of the stream: x, y, z, w.
-    StreamShape,
-    /// Extents of its memory.
-    BufferShape,
-    /// Elements of the input to one of the result, by axis.
-    ReductionFactor,
-}
-
-/// How a stream is read or written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Anywhere.
-    Random,
-    /// Each thread its element.
-    Stream,
-}
-
-/// Something bound. The first number is the parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
-    /// A slot of the last constant buffer.
-    Constant(usize, Usage),
-    /// A constant buffer of its own.
-    ConstArray(usize),
-    /// `i#`: the leaf of a struct, and how it is read.
-    Input(usize, usize, Access),
-    /// `o#`, or the scatter buffer.
-    Output(usize, usize, Access),
-}
 
 /// Where things are.
 pub(crate) struct Layout {

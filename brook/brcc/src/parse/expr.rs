@@ -19,8 +19,11 @@ const ASSIGNMENTS: [(&str, BinaryOp); 10] = [
     ("^=", BinaryOp::Xor),
 ];
 
+/// Tallest expression.
+const TALLEST: u32 = 500;
+
 fn expr(kind: ExprKind, span: Span) -> Expr {
-    Expr { kind, span }
+    Expr::new(kind, span)
 }
 
 impl Parser<'_> {
@@ -31,8 +34,18 @@ impl Parser<'_> {
             let right = self.assignment()?;
             let span = left.span.to(right.span);
             left = expr(ExprKind::Comma(Box::new(left), Box::new(right)), span);
+            self.not_too_tall(&left)?;
         }
         Ok(left)
+    }
+
+    /// A chain of operators makes a tree as deep as it is long, and chains in chains one as deep as all of them.
+    fn not_too_tall(&mut self, e: &Expr) -> Read<()> {
+        if e.height <= TALLEST {
+            return Ok(());
+        }
+        self.report.error("nesting", e.span, format!("more than {TALLEST} operators in one expression"));
+        Err(super::Told)
     }
 
     /// An expression without a comma.
@@ -68,20 +81,14 @@ impl Parser<'_> {
 
     fn binary(&mut self, loosest: u8) -> Read<Expr> {
         let mut left = self.unary()?;
-        // A chain of operators makes a tree as deep as it is long.
-        let mut length = 0;
         while let Some(&(_, op, precedence)) = BinaryOp::TABLE.iter().find(|(text, ..)| self.is(text))
             && precedence >= loosest
         {
             self.step();
-            length += 1;
-            if length > 500 {
-                self.report.error("nesting", left.span, "more than 500 operators in one expression");
-                return Err(super::Told);
-            }
             let right = self.nested(|p| p.binary(precedence + 1))?;
             let span = left.span.to(right.span);
             left = expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), span);
+            self.not_too_tall(&left)?;
         }
         Ok(left)
     }
@@ -164,13 +171,8 @@ impl Parser<'_> {
 
     fn postfix(&mut self) -> Read<Expr> {
         let mut left = self.primary()?;
-        let mut length = 0;
         loop {
-            length += 1;
-            if length > 200 {
-                self.report.error("nesting", left.span, "more than 200 postfix operators in a row");
-                return Err(super::Told);
-            }
+            self.not_too_tall(&left)?;
             let start = left.span;
             if self.take("[") {
                 let index = self.nested(Self::expression)?;
@@ -238,7 +240,7 @@ impl Parser<'_> {
                 self.step();
                 let inner = self.nested(Self::expression)?;
                 let end = self.expect(")")?;
-                return Ok(Expr { kind: inner.kind, span: span.to(end) });
+                return Ok(Expr { span: span.to(end), ..inner });
             }
             Kind::Word => return self.word(),
             Kind::Punct | Kind::Directive | Kind::End => return self.unexpected("an expression"),

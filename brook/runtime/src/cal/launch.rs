@@ -4,7 +4,7 @@ use recal::{Domain, Event, Grid};
 
 use super::{Buffer, CalDevice};
 use crate::error::{Code, Failure, Result};
-use crate::kernel::{Entry, Pass, Usage};
+use crate::kernel::{Access, Entry, Pass, Usage};
 use crate::shape::Shape;
 
 /// An argument, ready to bind.
@@ -80,7 +80,7 @@ impl CalDevice {
                     Some(Bound::Array(values)) => arrays.push(values),
                     _ => return Err(wrong(&format!("argument {at} is no constant array"))),
                 },
-                Entry::Input(at, member) | Entry::Output(at, member, _) => {
+                Entry::Input(at, member, _) | Entry::Output(at, member, _) => {
                     let Some(Bound::Stream(buffers, _)) = args.get(at) else {
                         return Err(wrong(&format!("argument {at} is no stream")));
                     };
@@ -92,7 +92,7 @@ impl CalDevice {
                             inputs += 1;
                             program.inputs.get(inputs - 1)
                         }
-                        Entry::Output(_, _, true) => program.store.as_ref(),
+                        Entry::Output(_, _, Access::Random) => program.store.as_ref(),
                         _ => {
                             outputs += 1;
                             program.outputs.get(outputs - 1)
