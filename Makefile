@@ -99,7 +99,7 @@ isolation:
 	$(CARGO) test -p recal-fuzz-targets --test isolation
 
 # What is published.
-CRATES := recal-il recal-hal recal-jit recal-cpu recal-vulkan recal recal-rt recal-cli
+CRATES := recal-il recal-hal recal-jit recal-cpu recal-vulkan recal recal-rt recal-cli recal-brook-abi recal-brcc recal-brook recal-brook-build
 
 audit:
 	$(CARGO) test -p recal-conformance --test repository

@@ -72,7 +72,15 @@ fn pkg_config(installation: &Installation) -> Result<()> {
     let mut brcc = Command::new(ask(&["--variable=brcc"])?);
     run(brcc.current_dir(&folder).arg("kernels.br"), MINUTES)?.success("brcc")?;
     let mut compiler = Command::new("g++");
-    compiler.current_dir(&folder).args(["-std=c++98", "-Wall", "-Werror", "main.cpp", "kernels.cpp", "-o", "saxpy"]);
+    compiler.current_dir(&folder).args([
+        "-std=c++98",
+        "-Wall",
+        "-Werror",
+        "main.cpp",
+        "kernels.cpp",
+        "-o",
+        "saxpy",
+    ]);
     compiler.args(ask(&["--cflags", "--libs"])?.split_whitespace());
     run(&mut compiler, MINUTES)?.success("g++")?;
     passes(installation, &folder.join("saxpy"))

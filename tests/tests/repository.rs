@@ -59,7 +59,20 @@ fn crates_can_be_published() {
     names.sort_unstable();
     assert_eq!(
         names,
-        ["recal", "recal-cli", "recal-cpu", "recal-hal", "recal-il", "recal-jit", "recal-rt", "recal-vulkan"]
+        [
+            "recal",
+            "recal-brcc",
+            "recal-brook",
+            "recal-brook-abi",
+            "recal-brook-build",
+            "recal-cli",
+            "recal-cpu",
+            "recal-hal",
+            "recal-il",
+            "recal-jit",
+            "recal-rt",
+            "recal-vulkan"
+        ]
     );
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crates");
     let mut package =

@@ -28,10 +28,14 @@ impl Expr {
     pub fn new(kind: ExprKind, span: Span) -> Expr {
         let tallest = |list: &[Expr]| list.iter().map(|e| e.height).max().unwrap_or(0);
         let below = match &kind {
-            ExprKind::Unary(_, a) | ExprKind::Step(_, _, a) | ExprKind::Cast(_, a) | ExprKind::Member(a, ..) => a.height,
-            ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) => {
-                a.height.max(b.height)
-            }
+            ExprKind::Unary(_, a)
+            | ExprKind::Step(_, _, a)
+            | ExprKind::Cast(_, a)
+            | ExprKind::Member(a, ..) => a.height,
+            ExprKind::Binary(_, a, b)
+            | ExprKind::Assign(_, a, b)
+            | ExprKind::Index(a, b)
+            | ExprKind::Comma(a, b) => a.height.max(b.height),
             ExprKind::Cond(a, b, c) => a.height.max(b.height).max(c.height),
             ExprKind::Call(f, list) => f.height.max(tallest(list)),
             ExprKind::Construct(_, list) | ExprKind::List(list) => tallest(list),

@@ -6,6 +6,7 @@ mod expr;
 mod host;
 mod kernel;
 mod stub;
+mod unit;
 
 use std::fmt::Write as _;
 
@@ -16,6 +17,7 @@ use crate::types::{Class, Scalar, Structs, Type};
 pub(crate) use host::{prototypes, rewrite as rewrite_host};
 pub(crate) use kernel::cpu_kernel;
 pub(crate) use stub::{class, operators, struct_element};
+pub(crate) use unit::unit;
 
 /// Words of C++ that are names in C.
 const KEYWORDS: [&str; 46] = [

@@ -60,6 +60,9 @@ pub struct Report {
 /// Errors after which a file is given up, as the original does.
 const MANY: usize = 10;
 
+/// Warnings that are kept: nobody reads more.
+const WARNINGS: usize = 100;
+
 impl Report {
     /// Adds an error.
     pub fn error(&mut self, rule: &'static str, span: Span, message: impl Into<String>) {
@@ -84,12 +87,20 @@ impl Report {
         message: String,
         note: Option<String>,
     ) {
+        if self.is_full() || (severity != Severity::Error && self.found.len() >= WARNINGS) {
+            return;
+        }
         // A second finding at the same place is most often a consequence of the first.
         if self.found.iter().any(|d| d.span == span && d.severity >= severity) {
             return;
         }
         self.errors += usize::from(severity == Severity::Error);
         self.found.push(Diagnostic { severity, rule, span, message, note });
+    }
+
+    /// Takes nothing more: what follows would only follow from the last error.
+    pub fn give_up(&mut self) {
+        self.errors = self.errors.max(MANY + 1);
     }
 
     /// True once there are more errors than anyone reads.

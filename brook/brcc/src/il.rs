@@ -66,10 +66,21 @@ pub fn compile(
         kernel.params.iter().filter(|p| p.kind == ParamKind::Output).map(|p| structs.count(p.ty)).sum();
     let passes = outputs.div_ceil(OUTPUTS).max(1);
     let mut techniques = Vec::new();
+    let mut bytes = 0;
     for &translation in modes {
-        let passes: Result<Vec<Pass>, String> =
-            (0..passes).map(|pass| Emitter::new(kernels, at, structs, translation, pass).run()).collect();
-        techniques.push(Technique { translation, passes: passes? });
+        let mut list: Vec<Pass> = Vec::new();
+        for pass in 0..passes {
+            let pass = Emitter::new(kernels, at, structs, translation, pass).run()?;
+            bytes += pass.text.len();
+            if bytes > LONGEST {
+                return Err(format!(
+                    "its programs have more than {} MiB: each pass computes everything",
+                    LONGEST >> 20
+                ));
+            }
+            list.push(pass);
+        }
+        techniques.push(Technique { translation, passes: list });
     }
     Ok(techniques)
 }

@@ -110,8 +110,19 @@ pub struct Output {
     pub warnings: Vec<Diagnostic>,
 }
 
+impl Output {
+    /// The CPU versions of the kernels as a unit of C++ that needs nothing but `brook/CPU/kernel.h`. Those that hosts call are functions
+    /// of C, of the type `brook_cpu_kernel`, with the names that `symbol` makes of theirs.
+    pub fn cpu_unit(&self, symbol: impl Fn(&str) -> String) -> String {
+        let kernels: Vec<hir::Kernel> = self.kernels.iter().map(|k| k.hir.clone()).collect();
+        cpp::unit(&kernels, &self.structs, symbol)
+    }
+}
+
 /// Stack of the thread that compiles: trees are as deep as the source nests.
-const STACK: usize = 64 << 20;
+const STACK: usize = 32 << 20;
+/// Bytes of the programs of all kernels.
+const PROGRAMS: usize = 16 << 20;
 /// Longest source.
 const LONGEST: usize = 4 << 20;
 
@@ -196,6 +207,7 @@ fn compile_text(source: &str, options: &Options, mut report: Report) -> Result<O
         write_item(item, source, &tokens, &file, options, &kernels, &mut report, &mut host, &mut prototypes);
     }
     let mut compiled = Vec::new();
+    let mut bytes = 0;
     if report.errors() == 0 {
         for (at, kernel) in kernels.iter().enumerate() {
             let techniques = if options.cal && kernel.is_entry() {
@@ -210,6 +222,13 @@ fn compile_text(source: &str, options: &Options, mut report: Report) -> Result<O
             } else {
                 Vec::new()
             };
+            bytes += techniques.iter().flat_map(|t| &t.passes).map(|p| p.text.len()).sum::<usize>();
+            if bytes > PROGRAMS {
+                let span = kernel_span(&file, &kernel.name);
+                let message = format!("the programs of the kernels have more than {} MiB", PROGRAMS >> 20);
+                report.error("too-large", span, message);
+                break;
+            }
             compiled.push(Kernel { hir: kernel.clone(), techniques });
         }
     }

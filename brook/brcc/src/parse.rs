@@ -20,6 +20,11 @@ pub(crate) type Read<T> = Result<T, Told>;
 /// Deepest nesting of expressions and statements: the stack must not end first.
 const DEEPEST: u32 = 400;
 
+/// Numbers and vectors of a struct, those of structs in it too. Each has memory and resources of its own.
+const MEMBERS: usize = 1024;
+/// Bytes of all kernels of a file: trees take some hundred times as much.
+const KERNELS: u32 = 256 << 10;
+
 /// A file, read.
 pub struct File {
     /// What stands at the top.
@@ -35,11 +40,23 @@ pub(crate) struct Parser<'s> {
     structs: Structs,
     report: &'s mut Report,
     depth: u32,
+    /// Bytes of kernels so far, and where there are too many.
+    kernels: u32,
+    end_of_kernels: u32,
 }
 
 /// Reads a file.
 pub fn parse(source: &str, tokens: &[Token], report: &mut Report) -> File {
-    let mut parser = Parser { source, tokens, at: 0, structs: Structs::default(), report, depth: 0 };
+    let mut parser = Parser {
+        source,
+        tokens,
+        at: 0,
+        structs: Structs::default(),
+        report,
+        depth: 0,
+        kernels: 0,
+        end_of_kernels: u32::MAX,
+    };
     let mut items = Vec::new();
     while parser.kind() != Kind::End && !parser.report.is_full() {
         let item = parser.item();
@@ -126,6 +143,13 @@ impl<'s> Parser<'s> {
             self.report.error("nesting", self.span(), format!("nested more than {DEEPEST} deep"));
             return Err(Told);
         }
+        if self.span().start > self.end_of_kernels {
+            let message = format!("the kernels have more than {} KiB", KERNELS >> 10);
+            self.report.error("too-large", self.span(), message);
+            self.report.give_up();
+            self.at = self.tokens.len() - 1;
+            return Err(Told);
+        }
         self.depth += 1;
         let result = inner(self);
         self.depth -= 1;
@@ -136,9 +160,11 @@ impl<'s> Parser<'s> {
         let first = self.at;
         if self.begins_kernel() {
             let start = self.span();
+            self.end_of_kernels = start.start + KERNELS.saturating_sub(self.kernels);
             return match self.kernel() {
                 Ok(Some(kernel)) => {
                     let end = kernel.end;
+                    self.kernels += start.to(end).end - start.start;
                     Item::Kernel(Box::new(kernel), start.to(end))
                 }
                 Ok(None) => Item::Prototype(start.to(self.before())),
@@ -151,7 +177,20 @@ impl<'s> Parser<'s> {
         }
         if let Some(definition) = self.struct_def() {
             let members = definition.members.iter();
-            let members = members.map(|(n, t)| (n.text.clone(), t.ty.unwrap_or(Type::Unknown))).collect();
+            let mut members: Vec<_> =
+                members.map(|(n, t)| (n.text.clone(), t.ty.unwrap_or(Type::Unknown))).collect();
+            // Structs of structs double with each level.
+            let mut left = MEMBERS;
+            if members.iter().any(|(_, ty)| {
+                let count = self.structs.count(*ty);
+                let fits = count <= left;
+                left -= count.min(left);
+                !fits
+            }) {
+                let message = format!("the struct has more than {MEMBERS} numbers and vectors");
+                self.report.error("too-large", definition.name.span, message);
+                members = vec![(String::new(), Type::FLOAT)];
+            }
             self.structs.0.push(Struct { name: definition.name.text.clone(), members });
             let span = self.tokens[first].span.to(self.before());
             return Item::Struct(definition, span);

@@ -18,6 +18,8 @@ const LONGEST: usize = 1 << 16;
 const WORDS: u32 = 4 << 20;
 
 struct Condition {
+    /// What stands around is read.
+    outer: bool,
     taken: bool,
     otherwise: bool,
     span: Span,
@@ -80,7 +82,7 @@ pub fn preprocess(source: &str, defines: &[(String, String)], report: &mut Repor
         let span = Span { start, end: start + line.trim_end().len() as u32 };
         offset += line.len() as u32;
         let text = line.trim_end_matches(['\n', '\r']);
-        let active = conditions.iter().all(|c| c.taken);
+        let active = conditions.last().is_none_or(|c| c.outer && c.taken);
         if !in_comment && text.trim_start().starts_with('#') {
             directive(text.trim_start()[1..].trim(), span, active, &mut macros, &mut conditions, report);
         } else if active {
@@ -94,7 +96,10 @@ pub fn preprocess(source: &str, defines: &[(String, String)], report: &mut Repor
             // Comments may begin and end in what is left out.
             pieces(text, &mut in_comment, |_, _| {});
         }
-        out.push("\n", Origin::Copied(start + text.len() as u32));
+        // The last line may have no end.
+        if line.ends_with('\n') {
+            out.push("\n", Origin::Copied(start + text.len() as u32));
+        }
     }
     for open in conditions {
         report.error("preprocessor", open.span, "the condition is not closed: `#endif` is missing");
@@ -129,7 +134,12 @@ fn directive(
             } else {
                 Some(macros.contains_key(name) == (word == "ifdef"))
             };
-            conditions.push(Condition { taken: taken.unwrap_or(true), otherwise: false, span });
+            conditions.push(Condition {
+                outer: active,
+                taken: taken.unwrap_or(true),
+                otherwise: false,
+                span,
+            });
         }
         "else" => match conditions.last_mut() {
             Some(c) if !c.otherwise => {

@@ -41,3 +41,10 @@ impl Default for Kernel {
         Kernel { id: COUNT.fetch_add(1, Ordering::Relaxed), techniques: Vec::new() }
     }
 }
+
+impl Kernel {
+    /// A kernel of its implementations.
+    pub fn new(techniques: Vec<Technique>) -> Kernel {
+        Kernel { techniques, ..Kernel::default() }
+    }
+}

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::cal::launch::Which;
 use crate::cal::reduce::no_technique;
 use crate::cal::{Bound, CalDevice, Rectangle, Remap};
-use crate::capi::types::{CpuArray, CpuKernel};
+use crate::capi::types::CpuArray;
+pub use crate::capi::types::CpuKernel;
 use crate::cpu::Launch;
 use crate::device::System;
 use crate::element::{Scalar, constant_words};
@@ -74,7 +75,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    fn outputs(&self) -> impl Iterator<Item = &'a Handle> {
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = &'a Handle> {
         self.streams(|r| matches!(r, Role::Output | Role::Scatter | Role::Reduce))
     }
 
@@ -90,7 +91,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn checked(&self) -> Result<()> {
+    pub(crate) fn checked(&self) -> Result<()> {
         let invalid = |message: String| Err(Failure::new(Code::InvalidParameter, message));
         if self.arguments.iter().any(|a| matches!(a, Argument::Stream(_, None))) {
             return invalid("a stream is missing".to_owned());
@@ -130,7 +131,7 @@ impl<'a> Call<'a> {
     }
 
     /// True if inputs are brought to the shape of the output.
-    fn resizes(&self) -> bool {
+    pub(crate) fn resizes(&self) -> bool {
         self.streams(|r| r == Role::Output).next().is_some()
             && std::env::var_os("BRT_DISABLE_STREAM_RESIZE").is_none()
     }

@@ -45,6 +45,17 @@ impl Backend {
     }
 }
 
+/// Whose code it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// What brcc writes of kernels.
+    Written,
+    /// That, with a program's host code in it.
+    Program,
+    /// The tests' own.
+    Tests,
+}
+
 /// What programs are made with.
 pub struct Tools {
     /// Where everything is built.
@@ -70,15 +81,17 @@ impl Tools {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../include")
     }
 
-    /// Compiles what brcc wrote as it promises to be: C++98 without a warning. The tests' own code is less strict.
-    pub fn compile(&self, source: &Path, object: &Path, own: bool) -> Command {
+    /// Compiles code of C++98.
+    pub fn compile(&self, source: &Path, object: &Path, code: Code) -> Command {
         let mut command = Command::new("g++");
-        command.args(if own { ["-w", "-fwrapv"] } else { ["-Wall", "-Werror"] });
-        command
-            .args(["-std=c++98", if own { "-O0" } else { "-O1" }, "-g0", "-c"])
-            .arg(source)
-            .arg("-o")
-            .arg(object);
+        command.args(match code {
+            // What brcc writes promises that there is nothing to warn about.
+            Code::Written => ["-Wall", "-Wextra", "-pedantic", "-Werror", "-O1"].as_slice(),
+            // Host code that stands in a source is copied, with what others find in it.
+            Code::Program => ["-Wall", "-Werror", "-O1"].as_slice(),
+            Code::Tests => ["-w", "-fwrapv", "-O0"].as_slice(),
+        });
+        command.args(["-std=c++98", "-g0", "-c"]).arg(source).arg("-o").arg(object);
         command.arg("-I").arg(Self::include()).arg("-I").arg(cases_folder());
         command
     }

@@ -8,7 +8,7 @@ use std::process::Command;
 use brcc::hir::{Kernel, Param, ParamKind};
 use brcc::types::{Scalar, Structs, Type};
 
-use crate::build::{self, BACKENDS, Tools};
+use crate::build::{self, BACKENDS, Code, Tools};
 use crate::cases::{self, Case};
 
 /// What a program printed: for each result an error code and bytes.
@@ -105,7 +105,7 @@ impl Kernels {
                 commands.push(tools.compile(
                     &tools.scratch.join(format!("{unit}{part}")),
                     &object,
-                    part != ".cpp",
+                    if part == ".cpp" { Code::Written } else { Code::Tests },
                 ));
                 objects.push(object);
             }
@@ -115,7 +115,7 @@ impl Kernels {
             &format!("{table}int main()\n{{\n{calls}    return 0;\n}}\n"),
         )?;
         let object = tools.scratch.join("main.o");
-        commands.push(tools.compile(&tools.scratch.join("main.cpp"), &object, true));
+        commands.push(tools.compile(&tools.scratch.join("main.cpp"), &object, Code::Tests));
         objects.push(object);
         build::run_all(commands)?;
         build::run(&mut tools.link(&objects, &tools.scratch.join("kernels"))).map(drop)

@@ -1,4 +1,4 @@
-//! Runs the cases of `kernels/`, `errors/` and `programs/`.
+//! Runs the cases of `kernels/`, `errors/` and `programs/`, and sources that try the bounds of the compiler.
 //!
 //! A case of `kernels/` is a kernel, and in plain C what it computes for one element. All of them are compiled into one program
 //! each: by brcc and g++ for Brook+, by gcc for the expected values. The program runs on the CPU back end, on CAL's CPU, and on CAL's
@@ -8,6 +8,7 @@
 mod build;
 mod cases;
 mod generate;
+mod limits;
 mod programs;
 
 use std::process::ExitCode;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         }
     }
     trials.extend(programs::trials(&tools));
+    trials.extend(limits::trials(&tools));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use libtest_mimic::{Failed, Trial};
 
-use crate::build::{self, BACKENDS, Tools};
+use crate::build::{self, BACKENDS, Code, Tools};
 use crate::cases;
 
 type Lazy = Arc<OnceLock<Result<PathBuf, String>>>;
@@ -57,7 +57,7 @@ fn compile(tools: &Tools, file: &Path, name: &str) -> Result<PathBuf, String> {
     command.args(options.split_whitespace()).arg("-o").arg(&prefix).arg(file);
     build::run(&mut command)?;
     let (source, object) = (prefix.with_extension("cpp"), prefix.with_extension("o"));
-    build::run(&mut tools.compile(&source, &object, false))?;
+    build::run(&mut tools.compile(&source, &object, Code::Program))?;
     let program = tools.scratch.join(format!("program_{name}.exe"));
     build::run(&mut tools.link(&[object], &program))?;
     Ok(program)

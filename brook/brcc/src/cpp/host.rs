@@ -43,6 +43,9 @@ const NO_TYPES: [&str; 30] = [
     "namespace",
 ];
 
+/// Tokens that a declaration of streams or a list of parameters has at most: each word may begin one.
+const FAR: usize = 1000;
+
 struct Host<'h> {
     source: &'h str,
     tokens: &'h [Token],
@@ -154,7 +157,7 @@ impl<'h> Host<'h> {
 
     fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0;
-        for at in open..self.tokens.len() {
+        for at in open..self.tokens.len().min(open + FAR) {
             match self.text(at) {
                 "(" => depth += 1,
                 ")" => {
@@ -196,7 +199,8 @@ impl<'h> Host<'h> {
         let mut params: Vec<(String, String)> = Vec::new();
         let mut at = close + 1;
         while at < self.tokens.len() && self.text(at) != "{" {
-            let Some(end) = (at..self.tokens.len()).find(|e| self.text(*e) == ";") else { return false };
+            let far = self.tokens.len().min(at + FAR);
+            let Some(end) = (at..far).find(|e| self.text(*e) == ";") else { return false };
             self.old_parameters(at, end, &mut params);
             at = end + 1;
         }
@@ -389,7 +393,7 @@ impl<'h> Host<'h> {
     /// The `>` of a `<`; sizes hold comparisons in brackets only.
     fn angle(&self, open: usize) -> Option<usize> {
         let mut depth = 0;
-        for at in open + 1..self.tokens.len() {
+        for at in open + 1..self.tokens.len().min(open + FAR) {
             match self.text(at) {
                 "(" | "[" => depth += 1,
                 ")" | "]" if depth == 0 => return None,
@@ -404,7 +408,7 @@ impl<'h> Host<'h> {
 
     fn statement_end(&self, from: usize) -> Option<usize> {
         let mut depth = 0;
-        for at in from..self.tokens.len() {
+        for at in from..self.tokens.len().min(from + FAR) {
             match self.text(at) {
                 "(" | "[" | "{" => depth += 1,
                 ")" | "]" | "}" => depth -= 1,

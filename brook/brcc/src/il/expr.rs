@@ -10,7 +10,7 @@ use crate::hir::{self, Arg, Base, Expr, ExprKind, ParamKind, Place, VarId};
 use crate::types::{Class, Scalar, Type};
 
 /// Expressions inside each other, those of called kernels too: the stack must not end first.
-const DEEPEST: u32 = 4000;
+const DEEPEST: u32 = 2000;
 
 /// Words of a register that a vector takes.
 pub(crate) fn words(ty: Type) -> usize {

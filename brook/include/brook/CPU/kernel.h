@@ -45,10 +45,27 @@ template<class T> inline T zero() { return T(); }
 
 /* Stores, cut to what the place holds; the value stays. */
 template<class T> inline const T& store(T& to, const T& value) { return to = value; }
-inline int store(char& to, int value) { to = static_cast<char>(value); return value; }
-inline int store(short& to, int value) { to = static_cast<short>(value); return value; }
-inline unsigned int store(unsigned char& to, unsigned int value) { to = static_cast<unsigned char>(value); return value; }
-inline unsigned int store(unsigned short& to, unsigned int value) { to = static_cast<unsigned short>(value); return value; }
+/* Narrow numbers are stored as CAL's formats store them: the nearest one that there is. */
+inline int store(char& to, int value)
+{
+    to = static_cast<char>(value < -128 ? -128 : value > 127 ? 127 : value);
+    return value;
+}
+inline int store(short& to, int value)
+{
+    to = static_cast<short>(value < -32768 ? -32768 : value > 32767 ? 32767 : value);
+    return value;
+}
+inline unsigned int store(unsigned char& to, unsigned int value)
+{
+    to = static_cast<unsigned char>(value > 255 ? 255 : value);
+    return value;
+}
+inline unsigned int store(unsigned short& to, unsigned int value)
+{
+    to = static_cast<unsigned short>(value > 65535 ? 65535 : value);
+    return value;
+}
 template<class T, class V, int N> inline const Vec<V, N>& store(Vec<T, N>& to, const Vec<V, N>& value)
 {
     for (int i = 0; i < N; ++i) {
@@ -522,7 +539,16 @@ public:
         }
         return element(at[0], at[1], at[2], at[3]);
     }
-    T& output(const Thread& thread) { return element(thread.at(0), thread.at(1), thread.at(2), thread.at(3)); }
+    /* This thread's element of an output; where a smaller one has none, what is stored is dropped. */
+    T& output(const Thread& thread)
+    {
+        for (int i = 0; !same_ && i < 4; ++i) {
+            if (thread.at(i) >= array_.dims[i]) {
+                return outside_;
+            }
+        }
+        return element(thread.at(0), thread.at(1), thread.at(2), thread.at(3));
+    }
     /* Elements that make one element of a reduction's result. */
     template<class R> size_t block_size(const Array<R>& result) const
     {

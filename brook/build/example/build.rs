@@ -1,0 +1,5 @@
+//! Kernels first.
+
+fn main() {
+    brook_build::compile("src/particles.br");
+}
