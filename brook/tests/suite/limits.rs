@@ -81,12 +81,12 @@ fn monsters() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
         ("statements", kernel(fill("c = a * a + m[1] * c;\n", MIB - 4096)), &[]),
         ("many_errors", kernel(fill("c = nothing;\n", MIB - 4096)), &[]),
         ("many_warnings", kernel(fill("{ int n = a; }\n", MIB - 4096)), &["-a", "-w", "3"]),
-        ("locals", kernel(numbered(20_000, &|n| format!("float l{n} = a;\n")) + "c = l1;"), &[]),
+        ("locals", kernel(numbered(12_000, &|n| format!("float l{n} = a;\n")) + "c = l1;"), &[]),
         (
             "parameters",
             format!(
                 "kernel void f({}out float c<>) {{ c = p1; }}\n",
-                numbered(20_000, &|n| format!("float p{n}<>, "))
+                numbered(12_000, &|n| format!("float p{n}<>, "))
             )
             .into_bytes(),
             &[],
@@ -151,7 +151,7 @@ fn monsters() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
             "deep_calls",
             (format!("kernel float k0(float a) {{ return {}a; }}\n", fill("a + ", 1600))
                 + &numbered(31, &|n| {
-                    format!("kernel float k{}(float a) {{ return {}k{n}(a); }}\n", n + 1, fill("a + ", 1600))
+                    format!("kernel float k{}(float a) {{ return k{n}(a){}; }}\n", n + 1, fill(" + a", 1600))
                 })
                 + "kernel void f(float a<>, out float c<>) { c = k31(a); }\n")
                 .into_bytes(),
