@@ -12,6 +12,7 @@ use crate::build::Tools;
 use crate::cases;
 
 type Lazy = Arc<OnceLock<Result<Tools, String>>>;
+type Test = Box<dyn FnOnce(&Tools) -> Result<(), String> + Send>;
 
 /// Runs brcc on a source, bounded.
 fn bounded(tools: &Tools, name: &str, source: &[u8], options: &[&str]) -> Result<Output, String> {
@@ -188,7 +189,7 @@ fn monsters() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
 
 /// The tests of this file.
 pub fn trials(tools: &Lazy) -> Vec<Trial> {
-    let trial = |name: String, test: Box<dyn FnOnce(&Tools) -> Result<(), String> + Send>| {
+    let trial = |name: String, test: Test| {
         let tools = Arc::clone(tools);
         Trial::test(name, move || {
             let tools = tools.get_or_init(Tools::new).as_ref().map_err(|e| Failed::from(e.clone()))?;
