@@ -1,6 +1,6 @@
 //! Timing: everything that is compared runs in turn, round after round, and medians are kept.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What can go wrong.
 pub type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
@@ -24,6 +24,8 @@ pub struct Effort {
     pub rounds: usize,
     /// Seconds that a measurement takes at least; the work is repeated until it does.
     pub least: f64,
+    /// How long the work is done before anything is measured.
+    pub warm: Duration,
 }
 
 /// Seconds of one run, by round.
@@ -73,8 +75,13 @@ pub fn interleaved(effort: Effort, subjects: &mut [Timed<'_>]) -> Result<Vec<Ser
     let mut times = Vec::new();
     let mut series = Vec::new();
     for (who, run) in subjects.iter_mut() {
-        // Once for caches and clocks, then ever more until it is clear how long one takes.
+        // For caches and clocks, and for pipelines that are built behind the first launches; then ever more until it is
+        // clear how long one takes.
+        let begun = Instant::now();
         run(1)?;
+        while begun.elapsed() < effort.warm {
+            run(1)?;
+        }
         let (mut count, mut seconds) = (1u32, timed(run, 1)?);
         while seconds < effort.least / 8.0 && count < 1 << 14 {
             count *= 4;

@@ -1,6 +1,7 @@
 //! A whole run: which devices, which kernels, in which order.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::case::{Case, Scale};
 use crate::cases::FAMILIES;
@@ -39,6 +40,9 @@ pub struct Options {
     /// Milliseconds that a measurement takes at least.
     #[arg(long, default_value_t = 30)]
     pub least: u32,
+    /// Milliseconds that each works before it is measured: pipelines that know sizes are built behind the first launches.
+    #[arg(long, default_value_t = 300)]
+    pub warm: u64,
     /// Problems for a GPU, whatever the device. Default: by the device.
     #[arg(long)]
     pub large: bool,
@@ -65,8 +69,12 @@ pub fn run(options: &Options) -> Result<Report> {
         () => Scale::Small,
     };
     let effort = match options.quick {
-        true => Effort { rounds: 1, least: 0.0 },
-        false => Effort { rounds: options.rounds.max(1), least: f64::from(options.least) * 1e-3 },
+        true => Effort { rounds: 1, least: 0.0, warm: Duration::ZERO },
+        false => Effort {
+            rounds: options.rounds.max(1),
+            least: f64::from(options.least) * 1e-3,
+            warm: Duration::from_millis(options.warm),
+        },
     };
     let mut ours = Vec::new();
     if !options.no_cpu && (!hardware || options.quick) {
