@@ -427,4 +427,9 @@ impl Drop for Pool {
     }
 }
 
-fn spin() -> Duration { static P: std::sync::OnceLock<u64> = std::sync::OnceLock::new(); Duration::from_micros(*P.get_or_init(|| std::env::var("RC_SPIN").ok().and_then(|v| v.parse().ok()).unwrap_or(20))) }
+fn spin() -> Duration {
+    static P: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
+    Duration::from_micros(
+        *P.get_or_init(|| std::env::var("RC_SPIN").ok().and_then(|v| v.parse().ok()).unwrap_or(20)),
+    )
+}
