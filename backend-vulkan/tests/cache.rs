@@ -1,6 +1,8 @@
 //! The pipeline cache on disk, damaged in every way that disks and processes have: kernels run all the same, and what is
 //! left in the folder is whole.
 
+mod needs;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
@@ -13,11 +15,11 @@ use recal_vulkan::{Options, Vulkan};
 const FOLDER: &str = "RECAL_CACHE_FOLDER";
 
 /// Opens a device that keeps its cache in `folder`, runs a kernel that stores `number`, and closes the device, which writes the
-/// cache. False if there is no device.
-fn run(folder: &Path, number: u32) -> bool {
+/// cache.
+fn run(folder: &Path, number: u32) {
     let backend =
         Vulkan::new(Options { software: true, cache: Some(folder.to_owned()), ..Options::default() });
-    let Some(adapter) = backend.adapters().first().cloned() else { return false };
+    let adapter = backend.adapters().first().cloned().expect("the test needs one");
     let device = adapter.open(&DeviceOptions::default()).expect("a listed device opens");
     let text = format!(
         "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 2, {number}, 0, 0\n\
@@ -37,7 +39,6 @@ fn run(folder: &Path, number: u32) -> bool {
     // SAFETY: the memory has 4096 bytes, and the launch is done.
     assert!((0..64).all(|k| unsafe { words.add(k).read() } == number));
     memory.unmap();
-    true
 }
 
 /// A folder of a test's own, gone with it.
@@ -79,12 +80,9 @@ fn is_whole(file: &[u8]) -> bool {
 }
 
 /// A pipe that nobody writes to would be waited for, a device without an end read for ever.
-#[test]
 fn what_is_no_file_is_not_read() {
     let folder = Folder::new("pipe");
-    if !run(&folder.0, 1) {
-        return;
-    }
+    run(&folder.0, 1);
     let path = folder.cache();
     let make_pipe = |path: &Path| Process::new("mkfifo").arg(path).status().expect("mkfifo").success();
     let link = |path: &Path| std::os::unix::fs::symlink("/dev/zero", path).is_ok();
@@ -93,18 +91,18 @@ fn what_is_no_file_is_not_read() {
         assert!(make(&path));
         let (done, waiting) = std::sync::mpsc::channel();
         let of_thread = folder.0.clone();
-        std::thread::spawn(move || done.send(run(&of_thread, 2)));
+        std::thread::spawn(move || {
+            run(&of_thread, 2);
+            done.send(())
+        });
         let outcome = waiting.recv_timeout(std::time::Duration::from_secs(120));
-        assert_eq!(outcome, Ok(true), "opening the device does not hang");
+        assert_eq!(outcome, Ok(()), "opening the device does not hang");
     }
 }
 
-#[test]
 fn damage_is_noticed_and_mended() {
     let folder = Folder::new("damage");
-    if !run(&folder.0, 1) {
-        return;
-    }
+    run(&folder.0, 1);
     let path = folder.cache();
     let good = fs::read(&path).expect("readable");
     let with = |change: &dyn Fn(&mut Vec<u8>)| {
@@ -131,12 +129,12 @@ fn damage_is_noticed_and_mended() {
         assert!(!is_whole(&bytes) || bytes.len() > 32 && bytes[..32] != good[..32], "{what}");
         fs::write(&path, bytes).expect("writable");
         // Another kernel, so that there is something to write.
-        assert!(run(&folder.0, 100 + number as u32), "{what}");
+        println!("{what}");
+        run(&folder.0, 100 + number as u32);
         assert_eq!(folder.cache(), path, "{what}");
     }
 }
 
-#[test]
 fn places_that_take_no_file() {
     let folder = Folder::new("places");
     let file = folder.0.join("file");
@@ -145,9 +143,7 @@ fn places_that_take_no_file() {
     for place in
         [file.join("cache"), "/proc/recal/cache".into(), "/dev/full".into(), "/dev/null/cache".into()]
     {
-        if !run(&place, 7) {
-            return;
-        }
+        run(&place, 7);
     }
     assert_eq!(folder.files(), [&*file], "and nothing came of it");
     fs::remove_file(&file).expect("it is ours");
@@ -156,14 +152,12 @@ fn places_that_take_no_file() {
     let path = folder.cache();
     fs::remove_file(&path).expect("it is ours");
     fs::create_dir(&path).expect("writable");
-    assert!(run(&folder.0, 8));
+    run(&folder.0, 8);
     assert_eq!(folder.files(), [path], "and nothing is left beside it");
 }
 
-/// What the children below do: a run by itself, if the parent says where.
-#[test]
-fn child() {
-    let Some(folder) = std::env::var_os(FOLDER) else { return };
+/// What the children below do: a run by itself.
+fn child(folder: &Path) {
     if std::env::var_os("RECAL_DISK").is_some() {
         let limit = libc::rlimit { rlim_cur: 10, rlim_max: 10 };
         // SAFETY: ignoring a signal and setting a limit: a file that grows beyond it is then an error, as on a full disk.
@@ -172,12 +166,12 @@ fn child() {
             assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
         }
     }
-    assert!(run(Path::new(&folder), 1000 + std::process::id()));
+    run(folder, 1000 + std::process::id());
 }
 
 fn start(folder: &Path, full: bool) -> std::process::Child {
     let mut process = Process::new(std::env::current_exe().expect("the name of this program"));
-    process.args(["--exact", "child"]).env(FOLDER, folder).stdout(std::process::Stdio::null());
+    process.env(FOLDER, folder).stdout(std::process::Stdio::null());
     // Its own shader cache would meet the limit, too.
     process.env("MESA_SHADER_CACHE_DISABLE", "true");
     if full {
@@ -186,12 +180,9 @@ fn start(folder: &Path, full: bool) -> std::process::Child {
     process.spawn().expect("it starts")
 }
 
-#[test]
 fn processes_at_once_and_a_full_disk() {
     let folder = Folder::new("processes");
-    if !run(&folder.0, 1) {
-        return;
-    }
+    run(&folder.0, 1);
     let path = folder.cache();
     for _ in 0..2 {
         // All of them find nothing and write.
@@ -206,3 +197,14 @@ fn processes_at_once_and_a_full_disk() {
     assert!(start(&folder.0, true).wait().expect("it ends").success());
     assert_eq!(folder.files(), Vec::<PathBuf>::new(), "no half of a file is left");
 }
+
+fn main() -> std::process::ExitCode {
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        child(Path::new(&folder));
+        return std::process::ExitCode::SUCCESS;
+    }
+    tests()
+}
+
+recal_needs::tests!(fn tests, needs::device() => what_is_no_file_is_not_read damage_is_noticed_and_mended
+    places_that_take_no_file processes_at_once_and_a_full_disk);

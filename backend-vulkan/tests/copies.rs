@@ -1,6 +1,8 @@
 //! Copies with a timeline of their own, on every Vulkan device found: what depends on each other happens in order, what
 //! does not gives the right results beside each other.
 
+mod needs;
+
 use std::sync::Arc;
 
 use recal_hal::{
@@ -150,7 +152,6 @@ impl Play {
 }
 
 /// A kernel that takes long on one memory, copies between others, and a copy of what it writes.
-#[test]
 fn copies_beside_a_long_kernel() {
     for (name, device) in devices(true, None) {
         let mut pages = Box::new(Pages([0; WORDS]));
@@ -168,7 +169,6 @@ fn copies_beside_a_long_kernel() {
     }
 }
 
-#[test]
 fn chains_of_kernels_and_copies() {
     for (name, device) in devices(true, None) {
         for kernel_first in [true, false] {
@@ -192,7 +192,6 @@ fn chains_of_kernels_and_copies() {
 }
 
 /// Random programs in several contexts of one device at once, with flushes, polls and waits in between.
-#[test]
 fn random_programs_in_several_contexts() {
     let kinds = [(true, None), (false, None), (true, Some(5)), (false, Some(1))];
     for (name, device) in kinds.into_iter().flat_map(|(apart, slice)| devices(apart, slice)) {
@@ -222,3 +221,5 @@ fn random_programs_in_several_contexts() {
         });
     }
 }
+
+recal_needs::tests!(needs::device() => copies_beside_a_long_kernel chains_of_kernels_and_copies random_programs_in_several_contexts);

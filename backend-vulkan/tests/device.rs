@@ -1,5 +1,7 @@
 //! Memory, copies and application memory on every Vulkan device found.
 
+mod needs;
+
 use std::sync::Arc;
 
 use recal_hal::{
@@ -43,7 +45,6 @@ fn words(memory: &dyn Memory) -> Vec<u32> {
     words
 }
 
-#[test]
 fn memory_is_zero_at_first_and_copies_keep_rows_apart() {
     for (name, device) in devices(FloatMode::Native) {
         for (from, to) in [(Heap::Local, Heap::Remote), (Heap::RemoteCached, Heap::Local)] {
@@ -66,7 +67,6 @@ fn memory_is_zero_at_first_and_copies_keep_rows_apart() {
 }
 
 /// Rows move apart and together within one memory, as if all of the source were read before anything is written.
-#[test]
 fn copies_within_one_memory_change_the_pitch() {
     for (name, device) in devices(FloatMode::Native) {
         for (from, to) in [(64, 128), (128, 64), (16, 64), (64, 16)] {
@@ -88,7 +88,6 @@ fn copies_within_one_memory_change_the_pitch() {
     }
 }
 
-#[test]
 fn more_than_there_is_fails_cleanly() {
     for (name, device) in devices(FloatMode::Native) {
         for heap in [Heap::Local, Heap::Remote] {
@@ -106,7 +105,6 @@ const DOUBLE: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\
                       umul r0.x, vAbsTid.x, l0.x\nuav_raw_load_id(0) r1.x, r0.x\niadd r1.x, r1.x, r1.x\n\
                       uav_raw_store_id(0) mem0.x, r0.x, r1.x\nend\n";
 
-#[test]
 fn application_memory_is_read_and_written() {
     let program = Arc::new(recal_il::compile(DOUBLE.as_bytes()).unwrap());
     for (name, device) in devices(FloatMode::Native) {
@@ -141,7 +139,6 @@ fn application_memory_is_read_and_written() {
 }
 
 /// Memory too large for a storage buffer of llvmpipe's is read and written where it ends, too.
-#[test]
 fn large_memory_is_read_and_written() {
     // From 128 MiB on.
     let text = DOUBLE
@@ -179,7 +176,6 @@ const BEYOND: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\
                       mov r1.y, r2.w\nimul r0.z, vAbsTid.x, l0.w\nuav_raw_store_id(1) mem0.xy, r0.z, r1\nend\n";
 
 /// Nothing follows a part of a block, or application memory, that could be taken for zeros.
-#[test]
 fn loads_outside_are_zero_whatever_follows() {
     const LIMIT: u32 = 100;
     let program = Arc::new(recal_il::compile(BEYOND.as_bytes()).unwrap());
@@ -221,7 +217,6 @@ fn loads_outside_are_zero_whatever_follows() {
 }
 
 /// What is not bound reads as 0, whatever an append counter says.
-#[test]
 fn nothing_bound_is_zero_beside_counters() {
     let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_raw_uav_id(3)\n\
                 dcl_literal l0, 8, 0, 0, 0\nappend_buf_alloc_id(0) r1.x\nfence_threads_memory\n\
@@ -254,7 +249,6 @@ fn nothing_bound_is_zero_beside_counters() {
 }
 
 /// A program that is loaded again has the kernel of before, while others are loaded and kernels go.
-#[test]
 fn kernels_of_programs_loaded_again_run() {
     let program = |times: u32| {
         let text =
@@ -288,7 +282,6 @@ fn kernels_of_programs_loaded_again_run() {
 }
 
 /// A compute kernel has no place in a domain, nor a pixel kernel in a grid, whatever its groups are.
-#[test]
 fn kernels_run_where_they_belong() {
     let pixel = "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 1.0, 1.0, 1.0, 1.0\nmov o0, l0\nend\n";
     let load = |device: &dyn Device, text: &str| {
@@ -306,3 +299,5 @@ fn kernels_run_where_they_belong() {
         assert!(grids.into_iter().all(|grid| refused(pixel, grid)), "{name}");
     }
 }
+
+recal_needs::tests!(needs::device() => memory_is_zero_at_first_and_copies_keep_rows_apart copies_within_one_memory_change_the_pitch more_than_there_is_fails_cleanly application_memory_is_read_and_written large_memory_is_read_and_written loads_outside_are_zero_whatever_follows nothing_bound_is_zero_beside_counters kernels_of_programs_loaded_again_run kernels_run_where_they_belong);

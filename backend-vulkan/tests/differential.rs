@@ -1,6 +1,7 @@
 //! Kernels whose results must be the same bits on the CPU backend and on every Vulkan device in faithful mode.
 
 mod harness;
+mod needs;
 
 use harness::{Case, Words, difference, lane_difference};
 use recal_hal::{DomainParam, Extent, Format, Sampler, Wrap};
@@ -34,7 +35,6 @@ fn compute(header: &str, body: &str) -> String {
     )
 }
 
-#[test]
 fn every_lane_operation() {
     let mut wrong = String::new();
     for op in LaneOp::ALL {
@@ -45,7 +45,6 @@ fn every_lane_operation() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-#[test]
 fn flow() {
     let bodies = [
         (
@@ -92,7 +91,6 @@ fn flow() {
     check(&cases);
 }
 
-#[test]
 fn constants_and_arrays() {
     let mut cases = Vec::new();
     let bodies = [
@@ -122,7 +120,6 @@ fn coordinate(words: &mut Words) -> u32 {
     }
 }
 
-#[test]
 fn formats() {
     let mut cases = Vec::new();
     for format in Format::ALL {
@@ -146,7 +143,6 @@ fn formats() {
     check(&cases);
 }
 
-#[test]
 fn sampling() {
     let wraps = [
         Wrap::Repeat,
@@ -191,7 +187,6 @@ fn sampling() {
     check(&cases);
 }
 
-#[test]
 fn launches() {
     let mut cases = Vec::new();
     let position = pixel("mov r3, vWinCoord0.xyxy\nmov o0, r3\nmov o0.z, vObjIndex0.x");
@@ -232,7 +227,6 @@ fn launches() {
     check(&cases);
 }
 
-#[test]
 fn raw_memory() {
     let bodies = [
         (
@@ -279,7 +273,6 @@ fn raw_memory() {
     check(&cases);
 }
 
-#[test]
 fn atomics() {
     // Each thread has its own word, so the order does not matter; the old values are stored, too.
     let ops =
@@ -308,7 +301,6 @@ fn atomics() {
     check(&cases);
 }
 
-#[test]
 fn lockstep_of_one_wave() {
     let header = "dcl_raw_uav_id(0)\ndcl_lds_id(1) 256";
     let load =
@@ -356,7 +348,6 @@ fn lockstep_of_one_wave() {
     check(&cases);
 }
 
-#[test]
 fn wide_groups() {
     let text = "il_cs_2_0\ndcl_num_thread_per_group 256\ndcl_raw_uav_id(0)\ndcl_lds_id(1) 1024\n\
                 dcl_literal l0, 4, 1, 255, 0\numul r0.x, vTidInGrpFlat.x, l0.x\numul r0.y, vAbsTid.x, l0.x\n\
@@ -366,3 +357,5 @@ fn wide_groups() {
     let text = text.replace("isub r2.x, l0.z, vTidInGrpFlat.x", "ixor r2.x, l0.z, vTidInGrpFlat.x");
     check(&[("reverse 256".into(), Case::new(&text))]);
 }
+
+recal_needs::tests!(needs::device() => every_lane_operation flow constants_and_arrays formats sampling launches raw_memory atomics lockstep_of_one_wave wide_groups);

@@ -3,6 +3,7 @@
 
 #[expect(dead_code, reason = "calls are counted here, none fails")]
 mod faulty;
+mod needs;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -72,12 +73,11 @@ impl Bench {
     }
 }
 
-#[test]
 fn launches_build_nothing() {
     // SAFETY: what the system's search path finds is a Vulkan loader.
-    let Ok(next) = (unsafe { ash::Entry::load() }) else { return };
+    let next = unsafe { ash::Entry::load() }.expect("the test needs a device");
     let backend = Vulkan::with_entry(Options { software: true, ..Options::default() }, faulty::loader(&next));
-    let Some(adapter) = backend.adapters().first().cloned() else { return };
+    let adapter = backend.adapters().first().cloned().expect("the test needs one");
     let device = adapter.open(&DeviceOptions::default()).unwrap();
     let bench = Bench { queue: device.create_queue().unwrap(), device };
     let load = |text: &str| bench.device.load(Arc::new(recal_il::compile(text.as_bytes()).unwrap())).unwrap();
@@ -128,3 +128,5 @@ fn launches_build_nothing() {
     drop((backend, adapter));
     assert_eq!(faulty::live(), 0, "objects are left");
 }
+
+recal_needs::tests!(needs::device() => launches_build_nothing);

@@ -1,6 +1,8 @@
 //! Loops of many rounds: right, or the event says that they are not. llvmpipe lets the loops of a thread have 65,535
 //! rounds together.
 
+mod needs;
+
 use std::sync::Arc;
 
 use recal_hal::{
@@ -81,7 +83,6 @@ fn run(device: &dyn Device, text: &str) -> Vec<Result<Vec<u32>, Error>> {
     launched.into_iter().map(outcome).collect()
 }
 
-#[test]
 fn long_loops_are_right_or_tell() {
     let backend = Vulkan::new(Options { software: true, at_once: true, ..Options::default() });
     for (adapter, float_mode) in backend.adapters().iter().flat_map(|a| MODES.map(|mode| (a, mode))) {
@@ -109,3 +110,5 @@ fn long_loops_are_right_or_tell() {
         }
     }
 }
+
+recal_needs::tests!(needs::device() => long_loops_are_right_or_tell);

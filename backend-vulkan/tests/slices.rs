@@ -1,6 +1,8 @@
 //! Launches that are submitted in slices: every group runs once, what comes behind sees all of them, and grids without end are
 //! neither recorded as a whole nor outlast the time limit.
 
+mod needs;
+
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -44,7 +46,6 @@ fn launch(device: &dyn Device, text: &str, uavs: &[&Arc<dyn Memory>], groups: [u
     Command::Launch { kernel, bindings, extent: Extent::Grid { groups, block: [x, 1, 1] } }
 }
 
-#[test]
 fn slices_are_one_launch() {
     for (slice, copies_apart) in [(1, false), (7, true), (100, false), (4095, true)] {
         let options = Options { software: true, slice: Some(slice), copies_apart, ..Options::default() };
@@ -90,7 +91,6 @@ fn slices_are_one_launch() {
 }
 
 /// A command behind a launch in slices that turns out to be wrong fails alone.
-#[test]
 fn what_is_wrong_behind_slices_fails_alone() {
     let options = Options { software: true, slice: Some(10), ..Options::default() };
     for adapter in Vulkan::new(options).adapters() {
@@ -110,10 +110,9 @@ fn what_is_wrong_behind_slices_fails_alone() {
 }
 
 /// Nothing ever ends here, so it is the last that the device does.
-#[test]
 fn grids_without_end_time_out() {
     let backend = Vulkan::new(Options { software: true, ..Options::default() });
-    let Some(adapter) = backend.adapters().first().cloned() else { return };
+    let adapter = backend.adapters().first().cloned().expect("the test needs one");
     let options = DeviceOptions { watchdog: Some(Duration::from_millis(300)), ..Default::default() };
     let device = adapter.open(&options).unwrap();
     let queue = device.create_queue().unwrap();
@@ -130,3 +129,5 @@ fn grids_without_end_time_out() {
     assert!(ticket.is_ok());
     assert!(matches!(outcome, Err(Error::Timeout(_) | Error::DeviceLost(_))), "{outcome:?}");
 }
+
+recal_needs::tests!(needs::device() => slices_are_one_launch what_is_wrong_behind_slices_fails_alone grids_without_end_time_out);

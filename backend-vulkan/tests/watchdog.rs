@@ -1,5 +1,7 @@
 //! A kernel that never ends: an error on its ticket, errors afterwards, no hang, and the process ends.
 
+mod needs;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,14 +10,13 @@ use recal_hal::{
 };
 use recal_vulkan::{Options, Vulkan};
 
-#[test]
 fn an_endless_kernel_times_out() {
     let text = "il_cs_2_0\ndcl_num_thread_per_group 1\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 0, 0\nwhileloop\n\
                 uav_add_id(0) l0.x, l0.y\nendloop\nend\n";
     let program = Arc::new(recal_il::compile(text.as_bytes()).unwrap());
     let backend = Vulkan::new(Options { software: true, ..Options::default() });
     // One device will do: its threads go on until the process ends.
-    let Some(adapter) = backend.adapters().first().cloned() else { return };
+    let adapter = backend.adapters().first().cloned().expect("the test needs one");
     let options = DeviceOptions { watchdog: Some(Duration::from_millis(300)), ..Default::default() };
     let device = adapter.open(&options).unwrap();
     let kernel = device.load(program).unwrap();
@@ -35,3 +36,5 @@ fn an_endless_kernel_times_out() {
     assert!(matches!(queue.submit(command), Err(Error::DeviceLost(_))));
     assert!(matches!(device.create_queue(), Err(Error::DeviceLost(_))));
 }
+
+recal_needs::tests!(needs::device() => an_endless_kernel_times_out);

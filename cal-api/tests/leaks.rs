@@ -17,6 +17,7 @@ use recal::Format;
 use recal::ffi::types::*;
 use recal::ffi::*;
 use recal_hal::{Adapter, Backend};
+use recal_needs::Need;
 use recal_vulkan::{Options, Vulkan};
 use support::*;
 
@@ -262,7 +263,7 @@ fn nothing_grows() {
     let rounds = rounds();
     let exact = Slack { allocated: KEPT, pages: Some(2 << 20) };
     let vulkan = Vulkan::new(Options { software: true, ..Options::default() }).adapters();
-    let software = !vulkan.is_empty();
+    let software = Need::vulkan(vulkan.len()).met("nothing_grows, on Vulkan");
     recal::register_backend(Arc::new(Software(vulkan)));
 
     let mut object = compile(FILL, 8).expect("it compiles");

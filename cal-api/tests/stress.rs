@@ -14,6 +14,7 @@ use recal::ffi::*;
 use recal::{CalResult, Format};
 use recal_cpu::CpuBackend;
 use recal_hal::{Adapter, Backend};
+use recal_needs::Need;
 use recal_vulkan::{Options, Vulkan};
 use support::*;
 
@@ -228,6 +229,7 @@ fn no_launch_is_lost() {
     let _alone = alone();
     let vulkan = Vulkan::new(Options { software: true, device: None, ..Options::default() }).adapters();
     let software = vulkan.len();
+    Need::vulkan(software).met("no_launch_is_lost, on Vulkan");
     recal::register_backend(Arc::new(Renamed("second cpu", CpuBackend::new().adapters())));
     recal::register_backend(Arc::new(Renamed("software", vulkan)));
     ok!(calInit());

@@ -1,5 +1,5 @@
 //! Emitted modules are valid SPIR-V for Vulkan 1.2, for every lane operation and every accepted text, for a device
-//! that has everything and for one that has little. Needs `spirv-val`; without it the modules are only made.
+//! that has everything and for one that has little. Needs `spirv-val`.
 
 mod opcodes;
 
@@ -53,31 +53,30 @@ const ASSUMPTIONS: [Assume; 5] = [
     Assume { buffers: true, ..Assume::NOTHING },
 ];
 
-/// What the validator says against a module; `None` if there is no validator.
-fn complaints(module: &Module) -> Option<String> {
+/// What the validator says against a module.
+fn complaints(module: &Module) -> String {
     let mut child = Command::new("spirv-val")
         .args(["--target-env", "vulkan1.2", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .ok()?;
+        .expect("the validator starts");
     let bytes: Vec<u8> = module.words.iter().flat_map(|word| word.to_le_bytes()).collect();
     child.stdin.take().expect("piped").write_all(&bytes).expect("the validator reads its input");
     let output = child.wait_with_output().expect("the validator ends");
     let text = [output.stdout, output.stderr].concat();
-    Some(if output.status.success() { String::new() } else { String::from_utf8_lossy(&text).into_owned() })
+    if output.status.success() { String::new() } else { String::from_utf8_lossy(&text).into_owned() }
 }
 
 fn check(name: &str, program: &Program, target: &Target, assume: Assume) -> Result<(), Unsupported> {
     let module = emit(program, target, assume)?;
-    if let Some(text) = complaints(&module) {
-        if !text.is_empty() {
-            let path = std::env::temp_dir().join("recal-invalid.spv");
-            let bytes: Vec<u8> = module.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            let _ = std::fs::write(&path, bytes);
-            panic!("{name} for {:?}, {assume:?}: {text}\nmodule in {}", target.mode, path.display());
-        }
+    let text = complaints(&module);
+    if !text.is_empty() {
+        let path = std::env::temp_dir().join("recal-invalid.spv");
+        let bytes: Vec<u8> = module.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let _ = std::fs::write(&path, bytes);
+        panic!("{name} for {:?}, {assume:?}: {text}\nmodule in {}", target.mode, path.display());
     }
     Ok(())
 }
@@ -114,7 +113,6 @@ fn one_lane_op(op: LaneOp) -> Program {
     }
 }
 
-#[test]
 fn every_lane_operation_is_valid() {
     for op in LaneOp::ALL {
         let program = one_lane_op(*op);
@@ -137,7 +135,6 @@ fn every_lane_operation_is_valid() {
     }
 }
 
-#[test]
 fn every_accepted_text_is_valid() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/il/accept");
     let mut count = 0;
@@ -162,7 +159,6 @@ fn every_accepted_text_is_valid() {
 }
 
 /// Switches have limits, and lengths of instructions 16 bits. The time is linear in the arms.
-#[test]
 fn long_switches_are_valid() {
     let program = |cases: String| {
         let text = format!(
@@ -184,7 +180,6 @@ fn long_switches_are_valid() {
 }
 
 /// Loops that load and count become two, unless an access is too much code to be repeated.
-#[test]
 fn unrolled_loops_are_valid() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases");
     const LOOP_MERGE: u32 = 246;
@@ -208,7 +203,6 @@ fn unrolled_loops_are_valid() {
 }
 
 /// Each of 14 functions calls the next one twice: 2^14 calls of the last, but 15 functions.
-#[test]
 fn deep_calls_are_emitted_at_once() {
     let mut text = String::from(
         "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 0, 1, 2, 3\nmov r0, l0\ncall 1\nmov o0, r0\nendmain\n",
@@ -219,7 +213,6 @@ fn deep_calls_are_emitted_at_once() {
     check("deep calls", &program, &rich(Mode::Native), ASSUMPTIONS[0]).unwrap();
 }
 
-#[test]
 fn what_a_device_lacks_is_named() {
     let double = one_lane_op(LaneOp::Dadd);
     let refused = emit(&double, &poor(), ASSUMPTIONS[0]).unwrap_err();
@@ -230,3 +223,5 @@ fn what_a_device_lacks_is_named() {
     let refused = emit(&program, &small, ASSUMPTIONS[0]).unwrap_err();
     assert!(refused.0.contains("512") && refused.0.contains("256"), "{refused}");
 }
+
+recal_needs::tests!([recal_needs::Need::program("spirv-val")] => every_lane_operation_is_valid every_accepted_text_is_valid long_switches_are_valid unrolled_loops_are_valid deep_calls_are_emitted_at_once what_a_device_lacks_is_named);

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use libtest_mimic::{Failed, Trial};
 use recal_conformance::toolchain::{Installation, Result, Standard, repository, run};
+use recal_needs::{Failed, Trial};
 
 use crate::{Lazy, trial};
 

@@ -15,8 +15,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
-use libtest_mimic::{Arguments, Failed, Trial};
 use recal_conformance::toolchain::{Installation, Result};
+use recal_needs::{Arguments, Need, Trial};
 
 /// The installation, made when the first test asks for it: listing the tests builds nothing.
 #[derive(Clone, Default)]
@@ -35,8 +35,16 @@ pub fn trial<F>(name: String, lazy: &Lazy, test: F) -> Trial
 where
     F: FnOnce(&Installation) -> Result<()> + Send + 'static,
 {
+    needing(name, [], lazy, test)
+}
+
+/// The same of one that needs drivers or programs, too.
+pub fn needing<F>(name: String, needs: impl IntoIterator<Item = Need>, lazy: &Lazy, test: F) -> Trial
+where
+    F: FnOnce(&Installation) -> Result<()> + Send + 'static,
+{
     let lazy = lazy.clone();
-    Trial::test(name, move || lazy.get().and_then(test).map_err(Failed::from))
+    recal_needs::trial(name, needs, move || lazy.get().and_then(test))
 }
 
 fn main() -> ExitCode {
@@ -49,5 +57,5 @@ fn main() -> ExitCode {
     trials.extend(samples::trials(&lazy));
     let names = trials.iter().map(|t| t.name().to_owned()).collect();
     trials.extend(map::trials(names));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    recal_needs::run(&arguments, trials)
 }

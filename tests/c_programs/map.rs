@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use libtest_mimic::{Failed, Trial};
 use recal_conformance::toolchain::{Result, repository};
+use recal_needs::{Failed, Trial};
 
 use crate::programs::programs;
 

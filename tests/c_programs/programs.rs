@@ -7,11 +7,11 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use libtest_mimic::{Failed, Trial};
 use recal_conformance::toolchain::{Installation, Result, Standard, repository, run};
+use recal_needs::{Failed, Need, Trial};
 
-use crate::drivers::{Driver, LAVAPIPE, SWIFTSHADER, manifests};
-use crate::{Lazy, trial};
+use crate::drivers::{Driver, LAVAPIPE, SWIFTSHADER, manifests, only};
+use crate::{Lazy, needing, trial};
 
 /// Longest time for a program.
 const PATIENCE: Duration = Duration::from_secs(240);
@@ -135,7 +135,8 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
             if !left_out {
                 let this = program.clone();
                 let name = format!("programs::{name}::{}", driver.name);
-                trials.push(trial(name, lazy, move |i| on_driver(i, &this, driver)));
+                let needs = [Need::driver(driver)];
+                trials.push(needing(name, needs, lazy, move |i| on_driver(i, &this, driver)));
             }
         }
         if UNDER_VALGRIND.contains(&name.as_str()) {
@@ -146,7 +147,9 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
         }
         if name == "devices" {
             let this = program.clone();
-            trials.push(trial("programs::devices::all".into(), lazy, move |i| all_devices(i, &this)));
+            let needs = [Need::driver(LAVAPIPE), Need::driver(SWIFTSHADER)];
+            let name = "programs::devices::all".to_owned();
+            trials.push(needing(name, needs, lazy, move |i| all_devices(i, &this)));
         }
     }
     trials.push(Trial::test("programs::lists", || lists().map_err(Failed::from)));
@@ -156,9 +159,7 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
 /// Everything that holds on the CPU holds on the driver's device.
 fn on_driver(installation: &Installation, program: &Program, driver: Driver) -> Result<()> {
     let mut command = program.command(installation)?;
-    if !driver.set(&mut command) {
-        return Ok(());
-    }
+    only(driver, &mut command)?;
     let printed = run(&mut command, PATIENCE)?.success(&program.name())?.stdout;
     let missing: Vec<_> =
         program.behaviours().into_iter().filter(|b| !printed.contains(&format!("holds: {b}\n"))).collect();
@@ -168,8 +169,7 @@ fn on_driver(installation: &Installation, program: &Program, driver: Driver) -> 
 /// Two Vulkan devices and the CPU in one process: data goes from one to the other.
 fn all_devices(installation: &Installation, program: &Program) -> Result<()> {
     let (Some(lavapipe), Some(swiftshader)) = (LAVAPIPE.manifest(), SWIFTSHADER.manifest()) else {
-        eprintln!("one of the drivers is not installed");
-        return Ok(());
+        return Err("one of the drivers is not installed".into());
     };
     let mut command = program.command(installation)?;
     manifests(&mut command, &[&lavapipe, &swiftshader]);

@@ -5,12 +5,12 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use libtest_mimic::{Failed, Trial};
 use recal_conformance::toolchain::{Installation, Result, Standard, repository, run};
+use recal_needs::{Failed, Need, Trial};
 
-use crate::drivers::{Driver, LAVAPIPE, SWIFTSHADER};
+use crate::drivers::{Driver, LAVAPIPE, SWIFTSHADER, only};
 use crate::programs::{sources, stem, valgrind};
-use crate::{Lazy, trial};
+use crate::{Lazy, needing, trial};
 
 /// Longest time for a sample.
 const PATIENCE: Duration = Duration::from_secs(240);
@@ -85,7 +85,8 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
             if !LEFT_OUT.iter().any(|&(sample, on, _)| (sample, on) == (name, driver.name)) {
                 let this = sample.clone();
                 let name = format!("samples::{name}::{}", driver.name);
-                trials.push(trial(name, lazy, move |i| this.same_bits(i, driver)));
+                let needs = [Need::driver(driver)];
+                trials.push(needing(name, needs, lazy, move |i| this.same_bits(i, driver)));
             }
         }
     }
@@ -135,9 +136,7 @@ impl Sample {
     /// Passes on a driver's device, with the results of the CPU.
     fn same_bits(&self, installation: &Installation, driver: Driver) -> Result<()> {
         let mut command = self.small(installation)?;
-        if !driver.set(&mut command) {
-            return Ok(());
-        }
+        only(driver, &mut command)?;
         let there = self.run(&mut command)?;
         let on_cpu = || self.run(self.small(installation)?.env("CAL_BACKEND", "cpu"));
         let here = self.printed.get_or_init(on_cpu).clone()?;

@@ -3,20 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use recal_needs::{Driver, LAVAPIPE, Need};
+
 /// Where kernels run.
 pub struct Backend {
     /// For names of tests.
     pub name: &'static str,
     /// The environment that chooses it.
     env: &'static [(&'static str, &'static str)],
-    /// A file that must be there, by the beginning of its name.
-    needs: Option<(&'static str, &'static str)>,
+    /// A driver that must be there.
+    driver: Option<Driver>,
 }
 
 /// All of them.
 pub const BACKENDS: [Backend; 3] = [
-    Backend { name: "cpu", env: &[("BRT_RUNTIME", "cpu"), ("CAL_BACKEND", "cpu")], needs: None },
-    Backend { name: "cal", env: &[("BRT_RUNTIME", "cal"), ("CAL_BACKEND", "cpu")], needs: None },
+    Backend { name: "cpu", env: &[("BRT_RUNTIME", "cpu"), ("CAL_BACKEND", "cpu")], driver: None },
+    Backend { name: "cal", env: &[("BRT_RUNTIME", "cal"), ("CAL_BACKEND", "cpu")], driver: None },
     Backend {
         name: "llvmpipe",
         env: &[
@@ -25,16 +27,14 @@ pub const BACKENDS: [Backend; 3] = [
             ("CAL_VULKAN_DEVICE", "llvmpipe"),
             ("CAL_FLOAT", "faithful"),
         ],
-        needs: Some(("/usr/share/vulkan/icd.d", "lvp_icd")),
+        driver: Some(LAVAPIPE),
     },
 ];
 
 impl Backend {
-    /// Whether this host has it.
-    pub fn is_there(&self) -> bool {
-        let Some((folder, begin)) = self.needs else { return true };
-        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        files.into_iter().any(|f| f.file_name().to_string_lossy().starts_with(begin))
+    /// What its tests need of the machine.
+    pub fn needs(&self) -> Option<Need> {
+        self.driver.map(Need::driver)
     }
 
     /// A program on it.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::{Arc, OnceLock};
 
-use libtest_mimic::{Failed, Trial};
+use recal_needs::{Failed, Trial};
 
 use crate::build::Tools;
 use crate::cases;

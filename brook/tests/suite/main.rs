@@ -14,7 +14,7 @@ mod programs;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use recal_needs::{Arguments, Failed, Trial};
 
 use build::{BACKENDS, Tools};
 use cases::Case;
@@ -40,31 +40,26 @@ fn main() -> ExitCode {
         for case in 0..kernels.cases.len() {
             let (tools, kernels, built) = (Arc::clone(&tools), Arc::clone(&kernels), Arc::clone(&built));
             let name = format!("{}/{}", backend.name, kernels.cases[case].name);
-            let skipped = !backend.is_there();
-            trials.push(
-                Trial::test(name, move || {
-                    let tools =
-                        tools.get_or_init(Tools::new).as_ref().map_err(|e| Failed::from(e.clone()))?;
-                    let results = built.get_or_init(|| {
-                        kernels.build(tools)?;
-                        Ok(Results {
-                            expected: kernels.expected(tools),
-                            found: BACKENDS.iter().map(|_| OnceLock::new()).collect(),
-                        })
-                    });
-                    let results = results.as_ref().map_err(|e| Failed::from(e.clone()))?;
-                    let found = results.found[number].get_or_init(|| kernels.run(tools, number));
-                    let found = found.as_ref().map_err(|e| Failed::from(e.clone()))?;
-                    let expected = results.expected.as_ref().map_err(|e| Failed::from(e.clone()))?;
-                    kernels.compare(case, expected, found).map_err(Failed::from)
-                })
-                .with_ignored_flag(skipped),
-            );
+            trials.push(recal_needs::trial(name, backend.needs(), move || {
+                let tools = tools.get_or_init(Tools::new).as_ref().map_err(Clone::clone)?;
+                let results = built.get_or_init(|| {
+                    kernels.build(tools)?;
+                    Ok(Results {
+                        expected: kernels.expected(tools),
+                        found: BACKENDS.iter().map(|_| OnceLock::new()).collect(),
+                    })
+                });
+                let results = results.as_ref().map_err(Clone::clone)?;
+                let found = results.found[number].get_or_init(|| kernels.run(tools, number));
+                let found = found.as_ref().map_err(Clone::clone)?;
+                let expected = results.expected.as_ref().map_err(Clone::clone)?;
+                kernels.compare(case, expected, found)
+            }));
         }
     }
     trials.extend(programs::trials(&tools));
     trials.extend(limits::trials(&tools));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    recal_needs::run(&arguments, trials)
 }
 
 /// Compiles a source that is wrong, and compares what is told with what should be.

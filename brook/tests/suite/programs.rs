@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
-use libtest_mimic::{Failed, Trial};
+use recal_needs::Trial;
 
 use crate::build::{self, BACKENDS, Code, Tools};
 use crate::cases;
@@ -41,8 +41,7 @@ pub fn trials(tools: &Arc<OnceLock<Result<Tools, String>>>) -> Vec<Trial> {
                     Err(format!("it printed\n{found}\nrather than\n{wanted}"))
                 }
             };
-            let test = Trial::test(title, move || test().map_err(Failed::from));
-            trials.push(test.with_ignored_flag(!backend.is_there()));
+            trials.push(recal_needs::trial(title, backend.needs(), test));
         }
     }
     trials

@@ -12,6 +12,7 @@ use recal_hal::{
     Backend, Bindings, Command, Device, DeviceOptions, Extent, FloatMode, Format, Heap, Memory,
     MemoryRequest, Surface,
 };
+use recal_needs::{Arguments, Need, trial};
 use recal_vulkan::{Options, Vulkan};
 
 /// Places as byte addresses: outside of 240 bytes.
@@ -291,7 +292,6 @@ fn isolated(name: &str, device: &Arc<dyn Device>, guarded: bool, cases: Vec<Case
     }
 }
 
-#[test]
 fn the_cpu_stays_between_guard_pages() {
     let device = CpuBackend::new().adapters()[0].open(&DeviceOptions::default()).unwrap();
     isolated("cpu", &device, true, cases());
@@ -301,14 +301,12 @@ fn the_cpu_stays_between_guard_pages() {
     isolated("cpu, checked", &device, true, cases());
 }
 
-#[test]
+fn vulkan() -> Vulkan {
+    Vulkan::new(Options { software: true, ..Options::default() })
+}
+
 fn vulkan_leaves_the_neighbours_alone() {
-    let backend = Vulkan::new(Options { software: true, ..Options::default() });
-    let adapters = backend.adapters();
-    if adapters.is_empty() {
-        eprintln!("no Vulkan device");
-    }
-    for adapter in adapters {
+    for adapter in vulkan().adapters() {
         for float_mode in [FloatMode::Faithful, FloatMode::Native] {
             let device = adapter.open(&DeviceOptions { float_mode, ..DeviceOptions::default() }).unwrap();
             isolated(&adapter.attributes().name, &device, false, cases());
@@ -317,9 +315,22 @@ fn vulkan_leaves_the_neighbours_alone() {
 }
 
 /// The test itself: a store inside is noticed.
-#[test]
-#[should_panic(expected = "memory 0")]
 fn what_is_written_is_noticed() {
-    let device = CpuBackend::new().adapters()[0].open(&DeviceOptions::default()).unwrap();
-    isolated("cpu", &device, true, vec![all("uav_raw_store_id(1) mem0.x, r0.x, l1.x", &[236], 0)]);
+    let store = || {
+        let device = CpuBackend::new().adapters()[0].open(&DeviceOptions::default()).unwrap();
+        isolated("cpu", &device, true, vec![all("uav_raw_store_id(1) mem0.x, r0.x, l1.x", &[236], 0)]);
+    };
+    let noticed = std::panic::catch_unwind(store).unwrap_err();
+    let text = noticed.downcast_ref::<String>().expect("a text");
+    assert!(text.contains("memory 0"), "{text}");
+}
+
+fn main() -> std::process::ExitCode {
+    let device = Need::vulkan(vulkan().adapters().len());
+    let trials = vec![
+        trial("the_cpu_stays_between_guard_pages", [], the_cpu_stays_between_guard_pages),
+        trial("vulkan_leaves_the_neighbours_alone", [device], vulkan_leaves_the_neighbours_alone),
+        trial("what_is_written_is_noticed", [], what_is_written_is_noticed),
+    ];
+    recal_needs::run(&Arguments::from_args(), trials)
 }

@@ -2,35 +2,27 @@
 
 use recal_cpu::{CpuBackend, InstructionSet};
 use recal_hal::FloatMode;
+use recal_needs::{Arguments, Need, trial};
 use recal_suite::runner::{Runner, Verdict};
 use recal_suite::{coverage, report, suite};
 
-/// With each set of instructions that the processor has.
-#[test]
-fn the_cpu_backend_passes_every_case() {
+/// With one set of instructions.
+fn the_cpu_backend_passes_every_case(set: InstructionSet) {
     let cases = suite::load("").unwrap();
-    for set in InstructionSet::ALL {
-        if !set.available() {
-            eprintln!("SKIPPED: this processor has no {}", set.name());
-            continue;
-        }
-        let runner = Runner::open(&CpuBackend::limited(set), None, FloatMode::Faithful).unwrap();
-        let verdicts = runner.run_all(&cases);
-        let summary =
-            report::summarize(&cases, &verdicts, &suite::known().unwrap(), "cpu", "faithful", &runner.name);
-        assert!(summary.wrong.is_empty(), "{}: {summary}", set.name());
-        assert!(summary.passed > 600, "{}: {summary}", set.name());
-    }
+    let runner = Runner::open(&CpuBackend::limited(set), None, FloatMode::Faithful).unwrap();
+    let verdicts = runner.run_all(&cases);
+    let summary =
+        report::summarize(&cases, &verdicts, &suite::known().unwrap(), "cpu", "faithful", &runner.name);
+    assert!(summary.wrong.is_empty(), "{}: {summary}", set.name());
+    assert!(summary.passed > 600, "{}: {summary}", set.name());
 }
 
-#[test]
 fn every_instruction_has_cases() {
     let rows = coverage::coverage(&suite::load("").unwrap(), &suite::known().unwrap());
     let gaps = coverage::gaps(&rows);
     assert!(gaps.is_empty(), "no case for {gaps:?}");
 }
 
-#[test]
 fn conformance_md_is_up_to_date() {
     let text = coverage::document(&suite::load("").unwrap(), &suite::known().unwrap());
     let file = std::fs::read_to_string(coverage::document_path()).unwrap();
@@ -38,7 +30,6 @@ fn conformance_md_is_up_to_date() {
 }
 
 /// The tables of `docs/conformance.md` name cases: `family/name`, or `family/name*` for several.
-#[test]
 fn the_cases_that_the_documents_name_exist() {
     let names: Vec<String> = suite::load("").unwrap().into_iter().map(|case| case.name).collect();
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conformance.md");
@@ -67,7 +58,6 @@ fn the_cases_that_the_documents_name_exist() {
 }
 
 /// The comparison itself: every case fails when one expected word is another.
-#[test]
 fn a_wrong_expectation_is_noticed() {
     let mut cases = suite::load("alu/iadd").unwrap();
     for case in &mut cases {
@@ -79,4 +69,19 @@ fn a_wrong_expectation_is_noticed() {
     for verdict in runner.run_all(&cases) {
         assert!(matches!(verdict, Verdict::Failed(_)), "{verdict:?}");
     }
+}
+
+fn main() -> std::process::ExitCode {
+    let mut trials = vec![
+        trial("every_instruction_has_cases", [], every_instruction_has_cases),
+        trial("conformance_md_is_up_to_date", [], conformance_md_is_up_to_date),
+        trial("the_cases_that_the_documents_name_exist", [], the_cases_that_the_documents_name_exist),
+        trial("a_wrong_expectation_is_noticed", [], a_wrong_expectation_is_noticed),
+    ];
+    for set in InstructionSet::ALL {
+        let needs = [Need::instructions(set.name(), set.available())];
+        let name = format!("the_cpu_backend_passes_every_case::{}", set.name());
+        trials.push(trial(name, needs, move || the_cpu_backend_passes_every_case(set)));
+    }
+    recal_needs::run(&Arguments::from_args(), trials)
 }

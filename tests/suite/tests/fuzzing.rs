@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use recal_cpu::{CpuBackend, InstructionSet};
 use recal_hal::FloatMode;
+use recal_needs::{Arguments, Need, trial};
 use recal_suite::fuzz::{self, Against, Engine, Kernel};
 use recal_suite::runner::Runner;
 
@@ -14,18 +15,9 @@ fn cpu() -> Runner {
     Runner::open(&CpuBackend::new(), None, FloatMode::Faithful).unwrap()
 }
 
-/// With each set of instructions that the processor has.
-#[test]
-fn the_cpu_backend_agrees_with_the_slow_interpreter() {
-    for set in InstructionSet::ALL {
-        match set.available() {
-            true => agrees(&Runner::open(&CpuBackend::limited(set), None, FloatMode::Faithful).unwrap(), set),
-            false => eprintln!("SKIPPED: this processor has no {}", set.name()),
-        }
-    }
-}
-
-fn agrees(runner: &Runner, set: InstructionSet) {
+/// With one set of instructions.
+fn the_cpu_backend_agrees_with_the_slow_interpreter(set: InstructionSet) {
+    let runner = &Runner::open(&CpuBackend::limited(set), None, FloatMode::Faithful).unwrap();
     let start = Instant::now();
     let ran = AtomicUsize::new(0);
     let differences: Vec<_> = (1..2000u64)
@@ -43,7 +35,6 @@ fn agrees(runner: &Runner, set: InstructionSet) {
 }
 
 /// The comparison itself: an engine that takes one instruction for another differs, and what is kept shows it.
-#[test]
 fn a_difference_is_noticed_and_shrunk() {
     let runner = cpu();
     let wrong = Against::Replaced(&runner, "dadd ", "dmul ");
@@ -56,7 +47,6 @@ fn a_difference_is_noticed_and_shrunk() {
 }
 
 /// Together the kernels hold nearly every instruction that computes.
-#[test]
 fn kernels_are_varied() {
     let text: String = (1..1500).map(|seed| Kernel::new(seed, Engine::DEVICE).text()).collect();
     let words: std::collections::BTreeSet<&str> =
@@ -70,7 +60,6 @@ fn kernels_are_varied() {
 }
 
 /// Loops are unrolled in a good part of the kernels, for devices and for the slow interpreter.
-#[test]
 fn kernels_have_loops_to_unroll() {
     let unrolled = |seed: &u64| {
         let text = Kernel::new(*seed, Engine::INTERPRETER).text();
@@ -79,4 +68,18 @@ fn kernels_have_loops_to_unroll() {
     };
     let count = (1..200u64).filter(unrolled).count();
     assert!(count > 30, "{count}");
+}
+
+fn main() -> std::process::ExitCode {
+    let mut trials = vec![
+        trial("a_difference_is_noticed_and_shrunk", [], a_difference_is_noticed_and_shrunk),
+        trial("kernels_are_varied", [], kernels_are_varied),
+        trial("kernels_have_loops_to_unroll", [], kernels_have_loops_to_unroll),
+    ];
+    for set in InstructionSet::ALL {
+        let needs = [Need::instructions(set.name(), set.available())];
+        let name = format!("the_cpu_backend_agrees_with_the_slow_interpreter::{}", set.name());
+        trials.push(trial(name, needs, move || the_cpu_backend_agrees_with_the_slow_interpreter(set)));
+    }
+    recal_needs::run(&Arguments::from_args(), trials)
 }

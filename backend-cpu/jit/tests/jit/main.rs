@@ -8,8 +8,8 @@ mod lines;
 mod operations;
 mod pressure;
 
-use libtest_mimic::{Arguments, Trial};
 use recal_jit::{Ask, Compiler, Function, Isa, Module, Row, Ticks, View};
+use recal_needs::{Arguments, Need, Trial};
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::InstDecoder;
 
@@ -80,7 +80,7 @@ macro_rules! tests {
     };
 }
 
-fn main() {
+fn main() -> std::process::ExitCode {
     let tests = tests! {
         operations: every_operation_alone random_runs random_runs_of_floats memory tests_of_rows samples
             chains_of_multiply_adds;
@@ -98,17 +98,11 @@ fn main() {
         for code in [true, false] {
             for (name, test) in tests {
                 let name = format!("{} {}: {name}", isa.name(), if code { "code" } else { "evaluated" });
-                let missing = code && !isa.available();
-                if missing {
-                    eprintln!("SKIPPED {name}: this processor has no {}", isa.name());
-                }
-                let trial = Trial::test(name, move || {
-                    test(On { isa, code });
-                    Ok(())
-                });
-                trials.push(trial.with_ignored_flag(missing));
+                // The evaluator needs nothing.
+                let needs = code.then(|| Need::instructions(isa.name(), isa.available()));
+                trials.push(recal_needs::trial(name, needs, move || test(On { isa, code })));
             }
         }
     }
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    recal_needs::run(&Arguments::from_args(), trials)
 }
