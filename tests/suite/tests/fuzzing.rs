@@ -1,7 +1,6 @@
 //! Random kernels, the same in every run: the CPU backend against the slow interpreter, and against a Vulkan
 //! device where there is one.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -19,11 +18,10 @@ fn cpu() -> Runner {
 fn the_cpu_backend_agrees_with_the_slow_interpreter(set: InstructionSet) {
     let runner = &Runner::open(&CpuBackend::limited(set), None, FloatMode::Faithful).unwrap();
     let start = Instant::now();
-    let ran = AtomicUsize::new(0);
+    // As many as ten seconds allow, and some on a busy machine, too.
     let differences: Vec<_> = (1..2000u64)
         .into_par_iter()
-        .filter(|_| start.elapsed() < Duration::from_secs(10))
-        .inspect(|_| _ = ran.fetch_add(1, Ordering::Relaxed))
+        .filter(|seed| *seed <= 60 || start.elapsed() < Duration::from_secs(10))
         .filter_map(|seed| {
             let against = Against::Interpreter;
             fuzz::compare(runner, &against, fuzz::kernel(&against, seed), seed).err()
@@ -31,7 +29,6 @@ fn the_cpu_backend_agrees_with_the_slow_interpreter(set: InstructionSet) {
         .map(|d| format!("seed {}: {}\n{}", d.seed, d.what, d.case.text))
         .collect();
     assert!(differences.is_empty(), "{}: {}", set.name(), differences.join("\n"));
-    assert!(ran.into_inner() > 50, "{}", set.name());
 }
 
 /// The comparison itself: an engine that takes one instruction for another differs, and what is kept shows it.
