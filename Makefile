@@ -12,6 +12,7 @@
 # make faults     every call of a system, driver or backend that may fail does; damaged caches, rubbish, limits
 # make races      handle tables and queues in every order of their threads; the thread sanitizer and Miri, where there is a nightly toolchain
 # make arm        the CPU backend on AArch64, compiled and interpreted: its tests and the conformance cases, under qemu on another host
+# make mutants    small changes of the product, one at a time, each of which a test should notice: EVERY=8 takes one of eight; hours
 # make isolation  hostile addresses against guard pages and canaries
 # make audit      licences, sources, doubled crates; crates build from what is published of them; known vulnerabilities where cargo-deny is installed
 # make clean      remove what this file built; cargo's files stay
@@ -23,6 +24,7 @@ CARGO   ?= cargo
 CC      ?= cc
 CFLAGS  ?= -O3
 SECONDS ?= 60
+EVERY   ?= 8
 
 BUILD    := target/recal
 LIBS     := $(BUILD)/lib
@@ -32,7 +34,7 @@ INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs brook samples run test test-deps install ci exhaustive bench clean fuzz stress faults races arm isolation audit
+.PHONY: all libs brook samples run test test-deps install ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
 
 all: libs brook
 
@@ -94,6 +96,9 @@ races:
 
 arm:
 	CARGO="$(CARGO)" sh scripts/aarch64.sh
+
+mutants: test-deps
+	nice -n 19 $(CARGO) run --release --manifest-path tests/mutants/Cargo.toml --target-dir target/mutants/tool -- --every $(EVERY)
 
 isolation:
 	$(CARGO) test -p recal-fuzz-targets --test isolation
