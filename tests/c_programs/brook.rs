@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use libtest_mimic::Trial;
 use recal_conformance::toolchain::{Installation, Result, repository, run};
+use recal_needs::Trial;
 
 use crate::{Lazy, trial};
 
