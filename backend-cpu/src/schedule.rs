@@ -354,7 +354,7 @@ impl Shared {
             } else {
                 let news = self.news.load(Ordering::Acquire);
                 drop(state);
-                let until = Instant::now() + spin();
+                let until = Instant::now() + SPIN;
                 while self.news.load(Ordering::Acquire) == news && Instant::now() < until {
                     (0..32).for_each(|_| std::hint::spin_loop());
                 }
@@ -425,11 +425,4 @@ impl Drop for Pool {
             let _ = thread.join();
         }
     }
-}
-
-fn spin() -> Duration {
-    static P: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
-    Duration::from_micros(
-        *P.get_or_init(|| std::env::var("RC_SPIN").ok().and_then(|v| v.parse().ok()).unwrap_or(20)),
-    )
 }

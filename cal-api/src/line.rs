@@ -61,12 +61,8 @@ impl Asked {
         let mut asked = ASKED.get();
         let within = |limit| asked.since.is_some_and(|since| since.elapsed() < limit);
         let naps = asked.what == what
-            && if asked.naps {
-                within(AWAKE)
-            } else {
-                asked.times >= patience() && within(AT_ONCE * patience())
-            };
-        let anew = asked.what != what || !naps && (asked.naps || asked.times >= patience());
+            && if asked.naps { within(AWAKE) } else { asked.times >= PATIENCE && within(AT_ONCE * PATIENCE) };
+        let anew = asked.what != what || !naps && (asked.naps || asked.times >= PATIENCE);
         if anew {
             asked = Asked { what, times: 0, since: Some(Instant::now()), naps: false };
         }
@@ -191,9 +187,4 @@ impl Line {
         }
         Ok(())
     }
-}
-
-fn patience() -> u32 {
-    static P: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
-    *P.get_or_init(|| std::env::var("RC_PATIENCE").ok().and_then(|v| v.parse().ok()).unwrap_or(PATIENCE))
 }
