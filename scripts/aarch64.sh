@@ -29,6 +29,7 @@ fi
 
 # What is interpreted, evaluated or read back needs no particular processor: `make test` has it.
 $cargo test --target $target -p recal-jit --test jit -- "neon code"
+$cargo test --target $target -p recal-hal --lib float_env
 $cargo test --target $target -p recal-cpu
 # Whatever else is asked about cases: not what they look like, which the host knows, but what they give.
 $cargo test --target $target -p recal-suite --test conformance -- the_cpu_backend_passes_every_case

@@ -75,6 +75,16 @@ impl InstructionSet {
         }
     }
 
+    /// What kernels are compiled to for it, whether this processor has it or not.
+    pub fn code(self) -> Option<recal_jit::Isa> {
+        recal_jit::Isa::all().find(|isa| isa.name() == self.name())
+    }
+
+    /// The best that this processor has.
+    pub fn best() -> InstructionSet {
+        available()[0].set
+    }
+
     /// This processor has it.
     pub fn available(self) -> bool {
         available().iter().any(|isa| isa.set == self)
@@ -98,7 +108,7 @@ pub struct Isa {
 impl Isa {
     /// What kernels are compiled to, if they are.
     pub fn compiled(&self) -> Option<recal_jit::Isa> {
-        recal_jit::Isa::all().find(|isa| isa.name() == self.set.name() && isa.available())
+        self.set.code().filter(|code| code.available())
     }
 
     /// The handlers of a lane operation.

@@ -26,6 +26,7 @@ mod observe;
 mod op;
 mod queue;
 mod registers;
+mod report;
 mod schedule;
 mod system;
 mod wave;
@@ -33,6 +34,7 @@ mod wave;
 pub use device::CpuBackend;
 pub use isa_choice::InstructionSet;
 pub use observe::{Area, At, Finding, Kind, Misuse, TraceAccess, TraceFlow, TraceStep, trace};
+pub use report::{Interpreted, interpreted};
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

@@ -154,13 +154,7 @@ impl<'a> Loader<'a> {
         self.code.zeroed = registers::zeroed(&self.code, self.program.registers, arrays);
         self.code.native = self.isa.compiled().filter(|_| !self.watched);
         if self.code.native.is_some() {
-            for access in &self.code.memory {
-                if let MemoryOp::Sample(sample) = &access.op {
-                    self.code.sampled.extend(sample.compilable());
-                }
-            }
-            self.code.sampled.sort_unstable();
-            self.code.sampled.dedup();
+            self.code.find_sampled();
         }
         self.code.in_lines = !self.watched && self.samples_in_lines();
         for op in &mut self.code.ops {

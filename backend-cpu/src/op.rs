@@ -292,6 +292,17 @@ impl Code {
         body
     }
 
+    /// Notes the samples that can be compiled, see [`Code::sampled`].
+    pub fn find_sampled(&mut self) {
+        for access in &self.memory {
+            if let MemoryOp::Sample(sample) = &access.op {
+                self.sampled.extend(sample.compilable());
+            }
+        }
+        self.sampled.sort_unstable();
+        self.sampled.dedup();
+    }
+
     /// Destinations and sources of a step.
     pub fn ids(&self, step: usize) -> (&[RowId], &[RowId]) {
         let step = self.steps[step];

@@ -25,6 +25,7 @@
 //! The C functions, `calInit` to `calShutdown` and the extensions, are in [`ffi`]; they are the same objects behind
 //! handles. Where the documents leave room, `docs/api-choices.md` says what this implementation does.
 
+pub use recal_cpu::{InstructionSet, Interpreted, interpreted};
 pub use recal_hal::{DomainParam, Finding, FloatMode, Format, Misuse, Remark, Sampler, Wrap};
 pub use recal_il::diagnostic::{Diagnostic, Severity};
 

@@ -210,6 +210,15 @@ pub fn line(width: u32) -> u32 {
     [16, 8, 4].into_iter().find(|line| width.is_multiple_of(*line)).unwrap_or(16)
 }
 
+/// Why an operation is not compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It needs a primitive of `recal_il::isa::Algebra` that is no operation on vectors.
+    NoVector,
+    /// It becomes too many operations to be faster than a loop over rows.
+    Long,
+}
+
 /// Collects functions.
 pub struct Compiler {
     target: &'static dyn Target,
@@ -217,7 +226,7 @@ pub struct Compiler {
     line: u32,
     code: Code,
     pool: Pool,
-    supported: HashMap<LaneOp, bool>,
+    refused: HashMap<LaneOp, Option<Refusal>>,
     programs: Option<Vec<Program>>,
 }
 
@@ -229,7 +238,7 @@ impl Compiler {
             line: 16,
             code: Code::default(),
             pool: Pool::default(),
-            supported: HashMap::new(),
+            refused: HashMap::new(),
             programs: None,
         }
     }
@@ -247,13 +256,21 @@ impl Compiler {
 
     /// True if the operation can be part of a function.
     pub fn supports(&mut self, op: LaneOp) -> bool {
+        self.refusal(op).is_none()
+    }
+
+    /// Why the operation cannot be part of a function; `None` if it can.
+    pub fn refusal(&mut self, op: LaneOp) -> Option<Refusal> {
         let target = self.target;
-        *self.supported.entry(op).or_insert_with(|| {
+        *self.refused.entry(op).or_insert_with(|| {
             let mut graph = Graph::default();
             let words: usize = op.arguments().iter().map(|class| class.words()).sum();
             let rows: Vec<Val> = (0..words as u32).map(|row| graph.add(Node::Row(row))).collect();
             lane::apply(&mut graph, op, &rows);
-            !graph.unsupported && graph.nodes.len() <= target.longest()
+            match graph.unsupported {
+                true => Some(Refusal::NoVector),
+                false => (graph.nodes.len() > target.longest()).then_some(Refusal::Long),
+            }
         })
     }
 

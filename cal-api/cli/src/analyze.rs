@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use recal::target::Target as Device;
-use recal::{Format, Severity, Symbol};
+use recal::{Format, InstructionSet, Interpreted, Severity, Symbol};
 use recal_il::inst::{GroupSize, Interface, Stage};
 use recal_il::ir::analyze::{self, Elements, Report, Target};
 use serde_json::{Value, json};
@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// Threads that the estimate is for
     #[arg(short, long, default_value_t = 1_000_000)]
     threads: u64,
+    /// Instructions that the CPU device would compile the kernel to, as CAL_ISA names them; the best of this processor by default
+    #[arg(short, long, value_parser = instructions)]
+    isa: Option<InstructionSet>,
     /// Print the figures as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -50,6 +53,12 @@ fn format(text: &str) -> Result<(Symbol, Format), String> {
     let (symbol, format) = text.split_once('=').ok_or("it is NAME=FORMAT, e.g. i0=unorm_int8_1")?;
     let symbol = symbol.parse().map_err(|()| data::no_symbol(symbol))?;
     Ok((symbol, data::format(format)?))
+}
+
+fn instructions(text: &str) -> Result<InstructionSet, String> {
+    let names = || InstructionSet::ALL.map(InstructionSet::name).join(", ");
+    let named = |set: &InstructionSet| text.eq_ignore_ascii_case(set.name());
+    InstructionSet::ALL.into_iter().find(named).ok_or_else(|| format!("it is one of {}", names()))
 }
 
 fn elements(formats: &[(Symbol, Format)]) -> Outcome<Elements> {
@@ -79,6 +88,8 @@ pub(crate) fn analyze(arguments: &Arguments) -> Outcome {
     let kernel = recal_il::front(text).map_err(refused)?;
     let program = recal_il::lower::lower(&kernel).map_err(refused)?;
     let report = analyze::analyze(&kernel, &program, figures_of_device, &elements(&arguments.format)?);
+    let set = arguments.isa.unwrap_or_else(InstructionSet::best);
+    let interpreted = recal::interpreted(&program, set);
     let threads = arguments.threads;
     if arguments.json {
         let mut value = figures(&report, threads);
@@ -92,16 +103,48 @@ pub(crate) fn analyze(arguments: &Arguments) -> Outcome {
         value["binds"] =
             bound(&kernel.interface).into_iter().map(|(name, _)| name).collect::<Vec<_>>().into();
         value["warnings"] = diagnostics(&found, text);
+        value["cpu"] = json!({
+            "isa": set.name(),
+            "compiled": interpreted.is_some(),
+            "interpreted": interpreted.iter().flatten().map(|operation| json!({
+                "operation": operation.what, "why": operation.why, "lines": lines(operation, text),
+            })).collect::<Vec<_>>(),
+        });
         return print_json(&value);
     }
     source.tell(&found, text);
     let (cycles, seconds) = (report.cycles(threads as f64), report.seconds(threads as f64));
     print(&format!(
-        "kernel        {}\nbinds         {}\n{report}at best       {cycles:.0} clocks, {:.3} ms for {threads} threads\n",
+        "kernel        {}\nbinds         {}\n{report}at best       {cycles:.0} clocks, {:.3} ms for {threads} threads\non a CPU      {}\n",
         stage(kernel.stage, &kernel.interface),
         binds(&kernel.interface),
-        1e3 * seconds
+        1e3 * seconds,
+        on_a_cpu(set, interpreted.as_deref(), text)
     ))
+}
+
+/// The lines of the instructions that need an operation.
+fn lines(operation: &Interpreted, text: &[u8]) -> Vec<usize> {
+    let line = |start: usize| 1 + text[..start.min(text.len())].iter().filter(|&&byte| byte == b'\n').count();
+    let mut lines: Vec<usize> = operation.spans.iter().map(|span| line(span.start as usize)).collect();
+    lines.dedup();
+    lines
+}
+
+/// What of the kernel is compiled for the CPU device.
+fn on_a_cpu(set: InstructionSet, interpreted: Option<&[Interpreted]>, text: &[u8]) -> String {
+    let name = set.name();
+    let Some(list) = interpreted else { return format!("all is interpreted: {name} has no code") };
+    if list.is_empty() {
+        return format!("all is compiled to {name} code");
+    }
+    let mut said = format!("compiled to {name} code; interpreted are");
+    for operation in list {
+        let lines: Vec<String> = lines(operation, text).iter().map(usize::to_string).collect();
+        let Interpreted { what, why, .. } = operation;
+        said += &format!("\n              {what}, line {}: {why}", lines.join(", "));
+    }
+    said
 }
 
 /// The figures as JSON; `docs/command.md` says what each is.

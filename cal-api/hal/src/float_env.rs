@@ -168,3 +168,41 @@ mod tests {
         }
     }
 }
+
+#[cfg(all(test, target_arch = "aarch64"))]
+mod tests {
+    use std::arch::asm;
+
+    use super::FloatEnv;
+
+    fn words() -> (u64, u64) {
+        let (control, flags): (u64, u64);
+        // SAFETY: reads two registers.
+        unsafe { asm!("mrs {}, fpcr", "mrs {}, fpsr", out(reg) control, out(reg) flags) };
+        (control, flags)
+    }
+
+    fn set(control: u64, flags: u64) {
+        // SAFETY: nothing is computed until the next call.
+        unsafe { asm!("msr fpcr, {}", "msr fpsr, {}", in(reg) control, in(reg) flags) };
+    }
+
+    #[test]
+    fn known_inside_and_as_before_outside() {
+        let before = words();
+        // Rounding up and down, flush to zero, one NaN for all; some flags raised.
+        for odd in [(1 << 22, 0), (2 << 22 | 1 << 24, 0x1F), (1 << 25 | 1 << 24, 0x80), (0, 0x11)] {
+            set(odd.0, odd.1);
+            let env = FloatEnv::enter();
+            let inside = words().0;
+            let values = [1.0f32, 0.0, 1e-40].map(std::hint::black_box);
+            let results = [values[0] / 3.0, values[0] / values[1], values[2] * 0.5].map(std::hint::black_box);
+            drop(env);
+            let after = words();
+            set(before.0, before.1);
+            assert_eq!(inside, 0, "{odd:x?}");
+            assert_eq!(after, odd);
+            assert_eq!(results.map(f32::to_bits), [0x3EAA_AAAB, 0x7F80_0000, 35681], "{odd:x?}");
+        }
+    }
+}

@@ -99,7 +99,9 @@ pub trait Target: Sync {
     /// Lanes of a strip.
     fn lanes(&self) -> u32;
     /// Most operations that a lane operation may become; longer ones are faster as loops over rows.
-    fn longest(&self) -> usize;
+    fn longest(&self) -> usize {
+        48
+    }
     /// Vector registers that are given out: those below.
     fn vectors(&self, masked: bool) -> u8;
     /// Most rows that a loop keeps in registers.

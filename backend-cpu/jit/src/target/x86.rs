@@ -4,6 +4,8 @@
 //! the executing lanes from the strip on, rax the result, rbx the strips that are left, r8 the stack pointer. r10 to r12
 //! and rbp are free within an instruction.
 
+pub mod table;
+
 use super::{Base, Frame, Rm, entry};
 use crate::emit::{Code, Pool};
 

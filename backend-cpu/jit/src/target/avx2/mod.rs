@@ -43,10 +43,6 @@ impl Target for Avx2 {
         8
     }
 
-    fn longest(&self) -> usize {
-        48
-    }
-
     fn vectors(&self, masked: bool) -> u8 {
         if masked { EXEC } else { VECTOR }
     }

@@ -48,10 +48,6 @@ impl Target for Avx512 {
         16
     }
 
-    fn longest(&self) -> usize {
-        48
-    }
-
     fn vectors(&self, _: bool) -> u8 {
         VECTOR
     }

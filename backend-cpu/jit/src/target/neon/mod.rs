@@ -52,10 +52,6 @@ impl Target for Neon {
         4
     }
 
-    fn longest(&self) -> usize {
-        48
-    }
-
     fn vectors(&self, masked: bool) -> u8 {
         if masked { EXEC } else { VECTOR }
     }

@@ -1,0 +1,129 @@
+//! What of a program is interpreted although kernels are compiled, and why: for people.
+
+use recal_il::diagnostic::Span;
+use recal_il::ir::{Program, Width};
+use recal_jit::{Compiler, Refusal};
+
+use crate::isa_choice::{self, InstructionSet};
+use crate::op::{Code, MemoryOp, Op};
+use crate::{load, native};
+
+/// An operation that is interpreted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interpreted {
+    /// What it does.
+    pub what: String,
+    /// Why no code is made for it.
+    pub why: &'static str,
+    /// The instructions that need it, in the kernel text.
+    pub spans: Vec<Span>,
+}
+
+/// What of a program is interpreted where kernels are compiled for `set`, whether this processor has it or not; `None` if
+/// for this set nothing is compiled. Samples are taken to be of surfaces with whole words and the nearest filter.
+pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpreted>> {
+    let isa = set.code()?;
+    // Watched code keeps its spans.
+    let mut code = load::load(program, isa_choice::chosen(InstructionSet::Baseline), true);
+    code.find_sampled();
+    let shapes = vec![Some((4, 0)); code.sampled.len()];
+    let body = native::compile(&code, isa, &shapes, recal_jit::line(0))?;
+    let mut compiler = Compiler::new(isa);
+    let mut list: Vec<Interpreted> = Vec::new();
+    let mut note = |what: String, why: &'static str, span: Option<Span>| {
+        let known = list.iter().position(|other| other.what == what && other.why == why);
+        let at = known.unwrap_or_else(|| {
+            list.push(Interpreted { what, why, spans: Vec::new() });
+            list.len() - 1
+        });
+        let spans = &mut list[at].spans;
+        spans.extend(span.filter(|span| !spans.contains(span)));
+    };
+    for op in &body.ops {
+        match op {
+            Op::Lanes { first, end } => {
+                for number in *first as usize..*end as usize {
+                    let op = code.steps[number].op;
+                    let why = match compiler.refusal(op) {
+                        Some(Refusal::NoVector) => "part of it is no operation on vectors",
+                        Some(Refusal::Long) => "it takes so many operations that loops over rows are faster",
+                        None => "it needs too many values at a time",
+                    };
+                    note(format!("{op:?}").to_lowercase(), why, code.step_spans.get(number).copied());
+                }
+            }
+            Op::Memory(index) => {
+                let (what, why) = access(&code.memory[*index as usize].op);
+                note(what.into(), why, span_of(&code, *index));
+            }
+            _ => {}
+        }
+    }
+    Some(list)
+}
+
+/// The instruction that makes an access.
+fn span_of(code: &Code, access: u32) -> Option<Span> {
+    let at = code.ops.iter().position(|op| matches!(op, Op::Memory(index) if *index == access))?;
+    code.op_spans.get(at).copied()
+}
+
+/// What an access that is not compiled does, and why it is not.
+fn access(op: &MemoryOp) -> (&'static str, &'static str) {
+    const KIND: &str = "accesses of this kind are not compiled";
+    const PARTS: &str = "only whole words are compiled";
+    const ALONE: &str = "it needs too many values at a time";
+    match op {
+        MemoryOp::Sample(sample) if sample.compilable().is_none() => {
+            ("sample", "its resource or sampler is computed, or its offset is no whole number of texels")
+        }
+        MemoryOp::Sample(_) => ("sample", ALONE),
+        MemoryOp::Gather { .. } => ("gather of four texels", KIND),
+        MemoryOp::Fetch { .. } => ("texel at integers", KIND),
+        MemoryOp::ResourceInfo { .. } | MemoryOp::BufferInfo { .. } => ("size of a resource", KIND),
+        MemoryOp::ConstLoad { .. } => ("constant by a computed number", KIND),
+        MemoryOp::ImmediateLoad { .. } => ("immediate constant by a computed number", KIND),
+        MemoryOp::ArrayLoad { .. } | MemoryOp::ArrayStore { .. } => ("indexed temporary", KIND),
+        MemoryOp::GlobalLoad { .. } | MemoryOp::GlobalStore { .. } => ("element of g[]", KIND),
+        MemoryOp::SharedLoad { .. } | MemoryOp::SharedStore { .. } => ("shared register", KIND),
+        MemoryOp::RawLoad { width: Width::Dwords, .. } => ("load", ALONE),
+        MemoryOp::RawLoad { .. } => ("load", PARTS),
+        MemoryOp::RawStore { width: Width::Dwords, .. } => ("store", "several words at a time are not compiled"),
+        MemoryOp::RawStore { .. } => ("store", PARTS),
+        MemoryOp::TypedLoad { .. } | MemoryOp::TypedStore { .. } => ("element of a typed UAV", KIND),
+        MemoryOp::Atomic { .. } | MemoryOp::AtomicWide { .. } => ("atomic", KIND),
+        MemoryOp::LdsWriteOwn { .. } | MemoryOp::LdsReadAny { .. } => ("LDS as on R700", KIND),
+        MemoryOp::Counter { .. } => ("append or consume", KIND),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KERNEL: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\n\
+        mov r0.x, vaTid.x\nitof r1.x, r0.x\nmul r1.x, r1.x, r1.x\nsin r2.x, r1.x\nadd r2.x, r2.x, r1.x\n\
+        uav_add_id(0) r0.x, r0.x\nuav_raw_store_id(0) mem0.x, r0.x, r2.x\nend\n";
+
+    /// The same for every set that has code, on every processor; and nothing for the one that has none.
+    #[test]
+    fn what_is_interpreted_is_said_with_its_place() {
+        let program = recal_il::compile(KERNEL.as_bytes()).unwrap();
+        assert_eq!(interpreted(&program, InstructionSet::Baseline), None);
+        for set in [InstructionSet::Neon, InstructionSet::Avx2, InstructionSet::Avx512] {
+            let list = interpreted(&program, set).unwrap();
+            let lines: Vec<(&str, Vec<&str>)> = list
+                .iter()
+                .map(|found| {
+                    let text = |span: &Span| &KERNEL[span.start as usize..span.end as usize];
+                    (found.what.as_str(), found.spans.iter().map(text).collect())
+                })
+                .collect();
+            let sine = ("sin", vec!["sin r2.x, r1.x"]);
+            let atomic = ("atomic", vec!["uav_add_id(0) r0.x, r0.x"]);
+            assert!(lines.contains(&sine) && lines.contains(&atomic), "{set:?}: {lines:?}");
+            let compiled = ["add", "mul", "mov", "itof", "store"];
+            assert!(lines.iter().all(|(what, _)| !compiled.contains(what)), "{set:?}: {lines:?}");
+        }
+    }
+}
