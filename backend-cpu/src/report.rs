@@ -88,7 +88,9 @@ fn access(op: &MemoryOp) -> (&'static str, &'static str) {
         MemoryOp::SharedLoad { .. } | MemoryOp::SharedStore { .. } => ("shared register", KIND),
         MemoryOp::RawLoad { width: Width::Dwords, .. } => ("load", ALONE),
         MemoryOp::RawLoad { .. } => ("load", PARTS),
-        MemoryOp::RawStore { width: Width::Dwords, .. } => ("store", "several words at a time are not compiled"),
+        MemoryOp::RawStore { width: Width::Dwords, .. } => {
+            ("store", "several words at a time are not compiled")
+        }
         MemoryOp::RawStore { .. } => ("store", PARTS),
         MemoryOp::TypedLoad { .. } | MemoryOp::TypedStore { .. } => ("element of a typed UAV", KIND),
         MemoryOp::Atomic { .. } | MemoryOp::AtomicWide { .. } => ("atomic", KIND),

@@ -206,18 +206,30 @@ fn the_estimate_of_the_overview_as_json() {
 #[test]
 fn what_a_cpu_interprets_is_said() {
     let kernel = scratch("analyze-cpu").join("k.il");
-    std::fs::write(&kernel, "il_ps_2_0\ndcl_cb cb0[1]\ndcl_output_generic o0\nsin r0.x, cb0[0].x\nadd o0, r0.x, r0.x\nend\n")
-        .unwrap();
+    std::fs::write(
+        &kernel,
+        "il_ps_2_0\ndcl_cb cb0[1]\ndcl_output_generic o0\nsin r0.x, cb0[0].x\nadd o0, r0.x, r0.x\nend\n",
+    )
+    .unwrap();
     let path = kernel.to_str().unwrap();
     for isa in ["neon", "avx2", "avx512"] {
         let (value, good) = json(&["analyze", path, "--isa", isa, "--json"]);
         assert!(good, "{value}");
-        assert_eq!((value["cpu"]["isa"].as_str(), value["cpu"]["compiled"].as_bool()), (Some(isa), Some(true)));
+        assert_eq!(
+            (value["cpu"]["isa"].as_str(), value["cpu"]["compiled"].as_bool()),
+            (Some(isa), Some(true))
+        );
         let list = value["cpu"]["interpreted"].as_array().unwrap();
         assert_eq!(list.len(), 1, "{list:?}");
-        assert_eq!((list[0]["operation"].as_str(), &list[0]["lines"]), (Some("sin"), &serde_json::json!([4])));
+        assert_eq!(
+            (list[0]["operation"].as_str(), &list[0]["lines"]),
+            (Some("sin"), &serde_json::json!([4]))
+        );
         let text = printed(&["analyze", path, "--isa", isa]);
-        assert!(text.contains(&format!("compiled to {isa} code")) && text.contains("sin, line 4: "), "{text}");
+        assert!(
+            text.contains(&format!("compiled to {isa} code")) && text.contains("sin, line 4: "),
+            "{text}"
+        );
     }
     let text = printed(&["analyze", path, "--isa", "baseline"]);
     assert!(text.contains("on a CPU      all is interpreted: baseline has no code"), "{text}");
