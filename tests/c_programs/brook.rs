@@ -108,7 +108,7 @@ fn exports(installation: &Installation) -> Result<()> {
     let header = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
     let mut declared: Vec<&str> = header
         .lines()
-        .filter(|l| l.ends_with(");") && !l.starts_with("typedef"))
+        .filter(|l| l.ends_with(");") && !l.starts_with("typedef") && !l.starts_with(' '))
         .filter_map(|l| l.split('(').next()?.rsplit([' ', '*']).next())
         .collect();
     declared.sort_unstable();

@@ -71,7 +71,8 @@ const KEYWORDS: [&str; 46] = [
 
 /// A name of the language as a name of C++.
 pub(crate) fn name(text: &str) -> String {
-    if KEYWORDS.contains(&text) { format!("{text}_") } else { text.to_owned() }
+    // Compilers take a dollar sign in a name, but not without a word about it.
+    if KEYWORDS.contains(&text) { format!("{text}_") } else { text.replace('$', "_S_") }
 }
 
 /// The host's type of a stream's element.

@@ -1,4 +1,4 @@
-//! Runs the cases of `kernels/`, `errors/` and `programs/`, and sources that try the bounds of the compiler.
+//! Runs the cases of `kernels/`, `errors/` and `programs/`, sources that try the bounds of the compiler, and its options.
 //!
 //! A case of `kernels/` is a kernel, and in plain C what it computes for one element. All of them are compiled into one program
 //! each: by brcc and g++ for Brook+, by gcc for the expected values. The program runs on the CPU back end, on CAL's CPU, and on CAL's
@@ -9,6 +9,7 @@ mod build;
 mod cases;
 mod generate;
 mod limits;
+mod options;
 mod programs;
 
 use std::process::ExitCode;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
     }
     trials.extend(programs::trials(&tools));
     trials.extend(limits::trials(&tools));
+    trials.extend(options::trials(&tools));
     recal_needs::run(&arguments, trials)
 }
 

@@ -134,10 +134,7 @@ impl<'h> Host<'h> {
                     let message = format!("`{}` is for kernels", self.text(self.at));
                     self.report.error("position", self.tokens[self.at].span, message);
                 }
-                "instance"
-                    if self.text(self.at + 1) == "("
-                        && !matches!(self.text(self.at.wrapping_sub(1)), "." | ">" | ":") =>
-                {
+                "instance" if self.text(self.at + 1) == "(" && !self.is_member() => {
                     self.report.error("position", self.tokens[self.at].span, "`instance()` is for kernels");
                 }
                 _ => {}
@@ -153,6 +150,15 @@ impl<'h> Host<'h> {
         }
         let end = self.tokens.last().map_or(self.copied, |t| t.span.end as usize);
         self.out.push_str(&self.source[self.copied.min(end)..end]);
+    }
+
+    /// True of a name that is declared or qualified where it stands: functions of C++ may be called as operators of kernels are.
+    fn is_member(&self) -> bool {
+        let Some(before) = self.at.checked_sub(1) else { return false };
+        match self.text(before) {
+            "." | ">" | "->" | ":" | "&" | "*" => true,
+            text => self.is_word(before) && !matches!(text, "return" | "else" | "case" | "do"),
+        }
     }
 
     fn closing(&self, open: usize) -> Option<usize> {
