@@ -3,6 +3,9 @@
 # make test       install what the tests need (apt-get, as root or through sudo), then run them all
 # make brook      Brook+ alone: libbrook.so and brcc
 # make install    PREFIX=/usr/local [LIBDIR=lib] [DESTDIR=]: headers, libraries, pkg-config, CMake, the commands recal and brcc
+# make uninstall  PREFIX, LIBDIR, DESTDIR as for install: removes what that put there
+# make dist       archives and Debian packages for five targets, with SHA256SUMS, into target/recal/dist
+# make platforms  samples and C programs on 32-bit Linux, Arm (qemu) and Windows (Wine): docs/platforms.md
 # make ci         format, lints, documentation, make test
 # make exhaustive every operand of the inexact operations, 10^8 random ones of each exact one: hours
 # make bench      our kernels beside hand-written GLSL (and CUDA's library, where there is one)
@@ -34,7 +37,7 @@ INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs brook samples run test test-deps install ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
+.PHONY: all libs brook samples run test test-deps install uninstall dist platforms ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
 
 all: libs brook
 
@@ -63,6 +66,16 @@ test: test-deps libs brook
 
 install: libs brook
 	CARGO="$(CARGO)" sh scripts/install.sh $(LIBS) "$(PREFIX)" "$(DESTDIR)" "$(LIBDIR)"
+	sh scripts/install-brook.sh $(BROOK) "$(PREFIX)" "$(DESTDIR)" "$(LIBDIR)"
+
+uninstall:
+	sh scripts/uninstall.sh "$(PREFIX)" "$(DESTDIR)" "$(LIBDIR)"
+
+dist:
+	CARGO="$(CARGO)" sh scripts/dist.sh $(BUILD)/dist
+
+platforms:
+	CARGO="$(CARGO)" sh scripts/platforms.sh
 
 ci:
 	$(CARGO) fmt --all -- --check

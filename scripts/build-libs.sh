@@ -1,24 +1,74 @@
 #!/bin/sh
 # Builds libaticalrt.so, libaticalcl.so and libaticaldd.so into OUTDIR, and the recal command into OUTDIR/../bin.
-#   usage: scripts/build-libs.sh OUTDIR [PROFILE]        PROFILE: release (default) or dev
+#   usage: scripts/build-libs.sh OUTDIR [PROFILE [TARGET]]        PROFILE: release (default) or dev
 # CARGO and CC name other tools. No library has a SONAME: programs record and open the bare file names.
+#
+# TARGET is one of Rust's names for Linux or Windows (scripts/target.sh). What is built for a TARGET is for others: it has no
+# line tables and names no folder of this machine, so that the same sources and compilers give the same bytes anywhere.
 set -eu
-out=${1:?usage: build-libs.sh OUTDIR [PROFILE]}
+out=${1:?usage: build-libs.sh OUTDIR [PROFILE [TARGET]]}
 profile=${2:-release}
+target=${3:-}
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-
+cargo=${CARGO:-cargo}
 cd "$root"
-built=$("${CARGO:-cargo}" build -p recal-rt --profile "$profile" --message-format=json-render-diagnostics |
-    sed -n 's/.*"filenames":\["\([^"]*libaticalrt\.so\)".*/\1/p' | tail -n 1)
-[ -n "$built" ] || { echo "build-libs.sh: cargo built no libaticalrt.so" >&2; exit 1; }
-# A new file rather than new contents: programs that have the old one mapped keep it.
-cp "$built" "$out/libaticalrt.so.new"
-mv -f "$out/libaticalrt.so.new" "$out/libaticalrt.so"
 
-"${CC:-cc}" -std=c99 -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidden -I cal-api/include \
-    cal-api/rt/aticalcl.c -o "$out/libaticalcl.so.new" \
+# Both at once: cargo builds what they share once only.
+build() {
+    said=$("$cargo" build -p recal-rt -p recal-cli --profile "$profile" ${target:+--target "$target"} \
+        --message-format=json-render-diagnostics)
+}
+built() { # name of a file: the last such path that cargo names
+    found=$(printf '%s\n' "$said" | sed -n "s|.*\"\([^\"]*/$1\)\".*|\1|p" | tail -n 1)
+    [ -n "$found" ] || { echo "build-libs.sh: cargo built no $1" >&2; exit 1; }
+    echo "$found"
+}
+# New files rather than new contents: programs that have the old ones mapped keep them.
+put() { # file, place
+    cp "$1" "$2.new"
+    mv -f "$2.new" "$2"
+}
+
+if [ -n "$target" ]; then
+    . scripts/target.sh
+    CC=${tools}gcc
+    RUSTFLAGS="--remap-path-prefix=$root=recal --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+    CARGO_PROFILE_RELEASE_DEBUG=false
+    linker=$CC
+    case $target in
+    *-windows-*)
+        # Stands before Rust's own libraries, one of whose imports it replaces.
+        "$CC" -std=c99 -O2 -Wall -Wextra -c cal-api/rt/windows.c -o "$out/../windows.o"
+        # By its name Rust knows what options it takes.
+        linker=$(dirname "$out")/gcc
+        printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$CC" "$(dirname "$out")/windows.o" >"$linker"
+        chmod +x "$linker"
+        ;;
+    esac
+    export RUSTFLAGS CARGO_PROFILE_RELEASE_DEBUG
+    export "CARGO_TARGET_$(echo "$target" | tr 'a-z-' 'A-Z_')_LINKER=$linker"
+fi
+mkdir -p "$out/../bin"
+build
+
+case $target in
+*-windows-*)
+    static=$(built libaticalrt.a)
+    sh scripts/windows-libs.sh "$target" "$static" "$out"
+    tool=$(built recal.exe)
+    put "$tool" "$out/../bin/recal.exe"
+    exit
+    ;;
+esac
+
+library=$(built libaticalrt.so)
+put "$library" "$out/libaticalrt.so"
+
+# Exceptions of a program's log function pass through, whose unwinding needs tables.
+"${CC:-cc}" -std=c99 -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidden -fexceptions -ffile-prefix-map="$root=recal" \
+    -I cal-api/include cal-api/rt/aticalcl.c -o "$out/libaticalcl.so.new" \
     -L "$out" -laticalrt -Wl,-rpath,'$ORIGIN' -Wl,-z,nodelete -Wl,-z,defs -Wl,--no-as-needed
 mv -f "$out/libaticalcl.so.new" "$out/libaticalcl.so"
 
@@ -27,9 +77,5 @@ mv -f "$out/libaticalcl.so.new" "$out/libaticalcl.so"
 mv -f "$out/libaticaldd.so.new" "$out/libaticaldd.so"
 
 # The command, beside the libraries.
-tool=$("${CARGO:-cargo}" build -p recal-cli --profile "$profile" --message-format=json-render-diagnostics |
-    sed -n 's/.*"executable":"\([^"]*\/recal\)".*/\1/p' | tail -n 1)
-[ -n "$tool" ] || { echo "build-libs.sh: cargo built no recal" >&2; exit 1; }
-mkdir -p "$out/../bin"
-cp "$tool" "$out/../bin/recal.new"
-mv -f "$out/../bin/recal.new" "$out/../bin/recal"
+tool=$(built recal)
+put "$tool" "$out/../bin/recal"

@@ -1,7 +1,10 @@
 #!/bin/sh
 # install.sh LIBS PREFIX DESTDIR [LIBDIR]: copies headers, libraries, pkg-config and CMake files, and the recal command with
 # its man pages and completions where it has been built. LIBDIR is the folder of libraries under PREFIX, `lib` unless the
-# system has another. KEEP_DEBUG=1 leaves line tables in libraries and command.
+# system has another. KEEP_DEBUG=1 leaves line tables in libraries and command. For other systems than this one: STRIP names
+# the tool, STRIP_LIBRARIES its option, TOOL a recal command that runs here, PC_PREFIX the prefix that cal.pc tells.
+#
+# What was installed is listed in PREFIX/share/recal/LIBDIR.files; uninstall.sh removes that.
 set -eu
 
 libs=$1
@@ -13,7 +16,7 @@ here=$(dirname "$0")
 
 put 644 include/CAL "$here"/../cal-api/include/CAL/*.h
 put 755 "$libdir" "$libs/libaticalrt.so" "$libs/libaticalcl.so" "$libs/libaticaldd.so"
-slim --strip-debug "$root/$libdir/libaticalrt.so" "$root/$libdir/libaticalcl.so" "$root/$libdir/libaticaldd.so"
+slim "${STRIP_LIBRARIES:---strip-debug}" "$root/$libdir/libaticalrt.so" "$root/$libdir/libaticalcl.so" "$root/$libdir/libaticaldd.so"
 fill cal.pc "$libdir/pkgconfig"
 fill CALConfig.cmake "$libdir/cmake/CAL"
 fill CALConfigVersion.cmake "$libdir/cmake/CAL"
@@ -21,15 +24,17 @@ if [ -x "$libs/../bin/recal" ]; then
     put 755 bin "$libs/../bin/recal"
     slim --strip-all "$root/bin/recal"
     # What the command knows about itself.
+    tool=${TOOL:-$libs/../bin/recal}
     pages=$(mktemp -d)
     trap 'rm -rf "$pages"' EXIT
-    "$libs/../bin/recal" manual "$pages"
+    "$tool" manual "$pages"
     put 644 share/man/man1 "$pages"/*.1
     put 644 share/man/man7 "$pages"/*.7
     for pair in bash:bash-completion/completions/recal zsh:zsh/site-functions/_recal fish:fish/vendor_completions.d/recal.fish; do
-        file=$root/share/${pair#*:}
-        mkdir -p "$(dirname "$file")"
-        "$libs/../bin/recal" completions "${pair%%:*}" >"$file"
-        chmod 644 "$file"
+        file=share/${pair#*:}
+        mkdir -p "$(dirname "$root/$file")"
+        "$tool" completions "${pair%%:*}" >"$root/$file"
+        chmod 644 "$root/$file"
+        installed "$file"
     done
 fi

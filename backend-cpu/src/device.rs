@@ -81,6 +81,19 @@ impl Backend for CpuBackend {
     }
 }
 
+/// The clock, MHz, at which an engine of the original would do as much as a core here does at `mhz`. Clients take it for 320 operations
+/// a cycle, five for each thread of a wave (BOINC's `COPROC_ATI::set_peak_flops`).
+fn engine_clock(mhz: u32, instructions: &str) -> u32 {
+    // Two units that multiply and add all floats of a register; SSE2 has one for each.
+    let operations = match instructions {
+        "avx512" => 64,
+        "avx2" => 32,
+        "neon" => 16,
+        _ => 8,
+    };
+    (mhz * operations / 320).max(1)
+}
+
 struct CpuAdapter {
     attributes: Attributes,
     isa: &'static Isa,
@@ -99,7 +112,7 @@ impl CpuAdapter {
             local_ram: local,
             uncached_remote_ram: local / 2,
             cached_remote_ram: local / 2,
-            engine_clock: system::clock_mhz(),
+            engine_clock: engine_clock(system::clock_mhz(), isa.set.name()),
             memory_clock: system::clock_mhz(),
             wavefront_size: 64,
             simds: system::cores() as u32,
@@ -256,5 +269,20 @@ impl Kernel for CpuKernel {
 
     fn resources(&self) -> KernelResources {
         self.resources
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::engine_clock;
+
+    /// Engines, threads of a wave, five operations, clock: what a core of 3 GHz with AVX-512 does at best is 192 GFLOPS.
+    #[test]
+    fn clients_compute_the_peak_of_a_core() {
+        let peak = |set| 64.0 * 5.0 * f64::from(engine_clock(3000, set)) * 1e6;
+        assert_eq!(peak("avx512"), 192e9);
+        assert_eq!(peak("avx2"), 96e9);
+        assert_eq!(peak("baseline"), 24e9);
+        assert!(engine_clock(1, "baseline") > 0, "clients divide by it");
     }
 }

@@ -6,7 +6,6 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -68,7 +67,11 @@ impl PipelineCache {
 /// Bytes of a file. Anything else of this name, a pipe or a device, might never end, or never begin.
 fn read(path: &Path) -> Option<Vec<u8>> {
     // Opened for certain, then asked: what lies there may change in between. A pipe without a writer does not wait so.
-    let mut file = fs::File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
+    let mut options = fs::File::options();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let mut file = options.open(path).ok()?;
     if !file.metadata().ok()?.is_file() {
         log::warn!("{}: not a file, so no pipelines are kept there", path.display());
         return None;

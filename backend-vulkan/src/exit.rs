@@ -8,6 +8,9 @@
 //! So ours is registered after each step in which a driver does much for the first time. What the main thread leaves
 //! behind goes before all handlers: there, work is awaited once more, and the handler becomes the last one registered.
 //! The main thread need not call us for that: it loads the library, or the program that contains us.
+//!
+//! Windows ends all other threads before libraries hear of the end, whatever locks they hold. So there is nothing to wait
+//! for by then, and waiting might never end: the handler only keeps what comes later from calling the driver.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{
@@ -138,8 +141,10 @@ thread_local! {
 }
 
 /// Runs when the library is loaded, which is the main thread's doing unless it is opened by another.
+#[cfg(not(windows))]
 #[used]
-#[unsafe(link_section = ".init_array")]
+#[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
 static ARM: extern "C" fn() = arm;
 
 extern "C" fn arm() {
@@ -148,9 +153,7 @@ extern "C" fn arm() {
 
 impl Drop for ThreadEnd {
     fn drop(&mut self) {
-        // SAFETY: the call has no arguments and only asks for a number.
-        let thread = unsafe { libc::syscall(libc::SYS_gettid) };
-        if thread == libc::c_long::from(PROCESS.load(Relaxed)) && !ending() {
+        if is_main_thread() && !ending() {
             // Nothing may unwind out of the end of a thread.
             let _ = catch_unwind(|| {
                 bar_calls();
@@ -160,6 +163,27 @@ impl Drop for ThreadEnd {
             });
         }
     }
+}
+
+/// Whether this is the thread that the process began with, in the process that called the driver.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn is_main_thread() -> bool {
+    // SAFETY: the call has no arguments and only asks for a number.
+    let thread = unsafe { libc::syscall(libc::SYS_gettid) };
+    u32::try_from(thread) == Ok(PROCESS.load(Relaxed))
+}
+
+#[cfg(target_vendor = "apple")]
+fn is_main_thread() -> bool {
+    // SAFETY: the call has no arguments and only asks for a number.
+    let main = unsafe { libc::pthread_main_np() } != 0;
+    main && PROCESS.load(Relaxed) == std::process::id()
+}
+
+/// Elsewhere threads are not told apart; on Windows nothing has to be done before the handler.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn is_main_thread() -> bool {
+    false
 }
 
 fn live_queues() -> Vec<Arc<VulkanQueue>> {
@@ -183,6 +207,10 @@ extern "C" fn at_exit() {
 
 fn end() {
     if CLOSING.swap(true, AcqRel) {
+        return;
+    }
+    if cfg!(windows) {
+        ENDING.store(true, Release);
         return;
     }
     let ours = PROCESS.load(Relaxed) == std::process::id();

@@ -175,7 +175,7 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: "CAL_CACHE",
         values: "a folder, created if missing, or `off`",
-        default: "`recal` in `$XDG_CACHE_HOME`, else in `$HOME/.cache`",
+        default: "`recal` in `$XDG_CACHE_HOME`, else in `$HOME/.cache`; on Windows in `%LOCALAPPDATA%`, on macOS in `$HOME/Library/Caches`",
         doc: "Where GPU backends keep built kernels between runs.",
         parse: |config, text| {
             config.cache = if text.eq_ignore_ascii_case("off") { None } else { Some(PathBuf::from(text)) };
@@ -234,6 +234,18 @@ impl Default for Config {
     }
 }
 
+/// Where the system wants files that can be made again.
+fn cache_home(lookup: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let folder = |name| lookup(name).filter(|d| !d.is_empty()).map(PathBuf::from);
+    if cfg!(windows) {
+        folder("LOCALAPPDATA")
+    } else if cfg!(target_vendor = "apple") {
+        folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join("Library/Caches")))
+    } else {
+        folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")))
+    }
+}
+
 impl Config {
     /// From the environment. The warnings name variables that were not understood.
     pub fn from_env() -> (Config, Vec<String>) {
@@ -242,10 +254,7 @@ impl Config {
 
     /// From any source of variables.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> (Config, Vec<String>) {
-        let base = lookup("XDG_CACHE_HOME").filter(|d| !d.is_empty()).map(PathBuf::from).or_else(|| {
-            lookup("HOME").filter(|d| !d.is_empty()).map(|home| PathBuf::from(home).join(".cache"))
-        });
-        let mut config = Config { cache: base.map(|b| b.join("recal")), ..Config::default() };
+        let mut config = Config { cache: cache_home(&lookup).map(|b| b.join("recal")), ..Config::default() };
         let mut warnings = Vec::new();
         for variable in VARIABLES {
             let Some(text) = lookup(variable.name) else { continue };

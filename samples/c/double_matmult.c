@@ -4,8 +4,6 @@
  */
 #include "sample.h"
 
-#include <math.h>
-
 static const char* kernel_text =
     SAMPLE_PS
     "dcl_output_generic o0\n"
@@ -72,7 +70,7 @@ int main(int argc, char** argv)
         for (unsigned x = 0; x < n; ++x) {
             double sum = 0.0;
             for (unsigned k = 0; k < n; ++k) {
-                sum = fma(a[(size_t)y * n + k], b[(size_t)k * n + x], sum);
+                sum = sample_fma(a[(size_t)y * n + k], b[(size_t)k * n + x], sum);
             }
             wrong += c[(size_t)y * n + x] != sum;
         }

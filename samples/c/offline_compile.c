@@ -5,8 +5,13 @@
 #define _POSIX_C_SOURCE 200112L
 #include "sample.h"
 
+#ifdef _WIN32
+#include <process.h>
+#define getpid _getpid
+#else
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 static const char* kernel_text =
     SAMPLE_PS
@@ -88,6 +93,22 @@ static int load_and_run(const char* path, unsigned ordinal)
     return wrong == 0;
 }
 
+/* Whether this program, started anew with these arguments, ends well. */
+static int run_again(const char* program, const char* path, const char* ordinal)
+{
+#ifdef _WIN32
+    return _spawnl(_P_WAIT, program, "offline_compile", "--run", path, ordinal, NULL) == 0;
+#else
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        execl(program, program, "--run", path, ordinal, (char*)NULL);
+        _exit(127);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+#endif
+}
+
 int main(int argc, char** argv)
 {
     SampleOptions options = {1, 0, 1, 0, NULL};
@@ -103,14 +124,8 @@ int main(int argc, char** argv)
     fflush(stdout);
     if (passed) {
         char ordinal[16];
-        int status = 0;
         sprintf(ordinal, "%u", options.device);
-        pid_t child = fork();
-        if (child == 0) {
-            execl(argv[0], argv[0], "--run", path, ordinal, (char*)NULL);
-            _exit(127);
-        }
-        passed = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        passed = run_again(argv[0], path, ordinal);
     }
     remove(path);
     return sample_verdict("offline_compile", passed);

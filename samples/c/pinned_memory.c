@@ -2,7 +2,6 @@
  * pinned_memory - resources on the program's own memory (extension RES_CREATE): inputs are written and results read
  * through plain pointers, with no map and no copy.
  */
-#define _POSIX_C_SOURCE 200112L
 #include "sample.h"
 
 static const char* kernel_text =
@@ -20,7 +19,8 @@ int main(int argc, char** argv)
     SampleKernel kernel;
     SampleBuffer buffers[2];
     static const char* symbols[2] = {"i0", "o0"};
-    void* memory[2] = {NULL, NULL};
+    void* blocks[2];
+    void* memory[2];
     PFNCALRESCREATE2D create = NULL;
     CALextproc proc = NULL;
     size_t wrong = 0;
@@ -39,10 +39,9 @@ int main(int argc, char** argv)
     memcpy(&create, &proc, sizeof proc);
     sample_kernel(&device, &kernel, kernel_text);
     for (unsigned i = 0; i < 2; ++i) {
-        if (posix_memalign(&memory[i], 4096, count * 4) != 0) {
-            fprintf(stderr, "no memory\n");
-            return EXIT_FAILURE;
-        }
+        /* Drivers want whole pages. */
+        blocks[i] = sample_memory(count * 4 + 4095);
+        memory[i] = (void*)(((uintptr_t)blocks[i] + 4095) & ~(uintptr_t)4095);
         memset(&buffers[i], 0, sizeof buffers[i]);
         sample_check(create(&buffers[i].resource, device.device, memory[i], n, n, CAL_FORMAT_FLOAT32_1,
                             (CALuint)(count * 4), 0),
@@ -72,8 +71,8 @@ int main(int argc, char** argv)
 
     sample_free(&device, &buffers[0]);
     sample_free(&device, &buffers[1]);
-    free(memory[0]); /* ours all along */
-    free(memory[1]);
+    free(blocks[0]); /* ours all along */
+    free(blocks[1]);
     sample_unload(&device, &kernel);
     sample_end(&device);
     return sample_verdict("pinned_memory", wrong == 0);

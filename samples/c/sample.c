@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 199309L
 #include "sample.h"
 
+#include <math.h>
 #include <sched.h>
 #include <time.h>
 
@@ -67,6 +68,44 @@ double sample_seconds(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+#ifdef _WIN32
+/*
+ * fma of mingw rounds twice. Here the product and its sum with c are each a number and its error; the errors are added so
+ * that the last addition rounds rightly: to odd (Boldo and Melquiond, 2008). Not for numbers near the ends of the range.
+ */
+static double two_sum(double a, double b, double* error)
+{
+    double sum = a + b, part = sum - a;
+    *error = (a - (sum - part)) + (b - part);
+    return sum;
+}
+
+static double upper_half(double a)
+{
+    double scaled = a * 134217729.0; /* 2^27 + 1 */
+    return scaled - (scaled - a);
+}
+
+double sample_fma(double a, double b, double c)
+{
+    double a1 = upper_half(a), a2 = a - a1, b1 = upper_half(b), b2 = b - b1, product = a * b;
+    double low = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2, e1, e2, e3;
+    double sum = two_sum(c, low, &e1), high = two_sum(product, sum, &e2), rest = two_sum(e1, e2, &e3);
+    uint64_t bits;
+    memcpy(&bits, &rest, sizeof bits);
+    if (e3 != 0.0 && bits % 2 == 0) {
+        bits = (e3 > 0.0) == (rest > 0.0) ? bits + 1 : bits - 1;
+        memcpy(&rest, &bits, sizeof rest);
+    }
+    return high + rest;
+}
+#else
+double sample_fma(double a, double b, double c)
+{
+    return fma(a, b, c);
+}
+#endif
 
 void* sample_memory(size_t bytes)
 {

@@ -36,6 +36,9 @@ double sample_seconds(void);
 uint32_t sample_random(uint32_t* state);
 float    sample_random_float(uint32_t* state); /* 0 <= value < 1, 24 bits */
 
+/* a * b + c, rounded once. */
+double sample_fma(double a, double b, double c);
+
 /* Prints the verdict, and after --checksum that of all results; returns the exit status for main. */
 int sample_verdict(const char* name, int passed);
 

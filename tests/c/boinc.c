@@ -2,13 +2,13 @@
  * As BOINC detects devices: dlopen with RTLD_NOW, nine names, the attributes in the layout of the first headers (68
  * bytes), each device opened only for its status, shutdown, and the library left loaded.
  */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "behaviour.h"
 #include "cal.h"
+#include "dl.h"
 
 /* The first generation's structure, as BOINC carries it, with a fence behind it. */
 struct OldAttribs {
@@ -34,14 +34,14 @@ static void require(int holds, const char* what)
 int main(void)
 {
     void* library = dlopen("libaticalrt.so", RTLD_NOW);
-    CALresult (*init)(void), (*shutdown_)(void);
-    CALresult (*version)(CALuint*, CALuint*, CALuint*);
-    CALresult (*count_)(CALuint*);
-    CALresult (*attribs_)(struct OldAttribs*, CALuint);
-    CALresult (*info_)(CALdeviceinfo*, CALuint);
-    CALresult (*status_)(struct OldStatus*, CALdevice);
-    CALresult (*open_)(CALdevice*, CALuint);
-    CALresult (*close_)(CALdevice);
+    CALresult (CALAPIENTRY * init)(void), (CALAPIENTRY * shutdown_)(void);
+    CALresult (CALAPIENTRY * version)(CALuint*, CALuint*, CALuint*);
+    CALresult (CALAPIENTRY * count_)(CALuint*);
+    CALresult (CALAPIENTRY * attribs_)(struct OldAttribs*, CALuint);
+    CALresult (CALAPIENTRY * info_)(CALdeviceinfo*, CALuint);
+    CALresult (CALAPIENTRY * status_)(struct OldStatus*, CALdevice);
+    CALresult (CALAPIENTRY * open_)(CALdevice*, CALuint);
+    CALresult (CALAPIENTRY * close_)(CALdevice);
     CALuint major = 0, minor = 0, imp = 0, count = 0, i;
 
     require(library != NULL, "dlopen");

@@ -1,7 +1,9 @@
 /* Texts that are no kernels: each gives an error with an explanation, no object, no crash, no hang, no gigabytes. */
 #include "check.h"
 
+#ifndef _WIN32
 #include <sys/resource.h>
+#endif
 #include <time.h>
 
 static int number;
@@ -45,8 +47,6 @@ static void repeated(const char* what, const char* before, const char* text, int
 
 int main(void)
 {
-    struct rusage usage;
-
     refused("empty", "");
     refused("white space", " \n\t\r\n ");
     refused("only a comment", "; nothing\n");
@@ -110,8 +110,11 @@ int main(void)
     CHECK(strlen(calclGetErrorString()) < 1000000);
     CHECK(number >= 28);
 
+#ifndef _WIN32
+    struct rusage usage;
     CHECK(getrusage(RUSAGE_SELF, &usage) == 0);
     CHECK(usage.ru_maxrss < 1024 * 1024); /* KiB */
+#endif
 
     /* A diagnostic says where and what. */
     refused("for its text", "il_ps_2_0\ndcl_output_generic o0\nmov r0, r1\nfrobnicate o0, r0\nend\n");

@@ -49,12 +49,12 @@ static void compiler_prints_nothing(void)
     CALobject object = NULL;
     CHECK(file != NULL && out >= 0 && err >= 0);
     fflush(stdout);
-    CHECK(dup2(fileno(file), 1) == 1 && dup2(fileno(file), 2) == 2);
+    CHECK(dup2(fileno(file), 1) >= 0 && dup2(fileno(file), 2) >= 0);
     CALresult result = calclCompile(&object, CAL_LANGUAGE_IL,
                                     PS "dcl_output_generic o0\nsample_resource(0)_sampler(0) o0, vWinCoord0.xyxx\nend\n",
                                     CAL_TARGET_CYPRESS);
     fflush(stdout);
-    CHECK(dup2(out, 1) == 1 && dup2(err, 2) == 2);
+    CHECK(dup2(out, 1) >= 0 && dup2(err, 2) >= 0);
     OK(result);
     OK(calclFreeObject(object));
     CHECK(fseek(file, 0, SEEK_END) == 0 && ftell(file) == 0);

@@ -3,7 +3,6 @@
  * heap of 600 MB in one global buffer that is mapped for every copy, raw uav0 and arena uav8 on the same mem, constants
  * in INT_4 and INT_1 with a stride of 16 bytes, blocks and grids of three dimensions, dlclose right after calShutdown.
  */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "behaviour.h"
 #include "cal.h"
 #include "calcl.h"
+#include "dl.h"
 
 static void* rt;
 static void* cl;
@@ -33,7 +33,7 @@ static void* cl;
     do {                                                                                \
         CALresult result_ = (call);                                                     \
         if (result_ != CAL_RESULT_OK) {                                                 \
-            const CALchar* (*text_)(void);                                              \
+            const CALchar* (CALAPIENTRY * text_)(void);                                              \
             *(void**)&text_ = dlsym(rt, "calGetErrorString");                           \
             fprintf(stderr, "line %d: %s gave %d: %s\n", __LINE__, #call, (int)result_, text_()); \
             exit(1);                                                                    \

@@ -6,8 +6,10 @@
 #include "check.h"
 
 #include <pthread.h>
+#ifndef _WIN32
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 enum { THREADS = 8, LAUNCHES = 40, WIDTH = 64 };
 
@@ -57,14 +59,14 @@ static void* own_context(void* number)
 {
     CALcontext context = 0;
     OK(calCtxCreate(&context, device));
-    work(context, (int)(long)number);
+    work(context, (int)(size_t)number);
     OK(calCtxDestroy(context));
     return NULL;
 }
 
 static void* shared_context(void* number)
 {
-    work(shared, (int)(long)number);
+    work(shared, (int)(size_t)number);
     return NULL;
 }
 
@@ -73,7 +75,7 @@ static void all(void* (*body)(void*))
     pthread_t threads[THREADS];
     long i;
     for (i = 0; i < THREADS; ++i) {
-        CHECK(pthread_create(&threads[i], NULL, body, (void*)i) == 0);
+        CHECK(pthread_create(&threads[i], NULL, body, (void*)(size_t)i) == 0);
     }
     for (i = 0; i < THREADS; ++i) {
         CHECK(pthread_join(threads[i], NULL) == 0);
@@ -82,8 +84,7 @@ static void all(void* (*body)(void*))
 
 int main(void)
 {
-    int round, status = 0;
-    pid_t child;
+    int round;
 
     check_open(&device, &shared);
     all(own_context);
@@ -91,11 +92,14 @@ int main(void)
     all(shared_context);
     HOLDS(one_context_shared_by_threads);
 
-    child = fork();
+#ifndef _WIN32
+    int status = 0;
+    pid_t child = fork();
     if (child == 0) {
         _exit(0); /* never uses it */
     }
     CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+#endif
     work(shared, 5);
 
     for (round = 0; round < 5; ++round) {

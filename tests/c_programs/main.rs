@@ -5,9 +5,11 @@
 
 mod abi;
 mod brook;
+mod clients;
 mod drivers;
 mod map;
 mod packages;
+mod platforms;
 mod programs;
 mod samples;
 
@@ -53,8 +55,10 @@ fn main() -> ExitCode {
     let mut trials = abi::trials(&lazy);
     trials.extend(brook::trials(&lazy));
     trials.extend(packages::trials(&lazy));
+    trials.extend(clients::trials(&lazy));
     trials.extend(programs::trials(&lazy));
     trials.extend(samples::trials(&lazy));
+    trials.extend(platforms::trials(&lazy));
     let names = trials.iter().map(|t| t.name().to_owned()).collect();
     trials.extend(map::trials(names));
     recal_needs::run(&arguments, trials)

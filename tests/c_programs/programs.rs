@@ -36,6 +36,7 @@ const CPU_ONLY: &[&str] = &[
     "checks",
     "handles",
     "large_arrays",
+    "large_resources",
     "malformed",
     "mandelbrot",
     "matmul",
@@ -54,7 +55,8 @@ const LARGE_GROUPS: &[&str] = &["hdminer"];
 /// A program: built once, run once on the CPU, whoever asks first.
 #[derive(Clone)]
 pub struct Program {
-    source: PathBuf,
+    /// Its text.
+    pub source: PathBuf,
     built: Arc<OnceLock<Result<PathBuf>>>,
     printed: Arc<OnceLock<Result<String>>>,
 }
@@ -64,7 +66,8 @@ impl Program {
         Self { source, built: Arc::default(), printed: Arc::default() }
     }
 
-    fn name(&self) -> String {
+    /// Name of the source without its extension.
+    pub fn name(&self) -> String {
         stem(&self.source)
     }
 
@@ -86,6 +89,11 @@ impl Program {
         let mut command = Command::new(self.build(installation)?);
         command.current_dir(&installation.build);
         Ok(command)
+    }
+
+    /// Whether software drivers do not run it.
+    pub fn is_of_the_cpu(&self) -> bool {
+        CPU_ONLY.contains(&self.name().as_str())
     }
 
     /// What it prints on the CPU.

@@ -59,20 +59,39 @@ const LEFT_OUT: &[(&str, &str, &str)] = &[
 
 /// A sample: built once.
 #[derive(Clone)]
-struct Sample {
-    name: &'static str,
+pub struct Sample {
+    /// Name of the source without its extension.
+    pub name: &'static str,
     arguments: &'static [&'static str],
-    small: &'static [&'static str],
+    /// Arguments that give it little work.
+    pub small: &'static [&'static str],
     built: Arc<OnceLock<Result<PathBuf>>>,
     /// What the small run prints on the CPU.
     printed: Arc<OnceLock<Result<String>>>,
 }
 
+/// All of them.
+pub fn all() -> Vec<Sample> {
+    let sample = |&(name, arguments, small): &(_, _, _)| Sample {
+        name,
+        arguments,
+        small,
+        built: Arc::default(),
+        printed: Arc::default(),
+    };
+    SAMPLES.iter().map(sample).collect()
+}
+
+/// Whether a sample does not run on a driver.
+pub fn left_out(name: &str, driver: &str) -> bool {
+    LEFT_OUT.iter().any(|&(sample, on, _)| (sample, on) == (name, driver))
+}
+
 /// The tests of this file.
 pub fn trials(lazy: &Lazy) -> Vec<Trial> {
     let mut trials = Vec::new();
-    for &(name, arguments, small) in SAMPLES {
-        let sample = Sample { name, arguments, small, built: Arc::default(), printed: Arc::default() };
+    for sample in all() {
+        let name = sample.name;
         let this = sample.clone();
         trials.push(trial(format!("samples::{name}"), lazy, move |i| {
             this.run(&mut this.command(i, this.arguments)?).map(drop)
@@ -82,7 +101,7 @@ pub fn trials(lazy: &Lazy) -> Vec<Trial> {
             valgrind(i, &this.build(i)?, this.small, this.name)
         }));
         for driver in [LAVAPIPE, SWIFTSHADER] {
-            if !LEFT_OUT.iter().any(|&(sample, on, _)| (sample, on) == (name, driver.name)) {
+            if !left_out(name, driver.name) {
                 let this = sample.clone();
                 let name = format!("samples::{name}::{}", driver.name);
                 let needs = [Need::driver(driver)];
@@ -115,7 +134,7 @@ impl Sample {
     }
 
     /// What it prints; `PASS` must be there.
-    fn run(&self, command: &mut Command) -> Result<String> {
+    pub fn run(&self, command: &mut Command) -> Result<String> {
         let output = run(command, PATIENCE)?.success(self.name)?.stdout;
         if output.contains(&format!("{}: PASS", self.name)) {
             Ok(output)
@@ -124,13 +143,32 @@ impl Sample {
         }
     }
 
+    /// Whether it tells a checksum of its results when asked.
+    pub fn has_checksum(&self) -> bool {
+        !NO_CHECKSUM.iter().any(|(name, _)| *name == self.name)
+    }
+
     /// The small run, with a checksum where there is one.
     fn small(&self, installation: &Installation) -> Result<Command> {
         let mut command = self.command(installation, self.small)?;
-        if !NO_CHECKSUM.iter().any(|(name, _)| *name == self.name) {
+        if self.has_checksum() {
             command.arg("--checksum");
         }
         Ok(command)
+    }
+
+    /// The small run elsewhere printed the checksum of this machine's CPU.
+    pub fn agrees(&self, installation: &Installation, there: &str, place: &str) -> Result<()> {
+        let on_cpu = || self.run(self.small(installation)?.env("CAL_BACKEND", "cpu"));
+        let here = self.printed.get_or_init(on_cpu).clone()?;
+        if let Some((_, why)) = NO_CHECKSUM.iter().find(|(name, _)| *name == self.name) {
+            eprintln!("{} is not compared: {why}", self.name);
+            return Ok(());
+        }
+        match (checksum(&here), checksum(there)) {
+            (Some(cpu), Some(other)) if cpu == other => Ok(()),
+            (cpu, other) => Err(format!("checksum on the CPU {cpu:?}, on {place} {other:?}")),
+        }
     }
 
     /// Passes on a driver's device, with the results of the CPU.
@@ -138,16 +176,7 @@ impl Sample {
         let mut command = self.small(installation)?;
         only(driver, &mut command)?;
         let there = self.run(&mut command)?;
-        let on_cpu = || self.run(self.small(installation)?.env("CAL_BACKEND", "cpu"));
-        let here = self.printed.get_or_init(on_cpu).clone()?;
-        if let Some((_, why)) = NO_CHECKSUM.iter().find(|(name, _)| *name == self.name) {
-            eprintln!("{} is not compared: {why}", self.name);
-            return Ok(());
-        }
-        match (checksum(&here), checksum(&there)) {
-            (Some(cpu), Some(vulkan)) if cpu == vulkan => Ok(()),
-            (cpu, vulkan) => Err(format!("checksum on the CPU {cpu:?}, on {} {vulkan:?}", driver.name)),
-        }
+        self.agrees(installation, &there, driver.name)
     }
 }
 
@@ -180,7 +209,7 @@ fn picture(installation: &Installation, name: &'static str) -> Result<()> {
 
 /// The checksum in what a sample printed; that of no results at all does not count.
 fn checksum(printed: &str) -> Option<&str> {
-    let text = printed.lines().find_map(|line| line.strip_prefix("checksum: "))?;
+    let text = printed.lines().find_map(|line| line.strip_prefix("checksum: "))?.trim_end();
     (text.len() == 16 && text.chars().any(|c| c != '0')).then_some(text)
 }
 

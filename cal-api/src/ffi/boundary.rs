@@ -85,7 +85,7 @@ macro_rules! boundary {
         ///
         /// # Safety
         /// Pointers are NULL or valid for what the function reads and writes through them; strings end with NUL.
-        pub unsafe extern "C" fn $name($($out: *mut $out_type,)* $($arg: $arg_type),*) -> $crate::error::CalResult {
+        pub unsafe extern "system" fn $name($($out: *mut $out_type,)* $($arg: $arg_type),*) -> $crate::error::CalResult {
             $(if !$out.is_null() {
                 // SAFETY: the caller passes NULL or a pointer that is valid for writing.
                 unsafe { $out.write(<$out_type as $crate::ffi::types::Zero>::ZERO) };

@@ -63,7 +63,10 @@ unsafe fn hand_over(lines: std::result::Result<Lines, CalResult>, logfunc: CALLo
 /// # Safety
 /// Pointers are NULL or valid for what the function reads through them; `logfunc` takes a NUL-terminated text.
 #[unsafe(export_name = "recal_cl_DisassembleImage")]
-pub unsafe extern "C-unwind" fn calclDisassembleImage(image: CALimage, logfunc: CALLogFunction) -> CalResult {
+pub unsafe extern "system-unwind" fn calclDisassembleImage(
+    image: CALimage,
+    logfunc: CALLogFunction,
+) -> CalResult {
     let argument = ("image", "CALimage", image);
     // SAFETY: NULL or the address of an image by the contract of the function.
     let body = |line: &mut dyn FnMut(&str)| unsafe { image_at(image) }?.disassemble(line);
@@ -76,7 +79,7 @@ pub unsafe extern "C-unwind" fn calclDisassembleImage(image: CALimage, logfunc: 
 /// # Safety
 /// As for [`calclDisassembleImage`].
 #[unsafe(export_name = "recal_cl_DisassembleObject")]
-pub unsafe extern "C-unwind" fn calclDisassembleObject(
+pub unsafe extern "system-unwind" fn calclDisassembleObject(
     obj: *const CALobject,
     logfunc: CALLogFunction,
 ) -> CalResult {
@@ -225,6 +228,6 @@ boundary! {
 
 /// Text about the most recent compiler error, diagnostics included; never NULL.
 #[unsafe(export_name = "recal_cl_GetErrorString")]
-pub extern "C" fn calclGetErrorString() -> *const c_char {
+pub extern "system" fn calclGetErrorString() -> *const c_char {
     boundary::error_text("calclGetErrorString", Library::Compiler)
 }

@@ -34,6 +34,6 @@ boundary! {
 
 /// Text about the most recent error, never NULL. The text stays valid for the next 256 different ones.
 #[unsafe(no_mangle)]
-pub extern "C" fn calGetErrorString() -> *const c_char {
+pub extern "system" fn calGetErrorString() -> *const c_char {
     super::boundary::error_text("calGetErrorString", Library::Runtime)
 }

@@ -130,15 +130,22 @@ fn nodes() -> Vec<Line> {
 
 /// The libraries that old programs open, where programs started from here find them.
 fn libraries() -> Vec<Line> {
-    let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.parent()?.join("lib")));
-    let from_path = paths("LD_LIBRARY_PATH");
-    let triplet = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+    let own = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_path_buf()));
+    // Windows looks beside programs, and in the folders of programs.
+    let beside = own.and_then(|own| if cfg!(windows) { Some(own) } else { Some(own.parent()?.join("lib")) });
+    let variable = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
+    let from_path = paths(variable);
+    let arch = if cfg!(target_arch = "x86") { "i386" } else { std::env::consts::ARCH };
+    let triplet = format!("/usr/lib/{arch}-linux-gnu");
     let system = ["/usr/local/lib", &triplet, "/usr/lib64", "/usr/lib", "/lib64", "/lib"].map(PathBuf::from);
     let found = |folders: &[PathBuf], name: &str| {
         folders.iter().map(|folder| folder.join(name)).find(|path| path.exists())
     };
     let mut lines = Vec::new();
-    for name in ["aticalrt", "aticalcl", "aticaldd"] {
+    // The third is a thing of start-up scripts.
+    let names =
+        if cfg!(windows) { &["aticalrt", "aticalcl"][..] } else { &["aticalrt", "aticalcl", "aticaldd"] };
+    for name in names {
         let name = format!("{DLL_PREFIX}{name}{DLL_SUFFIX}");
         let seen = found(&from_path, &name).or_else(|| found(&system, &name));
         let built = beside.as_ref().map(|folder| folder.join(&name)).filter(|path| path.exists());
@@ -149,14 +156,20 @@ fn libraries() -> Vec<Line> {
             }
             (None, Some(path)) => {
                 let folder = path.parent().unwrap_or(Path::new("")).display().to_string();
-                let text =
-                    format!("{}; programs want a run path or LD_LIBRARY_PATH={folder}", path.display());
+                let text = match cfg!(windows) {
+                    true => {
+                        format!("{}; programs want it beside themselves, or PATH={folder}", path.display())
+                    }
+                    false => {
+                        format!("{}; programs want a run path or LD_LIBRARY_PATH={folder}", path.display())
+                    }
+                };
                 line(State::Good, name, text)
             }
             (None, None) => line(
                 State::Absent,
                 name,
-                "not in LD_LIBRARY_PATH, beside the command or where systems have libraries",
+                format!("not in {variable}, beside the command or where systems have libraries"),
             ),
         });
     }

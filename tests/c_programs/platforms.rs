@@ -1,0 +1,441 @@
+//! Other systems and processors: samples and programs built by cross compilers against the libraries of
+//! `target/recal/TARGET`, run by an emulator, Wine, or as they are. Results must be those of this machine.
+//!
+//! `scripts/platforms.sh` builds the libraries and runs these tests; `RECAL_PLATFORMS` names the targets, none by default.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use recal_conformance::toolchain::{Installation, Result, Standard, repository, run};
+
+use crate::programs::{Program, programs, sources, stem};
+use crate::samples::{self, Sample};
+use crate::{Lazy, trial};
+
+/// Longest time for a program: emulators are slow.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// How programs of a target run here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// As they are, by the loader and the C library of the cross compiler.
+    Loader,
+    /// An emulator of the processor, on the C library of the cross compiler.
+    Qemu,
+    /// Wine, the system's own.
+    Wine,
+    /// Wine of a Debian system in the folder that `RECAL_I386` names, or the system's own without it.
+    Wine32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Platform {
+    target: &'static str,
+    /// What the names of the compilers begin with.
+    tools: &'static str,
+    by: By,
+    /// Options for the compilers.
+    options: &'static [&'static str],
+}
+
+const PLATFORMS: &[Platform] = &[
+    Platform {
+        target: "i686-unknown-linux-gnu",
+        tools: "i686-linux-gnu-",
+        by: By::Loader,
+        options: &[
+            // Floats of the samples' own computations are rounded when they are computed.
+            "-msse2",
+            "-mfpmath=sse",
+            "-Wl,--dynamic-linker=/usr/i686-linux-gnu/lib/ld-linux.so.2",
+            "-Wl,--disable-new-dtags,-rpath,/usr/i686-linux-gnu/lib",
+        ],
+    },
+    Platform {
+        target: "aarch64-unknown-linux-gnu",
+        tools: "aarch64-linux-gnu-",
+        by: By::Qemu,
+        // Products and sums are rounded each, as on x86.
+        options: &["-ffp-contract=off"],
+    },
+    Platform {
+        target: "x86_64-pc-windows-gnu",
+        tools: "x86_64-w64-mingw32-",
+        by: By::Wine,
+        options: &["-static"],
+    },
+    Platform {
+        target: "i686-pc-windows-gnu",
+        tools: "i686-w64-mingw32-",
+        by: By::Wine32,
+        options: &["-static", "-msse2", "-mfpmath=sse"],
+    },
+];
+
+/// Programs that are not for Windows, and why.
+const NOT_ON_WINDOWS: &[(&str, &str)] = &[
+    ("checks", "catches what is written to file descriptor 2, which is not how Windows' programs are heard"),
+    ("dlopen", "forks"),
+    ("exit_other_thread", "forks"),
+    ("large_arrays", "limits its memory with setrlimit"),
+];
+
+/// Programs that start programs, which an emulated process cannot unless the system knows of the emulator.
+const STARTS_ITSELF: &[&str] = &["exit_other_thread", "offline_compile"];
+
+/// Programs that the emulator does not run as a processor would, and why.
+const NOT_EMULATED: &[(&str, &str)] = &[("large_arrays", "limits its memory, and so the emulator's")];
+
+/// The tests of this file.
+pub fn trials(lazy: &Lazy) -> Vec<Trial> {
+    let wanted = std::env::var("RECAL_PLATFORMS").unwrap_or_default();
+    let mut trials = vec![Trial::test("platforms::lists", || lists().map_err(Failed::from))];
+    for name in wanted.split_whitespace() {
+        let Some(&platform) = PLATFORMS.iter().find(|p| p.target == name) else {
+            let unknown = format!("RECAL_PLATFORMS: no target {name}");
+            trials.push(Trial::test(format!("platforms::{name}"), move || Err(Failed::from(unknown))));
+            continue;
+        };
+        trials.extend(of(lazy, platform));
+    }
+    trials
+}
+
+fn of(lazy: &Lazy, platform: Platform) -> Vec<Trial> {
+    let target = platform.target;
+    let mut trials = Vec::new();
+    let drivers: &[bool] = if platform.llvmpipe().is_some() { &[false, true] } else { &[false] };
+    for &driver in drivers {
+        let on = if driver { "::lavapipe" } else { "" };
+        for sample in samples::all() {
+            let name = sample.name;
+            if driver && samples::left_out(name, "lavapipe") {
+                continue;
+            }
+            let test = move |i: &Installation| platform.sample(i, &sample, driver);
+            trials.push(trial(format!("platforms::{target}::samples::{name}{on}"), lazy, test));
+        }
+        for program in programs() {
+            if driver && program.is_of_the_cpu() {
+                continue;
+            }
+            let name = program.name();
+            let test = move || platform.program(&program, driver).map_err(Failed::from);
+            trials.push(Trial::test(format!("platforms::{target}::programs::{name}{on}"), test));
+        }
+    }
+    if platform.is_windows() {
+        for source in sources(&repository().join("tests/c/windows")) {
+            let name = stem(&source);
+            let test = move || platform.windows_program(&source).map_err(Failed::from);
+            trials.push(Trial::test(format!("platforms::{target}::windows::{name}"), test));
+        }
+    }
+    let test = move || platform.exports().map_err(Failed::from);
+    trials.push(Trial::test(format!("platforms::{target}::exports"), test));
+    let test = move || platform.command_line().map_err(Failed::from);
+    trials.push(Trial::test(format!("platforms::{target}::command"), test));
+    trials
+}
+
+impl Platform {
+    fn is_windows(self) -> bool {
+        matches!(self.by, By::Wine | By::Wine32)
+    }
+
+    fn folder(self) -> PathBuf {
+        repository().join("target/recal").join(self.target)
+    }
+
+    fn libraries(self) -> PathBuf {
+        self.folder().join("lib")
+    }
+
+    /// Where programs lie: beside the libraries on Windows, where Wine sees them.
+    fn programs(self) -> Result<PathBuf> {
+        let folder = match self.system() {
+            Some(system) => system.join("tmp/recal").join(self.target),
+            None => self.folder().join("programs"),
+        };
+        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        Ok(folder)
+    }
+
+    /// The folder that the programs take for the root.
+    fn system(self) -> Option<PathBuf> {
+        (self.by == By::Wine32).then(i386_system).flatten()
+    }
+
+    /// The manifest of Mesa's software driver for 32-bit programs.
+    fn llvmpipe(self) -> Option<PathBuf> {
+        let system = (self.by == By::Loader).then(i386_system).flatten()?;
+        let given = system.join("usr/share/vulkan/icd.d/lvp_icd.i686.json");
+        let text = std::fs::read_to_string(given).ok()?;
+        let text = text.replace("\"/usr/", &format!("\"{}/usr/", system.display()));
+        let manifest = self.folder().join("lvp_icd.json");
+        std::fs::write(&manifest, text).ok()?;
+        Some(manifest)
+    }
+
+    fn build(self, name: &str, sources: &[PathBuf], standard: Standard, options: &[&str]) -> Result<PathBuf> {
+        let program =
+            self.programs()?.join(if self.is_windows() { format!("{name}.exe") } else { name.into() });
+        let (compiler, standard) = match standard {
+            Standard::C(standard) => ("gcc", standard),
+            Standard::Cxx(standard) => ("g++", standard),
+        };
+        let include = repository().join("cal-api/include");
+        let mut command = Command::new(format!("{}{compiler}", self.tools));
+        command.arg(format!("-std={standard}")).args(["-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE"]);
+        command.arg("-I").arg(&include).arg("-I").arg(include.join("CAL")).args(sources).args(options);
+        command.arg("-o").arg(&program).arg("-L").arg(self.libraries());
+        if !self.is_windows() {
+            command.arg(format!("-Wl,-rpath,{}", self.libraries().display()));
+        }
+        command.args(["-laticalrt", "-laticalcl"]).args(self.options).args(["-lm", "-lpthread"]);
+        if !self.is_windows() {
+            command.arg("-ldl");
+        }
+        run(&mut command, PATIENCE)?.success(&format!("compiling {name}"))?;
+        Ok(program)
+    }
+
+    /// A command that runs the program, on the CPU or on Mesa's software driver.
+    fn command(self, program: &Path, driver: bool) -> Result<Command> {
+        let libraries = self.libraries();
+        let mut command = match self.by {
+            By::Loader => Command::new(program),
+            By::Qemu => {
+                let mut command = Command::new("qemu-aarch64");
+                command.args(["-L", "/usr/aarch64-linux-gnu"]).arg(program);
+                command
+            }
+            By::Wine | By::Wine32 => self.wine(program)?,
+        };
+        command.env("CAL_BACKEND", "cpu").env("SMALL", "1");
+        if !self.is_windows() {
+            command.current_dir(self.programs()?).env("LD_LIBRARY_PATH", &libraries);
+        }
+        if let Some(manifest) = driver.then(|| self.llvmpipe()).flatten() {
+            let system = i386_system().unwrap_or_default();
+            let folders =
+                [libraries, system.join("lib/i386-linux-gnu"), system.join("usr/lib/i386-linux-gnu")];
+            command.env("LD_LIBRARY_PATH", std::env::join_paths(folders).unwrap_or_default());
+            command.env("CAL_BACKEND", "vulkan").env("CAL_VULKAN_DEVICE", "llvmpipe");
+            command.env("CAL_FLOAT", "faithful");
+            command.env("VK_DRIVER_FILES", &manifest).env("VK_ICD_FILENAMES", &manifest);
+        }
+        Ok(command)
+    }
+
+    /// Wine in the folder of the programs, with the libraries beside them.
+    fn wine(self, program: &Path) -> Result<Command> {
+        let folder = self.programs()?;
+        for entry in std::fs::read_dir(self.libraries()).into_iter().flatten().flatten() {
+            let from = entry.path();
+            let to = folder.join(entry.file_name());
+            let older = |a: &Path, b: &Path| {
+                let time = |p: &Path| p.metadata().and_then(|m| m.modified()).ok();
+                time(a) < time(b)
+            };
+            if from.extension().is_some_and(|e| e == "dll") && (!to.exists() || older(&to, &from)) {
+                // Processes may have the old one mapped.
+                let new = to.with_extension("new");
+                let put = std::fs::copy(&from, &new).and_then(|_| std::fs::rename(&new, &to));
+                put.map_err(|e| format!("{}: {e}", to.display()))?;
+            }
+        }
+        let name = program.file_name().unwrap_or_default();
+        let mut command;
+        if let Some(system) = self.system() {
+            command = Command::new("chroot");
+            let inside = format!("cd /tmp/recal/{} && exec wine \"$@\"", self.target);
+            command.arg(&system).args(["/bin/sh", "-c", &inside, "wine"]).arg(name);
+            command.env("WINEPREFIX", "/tmp/recal/wine").env("HOME", "/tmp/recal");
+        } else {
+            command = Command::new("wine");
+            command.arg(name).current_dir(&folder).env("WINEPREFIX", self.folder().join("wine"));
+        }
+        command.env("WINEDEBUG", "-all");
+        Ok(command)
+    }
+
+    /// Whether a program cannot be run here; says so.
+    fn leaves_out(self, name: &str) -> bool {
+        let not_run = |why: &str| eprintln!("{}: {name} is not run: it {why}", self.target);
+        if let Some((_, why)) = NOT_ON_WINDOWS.iter().find(|(n, _)| self.is_windows() && *n == name) {
+            not_run(why);
+            return true;
+        }
+        if self.by == By::Qemu {
+            if let Some((_, why)) = NOT_EMULATED.iter().find(|(n, _)| *n == name) {
+                not_run(why);
+                return true;
+            }
+            if STARTS_ITSELF.contains(&name) && !Path::new("/proc/sys/fs/binfmt_misc/qemu-aarch64").exists() {
+                not_run("starts itself, and the system does not know how to start it");
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Passes, with the results that this machine's libraries give.
+    fn sample(self, installation: &Installation, sample: &Sample, driver: bool) -> Result<()> {
+        if self.leaves_out(sample.name) {
+            return Ok(());
+        }
+        let folder = repository().join("samples/c");
+        let sources = [folder.join(format!("{}.c", sample.name)), folder.join("sample.c")];
+        let built = self.build(sample.name, &sources, Standard::C("c99"), &["-Wno-overlength-strings"])?;
+        let mut command = self.command(&built, driver)?;
+        command.args(sample.small);
+        if sample.has_checksum() {
+            command.arg("--checksum");
+        }
+        let there = sample.run(&mut command)?;
+        sample.agrees(installation, &there, self.target)
+    }
+
+    /// Everything that a program says to hold, holds.
+    fn program(self, program: &Program, driver: bool) -> Result<()> {
+        let name = program.name();
+        if self.leaves_out(&name) {
+            return Ok(());
+        }
+        let sources = [program.source.clone()];
+        let built = self.build(&name, &sources, Standard::of(&program.source), &[])?;
+        let printed = run(&mut self.command(&built, driver)?, PATIENCE)?.success(&name)?.stdout;
+        let said: BTreeSet<&str> = printed.lines().map(str::trim_end).collect();
+        let behaviours = program.behaviours().into_iter();
+        let missing: Vec<_> = behaviours.filter(|b| !said.contains(format!("holds: {b}").as_str())).collect();
+        if missing.is_empty() { Ok(()) } else { Err(format!("not said to hold: {}", missing.join(", "))) }
+    }
+
+    /// A program of `tests/c/windows`: what is true of Windows only.
+    fn windows_program(self, source: &PathBuf) -> Result<()> {
+        let name = stem(source);
+        let include = format!("-I{}", repository().join("tests/c").display());
+        let built = self.build(&name, std::slice::from_ref(source), Standard::C("c99"), &[&include])?;
+        run(&mut self.command(&built, false)?, PATIENCE)?.success(&name)?;
+        Ok(())
+    }
+
+    /// The libraries export the historical names; on Windows under each of their file names.
+    fn exports(self) -> Result<()> {
+        let read = |list: &str| {
+            let file = repository().join("tests/abi").join(list);
+            std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))
+        };
+        let wide = self.target.starts_with("x86_64");
+        for (part, list) in [("rt", "exports-rt.txt"), ("cl", "exports-cl.txt")] {
+            let list = read(list)?;
+            let expected: BTreeSet<&str> = list.lines().collect();
+            let files = match (self.is_windows(), wide) {
+                (false, _) => vec![format!("libatical{part}.so")],
+                (true, false) => vec![format!("atical{part}.dll"), format!("amdcal{part}.dll")],
+                (true, true) => ["atical", "amdcal"]
+                    .iter()
+                    .flat_map(|name| ["", "64"].map(|end| format!("{name}{part}{end}.dll")))
+                    .collect(),
+            };
+            for file in files {
+                let found = self.exported(&self.libraries().join(&file))?;
+                let plain: BTreeSet<&str> = found
+                    .iter()
+                    .map(String::as_str)
+                    .filter(|n| n.starts_with("cal") && !n.contains('@'))
+                    .collect();
+                if plain != expected {
+                    return Err(format!("{file} exports {plain:?}"));
+                }
+                if self.by != By::Wine32 {
+                    continue;
+                }
+                // calInit, calInit@0 and _calInit@0.
+                for name in expected.iter() {
+                    let decorated = format!("{name}@");
+                    let both = ["", "_"]
+                        .map(|begin| found.iter().any(|n| n.starts_with(&format!("{begin}{decorated}"))));
+                    if both != [true, true] {
+                        return Err(format!("{file} exports {name} without its decorations"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Names that a library exports.
+    fn exported(self, library: &Path) -> Result<BTreeSet<String>> {
+        if self.is_windows() {
+            let mut dump = Command::new(format!("{}objdump", self.tools));
+            let text = run(dump.arg("-p").arg(library), PATIENCE)?.success("objdump")?.stdout;
+            // "\t[   0] calCtxCreate" behind the line of the table's name.
+            let table =
+                text.split_once("[Ordinal/Name Pointer] Table").map(|(_, rest)| rest).unwrap_or_default();
+            let lines = table.lines().skip(1).take_while(|l| !l.trim().is_empty());
+            return Ok(lines
+                .filter_map(|l| Some(l.split_once("] ")?.1.split_whitespace().last()?.to_owned()))
+                .collect());
+        }
+        let mut nm = Command::new("nm");
+        nm.args(["-D", "--defined-only", "--format=posix"]).arg(library);
+        let text = run(&mut nm, PATIENCE)?.success("nm")?.stdout;
+        Ok(text.lines().filter_map(|l| l.split_whitespace().next()).map(str::to_owned).collect())
+    }
+
+    /// The command runs and says what it was built for.
+    fn command_line(self) -> Result<()> {
+        let end = if self.is_windows() { ".exe" } else { "" };
+        let built = self.folder().join(format!("bin/recal{end}"));
+        let program = self.programs()?.join(format!("recal{end}"));
+        std::fs::copy(&built, &program).map_err(|e| format!("{}: {e}", built.display()))?;
+        let mut command = match self.by {
+            // It was linked for a system that has 32-bit libraries.
+            By::Loader => {
+                let folder = "/usr/i686-linux-gnu/lib";
+                let mut command = Command::new(format!("{folder}/ld-linux.so.2"));
+                command.args(["--library-path", folder]).arg(&program).env("CAL_BACKEND", "cpu");
+                command
+            }
+            _ => self.command(&program, false)?,
+        };
+        let printed = run(command.args(["doctor", "--json"]), PATIENCE)?.success("recal doctor")?.stdout;
+        let report: serde_json::Value =
+            serde_json::from_str(&printed).map_err(|e| format!("recal doctor --json: {e}\n{printed}"))?;
+        let processor = self.target.split('-').next().unwrap_or_default().replace("i686", "x86");
+        let system = if self.is_windows() { "windows" } else { "linux" };
+        let said = (report["os"].as_str(), report["arch"].as_str());
+        if said == (Some(system), Some(&processor)) {
+            Ok(())
+        } else {
+            Err(format!("{system}, {processor}: recal doctor says {said:?}"))
+        }
+    }
+}
+
+/// A folder with a Debian system for i386.
+fn i386_system() -> Option<PathBuf> {
+    let folder = PathBuf::from(std::env::var_os("RECAL_I386")?);
+    folder.join("bin/sh").exists().then_some(folder)
+}
+
+/// The lists above name programs that there are.
+fn lists() -> Result<()> {
+    let known: BTreeSet<String> = programs()
+        .iter()
+        .map(Program::name)
+        .chain(samples::all().into_iter().map(|s| s.name.to_owned()))
+        .collect();
+    let named = NOT_ON_WINDOWS.iter().chain(NOT_EMULATED).map(|(name, _)| name).chain(STARTS_ITSELF);
+    for name in named {
+        if !known.contains(*name) {
+            return Err(format!("neither tests/c nor samples/c has {name}"));
+        }
+    }
+    Ok(())
+}
