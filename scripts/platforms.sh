@@ -39,8 +39,14 @@ lack() { # target, why
 i386_system() {
     RECAL_I386=${RECAL_I386:-$PWD/target/i386-system}
     export RECAL_I386
-    [ -x "$RECAL_I386/usr/bin/wine" ] && return
-    # A folder like another: no mounts, so this works in containers too.
+    if ! [ -x "$RECAL_I386/usr/bin/wine" ]; then
+        make_i386_system || return 1
+    fi
+    # Wine asks there where it lies.
+    [ -e "$RECAL_I386/proc/self/exe" ] || as_root mount -t proc proc "$RECAL_I386/proc"
+}
+make_i386_system() {
+    # A folder like another.
     want debootstrap debootstrap || return 1
     as_root rm -rf "$RECAL_I386"
     as_root debootstrap --variant=minbase --arch=i386 --include=wine,wine32,mesa-vulkan-drivers,libvulkan1 \

@@ -26,7 +26,7 @@ BOOL WINAPI DllMain(HINSTANCE library, DWORD reason, LPVOID reserved)
  * Rust's standard library takes the seeds of its hash tables from bcryptprimitives.dll, which Wine before 9 does not have. This takes
  * the place of that import; the numbers come from where they came before there was such a library.
  */
-BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T bytes);
+BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T bytes) __asm__("ProcessPrng"); /* undecorated in 32 bits, too */
 
 BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T bytes)
 {
@@ -41,10 +41,5 @@ BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T bytes)
     return TRUE;
 }
 
-#ifdef _WIN64
-#define IMPORT "__imp_ProcessPrng"
-#else
-#define IMPORT "__imp__ProcessPrng@8"
-#endif
-extern BOOL(WINAPI *const import_of_process_prng)(PBYTE, SIZE_T) __asm__(IMPORT);
+extern BOOL(WINAPI *const import_of_process_prng)(PBYTE, SIZE_T) __asm__("__imp_ProcessPrng");
 BOOL(WINAPI *const import_of_process_prng)(PBYTE, SIZE_T) = ProcessPrng;

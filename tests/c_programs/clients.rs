@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use libtest_mimic::Trial;
 use recal_conformance::toolchain::{Installation, Result, run};
+use recal_needs::{Need, Trial};
 
-use crate::{Lazy, trial};
+use crate::{Lazy, needing};
 
 /// The tests of this file.
 pub fn trials(lazy: &Lazy) -> Vec<Trial> {
-    vec![trial("clients::boinc".into(), lazy, boinc)]
+    vec![needing("clients::boinc".into(), [Need::program("boinc")], lazy, boinc)]
 }
 
 /// What stands between the tags.
@@ -25,11 +25,6 @@ fn number(text: &str, name: &str) -> Result<f64> {
 
 /// The client finds the CPU, and what it makes of its attributes could be true.
 fn boinc(installation: &Installation) -> Result<()> {
-    let mut asked = std::process::Command::new("boinc");
-    if asked.arg("--version").output().is_err() {
-        eprintln!("NOT RUN: boinc is not installed (Debian's boinc-client)");
-        return Ok(());
-    }
     let folder = installation.build.join("boinc");
     // What an earlier run wrote must not count.
     let _ = std::fs::remove_dir_all(&folder);

@@ -89,6 +89,11 @@ impl Need {
         Need { what: format!("this processor has no {name}"), there, installed: false }
     }
 
+    /// What a system, or the way in which its programs are run here, has or has not; `what` says that it is not there.
+    pub fn system(what: &str, there: bool) -> Need {
+        Need { what: what.into(), there, installed: false }
+    }
+
     /// For a part of a test: whether it can run. If not, the skip is told in `test`'s name.
     ///
     /// # Panics
