@@ -95,14 +95,15 @@ impl Judges {
     /// Builds these tests and those of the libraries, and runs each once to see which mutants it asks for.
     pub fn new(tree: &Tree, packages: &[&str], tests: &[&str]) -> Result<Judges, String> {
         let mut command = tree.cargo("test");
+        // A test of the suite has its programs built, too.
         command.args([
             "--no-run",
-            "--lib",
-            "--bin",
-            "mutants_judge",
             "--message-format=json",
+            "--lib",
             "-p",
             "recal-suite",
+            "--test",
+            "conformance",
         ]);
         packages.iter().for_each(|p| _ = command.args(["-p", p]));
         tests.iter().for_each(|t| _ = command.args(["--test", t]));
@@ -110,19 +111,21 @@ impl Judges {
         if !output.status.success() {
             return Err("the tests do not build".into());
         }
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (mut programs, mut suite) = (Vec::new(), None);
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             let Ok(value) = serde_json::from_str::<Value>(line) else { continue };
-            let Some(path) = value["executable"].as_str() else { continue };
-            let name = value["target"]["name"].as_str().unwrap_or_default().to_owned();
-            let folder =
-                Path::new(value["manifest_path"].as_str().unwrap_or_default()).parent().unwrap().to_owned();
-            if name == "mutants_judge" {
-                suite = Some(PathBuf::from(path));
+            if !value["executable"].is_string() {
+                continue;
             }
+            let (name, path) = (text(&value["target"]["name"]), PathBuf::from(text(&value["executable"])));
             let library = value["target"]["kind"][0] == "lib" && ["recal_il", "recal_cpu"].contains(&&*name);
-            if value["profile"]["test"] == true && (library || tests.contains(&&*name)) {
-                programs.push(Program { name, path: path.into(), folder, several: false });
+            if name == "mutants_judge" && value["profile"]["test"] == false {
+                suite = Some(path);
+            } else if library || tests.contains(&&*name) {
+                let folder =
+                    Path::new(&text(&value["manifest_path"])).parent().unwrap_or(Path::new(".")).to_owned();
+                programs.push(Program { name, path, folder, several: false });
             }
         }
         let suite = suite.ok_or("the judge of cases was not built")?;
@@ -178,6 +181,9 @@ impl Judges {
                 Some((time, Case { number, seen }))
             };
             let mut cases: Vec<(u32, Case)> = text.lines().filter_map(case).collect();
+            if cases.len() < 500 {
+                return Err(format!("only {} cases pass: {what}", cases.len()));
+            }
             cases.sort_by_key(|(time, _)| *time);
             Ok(cases.into_iter().map(|(_, case)| case).collect())
         };

@@ -104,8 +104,20 @@ fn work(given: &Arguments) -> Result<(), String> {
         }
         return Ok(());
     }
+    // What a run before this one found not to compile would otherwise be compiled in, and everything twice.
+    let unfit = scratch.join("unfit");
+    let known = std::fs::read_to_string(&unfit).unwrap_or_default();
+    let taken = tree.live();
+    let unfit_before: Vec<u32> = taken
+        .iter()
+        .copied()
+        .filter(|number| known.lines().any(|line| line == key(&tree, *number)))
+        .collect();
+    tree.dropped.extend(unfit_before);
     tree.write_until_it_compiles(&["recal-il", "recal-cpu"])?;
     let live = tree.live();
+    let names = taken.iter().filter(|number| !live.contains(number)).map(|number| key(&tree, *number) + "\n");
+    std::fs::write(&unfit, names.collect::<String>()).map_err(|e| e.to_string())?;
     println!("{} compile", live.len());
     let judges = judge::Judges::new(&tree, &PACKAGES, &TESTS)?;
     let reached = judges.reached();

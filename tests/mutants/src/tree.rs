@@ -68,11 +68,11 @@ impl Tree {
     /// Copies what git knows of `from` and finds the mutants of the folders; of each `every` one is taken, by the hash of
     /// its file, place and change.
     pub fn new(from: &Path, root: &Path, folders: &[String], every: u64) -> Result<Tree, String> {
-        copy(from, root)?;
         let mut names = Vec::new();
         for folder in folders {
-            rust_files(root, folder, &mut names)?;
+            rust_files(from, folder, &mut names)?;
         }
+        copy(from, root, &names)?;
         let mut tree = Tree {
             root: root.to_owned(),
             sources: Vec::new(),
@@ -111,9 +111,7 @@ impl Tree {
             for source in &self.sources {
                 let new = write(source, &self.dropped);
                 let path = self.root.join(&source.path);
-                if std::fs::read_to_string(&path).ok().as_deref() != Some(&new.text) {
-                    std::fs::write(&path, &new.text).map_err(|e| format!("{}: {e}", path.display()))?;
-                }
+                put(&path, new.text.as_bytes())?;
                 written.push(new);
             }
             let mut command = self.cargo("check");
@@ -313,7 +311,8 @@ fn around(shape: &Shape, first: u32, live: &[usize]) -> (String, String, String)
     }
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
+/// Copies all but `others`.
+fn copy(from: &Path, to: &Path, others: &[String]) -> Result<(), String> {
     let output = Command::new("git")
         .current_dir(from)
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -321,7 +320,11 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
         .map_err(|e| format!("git: {e}"))?;
     for name in String::from_utf8_lossy(&output.stdout).split('\0').filter(|name| !name.is_empty()) {
         let (source, target) = (from.join(name), to.join(name));
-        if !source.is_file() || name.starts_with("tests/mutants/") || name.starts_with("fuzz/") {
+        if others.iter().any(|other| other == name)
+            || !source.is_file()
+            || name.starts_with("tests/mutants/")
+            || name.starts_with("fuzz/")
+        {
             continue;
         }
         let bytes = std::fs::read(&source).map_err(|e| format!("{name}: {e}"))?;
