@@ -244,6 +244,16 @@ fn elements_of_arrays_that_were_never_written() {
     assert_eq!(run(text("y")), []);
     let list = run(text("z"));
     assert_eq!((lines(&list), list[0].what.as_str()), (vec![(Misuse::Uninitialized, 7)], "x0[0].z"));
+    // Elements 1 to 3 are written, by an offset.
+    let offset = |element: &str| {
+        format!(
+            "umod r1.x, r0.x, l0.w\nmov x0[r1.x + 1], r0.xxxx\nmov r2.x, x0[{element}].x\n\
+             uav_raw_store_id(0) mem0.x___, r0.y, r2.x"
+        )
+    };
+    assert_eq!(run(offset("r1.x + 1")), []);
+    let list = run(offset("r1.x"));
+    assert_eq!((lines(&list), list[0].what.as_str()), (vec![(Misuse::Uninitialized, 7)], "x0[0].x"));
 }
 
 #[test]
