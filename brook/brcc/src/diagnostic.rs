@@ -40,7 +40,7 @@ pub enum Severity {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
-    /// Name of the rule, as `docs/brook.md` lists it.
+    /// Name of the rule, one of [`crate::rules::RULES`].
     pub rule: &'static str,
     /// Where.
     pub span: Span,
@@ -87,6 +87,7 @@ impl Report {
         message: String,
         note: Option<String>,
     ) {
+        debug_assert!(crate::rules::meaning(rule).is_some(), "no rule `{rule}`");
         if self.is_full() || (severity != Severity::Error && self.found.len() >= WARNINGS) {
             return;
         }

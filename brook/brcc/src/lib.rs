@@ -23,6 +23,7 @@ pub mod il;
 pub mod lex;
 pub mod parse;
 pub mod preprocess;
+pub mod rules;
 pub mod types;
 
 use std::fmt::Write as _;

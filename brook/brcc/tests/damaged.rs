@@ -99,4 +99,6 @@ fn depth_and_size_have_limits() {
     source += "kernel void f(float a<>, out float c<>) { c = k30(a); }\n";
     let found = brcc::compile(&source, &brcc::Options::default()).unwrap_err();
     assert_eq!(found[0].rule, "too-large");
+    let found = brcc::compile(&" ".repeat((16 << 20) + 1), &brcc::Options::default()).unwrap_err();
+    assert_eq!(found[0].rule, "file");
 }

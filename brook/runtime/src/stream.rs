@@ -309,10 +309,11 @@ impl Core {
         if !from.is_written() {
             return self.fail(&Failure::new(Code::Assign, "assign: nothing was ever stored in the source"));
         }
-        let plain = self.whole.is_none() && from.whole.is_none();
-        if self.device == from.device && !self.is_cpu() && plain {
+        if self.device == from.device && !self.is_cpu() {
+            // Equal shapes lie equally, parts of other streams too.
             return self.note(self.with_device(|device| {
                 self.settle(device)?;
+                from.pull(device)?;
                 let (a, b) = (from.buffers(device)?, self.buffers(device)?);
                 device.assign(&a, &b)?;
                 self.push(device)

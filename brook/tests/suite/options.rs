@@ -190,7 +190,10 @@ const TESTS: [(&str, Test); 14] = [
         p.good(&["-e", "k.br"])?;
         let header = p.read("k.h")?;
         holds("extern \"C\"", header.contains("extern \"C\" {\nint helper(int n);\n"))?;
-        holds("neither static functions nor main", !header.contains("hidden") && !header.contains("int main("))?;
+        holds(
+            "neither static functions nor main",
+            !header.contains("hidden") && !header.contains("int main("),
+        )?;
         p.good(&["k.br"])?;
         holds("none without -e", !p.read("k.h")?.contains("helper"))
     }),

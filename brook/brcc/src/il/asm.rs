@@ -223,6 +223,12 @@ impl Asm {
         self.line(&text);
     }
 
+    /// An instruction whose source is text.
+    pub(crate) fn each_of(&mut self, name: &str, dst: &Dst, source: &str) {
+        let text = format!("{name} r{}{}, {source}", dst.register, Self::mask(&dst.comps));
+        self.line(&text);
+    }
+
     /// An instruction that reads words in order wherever it writes: dot products, doubles, addresses.
     pub(crate) fn whole(&mut self, name: &str, dst: &Dst, sources: &[&Op]) {
         let mut text = format!("{name} r{}{}", dst.register, Self::mask(&dst.comps));

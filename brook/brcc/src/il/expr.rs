@@ -73,7 +73,7 @@ impl<'k> Emitter<'k> {
                 let (first, count) = self.member_range(base.ty, *at);
                 Ok(all[first..first + count].to_vec())
             }
-            (ExprKind::Gather(param, index), _) => self.gather(*param, index, e.ty),
+            (ExprKind::Gather(param, index), _) => self.gather(*param, index, e.ty, None),
             (ExprKind::Assign(place, value), _) => {
                 let to = self.place_leaves(place);
                 self.assign_leaves(&to, value)?;
@@ -195,9 +195,9 @@ impl<'k> Emitter<'k> {
                 Ok(if class(e.ty) == Class::Double { op.pick(&[0, 1, 0, 1]) } else { op.word(0) })
             }
             ExprKind::Construct(parts) => self.construct(e, parts, want),
-            ExprKind::Gather(param, index) => Ok(self.gather(*param, index, e.ty)?[0].clone()),
-            ExprKind::Element(param, index) => self.element(*param, index, e.ty),
-            ExprKind::Shared(index) => self.shared(index, e.ty),
+            ExprKind::Gather(param, index) => Ok(self.gather(*param, index, e.ty, want)?[0].clone()),
+            ExprKind::Element(param, index) => self.element(*param, index, e.ty, want),
+            ExprKind::Shared(index) => self.shared(index, e.ty, want),
             ExprKind::IndexOf => Ok(self.position.float.clone().unwrap_or_else(|| self.asm.int(0))),
             ExprKind::Instance => Ok(self.position.int.clone().unwrap_or_else(|| self.asm.int(0))),
             ExprKind::InGroup => Ok(Op {

@@ -9,6 +9,11 @@ use super::{Emitter, Usage};
 use crate::hir::{Expr, ExprKind, ParamKind, Place};
 use crate::types::{Class, Type};
 
+/// True if the words of a place are the first of its register.
+fn in_order(dst: &Dst) -> bool {
+    dst.comps.iter().enumerate().all(|(at, comp)| usize::from(*comp) == at)
+}
+
 impl<'k> Emitter<'k> {
     /// Where this thread is, if anything asks.
     pub(crate) fn place(&mut self) {
@@ -38,15 +43,22 @@ impl<'k> Emitter<'k> {
         let stream = self.shape(first.unwrap_or(0), Usage::StreamShape);
         let index = self.thread_index(first.unwrap_or(0));
         let position = self.asm.temp(4);
-        self.split(&index, &stream, &position);
+        // Where an array that is stored to rules, its dimensions are known.
+        let rules = kernel.params.iter().all(|p| p.kind != ParamKind::Output);
+        let axes = match first.map(|at| &kernel.params[at].kind) {
+            Some(ParamKind::Scatter(rank)) if rules => usize::from(*rank),
+            _ => 4,
+        };
+        self.split(&index, &stream, axes, &position);
         self.position.int = Some(position.op());
         if kernel.uses.indexof {
             self.position.float = Some(self.asm.new_each("itof", 4, &[&position.op()]));
         }
         if guarded {
-            let count = self.asm.new_each("imul", 1, &[&stream.word(0), &stream.word(1)]);
-            let count = self.asm.new_each("imul", 1, &[&count, &stream.word(2)]);
-            let count = self.asm.new_each("imul", 1, &[&count, &stream.word(3)]);
+            let mut count = stream.word(0);
+            for axis in 1..axes {
+                count = self.asm.new_each("imul", 1, &[&count, &stream.word(axis)]);
+            }
             self.position.valid = Some(self.below(&index, &count));
         }
     }
@@ -67,14 +79,20 @@ impl<'k> Emitter<'k> {
         self.asm.new_each("imad", 1, &[&cell.word(1), &width, &cell.word(0)])
     }
 
-    /// Position of element `index` in a stream of a shape.
-    pub(crate) fn split(&mut self, index: &Op, stream: &Op, position: &Dst) {
+    /// Position of element `index` in a stream of a shape with so many dimensions. The last is not bounded: what lies behind the
+    /// stream stays behind it.
+    pub(crate) fn split(&mut self, index: &Op, stream: &Op, axes: usize, position: &Dst) {
         let mut rest = index.clone();
-        for axis in 0..3 {
+        for axis in 0..axes - 1 {
             self.asm.each("umod", &position.word(axis), &[&rest, &stream.word(axis)]);
             rest = self.asm.new_each("udiv", 1, &[&rest, &stream.word(axis)]);
         }
-        self.asm.mov(&position.word(3), &rest);
+        self.asm.mov(&position.word(axes - 1), &rest);
+        if axes < 4 {
+            let zero = self.asm.int(0);
+            let others = Dst { register: position.register, comps: (axes as u8..4).collect() };
+            self.asm.mov(&others, &zero);
+        }
     }
 
     /// Number of the element at a position: ((w·Z + z)·Y + y)·X + x, of as many axes as the position has.
@@ -94,28 +112,32 @@ impl<'k> Emitter<'k> {
         cell.op()
     }
 
-    /// Reads all leaves of a parameter at float coordinates.
-    pub(crate) fn sample(&mut self, param: usize, ty: Type, at: &Op) -> Vec<Op> {
+    /// Reads all leaves of a parameter at float coordinates; one leaf where it is wanted, if its words lie there in order.
+    pub(crate) fn sample(&mut self, param: usize, ty: Type, at: &Op, want: Option<&Dst>) -> Vec<Op> {
         let first = self.layout.input(param);
         let leaves = self.structs.leaves(ty);
         let coordinates = self.asm.padded(at);
+        let want = want.filter(|dst| leaves.len() == 1 && in_order(dst));
         let mut ops = Vec::new();
         for (leaf, what) in leaves.iter().enumerate() {
-            let dst = self.asm.temp(4);
-            self.asm.line(&format!(
-                "sample_resource({0})_sampler(0) r{1}, {coordinates}",
-                first + leaf,
-                dst.register
-            ));
-            ops.push(Op::temp(dst.register, words(what.ty())));
+            let (to, op) = match want {
+                Some(dst) => (dst.clone(), dst.op()),
+                None => {
+                    let dst = self.asm.temp(4);
+                    let op = Op::temp(dst.register, words(what.ty()));
+                    (dst, op)
+                }
+            };
+            self.asm.each_of(&format!("sample_resource({})_sampler(0)", first + leaf), &to, &coordinates);
+            ops.push(op);
         }
         ops
     }
 
     /// Reads at whole coordinates, column and row.
-    pub(crate) fn sample_cell(&mut self, param: usize, ty: Type, cell: &Op) -> Vec<Op> {
+    pub(crate) fn sample_cell(&mut self, param: usize, ty: Type, cell: &Op, want: Option<&Dst>) -> Vec<Op> {
         let coordinates = self.asm.new_each("utof", 2, &[cell]);
-        self.sample(param, ty, &coordinates)
+        self.sample(param, ty, &coordinates, want)
     }
 
     /// This thread's element of an input stream.
@@ -127,10 +149,10 @@ impl<'k> Emitter<'k> {
                 let index = self.linear(&position, &stream);
                 let buffer = self.shape(param, Usage::BufferShape);
                 let cell = self.cell(&index, &buffer);
-                self.sample_cell(param, ty, &cell)
+                self.sample_cell(param, ty, &cell, None)
             }
             // Equal shapes lie equally.
-            _ => self.sample(param, ty, &Op::new(Reg::Named("v0"), 2)),
+            _ => self.sample(param, ty, &Op::new(Reg::Named("v0"), 2), None),
         }
     }
 
@@ -197,7 +219,13 @@ impl<'k> Emitter<'k> {
     }
 
     /// Elements of a gather stream. What lies outside is the nearest edge.
-    pub(crate) fn gather(&mut self, param: usize, index: &'k [Expr], ty: Type) -> Result<Vec<Op>, String> {
+    pub(crate) fn gather(
+        &mut self,
+        param: usize,
+        index: &'k [Expr],
+        ty: Type,
+        want: Option<&Dst>,
+    ) -> Result<Vec<Op>, String> {
         let frame = &self.frames[self.frames.len() - 1];
         let ParamKind::Gather(rank) = frame.kernel.params[param].kind else {
             return Err("an element of no array".to_owned());
@@ -205,7 +233,7 @@ impl<'k> Emitter<'k> {
         let outer = frame.arrays[param];
         if !self.translation || rank == 2 {
             let at = self.coordinates(index)?;
-            return Ok(self.sample(outer, ty, &at));
+            return Ok(self.sample(outer, ty, &at, want));
         }
         let (op, float) = self.index_operand(index)?;
         let n = usize::from(rank);
@@ -225,11 +253,17 @@ impl<'k> Emitter<'k> {
         let number = self.linear(&clamped, &stream);
         let buffer = self.shape(outer, Usage::BufferShape);
         let cell = self.cell(&number, &buffer);
-        Ok(self.sample_cell(outer, ty, &cell))
+        Ok(self.sample_cell(outer, ty, &cell, want))
     }
 
     /// An element of a constant array.
-    pub(crate) fn element(&mut self, param: usize, index: &'k [Expr], ty: Type) -> Result<Op, String> {
+    pub(crate) fn element(
+        &mut self,
+        param: usize,
+        index: &'k [Expr],
+        ty: Type,
+        want: Option<&Dst>,
+    ) -> Result<Op, String> {
         let frame = &self.frames[self.frames.len() - 1];
         let ParamKind::ConstArray(dims) = &frame.kernel.params[param].kind else {
             return Err("an element of no array".to_owned());
@@ -271,24 +305,41 @@ impl<'k> Emitter<'k> {
         }
         let slot = if fixed < u64::from(elements) { fixed as u32 } else { 0 };
         let element = Op::new(Reg::ConstantAt(buffer, kept.register, 0, slot), words(ty));
-        let dst = self.asm.temp(words(ty));
+        let dst = self.target(want, ty);
         self.asm.mov(&dst, &element);
         Ok(dst.op())
     }
 
     /// Any element of the shared array.
-    pub(crate) fn shared(&mut self, index: &'k Expr, ty: Type) -> Result<Op, String> {
+    pub(crate) fn shared(&mut self, index: &'k Expr, ty: Type, want: Option<&Dst>) -> Result<Op, String> {
         let op = self.value(index)?.word(0);
-        let per = self.owned_elements();
-        let address = self.asm.temp(2);
-        let (count, minus, four) = (self.asm.int(per), self.asm.int(per.wrapping_neg()), self.asm.int(2));
-        self.asm.each("udiv", &address.word(0), &[&op, &count]);
-        self.asm.each("imad", &address.word(1), &[&address.op().word(0), &minus, &op]);
-        self.asm.each("ishl", &address.word(1), &[&address.op().word(1), &four]);
-        let dst = self.asm.temp(4);
-        let from = self.asm.padded(&address.op());
+        let address = self.owner(&op);
+        let dst = want.filter(|dst| in_order(dst) && dst.comps.len() == 4).cloned();
+        let dst = dst.unwrap_or_else(|| self.asm.temp(4));
+        let from = self.asm.padded(&address);
         self.asm.line(&format!("lds_read_vec r{}, {from}", dst.register));
         Ok(Op::temp(dst.register, words(ty)))
+    }
+
+    /// The thread that owns a shared element, and where it begins among the thread's words.
+    fn owner(&mut self, index: &Op) -> Op {
+        let per = self.owned_elements();
+        if per == 1 {
+            return index.clone();
+        }
+        let address = self.asm.temp(2);
+        let two = self.asm.int(2);
+        if per.is_power_of_two() {
+            let (bits, rest) = (self.asm.int(per.trailing_zeros()), self.asm.int(per - 1));
+            self.asm.each("ushr", &address.word(0), &[index, &bits]);
+            self.asm.each("iand", &address.word(1), &[index, &rest]);
+        } else {
+            let (count, minus) = (self.asm.int(per), self.asm.int(per.wrapping_neg()));
+            self.asm.each("udiv", &address.word(0), &[index, &count]);
+            self.asm.each("imad", &address.word(1), &[&address.op().word(0), &minus, index]);
+        }
+        self.asm.each("ishl", &address.word(1), &[&address.op().word(1), &two]);
+        address.op()
     }
 
     fn owned_elements(&self) -> u32 {

@@ -19,7 +19,7 @@ impl Emitter<'_> {
             let index = self.thread_index(output);
             let stream = self.shape(output, Usage::StreamShape);
             let position = self.asm.temp(4);
-            self.split(&index, &stream, &position);
+            self.split(&index, &stream, 4, &position);
             let list: Vec<u8> = (0..axes as u8).collect();
             self.asm.each("imul", &base, &[&position.op().pick(&list), &factor.pick(&list)]);
         } else {
@@ -99,7 +99,7 @@ impl Emitter<'_> {
     fn element_at(&mut self, input: usize, at: &Dst) -> Op {
         let ty = self.kernel.params[input].ty;
         if !self.translation {
-            return self.sample_cell(input, ty, &at.op())[0].clone();
+            return self.sample_cell(input, ty, &at.op(), None)[0].clone();
         }
         let stream = self.shape(input, Usage::StreamShape);
         let index = self.linear(&at.op(), &stream);
@@ -107,6 +107,6 @@ impl Emitter<'_> {
         let cell = self.asm.temp(2);
         self.asm.each("umod", &cell.word(0), &[&index, &buffer.word(0)]);
         self.asm.each("udiv", &cell.word(1), &[&index, &buffer.word(0)]);
-        self.sample_cell(input, ty, &cell.op())[0].clone()
+        self.sample_cell(input, ty, &cell.op(), None)[0].clone()
     }
 }
