@@ -88,10 +88,8 @@ const NOT_ON_WINDOWS: &[(&str, &str)] = &[
 ];
 
 /// Nor for its 32 bits.
-const NOT_ON_32_BIT_WINDOWS: &[(&str, &str)] = &[
-    ("exceptions", "there exceptions of mingw pass other libraries only where all share one libgcc"),
-    ("double_matmult", "mingw's fma rounds twice without instructions for it: docs/platforms.md"),
-];
+const NOT_ON_32_BIT_WINDOWS: &[(&str, &str)] =
+    &[("exceptions", "there exceptions of mingw pass other libraries only where all share one libgcc")];
 
 /// Where the system says that it knows how to start programs for Arm.
 const BINFMT: &str = "/proc/sys/fs/binfmt_misc/qemu-aarch64";

@@ -20,6 +20,24 @@ fn d(bits: u64) -> f64 {
     f64::from_bits(bits)
 }
 
+/// `a * b + c`, rounded once. The function of mingw's C library, which stands in for the instruction, rounds twice.
+#[inline(always)]
+fn fused(a: f32, b: f32, c: f32) -> f32 {
+    #[cfg(not(all(windows, target_env = "gnu")))]
+    return a.mul_add(b, c);
+    #[cfg(all(windows, target_env = "gnu"))]
+    return libm::fmaf(a, b, c);
+}
+
+/// The same of doubles.
+#[inline(always)]
+fn dfused(a: f64, b: f64, c: f64) -> f64 {
+    #[cfg(not(all(windows, target_env = "gnu")))]
+    return a.mul_add(b, c);
+    #[cfg(all(windows, target_env = "gnu"))]
+    return libm::fma(a, b, c);
+}
+
 macro_rules! primitives {
     ($($name:ident($($arg:ident: $ty:ty),*) -> $result:ty = $body:expr;)*) => {$(
         #[inline(always)]
@@ -94,7 +112,7 @@ impl Algebra for Scalar {
 
         dadd_raw(a: u64, b: u64) -> u64 = (d(a) + d(b)).to_bits();
         dmul_raw(a: u64, b: u64) -> u64 = (d(a) * d(b)).to_bits();
-        dfma_raw(a: u64, b: u64, c: u64) -> u64 = d(a).mul_add(d(b), d(c)).to_bits();
+        dfma_raw(a: u64, b: u64, c: u64) -> u64 = dfused(d(a), d(b), d(c)).to_bits();
         ddiv_raw(a: u64, b: u64) -> u64 = (d(a) / d(b)).to_bits();
         dsqrt_raw(a: u64) -> u64 = d(a).sqrt().to_bits();
         deq(a: u64, b: u64) -> bool = d(a) == d(b);
@@ -118,7 +136,7 @@ impl Algebra for Scalar {
             let whole = if magnitude < WHOLE { whole } else { magnitude };
             whole.to_bits() | a & 0x8000_0000
         };
-        fma(a: u32, b: u32, c: u32) -> u32 = Scalar.flush(f(a).mul_add(f(b), f(c)).to_bits());
+        fma(a: u32, b: u32, c: u32) -> u32 = Scalar.flush(fused(f(a), f(b), f(c)).to_bits());
         // Double precision lands on the right side of every midpoint: all significands were tried.
         frsqrt(a: u32) -> u32 = ((1.0 / f64::from(f(a)).sqrt()) as f32).to_bits();
         fsqrt(a: u32) -> u32 = f(a).sqrt().to_bits();
