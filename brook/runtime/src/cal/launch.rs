@@ -111,9 +111,8 @@ impl CalDevice {
         if program.constants.len() != buffers.len() {
             return Err(wrong("its text and its description differ"));
         }
-        let mut used = Vec::new();
         for (constants, values) in program.constants.iter_mut().zip(buffers) {
-            used.push(constants.bind(&self.device, &self.context, values)?);
+            constants.bind(&self.device, &self.context, values)?;
         }
         let mut last: Option<Event> = None;
         if let Some((groups, threads)) = groups {
@@ -126,9 +125,7 @@ impl CalDevice {
             }
         }
         if let Some(event) = last {
-            for (constants, at) in program.constants.iter_mut().zip(used) {
-                constants.used(at, &event);
-            }
+            program.constants.iter_mut().for_each(|c| c.used(&event));
         }
         self.context.flush().map_err(failed)
     }

@@ -116,10 +116,10 @@ impl CalDevice {
         for (from, to) in from.0.iter().zip(to.0) {
             program.inputs[0].bind(from.mem()).map_err(failed)?;
             program.outputs[0].bind(to.mem()).map_err(failed)?;
-            let used = program.constants[0].bind(&self.device, &self.context, &values)?;
+            program.constants[0].bind(&self.device, &self.context, &values)?;
             let domain = Domain { x: r.x, y: r.y, width: r.width, height: r.height };
             let event = self.context.run(&program.module, domain).map_err(failed)?;
-            program.constants[0].used(used, &event);
+            program.constants[0].used(&event);
         }
         self.context.flush().map_err(failed)
     }
