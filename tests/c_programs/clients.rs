@@ -25,7 +25,7 @@ fn number(text: &str, name: &str) -> Result<f64> {
 
 /// The client finds the CPU, and what it makes of its attributes could be true.
 fn boinc(installation: &Installation) -> Result<()> {
-    let folder = installation.build.join("boinc");
+    let folder = installation.build.join("boinc-client");
     // What an earlier run wrote must not count.
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
