@@ -8,7 +8,8 @@ mod matmul_kernel;
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use harness::{Machine, domain};
-use recal_hal::{Bindings, Command, Format};
+use recal_cpu::{CpuBackend, InstructionSet};
+use recal_hal::{Backend, Bindings, Command, DeviceOptions, Format, Sampler, Wrap};
 
 const POSITION: &str = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n\
     dcl_output_generic o0\ndcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n";
@@ -80,4 +81,56 @@ fn stencil(bencher: Bencher) {
     text += "add r0.x, r0.x, r1.x\nadd r0.x, r0.x, r2.x\nadd r0.x, r0.x, r3.x\nadd r0.x, r0.x, r4.x\n\
         mul r0.x, r0.x, l0.x\nmov o0, r0\nend\n";
     draw(bencher, Format::Float32x1, 1024, &text);
+}
+
+/// What runs kernels: the interpreter, or what they are compiled to.
+const SETS: [&str; 2] = ["baseline", "best"];
+
+fn machine(set: &str) -> Machine {
+    let best = InstructionSet::best();
+    let set = InstructionSet::ALL.into_iter().find(|known| known.name() == set).unwrap_or(best);
+    let device = CpuBackend::limited(set).adapters()[0].open(&DeviceOptions::default()).unwrap();
+    let queue = device.create_queue().unwrap();
+    Machine { device, queue }
+}
+
+/// Reads texels at `at` by a sampler and writes elements of four floats, n x n; items are texels.
+fn filter(bencher: Bencher, set: &str, format: Format, sampler: Sampler, at: &str) {
+    let (machine, n) = (machine(set), 512);
+    let text = format!(
+        "{POSITION}dcl_literal l0, 0.25, 0.25, 0, 0\nmul r0, vWinCoord0.xyxx, l0.xyzz\n\
+         sample_resource(0)_sampler(0){at} o0, r0.xyxx\nend\n"
+    );
+    let kernel = machine.kernel(&text);
+    let (from, to) = (machine.surface(format, n / 4, n / 4), machine.surface(Format::Float32x4, n, n));
+    let bindings = Bindings {
+        resources: vec![(0, from)],
+        outputs: vec![(0, to)],
+        samplers: vec![(0, sampler)],
+        ..Bindings::default()
+    };
+    bencher.counter(ItemsCount::new(n as usize * n as usize)).bench(|| {
+        let ticket = machine.submit(&kernel, bindings.clone(), domain(n, n));
+        machine.queue.wait(ticket).unwrap();
+    });
+}
+
+/// Bytes that are converted.
+#[divan::bench(args = SETS, max_time = 2)]
+fn unorm_bytes(bencher: Bencher, set: &str) {
+    filter(bencher, set, Format::UnormInt8x4, Sampler::default(), "");
+}
+
+/// Repeated half floats.
+#[divan::bench(args = SETS, max_time = 2)]
+fn repeated_halves(bencher: Bencher, set: &str) {
+    let sampler = Sampler { wrap: [Wrap::Repeat; 3], ..Sampler::default() };
+    filter(bencher, set, Format::Float16x4, sampler, "");
+}
+
+/// The bilinear filter with a border.
+#[divan::bench(args = SETS, max_time = 2)]
+fn bilinear(bencher: Bencher, set: &str) {
+    let sampler = Sampler { linear: true, wrap: [Wrap::ClampToBorder; 3], ..Sampler::default() };
+    filter(bencher, set, Format::UnormInt8x4, sampler, "_aoffimmi(0.5,0.5,0.0)");
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use recal_hal::{Bindings, Error, Extent, Format, Result, Sampler, Surface, Wrap};
-use recal_il::spirv::launch::{Layout, Slot, fill, format_word};
+use recal_il::spirv::launch::{Layout, Slot, format_word};
 use recal_il::spirv::{Formats, Shape, Surfaces};
 
 use crate::adapter::Facts;
@@ -97,7 +97,7 @@ fn surface_rows(place: &Place, bytes: u64, surface: &Surface) -> [[u32; 4]; 2] {
     let (low, high) = (place.address as u32, (place.address >> 32) as u32);
     [
         [low, high, words, format_word(surface.format)],
-        [surface.width, surface.height, surface.pitch, fill(surface.format)],
+        [surface.width, surface.height, surface.pitch, surface.format.fill()],
     ]
 }
 

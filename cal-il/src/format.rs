@@ -1,4 +1,8 @@
-//! The 47 storage formats of resources (CAL 1.4: `CALformat`) and their conversion rules (amd-il 5.2).
+//! The 47 storage formats of resources (CAL 1.4: `CALformat`): what is in their bits (amd-il 5.2). What becomes of
+//! them is in [`crate::isa::memory::element`].
+
+use crate::isa::Scalar;
+use crate::isa::memory::{Truth, element};
 
 macro_rules! formats {
     ($($id:ident = $value:literal, $name:literal, $components:literal, $bytes:literal, $encoding:ident, $integer:literal;)*) => {
@@ -46,37 +50,119 @@ macro_rules! formats {
     };
 }
 
-/// How the components of an element are stored and what a fetch makes of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Encoding {
-    /// 32 raw bits; also the 32-bit "NORM" formats, which are never scaled.
-    Raw32,
-    /// Two raw words a component.
-    Float64,
+macro_rules! encodings {
+    ($($(#[$doc:meta])* $id:ident = $number:ident, $fields:expr;)*) => {
+        /// How the components of an element are stored and what a fetch makes of them.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Encoding {
+            $($(#[$doc])* $id,)*
+        }
+
+        impl Encoding {
+            /// All of them.
+            pub const ALL: &'static [Encoding] = &[$(Encoding::$id),*];
+
+            /// What number a component is.
+            pub const fn number(self) -> Number {
+                match self { $(Encoding::$id => Number::$number,)* }
+            }
+
+            /// Where component `k` is; `None` if it is always 1.0.
+            #[inline(always)]
+            pub const fn field(self, k: usize) -> Option<Field> {
+                match self { $(Encoding::$id => $fields.get(k),)* }
+            }
+        }
+    };
+}
+
+/// How bits are a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// They stay as they are.
+    Raw,
     /// Half precision, widened.
-    Float16,
+    Half,
+    /// v / (2^bits − 1)
+    Unorm,
+    /// max(v / (2^(bits − 1) − 1), −1)
+    Snorm,
+    /// Zero-extended.
+    Uint,
+    /// Sign-extended.
+    Sint,
+}
+
+/// Bits of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Word of the element, 0 to 3.
+    pub word: usize,
+    /// Lowest bit in it.
+    pub shift: u32,
+    /// Number of bits.
+    pub width: u32,
+}
+
+/// The fields of an element.
+enum Fields {
+    /// One after another, of so many bits each.
+    Even(u32),
+    /// (shift, bits) of x, y, z in one word; a w is 1.0.
+    Packed([(u32, u32); 3]),
+}
+
+impl Fields {
+    const fn get(self, k: usize) -> Option<Field> {
+        match self {
+            Fields::Even(width) => {
+                let bit = k as u32 * width;
+                Some(Field { word: (bit / 32) as usize, shift: bit % 32, width })
+            }
+            Fields::Packed(fields) => match k {
+                0..=2 => Some(Field { word: 0, shift: fields[k].0, width: fields[k].1 }),
+                _ => None,
+            },
+        }
+    }
+}
+
+encodings! {
+    /// 32 raw bits; also the 32-bit "NORM" formats, which are never scaled.
+    Raw32 = Raw, Fields::Even(32);
+    /// Two raw words a component.
+    Float64 = Raw, Fields::Even(32);
+    /// Half precision, widened.
+    Float16 = Half, Fields::Even(16);
     /// v / 255
-    Unorm8,
+    Unorm8 = Unorm, Fields::Even(8);
     /// v / 65535
-    Unorm16,
+    Unorm16 = Unorm, Fields::Even(16);
     /// max(v / 127, −1)
-    Snorm8,
+    Snorm8 = Snorm, Fields::Even(8);
     /// max(v / 32767, −1)
-    Snorm16,
+    Snorm16 = Snorm, Fields::Even(16);
     /// Zero-extended.
-    Uint8,
+    Uint8 = Uint, Fields::Even(8);
     /// Zero-extended.
-    Uint16,
+    Uint16 = Uint, Fields::Even(16);
     /// Sign-extended.
-    Sint8,
+    Sint8 = Sint, Fields::Even(8);
     /// Sign-extended.
-    Sint16,
+    Sint16 = Sint, Fields::Even(16);
     /// 5-6-5 bits, x in the high bits.
-    Unorm565,
+    Unorm565 = Unorm, Fields::Packed([(11, 5), (5, 6), (0, 5)]);
     /// x-5-5-5 bits.
-    Unorm555,
+    Unorm555 = Unorm, Fields::Packed([(10, 5), (5, 5), (0, 5)]);
     /// x-10-10-10 bits.
-    Unorm10,
+    Unorm10 = Unorm, Fields::Packed([(20, 10), (10, 10), (0, 10)]);
+}
+
+impl Encoding {
+    /// Elements are stored bit for bit: the words of the components are those of the element.
+    pub const fn is_raw(self) -> bool {
+        matches!(self.number(), Number::Raw)
+    }
 }
 
 formats! {
@@ -152,52 +238,40 @@ impl Format {
     }
 }
 
-/// The word that stands for a missing w of a format that is not integer.
-const ONE: u32 = 0x3F80_0000;
-
 impl Format {
     /// What a fetch (`sample`, `load`, `fetch4`) delivers for an element: as [`Format::decode`], but the only component of
     /// a format stands in all four. Programs of the time read tables of one component by any of them.
-    pub fn fetch(self, element: &[u8; 16]) -> [u32; 4] {
-        let words = self.decode(element);
-        if self.is_scalar() { [words[0]; 4] } else { words }
+    pub fn fetch(self, bytes: &[u8; 16]) -> [u32; 4] {
+        element::fetched(&mut Scalar, Truth::Known(self.is_scalar()), self.decode(bytes))
     }
 
     /// Whether elements have one component, which is one word when read.
     pub fn is_scalar(self) -> bool {
-        self.components() == 1 && self.encoding() != Encoding::Float64
+        self.read_words() == 1
     }
 
-    /// The components of an element whose bytes, little-endian, start `element` (the rest is ignored), as typed UAVs load
+    /// Words that an element has when read, those not counted that the format lacks.
+    pub const fn read_words(self) -> u32 {
+        match self.encoding() {
+            Encoding::Float64 => 2 * self.components(),
+            _ => self.components(),
+        }
+    }
+
+    /// The word that stands for a missing w: 1, an integer for integer formats and 1.0 otherwise.
+    pub const fn fill(self) -> u32 {
+        if self.is_integer() { 1 } else { 0x3F80_0000 }
+    }
+
+    /// The components of an element whose bytes, little-endian, start `bytes` (the rest is ignored), as typed UAVs load
     /// them.
     ///
     /// Missing components are 0, 0, 0, 1: the 1 is an integer for integer formats and 1.0 otherwise. Normalised
     /// values are correctly rounded quotients.
-    pub fn decode(self, element: &[u8; 16]) -> [u32; 4] {
-        let n = self.components() as usize;
-        let word = |k: usize| {
-            u32::from_le_bytes([element[4 * k], element[4 * k + 1], element[4 * k + 2], element[4 * k + 3]])
-        };
-        let half = |k: usize| u16::from_le_bytes([element[2 * k], element[2 * k + 1]]);
-        let mut out = [0, 0, 0, if self.is_integer() { 1 } else { ONE }];
-        let mut each = |component: &dyn Fn(usize) -> u32| (0..n).for_each(|k| out[k] = component(k));
-        match self.encoding() {
-            Encoding::Raw32 => each(&word),
-            Encoding::Float64 => (0..2 * n).for_each(|k| out[k] = word(k)),
-            Encoding::Float16 => each(&|k| half_to_float(half(k))),
-            Encoding::Unorm8 => each(&|k| ratio(i32::from(element[k]), 255)),
-            Encoding::Unorm16 => each(&|k| ratio(i32::from(half(k)), 65535)),
-            Encoding::Snorm8 => each(&|k| ratio(i32::from(element[k] as i8).max(-127), 127)),
-            Encoding::Snorm16 => each(&|k| ratio(i32::from(half(k) as i16).max(-32767), 32767)),
-            Encoding::Uint8 => each(&|k| u32::from(element[k])),
-            Encoding::Uint16 => each(&|k| u32::from(half(k))),
-            Encoding::Sint8 => each(&|k| i32::from(element[k] as i8) as u32),
-            Encoding::Sint16 => each(&|k| i32::from(half(k) as i16) as u32),
-            Encoding::Unorm565 => unpack(u32::from(half(0)), PACK_565, &mut out),
-            Encoding::Unorm555 => unpack(u32::from(half(0)), PACK_555, &mut out),
-            Encoding::Unorm10 => unpack(word(0), PACK_10, &mut out),
-        }
-        out
+    pub fn decode(self, bytes: &[u8; 16]) -> [u32; 4] {
+        let mut words = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let raw = std::array::from_fn(|_| words.next().unwrap_or_default());
+        element::read(&mut Scalar, self, raw)
     }
 
     /// The bytes that a store of four words leaves in memory, little-endian, in the first [`Format::bytes`] bytes;
@@ -206,114 +280,19 @@ impl Format {
     /// Normalised stores clamp, take NaN as 0, multiply in single precision and round to nearest even; 8- and
     /// 16-bit integers clamp to their range; half floats round to nearest even.
     pub fn encode(self, words: [u32; 4]) -> [u8; 16] {
-        let n = self.components() as usize;
-        let mut out = [0; 16];
-        let mut bytes =
-            |k: usize, value: &[u8]| out[k * value.len()..(k + 1) * value.len()].copy_from_slice(value);
-        match self.encoding() {
-            Encoding::Raw32 => (0..n).for_each(|k| bytes(k, &words[k].to_le_bytes())),
-            Encoding::Float64 => (0..2 * n).for_each(|k| bytes(k, &words[k].to_le_bytes())),
-            Encoding::Float16 => (0..n).for_each(|k| bytes(k, &float_to_half(words[k]).to_le_bytes())),
-            Encoding::Unorm8 => (0..n).for_each(|k| bytes(k, &[scale(words[k], 0.0, 255.0) as u8])),
-            Encoding::Unorm16 => {
-                (0..n).for_each(|k| bytes(k, &(scale(words[k], 0.0, 65535.0) as u16).to_le_bytes()))
-            }
-            Encoding::Snorm8 => {
-                (0..n).for_each(|k| bytes(k, &(scale(words[k], -1.0, 127.0) as i8).to_le_bytes()))
-            }
-            Encoding::Snorm16 => {
-                (0..n).for_each(|k| bytes(k, &(scale(words[k], -1.0, 32767.0) as i16).to_le_bytes()))
-            }
-            Encoding::Uint8 => (0..n).for_each(|k| bytes(k, &[words[k].min(255) as u8])),
-            Encoding::Uint16 => (0..n).for_each(|k| bytes(k, &(words[k].min(65535) as u16).to_le_bytes())),
-            Encoding::Sint8 => {
-                (0..n).for_each(|k| bytes(k, &((words[k] as i32).clamp(-128, 127) as i8).to_le_bytes()))
-            }
-            Encoding::Sint16 => {
-                (0..n).for_each(|k| bytes(k, &((words[k] as i32).clamp(-32768, 32767) as i16).to_le_bytes()));
-            }
-            Encoding::Unorm565 => bytes(0, &(pack(words, PACK_565) as u16).to_le_bytes()),
-            Encoding::Unorm555 => bytes(0, &(pack(words, PACK_555) as u16).to_le_bytes()),
-            Encoding::Unorm10 => bytes(0, &pack(words, PACK_10).to_le_bytes()),
-        }
-        out
+        let kept = &words[..self.read_words() as usize];
+        let raw = element::encode(&mut Scalar, self.encoding(), kept);
+        let mut bytes = [0; 16];
+        bytes.chunks_exact_mut(4).zip(raw).for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
+        bytes
     }
-}
-
-/// (shift, bits) of x, y, z in a packed element.
-type Packing = [(u32, u32); 3];
-const PACK_565: Packing = [(11, 5), (5, 6), (0, 5)];
-const PACK_555: Packing = [(10, 5), (5, 5), (0, 5)];
-const PACK_10: Packing = [(20, 10), (10, 10), (0, 10)];
-
-fn unpack(bits: u32, packing: Packing, out: &mut [u32; 4]) {
-    for (component, (shift, width)) in out.iter_mut().zip(packing) {
-        let largest = (1 << width) - 1;
-        *component = ratio(((bits >> shift) & largest) as i32, largest);
-    }
-}
-
-fn pack(words: [u32; 4], packing: Packing) -> u32 {
-    words
-        .iter()
-        .zip(packing)
-        .map(|(&w, (shift, width))| (scale(w, 0.0, ((1 << width) - 1) as f32) as u32) << shift)
-        .sum()
-}
-
-/// Bits of the float nearest to value / largest.
-fn ratio(value: i32, largest: u32) -> u32 {
-    (value as f32 / largest as f32).to_bits()
-}
-
-/// Clamps to low … 1, NaN to 0, multiplies and rounds to nearest even.
-fn scale(bits: u32, low: f32, factor: f32) -> i32 {
-    let value = f32::from_bits(bits);
-    if value.is_nan() { 0 } else { (value.clamp(low, 1.0) * factor).round_ties_even() as i32 }
-}
-
-/// Widens a half, exactly; a NaN keeps its payload and becomes quiet.
-fn half_to_float(half: u16) -> u32 {
-    let sign = u32::from(half & 0x8000) << 16;
-    let exponent = u32::from(half >> 10) & 0x1F;
-    let fraction = u32::from(half) & 0x3FF;
-    match (exponent, fraction) {
-        // fraction · 2^-24, exact
-        (0, _) => sign | (fraction as f32 / 16_777_216.0).to_bits(),
-        (31, 0) => sign | 0x7F80_0000,
-        (31, _) => sign | 0x7FC0_0000 | fraction << 13,
-        _ => sign | (exponent + 112) << 23 | fraction << 13,
-    }
-}
-
-/// Narrows a float to a half, round to nearest even, with gradual underflow; NaNs become quiet.
-fn float_to_half(bits: u32) -> u16 {
-    let sign = (bits >> 16) as u16 & 0x8000;
-    let magnitude = bits & 0x7FFF_FFFF;
-    let exponent = (magnitude >> 23) as i32 - 127;
-    let half = if magnitude > 0x7F80_0000 {
-        0x7E00 | (magnitude >> 13 & 0x1FF) as u16
-    } else if exponent > 15 {
-        0x7C00
-    } else if exponent >= -14 {
-        // Rounding may carry into the exponent, up to infinity: that is right.
-        let narrow = (exponent + 15) as u32 * 0x400 + (magnitude >> 13 & 0x3FF);
-        let rest = magnitude & 0x1FFF;
-        (narrow + u32::from(rest > 0x1000 || (rest == 0x1000 && narrow & 1 == 1))) as u16
-    } else if exponent >= -25 {
-        let significand = u64::from(magnitude & 0x7F_FFFF | 0x80_0000);
-        let shift = (-1 - exponent) as u32;
-        let (narrow, rest, tie) = (significand >> shift, significand & ((1 << shift) - 1), 1 << (shift - 1));
-        (narrow + u64::from(rest > tie || (rest == tie && narrow & 1 == 1))) as u16
-    } else {
-        0
-    };
-    sign | half
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const ONE: u32 = 0x3F80_0000;
 
     fn decode(format: Format, bytes: &[u8]) -> [u32; 4] {
         let mut element = [0xEE; 16];

@@ -26,6 +26,7 @@ pub use finding::{Finding, Misuse};
 pub use float_env::FloatEnv;
 pub use fork::PerProcess;
 pub use recal_il::format::Format;
+pub use recal_il::isa::memory::texel::Wrap;
 pub use recal_il::ir::Program;
 pub use recent::Recent;
 pub use stack::with_room;
@@ -345,28 +346,6 @@ impl Default for Sampler {
     fn default() -> Self {
         Self { linear: false, wrap: [Wrap::ClampToEdge; 3], border: [0.0; 4] }
     }
-}
-
-/// What happens to a texel index outside 0 … n − 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
-pub enum Wrap {
-    /// i mod n
-    Repeat = 0,
-    /// Mirrored repeat.
-    MirroredRepeat = 1,
-    /// Clamp to 0 … n − 1.
-    ClampToEdge = 2,
-    /// Mirror once at 0, then clamp to the edge.
-    MirrorClampToEdge = 3,
-    /// Clamp half-way to the border colour; as clamp to edge with the nearest filter.
-    Clamp = 4,
-    /// Mirror once, then as [`Wrap::Clamp`].
-    MirrorClamp = 5,
-    /// The border colour.
-    ClampToBorder = 6,
-    /// Mirror once, then the border colour.
-    MirrorClampToBorder = 7,
 }
 
 /// Everything bound for a launch, taken at submit. Every slot that the program's interface declares is present.

@@ -245,6 +245,51 @@ pub trait Algebra: Sized {
         expr!(self, qadd(qadd(high, pack(mid_hi, 0)), pack(other, 0)))
     }
 
+    /// The lesser signed number.
+    #[inline(always)]
+    fn imin(&mut self, a: Self::W, b: Self::W) -> Self::W {
+        expr!(self, select(ilt(a, b), a, b))
+    }
+
+    /// The greater signed number.
+    #[inline(always)]
+    fn imax(&mut self, a: Self::W, b: Self::W) -> Self::W {
+        expr!(self, select(ilt(a, b), b, a))
+    }
+
+    /// The lesser unsigned number.
+    #[inline(always)]
+    fn umin(&mut self, a: Self::W, b: Self::W) -> Self::W {
+        expr!(self, select(ult(a, b), a, b))
+    }
+
+    /// `a < b ? a : b` of floats, so b if either is NaN.
+    #[inline(always)]
+    fn fmin_raw(&mut self, a: Self::W, b: Self::W) -> Self::W {
+        expr!(self, select(flt(a, b), a, b))
+    }
+
+    /// `a > b ? a : b` of floats, so b if either is NaN.
+    #[inline(always)]
+    fn fmax_raw(&mut self, a: Self::W, b: Self::W) -> Self::W {
+        expr!(self, select(flt(b, a), a, b))
+    }
+
+    /// ⌊a⌋ of a float that is not NaN, |a| < 2^31.
+    #[inline(always)]
+    fn floor_to_int(&mut self, a: Self::W) -> Self::W {
+        let near = self.ftoi_raw(a);
+        let above = expr!(self, flt(a, itof_raw(near)));
+        expr!(self, isub(near, select(above, 1, 0)))
+    }
+
+    /// A coordinate of which the sign counts even if it is a denormal. Those who take denormals as zeros return another
+    /// number of its sign.
+    #[inline(always)]
+    fn signed_coordinate(&mut self, a: Self::W) -> Self::W {
+        a
+    }
+
     /// Towards zero to an integral float.
     #[inline(always)]
     fn ftrunc(&mut self, a: Self::W) -> Self::W {

@@ -1,11 +1,12 @@
 //! The instruction set: what each instruction is called, takes and means.
 //!
 //! `table` has one [`Row`] per instruction; [`lane`] has the meaning of every scalar operation, written over
-//! [`Algebra`]; each backend provides an `Algebra` (the CPU computes, the Vulkan backend emits SPIR-V).
+//! [`Algebra`], and [`memory`] that of formats, texels and atomics; each backend provides an `Algebra` (the CPU computes, the Vulkan backend emits SPIR-V).
 
 mod algebra;
 pub mod lane;
 mod meaning;
+pub mod memory;
 mod scalar;
 mod table;
 

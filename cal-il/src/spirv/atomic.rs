@@ -9,6 +9,7 @@ use super::memory::{Place, Words};
 use super::module::Type;
 use crate::ir::{AtomicAddress, AtomicOp, Operand, Reg, Space, WideAtomic};
 use crate::isa::Algebra;
+use crate::isa::memory::atomic;
 
 /// The instruction that does it in one step.
 fn direct(op: AtomicOp) -> Option<Op> {
@@ -116,7 +117,7 @@ impl Emitter<'_> {
             _ => {
                 let first = self.w.op(Op::AtomicLoad, u32, &[pointer, scope, relaxed]);
                 self.exchange_loop(u32, first, |e, m| {
-                    let new = e.new_word(op, m, s, s2);
+                    let new = atomic::new_word(e, op, m, s, s2);
                     let operands = [pointer, scope, relaxed, relaxed, new, m];
                     e.w.op(Op::AtomicCompareExchange, u32, &operands)
                 })
@@ -152,44 +153,6 @@ impl Emitter<'_> {
         self.w.label(merge);
         self.rewind(mark);
         self.w.load(ty, variable, None)
-    }
-
-    /// The new value for old value `m`.
-    fn new_word(&mut self, op: AtomicOp, m: Word, s: Word, s2: Word) -> Word {
-        use crate::isa::lane::int;
-        let (zero, one) = (self.word(0), self.word(1));
-        match op {
-            AtomicOp::Add => self.iadd(m, s),
-            AtomicOp::Sub => self.isub(m, s),
-            AtomicOp::Min => int::imin(self, m, s),
-            AtomicOp::Max => int::imax(self, m, s),
-            AtomicOp::UMin => int::umin(self, m, s),
-            AtomicOp::UMax => int::umax(self, m, s),
-            AtomicOp::And => self.and(m, s),
-            AtomicOp::Or => self.or(m, s),
-            AtomicOp::Xor => self.xor(m, s),
-            AtomicOp::CmpXchg => {
-                let same = self.ieq(m, s2);
-                self.select(same, s, m)
-            }
-            AtomicOp::Xchg => s,
-            AtomicOp::RSub => self.isub(s, m),
-            AtomicOp::Inc => {
-                let (more, below) = (self.iadd(m, one), self.ult(m, s));
-                self.select(below, more, zero)
-            }
-            AtomicOp::Dec => {
-                let less = self.isub(m, one);
-                let (none, above) = (self.ieq(m, zero), self.ult(s, m));
-                let wraps = self.either(none, above);
-                self.select(wraps, s, less)
-            }
-            AtomicOp::MskOr => {
-                let keep = self.not(s);
-                let kept = self.and(m, keep);
-                self.or(kept, s2)
-            }
-        }
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -262,7 +225,11 @@ impl Emitter<'_> {
             _ => {
                 let first = self.w.op(Op::AtomicLoad, u64, &[pointer, scope, relaxed]);
                 self.exchange_loop(u64, first, |e, m| {
-                    let new = e.new_quad(op, m, value, second);
+                    // No driver knows what is in memory.
+                    e.solid.insert(m);
+                    let [m_now, s, s2] = [m, value, second].map(Quad::Integer);
+                    let new = atomic::new_quad(e, op, m_now, s, s2);
+                    let new = e.integer(new);
                     e.w.op(Op::AtomicCompareExchange, u64, &[pointer, scope, relaxed, relaxed, new, m])
                 })
             }
@@ -279,7 +246,7 @@ impl Emitter<'_> {
         let old = self.exchange_loop(u64, first, |e, m| {
             let [low, high] = [e.lo(Quad::Integer(m)), e.hi(Quad::Integer(m))];
             let word = e.select(odd, high, low);
-            let new = e.new_word(op, word, s, s2);
+            let new = atomic::new_word(e, op, word, s, s2);
             let (low, high) = (e.select(odd, low, new), e.select(odd, new, high));
             let new = e.integer(Quad::Words(low, high));
             e.w.op(Op::AtomicCompareExchange, u64, &[pointer, scope, relaxed, relaxed, new, m])
@@ -299,33 +266,6 @@ impl Emitter<'_> {
             let (low, high) = (self.select(odd, other, word), self.select(odd, word, other));
             let value = self.integer(Quad::Words(low, high));
             self.w.op(op, u64, &[pointer, scope, relaxed, value]);
-        }
-    }
-
-    fn new_quad(&mut self, op: AtomicOp, m: Word, s: Word, s2: Word) -> Word {
-        let u64 = self.w.ty(Type::U64);
-        let (zero, one) = (self.w.quad(0), self.w.quad(1));
-        let bool = self.t.bool;
-        match op {
-            AtomicOp::RSub => self.w.op(Op::ISub, u64, &[s, m]),
-            AtomicOp::Inc => {
-                let more = self.w.op(Op::IAdd, u64, &[m, one]);
-                let below = self.w.op(Op::ULessThan, bool, &[m, s]);
-                self.w.op(Op::Select, u64, &[below, more, zero])
-            }
-            AtomicOp::Dec => {
-                let less = self.w.op(Op::ISub, u64, &[m, one]);
-                let none = self.w.op(Op::IEqual, bool, &[m, zero]);
-                let above = self.w.op(Op::ULessThan, bool, &[s, m]);
-                let wraps = self.either(none, above);
-                self.w.op(Op::Select, u64, &[wraps, s, less])
-            }
-            AtomicOp::MskOr => {
-                let keep = self.w.op(Op::Not, u64, &[s]);
-                let kept = self.w.op(Op::BitwiseAnd, u64, &[m, keep]);
-                self.w.op(Op::BitwiseOr, u64, &[kept, s2])
-            }
-            _ => s,
         }
     }
 

@@ -343,6 +343,12 @@ impl Emitter<'_> {
         self.negate(any)
     }
 
+    /// The product is a zero or far from denormals: of a whole number and a constant.
+    fn never_tiny(&self, a: Word, b: Word) -> bool {
+        let large = |word: &Word| self.w.bits.get(word).is_some_and(|bits| bits >> 23 & 0xFF > 64);
+        self.integral.contains(&a) && large(&b) || self.integral.contains(&b) && large(&a)
+    }
+
     /// Both are zeros.
     fn both_zero(&mut self, a: Word, b: Word) -> Word {
         let one = self.word(1);
@@ -702,7 +708,7 @@ impl Algebra for Emitter<'_> {
 
     fn fmul_raw(&mut self, a: Word, b: Word) -> Word {
         let product = self.float_op(Op::FMul, &[a, b]);
-        if self.target.mode == Mode::Native || self.target.gradual32 {
+        if self.target.mode == Mode::Native || self.target.gradual32 || self.never_tiny(a, b) {
             return product;
         }
         // A device that flushes may find the product tiny before rounding it up to the smallest normal number.
@@ -774,7 +780,9 @@ impl Algebra for Emitter<'_> {
 
     fn itof_raw(&mut self, a: Word) -> Word {
         let float = self.w.op(Op::ConvertSToF, self.t.f32, &[a]);
-        self.as_word(float)
+        let word = self.as_word(float);
+        self.integral.insert(word);
+        word
     }
 
     fn utof_raw(&mut self, a: Word) -> Word {
@@ -1017,6 +1025,21 @@ impl Algebra for Emitter<'_> {
             return crate::isa::lane::root::reciprocal_root(self, a);
         }
         self.glsl_float(GLOp::InverseSqrt, &[a])
+    }
+
+    fn signed_coordinate(&mut self, coord: Word) -> Word {
+        if self.target.mode == Mode::Native || self.target.gradual32 {
+            return coord;
+        }
+        let (magnitude, least, sign) =
+            (self.word(0x7FFF_FFFF), self.word(0x0080_0000), self.word(0x8000_0000));
+        let (size, zero) = (self.and(coord, magnitude), self.word(0));
+        let tiny = self.ult(size, least);
+        let some = self.ult(zero, size);
+        let tiny = self.both(tiny, some);
+        let sign = self.and(coord, sign);
+        let raised = self.or(sign, least);
+        self.select(tiny, raised, coord)
     }
 
     fn flush(&mut self, a: Word) -> Word {

@@ -145,11 +145,6 @@ pub(super) fn encoding_number(encoding: Encoding) -> u32 {
     encoding as u32
 }
 
-/// The w that a fetch delivers where the format lacks it.
-pub fn fill(format: Format) -> u32 {
-    if format.is_integer() { 1 } else { 0x3F80_0000 }
-}
-
 /// Whether a resource or sampler number is computed at run time.
 fn uses_index(program: &Program) -> bool {
     fn block(statements: &Block) -> bool {

@@ -13,6 +13,7 @@ use super::module::Type;
 use super::{Emitter, flow};
 use crate::ir::{Builtin, Dst4, Id, InfoSource, MemoryInst, Operand, Space, Src4, ThreadId, Uav, Width};
 use crate::isa::Algebra;
+use crate::isa::memory::element;
 
 /// A run of words that an access may touch.
 #[derive(Clone, Copy)]
@@ -561,25 +562,8 @@ impl Emitter<'_> {
         let word = self.load_word(words, first);
         let shift = self.bit_offset(address, width);
         let low = self.shr(word, shift);
-        let value = match width {
-            Width::U8 => self.field(low, 24, false),
-            Width::I8 => self.field(low, 24, true),
-            Width::U16 => self.field(low, 16, false),
-            Width::I16 => self.field(low, 16, true),
-            Width::Dwords => low,
-        };
+        let value = element::extended(self, width, low);
         self.deliver(dst, [value; 4]);
-    }
-
-    /// The bits left when `spare` high bits are dropped, extended by sign or zero.
-    pub fn field(&mut self, word: Word, spare: u32, signed: bool) -> Word {
-        if !signed {
-            let mask = self.word(u32::MAX >> spare);
-            return self.and(word, mask);
-        }
-        let spare = self.word(spare);
-        let high = self.shl(word, spare);
-        self.sar(high, spare)
     }
 
     fn offset_by(&mut self, index: Word, k: u32) -> Word {

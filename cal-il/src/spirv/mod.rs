@@ -23,6 +23,7 @@ mod format;
 mod fused;
 mod group;
 mod inline;
+mod interpolant;
 mod known;
 mod lane;
 pub mod launch;
@@ -32,6 +33,7 @@ mod module;
 mod native;
 mod registers;
 mod rounds;
+mod surface;
 mod texture;
 mod threads;
 mod uniform;
@@ -52,7 +54,7 @@ use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 26;
+pub const VERSION: u32 = 27;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -256,11 +258,10 @@ pub enum Formats {
 impl Formats {
     /// The narrowest class that contains a format.
     pub fn of(format: crate::format::Format) -> Formats {
-        use crate::format::Encoding;
-        match (format.encoding(), format.bytes()) {
-            (Encoding::Raw32 | Encoding::Float64, 16) => Formats::FourWords,
-            (Encoding::Raw32 | Encoding::Float64, _) => Formats::Words,
-            _ => Formats::Any,
+        match (format.encoding().is_raw(), format.bytes()) {
+            (true, 16) => Formats::FourWords,
+            (true, _) => Formats::Words,
+            (false, _) => Formats::Any,
         }
     }
 }
@@ -429,6 +430,8 @@ struct Emitter<'a> {
     threads: threads::Threads,
     /// Words that a driver cannot know while it compiles.
     solid: Bits,
+    /// Floats that are whole numbers.
+    integral: Bits,
     uniformity: Uniformity,
     /// The lane operation at hand takes flushed arguments only.
     flushed_arguments: bool,
@@ -537,6 +540,7 @@ impl<'a> Emitter<'a> {
             facts: facts::Facts::default(),
             threads: threads::Threads::of(group),
             solid: Bits::default(),
+            integral: Bits::default(),
             registers: Registers::of(program),
             uniformity: Uniformity::of(program),
             flushed_arguments: false,

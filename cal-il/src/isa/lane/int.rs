@@ -48,19 +48,19 @@ pub fn imad<A: Algebra>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {
 /// Signed minimum.
 #[inline(always)]
 pub fn imin<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
-    expr!(a, select(ilt(x, y), x, y))
+    a.imin(x, y)
 }
 
 /// Signed maximum.
 #[inline(always)]
 pub fn imax<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
-    expr!(a, select(ilt(x, y), y, x))
+    a.imax(x, y)
 }
 
 /// Unsigned minimum.
 #[inline(always)]
 pub fn umin<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
-    expr!(a, select(ult(x, y), x, y))
+    a.umin(x, y)
 }
 
 /// Unsigned maximum.
