@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler, Wrap};
-use recal_il::format::Encoding;
 
 use crate::launch::{Own, line};
 use crate::memory::{Block, TexelCache, View};
@@ -45,11 +44,7 @@ impl<'a> Surface<'a> {
                 whole.bytes()
             )));
         }
-        let words = match surface.format.encoding() {
-            Encoding::Raw32 => surface.format.components(),
-            Encoding::Float64 => 2 * surface.format.components(),
-            _ => 0,
-        };
+        let words = if surface.format.encoding().is_raw() { surface.format.read_words() } else { 0 };
         Ok(Surface {
             view: whole.part(0, bytes as usize),
             width: surface.width,
@@ -64,7 +59,7 @@ impl<'a> Surface<'a> {
 /// What compiled samples must know of a surface.
 fn shape(surface: &Surface<'_>, sampler: &Sampler) -> Shape {
     let clamped = sampler.wrap[..2].iter().all(|wrap| matches!(wrap, Wrap::ClampToEdge | Wrap::Clamp));
-    let missing = if surface.format.is_integer() { 1 } else { 1.0f32.to_bits() };
+    let missing = surface.format.fill();
     let simple = clamped && !sampler.linear && surface.width > 0 && matches!(surface.words, 1 | 2 | 4);
     simple.then_some((surface.words, missing))
 }

@@ -9,7 +9,7 @@ use recal_il::ir::{Builtin, ThreadId};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::Outcome;
 use crate::isa_choice::Isa;
-use crate::memory::{Block, InUse, TexelCache, View, texture, view_of};
+use crate::memory::{Block, InUse, TexelCache, View, elements, view_of};
 use crate::observe::Watch;
 use crate::op::{Code, NONE, Place};
 use crate::system;
@@ -350,7 +350,7 @@ pub fn store_output(wave: &Wave, surface: &Surface<'_>, rows: [u32; 4], tile: &T
     let inside = u64::from(column) + LANES as u64 <= u64::from(surface.width) && line < surface.height;
     if kept == !0 && 1 << tile.shift == LANES && inside {
         let start = line as usize * surface.pitch as usize + column as usize;
-        if texture::store_line(surface, start, sources) {
+        if elements::store_line(surface, start, sources) {
             return;
         }
     }
@@ -363,7 +363,7 @@ pub fn store_output(wave: &Wave, surface: &Surface<'_>, rows: [u32; 4], tile: &T
         element.0[lane] = line.wrapping_mul(surface.pitch).wrapping_add(column);
     }
     let ok = kept & crate::wave::nonzero(&inside);
-    texture::store_elements(surface, &element, ok, sources);
+    elements::store_elements(surface, &element, ok, sources);
 }
 
 fn position(index: u32, whole: bool) -> u32 {

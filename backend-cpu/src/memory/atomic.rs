@@ -3,58 +3,14 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use recal_il::ir::AtomicOp;
+use recal_il::isa::Scalar;
+use recal_il::isa::memory::atomic::{new_quad, new_word};
 
 use super::buffer::view_of;
 use super::texture::uav_texels;
 use crate::context::Context;
 use crate::op::{AtomicAt, NONE, Place, RowId};
 use crate::wave::{Row, Wave, lanes};
-
-macro_rules! new_value {
-    ($name:ident, $word:ty, $signed:ty) => {
-        /// The new value for old value `m` (amd-il 5.5).
-        #[inline(always)]
-        fn $name(op: AtomicOp, m: $word, s: $word, s2: $word) -> $word {
-            match op {
-                AtomicOp::Add => m.wrapping_add(s),
-                AtomicOp::Sub => m.wrapping_sub(s),
-                AtomicOp::RSub => s.wrapping_sub(m),
-                AtomicOp::Min => (m as $signed).min(s as $signed) as $word,
-                AtomicOp::Max => (m as $signed).max(s as $signed) as $word,
-                AtomicOp::UMin => m.min(s),
-                AtomicOp::UMax => m.max(s),
-                AtomicOp::And => m & s,
-                AtomicOp::Or => m | s,
-                AtomicOp::Xor => m ^ s,
-                AtomicOp::Inc => {
-                    if m >= s {
-                        0
-                    } else {
-                        m + 1
-                    }
-                }
-                AtomicOp::Dec => {
-                    if m == 0 || m > s {
-                        s
-                    } else {
-                        m - 1
-                    }
-                }
-                AtomicOp::MskOr => m & !s | s2,
-                AtomicOp::Xchg => s,
-                AtomicOp::CmpXchg => {
-                    if m == s2 {
-                        s
-                    } else {
-                        m
-                    }
-                }
-            }
-        }
-    };
-}
-new_value!(new_word, u32, i32);
-new_value!(new_quad, u64, i64);
 
 /// An atomic on one word.
 #[allow(clippy::too_many_arguments)]
@@ -97,7 +53,8 @@ pub fn word(
             _ => {
                 let mut m = cell.load(Relaxed);
                 loop {
-                    match cell.compare_exchange_weak(m, new_word(op, m, s, s2), Relaxed, Relaxed) {
+                    match cell.compare_exchange_weak(m, new_word(&mut Scalar, op, m, s, s2), Relaxed, Relaxed)
+                    {
                         Ok(m) => break m,
                         Err(now) => m = now,
                     }
@@ -133,7 +90,7 @@ pub fn wide(
         let (s, s2) = (pair(&s_lo, &s_hi, lane), pair(&s2_lo, &s2_hi, lane));
         let mut m = cell.load(Relaxed);
         let old = loop {
-            match cell.compare_exchange_weak(m, new_quad(op, m, s, s2), Relaxed, Relaxed) {
+            match cell.compare_exchange_weak(m, new_quad(&mut Scalar, op, m, s, s2), Relaxed, Relaxed) {
                 Ok(m) => break m,
                 Err(now) => m = now,
             }
@@ -158,39 +115,4 @@ pub fn counter(wave: &mut Wave, context: &mut Context<'_>, uav: u32, consume: bo
         }
     }
     wave.put(dst, &out);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn new_values_follow_the_table() {
-        let cases = [
-            (AtomicOp::Add, !0, 2, 0, 1),
-            (AtomicOp::Sub, 1, 2, 0, !0),
-            (AtomicOp::RSub, 1, 5, 0, 4),
-            (AtomicOp::Min, !0, 1, 0, !0),
-            (AtomicOp::UMin, !0, 1, 0, 1),
-            (AtomicOp::Max, !0, 1, 0, 1),
-            (AtomicOp::UMax, !0, 1, 0, !0),
-            (AtomicOp::And, 6, 3, 0, 2),
-            (AtomicOp::Or, 6, 3, 0, 7),
-            (AtomicOp::Xor, 6, 3, 0, 5),
-            (AtomicOp::Inc, 4, 4, 0, 0),
-            (AtomicOp::Inc, 3, 4, 0, 4),
-            (AtomicOp::Dec, 0, 9, 0, 9),
-            (AtomicOp::Dec, 10, 9, 0, 9),
-            (AtomicOp::Dec, 9, 9, 0, 8),
-            (AtomicOp::MskOr, 0xFF, 0x0F, 0x100, 0x1F0),
-            (AtomicOp::Xchg, 1, 2, 0, 2),
-            (AtomicOp::CmpXchg, 7, 2, 7, 2),
-            (AtomicOp::CmpXchg, 8, 2, 7, 8),
-        ];
-        for (op, m, s, s2, expected) in cases {
-            assert_eq!(new_word(op, m, s, s2), expected, "{op:?} of {m} and {s}");
-        }
-        assert_eq!(new_quad(AtomicOp::Add, u64::from(u32::MAX), 1, 0), 1 << 32);
-        assert_eq!(new_quad(AtomicOp::Min, u64::MAX, 1, 0), u64::MAX);
-    }
 }

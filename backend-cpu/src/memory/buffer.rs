@@ -1,6 +1,8 @@
 //! Buffers: constants, `g[]`, and byte-addressed memory of any kind.
 
 use recal_il::ir::Width;
+use recal_il::isa::Scalar;
+use recal_il::isa::memory::element;
 
 use super::texture::{deliver, each_surface};
 use super::words::Pattern;
@@ -146,13 +148,12 @@ pub fn raw_load(
             // A half word at the very end that is not whole reads 0.
             if at + 2 <= view.bytes() { u16::from_le_bytes([view.byte(at), view.byte(at + 1)]) } else { 0 }
         };
-        out.0[lane] = match width {
-            Width::U8 => u32::from(view.byte(at)),
-            Width::I8 => i32::from(view.byte(at) as i8) as u32,
-            Width::U16 => u32::from(short()),
-            Width::I16 => i32::from(short() as i16) as u32,
+        let low = match width {
+            Width::U8 | Width::I8 => u32::from(view.byte(at)),
+            Width::U16 | Width::I16 => u32::from(short()),
             Width::Dwords => view.word(at / 4),
         };
+        out.0[lane] = element::extended(&mut Scalar, width, low);
     }
     deliver(wave, dst, &[out; 4], !0);
 }

@@ -1,11 +1,12 @@
 //! Memory as kernels see it.
 //!
 //! [`Block`] is an allocation, [`View`] a checked window on shared bytes. [`words`] moves rows between registers and
-//! words of a view; [`texture`], [`buffer`], [`atomic`] and [`group`] are the kinds of access built on it.
+//! words of a view, [`elements`] elements of any format; [`texture`], [`buffer`], [`atomic`] and [`group`] are the kinds of access built on it.
 
 mod atomic;
 mod block;
 mod buffer;
+pub mod elements;
 mod filter;
 mod group;
 pub mod texture;
@@ -14,7 +15,7 @@ pub mod words;
 
 pub use block::{Block, InUse};
 pub use buffer::view_of;
-pub use filter::split;
+pub use filter::is_beyond;
 pub use texture::TexelCache;
 pub use view::View;
 

@@ -1,12 +1,16 @@
 //! Reads and writes of elements by texel: `sample` with the nearest filter, `load`, typed UAVs, and outputs.
 
 use recal_hal::{Sampler, Wrap};
+use recal_il::isa::memory::Truth;
+use recal_il::isa::memory::texel::{self, Axis, Grid, Mode};
+use recal_il::isa::{Algebra, Scalar};
 
+use super::elements::{Read, load_elements, load_placed, place, store_elements};
 use super::words::{Pattern, flushed};
 use super::{filter, words};
 use crate::context::{Context, Launch, Surface};
-use crate::op::{NONE, RowId, Rows4, SampleOp, Slot};
-use crate::wave::{LANES, Mask, Row, Wave, lanes};
+use crate::op::{Addressing, NONE, RowId, Rows4, SampleOp, Slot};
+use crate::wave::{LANES, Mask, Row, Wave, lanes, nonzero};
 
 /// The texels of a `sample`, for later ones with the same coordinates.
 #[derive(Clone, Copy)]
@@ -76,179 +80,84 @@ pub fn sampler_of(wave: &Wave, launch: &Launch<'_>, slot: Slot) -> Sampler {
     launch.samplers.get(slot.base.wrapping_add(added) as usize).copied().unwrap_or_default()
 }
 
-/// A coordinate in texels: NaN is 0, and the rest is kept within a range where integer arithmetic is safe.
+/// One axis of a surface as a sampler sees it; the coordinate is another for each lane.
 #[inline(always)]
-pub fn denormalized(bits: u32, size: u32, unnormalized: bool) -> f32 {
-    const FAR: f32 = 1.0e9;
-    let value = f32::from_bits(bits);
-    let value = if unnormalized { value } else { value * size as f32 };
-    let value = if value < FAR { value } else { FAR };
-    let value = if value > -FAR { value } else { -FAR };
-    if f32::from_bits(bits).is_nan() { 0.0 } else { value }
+pub fn axis(at: &Addressing, surface: &Surface<'_>, sampler: &Sampler, number: usize) -> Axis<u32> {
+    Axis {
+        coord: 0,
+        size: [surface.width, surface.height][number].max(1),
+        offset: at.offset[number],
+        unnormalized: at.unnormalized,
+        mode: Mode::Known(sampler.wrap[number]),
+    }
 }
 
-/// ⌊value⌋ of a value within ±10^9, without a call on processors that lack the instruction.
-#[inline(always)]
-pub fn floor(value: f32) -> i32 {
-    let near = value as i32;
-    near - i32::from(near as f32 > value)
-}
-
-/// The index after wrapping, or `None` for the border colour, among `n` texels.
-pub fn wrap(index: i64, n: u32, mode: Wrap) -> Option<u32> {
-    let n = i64::from(n.max(1));
-    let once = if index < 0 { -1 - index } else { index };
-    let inside = |i: i64| (0..n).contains(&i).then_some(i);
-    let wrapped = match mode {
-        Wrap::Repeat => Some(index.rem_euclid(n)),
-        Wrap::MirroredRepeat => {
-            let i = index.rem_euclid(2 * n);
-            Some(if i < n { i } else { 2 * n - 1 - i })
+/// The same with a mode that is known where this is expanded, so that loops over lanes become vector code.
+macro_rules! by_mode {
+    ($mode:expr, $known:ident => $body:expr) => {
+        match $mode {
+            Wrap::Repeat => by_mode!(@one Repeat, $known => $body),
+            Wrap::MirroredRepeat => by_mode!(@one MirroredRepeat, $known => $body),
+            Wrap::ClampToEdge => by_mode!(@one ClampToEdge, $known => $body),
+            Wrap::MirrorClampToEdge => by_mode!(@one MirrorClampToEdge, $known => $body),
+            Wrap::Clamp => by_mode!(@one Clamp, $known => $body),
+            Wrap::MirrorClamp => by_mode!(@one MirrorClamp, $known => $body),
+            Wrap::ClampToBorder => by_mode!(@one ClampToBorder, $known => $body),
+            Wrap::MirrorClampToBorder => by_mode!(@one MirrorClampToBorder, $known => $body),
         }
-        Wrap::ClampToEdge | Wrap::Clamp => Some(index.clamp(0, n - 1)),
-        Wrap::MirrorClampToEdge | Wrap::MirrorClamp => Some(once.clamp(0, n - 1)),
-        Wrap::ClampToBorder => inside(index),
-        Wrap::MirrorClampToBorder => inside(once),
     };
-    wrapped.map(|i| i as u32)
+    (@one $mode:ident, $known:ident => $body:expr) => {{
+        let $known = recal_il::isa::memory::texel::Mode::Known(Wrap::$mode);
+        $body
+    }};
+}
+pub(super) use by_mode;
+
+/// Texel indices, and all ones for the lanes that are inside.
+#[derive(Clone, Copy)]
+pub struct Texels {
+    pub index: Row,
+    pub inside: Row,
+}
+
+impl Texels {
+    pub const FIRST: Texels = Texels { index: Row::ZERO, inside: Row([!0; LANES]) };
+
+    /// Notes the texel of a lane.
+    #[inline(always)]
+    pub fn put(&mut self, lane: usize, (index, inside): texel::Texel<Scalar>) {
+        self.index.0[lane] = index;
+        self.inside.0[lane] = match inside {
+            Truth::Known(inside) | Truth::Value(inside) => Scalar.mask(inside),
+        };
+    }
 }
 
 /// Texel indices of one coordinate with the nearest filter, and the lanes that are not on the border.
 #[inline(always)]
-fn nearest(row: &Row, size: u32, offset: i8, unnormalized: bool, mode: Wrap) -> (Row, Mask) {
-    let mut out = Row::ZERO;
-    if offset & 1 == 0 && matches!(mode, Wrap::ClampToEdge | Wrap::Clamp) {
-        let last = size.saturating_sub(1) as i32;
-        let whole = i32::from(offset) / 2;
+fn nearest(row: &Row, axis: &Axis<u32>, wrap: Wrap) -> (Row, Mask) {
+    // Mostly an edge, and no half texels.
+    if matches!(wrap, Wrap::ClampToEdge | Wrap::Clamp) && axis.offset % 2 == 0 {
+        let axis = Axis { mode: Mode::Known(Wrap::ClampToEdge), offset: axis.offset & !1, ..*axis };
+        let mut out = Row::ZERO;
         for lane in 0..LANES {
-            let texel = floor(denormalized(row.0[lane], size, unnormalized)) + whole;
-            out.0[lane] = texel.max(0).min(last) as u32;
+            out.0[lane] = texel::nearest(&mut Scalar, &Axis { coord: row.0[lane], ..axis }).0;
         }
         return (out, !0);
     }
-    let mut inside = 0;
-    for lane in 0..LANES {
-        let (index, _) = filter::split(denormalized(row.0[lane], size, unnormalized), i32::from(offset));
-        if let Some(texel) = wrap(index, size, mode) {
-            out.0[lane] = texel;
-            inside |= 1 << lane;
-        }
-    }
-    (out, inside)
-}
-
-/// Word numbers of elements that are stored bit for bit, and their pattern; of others the element numbers.
-#[inline(always)]
-fn place(surface: &Surface<'_>, element: &Row, ok: Mask) -> (Row, Pattern) {
-    let n = surface.words.max(1);
-    let mut at = *element;
-    for word in &mut at.0 {
-        *word = word.wrapping_mul(n);
-    }
-    (at, Pattern::of(&at, ok, n))
-}
-
-/// What becomes of an element.
-#[derive(Clone, Copy, PartialEq)]
-enum Read {
-    /// As [`recal_il::format::Format::fetch`] says.
-    Fetch,
-    /// As [`recal_il::format::Format::decode`] says.
-    Uav,
-}
-
-/// Loads the elements of the lanes in `ok` and converts them; other lanes hold anything.
-#[inline(always)]
-fn load_elements(surface: &Surface<'_>, element: &Row, ok: Mask, read: Read) -> [Row; 4] {
-    let (at, pattern) = place(surface, element, ok);
-    load_placed(surface, &at, ok, pattern, read)
-}
-
-/// The same for elements that [`place`] has placed.
-#[inline(always)]
-fn load_placed(surface: &Surface<'_>, at: &Row, ok: Mask, pattern: Pattern, read: Read) -> [Row; 4] {
-    let missing = Row::splat(if surface.format.is_integer() { 1 } else { 1.0f32.to_bits() });
-    match surface.words {
-        4 => words::load4(&surface.view, at, ok, pattern),
-        2 => {
-            let [x, y] = words::load2(&surface.view, at, ok, pattern);
-            [x, y, Row::ZERO, missing]
-        }
-        1 => {
-            let [x] = words::load1(&surface.view, at, ok, pattern);
-            if read == Read::Fetch { [x; 4] } else { [x, Row::ZERO, Row::ZERO, missing] }
-        }
-        _ => convert(surface, at, ok, read),
-    }
+    nearest_of_any(row, axis, wrap)
 }
 
 #[inline(never)]
-fn convert(surface: &Surface<'_>, element: &Row, ok: Mask, read: Read) -> [Row; 4] {
-    let mut out = [Row::ZERO; 4];
-    let bytes = surface.format.bytes() as usize;
-    for lane in lanes(ok) {
-        let element = surface.view.element(element.0[lane] as usize * bytes, bytes);
-        let words = match read {
-            Read::Fetch => surface.format.fetch(&element),
-            Read::Uav => surface.format.decode(&element),
-        };
-        for (row, word) in out.iter_mut().zip(words) {
-            row.0[lane] = word;
+fn nearest_of_any(row: &Row, axis: &Axis<u32>, wrap: Wrap) -> (Row, Mask) {
+    let mut out = Texels::FIRST;
+    by_mode!(wrap, mode => {
+        for lane in 0..LANES {
+            let axis = Axis { coord: row.0[lane], mode, ..*axis };
+            out.put(lane, texel::nearest(&mut Scalar, &axis));
         }
-    }
-    out
-}
-
-/// Stores neighbours from element `start` on, if they are stored bit for bit and lie inside.
-#[inline(always)]
-pub fn store_line(surface: &Surface<'_>, start: usize, rows: [&Row; 4]) -> bool {
-    let [x, y, z, w] = rows.map(|row| &row.0);
-    match surface.words {
-        4 => {
-            let mut words = [0; 4 * LANES];
-            for lane in 0..LANES {
-                words[4 * lane] = x[lane];
-                words[4 * lane + 1] = y[lane];
-                words[4 * lane + 2] = z[lane];
-                words[4 * lane + 3] = w[lane];
-            }
-            surface.view.write(4 * start, &words)
-        }
-        2 => {
-            let mut words = [0; 2 * LANES];
-            for lane in 0..LANES {
-                words[2 * lane] = x[lane];
-                words[2 * lane + 1] = y[lane];
-            }
-            surface.view.write(2 * start, &words)
-        }
-        1 => surface.view.write(start, x),
-        _ => false,
-    }
-}
-
-/// Converts and stores one element for each lane in `ok`.
-#[inline(always)]
-pub fn store_elements(surface: &Surface<'_>, element: &Row, ok: Mask, rows: [&Row; 4]) {
-    let scaled = |n: u32| Row(element.0.map(|e| e.wrapping_mul(n)));
-    match surface.words {
-        4 => words::store4(&surface.view, &scaled(4), ok, rows),
-        2 => words::store2(&surface.view, &scaled(2), ok, [rows[0], rows[1]]),
-        1 => words::store1(&surface.view, element, ok, [rows[0]]),
-        _ => convert_and_store(surface, element, ok, rows),
-    }
-}
-
-#[inline(never)]
-fn convert_and_store(surface: &Surface<'_>, element: &Row, ok: Mask, rows: [&Row; 4]) {
-    let n = surface.format.bytes() as usize;
-    for lane in lanes(ok) {
-        let bytes = surface.format.encode(rows.map(|row| row.0[lane]));
-        let start = element.0[lane] as usize * n;
-        for (k, &byte) in bytes[..n].iter().enumerate() {
-            surface.view.set_byte(start + k, byte);
-        }
-    }
+    });
+    (out.index, nonzero(&out.inside))
 }
 
 /// Writes the components that are wanted, flushed if the access says so; `ok` lanes take `rows`, other executing
@@ -335,17 +244,12 @@ fn sample_nearest(
         cache.key = key;
         let at = &op.at;
         let [u, v, _] = at.coord;
-        let (column, inside) =
-            nearest(&wave.rows[u as usize], surface.width, at.offset[0], at.unnormalized, sampler.wrap[0]);
-        (cache.at, cache.inside) = (column, inside);
-        if at.dimensions > 1 && surface.height > 1 || sampler.wrap[1] as u32 >= Wrap::ClampToBorder as u32 {
-            let (row, inside) = nearest(
-                &wave.rows[v as usize],
-                surface.height,
-                at.offset[1],
-                at.unnormalized,
-                sampler.wrap[1],
-            );
+        let axes = [0, 1].map(|k| axis(at, surface, sampler, k));
+        (cache.at, cache.inside) = nearest(&wave.rows[u as usize], &axes[0], sampler.wrap[0]);
+        // Of one row there is a second axis only for the border.
+        let flat = at.dimensions < 2 || surface.height < 2;
+        if texel::second_counts(&mut Scalar, axes[1].mode, flat) == Truth::Known(true) {
+            let (row, inside) = nearest(&wave.rows[v as usize], &axes[1], sampler.wrap[1]);
             for lane in 0..LANES {
                 cache.at.0[lane] += row.0[lane].wrapping_mul(surface.pitch);
             }
@@ -375,7 +279,7 @@ fn sample_nearest(
     }
     let mut rows = load_placed(surface, at, cache.inside, cache.pattern, Read::Fetch);
     if cache.inside != !0 {
-        filter::border(&mut rows, sampler, surface, !cache.inside);
+        filter::border(&mut rows, sampler, surface, &crate::wave::spread(cache.inside));
     }
     deliver(wave, op.dst, &rows, !0);
 }
@@ -391,18 +295,16 @@ fn texels(
     dimensions: u32,
 ) -> (Row, Mask) {
     let mut element = Row::ZERO;
-    let mut outside = Row::ZERO;
+    let mut inside = Row::ZERO;
     let (x, y) = (&wave.rows[coord[0] as usize], &wave.rows[coord[1] as usize]);
-    let flat = dimensions < 2;
+    let grid = Grid { columns, rows: surface.height, pitch: surface.pitch, flat: dimensions < 2 };
     for lane in 0..LANES {
-        let column = i64::from(x.0[lane] as i32) + i64::from(offset[0]);
-        let row = if flat { 0 } else { i64::from(y.0[lane] as i32) + i64::from(offset[1]) };
-        let inside = (column as u64) < u64::from(columns) && (row as u64) < u64::from(surface.height);
-        element.0[lane] =
-            if inside { (row as u32).wrapping_mul(surface.pitch).wrapping_add(column as u32) } else { 0 };
-        outside.0[lane] = u32::from(!inside);
+        let offset = [offset[0], offset[1]];
+        let (number, within) = texel::at_integers(&mut Scalar, &grid, [x.0[lane], y.0[lane]], offset);
+        element.0[lane] = number;
+        inside.0[lane] = Scalar.mask(within);
     }
-    (element, wave.exec & !crate::wave::nonzero(&outside))
+    (element, wave.exec & nonzero(&inside))
 }
 
 /// `load`

@@ -150,14 +150,10 @@ impl<'a> View<'a> {
         let _ = at;
     }
 
-    /// The `n` bytes at `offset`, at most 16, followed by zeros; zeros if not all are inside.
-    #[inline(always)]
-    pub fn element(&self, offset: usize, n: usize) -> [u8; 16] {
-        let mut out = [0; 16];
-        for (k, byte) in out.iter_mut().enumerate().take(n) {
-            *byte = self.byte(offset + k);
-        }
-        out
+    /// The bytes after the last whole word, followed by zeros.
+    pub fn last_word(&self) -> u32 {
+        let first = self.bytes & !3;
+        u32::from_le_bytes([0, 1, 2, 3].map(|k| self.byte(first + k)))
     }
 
     /// Copies `bytes` bytes of `source` at `from` to `to`; the ranges may overlap. False, and nothing done, if
@@ -198,7 +194,11 @@ mod tests {
         assert_eq!(view.part(100, 4).bytes(), 0);
         assert!(!view.copy(8, &view, 0, 8));
         assert!(view.copy(4, &view, 0, 8));
-        assert_eq!(view.element(8, 4)[..5], [2, 0, 0, 0, 0]);
+        // SAFETY: as above; seven bytes of the twelve.
+        let odd = unsafe { View::new(NonNull::from(&mut words).cast(), 7) };
+        odd.set_word(0, 0x0403_0201);
+        assert_eq!((odd.byte(3), odd.last_word(), odd.word(1)), (4, 1, 0));
+        odd.set_word(0, 1);
         assert_eq!(words, [1, 1, 2, 4]);
     }
 }

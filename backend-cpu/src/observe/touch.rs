@@ -7,8 +7,8 @@ use recal_hal::Wrap;
 use recal_il::ir::Width;
 
 use crate::context::{Context, Surface};
-use crate::memory::texture::{denormalized, sampler_of};
-use crate::memory::{View, split, view_of};
+use crate::memory::texture::sampler_of;
+use crate::memory::{View, is_beyond, view_of};
 use crate::op::{Addressing, AtomicAt, Code, MemoryOp, NONE, Place, RowId, SampleOp, Slot};
 use crate::wave::{LANES, Wave, lanes};
 
@@ -406,9 +406,7 @@ impl<'a> Lister<'_, 'a, '_> {
                         return false;
                     }
                     let added = texel_offset.map_or(0, |rows| i64::from(self.word(rows[k], lane) as i32));
-                    let v = denormalized(bits[k], size, at.unnormalized);
-                    let (texel, _) = split(v, i32::from(at.offset[k]));
-                    f32::from_bits(bits[k]).is_nan() || (texel + added) as u64 >= u64::from(size)
+                    is_beyond(at, surface, k, bits[k], added)
                 })
             };
             let outside = surface.is_none_or(beyond);

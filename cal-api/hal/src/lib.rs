@@ -26,8 +26,8 @@ pub use finding::{Finding, Misuse};
 pub use float_env::FloatEnv;
 pub use fork::PerProcess;
 pub use recal_il::format::Format;
-pub use recal_il::isa::memory::texel::Wrap;
 pub use recal_il::ir::Program;
+pub use recal_il::isa::memory::texel::Wrap;
 pub use recent::Recent;
 pub use stack::with_room;
 
