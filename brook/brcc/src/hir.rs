@@ -363,3 +363,13 @@ fn contains_return(stmt: &Stmt) -> bool {
         Stmt::Expr(_) | Stmt::Local(..) | Stmt::Break | Stmt::Continue | Stmt::Sync => false,
     }
 }
+
+/// True if a `syncGroup()` stands in it.
+pub fn contains_sync(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Sync => true,
+        Stmt::If(_, a, b) => contains_sync(a) || contains_sync(b),
+        Stmt::Loop(_, body, _) | Stmt::DoWhile(body, _) | Stmt::Block(body) => contains_sync(body),
+        Stmt::Expr(_) | Stmt::Local(..) | Stmt::Break | Stmt::Continue | Stmt::Return(_) => false,
+    })
+}

@@ -201,11 +201,15 @@ fn compile_text(source: &str, options: &Options, mut report: Report) -> Result<O
     let file = parse::parse(source, &tokens, &mut report);
     let rules = check::Rules { strong: options.strong, no_constant_arrays: options.no_constant_arrays };
     let kernels = check::check(&file, rules, &mut report);
-    let mut host = String::new();
-    let mut prototypes = Vec::new();
+    let mut host = HostText::default();
+    let parts = file.items.iter().filter_map(|i| match i {
+        Item::Host(first, end) => Some(&tokens[*first..*end]),
+        _ => None,
+    });
+    let functions = cpp::functions(source, parts, &file.structs);
     // Even of wrong kernels: a file's errors are told together.
     for item in &file.items {
-        write_item(item, source, &tokens, &file, options, &kernels, &mut report, &mut host, &mut prototypes);
+        write_item(item, source, &tokens, &file, options, &kernels, &functions, &mut report, &mut host);
     }
     let mut compiled = Vec::new();
     let mut bytes = 0;
@@ -237,12 +241,20 @@ fn compile_text(source: &str, options: &Options, mut report: Report) -> Result<O
     if failed {
         return Err(shown);
     }
-    Ok(assemble(options, source, &file, compiled, &host, &prototypes, shown))
+    Ok(assemble(options, source, &file, compiled, &host, shown))
 }
 
 fn kernel_span(file: &parse::File, name: &str) -> diagnostic::Span {
     let kernels = file.items.iter().filter_map(|i| if let Item::Kernel(k, _) = i { Some(k) } else { None });
     kernels.into_iter().find(|k| k.name.text == name).map_or_else(Default::default, |k| k.name.span)
+}
+
+/// The text of `P.cpp`.
+#[derive(Default)]
+struct HostText {
+    all: String,
+    /// Without kernels, for prototypes.
+    own: String,
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -253,14 +265,14 @@ fn write_item(
     file: &parse::File,
     options: &Options,
     kernels: &[hir::Kernel],
+    functions: &cpp::Functions,
     report: &mut Report,
-    host: &mut String,
-    prototypes: &mut Vec<String>,
+    host: &mut HostText,
 ) {
-    let line = |host: &mut String, span: diagnostic::Span| {
+    let line = |host: &mut HostText, span: diagnostic::Span| {
         if options.line_directives {
             let name = options.source_name.replace('\\', "\\\\").replace('"', "\\\"");
-            let _ = writeln!(host, "\n#line {} \"{name}\"", diagnostic::position(source, span.start).0);
+            let _ = writeln!(host.all, "\n#line {} \"{name}\"", diagnostic::position(source, span.start).0);
         }
     };
     match item {
@@ -270,20 +282,21 @@ fn write_item(
             line(host, head.span);
             // Comments before the first token belong to the host as well.
             let from = if *first == 0 { 0 } else { tokens[first - 1].span.end as usize };
-            host.push_str(
-                cpp::rewrite_host(source, part, &file.structs, report, from).trim_start_matches('\n'),
-            );
-            host.push('\n');
+            let text = cpp::rewrite_host(source, part, &file.structs, functions, report, from);
+            let text = text.trim_start_matches('\n');
+            host.all.push_str(text);
+            host.all.push('\n');
             if options.prototypes {
-                prototypes.extend(cpp::prototypes(source, part));
+                host.own.push_str(text);
+                host.own.push('\n');
             }
         }
         Item::Kernel(kernel, span) => {
             if let Some(at) = kernels.iter().position(|k| k.name == kernel.name.text) {
                 line(host, *span);
-                host.push_str(&cpp::cpu_kernel(kernels, at, &file.structs));
+                host.all.push_str(&cpp::cpu_kernel(kernels, at, &file.structs));
                 if kernels[at].is_entry() {
-                    host.push_str(&cpp::operators(&kernels[at], &file.structs, options.cpu));
+                    host.all.push_str(&cpp::operators(&kernels[at], &file.structs, options.cpu));
                 }
             }
         }
@@ -296,8 +309,7 @@ fn assemble(
     text: &str,
     file: &parse::File,
     kernels: Vec<Kernel>,
-    host: &str,
-    prototypes: &[String],
+    host: &HostText,
     warnings: Vec<Diagnostic>,
 ) -> Output {
     let base = options.prefix.rsplit(['/', '\\']).next().unwrap_or(&options.prefix);
@@ -315,9 +327,13 @@ fn assemble(
     for kernel in kernels.iter().filter(|k| k.hir.is_entry()) {
         header.push_str(&cpp::class(&kernel.hir, &file.structs));
     }
-    if !prototypes.is_empty() {
+    let declared = cpp::declarations(&host.own, &file.structs);
+    if !declared.functions.is_empty() {
+        declared.types.iter().for_each(|t| {
+            let _ = writeln!(header, "{t}");
+        });
         header.push_str("extern \"C\" {\n");
-        prototypes.iter().for_each(|p| {
+        declared.functions.iter().for_each(|p| {
             let _ = writeln!(header, "{p};");
         });
         header.push_str("}\n\n");
@@ -330,8 +346,8 @@ fn assemble(
         .collect();
     let gpu = cpp::descriptions(&options.prefix, &described, options.as_chars);
     let source = format!(
-        "/* Written by brcc from {}. */\n#include \"brook/brook.h\"\n#include \"{base}_gpu.h\"\n#include \"{base}.h\"\n\n{host}",
-        options.source_name
+        "/* Written by brcc from {}. */\n#include \"brook/brook.h\"\n#include \"{base}_gpu.h\"\n#include \"{base}.h\"\n\n{}",
+        options.source_name, host.all
     );
     Output { source, header, gpu, kernels, structs: file.structs.clone(), warnings }
 }

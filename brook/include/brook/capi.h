@@ -33,12 +33,9 @@ typedef struct brook_cpu_call {
     unsigned int extent[4];   /* likewise, x first */
     unsigned int shape[4];    /* of the stream that rules */
     int resize;               /* inputs of other extents are repeated or skipped over, not cut */
-    unsigned int thread;      /* number in the group */
     unsigned int group;       /* threads of a group, 0 without groups */
-    void* shared;
+    void* shared;             /* memory of the group that runs */
     unsigned int shared_bytes;
-    void (*barrier)(void*, int leave);
-    void* barrier_data;
 } brook_cpu_call;
 
 /* Runs elements begin to end - 1, or groups with that number. */

@@ -48,12 +48,9 @@ pub mod types {
         pub extent: [c_uint; 4],
         pub shape: [c_uint; 4],
         pub resize: c_int,
-        pub thread: c_uint,
         pub group: c_uint,
         pub shared: *mut c_void,
         pub shared_bytes: c_uint,
-        pub barrier: extern "C" fn(*mut c_void, c_int),
-        pub barrier_data: *mut c_void,
     }
 
     /// `brook_cpu_kernel`

@@ -1,9 +1,6 @@
 //! The back end on the CPU: memory of the host, kernels compiled by the host's compiler, all its threads.
 
 use std::cell::UnsafeCell;
-use std::ffi::c_void;
-
-use recal_hal::sync::{Condvar, Mutex};
 
 use crate::capi::types::{CpuArray, CpuCall, CpuKernel};
 use crate::error::{Code, Failure, Result};
@@ -88,47 +85,37 @@ pub(crate) struct Launch<'l> {
 /// Elements below which more threads cost more than they bring.
 const WORTH: usize = 4096;
 
-/// Addresses that threads of a launch share.
-#[derive(Clone, Copy)]
-struct Shared(*mut c_void);
-
-// SAFETY: what it points to outlives the launch and is made for threads.
-unsafe impl Send for Shared {}
-
 impl Launch<'_> {
-    fn call(&self) -> CpuCall {
+    fn call(&self, memory: &mut [u128]) -> CpuCall {
+        let (group, shared_bytes) = self.group.unwrap_or((0, 0));
         CpuCall {
             arrays: self.arrays.as_ptr(),
             origin: self.origin,
             extent: self.extent,
             shape: self.shape,
             resize: i32::from(self.resize),
-            thread: 0,
-            group: 0,
-            shared: std::ptr::null_mut(),
-            shared_bytes: 0,
-            barrier: no_barrier,
-            barrier_data: std::ptr::null_mut(),
+            group,
+            shared: memory.as_mut_ptr().cast(),
+            shared_bytes,
         }
     }
 
-    /// Runs it; returns when it is done.
+    /// Runs it; returns when it is done. The elements, or the groups, are divided among threads; a group stays with one, which has
+    /// memory for the group that it runs.
     pub(crate) fn run(&self) {
-        match self.group {
-            Some((threads, bytes)) => self.groups(threads, bytes),
-            None => self.elements(),
-        }
-    }
-
-    fn elements(&self) {
-        let count: usize = self.extent.iter().map(|d| *d as usize).product();
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count / WORTH + 1);
-        let share = count.div_ceil(threads);
+        let extent = if self.group.is_some() { self.shape } else { self.extent };
+        let elements: usize = extent.iter().map(|d| *d as usize).product();
+        let count = self.group.map_or(elements, |(threads, _)| elements.div_ceil(threads as usize));
+        let threads =
+            std::thread::available_parallelism().map_or(1, usize::from).min(elements / WORTH + 1).min(count);
+        let share = count.div_ceil(threads.max(1));
+        let bytes = self.group.map_or(0, |(_, bytes)| bytes as usize);
         let work = |first: usize| {
-            let call = self.call();
+            let mut memory = vec![0u128; bytes.div_ceil(16)];
+            let call = self.call(&mut memory);
             let (begin, end) = (first * share, count.min((first + 1) * share));
             if begin < end {
-                // SAFETY: the compiler wrote the kernel for this structure; arrays are valid during the launch.
+                // SAFETY: the compiler wrote the kernel for this structure; arrays and memory are valid during the launch.
                 unsafe { (self.kernel)(&raw const call, begin, end) };
             }
         };
@@ -139,106 +126,7 @@ impl Launch<'_> {
             others.into_iter().for_each(|t| drop(t.join()));
         });
     }
-
-    /// A thread for each thread of a group; the groups come one after the other.
-    fn groups(&self, threads: u32, bytes: u32) {
-        let count: usize = self.shape.iter().map(|d| *d as usize).product();
-        let groups = count.div_ceil(threads as usize);
-        let barrier = Barrier { threads, state: Mutex::new(Waiting::default()), changed: Condvar::new() };
-        let mut shared = vec![0u128; (bytes as usize).div_ceil(16)];
-        let (memory, meeting) =
-            (Shared(shared.as_mut_ptr().cast()), Shared((&raw const barrier).cast_mut().cast()));
-        std::thread::scope(|scope| {
-            for thread in 0..threads {
-                let work = move || {
-                    // Both addresses as wholes: each is made for threads.
-                    let (memory, meeting) = (memory, meeting);
-                    let call = CpuCall {
-                        thread,
-                        group: threads,
-                        shared: memory.0,
-                        shared_bytes: bytes,
-                        barrier: wait_at_barrier,
-                        barrier_data: meeting.0,
-                        ..self.call()
-                    };
-                    // SAFETY: as in `elements`; the shared memory and the barrier outlive the scope.
-                    unsafe { (self.kernel)(&raw const call, 0, groups) };
-                };
-                let small = std::thread::Builder::new().stack_size(256 << 10);
-                if let Err(e) = small.spawn_scoped(scope, work) {
-                    // A group that lacks a thread would wait for ever.
-                    log::error!("{threads} threads for a group: {e}");
-                    std::process::abort();
-                }
-            }
-        });
-    }
 }
 
 // SAFETY: arrays hold addresses of memory that the launch keeps alive; see `Block`.
 unsafe impl Sync for CpuArray {}
-
-extern "C" fn no_barrier(_: *mut c_void, _: i32) {}
-
-/// Where the threads of a group meet. A thread that has left its group counts as there until all have left it.
-struct Barrier {
-    threads: u32,
-    state: Mutex<Waiting>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct Waiting {
-    here: u32,
-    left: u32,
-    meetings: u64,
-    groups: u64,
-}
-
-impl Barrier {
-    fn sync(&self) {
-        let mut state = self.state.lock();
-        state.here += 1;
-        if self.meet(&mut state) {
-            return;
-        }
-        let meeting = state.meetings;
-        while state.meetings == meeting {
-            state = self.changed.wait(state);
-        }
-    }
-
-    fn leave(&self) {
-        let mut state = self.state.lock();
-        state.left += 1;
-        if state.left == self.threads {
-            state.left = 0;
-            state.groups += 1;
-            self.changed.notify_all();
-            return;
-        }
-        self.meet(&mut state);
-        let group = state.groups;
-        while state.groups == group {
-            state = self.changed.wait(state);
-        }
-    }
-
-    /// Lets those who wait go on once nobody is missing.
-    fn meet(&self, state: &mut Waiting) -> bool {
-        if state.here == 0 || state.here + state.left < self.threads {
-            return false;
-        }
-        state.here = 0;
-        state.meetings += 1;
-        self.changed.notify_all();
-        true
-    }
-}
-
-extern "C" fn wait_at_barrier(barrier: *mut c_void, leave: i32) {
-    // SAFETY: `groups` gives the address of a barrier that outlives its threads.
-    let barrier = unsafe { &*barrier.cast::<Barrier>() };
-    if leave == 0 { barrier.sync() } else { barrier.leave() }
-}

@@ -3,7 +3,8 @@
 //! A case of `kernels/` is a kernel, and in plain C what it computes for one element. All of them are compiled into one program
 //! each: by brcc and g++ for Brook+, by gcc for the expected values. The program runs on the CPU back end, on CAL's CPU, and on CAL's
 //! Vulkan with llvmpipe where that is installed; each case on each is a test. A case of `errors/` says which rules a source
-//! breaks in which lines. A program of `programs/` has a main of its own, and prints what stands beside it.
+//! breaks in which lines. A program of `programs/` has a main of its own, and prints what stands beside it; `projects/` has such of several files, with
+//! makefiles.
 
 mod build;
 mod cases;
@@ -11,6 +12,7 @@ mod generate;
 mod limits;
 mod options;
 mod programs;
+mod projects;
 
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         }
     }
     trials.extend(programs::trials(&tools));
+    trials.extend(projects::trials(&tools));
     trials.extend(limits::trials(&tools));
     trials.extend(options::trials(&tools));
     recal_needs::run(&arguments, trials)

@@ -194,6 +194,32 @@ const TESTS: [(&str, Test); 14] = [
             "neither static functions nor main",
             !header.contains("hidden") && !header.contains("int main("),
         )?;
+        holds("the K&R kind", header.contains("float old_helper(float a, float *b);\n"))?;
+        holds("what they need", header.contains("#include <math.h>\n"))?;
+        p.write(
+            "e.br",
+            "#include <stdio.h>\n#define REAL float\ntypedef int number;\ntypedef enum { A, B } Choice;\n\
+             static int inside(n) int n; { return n; }\n\
+             int streams(s, n) float s<>; number n; { return inside(n); }\n\
+             number put(to, each) FILE *to; float (*each)(int); { return to != 0 && each != 0; }\n\
+             REAL macro(REAL a) { return a; }\nint choose(Choice c) { return c == A; }\n\
+             int twice(int a) { return a; }\nint twice(float a) { return a > 0; }\nextern \"C\" { int there(a) { return a + 1; } }\n",
+        )?;
+        p.good(&["-e", "e.br"])?;
+        let header = p.read("e.h")?;
+        let prototypes = header.split("extern \"C\" {\n").nth(1).unwrap_or_default();
+        holds(
+            prototypes,
+            prototypes.starts_with(
+                "int streams(::brook::Stream<float > s, number n);\nnumber put(FILE *to, float (*each)(int));\nint there(int a);\n}\n",
+            ),
+        )?;
+        p.write("main.cpp", "#include \"e.h\"\nint main() { return there(-1); }\n")?;
+        for file in ["e", "main"] {
+            let (source, object) =
+                (p.folder.join(file).with_extension("cpp"), p.folder.join(file).with_extension("o"));
+            crate::build::run(&mut p.tools.compile(&source, &object, crate::build::Code::Program))?;
+        }
         p.good(&["k.br"])?;
         holds("none without -e", !p.read("k.h")?.contains("helper"))
     }),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{is_narrow, kernel_scalar, kernel_type, name};
 use crate::ast::BinaryOp;
-use crate::hir::{Arg, Base, Expr, ExprKind, Intrinsic as F, Kernel, ParamKind, Place, Stmt};
+use crate::hir::{Arg, Base, Expr, ExprKind, Intrinsic as F, Kernel, ParamKind, Place, Stmt, VarId};
 use crate::types::{Class, Scalar, Structs, Type};
 
 const CPU: &str = "::brook::cpu::";
@@ -14,10 +14,10 @@ pub(super) struct Writer<'k> {
     pub(super) kernels: &'k [Kernel],
     pub(super) kernel: &'k Kernel,
     pub(super) structs: &'k Structs,
-    /// Line directives, if wanted.
     pub(super) out: String,
-    /// Names of the variables: two blocks may have one name each.
     pub(super) indent: usize,
+    /// The body stops at barriers and goes on later: its variables are members, and it has so many places to go on at.
+    pub(super) stops: Option<usize>,
 }
 
 fn list(values: &[String]) -> String {
@@ -25,6 +25,14 @@ fn list(values: &[String]) -> String {
 }
 
 impl Writer<'_> {
+    /// A variable's name where the body is.
+    pub(super) fn var(&self, id: VarId) -> String {
+        let text = name(&self.kernel.vars[id].name);
+        let kept = self.kernel.params.get(id).is_none_or(|p| p.kind == ParamKind::Input);
+        // Blocks may have a variable of one name each; members may not.
+        if self.stops.is_some() && kept { format!("__l.{text}_{id}") } else { text }
+    }
+
     fn line(&mut self, text: &str) {
         let _ = writeln!(self.out, "{:width$}{text}", "", width = 4 * self.indent);
     }
@@ -51,9 +59,13 @@ impl Writer<'_> {
                 let var = &self.kernel.vars[*id];
                 let ty = kernel_type(self.structs, var.ty);
                 let value = init.as_ref().map_or_else(|| format!("{CPU}zero<{ty} >()"), |e| self.any(e));
-                let name = name(&var.name);
-                self.line(&format!("{ty} {name} = {value};"));
-                self.line(&format!("(void){name};"));
+                let name = self.var(*id);
+                if self.stops.is_some() {
+                    self.line(&format!("{name} = {value};"));
+                } else {
+                    self.line(&format!("{ty} {name} = {value};"));
+                    self.line(&format!("(void){name};"));
+                }
             }
             Stmt::If(condition, then, otherwise) => {
                 let test = self.test(condition);
@@ -78,13 +90,19 @@ impl Writer<'_> {
             }
             Stmt::Break => self.line("break;"),
             Stmt::Continue => self.line("continue;"),
+            Stmt::Return(None) if self.stops.is_some() => self.line("{ __s.__at = -1; return; }"),
             Stmt::Return(None) => self.line("return;"),
             Stmt::Return(Some(e)) => {
                 let text = self.any(e);
                 self.line(&format!("return {text};"));
             }
             Stmt::Block(body) => self.block(body),
-            Stmt::Sync => self.line("__t.sync();"),
+            Stmt::Sync => {
+                let at = self.stops.map_or(1, |n| n + 1);
+                self.stops = Some(at);
+                self.line(&format!("__l.__at = {at}; __s = __l; return;"));
+                self.line(&format!("case {at}:;"));
+            }
         }
     }
 
@@ -108,7 +126,7 @@ impl Writer<'_> {
         match &e.kind {
             ExprKind::Int(n) => integer(*n, e.ty),
             ExprKind::Float(x) => float(*x, e.ty),
-            ExprKind::Var(id) => name(&self.kernel.vars[*id].name),
+            ExprKind::Var(id) => self.var(*id),
             ExprKind::Member(base, at) => {
                 let Type::Struct(id) = base.ty else { return String::new() };
                 let member = format!("{}.{}", self.any(base), self.structs.get(id).members[*at].0);
@@ -195,7 +213,7 @@ impl Writer<'_> {
 
     fn base(&self, place: &Place) -> String {
         match &place.base {
-            Base::Var(id) => name(&self.kernel.vars[*id].name),
+            Base::Var(id) => self.var(*id),
             Base::Scatter(param, index) => {
                 let index: Vec<String> = index.iter().map(|i| self.any(i)).collect();
                 format!("{}.cell({})", name(&self.kernel.params[*param].name), list(&index))

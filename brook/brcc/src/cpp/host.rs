@@ -2,12 +2,16 @@
 //!
 //! What is not of the language is left to the host's compiler, C++ included.
 
+mod functions;
+
 use std::fmt::Write as _;
 
 use super::element_type;
-use crate::diagnostic::{Report, Span};
+use crate::diagnostic::Report;
 use crate::lex::{Kind, Token};
 use crate::types::{Scalar, Structs, Type};
+
+pub(crate) use functions::{Functions, declarations, functions};
 
 /// Words that stand before a name and are no types.
 const NO_TYPES: [&str; 30] = [
@@ -50,6 +54,7 @@ struct Host<'h> {
     source: &'h str,
     tokens: &'h [Token],
     structs: &'h Structs,
+    functions: &'h Functions,
     report: &'h mut Report,
     at: usize,
     out: String,
@@ -62,10 +67,11 @@ pub(crate) fn rewrite(
     source: &str,
     tokens: &[Token],
     structs: &Structs,
+    functions: &Functions,
     report: &mut Report,
     from: usize,
 ) -> String {
-    let mut host = Host { source, tokens, structs, report, at: 0, out: String::new(), copied: from };
+    let mut host = Host::new(source, tokens, structs, functions, report, from);
     host.run();
     host.out
 }
@@ -89,7 +95,47 @@ fn split<'t>(source: &str, tokens: &'t [Token]) -> Vec<&'t [Token]> {
     parts
 }
 
+/// Where a token stands.
+#[derive(Default)]
+struct Depth {
+    round: i32,
+    /// Braces that are open; true of those behind `extern "C"`, in which functions are as outside.
+    braces: Vec<bool>,
+}
+
+impl Depth {
+    fn step(&mut self, host: &Host<'_>, at: usize) {
+        match host.text(at) {
+            "(" => self.round += 1,
+            ")" => self.round -= 1,
+            "{" => {
+                let linkage =
+                    at > 1 && host.tokens[at - 1].kind == Kind::Str && host.text(at - 2) == "extern";
+                self.braces.push(linkage);
+            }
+            "}" => drop(self.braces.pop()),
+            _ => {}
+        }
+    }
+
+    /// True outside of functions and classes.
+    fn is_top(&self) -> bool {
+        self.round == 0 && self.braces.iter().all(|linkage| *linkage)
+    }
+}
+
 impl<'h> Host<'h> {
+    fn new(
+        source: &'h str,
+        tokens: &'h [Token],
+        structs: &'h Structs,
+        functions: &'h Functions,
+        report: &'h mut Report,
+        from: usize,
+    ) -> Host<'h> {
+        Host { source, tokens, structs, functions, report, at: 0, out: String::new(), copied: from }
+    }
+
     fn text(&self, at: usize) -> &'h str {
         match self.tokens.get(at) {
             Some(t) if matches!(t.kind, Kind::Word | Kind::Punct) => t.span.of(self.source),
@@ -123,13 +169,10 @@ impl<'h> Host<'h> {
     }
 
     fn run(&mut self) {
-        let (mut round, mut brace) = (0i32, 0i32);
+        let mut depth = Depth::default();
         while self.at < self.tokens.len() {
+            depth.step(self, self.at);
             match self.text(self.at) {
-                "(" => round += 1,
-                ")" => round -= 1,
-                "{" => brace += 1,
-                "}" => brace -= 1,
                 "indexof" | "syncGroup" | "instanceInGroup" => {
                     let message = format!("`{}` is for kernels", self.text(self.at));
                     self.report.error("position", self.tokens[self.at].span, message);
@@ -139,12 +182,9 @@ impl<'h> Host<'h> {
                 }
                 _ => {}
             }
-            let done = if round == 0 && brace == 0 && self.is_word(self.at) && self.text(self.at + 1) == "(" {
-                self.definition()
-            } else {
-                false
-            };
-            if !done && !self.stream(round > 0) {
+            let named = depth.round == 0 && self.is_word(self.at) && self.text(self.at + 1) == "(";
+            let done = named && (depth.is_top() && self.definition() || self.prototype());
+            if !done && !self.stream(depth.round > 0) {
                 self.at += 1;
             }
         }
@@ -158,93 +198,6 @@ impl<'h> Host<'h> {
         match self.text(before) {
             "." | ">" | "->" | ":" | "&" | "*" => true,
             text => self.is_word(before) && !matches!(text, "return" | "else" | "case" | "do"),
-        }
-    }
-
-    fn closing(&self, open: usize) -> Option<usize> {
-        let mut depth = 0;
-        for at in open..self.tokens.len().min(open + FAR) {
-            match self.text(at) {
-                "(" => depth += 1,
-                ")" => {
-                    depth -= 1;
-                    if depth == 0 {
-                        return Some(at);
-                    }
-                }
-                _ => {}
-            }
-        }
-        None
-    }
-
-    /// A function definition as C had them: without a type, or with the types of its parameters behind the brackets.
-    fn definition(&mut self) -> bool {
-        let Some(close) = self.closing(self.at + 1) else { return false };
-        let typeless = self.at == 0
-            || matches!(self.text(self.at - 1), ";" | "}")
-            || self.tokens[self.at - 1].kind == Kind::Directive;
-        let list = &self.tokens[self.at + 2..close];
-        let names: Vec<&str> = split(self.source, list).into_iter().map(|t| self.of(t)).collect();
-        let plain = !list.is_empty()
-            && split(self.source, list).iter().all(|t| t.len() == 1 && t[0].kind == Kind::Word);
-        let old_style = plain && self.is_word(close + 1) && self.text(close + 2) != "(";
-        let body = self.text(close + 1) == "{";
-        let implicit = typeless && body;
-        if !old_style && !implicit {
-            return false;
-        }
-        self.copy_to(self.at);
-        if typeless {
-            self.out.push_str("int ");
-        }
-        if !old_style {
-            self.at += 1;
-            return true;
-        }
-        let mut params: Vec<(String, String)> = Vec::new();
-        let mut at = close + 1;
-        while at < self.tokens.len() && self.text(at) != "{" {
-            let far = self.tokens.len().min(at + FAR);
-            let Some(end) = (at..far).find(|e| self.text(*e) == ";") else { return false };
-            self.old_parameters(at, end, &mut params);
-            at = end + 1;
-        }
-        let list: Vec<String> = names
-            .iter()
-            .map(|name| {
-                params.iter().find(|p| p.0 == *name).map_or_else(|| format!("int {name}"), |p| p.1.clone())
-            })
-            .collect();
-        let _ = write!(self.out, "{}({}) ", self.text(self.at), list.join(", "));
-        self.at = at;
-        self.copied = self.tokens.get(at).map_or(self.source.len(), |t| t.span.start as usize);
-        true
-    }
-
-    /// `int a, *b; float c<>;` as parameters by their names.
-    fn old_parameters(&self, first: usize, end: usize, into: &mut Vec<(String, String)>) {
-        let mut at = first;
-        // Words up to the first declared name are the type.
-        while at + 1 < end && self.is_word(at) && self.is_word(at + 1) {
-            at += 1;
-        }
-        if self.is_word(at) && matches!(self.text(at + 1), "*" | "(") {
-            at += 1;
-        }
-        let ty = self.of(&self.tokens[first..at]);
-        for declarator in split(self.source, &self.tokens[at..end]) {
-            let Some(name) = declarator.iter().find(|t| t.kind == Kind::Word).map(|t| t.span.of(self.source))
-            else {
-                continue;
-            };
-            let stream = declarator.iter().any(|t| t.kind == Kind::Punct && t.span.of(self.source) == "<");
-            let text = if stream {
-                format!("::brook::Stream<{} > {name}", self.stream_type(ty))
-            } else {
-                format!("{ty} {}", self.of(declarator))
-            };
-            into.push((name.to_owned(), text));
         }
     }
 
@@ -447,40 +400,5 @@ fn split_declarators(host: &Host<'_>, first: usize, end: usize) -> Vec<(usize, u
         at += 1;
     }
     list.push((start, end));
-    list
-}
-
-/// Prototypes of the functions that host code defines, for the header.
-pub(crate) fn prototypes(source: &str, tokens: &[Token]) -> Vec<String> {
-    let mut list = Vec::new();
-    let (mut depth, mut first) = (0i32, 0);
-    let text = |at: usize| tokens.get(at).map_or("", |t| t.span.of(source));
-    let mut at = 0;
-    while at < tokens.len() {
-        match text(at) {
-            "{" => {
-                if depth == 0
-                    && at > first
-                    && text(at - 1) == ")"
-                    && text(first) != "static"
-                    && text(first + 1) != "main"
-                {
-                    let span: Span = tokens[first].span.to(tokens[at - 1].span);
-                    list.push(span.of(source).split_whitespace().collect::<Vec<_>>().join(" "));
-                }
-                depth += 1;
-            }
-            "}" => {
-                depth -= 1;
-                if depth == 0 {
-                    first = at + 1;
-                }
-            }
-            ";" if depth == 0 => first = at + 1,
-            _ if tokens[at].kind == Kind::Directive => first = at + 1,
-            _ => {}
-        }
-        at += 1;
-    }
     list
 }

@@ -1,25 +1,36 @@
 //! A kernel's CPU version: the body as a function of one element, and the loop over the elements.
+//!
+//! A body with barriers is a coroutine without a stack: its variables are members of a struct of each thread of the group, at a
+//! barrier it keeps them and returns, and a `switch` around the body goes on behind it. So one thread of the system runs a whole
+//! group, part by part, whatever branches and loops the barriers stand in.
 
 use std::fmt::Write as _;
 
 use super::expr::Writer;
 use super::{element_type, kernel_type, name};
-use crate::hir::{Kernel, ParamKind};
+use crate::hir::{self, Kernel, Param, ParamKind};
 use crate::types::{Structs, Type};
 
 /// The functions `__k_cpu_inner` and, of kernels that hosts call, `__k_cpu`.
 pub(crate) fn cpu_kernel(kernels: &[Kernel], at: usize, structs: &Structs) -> String {
     let kernel = &kernels[at];
-    let mut writer = Writer { kernels, kernel, structs, out: String::new(), indent: 0 };
+    let stops = hir::contains_sync(&kernel.body);
+    let mut writer =
+        Writer { kernels, kernel, structs, out: String::new(), indent: 0, stops: stops.then_some(0) };
     let mut head = format!(
         "static inline {} __{}_cpu_inner(::brook::cpu::Thread& __t",
         kernel_type(structs, kernel.result),
         kernel.name
     );
+    if stops {
+        writer.out.push_str(&members(&writer, structs));
+        let _ = write!(head, ", __{}_cpu_item& __s", kernel.name);
+    }
     for param in &kernel.params {
         let ty = kernel_type(structs, param.ty);
         let element = element_type(structs, param.ty);
         let text = match param.kind {
+            ParamKind::Input if stops => format!("const ::brook::cpu::Array<{element} >& "),
             // By value: a variable may be an argument and take a result of one call.
             ParamKind::Input | ParamKind::Constant => format!("const {ty} "),
             ParamKind::Output | ParamKind::Reduce => format!("{ty}& "),
@@ -35,17 +46,52 @@ pub(crate) fn cpu_kernel(kernels: &[Kernel], at: usize, structs: &Structs) -> St
         let _ = writeln!(writer.out, "    (void){};", name(&param.name));
     }
     writer.indent = 1;
+    if stops {
+        // A copy, which compilers keep in registers between two barriers.
+        let _ = writeln!(
+            writer.out,
+            "    __{}_cpu_item __l = __s;\n    switch (__l.__at) {{\n    default:",
+            kernel.name
+        );
+        for (at, param) in kernel.params.iter().enumerate() {
+            if param.kind == ParamKind::Input {
+                let value = input(param, &name(&param.name));
+                let _ = writeln!(writer.out, "    {} = {value};", writer.var(at));
+            }
+        }
+    }
     // The body is a block of its own, as it is in C: locals may be named as nothing else is.
     writer.statements(&kernel.body);
-    writer.out.push_str("}\n\n");
+    writer.out.push_str(if stops { "    }\n    __s.__at = -1;\n}\n\n" } else { "}\n\n" });
     let mut out = writer.out;
     if kernel.is_entry() {
-        driver(kernel, structs, &mut out);
+        driver(kernel, structs, stops, &mut out);
     }
     out
 }
 
-fn driver(kernel: &Kernel, structs: &Structs, out: &mut String) {
+/// The struct of what a thread keeps at a barrier.
+fn members(writer: &Writer<'_>, structs: &Structs) -> String {
+    let kernel = writer.kernel;
+    let mut text = format!("struct __{}_cpu_item {{\n    int __at;\n", kernel.name);
+    for (id, var) in kernel.vars.iter().enumerate() {
+        if let Some(member) = writer.var(id).strip_prefix("__l.") {
+            let _ = writeln!(text, "    {} {member};", kernel_type(structs, var.ty));
+        }
+    }
+    text + "};\n\n"
+}
+
+/// This thread's element of an input, as kernels compute with it.
+fn input(param: &Param, array: &str) -> String {
+    if matches!(param.ty, Type::Struct(_)) {
+        format!("{array}.input(__t)")
+    } else {
+        format!("::brook::cpu::wide({array}.input(__t))")
+    }
+}
+
+fn driver(kernel: &Kernel, structs: &Structs, stops: bool, out: &mut String) {
     let _ = writeln!(
         out,
         "static void __{}_cpu(const brook_cpu_call* __c, size_t __begin, size_t __end)\n{{\n    ::brook::cpu::Thread __t(__c);",
@@ -71,30 +117,61 @@ fn driver(kernel: &Kernel, structs: &Structs, out: &mut String) {
         reduction(kernel, structs, out);
         return;
     }
-    let group = kernel.group.is_some();
-    out.push_str("    for (size_t __i = __begin; __i < __end; ++__i) {\n");
-    out.push_str(if group { "        __t.seek_in_group(__i);\n" } else { "        __t.seek(__i);\n" });
     let mut args = String::from("__t");
+    if stops {
+        args.push_str(", __item");
+    }
+    let mut results = String::new();
     let mut stores = String::new();
     for (at, param) in kernel.params.iter().enumerate() {
         let _ = match param.kind {
-            ParamKind::Input if matches!(param.ty, Type::Struct(_)) => write!(args, ", __p{at}.input(__t)"),
-            ParamKind::Input => write!(args, ", ::brook::cpu::wide(__p{at}.input(__t))"),
+            ParamKind::Input if !stops => write!(args, ", {}", input(param, &format!("__p{at}"))),
             ParamKind::Output => {
                 let ty = kernel_type(structs, param.ty);
-                let _ = writeln!(out, "        {ty} __o{at} = ::brook::cpu::zero<{ty} >();");
+                let _ = writeln!(results, "        {ty} __o{at} = ::brook::cpu::zero<{ty} >();");
                 let _ = writeln!(stores, "        ::brook::cpu::store(__p{at}.output(__t), __o{at});");
                 write!(args, ", __o{at}")
             }
             _ => write!(args, ", __p{at}"),
         };
     }
-    let _ = writeln!(out, "        __{}_cpu_inner({args});", kernel.name);
-    out.push_str(&stores);
-    if group {
-        out.push_str("        __t.leave_group();\n");
+    let name = &kernel.name;
+    let Some(group) = kernel.group else {
+        let _ = writeln!(
+            out,
+            "    for (size_t __i = __begin; __i < __end; ++__i) {{\n        __t.seek(__i);\n\
+             {results}        __{name}_cpu_inner({args});\n{stores}    }}\n}}\n"
+        );
+        return;
+    };
+    // Groups have no results but what they scatter.
+    if stops {
+        let _ = writeln!(
+            out,
+            "    ::brook::cpu::Items<__{name}_cpu_item> __items({group}u);\n\
+             \x20   for (size_t __g = __begin; __g < __end; ++__g) {{\n\
+             \x20       unsigned int __left = {group}u;\n\
+             \x20       __items.restart();\n\
+             \x20       while (__left > 0) {{\n\
+             \x20           __t.seek_in_group(__g);\n\
+             \x20           for (unsigned int __n = 0; __n < {group}u; ++__n, __t.next_in_group()) {{\n\
+             \x20               __{name}_cpu_item& __item = __items[__n];\n\
+             \x20               if (__item.__at >= 0) {{\n\
+             \x20                   __{name}_cpu_inner({args});\n\
+             \x20                   __left -= __item.__at < 0 ? 1u : 0u;\n\
+             \x20               }}\n\
+             \x20           }}\n\
+             \x20       }}\n\
+             \x20   }}\n}}\n"
+        );
+    } else {
+        let _ = writeln!(
+            out,
+            "    for (size_t __g = __begin; __g < __end; ++__g) {{\n        __t.seek_in_group(__g);\n\
+             \x20       for (unsigned int __n = 0; __n < {group}u; ++__n, __t.next_in_group()) {{\n\
+             \x20           __{name}_cpu_inner({args});\n        }}\n    }}\n}}\n"
+        );
     }
-    out.push_str("    }\n}\n\n");
 }
 
 fn reduction(kernel: &Kernel, structs: &Structs, out: &mut String) {

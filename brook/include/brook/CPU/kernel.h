@@ -6,8 +6,10 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include "brook/capi.h"
 #include "brook/types.h"
@@ -466,7 +468,7 @@ private:
 /* Where a thread is. */
 class Thread {
 public:
-    explicit Thread(const brook_cpu_call* call) : call_(call), valid_(true)
+    explicit Thread(const brook_cpu_call* call) : call_(call), number_(0), valid_(true)
     {
         at_[0] = at_[1] = at_[2] = at_[3] = 0;
     }
@@ -477,31 +479,36 @@ public:
             index /= call_->extent[i];
         }
     }
+    /* To the first thread of a group. */
     void seek_in_group(size_t group)
     {
-        size_t index = group * call_->group + call_->thread;
-        size_t count = 1;
-        for (int i = 0; i < 4; ++i) {
-            count *= call_->shape[i];
-        }
-        valid_ = index < count;
+        size_t index = group * call_->group;
         for (int i = 0; i < 3; ++i) {
             at_[i] = static_cast<unsigned int>(index % call_->shape[i]);
             index /= call_->shape[i];
         }
         at_[3] = static_cast<unsigned int>(index);
+        number_ = 0;
+        valid_ = at_[3] < call_->shape[3];
     }
-    void sync() { call_->barrier(call_->barrier_data, 0); }
-    void leave_group() { call_->barrier(call_->barrier_data, 1); }
+    /* To the next one. Behind the last position are the surplus threads of the last group, whose stores are dropped. */
+    void next_in_group()
+    {
+        ++number_;
+        for (int i = 0; ++at_[i] == call_->shape[i] && i < 3; ++i) {
+            at_[i] = 0;
+        }
+        valid_ = at_[3] < call_->shape[3];
+    }
     Vec<int, 4> instance() const
     {
         return Vec<int, 4>(wrap(at_[0]), wrap(at_[1]), wrap(at_[2]), wrap(at_[3]));
     }
     Vec<float, 4> indexof() const { return convert<float>(instance()); }
-    Vec<int, 4> in_group() const { return Vec<int, 4>(wrap(call_->thread), 0, 0, 0); }
+    Vec<int, 4> in_group() const { return Vec<int, 4>(wrap(number_), 0, 0, 0); }
     template<class T> Shared<T> shared() const
     {
-        return Shared<T>(call_->shared, call_->shared_bytes, call_->thread, call_->group);
+        return Shared<T>(call_->shared, call_->shared_bytes, number_, call_->group);
     }
     const brook_cpu_call* call() const { return call_; }
     unsigned int at(int axis) const { return at_[axis]; }
@@ -510,7 +517,35 @@ public:
 private:
     const brook_cpu_call* call_;
     unsigned int at_[4];
+    unsigned int number_;
     bool valid_;
+};
+
+/* What the threads of a group keep at a barrier: their variables, and the place where they go on, -1 behind the end. */
+template<class T> class Items {
+public:
+    explicit Items(unsigned int count) : items_(new (std::nothrow) T[count]()), count_(count)
+    {
+        if (!items_) {
+            /* Nothing above takes an exception. */
+            std::abort();
+        }
+    }
+    ~Items() { delete[] items_; }
+    void restart()
+    {
+        for (unsigned int i = 0; i < count_; ++i) {
+            items_[i].__at = 0;
+        }
+    }
+    T& operator[](unsigned int i) { return items_[i]; }
+
+private:
+    Items(const Items&);
+    Items& operator=(const Items&);
+
+    T* items_;
+    unsigned int count_;
 };
 
 /* A stream as a kernel sees it. */
