@@ -10,6 +10,8 @@
 # make exhaustive every operand of the inexact operations, 10^8 random ones of each exact one: hours
 # make bench      our kernels beside hand-written GLSL (and CUDA's library, where there is one)
 # make samples    build the C samples into target/recal/samples
+# make brook-samples build the samples of Brook+ into target/recal/brook-samples and run each with -e
+# make brook-bench   Brook+ beside the bare interface: docs/brook-tuning.md
 # make fuzz       SECONDS=60 for each of the fuzzers
 # make stress     a million launches from 16 threads, 100,000 rounds of every object
 # make faults     every call of a system, driver or backend that may fail does; damaged caches, rubbish, limits
@@ -37,7 +39,7 @@ INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs brook samples run test test-deps install uninstall dist platforms ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
+.PHONY: all libs brook brook-samples brook-bench samples run test test-deps install uninstall dist platforms ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
 
 all: libs brook
 
@@ -47,6 +49,12 @@ libs:
 
 brook:
 	CARGO="$(CARGO)" CC="$(CC)" sh scripts/build-brook.sh $(BROOK)
+
+brook-samples: brook
+	$(MAKE) -C brook/samples OUT=$(abspath $(BUILD)/brook-samples) BROOK_LIB=$(abspath $(BROOK)) check
+
+brook-bench:
+	CARGO="$(CARGO)" CC="$(CC)" sh scripts/bench-brook.sh
 
 samples: libs $(addprefix $(SAMPLES)/,$(PROGRAMS))
 

@@ -12,8 +12,10 @@ mod layout;
 mod memory;
 mod reduce;
 mod stmt;
+mod unroll;
 
 use std::fmt::Write as _;
+pub(crate) use unroll::unroll;
 
 use crate::hir::{self, ParamKind};
 use crate::types::Structs;

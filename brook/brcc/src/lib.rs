@@ -214,9 +214,10 @@ fn compile_text(source: &str, options: &Options, mut report: Report) -> Result<O
     let mut compiled = Vec::new();
     let mut bytes = 0;
     if report.errors() == 0 {
+        let unrolled: Vec<hir::Kernel> = kernels.iter().map(il::unroll).collect();
         for (at, kernel) in kernels.iter().enumerate() {
             let techniques = if options.cal && kernel.is_entry() {
-                match il::compile(&kernels, at, &file.structs, options.translation) {
+                match il::compile(&unrolled, at, &file.structs, options.translation) {
                     Ok(techniques) => techniques,
                     Err(reason) => {
                         let span = kernel_span(&file, &kernel.name);

@@ -48,6 +48,11 @@ fn main() -> ExitCode {
     let built: Arc<OnceLock<Result<PathBuf, String>>> = Arc::default();
     let mut trials =
         vec![Trial::test("samples/every_one_is_here_and_in_the_table", || complete().map_err(Failed::from))];
+    let shown = Arc::clone(&built);
+    trials.push(Trial::test("samples/they_print_what_the_table_shows", move || {
+        let programs = shown.get_or_init(make).as_ref().map_err(|e| Failed::from(e.clone()))?;
+        prints(programs).map_err(Failed::from)
+    }));
     for backend in &BACKENDS {
         for &(name, arguments) in SAMPLES {
             let built = Arc::clone(&built);
@@ -100,4 +105,32 @@ fn complete() -> Result<(), String> {
         Some(name) => Err(format!("README.md does not tell of {name}")),
         None => Ok(()),
     }
+}
+
+/// What README.md shows of each sample, on CAL's CPU device, where every bit is defined.
+fn prints(programs: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(folder().join("README.md")).map_err(|e| e.to_string())?;
+    let cal = BACKENDS.iter().find(|b| b.name == "cal").ok_or("no back end is called cal")?;
+    let mut runs: Vec<(&str, String)> = Vec::new();
+    for line in text.lines() {
+        match (line.strip_prefix("    $ built/"), runs.last_mut()) {
+            (Some(command), _) => runs.push((command, String::new())),
+            (None, Some((_, wanted))) if line.starts_with("    ") => {
+                wanted.push_str(&line[4..]);
+                wanted.push('\n');
+            }
+            _ => {}
+        }
+    }
+    for (name, _) in SAMPLES {
+        let (command, wanted) = runs
+            .iter()
+            .find(|(c, _)| c.split(' ').next() == Some(name))
+            .ok_or_else(|| format!("README.md does not show what {name} prints"))?;
+        let found = build::run(cal.command(&programs.join(name)).args(command.split(' ').skip(1)))?;
+        if found != *wanted {
+            return Err(format!("{command} printed\n{found}\nrather than\n{wanted}"));
+        }
+    }
+    Ok(())
 }
