@@ -5,7 +5,9 @@
 # make install    PREFIX=/usr/local [LIBDIR=lib] [DESTDIR=]: headers, libraries, pkg-config, CMake, the commands recal and brcc
 # make uninstall  PREFIX, LIBDIR, DESTDIR as for install: removes what that put there
 # make dist       archives and Debian packages for five targets, with SHA256SUMS, into target/recal/dist
-# make platforms  samples and C programs on 32-bit Linux, Arm (qemu) and Windows (Wine): docs/platforms.md
+# make dist-check  what make dist made, as a stranger uses it: hello.c against every archive and package, lintian, removal
+# make platforms  samples, C programs, cases and API tests on 32-bit Linux, Arm (qemu) and Windows (Wine): docs/platforms.md
+# make platforms-quick  as much of that as ten minutes allow
 # make ci         format, lints, documentation, make test
 # make exhaustive every operand of the inexact operations, 10^8 random ones of each exact one: hours
 # make bench      our kernels beside hand-written GLSL (and CUDA's library, where there is one)
@@ -16,7 +18,7 @@
 # make stress     a million launches from 16 threads, 100,000 rounds of every object
 # make faults     every call of a system, driver or backend that may fail does; damaged caches, rubbish, limits
 # make races      handle tables and queues in every order of their threads; the thread sanitizer and Miri, where there is a nightly toolchain
-# make arm        the CPU backend on AArch64, compiled and interpreted: its tests and the conformance cases, under qemu on another host
+# make arm        AArch64: tests of the CPU backend and the API, and the conformance cases, under qemu on another host
 # make mutants    small changes of the product, one at a time, each of which a test should notice: EVERY=8 takes one of eight; hours
 # make isolation  hostile addresses against guard pages and canaries
 # make audit      licences, sources, doubled crates; crates build from what is published of them; known vulnerabilities where cargo-deny is installed
@@ -29,6 +31,7 @@ CARGO   ?= cargo
 CC      ?= cc
 CFLAGS  ?= -O3
 SECONDS ?= 60
+MINUTES ?= 10
 EVERY   ?= 8
 
 BUILD    := target/recal
@@ -39,7 +42,7 @@ INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs brook brook-samples brook-bench samples run test test-deps install uninstall dist platforms ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
+.PHONY: all libs brook brook-samples brook-bench samples run test test-deps install uninstall dist dist-check platforms platforms-quick ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
 
 all: libs brook
 
@@ -82,8 +85,14 @@ uninstall:
 dist:
 	CARGO="$(CARGO)" sh scripts/dist.sh $(BUILD)/dist
 
+dist-check:
+	sh scripts/dist-check.sh $(BUILD)/dist
+
 platforms:
 	CARGO="$(CARGO)" sh scripts/platforms.sh
+
+platforms-quick:
+	CARGO="$(CARGO)" PLATFORMS_MINUTES=$(MINUTES) sh scripts/platforms.sh --quick
 
 ci:
 	$(CARGO) fmt --all -- --check
@@ -116,7 +125,7 @@ races:
 	CARGO="$(CARGO)" sh scripts/races.sh
 
 arm:
-	CARGO="$(CARGO)" sh scripts/aarch64.sh
+	CARGO="$(CARGO)" sh scripts/rust-tests.sh aarch64-unknown-linux-gnu cpu cases api
 
 mutants: test-deps
 	nice -n 19 $(CARGO) run --release --manifest-path tests/mutants/Cargo.toml --target-dir target/mutants/tool -- --every $(EVERY)

@@ -3,8 +3,7 @@
 #   usage: scripts/build-libs.sh OUTDIR [PROFILE [TARGET]]        PROFILE: release (default) or dev
 # CARGO and CC name other tools. No library has a SONAME: programs record and open the bare file names.
 #
-# TARGET is one of Rust's names for Linux or Windows (scripts/target.sh). What is built for a TARGET is for others: it has no
-# line tables and names no folder of this machine, so that the same sources and compilers give the same bytes anywhere.
+# TARGET is one of Rust's names for Linux or Windows (scripts/target.sh). What is built for a TARGET is for others, and reproducible.
 set -eu
 out=${1:?usage: build-libs.sh OUTDIR [PROFILE [TARGET]]}
 profile=${2:-release}
@@ -17,7 +16,8 @@ cd "$root"
 
 # Both at once: cargo builds what they share once only.
 build() {
-    said=$("$cargo" build -p recal-rt -p recal-cli --profile "$profile" ${target:+--target "$target"} \
+    # shellcheck disable=SC2086 # a list of options
+    said=$("$cargo" build ${published:--p recal-rt -p recal-cli} --profile "$profile" ${target:+--target "$target"} \
         --message-format=json-render-diagnostics)
 }
 built() { # name of a file: the last such path that cargo names
@@ -33,22 +33,7 @@ put() { # file, place
 
 if [ -n "$target" ]; then
     . scripts/target.sh
-    CC=${tools}gcc
-    RUSTFLAGS="--remap-path-prefix=$root=recal --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
-    CARGO_PROFILE_RELEASE_DEBUG=false
-    linker=$CC
-    case $target in
-    *-windows-*)
-        # Stands before Rust's own libraries, one of whose imports it replaces.
-        "$CC" -std=c99 -O2 -Wall -Wextra -c cal-api/rt/windows.c -o "$out/../windows.o"
-        # By its name Rust knows what options it takes.
-        linker=$(dirname "$out")/gcc
-        printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$CC" "$(dirname "$out")/windows.o" >"$linker"
-        chmod +x "$linker"
-        ;;
-    esac
-    export RUSTFLAGS CARGO_PROFILE_RELEASE_DEBUG
-    export "CARGO_TARGET_$(echo "$target" | tr 'a-z-' 'A-Z_')_LINKER=$linker"
+    cross
 fi
 mkdir -p "$out/../bin"
 build

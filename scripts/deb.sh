@@ -1,7 +1,7 @@
 #!/bin/sh
-# deb.sh TARGET OUT: Debian packages of what build-libs.sh built for a target of Linux: librecal (the libraries), librecal-dev
-# (what programs are built with) and recal (the command). packaging/debian/control has the descriptions. The libraries of
-# several architectures can be installed together. TOOL: as for install.sh.
+# deb.sh TARGET OUT: Debian packages of what build-libs.sh and build-brook.sh built for a target of Linux: librecal (the libraries),
+# librecal-dev (what programs are built with), recal (the command) and recal-brook (Brook+). packaging/debian/control has the
+# descriptions. The libraries of several architectures can be installed together. TOOL: as for install.sh.
 set -eu
 target=$1
 out=$2
@@ -14,7 +14,9 @@ export SOURCE_DATE_EPOCH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 umask 022
-STRIP=${tools}strip STRIP_LIBRARIES=--strip-unneeded sh scripts/install.sh "target/recal/$target/lib" /usr "$work/all" "lib/$multiarch"
+export STRIP="${tools}strip" STRIP_LIBRARIES=--strip-unneeded
+sh scripts/install.sh "target/recal/$target/lib" /usr "$work/all" "lib/$multiarch"
+sh scripts/install-brook.sh "target/recal/$target/brook" /usr "$work/all" "lib/$multiarch"
 rm -r "$work/all/usr/share/recal"
 mv "$work/all/usr/share/zsh/site-functions" "$work/all/usr/share/zsh/vendor-completions"
 
@@ -27,6 +29,7 @@ move() { # package, paths under usr
     done
 }
 move librecal "lib/$multiarch/libaticalrt.so" "lib/$multiarch/libaticalcl.so" "lib/$multiarch/libaticaldd.so"
+move recal-brook bin/brcc "lib/$multiarch/libbrook.so" include/brook "lib/$multiarch/pkgconfig/brook.pc" "lib/$multiarch/cmake/Brook"
 move librecal-dev include "lib/$multiarch/pkgconfig" "lib/$multiarch/cmake"
 move recal bin share
 gzip -9n "$work"/recal/usr/share/man/man*/*
@@ -41,7 +44,7 @@ needs() { # files
 fields() { # package: its paragraph in control, comments and fields of the sources left out
     sed -n "/^Package: $1\$/,/^\$/p" packaging/debian/control | sed '/^$/d'
 }
-for package in librecal librecal-dev recal; do
+for package in librecal librecal-dev recal recal-brook; do
     root=$work/$package
     mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$package"
     cp packaging/debian/copyright "$root/usr/share/doc/$package/"
@@ -51,9 +54,9 @@ for package in librecal librecal-dev recal; do
         mkdir -p "$root/usr/share/doc/recal/examples"
         cp samples/c/* "$root/usr/share/doc/recal/examples/"
     fi
-    if [ "$package" = librecal ]; then
+    if [ -f "packaging/debian/$package.lintian-overrides" ]; then
         mkdir -p "$root/usr/share/lintian/overrides"
-        cp packaging/debian/librecal.lintian-overrides "$root/usr/share/lintian/overrides/librecal"
+        cp "packaging/debian/$package.lintian-overrides" "$root/usr/share/lintian/overrides/$package"
     fi
     binaries=$(find "$root" \( -name '*.so' -o -path '*/bin/*' \) -type f)
     # shellcheck disable=SC2086 # names of ours, without spaces

@@ -1,5 +1,5 @@
 #!/bin/sh
-# dist.sh OUT [TARGET...]: archives and Debian packages of the libraries, headers and command, with SHA256SUMS. All five
+# dist.sh OUT [TARGET...]: archives and Debian packages of libraries, headers and commands, Brook+ with them, and SHA256SUMS. All five
 # targets without TARGET. The same sources, compilers and SOURCE_DATE_EPOCH (the time of the last commit) give the same bytes.
 set -eu
 out=${1:?usage: dist.sh OUT [TARGET...]}
@@ -23,29 +23,40 @@ out=$(cd "$out" && pwd)
 host=$(rustc -vV | sed -n 's/^host: //p')
 TOOL=$PWD/target/recal/$host/bin/recal
 export TOOL
-[ -n "${NO_BUILD:-}" ] || sh scripts/build-libs.sh "target/recal/$host/lib" release "$host"
+build() { # target
+    [ -n "${NO_BUILD:-}" ] && return
+    sh scripts/build-libs.sh "target/recal/$1/lib" release "$1"
+    sh scripts/build-brook.sh "target/recal/$1/brook" release "$1"
+}
+build "$host"
 
 for target in $targets; do
     . scripts/target.sh
-    [ -n "${NO_BUILD:-}" ] || [ "$target" = "$host" ] || sh scripts/build-libs.sh "target/recal/$target/lib" release "$target"
+    [ "$target" = "$host" ] || build "$target"
     built=$PWD/target/recal/$target
     name=recal-$version-$target
     stage=$work/$name
     mkdir -p "$stage/share/doc/recal"
     cp README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$stage/"
-    cp docs/environment.md docs/platforms.md docs/command.md docs/language.md "$stage/share/doc/recal/"
+    cp docs/environment.md docs/platforms.md docs/command.md docs/language.md docs/brook*.md "$stage/share/doc/recal/"
     case $system in
     linux)
-        STRIP=${tools}strip STRIP_LIBRARIES=--strip-unneeded PC_PREFIX='${pcfiledir}/../..' sh scripts/install.sh "$built/lib" "$stage" ""
+        export STRIP="${tools}strip" STRIP_LIBRARIES=--strip-unneeded
+        PC_PREFIX='${pcfiledir}/../..' sh scripts/install.sh "$built/lib" "$stage" ""
+        PC_PREFIX='${pcfiledir}/../..' sh scripts/install-brook.sh "$built/brook" "$stage" ""
         rm -r "$stage/share/recal"
         ;;
     windows)
         # Libraries beside the command, where Windows looks for them.
-        mkdir -p "$stage/bin" "$stage/lib" "$stage/include/CAL"
+        mkdir -p "$stage/bin" "$stage/lib" "$stage/include/CAL" "$stage/include/brook/CPU"
         cp cal-api/include/CAL/*.h "$stage/include/CAL/"
-        cp "$built"/lib/*.dll "$built/bin/recal.exe" "$stage/bin/"
-        "${tools}strip" -s "$stage/bin/recal.exe"
-        cp "$built"/lib/*.a "$built"/lib/*.lib "$built"/lib/*.def "$stage/lib/"
+        cp brook/include/brook/*.h "$stage/include/brook/"
+        cp brook/include/brook/CPU/*.h "$stage/include/brook/CPU/"
+        cp "$built"/lib/*.dll "$built/bin/recal.exe" "$built/brook/brook.dll" "$built/brook/brcc.exe" "$stage/bin/"
+        "${tools}strip" -s "$stage/bin/recal.exe" "$stage/bin/brcc.exe"
+        for folder in lib brook; do
+            cp "$built/$folder"/*.a "$built/$folder"/*.lib "$built/$folder"/*.def "$stage/lib/"
+        done
         chmod 755 "$stage"/bin/*
         ;;
     esac
@@ -59,8 +70,20 @@ for target in $targets; do
         sh scripts/deb.sh "$target" "$out"
         ;;
     windows)
-        archive=$out/$name.zip
-        (cd "$work" && find "$name" | sort | zip -X -9 -q "$archive" -@)
+        # Three, which unpack into one folder: what every Windows unpacks compresses less.
+        (
+            cd "$work"
+            pack() { # archive, paths
+                zip_of=$1
+                shift
+                find "$@" | sort | zip -X -9 -q "$out/$zip_of-$version-$target.zip" -@
+            }
+            pack recal-command "$name/bin/recal.exe"
+            pack recal-brook "$name"/bin/br* "$name"/lib/*brook* "$name/include/brook"
+            rm -r "$name/bin/recal.exe" "$name"/bin/br* "$name"/lib/*brook* "$name/include/brook"
+            find "$name" -type d -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
+            pack recal "$name"
+        )
         ;;
     esac
     rm -rf "$stage"

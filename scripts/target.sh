@@ -16,3 +16,28 @@ i686-pc-windows-gnu) tools=i686-w64-mingw32- system=windows ;;
     exit 1
     ;;
 esac
+
+# What cargo builds for $target, in one selection: the features of what all use are then the same, and it is built once.
+published="-p recal-rt -p recal-cli -p recal-brook -p recal-brcc"
+
+# Sets cargo up for $target, from the root of the sources: its linker, and no line tables and no folder of this machine in what it
+# builds, so that the same sources and compilers give the same bytes anywhere. Sets CC, too.
+cross() {
+    CC=${tools}gcc
+    RUSTFLAGS="--remap-path-prefix=$PWD=recal --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+    CARGO_PROFILE_RELEASE_DEBUG=false
+    CARGO_PROFILE_DEV_DEBUG=false
+    cross_linker=$CC
+    if [ "$system" = windows ]; then
+        # Stands before Rust's own libraries, one of whose imports it replaces.
+        mkdir -p "target/recal/$target"
+        cross_linker=$PWD/target/recal/$target
+        "$CC" -std=c99 -O2 -Wall -Wextra -c cal-api/rt/windows.c -o "$cross_linker/windows.o"
+        # By its name Rust knows what options it takes.
+        printf '#!/bin/sh\nexec %s "%s" "$@" -ladvapi32\n' "$CC" "$cross_linker/windows.o" >"$cross_linker/gcc"
+        cross_linker=$cross_linker/gcc
+        chmod +x "$cross_linker"
+    fi
+    export RUSTFLAGS CARGO_PROFILE_RELEASE_DEBUG CARGO_PROFILE_DEV_DEBUG
+    export "CARGO_TARGET_$(echo "$target" | tr 'a-z-' 'A-Z_')_LINKER=$cross_linker"
+}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# windows-libs.sh TRIPLE STATIC OUTDIR: the Windows libraries out of STATIC, the static library of recal-rt for TRIPLE
-# (x86_64-pc-windows-gnu or i686-pc-windows-gnu), by mingw.
+# windows-libs.sh TRIPLE STATIC OUTDIR [brook]: the Windows libraries out of STATIC, the static library of recal-rt for TRIPLE
+# (x86_64-pc-windows-gnu or i686-pc-windows-gnu), by mingw; with `brook` brook.dll out of that of recal-brook.
 #
 # aticalrt.dll holds all code and state, aticalcl.dll forwards the compiler's functions to it. The other names that programs try
 # (aticalrt64.dll, aticalcl64.dll, amdcalrt.dll ...) hold nothing but forwarders, which the system's loader follows: a process
@@ -22,7 +22,7 @@ trap 'rm -rf "$work"' EXIT
 
 # Names as the linker sees them, without the leading underscore of 32-bit symbols.
 symbols() { # files
-    "$mingw-nm" -g --defined-only "$@" 2>/dev/null | sed -n 's/^[0-9a-f]* T _\{0,1\}\(\(cal\|calcl\|recal_cl_\)[A-Za-z0-9_]*\(@[0-9]*\)\{0,1\}\)$/\1/p' | sort -u
+    "$mingw-nm" -g --defined-only "$@" 2>/dev/null | sed -n 's/^[0-9a-f]* T _\{0,1\}\(\(cal\|calcl\|recal_cl_\|brook_\)[A-Za-z0-9_]*\(@[0-9]*\)\{0,1\}\)$/\1/p' | sort -u
 }
 definitions() { # library, names on standard input: a .def file
     echo "LIBRARY $1.dll"
@@ -60,11 +60,22 @@ import() { # library, names on standard input: the .def that import libraries ar
 }
 
 "$mingw-gcc" -std=c99 -O2 -Wall -Wextra -DRECAL_DLL -c "$here/cal-api/rt/windows.c" -o "$work/windows.o"
-symbols "$static" | grep -v '^calcl' >"$work/rt"
+system="-lws2_32 -luserenv -lntdll -lbcrypt -ladvapi32 -lole32 -lkernel32"
+if [ "${4:-}" = brook ]; then
+    # What brook.dll shows is __cdecl.
+    symbols "$static" | grep '^brook_' >"$work/brook"
+    definitions brook <"$work/brook" >"$work/brook.def"
+    import brook <"$work/brook" >"$work/brook.lib.def"
+    # shellcheck disable=SC2086 # a list of options
+    link brook "$work/windows.o" "$static" $system
+    exit
+fi
+symbols "$static" | grep -v '^calcl\|^brook_' >"$work/rt"
 grep -v '^recal_cl_' "$work/rt" >"$work/rt.public"
 definitions aticalrt <"$work/rt" >"$work/aticalrt.def"
 import aticalrt <"$work/rt.public" >"$work/aticalrt.lib.def"
-link aticalrt "$work/windows.o" "$static" -lws2_32 -luserenv -lntdll -lbcrypt -ladvapi32 -lole32 -lkernel32
+# shellcheck disable=SC2086 # a list of options
+link aticalrt "$work/windows.o" "$static" $system
 
 "$mingw-gcc" -std=c99 -O2 -Wall -Wextra -I "$here/cal-api/include" -c "$here/cal-api/rt/aticalcl.c" -o "$work/aticalcl.o"
 symbols "$work/aticalcl.o" | grep '^calcl' >"$work/cl"

@@ -1,4 +1,5 @@
 //! Children of `fork` start over, whatever the threads of the parent were doing: none hangs, each computes.
+#![cfg(unix)]
 #![allow(clippy::macro_metavars_in_unsafe)]
 
 mod support;

@@ -2,6 +2,7 @@
 //! kernels of a hundred thousand instructions.
 //!
 //! Limits hold for a process, so most of it happens in children: this program again, with the test of one name.
+#![cfg(target_os = "linux")]
 #![allow(clippy::macro_metavars_in_unsafe)]
 
 mod support;

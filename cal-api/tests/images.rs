@@ -42,6 +42,7 @@ fn bytes_of(image: CALimage) -> Vec<u8> {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "Windows has no readelf")]
 fn an_image_is_an_elf_file_as_cal_made_them() {
     let bytes = Image::from(recal::compile(ALL_SYMBOLS, 8).unwrap());
     let bytes = bytes.as_bytes();

@@ -2,6 +2,7 @@
 //! memory, address space, file descriptors, threads.
 //!
 //! `RECAL_ROUNDS` says how often; `make stress` asks for 100,000. All of it is one test: others would allocate, too.
+#![cfg(target_os = "linux")]
 #![allow(clippy::macro_metavars_in_unsafe)]
 
 mod support;

@@ -255,6 +255,7 @@ fn an_event_is_of_one_context_however_many_there_are() {
 }
 
 /// What the processor has done for this thread, whatever else it did.
+#[cfg(unix)]
 fn processor_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: fills the structure.
@@ -263,6 +264,7 @@ fn processor_time() -> Duration {
 }
 
 /// Each context costs what the first ones did: eight times as many take about eight times as long, not 64 times.
+#[cfg(unix)]
 #[test]
 fn contexts_are_made_in_linear_time() {
     let _session = start();
@@ -501,6 +503,7 @@ fn shutdown_ends_everything_and_init_begins_anew() {
     assert_eq!(unsafe { address.cast::<u32>().read() }, 77);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_child_of_fork_starts_over() {
     let _session = start();

@@ -71,16 +71,20 @@ fn cmake_builds(installation: &Installation, name: &str, found_by: &str) -> Resu
 }
 
 /// A staged installation, with libraries where the system has them, is whole, its command runs, and it has the final
-/// prefix in its files, not the staging folder.
+/// prefix in its files, not the staging folder; and it can be removed.
 fn destdir(installation: &Installation) -> Result<()> {
     let stage = installation.build.join("stage");
-    let mut make = Command::new("make");
-    make.current_dir(repository()).args(["install", "PREFIX=/opt/recal", "LIBDIR=lib/of-a-system"]);
-    make.arg(format!("DESTDIR={}", stage.display()));
-    for name in ["CARGO_TARGET_DIR", "MAKEFLAGS", "MAKELEVEL"] {
-        make.env_remove(name);
-    }
-    run(&mut make, Duration::from_secs(600))?.success("make install")?;
+    let make = |goal: &str| -> Result<()> {
+        let mut make = Command::new("make");
+        make.current_dir(repository()).args([goal, "PREFIX=/opt/recal", "LIBDIR=lib/of-a-system"]);
+        make.arg(format!("DESTDIR={}", stage.display()));
+        for name in ["CARGO_TARGET_DIR", "MAKEFLAGS", "MAKELEVEL"] {
+            make.env_remove(name);
+        }
+        run(&mut make, Duration::from_secs(600))?.success(goal)?;
+        Ok(())
+    };
+    make("install")?;
     let root = stage.join("opt/recal");
     for file in [
         "include/CAL/cal.h",
@@ -124,7 +128,12 @@ fn destdir(installation: &Installation) -> Result<()> {
     run(Command::new(root.join("bin/recal")).arg("devices"), Duration::from_secs(60))?
         .success("recal devices")?;
     let right = pc.contains("prefix=/opt/recal\n") && pc.contains("libdir=${prefix}/lib/of-a-system\n");
-    if right { Ok(()) } else { Err(format!("cal.pc:\n{pc}")) }
+    if !right {
+        return Err(format!("cal.pc:\n{pc}"));
+    }
+    make("uninstall")?;
+    let left: Vec<_> = std::fs::read_dir(&root).into_iter().flatten().flatten().map(|e| e.path()).collect();
+    if left.is_empty() { Ok(()) } else { Err(format!("make uninstall left {left:?}")) }
 }
 
 /// The program of the README builds and prints what its comment says.

@@ -3,6 +3,8 @@
 //!
 //! `scripts/platforms.sh` builds the libraries and runs these tests; `RECAL_PLATFORMS` names the targets, none by default.
 
+mod built;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -87,9 +89,10 @@ const NOT_ON_WINDOWS: &[(&str, &str)] = &[
     ("large_arrays", "it limits its memory with setrlimit"),
 ];
 
-/// Nor for its 32 bits.
-const NOT_ON_32_BIT_WINDOWS: &[(&str, &str)] =
-    &[("exceptions", "there exceptions of mingw pass other libraries only where all share one libgcc")];
+/// Programs that throw through a library, which mingw's do in 32 bits where program and library know of one libgcc: its DLL, the
+/// compiler's default.
+const WANTS_LIBGCC: &str = "exceptions";
+const LIBGCC: [&str; 3] = ["libgcc_s_dw2-1.dll", "libstdc++-6.dll", "libwinpthread-1.dll"];
 
 /// Where the system says that it knows how to start programs for Arm.
 const BINFMT: &str = "/proc/sys/fs/binfmt_misc/qemu-aarch64";
@@ -103,7 +106,7 @@ const NOT_EMULATED: &[(&str, &str)] = &[("large_arrays", "it limits its memory, 
 /// The tests of this file.
 pub fn trials(lazy: &Lazy) -> Vec<Trial> {
     let wanted = std::env::var("RECAL_PLATFORMS").unwrap_or_default();
-    let mut trials = vec![Trial::test("platforms::lists", || lists().map_err(Failed::from))];
+    let mut trials = vec![Trial::test("platforms::lists", || lists().map_err(Failed::from)), built::msvc()];
     for name in wanted.split_whitespace() {
         let Some(&platform) = PLATFORMS.iter().find(|p| p.target == name) else {
             let unknown = format!("RECAL_PLATFORMS: no target {name}");
@@ -155,6 +158,8 @@ fn of(lazy: &Lazy, platform: Platform) -> Vec<Trial> {
     trials.push(Trial::test(format!("platforms::{target}::exports"), test));
     let test = move || platform.command_line().map_err(Failed::from);
     trials.push(Trial::test(format!("platforms::{target}::command"), test));
+    let test = move || platform.brook_program().map_err(Failed::from);
+    trials.push(Trial::test(format!("platforms::{target}::brook"), test));
     trials
 }
 
@@ -169,6 +174,11 @@ impl Platform {
 
     fn libraries(self) -> PathBuf {
         self.folder().join("lib")
+    }
+
+    /// Where Brook+ lies.
+    fn brook(self) -> PathBuf {
+        self.folder().join("brook")
     }
 
     /// Where programs lie: beside the libraries on Windows, where Wine sees them.
@@ -212,12 +222,36 @@ impl Platform {
         if !self.is_windows() {
             command.arg(format!("-Wl,-rpath,{}", self.libraries().display()));
         }
-        command.args(["-laticalrt", "-laticalcl"]).args(self.options).args(["-lm", "-lpthread"]);
+        let shared = self.by == By::Wine32 && name == WANTS_LIBGCC;
+        if shared {
+            self.libgcc()?;
+        }
+        command.args(["-laticalrt", "-laticalcl"]);
+        command
+            .args(self.options.iter().filter(|o| !(shared && **o == "-static")))
+            .args(["-lm", "-lpthread"]);
         if !self.is_windows() {
             command.arg("-ldl");
         }
         run(&mut command, PATIENCE)?.success(&format!("compiling {name}"))?;
         Ok(program)
+    }
+
+    /// Puts the compiler's own libraries beside the programs.
+    fn libgcc(self) -> Result<()> {
+        for name in LIBGCC {
+            let mut compiler = Command::new(format!("{}g++", self.tools));
+            let said =
+                run(compiler.arg(format!("-print-file-name={name}")), PATIENCE)?.success("g++")?.stdout;
+            let mut from = PathBuf::from(said.trim());
+            if !from.is_absolute() {
+                // Not the compiler's but the C library's.
+                from = Path::new("/usr").join(self.tools.trim_end_matches('-')).join("lib").join(name);
+            }
+            let to = self.programs()?.join(name);
+            std::fs::copy(&from, to).map_err(|e| format!("{}: {e}", from.display()))?;
+        }
+        Ok(())
     }
 
     /// A command that runs the program, on the CPU or on Mesa's software driver.
@@ -234,7 +268,9 @@ impl Platform {
         };
         command.env("CAL_BACKEND", "cpu").env("SMALL", "1");
         if !self.is_windows() {
-            command.current_dir(self.programs()?).env("LD_LIBRARY_PATH", &libraries);
+            let folders = [libraries.clone(), self.brook()];
+            command.current_dir(self.programs()?);
+            command.env("LD_LIBRARY_PATH", std::env::join_paths(folders).unwrap_or_default());
         }
         if let Some(manifest) = driver.then(|| self.llvmpipe()).flatten() {
             let system = i386_system().unwrap_or_default();
@@ -251,7 +287,8 @@ impl Platform {
     /// Wine in the folder of the programs, with the libraries beside them.
     fn wine(self, program: &Path) -> Result<Command> {
         let folder = self.programs()?;
-        for entry in std::fs::read_dir(self.libraries()).into_iter().flatten().flatten() {
+        let folders = [self.libraries(), self.brook()].map(std::fs::read_dir);
+        for entry in folders.into_iter().flatten().flatten().flatten() {
             let from = entry.path();
             let to = folder.join(entry.file_name());
             let older = |a: &Path, b: &Path| {
@@ -290,8 +327,7 @@ impl Platform {
                 Some("it starts itself, and the system does not know how to start it")
             }
             By::Qemu => listed(NOT_EMULATED),
-            By::Wine => listed(NOT_ON_WINDOWS),
-            By::Wine32 => listed(NOT_ON_WINDOWS).or_else(|| listed(NOT_ON_32_BIT_WINDOWS)),
+            By::Wine | By::Wine32 => listed(NOT_ON_WINDOWS),
         };
         why.map(|why| Need::system(why, false))
     }
@@ -330,99 +366,6 @@ impl Platform {
         run(&mut self.command(&built, false)?, PATIENCE)?.success(&name)?;
         Ok(())
     }
-
-    /// The libraries export the historical names; on Windows under each of their file names.
-    fn exports(self) -> Result<()> {
-        let read = |list: &str| {
-            let file = repository().join("tests/abi").join(list);
-            std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))
-        };
-        let wide = self.target.starts_with("x86_64");
-        for (part, list) in [("rt", "exports-rt.txt"), ("cl", "exports-cl.txt")] {
-            let list = read(list)?;
-            let expected: BTreeSet<&str> = list.lines().collect();
-            let files = match (self.is_windows(), wide) {
-                (false, _) => vec![format!("libatical{part}.so")],
-                (true, false) => vec![format!("atical{part}.dll"), format!("amdcal{part}.dll")],
-                (true, true) => ["atical", "amdcal"]
-                    .iter()
-                    .flat_map(|name| ["", "64"].map(|end| format!("{name}{part}{end}.dll")))
-                    .collect(),
-            };
-            for file in files {
-                let found = self.exported(&self.libraries().join(&file))?;
-                let plain: BTreeSet<&str> = found
-                    .iter()
-                    .map(String::as_str)
-                    .filter(|n| n.starts_with("cal") && !n.contains('@'))
-                    .collect();
-                if plain != expected {
-                    return Err(format!("{file} exports {plain:?}"));
-                }
-                if self.by != By::Wine32 {
-                    continue;
-                }
-                // calInit, calInit@0 and _calInit@0.
-                for name in expected.iter() {
-                    let decorated = format!("{name}@");
-                    let both = ["", "_"]
-                        .map(|begin| found.iter().any(|n| n.starts_with(&format!("{begin}{decorated}"))));
-                    if both != [true, true] {
-                        return Err(format!("{file} exports {name} without its decorations"));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Names that a library exports.
-    fn exported(self, library: &Path) -> Result<BTreeSet<String>> {
-        if self.is_windows() {
-            let mut dump = Command::new(format!("{}objdump", self.tools));
-            let text = run(dump.arg("-p").arg(library), PATIENCE)?.success("objdump")?.stdout;
-            // "\t[   0] calCtxCreate" behind the line of the table's name.
-            let table =
-                text.split_once("[Ordinal/Name Pointer] Table").map(|(_, rest)| rest).unwrap_or_default();
-            let lines = table.lines().skip(1).take_while(|l| !l.trim().is_empty());
-            return Ok(lines
-                .filter_map(|l| Some(l.split_once("] ")?.1.split_whitespace().last()?.to_owned()))
-                .collect());
-        }
-        let mut nm = Command::new("nm");
-        nm.args(["-D", "--defined-only", "--format=posix"]).arg(library);
-        let text = run(&mut nm, PATIENCE)?.success("nm")?.stdout;
-        Ok(text.lines().filter_map(|l| l.split_whitespace().next()).map(str::to_owned).collect())
-    }
-
-    /// The command runs and says what it was built for.
-    fn command_line(self) -> Result<()> {
-        let end = if self.is_windows() { ".exe" } else { "" };
-        let built = self.folder().join(format!("bin/recal{end}"));
-        let program = self.programs()?.join(format!("recal{end}"));
-        std::fs::copy(&built, &program).map_err(|e| format!("{}: {e}", built.display()))?;
-        let mut command = match self.by {
-            // It was linked for a system that has 32-bit libraries.
-            By::Loader => {
-                let folder = "/usr/i686-linux-gnu/lib";
-                let mut command = Command::new(format!("{folder}/ld-linux.so.2"));
-                command.args(["--library-path", folder]).arg(&program).env("CAL_BACKEND", "cpu");
-                command
-            }
-            _ => self.command(&program, false)?,
-        };
-        let printed = run(command.args(["doctor", "--json"]), PATIENCE)?.success("recal doctor")?.stdout;
-        let report: serde_json::Value =
-            serde_json::from_str(&printed).map_err(|e| format!("recal doctor --json: {e}\n{printed}"))?;
-        let processor = self.target.split('-').next().unwrap_or_default().replace("i686", "x86");
-        let system = if self.is_windows() { "windows" } else { "linux" };
-        let said = (report["os"].as_str(), report["arch"].as_str());
-        if said == (Some(system), Some(&processor)) {
-            Ok(())
-        } else {
-            Err(format!("{system}, {processor}: recal doctor says {said:?}"))
-        }
-    }
 }
 
 /// A folder with a Debian system for i386.
@@ -440,10 +383,10 @@ fn lists() -> Result<()> {
         .collect();
     let named = NOT_ON_WINDOWS
         .iter()
-        .chain(NOT_ON_32_BIT_WINDOWS)
         .chain(NOT_EMULATED)
         .map(|(name, _)| name)
-        .chain(STARTS_ITSELF);
+        .chain(STARTS_ITSELF)
+        .chain([&WANTS_LIBGCC]);
     for name in named {
         if !known.contains(*name) {
             return Err(format!("neither tests/c nor samples/c has {name}"));

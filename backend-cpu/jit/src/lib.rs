@@ -355,7 +355,7 @@ pub struct Module {
     target: &'static dyn Target,
     code: Vec<u8>,
     /// The same where the processor finds it, if it has the instructions.
-    memory: Option<memmap2::Mmap>,
+    memory: Option<native::Code>,
     /// Rows, so that vectors in it are aligned.
     pool: Box<[Row]>,
     programs: Vec<Program>,

@@ -30,14 +30,31 @@ called_as!("sysv64");
 #[cfg(not(target_arch = "x86_64"))]
 called_as!("C");
 
+#[cfg(target_os = "macos")]
+pub use macos::Code;
+#[cfg(not(target_os = "macos"))]
+pub use memmap2::Mmap as Code;
+
 /// Memory with code that any thread may run from now on.
-pub fn executable(code: &[u8]) -> io::Result<memmap2::Mmap> {
+#[cfg(not(target_os = "macos"))]
+pub fn executable(code: &[u8]) -> io::Result<Code> {
     let mut memory = memmap2::MmapMut::map_anon(code.len().max(1))?;
     memory[..code.len()].copy_from_slice(code);
     let memory = memory.make_exec()?;
     visible(&memory)?;
     Ok(memory)
 }
+
+/// Memory with code that any thread may run from now on.
+#[cfg(target_os = "macos")]
+pub fn executable(code: &[u8]) -> io::Result<Code> {
+    let memory = Code::new(code)?;
+    visible(&memory)?;
+    Ok(memory)
+}
+
+#[cfg(target_os = "macos")]
+mod macos;
 
 /// Makes what was written be what all threads of the process execute. On x86 it is.
 #[cfg(not(target_arch = "aarch64"))]

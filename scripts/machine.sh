@@ -1,0 +1,96 @@
+# Sourced: what a machine must have to build for $target and to run what was built. Installs what is missing, as root or through
+# sudo. 32-bit Wine and drivers come from a small Debian system for i386 in the folder RECAL_I386 (target/i386-system): packages
+# of both architectures on one system want the same versions of everything.
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+want() { # command, packages that provide it
+    command=$1
+    shift
+    command -v "$command" >/dev/null 2>&1 && return
+    if [ -z "${updated:-}" ]; then
+        as_root apt-get update >/dev/null 2>&1 || true
+        updated=1
+    fi
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >/dev/null || true
+    command -v "$command" >/dev/null 2>&1
+}
+
+i386_system() {
+    RECAL_I386=${RECAL_I386:-$PWD/target/i386-system}
+    export RECAL_I386
+    if ! [ -x "$RECAL_I386/usr/bin/wine" ]; then
+        make_i386_system || return 1
+    fi
+    # Wine asks there where it lies.
+    [ -e "$RECAL_I386/proc/self/exe" ] || as_root mount -t proc proc "$RECAL_I386/proc"
+}
+make_i386_system() {
+    # A folder like another.
+    want debootstrap debootstrap || return 1
+    mkdir -p target
+    as_root rm -rf "$RECAL_I386"
+    as_root debootstrap --variant=minbase --arch=i386 --include=wine,wine32,mesa-vulkan-drivers,libvulkan1 \
+        "$(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")" "$RECAL_I386" >target/i386-system.log 2>&1 || {
+        tail -n 5 target/i386-system.log >&2
+        return 1
+    }
+}
+
+# Cross compiler, emulator or Wine for $target. In $why what cannot be had.
+machine() {
+    why=
+    rustup target add "$target" >/dev/null 2>&1 || true
+    if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ]; then
+        why="the toolchain has no such target"
+        return 1
+    fi
+    case $target in
+    i686-unknown-linux-gnu)
+        want i686-linux-gnu-gcc gcc-i686-linux-gnu && want i686-linux-gnu-g++ g++-i686-linux-gnu || why="there is no cross compiler"
+        ;;
+    aarch64-unknown-linux-gnu)
+        [ "$(uname -m)" != aarch64 ] || return 0
+        want aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu && want aarch64-linux-gnu-g++ g++-aarch64-linux-gnu || why="there is no cross compiler"
+        want qemu-aarch64 qemu-user || why="there is no qemu-aarch64"
+        ;;
+    x86_64-pc-windows-gnu)
+        want x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 && want x86_64-w64-mingw32-g++ g++-mingw-w64-x86-64 || why="there is no mingw"
+        want wine wine wine64 || why="there is no Wine"
+        ;;
+    i686-pc-windows-gnu)
+        want i686-w64-mingw32-gcc gcc-mingw-w64-i686 && want i686-w64-mingw32-g++ g++-mingw-w64-i686 || why="there is no mingw"
+        i386_system || why="there is no 32-bit Wine"
+        ;;
+    esac
+    [ -z "$why" ]
+}
+
+# Has cargo run tests that it built for $target: after `cross` of target.sh.
+runner() {
+    run=
+    case $target in
+    i686-unknown-linux-gnu)
+        # The loader of the cross compiler's C library, by a linker that asks for it: a test that starts itself finds itself.
+        libc=/usr/i686-linux-gnu/lib
+        mkdir -p "target/recal/$target"
+        linker=$PWD/target/recal/$target/gcc
+        printf '#!/bin/sh\nexec %s -Wl,--dynamic-linker=%s -Wl,--disable-new-dtags,-rpath,%s "$@"\n' \
+            "${tools}gcc" "$libc/ld-linux.so.2" "$libc" >"$linker"
+        chmod +x "$linker"
+        export CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_LINKER="$linker"
+        ;;
+    aarch64-unknown-linux-gnu) [ "$(uname -m)" = aarch64 ] || run="qemu-aarch64 -L /usr/aarch64-linux-gnu" ;;
+    x86_64-pc-windows-gnu)
+        run=wine
+        export WINEPREFIX="$PWD/target/recal/$target/wine" WINEDEBUG=-all
+        ;;
+    i686-pc-windows-gnu) run="sh $PWD/scripts/wine32.sh" ;;
+    esac
+    [ -z "$run" ] || export "CARGO_TARGET_$(echo "$target" | tr 'a-z-' 'A-Z_')_RUNNER=$run"
+}

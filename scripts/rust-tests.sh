@@ -1,0 +1,43 @@
+#!/bin/sh
+# rust-tests.sh TARGET PART...: builds Rust tests for another system or processor and runs them, under qemu or Wine where needed.
+#   cpu     the tests of the CPU backend: encoders, compiled code and the evaluator (recal-jit), the engine (recal-cpu)
+#   cases   every conformance case and random kernels on the CPU, compiled and interpreted; not for Windows
+#   api     the tests of the API (recal): objects, work, images, extensions, limits
+# Installs what is missing: scripts/machine.sh.
+set -eu
+target=${1:?usage: rust-tests.sh TARGET PART...}
+shift
+cd "$(dirname "$0")/.."
+cargo=${CARGO:-cargo}
+. scripts/target.sh
+. scripts/machine.sh
+machine || { echo "rust-tests.sh: $target: $why" >&2; exit 1; }
+cross
+runner
+
+tests() {
+    "$cargo" test --target "$target" "$@"
+}
+for part in "$@"; do
+    case $part in
+    cpu)
+        # What is interpreted, evaluated or read back needs no particular processor: `make test` has it.
+        [ "$target" != aarch64-unknown-linux-gnu ] || tests -p recal-jit --test jit -- "neon code"
+        [ "$target" != aarch64-unknown-linux-gnu ] || tests -p recal-hal --lib float_env
+        tests -p recal-cpu
+        ;;
+    cases)
+        # Whatever else is asked about cases: not what they look like, which the host knows, but what they give.
+        tests -p recal-suite --test conformance -- the_cpu_backend_passes_every_case
+        tests -p recal-suite --test fuzzing -- the_cpu_backend_agrees_with_the_slow_interpreter
+        ;;
+    api)
+        [ "$system" != windows ] || echo "rust-tests.sh: not on Windows: fork, hostile, leaks, which fork, set limits of Unix, count in /proc"
+        tests -p recal --lib --tests
+        ;;
+    *)
+        echo "rust-tests.sh: there is no part $part" >&2
+        exit 1
+        ;;
+    esac
+done
