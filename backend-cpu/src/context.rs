@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler, Wrap};
+use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
 
 use crate::launch::{Own, line};
 use crate::memory::{Block, TexelCache, View};
 use crate::observe::{Event, Watch};
-use crate::op::{Body, Code, Shape, Slot};
+use crate::op::{Body, Code, Shape, Slot, Texture};
 use crate::schedule::Shared;
 use crate::wave::{Row, Wave};
 
@@ -56,12 +56,11 @@ impl<'a> Surface<'a> {
     }
 }
 
-/// What compiled samples must know of a surface.
+/// What compiled samples must know of a surface. They read whole words.
 fn shape(surface: &Surface<'_>, sampler: &Sampler) -> Shape {
-    let clamped = sampler.wrap[..2].iter().all(|wrap| matches!(wrap, Wrap::ClampToEdge | Wrap::Clamp));
-    let missing = surface.format.fill();
-    let simple = clamped && !sampler.linear && surface.width > 0 && matches!(surface.words, 1 | 2 | 4);
-    simple.then_some((surface.words, missing))
+    let whole = surface.view.bytes() % 4 == 0 && surface.width > 0 && surface.height > 0;
+    let linear = sampler.linear && !surface.format.is_integer();
+    whole.then_some(Texture { format: surface.format, wrap: [sampler.wrap[0], sampler.wrap[1]], linear })
 }
 
 /// All bytes of the memory of a surface.

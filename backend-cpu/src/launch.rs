@@ -9,9 +9,9 @@ use recal_il::ir::{Builtin, ThreadId};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::Outcome;
 use crate::isa_choice::Isa;
-use crate::memory::{Block, InUse, TexelCache, View, elements, view_of};
+use crate::memory::{Block, InUse, TexelCache, View, border_words, elements, view_of};
 use crate::observe::Watch;
-use crate::op::{Code, NONE, Place};
+use crate::op::{Code, NONE, Place, Seen};
 use crate::system;
 use crate::wave::{LANES, Mask, Row, Wave};
 
@@ -202,7 +202,7 @@ pub fn run_parts<'a>(
         ticks: 0,
         native_ticks: recal_jit::Ticks::new(launch.stop),
     };
-    context.views = launch.body.views.iter().map(|&place| seen_by_code(&context, place)).collect();
+    context.views = launch.body.views.iter().map(|&seen| seen_by_code(&context, seen)).collect();
     while let Some(range) = claim() {
         for part in range {
             if let Some(watch) = &mut context.watch {
@@ -221,13 +221,16 @@ pub fn run_parts<'a>(
 }
 
 /// A place as compiled code sees it.
-fn seen_by_code(context: &Context<'_>, place: Place) -> recal_jit::View {
+fn seen_by_code(context: &Context<'_>, (place, sampler): Seen) -> recal_jit::View {
     let view = view_of(context, place).for_code();
-    match place {
-        Place::Srv(place) => match context.launch.resources.get(place as usize) {
-            Some(s) => view.with_texels(s.width, s.height, s.pitch.wrapping_mul(s.words)),
-            None => view,
-        },
+    let launch = context.launch;
+    let surface = if let Place::Srv(place) = place { launch.resources.get(place as usize) } else { None };
+    match (surface, sampler) {
+        (Some(s), Some(sampler)) => {
+            let sampler = launch.samplers.get(sampler as usize).copied().unwrap_or_default();
+            let line = s.pitch.wrapping_mul(s.words.max(1));
+            view.with_texels(s.width, s.height, line, border_words(&sampler, s))
+        }
         _ => view,
     }
 }

@@ -14,7 +14,7 @@ use recal_jit::{Compiler, Function, Isa, Sample};
 
 use crate::compact::leaves;
 use crate::load::jumps;
-use crate::op::{Body, Code, MemoryOp, NONE, Op, Pc, Place, RowId, SampleOp, Shape, Step};
+use crate::op::{Body, Code, MemoryOp, NONE, Op, Pc, Place, RowId, SampleOp, Seen, Shape, Step, Texture};
 
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
 /// [`recal_jit::line`] says. `None` if the system gives no memory for code.
@@ -317,8 +317,7 @@ impl Builder<'_> {
                             recal_jit::Step::Load { view, address, to: dst, flush: access.flush }
                         }
                         MemoryOp::Sample(ref op) => {
-                            let (words, missing) = self.shape(op)?;
-                            let offset = [0, 1].map(|k| i32::from(op.at.offset[k]) / 2);
+                            let Texture { format, wrap, linear } = self.shape(op)?;
                             let [u, v, _] = op.at.coord;
                             let normal = [u, v].map(|row| {
                                 let known = |&(other, builtin): &(RowId, Builtin)| {
@@ -326,11 +325,14 @@ impl Builder<'_> {
                                 };
                                 code.builtins.iter().any(known)
                             });
+                            let offset = [op.at.offset[0], op.at.offset[1]];
                             let unnormalized = op.at.unnormalized;
+                            // One row has a second axis for the border only.
+                            let second = op.at.dimensions > 1 || !linear && wrap[1].has_border();
                             recal_jit::Step::Sample {
-                                view: self.view(Place::Srv(op.resource.place))?,
-                                sample: Sample { unnormalized, offset, words, missing, normal },
-                                coordinates: [u, if op.at.dimensions > 1 { v } else { NONE }],
+                                view: self.seen((Place::Srv(op.resource.place), Some(op.sampler.base)))?,
+                                sample: Sample { unnormalized, offset, format, wrap, linear, normal },
+                                coordinates: [u, if second { v } else { NONE }],
                                 to: op.dst,
                                 flush: access.flush,
                             }
@@ -357,9 +359,13 @@ impl Builder<'_> {
 
     /// Number of the view of a place.
     fn view(&mut self, place: Place) -> Option<u8> {
-        let known = self.body.views.iter().position(|other| *other == place);
+        self.seen((place, None))
+    }
+
+    fn seen(&mut self, seen: Seen) -> Option<u8> {
+        let known = self.body.views.iter().position(|other| *other == seen);
         let number = known.unwrap_or_else(|| {
-            self.body.views.push(place);
+            self.body.views.push(seen);
             self.body.views.len() - 1
         });
         u8::try_from(number).ok().filter(|number| *number < u8::MAX)

@@ -6,7 +6,7 @@ use std::slice;
 use std::sync::Arc;
 
 use recal_hal::sync::Mutex;
-use recal_hal::with_room;
+use recal_hal::{Format, Wrap, with_room};
 use recal_il::ir::{AtomicOp, Builtin, Fence, Width};
 use recal_il::isa::LaneOp;
 use recal_il::lower::Names;
@@ -200,8 +200,7 @@ impl SampleOp {
     /// Resource and sampler, if the sample can be compiled for a known surface.
     pub fn compilable(&self) -> Option<(u32, u32)> {
         let known = self.resource.index == NONE && self.sampler.index == NONE;
-        let whole = self.at.offset[..2].iter().all(|half| half % 2 == 0);
-        (known && whole).then_some((self.resource.place, self.sampler.base))
+        known.then_some((self.resource.place, self.sampler.base))
     }
 }
 
@@ -469,9 +468,22 @@ impl MemoryOp {
     }
 }
 
-/// What is known of a surface and its sampler when a sample is compiled: words of a texel, and the w of one of two words;
-/// `None` if it is not to be compiled.
-pub type Shape = Option<(u32, u32)>;
+/// What is known of a surface and its sampler when a sample is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Texture {
+    /// Format of the texels.
+    pub format: Format,
+    /// What is beyond the edges.
+    pub wrap: [Wrap; 2],
+    /// The linear filter.
+    pub linear: bool,
+}
+
+/// The same; `None` if it is not to be compiled.
+pub type Shape = Option<Texture>;
+
+/// Memory that compiled code sees: a place, and the number of the sampler that it is sampled by.
+pub type Seen = (Place, Option<u32>);
 
 /// What waves run.
 #[derive(Default)]
@@ -481,7 +493,7 @@ pub struct Body {
     /// What [`Op::Native`] calls.
     pub module: Option<Module>,
     /// The memory that it sees.
-    pub views: Vec<Place>,
+    pub views: Vec<Seen>,
     /// Samples are compiled, so that those which are not may not find the texels of earlier ones.
     pub samples: bool,
 }

@@ -1,11 +1,12 @@
 //! What of a program is interpreted although kernels are compiled, and why: for people.
 
+use recal_hal::{Format, Wrap};
 use recal_il::diagnostic::Span;
 use recal_il::ir::{Program, Width};
 use recal_jit::{Compiler, Refusal};
 
 use crate::isa_choice::{self, InstructionSet};
-use crate::op::{Code, MemoryOp, Op};
+use crate::op::{Code, MemoryOp, Op, Texture};
 use crate::{load, native};
 
 /// An operation that is interpreted.
@@ -26,7 +27,8 @@ pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpr
     // Watched code keeps its spans.
     let mut code = load::load(program, isa_choice::chosen(InstructionSet::Baseline), true);
     code.find_sampled();
-    let shapes = vec![Some((4, 0)); code.sampled.len()];
+    let simple = Texture { format: Format::Float32x4, wrap: [Wrap::ClampToEdge; 2], linear: false };
+    let shapes = vec![Some(simple); code.sampled.len()];
     let body = native::compile(&code, isa, &shapes, recal_jit::line(0))?;
     let mut compiler = Compiler::new(isa);
     let mut list: Vec<Interpreted> = Vec::new();
@@ -75,7 +77,7 @@ fn access(op: &MemoryOp) -> (&'static str, &'static str) {
     const ALONE: &str = "it needs too many values at a time";
     match op {
         MemoryOp::Sample(sample) if sample.compilable().is_none() => {
-            ("sample", "its resource or sampler is computed, or its offset is no whole number of texels")
+            ("sample", "its resource or sampler is computed")
         }
         MemoryOp::Sample(_) => ("sample", ALONE),
         MemoryOp::Gather { .. } => ("gather of four texels", KIND),

@@ -6,12 +6,12 @@
 mod doubt;
 mod lower;
 mod primitives;
+mod sample;
 
 use std::collections::{HashMap, HashSet};
 
 use recal_il::isa::Algebra;
 
-use crate::Sample;
 use crate::op::{Kind, Op, Relation};
 
 /// Number of a node.
@@ -43,9 +43,17 @@ pub enum Node {
 pub enum Field {
     LastColumn = 3,
     LastLine = 4,
-    LineWords = 5,
+    /// Words from one line to the next, or elements of less than a word, or that are converted.
+    Line = 5,
+    /// As floats.
     Width = 6,
     Height = 7,
+    Columns = 8,
+    Lines = 9,
+    BorderX = 10,
+    BorderY = 11,
+    BorderZ = 12,
+    BorderW = 13,
 }
 
 /// An operation and its operands.
@@ -77,6 +85,8 @@ pub struct Graph {
     pub floats: bool,
     /// Loads of neighbouring words at a time, by any of their values.
     pub groups: HashMap<Val, [Val; 4]>,
+    /// Values that are never denormals.
+    pub normal: HashSet<Val>,
     /// Products are made without asking for zeros.
     pub plain: bool,
     /// Those products. They may be NaN, or -0, where +0 is right.
@@ -305,59 +315,6 @@ impl Graph {
 }
 
 impl Graph {
-    /// Number of the texel that a coordinate means, with the nearest filter and clamped to the edges.
-    fn texel(&mut self, coordinate: Val, normal: bool, offset: i32, size: Option<Val>, last: Val) -> Val {
-        // Instructions may take a negative denormal as a zero, but it lies in the texel before. What is to be
-        // flushed is a zero.
-        let (plain, zero) = (self.float(coordinate), self.word(0));
-        let below = if self.lazy && !normal && plain == coordinate {
-            let (least, count) = (self.word(0x7FFF_FFFF), self.word(0x007F_FFFF));
-            let place = self.iadd(coordinate, least);
-            let tiny = self.ult(place, count);
-            self.mask(tiny)
-        } else {
-            zero
-        };
-        let coordinate = plain;
-        let value = size.map_or(coordinate, |size| self.binary(Op::FMul, coordinate, size));
-        let number = self.is_nan(coordinate);
-        let number = self.negate(number);
-        let value = self.keep(number, value);
-        // Within bounds where integers are safe.
-        let (far, near) = (self.word(1.0e9f32.to_bits()), self.word((-1.0e9f32).to_bits()));
-        let value = self.binary(Op::FMin, value, far);
-        let value = self.binary(Op::FMax, value, near);
-        let value = self.ffloor(value);
-        let whole = self.ftoi_raw(value);
-        let whole = self.iadd(whole, below);
-        let offset = self.word(offset as u32);
-        let texel = self.iadd(whole, offset);
-        let texel = self.binary(Op::MaxSigned, texel, zero);
-        self.binary(Op::MinSigned, texel, last)
-    }
-
-    /// Number of the first word of the texel at `coordinates`, the second of which may be missing, in a view.
-    pub fn sampled(&mut self, view: u8, sample: &Sample, coordinates: [Option<Val>; 2]) -> Val {
-        let field = |g: &mut Graph, field| g.add(Node::Field(view, field));
-        let size = |g: &mut Graph, of| (!sample.unnormalized).then(|| field(g, of));
-        let [column, line] = coordinates;
-        let mut word = self.word(0);
-        if let Some(u) = column {
-            let (size, last) = (size(self, Field::Width), field(self, Field::LastColumn));
-            let column = self.texel(u, sample.normal[0], sample.offset[0], size, last);
-            let words = self.word(sample.words);
-            word = self.imul(column, words);
-        }
-        if let Some(v) = line {
-            let (size, last) = (size(self, Field::Height), field(self, Field::LastLine));
-            let line = self.texel(v, sample.normal[1], sample.offset[1], size, last);
-            let pitch = field(self, Field::LineWords);
-            let start = self.binary(Op::Mul, line, pitch);
-            word = self.iadd(word, start);
-        }
-        word
-    }
-
     /// The lanes whose word is not 0.
     pub fn tested(&mut self, word: Val) -> Val {
         let mask = self.ine_zero(word);

@@ -24,6 +24,8 @@ mod tree;
 
 use std::collections::HashMap;
 
+use recal_il::format::Format;
+use recal_il::isa::memory::texel::Wrap;
 use recal_il::isa::{LaneOp, lane};
 
 use crate::emit::{Code, Frame, Pool};
@@ -83,13 +85,13 @@ pub enum Step<'a> {
         /// Components that are flushed; bit k is component k.
         flush: u8,
     },
-    /// Loads the texel that coordinates mean, with the nearest filter and clamped to the edges of the view.
+    /// Loads what coordinates mean in a view.
     Sample {
         /// Which of the views.
         view: u8,
         /// How.
         sample: Sample,
-        /// Rows of column and line, the latter or [`NONE`].
+        /// Rows of column and line, the latter or [`NONE`] if it does not count.
         coordinates: [u32; 2],
         /// A row for each component, or [`NONE`].
         to: [u32; 4],
@@ -134,12 +136,14 @@ pub enum Step<'a> {
 pub struct Sample {
     /// Coordinates count texels; else 1 is the whole size.
     pub unnormalized: bool,
-    /// Texels that are added to the coordinates.
-    pub offset: [i32; 2],
-    /// Words of a texel. One stands in all components; of two further components are 0, and the last one `missing`.
-    pub words: u32,
-    /// See `words`.
-    pub missing: u32,
+    /// Half texels that are added to the coordinates.
+    pub offset: [i8; 2],
+    /// Format of the texels.
+    pub format: Format,
+    /// What is beyond the edges.
+    pub wrap: [Wrap; 2],
+    /// The linear filter; else the nearest texel.
+    pub linear: bool,
     /// Coordinates that are never denormals.
     pub normal: [bool; 2],
 }
@@ -154,7 +158,7 @@ pub struct View {
     start: *const u8,
     words: u32,
     /// As [`graph::Field`] numbers them.
-    texels: [u32; 5],
+    texels: [u32; 11],
 }
 
 impl View {
@@ -163,16 +167,16 @@ impl View {
     /// # Safety
     /// They are valid, for reads and writes by any thread, whenever a function is called with the view.
     pub unsafe fn new(start: *const u8, bytes: usize) -> View {
-        View { start, words: (bytes / 4).min(1 << 30) as u32, texels: [0; 5] }
+        View { start, words: (bytes / 4).min(1 << 30) as u32, texels: [0; 11] }
     }
 
-    /// The same as a surface: its size in texels, at least 1 x 1, and the words from one line to the next.
-    pub fn with_texels(self, width: u32, height: u32, line_words: u32) -> View {
+    /// The same as a surface: its size in texels, at least 1 x 1, the words from one line to the next (of formats that are
+    /// converted: the elements), and the border as a texel would be read.
+    pub fn with_texels(self, width: u32, height: u32, line: u32, border: [u32; 4]) -> View {
         let [columns, lines] = [width, height].map(|size| (size as f32).to_bits());
-        View {
-            texels: [width.saturating_sub(1), height.saturating_sub(1), line_words, columns, lines],
-            ..self
-        }
+        let [x, y, z, w] = border;
+        let last = [width, height].map(|size| size.saturating_sub(1));
+        View { texels: [last[0], last[1], line, columns, lines, width, height, x, y, z, w], ..self }
     }
 }
 

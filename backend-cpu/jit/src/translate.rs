@@ -200,21 +200,10 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
             }
             Step::Sample { view, sample, coordinates, to, flush } => {
                 let coordinates = coordinates.map(|row| (row != NONE).then(|| self.value(graph, row)));
-                let first = graph.sampled(view, &sample, coordinates);
-                if sample.words == 1 {
-                    let word = graph.unary(Op::Load(view), first);
-                    for (k, row) in to.into_iter().enumerate().filter(|&(_, row)| row != NONE) {
-                        self.write(row, if flush >> k & 1 == 1 { graph.flush(word) } else { word });
-                    }
-                    return;
+                let words = graph.sampled(view, &sample, coordinates, to.map(|row| row != NONE));
+                for (k, row) in to.into_iter().enumerate().filter(|&(_, row)| row != NONE) {
+                    self.write(row, if flush >> k & 1 == 1 { graph.flush(words[k]) } else { words[k] });
                 }
-                let mut inside = to;
-                for (k, row) in (0..4).zip(to).filter(|&(k, row)| k >= sample.words && row != NONE) {
-                    let word = graph.word(if k == 3 { sample.missing } else { 0 });
-                    self.write(row, if flush >> k & 1 == 1 { graph.flush(word) } else { word });
-                    inside[k as usize] = NONE;
-                }
-                self.load(graph, view, first, sample.words, inside, flush);
             }
             Step::Store { view, address, from } => {
                 let (bytes, two) = (self.value(graph, address), graph.word(2));
@@ -299,5 +288,7 @@ fn flushes(op: LaneOp) -> bool {
             | Cmov
             | FtoiFlr
             | FtoiRpi
+            | Udiv
+            | Umod
     )
 }

@@ -1,5 +1,6 @@
 //! Which operations the primitives of [`Algebra`] are.
 
+use recal_il::isa::lane::division;
 use recal_il::isa::{Algebra, Scalar};
 
 use super::{Graph, NO, Node, Val};
@@ -150,7 +151,11 @@ impl Algebra for Graph {
             (_, Some(0)) => a,
             _ => g.symmetric(Op::Add, a, b),
         };
-        isub(a, b) word = |g| if g.word_of(b) == Some(0) { a } else { g.binary(Op::Sub, a, b) };
+        isub(a, b) word = |g| match (g.word_of(b), g.ready(a, false)) {
+            (Some(0), _) => a,
+            (Some(1), Some(ready)) => g.add(ready),
+            _ => g.binary(Op::Sub, a, b),
+        };
         imul(a, b) word = |g| {
             let (a, b) = if g.word_of(a).is_some() { (b, a) } else { (a, b) };
             match g.word_of(b) {
@@ -161,8 +166,23 @@ impl Algebra for Graph {
         };
         umulhi(a, b) word = |g| g.high_product(Op::MulEvenUnsigned, a, b);
         smulhi(a, b) word = |g| g.high_product(Op::MulEvenSigned, a, b);
-        udiv(_a, _b) word = |g| g.none();
-        umod(_a, _b) word = |g| g.none();
+        udiv(a, b) word = |g| division::quotient_words(g, a, b).0;
+        umod(a, b) word = |g| division::quotient_words(g, a, b).1;
+        imin(a, b) word = |g| g.symmetric(Op::MinSigned, a, b);
+        imax(a, b) word = |g| g.symmetric(Op::MaxSigned, a, b);
+        fmin_raw(a, b) word = |g| {
+            let (a, b) = (g.float(a), g.float(b));
+            g.binary(Op::FMin, a, b)
+        };
+        fmax_raw(a, b) word = |g| {
+            let (a, b) = (g.float(a), g.float(b));
+            g.binary(Op::FMax, a, b)
+        };
+        floor_to_int(a) word = |g| {
+            let whole = g.ffloor(a);
+            g.ftoi_raw(whole)
+        };
+        signed_coordinate(a) word = |g| g.raised(a);
         and(a, b) word = |g| {
             let (a, b) = if g.word_of(a).is_some() { (b, a) } else { (a, b) };
             match g.word_of(b) {
@@ -239,7 +259,10 @@ impl Algebra for Graph {
             let zero = g.word(0);
             g.compare_floats(Equal, a, zero)
         };
-        itof_raw(a) word = |g| g.unary(Op::FromSigned, a);
+        itof_raw(a) word = |g| match g.ready(a, true) {
+            Some(ready) => g.add(ready),
+            None => g.unary(Op::FromSigned, a),
+        };
         utof_raw(a) word = |g| g.unary(Op::FromUnsigned, a);
         ftoi_raw(a) word = |g| g.unary(Op::ToSigned, a);
         flush(a) word = |g| match g.parts(a) {

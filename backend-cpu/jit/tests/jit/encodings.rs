@@ -1,7 +1,9 @@
 //! Whole functions, as somebody else's disassembler reads them.
 
 use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl};
+use recal_il::format::Format;
 use recal_il::isa::LaneOp;
+use recal_il::isa::memory::texel::Wrap;
 use recal_jit::{NONE, Sample, Step};
 
 use crate::{On, arm};
@@ -9,7 +11,17 @@ use crate::{On, arm};
 /// Every byte belongs to an instruction that the set has, and every jump leads to one.
 pub fn what_is_made_is_what_was_meant(on: On) {
     let add = [2, 1, 0];
-    let sample = Sample { unnormalized: true, offset: [0; 2], words: 4, missing: 0, normal: [true; 2] };
+    let sample = Sample {
+        unnormalized: true,
+        offset: [0; 2],
+        format: Format::Float32x4,
+        wrap: [Wrap::ClampToEdge; 2],
+        linear: false,
+        normal: [true; 2],
+    };
+    // The one with most that is special.
+    let wrap = [Wrap::Repeat, Wrap::MirrorClamp];
+    let filtered = Sample { format: Format::SnormInt16x4, wrap, linear: true, unnormalized: false, ..sample };
     let lane = |op, ids| Step::Lane { op, ids, writes: 1 };
     let steps = [
         Step::Load { view: 0, address: 0, to: [1, NONE, NONE, NONE], flush: 1 },
@@ -31,6 +43,9 @@ pub fn what_is_made_is_what_was_meant(on: On) {
         let mut compiler = on.compiler().with_lines(line);
         compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
         compiler.function(&steps[..4], |_| None, |_| false, |_| false).unwrap();
+        let filtered =
+            [Step::Sample { view: 1, sample: filtered, coordinates: [1, 2], to: [2, 3, 4, 5], flush: 15 }];
+        compiler.function(&filtered, |_| None, |_| false, |_| false).unwrap();
         let module = compiler.finish().unwrap();
         let code = module.code();
         let (starts, jumps) = if on.isa.name() == "neon" { neon(code) } else { x86(code, on.isa.name()) };

@@ -83,7 +83,7 @@ macro_rules! tests {
 fn main() -> std::process::ExitCode {
     let tests = tests! {
         operations: every_operation_alone random_runs random_runs_of_floats memory tests_of_rows samples
-            chains_of_multiply_adds;
+            samples_of_all_formats chains_of_multiply_adds;
         kept: what_does_not_change products_of_two_kinds;
         lines: neighbours_and_equals_in_lines;
         flow: random_constructs endless_loops_end;

@@ -228,3 +228,61 @@ pub fn quotient_double<A: Algebra>(a: &mut A, x: A::Q, y: A::Q) -> A::Q {
     let number = expr!(a, selectq(infinite, qor(sign, infinity), number));
     expr!(a, selectq(nan, quad({ 0x7FF8_0000_0000_0000 }), number))
 }
+
+/// Quotient and remainder of unsigned words, b ≠ 0, for those who have no division of integers: by the reciprocal in single
+/// precision and one step of Newton's, which is at most 2 too small.
+#[inline(always)]
+pub fn quotient_words<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> (A::W, A::W) {
+    let float = a.utof_raw(y);
+    let one = a.word(0x3F80_0000);
+    let reciprocal = a.fdiv(one, float);
+    // Times 2^32 − 512, so that nothing is too large.
+    let scaled = expr!(a, fmul_raw(reciprocal, 0x4F7F_FFFE));
+    let near = super::convert::ftou(a, scaled);
+    let error = expr!(a, imul(isub(0, y), near));
+    let near = expr!(a, iadd(near, umulhi(near, error)));
+    let mut quotient = a.umulhi(x, near);
+    let mut rest = expr!(a, isub(x, imul(quotient, y)));
+    for _ in 0..2 {
+        let fits = expr!(a, negate(ult(rest, y)));
+        quotient = expr!(a, select(fits, iadd(quotient, 1), quotient));
+        rest = expr!(a, select(fits, isub(rest, y), rest));
+    }
+    (quotient, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quotient_words;
+    use crate::isa::Scalar;
+
+    #[test]
+    fn quotients_of_words_are_exact() {
+        let mut edges: Vec<u32> = (0..32).flat_map(|k| [1 << k, (1 << k) - 1, (1 << k) + 1]).collect();
+        edges.extend((0..32).map(|k| u32::MAX - (1 << k)));
+        edges.extend([3, 7, 10, 641, 6_700_417, u32::MAX, u32::MAX - 1, 16_777_217, 4_294_967_167]);
+        let check = |x: u32, y: u32| {
+            let got = quotient_words(&mut Scalar, x, y);
+            assert_eq!(got, (x / y, x % y), "{x} / {y}");
+        };
+        for &x in &edges {
+            for &y in edges.iter().filter(|&&y| y > 0) {
+                check(x, y);
+                // Around multiples.
+                let multiple = x / y * y;
+                check(multiple, y);
+                check(multiple.wrapping_sub(1), y);
+            }
+        }
+        let mut word = 1u32;
+        let mut next = || {
+            word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            word
+        };
+        for _ in 0..2_000_000 {
+            let (x, y) = (next(), (next() >> (next() >> 27)).max(1));
+            check(x, y);
+            check(x / y * y, y);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Samples: which words of a view are read for coordinates, and what becomes of them, as `recal_il::isa::memory` says.
+
+use recal_il::format::Format;
+use recal_il::isa::Algebra;
+use recal_il::isa::memory::texel::{self, Axis, Mode, Texel};
+use recal_il::isa::memory::{Truth, element, filter};
+
+use super::{Field, Graph, Inst, NO, Node, Val};
+use crate::Sample;
+use crate::op::Op;
+
+/// The fields of the border colour.
+const BORDER: [Field; 4] = [Field::BorderX, Field::BorderY, Field::BorderZ, Field::BorderW];
+
+/// A texel that may be the border.
+type Place = Texel<Graph>;
+
+impl Graph {
+    /// The components that are wanted of what `coordinates` mean in a view; the second may be missing, for surfaces of one
+    /// row.
+    pub fn sampled(
+        &mut self,
+        view: u8,
+        sample: &Sample,
+        coordinates: [Option<Val>; 2],
+        wanted: [bool; 4],
+    ) -> [Val; 4] {
+        let sides = [0, 1].map(|k| coordinates[k].map(|coord| self.axis(view, sample, k, coord)));
+        let [Some(across), down] = sides else { return [self.none(); 4] };
+        if !sample.linear {
+            let column = texel::nearest(self, &across);
+            let row = down.map(|down| texel::nearest(self, &down));
+            return self.texel(view, sample, column, row, wanted);
+        }
+        // The fraction of a denormal is that denormal, where texels begin at whole numbers.
+        let whole = |k: usize| coordinates[k].is_some() && sample.offset[k] % 2 != 0;
+        self.unsupported |= self.lazy && (whole(0) || whole(1));
+        let (columns, across) = texel::taps(self, &across);
+        let down = down.map(|down| texel::taps(self, &down));
+        let line = |g: &mut Graph, row: Option<Place>| {
+            columns.map(|column| g.texel(view, sample, column, row, wanted))
+        };
+        let first = line(self, down.map(|(rows, _)| rows[0]));
+        let second = down.map(|(rows, weight)| (line(self, Some(rows[1])), weight));
+        std::array::from_fn(|k| {
+            if !wanted[k] {
+                return self.word(0);
+            }
+            let part = |line: [[Val; 4]; 2]| line.map(|words| words[k]);
+            filter::linear(self, part(first), second.map(|(line, weight)| (part(line), weight)), across)
+        })
+    }
+
+    fn axis(&mut self, view: u8, sample: &Sample, number: usize, coord: Val) -> Axis<Val> {
+        if sample.normal[number] {
+            self.normal.insert(coord);
+        }
+        Axis {
+            coord,
+            size: self.add(Node::Field(view, [Field::Columns, Field::Lines][number])),
+            offset: sample.offset[number],
+            unnormalized: sample.unnormalized,
+            mode: Mode::Known(sample.wrap[number]),
+        }
+    }
+
+    /// The components of a texel, or of the border.
+    fn texel(
+        &mut self,
+        view: u8,
+        sample: &Sample,
+        (column, column_inside): Place,
+        row: Option<Place>,
+        wanted: [bool; 4],
+    ) -> [Val; 4] {
+        let format = sample.format;
+        // From the words, or elements, of a line.
+        let unit = if format.encoding().is_raw() { format.read_words() } else { 1 };
+        let mut at = self.word(unit);
+        at = self.imul(column, at);
+        let mut inside = column_inside;
+        if let Some((row, row_inside)) = row {
+            let pitch = self.add(Node::Field(view, Field::Line));
+            let start = self.binary(Op::Mul, row, pitch);
+            at = self.iadd(at, start);
+            inside = inside.and(self, row_inside);
+        }
+        let raw = match format.encoding().is_raw() {
+            true => self.words(view, at, unit, wanted),
+            false => self.bits(view, at, format, wanted),
+        };
+        let words = element::read(self, format, raw);
+        let mut words = element::fetched(self, Truth::Known(format.is_scalar()), words);
+        for (k, word) in words.iter_mut().enumerate().filter(|(k, _)| wanted[*k]) {
+            let texel = *word;
+            *word = inside.choose(self, |_| texel, |g| g.add(Node::Field(view, BORDER[k])));
+        }
+        words
+    }
+
+    /// So many words from word `first` on, those that are wanted; one word is wanted if any component is.
+    fn words(&mut self, view: u8, first: Val, count: u32, wanted: [bool; 4]) -> [Val; 4] {
+        let wanted: [bool; 4] = match count {
+            1 => [wanted.contains(&true), false, false, false],
+            _ => std::array::from_fn(|k| wanted[k] && (k as u32) < count),
+        };
+        let several = wanted.iter().filter(|wanted| **wanted).count() > 1;
+        let group = several.then(|| self.group(view, first, if count > 2 { 4 } else { 2 }));
+        std::array::from_fn(|k| match group {
+            _ if !wanted[k] => self.word(0),
+            Some(parts) => parts[k],
+            None => {
+                let offset = self.word(k as u32);
+                let index = self.iadd(first, offset);
+                self.unary(Op::Load(view), index)
+            }
+        })
+    }
+
+    /// The bits of an element of at most 8 bytes, from the lowest of the first word on.
+    fn bits(&mut self, view: u8, element: Val, format: Format, wanted: [bool; 4]) -> [Val; 4] {
+        let lg = self.word(format.bytes().ilog2());
+        let (word, shift) = element::place(self, element, lg);
+        if format.bytes() == 8 {
+            let mut words = [false; 4];
+            for field in (0..4).filter(|&k| wanted[k]).filter_map(|k| format.encoding().field(k)) {
+                words[field.word] = true;
+            }
+            return self.words(view, word, 2, words);
+        }
+        let raw = self.unary(Op::Load(view), word);
+        let raw = if format.bytes() < 4 { self.shr(raw, shift) } else { raw };
+        [raw; 4]
+    }
+
+    /// Where those who take denormals as zeros find another number of the same sign; of what is to be flushed the sign does
+    /// not count, nor of what is never a denormal.
+    pub(super) fn raised(&mut self, coordinate: Val) -> Val {
+        let flushed = matches!(self.as_inst(coordinate), Some(Inst { op: Op::Flush, .. }));
+        if coordinate == NO || !self.lazy || flushed || self.normal.contains(&coordinate) {
+            return coordinate;
+        }
+        // Negative denormals alone: they lie in the texel before.
+        let (least, count) = (self.word(0x7FFF_FFFF), self.word(0x007F_FFFF));
+        let place = self.iadd(coordinate, least);
+        let tiny = self.ult(place, count);
+        let normal = self.word(0x8080_0000);
+        self.select(tiny, normal, coordinate)
+    }
+
+    /// What the table of views has ready of a size: as a float, or less one.
+    pub(super) fn ready(&self, size: Val, float: bool) -> Option<Node> {
+        let field = match (self.node(size), float) {
+            (Node::Field(view, Field::Columns), true) => (view, Field::Width),
+            (Node::Field(view, Field::Lines), true) => (view, Field::Height),
+            (Node::Field(view, Field::Columns), false) => (view, Field::LastColumn),
+            (Node::Field(view, Field::Lines), false) => (view, Field::LastLine),
+            _ => return None,
+        };
+        Some(Node::Field(field.0, field.1))
+    }
+}
