@@ -225,13 +225,13 @@ fn seen_by_code(context: &Context<'_>, (place, sampler): Seen) -> recal_jit::Vie
     let view = view_of(context, place).for_code();
     let launch = context.launch;
     let surface = if let Place::Srv(place) = place { launch.resources.get(place as usize) } else { None };
-    match (surface, sampler) {
-        (Some(s), Some(sampler)) => {
+    match surface {
+        Some(s) => {
             let sampler = launch.samplers.get(sampler as usize).copied().unwrap_or_default();
             let line = s.pitch.wrapping_mul(s.words.max(1));
             view.with_texels(s.width, s.height, line, border_words(&sampler, s))
         }
-        _ => view,
+        None => view,
     }
 }
 

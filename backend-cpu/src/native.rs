@@ -10,7 +10,7 @@
 use std::collections::{HashMap, HashSet};
 
 use recal_il::ir::{Builtin, Width};
-use recal_jit::{Compiler, Function, Isa, Sample};
+use recal_jit::{Compiler, Filter, Function, Isa, Sample};
 
 use crate::compact::leaves;
 use crate::load::jumps;
@@ -126,10 +126,10 @@ impl Builder<'_> {
             MemoryOp::RawStore { place, width: Width::Dwords, src: [_, NONE, NONE, NONE], .. } => {
                 Some(What::Store(index, place))
             }
-            MemoryOp::Sample(sample) if self.shape(&sample).is_some() => {
-                Some(What::Load(index, Place::Srv(sample.resource.place)))
+            ref op => {
+                let (place, _) = op.sampled()?;
+                self.shape(op).map(|_| What::Load(index, Place::Srv(place)))
             }
-            _ => None,
         }
     }
 
@@ -316,31 +316,10 @@ impl Builder<'_> {
                             let view = self.view(place)?;
                             recal_jit::Step::Load { view, address, to: dst, flush: access.flush }
                         }
-                        MemoryOp::Sample(ref op) => {
-                            let Texture { format, wrap, linear } = self.shape(op)?;
-                            let [u, v, _] = op.at.coord;
-                            let normal = [u, v].map(|row| {
-                                let known = |&(other, builtin): &(RowId, Builtin)| {
-                                    other == row && matches!(builtin, Builtin::Position(_))
-                                };
-                                code.builtins.iter().any(known)
-                            });
-                            let offset = [op.at.offset[0], op.at.offset[1]];
-                            let unnormalized = op.at.unnormalized;
-                            // One row has a second axis for the border only.
-                            let second = op.at.dimensions > 1 || !linear && wrap[1].has_border();
-                            recal_jit::Step::Sample {
-                                view: self.seen((Place::Srv(op.resource.place), Some(op.sampler.base)))?,
-                                sample: Sample { unnormalized, offset, format, wrap, linear, normal },
-                                coordinates: [u, if second { v } else { NONE }],
-                                to: op.dst,
-                                flush: access.flush,
-                            }
-                        }
                         MemoryOp::RawStore { place, address, src, .. } => {
                             recal_jit::Step::Store { view: self.view(place)?, address, from: src[0] }
                         }
-                        _ => return None,
+                        ref op => self.sample(op, access.flush)?,
                     }
                 }
             });
@@ -351,15 +330,52 @@ impl Builder<'_> {
     }
 
     /// The shape that a sample finds, if it can be compiled.
-    fn shape(&self, sample: &SampleOp) -> Shape {
-        let pair = sample.compilable()?;
+    fn shape(&self, op: &MemoryOp) -> Shape {
+        let pair = op.sampled()?;
         let at = self.code.sampled.iter().position(|known| *known == pair)?;
         self.shapes.get(at).copied().flatten()
     }
 
+    /// A read of texels as a step.
+    fn sample(&mut self, op: &MemoryOp, flush: u8) -> Option<recal_jit::Step<'static>> {
+        let (place, sampler) = op.sampled()?;
+        let Texture { format, wrap, linear } = self.shape(op)?;
+        let (filter, coord, offset, unnormalized, dimensions, added, to) = match *op {
+            MemoryOp::Sample(SampleOp { at, dst, .. }) => {
+                let filter = if linear { Filter::Linear } else { Filter::Nearest };
+                (filter, at.coord, at.offset, at.unnormalized, at.dimensions, None, dst)
+            }
+            MemoryOp::Gather { at, texel_offset, component, dst, .. } => {
+                let filter = Filter::Gather(component);
+                (filter, at.coord, at.offset, at.unnormalized, 2, texel_offset, dst)
+            }
+            MemoryOp::Fetch { coord, offset, dimensions, dst, .. } => {
+                (Filter::Integers, coord, offset, true, dimensions, None, dst)
+            }
+            _ => return None,
+        };
+        let [u, v, _] = coord;
+        let normal = [u, v].map(|row| {
+            let known = |&(other, builtin): &(RowId, Builtin)| {
+                other == row && matches!(builtin, Builtin::Position(_))
+            };
+            self.code.builtins.iter().any(known)
+        });
+        // One row has a second axis for the border only.
+        let second = dimensions > 1 || filter == Filter::Nearest && wrap[1].has_border();
+        let [more_u, more_v] = added.unwrap_or([NONE; 2]);
+        Some(recal_jit::Step::Sample {
+            view: self.seen((Place::Srv(place), sampler))?,
+            sample: Sample { unnormalized, offset: [offset[0], offset[1]], format, wrap, filter, normal },
+            coordinates: [u, if second { v } else { NONE }, more_u, more_v],
+            to,
+            flush,
+        })
+    }
+
     /// Number of the view of a place.
     fn view(&mut self, place: Place) -> Option<u8> {
-        self.seen((place, None))
+        self.seen((place, NONE))
     }
 
     fn seen(&mut self, seen: Seen) -> Option<u8> {

@@ -196,14 +196,6 @@ pub struct SampleOp {
     pub again: bool,
 }
 
-impl SampleOp {
-    /// Resource and sampler, if the sample can be compiled for a known surface.
-    pub fn compilable(&self) -> Option<(u32, u32)> {
-        let known = self.resource.index == NONE && self.sampler.index == NONE;
-        known.then_some((self.resource.place, self.sampler.base))
-    }
-}
-
 /// A memory access.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -276,6 +268,20 @@ pub enum MemoryOp {
     Counter { uav: u32, consume: bool, dst: RowId },
 }
 
+impl MemoryOp {
+    /// Resource, by place, and sampler, or [`NONE`], of what can be compiled for a known surface.
+    pub fn sampled(&self) -> Option<(u32, u32)> {
+        let (resource, sampler) = match self {
+            MemoryOp::Sample(SampleOp { resource, sampler, .. })
+            | MemoryOp::Gather { resource, sampler, .. } => (resource, Some(sampler)),
+            MemoryOp::Fetch { resource, .. } => (resource, None),
+            _ => return None,
+        };
+        let known = resource.index == NONE && sampler.is_none_or(|sampler| sampler.index == NONE);
+        known.then_some((resource.place, sampler.map_or(NONE, |sampler| sampler.base)))
+    }
+}
+
 impl Code {
     /// What waves run if the surfaces have these shapes, and threads are in lines as [`recal_jit::line`] says.
     pub fn body(&self, shapes: &[Shape], line: u32) -> Arc<Body> {
@@ -294,9 +300,7 @@ impl Code {
     /// Notes the samples that can be compiled, see [`Code::sampled`].
     pub fn find_sampled(&mut self) {
         for access in &self.memory {
-            if let MemoryOp::Sample(sample) = &access.op {
-                self.sampled.extend(sample.compilable());
-            }
+            self.sampled.extend(access.op.sampled());
         }
         self.sampled.sort_unstable();
         self.sampled.dedup();
@@ -482,8 +486,8 @@ pub struct Texture {
 /// The same; `None` if it is not to be compiled.
 pub type Shape = Option<Texture>;
 
-/// Memory that compiled code sees: a place, and the number of the sampler that it is sampled by.
-pub type Seen = (Place, Option<u32>);
+/// Memory that compiled code sees: a place, and the number of the sampler that it is sampled by, or [`NONE`].
+pub type Seen = (Place, u32);
 
 /// What waves run.
 #[derive(Default)]

@@ -75,13 +75,11 @@ fn access(op: &MemoryOp) -> (&'static str, &'static str) {
     const KIND: &str = "accesses of this kind are not compiled";
     const PARTS: &str = "only whole words are compiled";
     const ALONE: &str = "it needs too many values at a time";
+    let texels = if op.sampled().is_none() { "its resource or sampler is computed" } else { ALONE };
     match op {
-        MemoryOp::Sample(sample) if sample.compilable().is_none() => {
-            ("sample", "its resource or sampler is computed")
-        }
-        MemoryOp::Sample(_) => ("sample", ALONE),
-        MemoryOp::Gather { .. } => ("gather of four texels", KIND),
-        MemoryOp::Fetch { .. } => ("texel at integers", KIND),
+        MemoryOp::Sample(_) => ("sample", texels),
+        MemoryOp::Gather { .. } => ("gather of four texels", texels),
+        MemoryOp::Fetch { .. } => ("texel at integers", texels),
         MemoryOp::ResourceInfo { .. } | MemoryOp::BufferInfo { .. } => ("size of a resource", KIND),
         MemoryOp::ConstLoad { .. } => ("constant by a computed number", KIND),
         MemoryOp::ImmediateLoad { .. } => ("immediate constant by a computed number", KIND),

@@ -91,8 +91,9 @@ pub enum Step<'a> {
         view: u8,
         /// How.
         sample: Sample,
-        /// Rows of column and line, the latter or [`NONE`] if it does not count.
-        coordinates: [u32; 2],
+        /// Rows of column and line, the latter or [`NONE`] if it does not count; and of texels that are added to
+        /// them by [`Filter::Gather`], or [`NONE`].
+        coordinates: [u32; 4],
         /// A row for each component, or [`NONE`].
         to: [u32; 4],
         /// Components that are flushed; bit k is component k.
@@ -131,19 +132,32 @@ pub enum Step<'a> {
     Break(Option<(u32, bool)>),
 }
 
+/// Which texels a sample reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filter {
+    /// The nearest one.
+    Nearest,
+    /// The mean of the four around.
+    Linear,
+    /// A component of the four around.
+    Gather(u8),
+    /// The one at coordinates that are integers; nothing outside.
+    Integers,
+}
+
 /// What is known of a sampled view when the code is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     /// Coordinates count texels; else 1 is the whole size.
     pub unnormalized: bool,
-    /// Half texels that are added to the coordinates.
+    /// Half texels that are added to the coordinates; whole ones with [`Filter::Integers`].
     pub offset: [i8; 2],
     /// Format of the texels.
     pub format: Format,
     /// What is beyond the edges.
     pub wrap: [Wrap; 2],
-    /// The linear filter; else the nearest texel.
-    pub linear: bool,
+    /// Which texels are read.
+    pub filter: Filter,
     /// Coordinates that are never denormals.
     pub normal: [bool; 2],
 }

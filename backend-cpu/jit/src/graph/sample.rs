@@ -2,12 +2,12 @@
 
 use recal_il::format::Format;
 use recal_il::isa::Algebra;
-use recal_il::isa::memory::texel::{self, Axis, Mode, Texel};
+use recal_il::isa::memory::texel::{self, Axis, GATHER_ORDER, Grid, Mode, Texel};
 use recal_il::isa::memory::{Truth, element, filter};
 
 use super::{Field, Graph, Inst, NO, Node, Val};
-use crate::Sample;
 use crate::op::Op;
+use crate::{Filter, Sample};
 
 /// The fields of the border colour.
 const BORDER: [Field; 4] = [Field::BorderX, Field::BorderY, Field::BorderZ, Field::BorderW];
@@ -15,28 +15,63 @@ const BORDER: [Field; 4] = [Field::BorderX, Field::BorderY, Field::BorderZ, Fiel
 /// A texel that may be the border.
 type Place = Texel<Graph>;
 
+/// What a line is counted in: words, or elements that are converted.
+fn unit(format: Format) -> u32 {
+    if format.encoding().is_raw() { format.read_words() } else { 1 }
+}
+
 impl Graph {
-    /// The components that are wanted of what `coordinates` mean in a view; the second may be missing, for surfaces of one
-    /// row.
+    /// The components that are wanted of what `coordinates` mean in a view, see [`crate::Step::Sample`].
     pub fn sampled(
         &mut self,
         view: u8,
         sample: &Sample,
-        coordinates: [Option<Val>; 2],
+        coordinates: [Option<Val>; 4],
         wanted: [bool; 4],
     ) -> [Val; 4] {
-        let sides = [0, 1].map(|k| coordinates[k].map(|coord| self.axis(view, sample, k, coord)));
-        let [Some(across), down] = sides else { return [self.none(); 4] };
-        if !sample.linear {
-            let column = texel::nearest(self, &across);
-            let row = down.map(|down| texel::nearest(self, &down));
-            return self.texel(view, sample, column, row, wanted);
+        let [Some(u), v, _, _] = coordinates else { return [self.none(); 4] };
+        if sample.filter == Filter::Integers {
+            return self.at_integers(view, sample, u, v, wanted);
         }
+        let across = self.axis(view, sample, 0, u);
+        let down = v.map(|v| self.axis(view, sample, 1, v));
+        match sample.filter {
+            Filter::Nearest | Filter::Integers => {
+                let column = texel::nearest(self, &across);
+                let row = down.map(|down| texel::nearest(self, &down));
+                self.texel(view, sample, column, row, wanted)
+            }
+            Filter::Linear => self.filtered(view, sample, &across, down.as_ref(), wanted),
+            Filter::Gather(component) => {
+                let Some(down) = down else { return [self.none(); 4] };
+                let columns = texel::gathered(self, &across, coordinates[2]);
+                let rows = texel::gathered(self, &down, coordinates[3]);
+                let component = usize::from(component & 3);
+                let only = std::array::from_fn(|k| k == component);
+                let mut corners = GATHER_ORDER.into_iter().zip(wanted);
+                std::array::from_fn(|_| match corners.next() {
+                    Some(((i, j), true)) => {
+                        self.texel(view, sample, columns[i], Some(rows[j]), only)[component]
+                    }
+                    _ => self.word(0),
+                })
+            }
+        }
+    }
+
+    fn filtered(
+        &mut self,
+        view: u8,
+        sample: &Sample,
+        across: &Axis<Val>,
+        down: Option<&Axis<Val>>,
+        wanted: [bool; 4],
+    ) -> [Val; 4] {
         // The fraction of a denormal is that denormal, where texels begin at whole numbers.
-        let whole = |k: usize| coordinates[k].is_some() && sample.offset[k] % 2 != 0;
-        self.unsupported |= self.lazy && (whole(0) || whole(1));
-        let (columns, across) = texel::taps(self, &across);
-        let down = down.map(|down| texel::taps(self, &down));
+        let whole = |axis: &Axis<Val>| axis.offset % 2 != 0;
+        self.unsupported |= self.lazy && (whole(across) || down.is_some_and(whole));
+        let (columns, across) = texel::taps(self, across);
+        let down = down.map(|down| texel::taps(self, down));
         let line = |g: &mut Graph, row: Option<Place>| {
             columns.map(|column| g.texel(view, sample, column, row, wanted))
         };
@@ -49,6 +84,25 @@ impl Graph {
             let part = |line: [[Val; 4]; 2]| line.map(|words| words[k]);
             filter::linear(self, part(first), second.map(|(line, weight)| (part(line), weight)), across)
         })
+    }
+
+    fn at_integers(
+        &mut self,
+        view: u8,
+        sample: &Sample,
+        x: Val,
+        y: Option<Val>,
+        wanted: [bool; 4],
+    ) -> [Val; 4] {
+        let [columns, rows, line] =
+            [Field::Columns, Field::Lines, Field::Line].map(|field| self.add(Node::Field(view, field)));
+        let unit = self.word(unit(sample.format).ilog2());
+        let pitch = self.shr(line, unit);
+        let grid = Grid { columns, rows, pitch, flat: y.is_none() };
+        let (element, inside) = texel::at_integers(self, &grid, [x, y.unwrap_or(x)], sample.offset);
+        let at = self.shl(element, unit);
+        let words = self.element(view, sample.format, at, wanted);
+        words.map(|word| self.keep(inside, word))
     }
 
     fn axis(&mut self, view: u8, sample: &Sample, number: usize, coord: Val) -> Axis<Val> {
@@ -73,11 +127,8 @@ impl Graph {
         row: Option<Place>,
         wanted: [bool; 4],
     ) -> [Val; 4] {
-        let format = sample.format;
-        // From the words, or elements, of a line.
-        let unit = if format.encoding().is_raw() { format.read_words() } else { 1 };
-        let mut at = self.word(unit);
-        at = self.imul(column, at);
+        let unit = self.word(unit(sample.format));
+        let mut at = self.imul(column, unit);
         let mut inside = column_inside;
         if let Some((row, row_inside)) = row {
             let pitch = self.add(Node::Field(view, Field::Line));
@@ -85,17 +136,22 @@ impl Graph {
             at = self.iadd(at, start);
             inside = inside.and(self, row_inside);
         }
-        let raw = match format.encoding().is_raw() {
-            true => self.words(view, at, unit, wanted),
-            false => self.bits(view, at, format, wanted),
-        };
-        let words = element::read(self, format, raw);
-        let mut words = element::fetched(self, Truth::Known(format.is_scalar()), words);
+        let mut words = self.element(view, sample.format, at, wanted);
         for (k, word) in words.iter_mut().enumerate().filter(|(k, _)| wanted[*k]) {
             let texel = *word;
             *word = inside.choose(self, |_| texel, |g| g.add(Node::Field(view, BORDER[k])));
         }
         words
+    }
+
+    /// The components of an element, by its first word, or its number if it is converted.
+    fn element(&mut self, view: u8, format: Format, at: Val, wanted: [bool; 4]) -> [Val; 4] {
+        let raw = match format.encoding().is_raw() {
+            true => self.words(view, at, format.read_words(), wanted),
+            false => self.bits(view, at, format, wanted),
+        };
+        let words = element::read(self, format, raw);
+        element::fetched(self, Truth::Known(format.is_scalar()), words)
     }
 
     /// So many words from word `first` on, those that are wanted; one word is wanted if any component is.

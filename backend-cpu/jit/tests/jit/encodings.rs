@@ -4,7 +4,7 @@ use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl};
 use recal_il::format::Format;
 use recal_il::isa::LaneOp;
 use recal_il::isa::memory::texel::Wrap;
-use recal_jit::{NONE, Sample, Step};
+use recal_jit::{Filter, NONE, Sample, Step};
 
 use crate::{On, arm};
 
@@ -16,17 +16,18 @@ pub fn what_is_made_is_what_was_meant(on: On) {
         offset: [0; 2],
         format: Format::Float32x4,
         wrap: [Wrap::ClampToEdge; 2],
-        linear: false,
+        filter: Filter::Nearest,
         normal: [true; 2],
     };
     // The one with most that is special.
     let wrap = [Wrap::Repeat, Wrap::MirrorClamp];
-    let filtered = Sample { format: Format::SnormInt16x4, wrap, linear: true, unnormalized: false, ..sample };
+    let filtered =
+        Sample { format: Format::SnormInt16x4, wrap, filter: Filter::Linear, unnormalized: false, ..sample };
     let lane = |op, ids| Step::Lane { op, ids, writes: 1 };
     let steps = [
         Step::Load { view: 0, address: 0, to: [1, NONE, NONE, NONE], flush: 1 },
         Step::Load { view: 0, address: 1, to: [1, 2, NONE, NONE], flush: 0 },
-        Step::Sample { view: 1, sample, coordinates: [1, 2], to: [2, 3, 4, 5], flush: 15 },
+        Step::Sample { view: 1, sample, coordinates: [1, 2, NONE, NONE], to: [2, 3, 4, 5], flush: 15 },
         lane(LaneOp::Add, &add),
         Step::If { row: 2, nonzero: true },
         Step::Loop,
@@ -43,8 +44,13 @@ pub fn what_is_made_is_what_was_meant(on: On) {
         let mut compiler = on.compiler().with_lines(line);
         compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
         compiler.function(&steps[..4], |_| None, |_| false, |_| false).unwrap();
-        let filtered =
-            [Step::Sample { view: 1, sample: filtered, coordinates: [1, 2], to: [2, 3, 4, 5], flush: 15 }];
+        let filtered = [Step::Sample {
+            view: 1,
+            sample: filtered,
+            coordinates: [1, 2, NONE, NONE],
+            to: [2, 3, 4, 5],
+            flush: 15,
+        }];
         compiler.function(&filtered, |_| None, |_| false, |_| false).unwrap();
         let module = compiler.finish().unwrap();
         let code = module.code();

@@ -6,7 +6,7 @@ use recal_il::isa::memory::element::Layout;
 use recal_il::isa::memory::texel::{self, Axis, Mode, Texel, Wrap};
 use recal_il::isa::memory::{Truth, filter};
 use recal_il::isa::{LaneOp, Scalar};
-use recal_jit::{LANES, NONE, Row, Sample, Step, View};
+use recal_jit::{Filter, LANES, NONE, Row, Sample, Step, View};
 
 use crate::{On, Random, endless};
 
@@ -347,11 +347,11 @@ pub fn samples(on: On) {
             offset: whole.map(|texels| 2 * texels as i8),
             format,
             wrap: [Wrap::ClampToEdge; 2],
-            linear: false,
+            filter: Filter::Nearest,
             normal: [false; 2],
         };
         let mut compiler = on.compiler();
-        let coordinates = [0, if flat { NONE } else { 1 }];
+        let coordinates = [0, if flat { NONE } else { 1 }, NONE, NONE];
         let step = Step::Sample { view: 0, sample, coordinates, to: [2, 3, NONE, 4], flush: 1 };
         // Some columns are constants.
         let literal = (round % 5 == 0).then(|| edges[round as usize % 10].to_bits());
@@ -395,16 +395,23 @@ pub fn samples_of_all_formats(on: On) {
             offset: [half(&mut random), half(&mut random)],
             format,
             wrap,
-            linear: round % 2 == 1 && !format.is_integer(),
+            filter: match round % 4 {
+                0 if round % 8 == 0 => Filter::Gather(random.word() as u8 & 3),
+                1 => Filter::Integers,
+                3 if !format.is_integer() => Filter::Linear,
+                _ => Filter::Nearest,
+            },
             normal: [false; 2],
         };
-        let flat = random.word() % 4 == 0;
+        let gathers = matches!(sample.filter, Filter::Gather(_));
+        let flat = random.word() % 4 == 0 && !gathers;
         let to = if round % 4 == 2 { [NONE, 3, NONE, NONE] } else { [2, 3, 4, 5] };
-        let coordinates = [0, if flat { NONE } else { 1 }];
+        let more = if gathers && round % 16 == 0 { [6, 7] } else { [NONE; 2] };
+        let coordinates = [0, if flat { NONE } else { 1 }, more[0], more[1]];
         // Enough that goes before for the mode that takes denormals as zeros.
         let mut steps: Vec<Step<'_>> = Vec::new();
         if round % 8 < 4 {
-            steps.extend((0..12).map(|_| Step::Lane { op: LaneOp::Add, ids: &[6, 6, 6], writes: 1 }));
+            steps.extend((0..12).map(|_| Step::Lane { op: LaneOp::Add, ids: &[8, 8, 8], writes: 1 }));
         }
         steps.push(Step::Sample { view: 0, sample, coordinates, to, flush: 0 });
         let mut compiler = on.compiler();
@@ -424,9 +431,17 @@ pub fn samples_of_all_formats(on: On) {
             let scale = if sample.unnormalized { 1.0 } else { 0.125 };
             if k % 5 == 3 { edges[k / 5 % 10] } else { ((random.word() % 160) as f32 / 4.0 - 20.0) * scale }
         };
-        let mut rows = vec![Row::ZERO; 7];
+        let mut rows = vec![Row::ZERO; 9];
         rows[0] = Row(std::array::from_fn(|lane| coordinate(lane).to_bits()));
         rows[1] = Row(std::array::from_fn(|lane| coordinate(lane + round).to_bits()));
+        if sample.filter == Filter::Integers {
+            for k in [0, 1] {
+                rows[k].0 = rows[k].0.map(|word| (f32::from_bits(word) as i32 % 12) as u32);
+                rows[k].0[5] = [i32::MAX, i32::MIN][k] as u32;
+            }
+        }
+        rows[6] = Row(std::array::from_fn(|lane| lane as u32 % 5));
+        rows[7] = Row(std::array::from_fn(|lane| (lane as u32 % 7).wrapping_sub(3)));
         on.call(&module, function, &mut rows, &[view], !0, &mut endless());
         let bytes: Vec<u8> = memory.iter().flat_map(|word| word.to_le_bytes()).collect();
         let texel = |(column, within): Texel<Scalar>, (row, inside): Texel<Scalar>| {
@@ -448,7 +463,22 @@ pub fn samples_of_all_formats(on: On) {
                 mode: Mode::Known(wrap[k]),
             });
             let first = (0, Truth::Known(true));
-            let expected: [u32; 4] = if sample.linear {
+            let expected: [u32; 4] = if sample.filter == Filter::Integers {
+                let size = [width, if flat { 1 } else { height }];
+                let at = [0, 1].map(|k| match flat && k == 1 {
+                    true => 0,
+                    false => i64::from(axes[k].coord as i32) + i64::from(sample.offset[k]),
+                });
+                match (0..2).all(|k| (0..i64::from(size[k])).contains(&at[k])) {
+                    true => texel((at[0] as u32, first.1), (at[1] as u32, first.1)),
+                    false => [0; 4],
+                }
+            } else if let Filter::Gather(component) = sample.filter {
+                let added = |k: usize| (more[k] != NONE).then(|| rows[more[k] as usize].0[lane]);
+                let [columns, lines] = [0, 1].map(|k| texel::gathered(&mut Scalar, &axes[k], added(k)));
+                [(0, 1), (1, 1), (1, 0), (0, 0)]
+                    .map(|(i, j)| texel(columns[i], lines[j])[usize::from(component)])
+            } else if sample.filter == Filter::Linear {
                 let (columns, across) = texel::taps(&mut Scalar, &axes[0]);
                 let (lines, down) = if flat { ([first; 2], 0) } else { texel::taps(&mut Scalar, &axes[1]) };
                 let taps = lines.map(|line| columns.map(|column| texel(column, line)));
