@@ -85,8 +85,6 @@ pub struct Graph {
     pub floats: bool,
     /// Loads of neighbouring words at a time, by any of their values.
     pub groups: HashMap<Val, [Val; 4]>,
-    /// Values that are never denormals.
-    pub normal: HashSet<Val>,
     /// Products are made without asking for zeros.
     pub plain: bool,
     /// Those products. They may be NaN, or -0, where +0 is right.

@@ -182,7 +182,6 @@ impl Algebra for Graph {
             let whole = g.ffloor(a);
             g.ftoi_raw(whole)
         };
-        signed_coordinate(a) word = |g| g.raised(a);
         and(a, b) word = |g| {
             let (a, b) = if g.word_of(a).is_some() { (b, a) } else { (a, b) };
             match g.word_of(b) {

@@ -5,7 +5,7 @@ use recal_il::isa::Algebra;
 use recal_il::isa::memory::texel::{self, Axis, GATHER_ORDER, Grid, Mode, Texel};
 use recal_il::isa::memory::{Truth, element, filter};
 
-use super::{Field, Graph, Inst, NO, Node, Val};
+use super::{Field, Graph, Inst, Node, Val};
 use crate::op::Op;
 use crate::{Filter, Sample};
 
@@ -106,11 +106,8 @@ impl Graph {
     }
 
     fn axis(&mut self, view: u8, sample: &Sample, number: usize, coord: Val) -> Axis<Val> {
-        if sample.normal[number] {
-            self.normal.insert(coord);
-        }
         Axis {
-            coord,
+            coord: if sample.normal[number] { coord } else { self.raised(coord) },
             size: self.add(Node::Field(view, [Field::Columns, Field::Lines][number])),
             offset: sample.offset[number],
             unnormalized: sample.unnormalized,
@@ -189,11 +186,11 @@ impl Graph {
         [raw; 4]
     }
 
-    /// Where those who take denormals as zeros find another number of the same sign; of what is to be flushed the sign does
-    /// not count, nor of what is never a denormal.
-    pub(super) fn raised(&mut self, coordinate: Val) -> Val {
+    /// A coordinate of which the sign counts even if it is a denormal, for operations that take denormals as zeros. What is to
+    /// be flushed is a zero.
+    fn raised(&mut self, coordinate: Val) -> Val {
         let flushed = matches!(self.as_inst(coordinate), Some(Inst { op: Op::Flush, .. }));
-        if coordinate == NO || !self.lazy || flushed || self.normal.contains(&coordinate) {
+        if !self.lazy || flushed {
             return coordinate;
         }
         // Negative denormals alone: they lie in the texel before.
