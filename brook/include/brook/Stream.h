@@ -133,6 +133,7 @@ inline Device* useDevices(Device* devices, unsigned int count, unsigned int* old
 
 typedef brook_memory_handler MemoryHandler;
 inline void setMemoryHandler(MemoryHandler handler) { brook_set_memory_handler(handler); }
+inline void setMemoryHandle(MemoryHandler handler) { brook_set_memory_handler(handler); }
 
 template<class T> class Stream {
 public:

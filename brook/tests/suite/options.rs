@@ -91,7 +91,7 @@ fn holds(what: &str, yes: bool) -> Result<(), String> {
 
 type Test = fn(&Place<'_>) -> Result<(), String>;
 
-const TESTS: [(&str, Test); 14] = [
+const TESTS: [(&str, Test); 15] = [
     ("names", |p| {
         p.good(&["k.br"])?;
         p.wants(&["k.cpp", "k.h", "k_gpu.h"])?;
@@ -261,6 +261,22 @@ const TESTS: [(&str, Test); 14] = [
         holds("its failure", output.status.code() == Some(1) && text(&output).contains("BRCC_EXT_PP"))?;
         let output = p.brcc(&["-pp", "x.br"], &[("BRCC_EXT_PP", "no-such-program %S")])?;
         holds("its absence", output.status.code() == Some(1))
+    }),
+    ("names_of_types_hidden", |p| {
+        p.write("t.br", "kernel void f(float4 a<>, uint b<>, out float4 c<>) { c = a * float4(2.0f, 2.0f, 2.0f, (float)b); }\n")?;
+        p.good(&["t.br"])?;
+        p.write(
+            "main.cpp",
+            "typedef int float4;\nstruct uchar {};\n#include \"t.h\"\nstatic int full(size_t) { return 0; }\n\
+             int main() { brook::setMemoryHandle(full); return float4(0); }\n",
+        )?;
+        for file in ["t", "main"] {
+            let (source, object) =
+                (p.folder.join(file).with_extension("cpp"), p.folder.join(file).with_extension("o"));
+            let mut command = p.tools.compile(&source, &object, crate::build::Code::Written);
+            crate::build::run(command.arg("-DHIDE_BROOK_TYPES"))?;
+        }
+        Ok(())
     }),
     ("header_only", |p| {
         p.write("h.brh", "kernel void f(float a<>, out float c<>) { c = a; }\n")?;
