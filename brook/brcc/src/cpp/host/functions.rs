@@ -24,7 +24,10 @@ pub(crate) fn functions<'t>(
         let mut depth = Depth::default();
         while host.at < tokens.len() {
             depth.step(&host, host.at);
+            // A method may have the name of a function.
+            let qualified = host.at > 0 && host.text(host.at - 1) == ":";
             if depth.is_top()
+                && !qualified
                 && host.is_word(host.at)
                 && let Some(head) = host.head()
             {
@@ -88,7 +91,9 @@ impl Host<'_> {
             };
             return Some(Head { parameters, body: close + 1, typeless, old_style });
         }
-        if !plain || !self.is_word(close + 1) || self.text(close + 2) == "(" {
+        // `f(a) int (*a)();` against two macros in a row.
+        let call = self.text(close + 2) == "(" && self.text(close + 3) != "*";
+        if !plain || !self.is_word(close + 1) || call {
             return None;
         }
         let mut typed: Vec<(String, String)> = Vec::new();
@@ -115,6 +120,7 @@ impl Host<'_> {
             return false;
         }
         let far = self.tokens.len().min(body + FAR);
+        // Behind the brace, so that there are two tokens before.
         let mut computes = false;
         for at in (body..far).filter(|at| self.text(*at) == name) {
             if self.is_word(at + 1) {
@@ -122,7 +128,15 @@ impl Host<'_> {
             }
             let before = self.text(at - 1);
             let behind = self.text(at + 1);
+            let two_before = self.tokens[at - 2].kind;
             computes = computes
+                || before == "["
+                || before == "*" && matches!(two_before, Kind::Int | Kind::Float)
+                || before == "("
+                    && two_before == Kind::Word
+                    && self.text(at - 2) != "sizeof"
+                    && behind != "*"
+                || before == "," && matches!(behind, "," | ")")
                 || matches!(
                     before,
                     "+" | "-" | "/" | "%" | "==" | "!=" | "<=" | ">=" | "++" | "--" | "return"
