@@ -5,7 +5,7 @@
 # aticalrt.dll holds all code and state, aticalcl.dll forwards the compiler's functions to it. The other names that programs try
 # (aticalrt64.dll, aticalcl64.dll, amdcalrt.dll ...) hold nothing but forwarders, which the system's loader follows: a process
 # that loads several names has one state. 32-bit functions are __stdcall; each is exported as calInit, calInit@0 and
-# _calInit@0, since programs linked in all three ways.
+# _calInit@0, since programs linked in all three ways. LIBGCC=-shared-libgcc has the libraries want the DLL of libgcc.
 set -eu
 triple=$1
 static=$2
@@ -46,7 +46,7 @@ forwarders() { # library, of, names on standard input
 link() { # library, inputs and options
     library=$1
     shift
-    "$mingw-gcc" -shared -static-libgcc -o "$out/$library.dll" "$work/$library.def" "$@" \
+    "$mingw-gcc" -shared "${LIBGCC:--static-libgcc}" -o "$out/$library.dll" "$work/$library.def" "$@" \
         -Wl,--no-insert-timestamp -Wl,--enable-stdcall-fixup -s
     # What programs link: undecorated and decorated names lead to the undecorated export.
     "$mingw-dlltool" -k -d "$work/$library.lib.def" -l "$out/lib$library.dll.a"
@@ -77,7 +77,8 @@ import aticalrt <"$work/rt.public" >"$work/aticalrt.lib.def"
 # shellcheck disable=SC2086 # a list of options
 link aticalrt "$work/windows.o" "$static" $system
 
-"$mingw-gcc" -std=c99 -O2 -Wall -Wextra -I "$here/cal-api/include" -c "$here/cal-api/rt/aticalcl.c" -o "$work/aticalcl.o"
+# Exceptions of a program's log function pass through, whose unwinding needs tables.
+"$mingw-gcc" -std=c99 -O2 -Wall -Wextra -fexceptions -I "$here/cal-api/include" -c "$here/cal-api/rt/aticalcl.c" -o "$work/aticalcl.o"
 symbols "$work/aticalcl.o" | grep '^calcl' >"$work/cl"
 definitions aticalcl <"$work/cl" >"$work/aticalcl.def"
 import aticalcl <"$work/cl" >"$work/aticalcl.lib.def"

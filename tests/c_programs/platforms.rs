@@ -89,10 +89,9 @@ const NOT_ON_WINDOWS: &[(&str, &str)] = &[
     ("large_arrays", "it limits its memory with setrlimit"),
 ];
 
-/// Programs that throw through a library, which mingw's do in 32 bits where program and library know of one libgcc: its DLL, the
-/// compiler's default.
-const WANTS_LIBGCC: &str = "exceptions";
-const LIBGCC: [&str; 3] = ["libgcc_s_dw2-1.dll", "libstdc++-6.dll", "libwinpthread-1.dll"];
+/// Nor for its 32 bits.
+const NOT_ON_32_BIT_WINDOWS: &[(&str, &str)] =
+    &[("exceptions", "there exceptions of mingw pass other libraries only where all share one libgcc")];
 
 /// Where the system says that it knows how to start programs for Arm.
 const BINFMT: &str = "/proc/sys/fs/binfmt_misc/qemu-aarch64";
@@ -222,36 +221,12 @@ impl Platform {
         if !self.is_windows() {
             command.arg(format!("-Wl,-rpath,{}", self.libraries().display()));
         }
-        let shared = self.by == By::Wine32 && name == WANTS_LIBGCC;
-        if shared {
-            self.libgcc()?;
-        }
-        command.args(["-laticalrt", "-laticalcl"]);
-        command
-            .args(self.options.iter().filter(|o| !(shared && **o == "-static")))
-            .args(["-lm", "-lpthread"]);
+        command.args(["-laticalrt", "-laticalcl"]).args(self.options).args(["-lm", "-lpthread"]);
         if !self.is_windows() {
             command.arg("-ldl");
         }
         run(&mut command, PATIENCE)?.success(&format!("compiling {name}"))?;
         Ok(program)
-    }
-
-    /// Puts the compiler's own libraries beside the programs.
-    fn libgcc(self) -> Result<()> {
-        for name in LIBGCC {
-            let mut compiler = Command::new(format!("{}g++", self.tools));
-            let said =
-                run(compiler.arg(format!("-print-file-name={name}")), PATIENCE)?.success("g++")?.stdout;
-            let mut from = PathBuf::from(said.trim());
-            if !from.is_absolute() {
-                // Not the compiler's but the C library's.
-                from = Path::new("/usr").join(self.tools.trim_end_matches('-')).join("lib").join(name);
-            }
-            let to = self.programs()?.join(name);
-            std::fs::copy(&from, to).map_err(|e| format!("{}: {e}", from.display()))?;
-        }
-        Ok(())
     }
 
     /// A command that runs the program, on the CPU or on Mesa's software driver.
@@ -327,7 +302,8 @@ impl Platform {
                 Some("it starts itself, and the system does not know how to start it")
             }
             By::Qemu => listed(NOT_EMULATED),
-            By::Wine | By::Wine32 => listed(NOT_ON_WINDOWS),
+            By::Wine => listed(NOT_ON_WINDOWS),
+            By::Wine32 => listed(NOT_ON_WINDOWS).or_else(|| listed(NOT_ON_32_BIT_WINDOWS)),
         };
         why.map(|why| Need::system(why, false))
     }
@@ -383,10 +359,10 @@ fn lists() -> Result<()> {
         .collect();
     let named = NOT_ON_WINDOWS
         .iter()
+        .chain(NOT_ON_32_BIT_WINDOWS)
         .chain(NOT_EMULATED)
         .map(|(name, _)| name)
-        .chain(STARTS_ITSELF)
-        .chain([&WANTS_LIBGCC]);
+        .chain(STARTS_ITSELF);
     for name in named {
         if !known.contains(*name) {
             return Err(format!("neither tests/c nor samples/c has {name}"));
