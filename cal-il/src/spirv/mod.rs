@@ -16,6 +16,7 @@
 //! [`Assume::buffers`] says that those are bound. Pixel kernels run in groups of [`Module::group`] threads that
 //! cover the domain. If [`Module::group`] is `None`, specialization constants 0, 1, 2 are the group's size.
 
+mod accesses;
 mod atomic;
 mod facts;
 mod flow;
