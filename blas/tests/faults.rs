@@ -1,0 +1,135 @@
+//! A device that fails in the middle: its blocks go to the host, the answer is right, and one line of the log says so.
+
+mod support;
+
+use std::any::Any;
+use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
+use recal::{Config, Runtime, register_backend};
+use recal_blas::{Blas, Kind, View, ViewMut};
+use recal_cpu::CpuBackend;
+use recal_hal::*;
+use support::{Random, expected, options};
+
+/// Submissions that still succeed.
+static LEFT: AtomicI64 = AtomicI64::new(i64::MAX);
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// The CPU, whose queues are lost after some commands.
+struct Failing;
+struct FailingAdapter(Arc<dyn Adapter>);
+struct FailingDevice(Arc<dyn Device>);
+struct FailingQueue(Arc<dyn Queue>);
+
+impl Backend for Failing {
+    fn name(&self) -> &'static str {
+        "failing"
+    }
+
+    fn adapters(&self) -> Vec<Arc<dyn Adapter>> {
+        let wrap = |inner| Arc::new(FailingAdapter(inner)) as Arc<dyn Adapter>;
+        CpuBackend::new().adapters().into_iter().map(wrap).collect()
+    }
+}
+
+impl Adapter for FailingAdapter {
+    fn attributes(&self) -> &Attributes {
+        self.0.attributes()
+    }
+
+    fn open(&self, options: &DeviceOptions) -> Result<Arc<dyn Device>> {
+        Ok(Arc::new(FailingDevice(self.0.open(options)?)))
+    }
+
+    fn memory_status(&self) -> MemoryStatus {
+        self.0.memory_status()
+    }
+}
+
+impl Device for FailingDevice {
+    fn allocate(&self, request: MemoryRequest) -> Result<Arc<dyn Memory>> {
+        self.0.allocate(request)
+    }
+
+    unsafe fn import(&self, address: *mut u8, bytes: u64) -> Result<Arc<dyn Memory>> {
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.import(address, bytes) }
+    }
+
+    fn create_queue(&self) -> Result<Arc<dyn Queue>> {
+        Ok(Arc::new(FailingQueue(self.0.create_queue()?)))
+    }
+
+    fn load(&self, program: Arc<Program>) -> Result<Arc<dyn Kernel>> {
+        self.0.load(program)
+    }
+
+    fn counter(&self, index: u32) -> Result<u32> {
+        self.0.counter(index)
+    }
+
+    fn set_counter(&self, index: u32, value: u32) -> Result<()> {
+        self.0.set_counter(index, value)
+    }
+}
+
+QUEUE_IMPL
+
+struct Lines;
+
+impl log::Log for Lines {
+    fn enabled(&self, _: &log::Metadata) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record) {
+        if record.level() <= log::Level::Warn {
+            LINES.lock().unwrap().push(record.args().to_string());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+#[test]
+fn blocks_of_a_lost_device_are_the_hosts() {
+    log::set_logger(&Lines).unwrap();
+    log::set_max_level(log::LevelFilter::Warn);
+    register_backend(Arc::new(Failing));
+    let (m, n, k) = (70, 60, 50);
+    let mut random = Random(1);
+    let mut numbers = |count: usize| (0..count).map(|_| random.integer()).collect::<Vec<f64>>();
+    let (a, b, c) = (numbers(m * k), numbers(k * n), numbers(m * n));
+    let (va, vb) = (View::by_columns(&a, m, k).unwrap(), View::by_columns(&b, k, n).unwrap());
+    let wanted = expected(2.0, va, vb, 3.0, View::by_columns(&c, m, n).unwrap());
+    // What is submitted first is the measurement of kernels; the fault comes later and later, at last not at all.
+    let (mut hosts, mut shared) = (0, 0);
+    for after in [0, 1, 5, 12, 13, 14, 17, 20, 25, 1000] {
+        let config = Config { backends: vec!["failing".into()], ..Config::default() };
+        let blas = Blas::on(&Runtime::with_config(config).unwrap(), options(16));
+        LEFT.store(after, SeqCst);
+        let mut found = c.clone();
+        blas.gemm(2.0, va, vb, 3.0, ViewMut::by_columns(&mut found, m, n).unwrap()).unwrap();
+        LEFT.store(i64::MAX, SeqCst);
+        assert_eq!(found, wanted, "lost after {after}");
+        let figures = blas.figures(Kind::Double);
+        let lines = std::mem::take(&mut *LINES.lock().unwrap());
+        if after == 1000 {
+            assert_eq!((lines.len(), figures.operations[1]), (0, 0.0), "{lines:?}");
+            assert_eq!(blas.devices().count(), 1);
+            continue;
+        }
+        assert!(figures.operations[1] > 0.0, "lost after {after}: the host did nothing");
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0].contains("its blocks go to the host"), "{lines:?}");
+        assert_eq!(blas.devices().count(), 0);
+        hosts += i32::from(figures.operations[0] == 0.0);
+        shared += i32::from(figures.operations[0] > 0.0);
+        // And it stays with the host.
+        let mut found = c.clone();
+        blas.gemm(2.0, va, vb, 3.0, ViewMut::by_columns(&mut found, m, n).unwrap()).unwrap();
+        assert_eq!(found, wanted);
+    }
+    assert!(hosts > 0 && shared > 0, "faults came at {hosts} beginnings and {shared} times in the middle");
+}
