@@ -305,6 +305,9 @@ impl Blas {
         if n != b.rows() {
             return Err(Error::shape(format!("a triangle of {n} rows and {b:?}")));
         }
+        if n == 0 || b.columns() == 0 {
+            return Ok(());
+        }
         if alpha == T::ZERO {
             b.scale(alpha);
             return Ok(());

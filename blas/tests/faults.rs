@@ -2,9 +2,9 @@
 
 mod support;
 
-use std::any::Any;
-use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use recal::{Config, Runtime, register_backend};
 use recal_blas::{Blas, Kind, View, ViewMut};
@@ -14,13 +14,15 @@ use support::{Random, expected, options};
 
 /// Submissions that still succeed.
 static LEFT: AtomicI64 = AtomicI64::new(i64::MAX);
+/// Failed commands are accepted, and fail when they are done.
+static LATE: AtomicBool = AtomicBool::new(false);
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The CPU, whose queues are lost after some commands.
 struct Failing;
 struct FailingAdapter(Arc<dyn Adapter>);
 struct FailingDevice(Arc<dyn Device>);
-struct FailingQueue(Arc<dyn Queue>);
+struct FailingQueue(Arc<dyn Queue>, Mutex<Vec<Ticket>>);
 
 impl Backend for Failing {
     fn name(&self) -> &'static str {
@@ -58,7 +60,7 @@ impl Device for FailingDevice {
     }
 
     fn create_queue(&self) -> Result<Arc<dyn Queue>> {
-        Ok(Arc::new(FailingQueue(self.0.create_queue()?)))
+        Ok(Arc::new(FailingQueue(self.0.create_queue()?, Mutex::default())))
     }
 
     fn load(&self, program: Arc<Program>) -> Result<Arc<dyn Kernel>> {
@@ -74,7 +76,41 @@ impl Device for FailingDevice {
     }
 }
 
-QUEUE_IMPL
+impl Queue for FailingQueue {
+    fn submit(&self, command: Command) -> Result<Ticket> {
+        let left = LEFT.fetch_sub(1, SeqCst);
+        // Half of the faults are told at once, half when the command is done.
+        if left <= 0 && !LATE.load(SeqCst) {
+            return Err(Error::DeviceLost("it went away".into()));
+        }
+        let ticket = self.0.submit(command)?;
+        if left <= 0 {
+            self.1.lock().unwrap().push(ticket);
+        }
+        Ok(ticket)
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.0.flush()
+    }
+
+    fn completed(&self) -> Ticket {
+        self.0.completed()
+    }
+
+    fn wait(&self, ticket: Ticket) -> Result<()> {
+        self.0.wait(ticket)
+    }
+
+    fn error(&self, ticket: Ticket) -> Option<Error> {
+        let failed = self.1.lock().unwrap().contains(&ticket);
+        failed.then(|| Error::DeviceLost("it went away".into())).or_else(|| self.0.error(ticket))
+    }
+
+    fn busy(&self) -> Duration {
+        self.0.busy()
+    }
+}
 
 struct Lines;
 
@@ -105,9 +141,10 @@ fn blocks_of_a_lost_device_are_the_hosts() {
     let wanted = expected(2.0, va, vb, 3.0, View::by_columns(&c, m, n).unwrap());
     // What is submitted first is the measurement of kernels; the fault comes later and later, at last not at all.
     let (mut hosts, mut shared) = (0, 0);
-    for after in [0, 1, 5, 12, 13, 14, 17, 20, 25, 1000] {
+    for after in [0, 5, 60, 150, 171, 200, 251, 300, 100_000] {
         let config = Config { backends: vec!["failing".into()], ..Config::default() };
         let blas = Blas::on(&Runtime::with_config(config).unwrap(), options(16));
+        LATE.store(after % 2 == 1, SeqCst);
         LEFT.store(after, SeqCst);
         let mut found = c.clone();
         blas.gemm(2.0, va, vb, 3.0, ViewMut::by_columns(&mut found, m, n).unwrap()).unwrap();
@@ -115,7 +152,7 @@ fn blocks_of_a_lost_device_are_the_hosts() {
         assert_eq!(found, wanted, "lost after {after}");
         let figures = blas.figures(Kind::Double);
         let lines = std::mem::take(&mut *LINES.lock().unwrap());
-        if after == 1000 {
+        if after == 100_000 {
             assert_eq!((lines.len(), figures.operations[1]), (0, 0.0), "{lines:?}");
             assert_eq!(blas.devices().count(), 1);
             continue;

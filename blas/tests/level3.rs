@@ -42,9 +42,12 @@ where
 {
     let (blas, mut random) = (engine(), Random(3));
     for n in [0, 1, 7, 60] {
-        for (side, part, hermitian) in
-            [(Side::Left, Part::Lower, false), (Side::Right, Part::Upper, true), (Side::Left, Part::Upper, true), (Side::Right, Part::Lower, false)]
-        {
+        for (side, part, hermitian) in [
+            (Side::Left, Part::Lower, false),
+            (Side::Right, Part::Upper, true),
+            (Side::Left, Part::Upper, true),
+            (Side::Right, Part::Lower, false),
+        ] {
             let other = 11;
             let a: Vec<T> = numbers(&mut random, n * n);
             let whole = made(n, n, |i, j| {
@@ -130,15 +133,13 @@ where
 {
     let (blas, mut random) = (engine(), Random(9));
     let minus = T::ZERO - T::ONE;
-    for (n, part, side) in ORDERS
-        .into_iter()
-        .flat_map(|n| [(n, Part::Lower, Side::Left), (n, Part::Upper, Side::Right), (n, Part::Upper, Side::Left)])
-    {
+    for (n, part, side) in ORDERS.into_iter().flat_map(|n| {
+        [(n, Part::Lower, Side::Left), (n, Part::Upper, Side::Right), (n, Part::Upper, Side::Left)]
+    }) {
         let other = 13;
         // Few entries, so that powers stay small.
-        let entries: Vec<T> = (0..n * n)
-            .map(|_| if random.below(20) == 0 { random.integer() } else { T::ZERO })
-            .collect();
+        let entries: Vec<T> =
+            (0..n * n).map(|_| if random.below(20) == 0 { random.integer() } else { T::ZERO }).collect();
         for unit in [true, false] {
             let diagonal = if unit { T::ONE } else { minus };
             let dense = made(n, n, |i, j| match inside(part, i, j) {
@@ -161,7 +162,8 @@ where
             let doubled: Vec<T> = product.iter().map(|p| two * *p).collect();
             let a = View::by_columns(&stored, n, n).unwrap();
             let mut found = x.clone();
-            blas.trmm(side, part, unit, two, a, ViewMut::by_columns(&mut found, m, columns).unwrap()).unwrap();
+            blas.trmm(side, part, unit, two, a, ViewMut::by_columns(&mut found, m, columns).unwrap())
+                .unwrap();
             assert!(found == doubled, "multiply {n} {part:?} {side:?} {unit}");
             let mut found = product;
             let to = ViewMut::by_columns(&mut found, m, columns).unwrap();
