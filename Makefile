@@ -1,7 +1,8 @@
-# make            the two libraries, and Brook+
+# make            the two libraries, Brook+, and linear algebra
 # make run        build everything and multiply matrices on the default device
 # make test       install what the tests need (apt-get, as root or through sudo), then run them all
 # make brook      Brook+ alone: libbrook.so and brcc
+# make blas       linear algebra alone: libCALBLAS.so
 # make install    PREFIX=/usr/local [LIBDIR=lib] [DESTDIR=]: headers, libraries, pkg-config, CMake, the commands recal and brcc
 # make uninstall  PREFIX, LIBDIR, DESTDIR as for install: removes what that put there
 # make dist       archives and Debian packages for five targets, with SHA256SUMS, into target/recal/dist
@@ -37,14 +38,15 @@ EVERY   ?= 8
 BUILD    := target/recal
 LIBS     := $(BUILD)/lib
 BROOK    := $(BUILD)/brook
+BLAS     := $(BUILD)/blas
 SAMPLES  := $(BUILD)/samples
 INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs brook brook-samples brook-bench samples run test test-deps install uninstall dist dist-check platforms platforms-quick ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
+.PHONY: all libs brook blas brook-samples brook-bench samples run test test-deps install uninstall dist dist-check platforms platforms-quick ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
 
-all: libs brook
+all: libs brook blas
 
 # cargo knows what is out of date, so this always asks it.
 libs:
@@ -58,6 +60,9 @@ brook-samples: brook
 
 brook-bench:
 	CARGO="$(CARGO)" CC="$(CC)" sh scripts/bench-brook.sh
+
+blas:
+	CARGO="$(CARGO)" CC="$(CC)" sh scripts/build-blas.sh $(BLAS)
 
 samples: libs $(addprefix $(SAMPLES)/,$(PROGRAMS))
 
@@ -75,9 +80,10 @@ test-deps:
 test: test-deps libs brook
 	$(CARGO) test --workspace
 
-install: libs brook
+install: libs brook blas
 	CARGO="$(CARGO)" sh scripts/install.sh $(LIBS) "$(PREFIX)" "$(DESTDIR)" "$(LIBDIR)"
 	sh scripts/install-brook.sh $(BROOK) "$(PREFIX)" "$(DESTDIR)" "$(LIBDIR)"
+	sh scripts/install-blas.sh $(BLAS) "$(PREFIX)" "$(DESTDIR)" "$(LIBDIR)"
 
 uninstall:
 	sh scripts/uninstall.sh "$(PREFIX)" "$(DESTDIR)" "$(LIBDIR)"

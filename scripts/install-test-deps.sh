@@ -18,6 +18,9 @@ for pair in \
     "libvulkan1:/usr/lib/*/libvulkan.so.1" \
     "mesa-vulkan-drivers:/usr/share/vulkan/icd.d/lvp_icd*.json" \
     "vulkan-validationlayers:/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json" \
+    "libblas-test:/usr/lib/*/blas/xblat3s" \
+    "libblas3:/usr/lib/*/blas/libblas.so.3" \
+    "libopenblas0-pthread:/usr/lib/*/openblas-pthread/libblas.so.3" \
     "chromium:/usr/lib/chromium/libvk_swiftshader.so"; do
     # shellcheck disable=SC2086 # the pattern is to be expanded
     ls ${pair#*:} >/dev/null 2>&1 || missing="$missing ${pair%%:*}"

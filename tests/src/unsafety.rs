@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Folders of the product; tests are not looked at.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 13] = [
     "cal-il/src",
     "cal-api/src",
     "cal-api/hal/src",
@@ -20,6 +20,8 @@ const SOURCES: [&str; 11] = [
     "samples/src",
     "brook/brcc/src",
     "brook/runtime/src",
+    "blas/src",
+    "blas/abi/src",
 ];
 
 /// Unsafe code of a file.

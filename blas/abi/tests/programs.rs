@@ -1,0 +1,186 @@
+//! Programs that know BLAS only: netlib's testers and one that CMake finds us for, with our library in the place of theirs.
+//!
+//! All products go to the device named, down to the smallest.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::OnceLock;
+
+use recal_needs::{Arguments, LAVAPIPE, Need, Trial, trial};
+
+type Outcome = Result<(), String>;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Where netlib's testers are: Debian's package `libblas-test`.
+fn testers() -> PathBuf {
+    Path::new("/usr/lib").join(format!("{}-linux-gnu/blas", std::env::consts::ARCH))
+}
+
+/// A folder with the library, as a build makes it, and with the name by which testers ask for it.
+fn library() -> Result<&'static Path, String> {
+    static FOLDER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("calblas");
+        let mut build = Command::new("sh");
+        build.arg(root().join("scripts/build-blas.sh")).arg(&folder).arg("dev");
+        run(&mut build, None)?;
+        let link = folder.join("libblas.so.3");
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink("libCALBLAS.so", &link).map_err(|e| e.to_string())?;
+        Ok(folder)
+    });
+    folder.as_deref().map_err(Clone::clone)
+}
+
+/// What it printed.
+fn run(command: &mut Command, input: Option<String>) -> Result<String, String> {
+    let name = format!("{command:?}");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|e| format!("{name}: {e}"))?;
+    let mut stdin = child.stdin.take().ok_or("no input")?;
+    let feeder = std::thread::spawn(move || {
+        use std::io::Write as _;
+        // Testers of level 1 read nothing.
+        let _ = stdin.write_all(input.unwrap_or_default().as_bytes());
+    });
+    let output = child.wait_with_output().map_err(|e| format!("{name}: {e}"))?;
+    let _ = feeder.join();
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.success() { Ok(text) } else { Err(format!("{name}: {}\n{text}", output.status)) }
+}
+
+/// One of netlib's testers. `few`: sizes 1 and 7 only.
+fn netlib(tester: &str, input: Option<&str>, device: &[(&str, &str)], few: bool) -> Outcome {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("netlib-{tester}-{few}"));
+    std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+    for entry in std::fs::read_dir(&folder).map_err(|e| e.to_string())?.flatten() {
+        let _ = std::fs::remove_file(entry.path());
+    }
+    let input = match input {
+        Some(name) => {
+            Some(std::fs::read_to_string(testers().join(name)).map_err(|e| format!("{name}: {e}"))?)
+        }
+        None => None,
+    };
+    let input = input.map(|text| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        if let (true, Some(at)) = (few, lines.iter().position(|line| line.contains("NUMBER OF VALUES OF N")))
+        {
+            lines[at] = "2                 NUMBER OF VALUES OF N".into();
+            lines[at + 1] = "1 7               VALUES OF N".into();
+        }
+        lines.join("\n") + "\n"
+    });
+    let figures = folder.join("figures");
+    let mut command = Command::new(testers().join(tester));
+    command.current_dir(&folder).env("LD_LIBRARY_PATH", library()?);
+    command.env("CALBLAS_SHARE", "1").env("CALBLAS_THRESHOLD", "0").env("CALBLAS_LOG", &figures);
+    command.envs(device.iter().copied()).env_remove("CALBLAS_HOST").env("CAL_CACHE", folder.join("cache"));
+    let mut text = run(&mut command, input)?;
+    // Levels 2 and 3 of Fortran write to a file.
+    for entry in std::fs::read_dir(&folder).map_err(|e| e.to_string())?.flatten() {
+        if entry.path().extension().is_some_and(|e| e == "out") {
+            text += &std::fs::read_to_string(entry.path()).unwrap_or_default();
+        }
+    }
+    if !text.contains("PASS") || text.contains("FAIL") || text.contains("*****") {
+        return Err(format!("{tester}:\n{text}"));
+    }
+    if tester.ends_with('3') || tester.starts_with("xblat3") {
+        let told = std::fs::read_to_string(&figures).map_err(|e| format!("{tester}: no figures: {e}"))?;
+        if !told.contains("host 0 calls") || told.contains("devices 0 calls") {
+            return Err(format!("{tester}: not all was the device's: {told}"));
+        }
+    }
+    Ok(())
+}
+
+/// CMake finds the library as ACML-GPU.
+fn cmake() -> Outcome {
+    let library = library()?;
+    let build = Path::new(env!("CARGO_TARGET_TMPDIR")).join("calblas-cmake");
+    let _ = std::fs::remove_dir_all(&build);
+    let mut configure = Command::new("cmake");
+    configure
+        .arg("-S")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/installed"))
+        .arg("-B")
+        .arg(&build);
+    configure.arg(format!("-DCMAKE_LIBRARY_PATH={}", library.display()));
+    configure.arg(format!("-DCMAKE_C_FLAGS=-I{}", root().join("blas/include").display()));
+    let told = run(&mut configure, None)?;
+    if !told.contains("libacml.so") || !told.contains("libacml_mv.so") {
+        return Err(format!("CMake found another library:\n{told}"));
+    }
+    run(Command::new("cmake").arg("--build").arg(&build), None)?;
+    let mut program = Command::new(build.join("product"));
+    program.env("LD_LIBRARY_PATH", library).env("CAL_BACKEND", "cpu");
+    program.env("CALBLAS_SHARE", "1").env("CALBLAS_THRESHOLD", "0");
+    let printed = run(&mut program, None)?;
+    if printed == "4 5 10 11 16\n" { Ok(()) } else { Err(format!("it printed {printed}")) }
+}
+
+/// Without a host BLAS, products work and what is the host's says what is missing.
+fn without_host() -> Outcome {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("calblas-without");
+    std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+    let program = folder.join("product");
+    let mut compiler = Command::new("gcc");
+    compiler
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/installed/product.c"))
+        .arg("-o")
+        .arg(&program);
+    compiler.arg(format!("-I{}", root().join("blas/include").display()));
+    compiler.arg(format!("-L{}", library()?.display())).arg("-lCALBLAS");
+    run(&mut compiler, None)?;
+    for host in ["none", "libnothing-of-the-kind.so"] {
+        let mut command = Command::new(&program);
+        command.env("LD_LIBRARY_PATH", library()?).env("CAL_BACKEND", "cpu").env("CALBLAS_HOST", host);
+        match run(&mut command, None) {
+            Err(told)
+                if told.contains("CALBLAS: cblas_ddot is the host BLAS's")
+                    && told.contains("CALBLAS_HOST") => {}
+            other => return Err(format!("{host}: {other:?}")),
+        }
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let there = |what: &str, there: bool| Need::system(&format!("{what} is not installed"), there);
+    let netlibs = || there("libblas-test", testers().join("xblat3s").exists());
+    let host = || there("a host BLAS", testers().join("libblas.so.3").exists());
+    let mut trials: Vec<Trial> = vec![
+        trial("cmake", [Need::program("cmake"), host()], cmake),
+        trial("without_host", [Need::program("gcc")], without_host),
+    ];
+    let cpu: &[(&str, &str)] = &[("CAL_BACKEND", "cpu")];
+    let vulkan: &[(&str, &str)] = &[("CAL_BACKEND", "vulkan"), ("CAL_VULKAN_DEVICE", LAVAPIPE.device)];
+    for letter in ["s", "d", "c", "z"] {
+        for level in ["1", "2", "3"] {
+            let all = [
+                (format!("xblat{level}{letter}"), (level != "1").then(|| format!("{letter}blat{level}.in"))),
+                (format!("x{letter}cblat{level}"), (level != "1").then(|| format!("{letter}in{level}"))),
+            ];
+            for (tester, input) in all {
+                let (again, file) = (tester.clone(), input.clone());
+                trials.push(trial(format!("cpu::{tester}"), [netlibs(), host()], move || {
+                    netlib(&tester, input.as_deref(), cpu, false)
+                }));
+                // Levels 1 and 2 do not see the device.
+                if level == "3" && again.starts_with("xblat") {
+                    trials.push(trial(
+                        format!("lavapipe::{again}"),
+                        [netlibs(), host(), Need::driver(LAVAPIPE)],
+                        move || netlib(&again, file.as_deref(), vulkan, true),
+                    ));
+                }
+            }
+        }
+    }
+    recal_needs::run(&Arguments::from_args(), trials)
+}

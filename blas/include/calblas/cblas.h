@@ -1,0 +1,2 @@
+/* For programs that include <cblas.h>. */
+#include "../calblas.h"
