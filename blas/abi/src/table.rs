@@ -198,13 +198,14 @@ pub fn functions() -> String {
         let c = (routine.cblas(), routine.c(), c_result);
         let letters = routine.arguments.iter().filter(|a| a.role == Role::Letter).count();
         for (name, parameters, result) in [&fortran, &c] {
+            let arrow = if *result == "()" { String::new() } else { format!(" -> {result}") };
             let is_fortran = name == &fortran.0;
             let declared: Vec<String> =
                 parameters.iter().map(|(name, _, rust)| format!("{name}: {rust}")).collect();
             let names: Vec<&str> = parameters.iter().map(|(name, ..)| &**name).collect();
             let _ = writeln!(
                 text,
-                "#[doc = \"BLAS, level {}.\"]\n#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {name}({}) -> {result} {{",
+                "#[doc = \"BLAS, level {}.\"]\n#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {name}({}){arrow} {{",
                 routine.level,
                 declared.join(", ")
             );
@@ -231,7 +232,7 @@ pub fn functions() -> String {
                 text,
                 "    static ROUTINE: Routine = Routine::new(\"{name}\");\n    \
                  // SAFETY: the host's routine of this name takes these arguments.\n    \
-                 let routine: unsafe extern \"C\" fn({}) -> {result} = unsafe {{ std::mem::transmute(ROUTINE.address()) }};\n    \
+                 let routine: unsafe extern \"C\" fn({}){arrow} = unsafe {{ std::mem::transmute(ROUTINE.address()) }};\n    \
                  // SAFETY: what the caller of BLAS promises is handed on.\n    unsafe {{ routine({}) }}\n}}\n",
                 types.join(", "),
                 values.join(", ")

@@ -110,10 +110,10 @@ fn cmake() -> Outcome {
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/installed"))
         .arg("-B")
         .arg(&build);
-    configure.arg(format!("-DCMAKE_LIBRARY_PATH={}", library.display()));
+    configure.arg(format!("-DBLAS_ACML_GPU_LIB_DIRS={}", library.display()));
     configure.arg(format!("-DCMAKE_C_FLAGS=-I{}", root().join("blas/include").display()));
     let told = run(&mut configure, None)?;
-    if !told.contains("libacml.so") || !told.contains("libacml_mv.so") {
+    if !told.contains("libacml.so") || !told.contains("libCALBLAS.so") {
         return Err(format!("CMake found another library:\n{told}"));
     }
     run(Command::new("cmake").arg("--build").arg(&build), None)?;
