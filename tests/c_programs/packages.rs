@@ -92,6 +92,11 @@ fn destdir(installation: &Installation) -> Result<()> {
         "lib/of-a-system/libaticalcl.so",
         "lib/of-a-system/libaticaldd.so",
         "lib/of-a-system/libbrook.so",
+        "lib/of-a-system/libCALBLAS.so",
+        "lib/of-a-system/libacml.so",
+        "lib/of-a-system/pkgconfig/calblas.pc",
+        "include/calblas.h",
+        "include/calblas/cblas.h",
         "include/brook/brook.h",
         "include/brook/CPU/kernel.h",
         "bin/brcc",
@@ -112,6 +117,7 @@ fn destdir(installation: &Installation) -> Result<()> {
         libraries.join("libaticalrt.so"),
         libraries.join("libaticalcl.so"),
         libraries.join("libbrook.so"),
+        libraries.join("libCALBLAS.so"),
     ] {
         let sections = run(Command::new("readelf").args(["-S", "-W"]).arg(&file), Duration::from_secs(60))?;
         if sections.success("readelf")?.stdout.contains(".debug_line") {
