@@ -30,6 +30,7 @@ if [ "$system" = windows ]; then
     sh scripts/windows-libs.sh "$target" "$library" "$out" brook
 elif [ ! "$out/libbrook.so" -nt "$library" ]; then
     "${CC:-cc}" -shared -o "$out/libbrook.so.new" -Wl,--whole-archive "$library" -Wl,--no-whole-archive -Wl,--gc-sections \
-        -Wl,--version-script=brook/runtime/exports.map -Wl,-z,nodelete -Wl,-z,defs -lgcc_s -lpthread -ldl -lm -lc
+        -Wl,--version-script=brook/runtime/exports.map -Wl,-z,nodelete -Wl,-z,defs \
+        ${target:+-Wl,--build-id=none} -lgcc_s -lpthread -ldl -lm -lc
     mv -f "$out/libbrook.so.new" "$out/libbrook.so"
 fi

@@ -14,9 +14,7 @@ export SOURCE_DATE_EPOCH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 umask 022
-# The linker hashes also what is stripped, and symbols there go by the folder.
 export STRIP="${tools}strip" STRIP_LIBRARIES=--strip-unneeded
-export STRIP_ALSO="--remove-section=.note.gnu.build-id"
 sh scripts/install.sh "target/recal/$target/lib" /usr "$work/all" "lib/$multiarch"
 sh scripts/install-brook.sh "target/recal/$target/brook" /usr "$work/all" "lib/$multiarch"
 rm -r "$work/all/usr/share/recal"

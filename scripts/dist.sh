@@ -41,9 +41,7 @@ for target in $targets; do
     cp docs/environment.md docs/platforms.md docs/command.md docs/language.md docs/brook*.md "$stage/share/doc/recal/"
     case $system in
     linux)
-        # The linker hashes also what is stripped, and symbols there go by the folder.
         export STRIP="${tools}strip" STRIP_LIBRARIES=--strip-unneeded
-        export STRIP_ALSO="--remove-section=.note.gnu.build-id"
         PC_PREFIX='${pcfiledir}/../..' sh scripts/install.sh "$built/lib" "$stage" ""
         PC_PREFIX='${pcfiledir}/../..' sh scripts/install-brook.sh "$built/brook" "$stage" ""
         rm -r "$stage/share/recal"

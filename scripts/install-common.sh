@@ -27,9 +27,8 @@ fill() { # template, folder, mode 644
     chmod 644 "$root/$2/$1"
     installed "$2/$1"
 }
-slim() { # options, file; STRIP_ALSO: further options: line tables are for who builds it; nothing that programs link is touched
+slim() { # options, file: line tables are for who builds it; nothing that programs link is touched
     if [ -z "${KEEP_DEBUG:-}" ] && command -v "${STRIP:-strip}" >/dev/null 2>&1; then
-        # shellcheck disable=SC2086 # a list of options
-        "${STRIP:-strip}" ${STRIP_ALSO:-} "$@"
+        "${STRIP:-strip}" "$@"
     fi
 }

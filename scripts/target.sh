@@ -25,6 +25,8 @@ published="-p recal-rt -p recal-cli -p recal-brook -p recal-brcc"
 cross() {
     CC=${tools}gcc
     RUSTFLAGS="--remap-path-prefix=$PWD=recal --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+    # A hash of what is stripped later, too, where symbols go by the folder.
+    [ "$system" = windows ] || RUSTFLAGS="$RUSTFLAGS -C link-arg=-Wl,--build-id=none"
     CARGO_PROFILE_RELEASE_DEBUG=false
     CARGO_PROFILE_DEV_DEBUG=false
     cross_linker=$CC
