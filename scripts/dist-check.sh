@@ -108,7 +108,7 @@ packages() {
         cp "$work/hello" "$root/tmp/dist-check/"
         prints 8.75 in_i386 /tmp/dist-check/hello
         in_i386 recal doctor --json >"$work/doctor"
-        in_i386 brcc -h >/dev/null
+        in_i386 sh -c 'brcc -h 2>&1' | grep -q 'usage: brcc'
         in_i386 dpkg -P recal-brook recal librecal-dev librecal >/dev/null
         ;;
     *)

@@ -8,6 +8,7 @@ mod built;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use recal_conformance::toolchain::{Installation, Result, Standard, repository, run};
@@ -262,6 +263,9 @@ impl Platform {
     /// Wine in the folder of the programs, with the libraries beside them.
     fn wine(self, program: &Path) -> Result<Command> {
         let folder = self.programs()?;
+        // One test at a time.
+        static COPYING: Mutex<()> = Mutex::new(());
+        let copying = COPYING.lock();
         let folders = [self.libraries(), self.brook()].map(std::fs::read_dir);
         for entry in folders.into_iter().flatten().flatten().flatten() {
             let from = entry.path();
@@ -277,6 +281,7 @@ impl Platform {
                 put.map_err(|e| format!("{}: {e}", to.display()))?;
             }
         }
+        drop(copying);
         let name = program.file_name().unwrap_or_default();
         let mut command;
         if let Some(system) = self.system() {
