@@ -11,6 +11,7 @@ use recal_hal::{
 };
 
 use recal_il::ir::compact::compact;
+use recal_il::ir::lines;
 use recal_il::ir::uniformity::Uniformity;
 use recal_il::lower::{Names, lower_named};
 
@@ -226,6 +227,9 @@ impl Device for CpuDevice {
         if let (Some(kernel), false) = (self.loaded.get(&program), checked) {
             return Ok(Arc::new(kernel));
         }
+        // Before registers are shared.
+        let shapes =
+            if checked || self.isa.compiled().is_none() { Vec::new() } else { lines::shapes(&program) };
         let mut packed = Program::clone(&program);
         let mut names = Names::new();
         // A check that follows single registers wants them apart, and by name if the text is known.
@@ -236,7 +240,7 @@ impl Device for CpuDevice {
         {
             (packed, names) = named;
         }
-        let mut code = load::load(&packed, self.isa, checked);
+        let mut code = load::load(&packed, &shapes, self.isa, checked);
         if checked {
             code.text = text.into();
             code.names = names;

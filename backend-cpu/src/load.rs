@@ -6,6 +6,7 @@ use std::hash::Hash;
 
 use recal_il::diagnostic::Span;
 use recal_il::inst::{Dimension, PositionKind};
+use recal_il::ir::lines::Shape;
 use recal_il::ir::{
     AtomicAddress, Block, Builtin, Cond, Dst4, Id, InfoSource, LaneInst, MemoryInst, Operand, Program, Space,
     Src4, Stmt, StmtKind, Uav,
@@ -21,9 +22,10 @@ use crate::op::{
 };
 use crate::registers;
 
-/// The flat form of `program` for the given instruction set. To be `watched`, it stays as it is and keeps its spans.
-pub fn load(program: &Program, isa: &Isa, watched: bool) -> Code {
-    let mut loader = Loader::new(program, isa, watched);
+/// The flat form of `program` for the given instruction set. To be `watched`, it stays as it is and keeps its spans. `shapes`
+/// are those of its statements, or none.
+pub fn load(program: &Program, shapes: &[Shape], isa: &Isa, watched: bool) -> Code {
+    let mut loader = Loader::new(program, shapes, isa, watched);
     for (number, function) in program.functions.iter().enumerate() {
         loader.function(number, &function.body);
     }
@@ -52,6 +54,9 @@ struct Loader<'a> {
     watched: bool,
     /// Of the statement at hand.
     span: Span,
+    shape: Shape,
+    /// Of the statements that follow.
+    shapes: std::slice::Iter<'a, Shape>,
 }
 
 /// The row of `key`, a new one at the first call.
@@ -78,7 +83,7 @@ fn lay_out<'a>(
 }
 
 impl<'a> Loader<'a> {
-    fn new(program: &'a Program, isa: &'a Isa, watched: bool) -> Self {
+    fn new(program: &'a Program, shapes: &'a [Shape], isa: &'a Isa, watched: bool) -> Self {
         let interface = &program.interface;
         let (lds, lds_bytes) = lay_out(interface.lds.iter(), |offset, bytes| Place::Lds { offset, bytes });
         let (gds, gds_bytes) = lay_out(interface.gds.iter(), |offset, bytes| Place::Gds { offset, bytes });
@@ -133,6 +138,8 @@ impl<'a> Loader<'a> {
             sampled: Vec::new(),
             watched,
             span: Span::default(),
+            shape: Shape::Any,
+            shapes: shapes.iter(),
         }
     }
 
@@ -220,6 +227,7 @@ impl<'a> Loader<'a> {
 
     fn statement(&mut self, stmt: &Stmt, end: Pc) {
         self.span = stmt.span;
+        self.shape = self.shapes.next().copied().unwrap_or(Shape::Any);
         match &stmt.kind {
             StmtKind::Lane(inst) => self.lane(inst),
             StmtKind::Memory(inst) => self.memory(inst),
@@ -337,7 +345,7 @@ impl<'a> Loader<'a> {
     }
 
     fn test(&mut self, cond: Cond) -> Test {
-        Test { row: self.operand(cond.operand), nonzero: cond.nonzero, done: false }
+        Test { row: self.operand(cond.operand), nonzero: cond.nonzero, done: false, lanes: self.shape }
     }
 
     fn operands<const N: usize>(&mut self, operands: [Operand; N]) -> [RowId; N] {
@@ -406,7 +414,7 @@ impl<'a> Loader<'a> {
             }
         });
         let index = self.code.memory.len() as u32;
-        self.code.memory.push(Access { op, flush: 0 });
+        self.code.memory.push(Access { op, flush: 0, lanes: self.shape });
         self.emit(Op::Memory(index));
     }
 

@@ -14,7 +14,9 @@ use recal_jit::{Compiler, Filter, Function, Isa, Sample};
 
 use crate::compact::leaves;
 use crate::load::jumps;
-use crate::op::{Body, Code, MemoryOp, NONE, Op, Pc, Place, RowId, SampleOp, Seen, Shape, Step, Texture};
+use crate::op::{
+    Access, Body, Code, MemoryOp, NONE, Op, Pc, Place, RowId, SampleOp, Seen, Shape, Step, Test, Texture,
+};
 
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
 /// [`recal_jit::line`] says. `None` if the system gives no memory for code.
@@ -299,27 +301,30 @@ impl Builder<'_> {
                 }
                 What::Test(row) => recal_jit::Step::Test { row },
                 What::Flow => match &code.ops[item.op] {
-                    Op::If { cond, .. } => recal_jit::Step::If { row: cond.row, nonzero: cond.nonzero },
+                    Op::If { cond: Test { row, nonzero, lanes, .. }, .. } => {
+                        recal_jit::Step::If { row: *row, nonzero: *nonzero, lanes: *lanes }
+                    }
                     Op::Else { .. } => recal_jit::Step::Else,
                     Op::EndIf { .. } => recal_jit::Step::EndIf,
                     Op::Loop => recal_jit::Step::Loop,
                     Op::EndLoop { .. } => recal_jit::Step::EndLoop,
                     Op::Break { cond, .. } => {
-                        recal_jit::Step::Break(cond.as_ref().map(|cond| (cond.row, cond.nonzero)))
+                        recal_jit::Step::Break(cond.as_ref().map(|cond| (cond.row, cond.nonzero, cond.lanes)))
                     }
                     op => unreachable!("{op:?} in a construct"),
                 },
                 What::Load(index, _) | What::Store(index, _) => {
                     let access = &code.memory[index as usize];
+                    let lanes = access.lanes;
                     match access.op {
                         MemoryOp::RawLoad { place, address, dst, .. } => {
                             let view = self.view(place)?;
-                            recal_jit::Step::Load { view, address, to: dst, flush: access.flush }
+                            recal_jit::Step::Load { view, address, to: dst, flush: access.flush, lanes }
                         }
                         MemoryOp::RawStore { place, address, src, .. } => {
-                            recal_jit::Step::Store { view: self.view(place)?, address, from: src[0] }
+                            recal_jit::Step::Store { view: self.view(place)?, address, from: src[0], lanes }
                         }
-                        ref op => self.sample(op, access.flush)?,
+                        ref op => self.sample(op, access)?,
                     }
                 }
             });
@@ -337,7 +342,7 @@ impl Builder<'_> {
     }
 
     /// A read of texels as a step.
-    fn sample(&mut self, op: &MemoryOp, flush: u8) -> Option<recal_jit::Step<'static>> {
+    fn sample(&mut self, op: &MemoryOp, access: &Access) -> Option<recal_jit::Step<'static>> {
         let (place, sampler) = op.sampled()?;
         let Texture { format, wrap, linear } = self.shape(op)?;
         let (filter, coord, offset, unnormalized, dimensions, added, to) = match *op {
@@ -369,7 +374,8 @@ impl Builder<'_> {
             sample: Sample { unnormalized, offset: [offset[0], offset[1]], format, wrap, filter, normal },
             coordinates: [u, if second { v } else { NONE }, more_u, more_v],
             to,
-            flush,
+            flush: access.flush,
+            lanes: access.lanes,
         })
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use recal_hal::sync::Mutex;
 use recal_hal::{Format, Wrap, with_room};
-use recal_il::ir::{AtomicOp, Builtin, Fence, Width};
+use recal_il::ir::{AtomicOp, Builtin, Fence, Width, lines};
 use recal_il::isa::LaneOp;
 use recal_il::lower::Names;
 use recal_jit::{Function, Module};
@@ -46,6 +46,8 @@ pub struct Test {
     pub nonzero: bool,
     /// The compiled code right before it has done the test.
     pub done: bool,
+    /// Of the row.
+    pub lanes: lines::Shape,
 }
 
 /// An operation. `skip` is where to go on when no lane is left: the end of the construct that encloses it.
@@ -203,6 +205,8 @@ pub struct Access {
     pub op: MemoryOp,
     /// Components of a load that are flushed on the way; bit k is component k.
     pub flush: u8,
+    /// Of the address, or of coordinates.
+    pub lanes: lines::Shape,
 }
 
 /// A memory access with all operands as rows.

@@ -2,7 +2,7 @@
 
 use recal_hal::{Format, Wrap};
 use recal_il::diagnostic::Span;
-use recal_il::ir::{Program, Width};
+use recal_il::ir::{Program, Width, lines};
 use recal_jit::{Compiler, Refusal};
 
 use crate::isa_choice::{self, InstructionSet};
@@ -25,7 +25,8 @@ pub struct Interpreted {
 pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpreted>> {
     let isa = set.code()?;
     // Watched code keeps its spans.
-    let mut code = load::load(program, isa_choice::chosen(InstructionSet::Baseline), true);
+    let mut code =
+        load::load(program, &lines::shapes(program), isa_choice::chosen(InstructionSet::Baseline), true);
     code.find_sampled();
     let simple = Texture { format: Format::Float32x4, wrap: [Wrap::ClampToEdge; 2], linear: false };
     let shapes = vec![Some(simple); code.sampled.len()];

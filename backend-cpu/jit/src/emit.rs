@@ -8,6 +8,8 @@ mod frame;
 mod plan;
 mod pool;
 
+use recal_il::ir::lines::Shape;
+
 pub use self::flow::code;
 pub use self::frame::Frame;
 use self::plan::Plan;
@@ -291,7 +293,8 @@ impl<'a, 'b> Body<'a, 'b> {
                 let index = self.fetch(a);
                 // A gather must not write over its indices.
                 let to = self.take(val);
-                let access = self.access(op, view, index);
+                let shape = self.graph.shape_of(a);
+                let access = self.access(op, view, index, shape);
                 target.load_words(access, to);
             }
             Op::Part(view, _) => {
@@ -303,7 +306,8 @@ impl<'a, 'b> Body<'a, 'b> {
             }
             Op::Store(view) => {
                 let (index, from) = (self.fetch(a), self.fetch(b));
-                let access = self.access(op, view, index);
+                let shape = self.graph.shape_of(a);
+                let access = self.access(op, view, index, shape);
                 target.store_words(access, from);
             }
             Op::Return => {
@@ -356,11 +360,13 @@ impl<'a, 'b> Body<'a, 'b> {
     }
 
     /// What code for an access has at hand.
-    fn access(&mut self, op: Op, view: u8, index: u8) -> Access<'_> {
+    fn access(&mut self, op: Op, view: u8, index: u8, shape: Shape) -> Access<'_> {
         let places: Vec<u32> = (0..self.target.places(op, self.frame.line)).map(|_| self.slot()).collect();
         self.freed.extend(&places);
         let Frame { code, pool, masked, .. } = &mut *self.frame;
-        Access { code, pool, masked: *masked, view, index, places }
+        // What is known of executing lanes says nothing about the first lane unless all execute.
+        let shape = if *masked { Shape::Any } else { shape };
+        Access { code, pool, masked: *masked, view, index, shape, places }
     }
 
     /// Loads the parts of a group that are used, with the first words of the elements in `first`.
@@ -377,7 +383,8 @@ impl<'a, 'b> Body<'a, 'b> {
             }
         }
         let (target, line) = (self.target, self.frame.line);
-        let access = self.access(op, view, index);
+        let shape = self.graph.shape_of(first);
+        let access = self.access(op, view, index, shape);
         target.load_group(access, &Group { count, line, to, wanted });
         parts.into_iter().filter(|&val| val != NO).for_each(|val| self.release(val));
     }

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use recal_il::ir::lines::Shape;
+
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::{Kind, Op, Relation};
 use crate::program::{Part, Program, Straight};
@@ -27,6 +29,7 @@ pub fn evaluate(
         let exec = (exec >> first) as u32 & ((1 << lanes) - 1);
         if exec != 0 {
             let mut strip = Strip {
+                together: program.together && exec == (1 << lanes) - 1,
                 lazy: program.lazy,
                 rows: &mut *rows,
                 views,
@@ -48,6 +51,8 @@ pub fn evaluate(
 }
 
 struct Strip<'a, 't> {
+    /// All lanes execute, and are said to stay together.
+    together: bool,
     lazy: bool,
     rows: &'a mut [Row],
     views: &'a [View],
@@ -81,6 +86,7 @@ impl Strip<'_, '_> {
                 Part::If { nonzero, then, otherwise } => {
                     let outer = self.exec;
                     let chosen = if *nonzero { test } else { !test };
+                    self.agreed(chosen);
                     for (side, lanes) in [(then, outer & chosen), (otherwise, outer & !chosen)] {
                         self.exec = lanes;
                         if self.list(side, left) {
@@ -108,12 +114,36 @@ impl Strip<'_, '_> {
                         Some(nonzero) => self.exec & if *nonzero { test } else { !test },
                         None => self.exec,
                     };
+                    self.agreed(leave);
                     *left |= leave;
                     self.exec &= !leave;
                 }
             }
         }
         false
+    }
+
+    /// # Panics
+    /// If lanes part that are said to stay together.
+    fn agreed(&self, chosen: u32) {
+        let chosen = chosen & self.exec;
+        assert!(!self.together || chosen == 0 || chosen == self.exec, "lanes part");
+    }
+
+    /// # Panics
+    /// If numbers of words are not as they are said to be.
+    fn shaped(&self, index: &Vector, shape: Shape) {
+        let executing: Vec<u32> = (0..self.lanes as u32).filter(|lane| self.exec >> lane & 1 == 1).collect();
+        let step = match shape {
+            Shape::Any => return,
+            Shape::Same => 0,
+            Shape::Step(step) => step,
+        };
+        let base = |lane: u32| index[lane as usize].wrapping_sub(lane.wrapping_mul(step)) & 0x3FFF_FFFF;
+        assert!(
+            executing.windows(2).all(|pair| base(pair[0]) == base(pair[1])),
+            "{index:x?} is not {shape:?}"
+        );
     }
 
     /// Stores what a block computed; its test.
@@ -146,7 +176,12 @@ impl Strip<'_, '_> {
                 Node::Bool(set) => [if set { !0 } else { 0 }; MOST],
                 Node::Field(view, field) => [self.views[usize::from(view)].texels[field as usize - 3]; MOST],
                 Node::Kept(number) => self.kept[number as usize],
-                Node::Inst(inst) => self.inst(inst, &values),
+                Node::Inst(inst) => {
+                    if matches!(inst.op, Op::Load(_) | Op::Part(..) | Op::Store(_)) {
+                        self.shaped(&values[inst.args[0] as usize], graph.shape_of(inst.args[0]));
+                    }
+                    self.inst(inst, &values)
+                }
             };
             values.push(value);
         }

@@ -10,6 +10,7 @@ mod sample;
 
 use std::collections::{HashMap, HashSet};
 
+use recal_il::ir::lines::Shape;
 use recal_il::isa::Algebra;
 
 use crate::op::{Kind, Op, Relation};
@@ -85,6 +86,11 @@ pub struct Graph {
     pub floats: bool,
     /// Loads of neighbouring words at a time, by any of their values.
     pub groups: HashMap<Val, [Val; 4]>,
+    /// What is known of numbers of words, in the lanes that execute: modulo 2^30, so who relies on steps looks whether the
+    /// first and the last word are in the view.
+    pub shapes: HashMap<Val, Shape>,
+    /// Of the texels of the sample at hand.
+    pub sampling: Shape,
     /// Products are made without asking for zeros.
     pub plain: bool,
     /// Those products. They may be NaN, or -0, where +0 is right.
@@ -104,7 +110,13 @@ impl Graph {
 
     /// The same values, to which more can be added; those that are there are not found again.
     pub fn to_extend(&self) -> Graph {
-        Graph { nodes: self.nodes.clone(), groups: self.groups.clone(), lazy: self.lazy, ..Graph::default() }
+        Graph {
+            nodes: self.nodes.clone(),
+            groups: self.groups.clone(),
+            shapes: self.shapes.clone(),
+            lazy: self.lazy,
+            ..Graph::default()
+        }
     }
 
     pub fn add(&mut self, node: Node) -> Val {
@@ -224,6 +236,18 @@ impl Graph {
         (0..count).for_each(|k| parts[k as usize] = part(self, k));
         parts[..count as usize].iter().for_each(|&val| _ = self.groups.insert(val, parts));
         parts
+    }
+
+    /// Notes the shape of the number of a word.
+    pub fn shape(&mut self, val: Val, shape: Shape) {
+        if shape != Shape::Any {
+            self.shapes.insert(val, shape);
+        }
+    }
+
+    /// What is known of the number of a word.
+    pub fn shape_of(&self, val: Val) -> Shape {
+        self.shapes.get(&val).copied().unwrap_or(Shape::Any)
     }
 
     fn none(&mut self) -> Val {

@@ -25,6 +25,7 @@ mod tree;
 use std::collections::HashMap;
 
 use recal_il::format::Format;
+use recal_il::ir::lines::Shape;
 use recal_il::isa::memory::texel::Wrap;
 use recal_il::isa::{LaneOp, lane};
 
@@ -62,7 +63,8 @@ impl std::fmt::Debug for Isa {
     }
 }
 
-/// What a function does, one after another.
+/// What a function does, one after another. Shapes say what is known of words in the lanes of a line that execute; they count
+/// for nothing unless lanes are in lines, see [`Compiler::with_lines`].
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
     /// A lane operation.
@@ -84,6 +86,8 @@ pub enum Step<'a> {
         to: [u32; 4],
         /// Components that are flushed; bit k is component k.
         flush: u8,
+        /// Of the addresses.
+        lanes: Shape,
     },
     /// Loads what coordinates mean in a view.
     Sample {
@@ -98,6 +102,8 @@ pub enum Step<'a> {
         to: [u32; 4],
         /// Components that are flushed; bit k is component k.
         flush: u8,
+        /// Of the texels.
+        lanes: Shape,
     },
     /// Stores a word; nothing outside.
     Store {
@@ -107,6 +113,8 @@ pub enum Step<'a> {
         address: u32,
         /// The row that is stored.
         from: u32,
+        /// Of the addresses.
+        lanes: Shape,
     },
     /// The lanes of a row whose word is not 0 are what the function returns; at most once.
     Test {
@@ -119,6 +127,8 @@ pub enum Step<'a> {
         row: u32,
         /// Any bit.
         nonzero: bool,
+        /// Of the row.
+        lanes: Shape,
     },
     /// See `If`.
     Else,
@@ -128,8 +138,8 @@ pub enum Step<'a> {
     Loop,
     /// See `Loop`.
     EndLoop,
-    /// All lanes, or those with any bit of the row set, or with none, leave the innermost loop.
-    Break(Option<(u32, bool)>),
+    /// All lanes, or those with any bit of the row set, or with none, leave the innermost loop. The shape is that of the row.
+    Break(Option<(u32, bool, Shape)>),
 }
 
 /// Which texels a sample reads.
@@ -223,9 +233,10 @@ impl Function {
     }
 }
 
-/// How many neighbouring lanes code looks at together if threads are in lines of `width`: 16, 8 or 4.
+/// How many neighbouring lanes are in a line if threads are in lines of `width`: 16, 8 or 4, or 0 if neighbours may be in
+/// different lines anywhere.
 pub fn line(width: u32) -> u32 {
-    [16, 8, 4].into_iter().find(|line| width.is_multiple_of(*line)).unwrap_or(16)
+    [16, 8, 4].into_iter().find(|line| width.is_multiple_of(*line)).unwrap_or(0)
 }
 
 /// Why an operation is not compiled.
@@ -240,8 +251,10 @@ pub enum Refusal {
 /// Collects functions.
 pub struct Compiler {
     target: &'static dyn Target,
-    /// Lanes of a line: 4, 8 or 16.
+    /// Lanes that are looked at together: 4, 8 or 16.
     line: u32,
+    /// Those of a strip are in a line.
+    in_lines: bool,
     code: Code,
     pool: Pool,
     refused: HashMap<LaneOp, Option<Refusal>>,
@@ -254,6 +267,7 @@ impl Compiler {
         Compiler {
             target: isa.0,
             line: 16,
+            in_lines: false,
             code: Code::default(),
             pool: Pool::default(),
             refused: HashMap::new(),
@@ -264,7 +278,9 @@ impl Compiler {
     /// The same for lanes that are threads in lines; `line` is what [`line()`] says. Elements that are the same for the
     /// lanes of a line, or lie side by side, are loaded together.
     pub fn with_lines(self, line: u32) -> Compiler {
-        Compiler { line, ..self }
+        let known = line > 0;
+        let line = if line == 0 { 16 } else { line };
+        Compiler { line, in_lines: known && line >= self.target.lanes(), ..self }
     }
 
     /// The same that keeps programs for [`Module::evaluate`].
@@ -325,9 +341,10 @@ impl Compiler {
         let before = self.code.bytes.len();
         let modes: &[bool] = if self.target.denormals_as_zeros() { &[true, false] } else { &[false] };
         let made = modes.iter().find_map(|&lazy| {
-            let program = translate::program(&tree, self.target, lazy, &constant, &unseen)?;
+            let program = translate::program(&tree, self.target, lazy, self.in_lines, &constant, &unseen)?;
             let masked = self.emit(&program, true)?;
-            let full = if function.strict { masked } else { self.emit(&program, false)? };
+            let apart = function.strict && !(self.in_lines && tree::together(&tree));
+            let full = if apart { masked } else { self.emit(&program, false)? };
             Some((program, full, masked))
         });
         let Some((program, full, masked)) = made else {

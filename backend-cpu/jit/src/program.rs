@@ -11,6 +11,8 @@ pub struct Program {
     pub lazy: bool,
     /// Something in it loops.
     pub loops: bool,
+    /// The lanes of a strip take the same way, if all of them execute.
+    pub together: bool,
 }
 
 /// Part of a function.

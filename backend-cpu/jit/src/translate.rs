@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use recal_il::ir::lines::Shape;
 use recal_il::isa::{Algebra, LaneOp, lane};
 
 use crate::NONE;
@@ -11,7 +12,7 @@ use crate::kept::Kept;
 use crate::op::Op;
 use crate::program::{Block, Loop, Output, Part, Program, Straight};
 use crate::target::Target;
-use crate::tree::{Run, Tree, each_run, loops, mentions};
+use crate::tree::{Run, Tree, each_run, loops, mentions, together};
 
 /// Most operations of a run.
 const LONGEST: usize = 12000;
@@ -27,6 +28,8 @@ pub struct Translator<'c, C, U> {
     unseen: &'c U,
     /// Operations on floats take denormals as zeros.
     lazy: bool,
+    /// The lanes of a strip are in a line.
+    in_lines: bool,
     /// How many flushes there are, those in loops counted several times.
     flushes: usize,
     /// What the innermost loop finds ready, when it is one.
@@ -38,13 +41,15 @@ pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
     tree: &[Tree<'_>],
     target: &dyn Target,
     lazy: bool,
+    in_lines: bool,
     constant: &C,
     unseen: &U,
 ) -> Option<Program> {
-    let mut translator = Translator { target, constant, unseen, lazy, flushes: 0, kept: None };
+    let mut translator = Translator { target, constant, unseen, lazy, in_lines, flushes: 0, kept: None };
     let parts = translator.list(tree)?;
     // Changing the float mode takes as long as some flushes.
-    (!lazy || translator.flushes > WORTH).then_some(Program { parts, lazy, loops: loops(tree) })
+    let together = in_lines && together(tree);
+    (!lazy || translator.flushes > WORTH).then_some(Program { parts, lazy, loops: loops(tree), together })
 }
 
 /// A graph, the rows that it changes and the mask of its test.
@@ -56,11 +61,11 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         for tree in list {
             parts.push(match tree {
                 Tree::Run(run) => Part::Block(self.block(run)?),
-                Tree::If { nonzero, then, otherwise } => {
+                Tree::If { nonzero, then, otherwise, .. } => {
                     Part::If { nonzero: *nonzero, then: self.list(then)?, otherwise: self.list(otherwise)? }
                 }
                 Tree::Loop { body } => Part::Loop(self.repeat(body)?),
-                Tree::Break(test) => Part::Break(*test),
+                Tree::Break(test) => Part::Break(test.map(|(nonzero, _)| nonzero)),
             });
         }
         Some(parts)
@@ -139,7 +144,12 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 
     /// The steps of a run in a graph, which is empty.
     fn graph(&self, run: &Run<'_>, mut graph: Graph) -> Option<Made> {
-        let mut values = Values { constant: self.constant, rows: HashMap::new(), written: Vec::new() };
+        let mut values = Values {
+            constant: self.constant,
+            in_lines: self.in_lines,
+            rows: HashMap::new(),
+            written: Vec::new(),
+        };
         for step in &run.steps {
             values.step(&mut graph, step);
             if graph.unsupported || graph.nodes.len() > LONGEST {
@@ -164,6 +174,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 /// What rows hold.
 struct Values<'c, C> {
     constant: &'c C,
+    /// The lanes of a strip are in a line.
+    in_lines: bool,
     rows: HashMap<u32, Val>,
     written: Vec<u32>,
 }
@@ -192,22 +204,22 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 graph.unsupported |= graph.lazy && graph.floats && !flushes(op);
                 to.iter().zip(std::iter::once(lo).chain(hi)).for_each(|(&row, val)| self.write(row, val));
             }
-            Step::Load { view, address, to, flush } => {
-                let (bytes, two) = (self.value(graph, address), graph.word(2));
-                let first = graph.shr(bytes, two);
+            Step::Load { view, address, to, flush, lanes } => {
+                let first = self.word_of(graph, address, lanes);
                 let reach = 4 - to.iter().rev().take_while(|&&row| row == NONE).count() as u32;
                 self.load(graph, view, first, reach, to, flush);
             }
-            Step::Sample { view, sample, coordinates, to, flush } => {
+            Step::Sample { view, sample, coordinates, to, flush, lanes } => {
                 let coordinates = coordinates.map(|row| (row != NONE).then(|| self.value(graph, row)));
+                graph.sampling = if self.in_lines { lanes } else { Shape::Any };
                 let words = graph.sampled(view, &sample, coordinates, to.map(|row| row != NONE));
+                graph.sampling = Shape::Any;
                 for (k, row) in to.into_iter().enumerate().filter(|&(_, row)| row != NONE) {
                     self.write(row, if flush >> k & 1 == 1 { graph.flush(words[k]) } else { words[k] });
                 }
             }
-            Step::Store { view, address, from } => {
-                let (bytes, two) = (self.value(graph, address), graph.word(2));
-                let index = graph.shr(bytes, two);
+            Step::Store { view, address, from, lanes } => {
+                let index = self.word_of(graph, address, lanes);
                 let from = self.value(graph, from);
                 graph.binary(Op::Store(view), index, from);
             }
@@ -221,6 +233,19 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
         }
     }
 
+    /// Number of the word at an address.
+    fn word_of(&mut self, graph: &mut Graph, address: u32, lanes: Shape) -> Val {
+        let (bytes, two) = (self.value(graph, address), graph.word(2));
+        let index = graph.shr(bytes, two);
+        match lanes {
+            Shape::Same if self.in_lines => graph.shape(index, Shape::Same),
+            // Whatever the first address is: its low bits are those of all.
+            Shape::Step(step) if self.in_lines && step % 4 == 0 => graph.shape(index, Shape::Step(step / 4)),
+            _ => {}
+        }
+        index
+    }
+
     /// Loads components of elements of `words` words, whose first words have the numbers `first`.
     fn load(&mut self, graph: &mut Graph, view: u8, first: Val, words: u32, to: [u32; 4], flush: u8) {
         let wanted = to.iter().filter(|&&row| row != NONE).count();
@@ -231,6 +256,7 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 None => {
                     let offset = graph.word(k);
                     let index = graph.iadd(first, offset);
+                    graph.shape(index, graph.shape_of(first));
                     graph.unary(Op::Load(view), index)
                 }
             };

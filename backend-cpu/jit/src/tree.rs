@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use recal_il::ir::lines::Shape;
+
 use crate::{NONE, Step};
 
 /// Part of a function with flow.
@@ -9,11 +11,11 @@ pub enum Tree<'a> {
     /// Steps without flow.
     Run(Run<'a>),
     /// Two sides; lanes whose test is `nonzero` take the first. The test is that of the run before.
-    If { nonzero: bool, then: Vec<Tree<'a>>, otherwise: Vec<Tree<'a>> },
+    If { nonzero: bool, lanes: Shape, then: Vec<Tree<'a>>, otherwise: Vec<Tree<'a>> },
     /// Until all lanes have left.
     Loop { body: Vec<Tree<'a>> },
     /// Lanes leave whose test is as said, or all.
-    Break(Option<bool>),
+    Break(Option<(bool, Shape)>),
 }
 
 /// Steps without flow.
@@ -75,7 +77,7 @@ pub fn each_row(step: &Step<'_>, mut visit: impl FnMut(u32, bool)) {
             return [*address, *from].into_iter().for_each(|row| visit(row, false));
         }
         Step::Test { row } => (std::slice::from_ref(row), &[]),
-        Step::If { row, .. } | Step::Break(Some((row, _))) => (std::slice::from_ref(row), &[]),
+        Step::If { row, .. } | Step::Break(Some((row, ..))) => (std::slice::from_ref(row), &[]),
         Step::Else | Step::EndIf | Step::Loop | Step::EndLoop | Step::Break(None) => (&[], &[]),
     };
     reads.iter().filter(|&&row| row != NONE).for_each(|&row| visit(row, false));
@@ -99,20 +101,20 @@ fn parse<'a>(rest: &mut std::slice::Iter<'a, Step<'a>>) -> (Vec<Tree<'a>>, Optio
     let mut end = None;
     while let Some(step) = rest.next() {
         match *step {
-            Step::If { row, nonzero } => {
+            Step::If { row, nonzero, lanes } => {
                 close(&mut list, &mut run, Some(row));
                 let (then, end) = parse(rest);
                 let other = matches!(end, Some(Step::Else));
                 let otherwise = if other { parse(rest).0 } else { Vec::new() };
-                list.push(Tree::If { nonzero, then, otherwise });
+                list.push(Tree::If { nonzero, lanes, then, otherwise });
             }
             Step::Loop => {
                 close(&mut list, &mut run, None);
                 list.push(Tree::Loop { body: parse(rest).0 });
             }
             Step::Break(test) => {
-                close(&mut list, &mut run, test.map(|(row, _)| row));
-                list.push(Tree::Break(test.map(|(_, nonzero)| nonzero)));
+                close(&mut list, &mut run, test.map(|(row, ..)| row));
+                list.push(Tree::Break(test.map(|(_, nonzero, lanes)| (nonzero, lanes))));
             }
             Step::Else | Step::EndIf | Step::EndLoop => {
                 end = Some(step);
@@ -219,6 +221,18 @@ pub fn each_run<'t>(list: &'t [Tree<'t>], visit: &mut impl FnMut(&'t Run<'t>)) {
             Tree::Break(_) => {}
         }
     }
+}
+
+/// The lanes of a line stay together, if all of them execute.
+pub fn together(list: &[Tree<'_>]) -> bool {
+    list.iter().all(|tree| match tree {
+        Tree::Run(_) => true,
+        Tree::If { lanes, then, otherwise, .. } => {
+            *lanes == Shape::Same && together(then) && together(otherwise)
+        }
+        Tree::Loop { body } => together(body),
+        Tree::Break(test) => test.is_none_or(|(_, lanes)| lanes == Shape::Same),
+    })
 }
 
 /// A loop is among the list.

@@ -301,7 +301,7 @@ pub fn trace(
     sink: &mut dyn FnMut(TraceStep),
 ) -> Result<(), Error> {
     let isa = isa_choice::chosen(InstructionSet::Avx512);
-    let code = load::load(program, isa, true);
+    let code = load::load(program, &[], isa, true);
     let Some((part, number)) = part_of(extent, thread) else {
         return Err(Error::Failed("the traced thread is not part of the launch".into()));
     };

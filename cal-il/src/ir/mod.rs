@@ -19,6 +19,7 @@
 
 pub mod analyze;
 pub mod compact;
+pub mod lines;
 pub mod needed;
 pub mod print;
 pub mod uniformity;

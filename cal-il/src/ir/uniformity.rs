@@ -27,35 +27,10 @@ pub struct Uniformity {
 impl Uniformity {
     /// Analyses `program`.
     pub fn of(program: &Program) -> Self {
-        let mut registers = vec![true; program.registers as usize];
-        for output in &program.outputs {
-            output.registers.iter().for_each(|reg| registers[*reg as usize] = false);
+        match analyse(program) {
+            Some(flow) => flow.facts,
+            None => Self { registers: vec![false; program.registers as usize] },
         }
-        let mut flow = Flow {
-            facts: Self { registers },
-            local: local_registers(program),
-            loops: Vec::new(),
-            functions: vec![false; program.functions.len()],
-            next_loop: 0,
-            changed: true,
-        };
-        for _ in 0..ROUNDS {
-            if !flow.changed {
-                return flow.facts;
-            }
-            flow.changed = false;
-            flow.next_loop = 0;
-            for (number, function) in program.functions.iter().enumerate() {
-                let mut place = Place {
-                    divergent: flow.functions[number],
-                    innermost: None,
-                    all_loops: Vec::new(),
-                    main: number == 0,
-                };
-                flow.block(&function.body, &mut place);
-            }
-        }
-        Self { registers: vec![false; program.registers as usize] }
     }
 
     /// Facts known by other means.
@@ -111,6 +86,45 @@ impl Uniformity {
     }
 }
 
+/// Registers that some threads of a wave may not write where others do, and read later.
+pub(super) fn missed(program: &Program) -> Vec<bool> {
+    analyse(program).map_or_else(|| vec![true; program.registers as usize], |flow| flow.missed)
+}
+
+/// `None` if it takes too long.
+fn analyse(program: &Program) -> Option<Flow> {
+    let mut registers = vec![true; program.registers as usize];
+    for output in &program.outputs {
+        output.registers.iter().for_each(|reg| registers[*reg as usize] = false);
+    }
+    let mut flow = Flow {
+        facts: Uniformity { registers },
+        missed: vec![false; program.registers as usize],
+        local: local_registers(program),
+        loops: Vec::new(),
+        functions: vec![false; program.functions.len()],
+        next_loop: 0,
+        changed: true,
+    };
+    for _ in 0..ROUNDS {
+        if !flow.changed {
+            return Some(flow);
+        }
+        flow.changed = false;
+        flow.next_loop = 0;
+        for (number, function) in program.functions.iter().enumerate() {
+            let mut place = Place {
+                divergent: flow.functions[number],
+                innermost: None,
+                all_loops: Vec::new(),
+                main: number == 0,
+            };
+            flow.block(&function.body, &mut place);
+        }
+    }
+    None
+}
+
 /// Where a statement stands.
 struct Place {
     divergent: bool,
@@ -123,6 +137,8 @@ struct Place {
 
 struct Flow {
     facts: Uniformity,
+    /// See [`missed`].
+    missed: Vec<bool>,
     local: Vec<bool>,
     /// Loops in the order of the walk: some lanes may run fewer iterations, or parts of one.
     loops: Vec<bool>,
@@ -231,7 +247,9 @@ impl Flow {
 
     fn define(&mut self, reg: Reg, uniform: bool, place: &Place) {
         let reg = reg as usize;
-        if self.facts.registers[reg] && (!uniform || place.divergent && !self.local[reg]) {
+        let missed = place.divergent && !self.local[reg];
+        self.missed[reg] |= missed;
+        if self.facts.registers[reg] && (!uniform || missed) {
             self.facts.registers[reg] = false;
             self.changed = true;
         }

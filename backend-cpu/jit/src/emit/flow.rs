@@ -1,7 +1,7 @@
 //! Code for constructs: masks of lanes and jumps. What lanes keep from one block to the next is in rows, and the rows
 //! that an innermost loop uses most are in registers while it runs.
 //!
-//! The mask `exec` always holds the lanes that execute. A construct keeps the lanes that entered it on the stack; a loop
+//! Where not all lanes of a strip execute, or they may part, the mask `exec` always holds the lanes that execute. A construct keeps the lanes that entered it on the stack; a loop
 //! with breaks in an `if` also those that have not left it, which the end of the `if` needs.
 
 use super::Frame;
@@ -86,7 +86,23 @@ impl Flow<'_, '_> {
         }
     }
 
+    /// A choice that all lanes of a strip make alike.
+    fn choice_together(&mut self, test: u8, nonzero: bool, then: &[Part], otherwise: &[Part]) {
+        let mut over = self.target.jump_if(&mut self.frame.code, test, !nonzero);
+        self.list(then);
+        if !otherwise.is_empty() {
+            let end = self.target.jump(&mut self.frame.code);
+            self.land(over);
+            self.list(otherwise);
+            over = end;
+        }
+        self.land(over);
+    }
+
     fn choice(&mut self, test: u8, nonzero: bool, then: &[Part], otherwise: &[Part]) {
+        if !self.frame.masked {
+            return self.choice_together(test, nonzero, then, otherwise);
+        }
         let Masks { exec, scratch, .. } = *self.masks;
         let outer = self.frame.slot();
         // Without breaks the first side ends with the lanes that it began with: the others are the second side's.
@@ -127,6 +143,14 @@ impl Flow<'_, '_> {
     }
 
     fn leave(&mut self, test: Option<u8>, nonzero: bool) {
+        if !self.frame.masked {
+            let code = &mut self.frame.code;
+            let exit = match test {
+                Some(test) => self.target.jump_if(code, test, nonzero),
+                None => self.target.jump(code),
+            };
+            return self.around.exits.push(exit);
+        }
         let Masks { exec, scratch, temporary, .. } = *self.masks;
         let nested = !self.around.sides.is_empty();
         match test {
@@ -147,13 +171,16 @@ impl Flow<'_, '_> {
     }
 
     fn repeat(&mut self, of: &Loop) {
-        let exec = self.masks.exec;
+        let (exec, masked) = (self.masks.exec, self.frame.masked);
         let outer = self.frame.slot();
-        self.store(exec, outer);
-        let nested = of.body.iter().any(|part| match part {
-            Part::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
-            _ => false,
-        });
+        if masked {
+            self.store(exec, outer);
+        }
+        let nested = masked
+            && of.body.iter().any(|part| match part {
+                Part::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
+                _ => false,
+            });
         let live = nested.then(|| self.frame.slot());
         if let Some(live) = live {
             self.store(exec, live);
@@ -168,7 +195,10 @@ impl Flow<'_, '_> {
         let head = self.frame.code.bytes.len();
         self.list(&of.body);
         self.tick();
-        self.target.back(&mut self.frame.code, exec, head);
+        match masked {
+            true => self.target.back(&mut self.frame.code, exec, head),
+            false => self.target.again(&mut self.frame.code, head),
+        }
         let ended = std::mem::replace(&mut self.around, around);
         ended.exits.into_iter().for_each(|exit| self.land(exit));
         if !of.hot.is_empty() {
@@ -179,7 +209,9 @@ impl Flow<'_, '_> {
             self.frame.kept.clear();
             self.frame.slots -= values.len() as u32;
         }
-        self.load(exec, outer);
+        if masked {
+            self.load(exec, outer);
+        }
         self.frame.slots -= 1 + u32::from(live.is_some());
     }
 
@@ -193,7 +225,9 @@ impl Flow<'_, '_> {
         let Some(ticks) = self.frame.ticks else { return };
         let (exec, mask) = (self.masks.exec, self.frame.slot());
         let more = self.target.count(&mut self.frame.code, ticks);
-        self.store(exec, mask);
+        if self.frame.masked {
+            self.store(exec, mask);
+        }
         self.frame.move_pinned(false);
         let Frame { code, pool, lazy, pinned, target, masked, .. } = &mut *self.frame;
         let vectors = target.vectors(*masked);
@@ -201,7 +235,9 @@ impl Flow<'_, '_> {
             for (at, row) in pinned.iter().enumerate() {
                 target.load(code, vectors - 1 - at as u8, Rm::Mem(Base::Rows, 256 * row));
             }
-            target.mask_load(code, exec, mask);
+            if *masked {
+                target.mask_load(code, exec, mask);
+            }
         });
         self.land(more);
         self.frame.stops.push(stop);

@@ -23,6 +23,7 @@ impl Graph {
             let parts = parts.map(|val| if val == NO { NO } else { place[val as usize] });
             graph.groups.insert(place[val as usize], parts);
         }
+        self.shapes.iter().for_each(|(&val, &shape)| graph.shape(place[val as usize], shape));
         (graph, place)
     }
 

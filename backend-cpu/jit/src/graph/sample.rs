@@ -158,6 +158,7 @@ impl Graph {
             _ => std::array::from_fn(|k| wanted[k] && (k as u32) < count),
         };
         let several = wanted.iter().filter(|wanted| **wanted).count() > 1;
+        self.shape(first, self.sampling);
         let group = several.then(|| self.group(view, first, if count > 2 { 4 } else { 2 }));
         std::array::from_fn(|k| match group {
             _ if !wanted[k] => self.word(0),
@@ -165,6 +166,7 @@ impl Graph {
             None => {
                 let offset = self.word(k as u32);
                 let index = self.iadd(first, offset);
+                self.shape(index, self.sampling);
                 self.unary(Op::Load(view), index)
             }
         })
@@ -181,6 +183,7 @@ impl Graph {
             }
             return self.words(view, word, 2, words);
         }
+        self.shape(word, self.sampling);
         let raw = self.unary(Op::Load(view), word);
         let raw = if format.bytes() < 4 { self.shr(raw, shift) } else { raw };
         [raw; 4]

@@ -9,6 +9,8 @@ mod x86;
 
 use std::ops::Range;
 
+use recal_il::ir::lines::Shape;
+
 use crate::View;
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
@@ -63,6 +65,8 @@ pub struct Access<'a> {
     pub view: u8,
     /// The register with the numbers of the words.
     pub index: u8,
+    /// What is known of them.
+    pub shape: Shape,
     /// Where vectors can be put for a while: as many as [`Target::places`] says.
     pub places: Vec<u32>,
 }
@@ -162,6 +166,8 @@ pub trait Target: Sync {
     fn land(&self, code: &mut Code, jump: usize);
     /// Jumps back if there is any lane in the mask.
     fn back(&self, code: &mut Code, mask: u8, head: usize);
+    /// Jumps back.
+    fn again(&self, code: &mut Code, head: usize);
     /// The lanes of a mask are part of the function's result.
     fn give(&self, code: &mut Code, pool: &mut Pool, from: u8);
 

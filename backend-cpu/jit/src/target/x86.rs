@@ -91,7 +91,12 @@ pub fn jump(code: &mut Code, condition: Option<u8>) -> usize {
 
 /// Makes a jump lead here.
 pub fn land(code: &mut Code, jump: usize) {
-    let distance = (code.bytes.len() - jump - 4) as u32;
+    land_at(code, jump, code.bytes.len());
+}
+
+/// Makes a jump lead to a place.
+pub fn land_at(code: &mut Code, jump: usize, to: usize) {
+    let distance = (to as i32 - jump as i32 - 4) as u32;
     code.bytes[jump..jump + 4].copy_from_slice(&distance.to_le_bytes());
 }
 

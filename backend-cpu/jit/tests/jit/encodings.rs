@@ -2,6 +2,7 @@
 
 use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl};
 use recal_il::format::Format;
+use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 use recal_il::isa::memory::texel::Wrap;
 use recal_jit::{Filter, NONE, Sample, Step};
@@ -24,23 +25,32 @@ pub fn what_is_made_is_what_was_meant(on: On) {
     let filtered =
         Sample { format: Format::SnormInt16x4, wrap, filter: Filter::Linear, unnormalized: false, ..sample };
     let lane = |op, ids| Step::Lane { op, ids, writes: 1 };
-    let steps = [
-        Step::Load { view: 0, address: 0, to: [1, NONE, NONE, NONE], flush: 1 },
-        Step::Load { view: 0, address: 1, to: [1, 2, NONE, NONE], flush: 0 },
-        Step::Sample { view: 1, sample, coordinates: [1, 2, NONE, NONE], to: [2, 3, 4, 5], flush: 15 },
-        lane(LaneOp::Add, &add),
-        Step::If { row: 2, nonzero: true },
-        Step::Loop,
-        lane(LaneOp::Mad, &[2, 1, 0, 2]),
-        Step::Break(Some((2, false))),
-        Step::EndLoop,
-        Step::Else,
-        lane(LaneOp::Imul, &[3, 1, 0]),
-        Step::EndIf,
-        Step::Store { view: 2, address: 3, from: 2 },
-        Step::Test { row: 2 },
-    ];
-    for line in [4, 8, 16] {
+    for (line, shape) in
+        [(4, Shape::Any), (8, Shape::Same), (16, Shape::Same), (16, Shape::Step(4)), (16, Shape::Step(16))]
+    {
+        let steps = [
+            Step::Load { view: 0, address: 0, to: [1, NONE, NONE, NONE], flush: 1, lanes: shape },
+            Step::Load { view: 0, address: 1, to: [1, 2, NONE, NONE], flush: 0, lanes: shape },
+            Step::Sample {
+                view: 1,
+                sample,
+                coordinates: [1, 2, NONE, NONE],
+                to: [2, 3, 4, 5],
+                flush: 15,
+                lanes: shape,
+            },
+            lane(LaneOp::Add, &add),
+            Step::If { row: 2, nonzero: true, lanes: shape },
+            Step::Loop,
+            lane(LaneOp::Mad, &[2, 1, 0, 2]),
+            Step::Break(Some((2, false, shape))),
+            Step::EndLoop,
+            Step::Else,
+            lane(LaneOp::Imul, &[3, 1, 0]),
+            Step::EndIf,
+            Step::Store { view: 2, address: 3, from: 2, lanes: shape },
+            Step::Test { row: 2 },
+        ];
         let mut compiler = on.compiler().with_lines(line);
         compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
         compiler.function(&steps[..4], |_| None, |_| false, |_| false).unwrap();
@@ -50,6 +60,7 @@ pub fn what_is_made_is_what_was_meant(on: On) {
             coordinates: [1, 2, NONE, NONE],
             to: [2, 3, 4, 5],
             flush: 15,
+            lanes: shape,
         }];
         compiler.function(&filtered, |_| None, |_| false, |_| false).unwrap();
         let module = compiler.finish().unwrap();

@@ -1,5 +1,6 @@
 //! Functions with constructs do for each lane what the constructs say.
 
+use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
 use recal_jit::{Ask, LANES, NONE, Row, Step, Ticks, View};
@@ -42,22 +43,25 @@ enum Own {
 }
 
 impl Own {
-    fn step(&self) -> Step<'_> {
+    /// `lanes`: what is said of all words but addresses of stores, `stores` of those.
+    fn step(&self, lanes: Shape, stores: Shape) -> Step<'_> {
         match self {
             Own::Op(_, ids, count) => match self {
                 Own::Op(op, ..) => Step::Lane { op: *op, ids: &ids[..*count], writes: 1 },
                 _ => unreachable!(),
             },
             Own::Load(to, address) => {
-                Step::Load { view: 0, address: *address, to: [*to, NONE, NONE, NONE], flush: 0 }
+                Step::Load { view: 0, address: *address, to: [*to, NONE, NONE, NONE], flush: 0, lanes }
             }
-            Own::Store(address, from) => Step::Store { view: 1, address: *address, from: *from },
-            Own::If(row, nonzero) => Step::If { row: *row, nonzero: *nonzero },
+            Own::Store(address, from) => {
+                Step::Store { view: 1, address: *address, from: *from, lanes: stores }
+            }
+            Own::If(row, nonzero) => Step::If { row: *row, nonzero: *nonzero, lanes },
             Own::Else => Step::Else,
             Own::EndIf => Step::EndIf,
             Own::Loop => Step::Loop,
             Own::EndLoop => Step::EndLoop,
-            Own::Break(test) => Step::Break(*test),
+            Own::Break(test) => Step::Break(test.map(|(row, nonzero)| (row, nonzero, lanes))),
         }
     }
 }
@@ -223,8 +227,18 @@ fn lane(steps: &[Own], rows: &mut [u32], from: &[u32], to: &mut [u32]) {
 }
 
 pub fn random_constructs(on: On) {
+    constructs(on, 900, false);
+}
+
+/// All lanes of a line have the same words, and the compiler knows: none parts from the others.
+pub fn random_constructs_in_lines(on: On) {
+    constructs(on, 600, true);
+}
+
+fn constructs(on: On, rounds: u32, together: bool) {
+    let (lanes, stores) = if together { (Shape::Same, Shape::Step(4)) } else { (Shape::Any, Shape::Any) };
     let mut made = 0;
-    for round in 0..900u32 {
+    for round in 0..rounds {
         let mut program = Program { random: Random(round * 77 + 5), steps: Vec::new() };
         program.list(0, false);
         // Each lane has a word of its own.
@@ -236,11 +250,11 @@ pub fn random_constructs(on: On) {
         if steps.iter().any(|step| matches!(step, Own::Op(_, ids, _) if ids[0] == COUNTERS + 3)) {
             continue;
         }
-        let list: Vec<Step<'_>> = steps.iter().map(Own::step).collect();
+        let list: Vec<Step<'_>> = steps.iter().map(|own| own.step(lanes, stores)).collect();
         let dead = |row: u32| row % 5 == 4 && row != 4;
         let unseen = |row: u32| row == TEMPORARY;
         let constant = |row: u32| CONSTANTS.get(row as usize).copied();
-        let mut compiler = on.compiler();
+        let mut compiler = if together { on.compiler().with_lines(16) } else { on.compiler() };
         let Some(function) = compiler.function(&list, constant, dead, unseen) else { continue };
         let module = compiler.finish().unwrap();
         made += 1;
@@ -249,11 +263,14 @@ pub fn random_constructs(on: On) {
                 .map(|row| match constant(row) {
                     Some(word) => Row::splat(word),
                     None if row == COUNTERS + 3 => Row(std::array::from_fn(|lane| 4 * lane as u32)),
-                    None => Row(std::array::from_fn(|_| match random.below(3) {
-                        0 => random.below(300),
-                        1 => random.word(),
-                        _ => random.below(2),
-                    })),
+                    None => {
+                        let words: [u32; LANES] = std::array::from_fn(|_| match random.below(3) {
+                            0 => random.below(300),
+                            1 => random.word(),
+                            _ => random.below(2),
+                        });
+                        Row(std::array::from_fn(|lane| words[if together { lane / 16 } else { lane }]))
+                    }
                 })
                 .collect();
             let memory: Vec<u32> = (0..64).map(|_| random.word()).collect();
@@ -281,7 +298,7 @@ pub fn random_constructs(on: On) {
             assert_eq!(to, expected_to, "round {round}");
         }
     }
-    assert!(made > 300, "only {made} were made");
+    assert!(made > rounds / 3, "only {made} were made");
 }
 
 pub fn endless_loops_end(on: On) {

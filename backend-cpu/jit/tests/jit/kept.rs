@@ -1,5 +1,6 @@
 //! What does not change in a loop is computed before it, once.
 
+use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
 use recal_jit::{LANES, NONE, Row, Step, View};
@@ -112,9 +113,15 @@ fn check(on: On, [before, after]: [Vec<Own>; 2], odd: f32) {
     }
     let mut steps = vec![Step::Loop];
     steps.push(Step::Lane { op: LaneOp::Ige, ids: &flag, writes: 1 });
-    steps.push(Step::Break(Some((FLAG, true))));
+    steps.push(Step::Break(Some((FLAG, true, Shape::Any))));
     steps.extend(before.iter().map(step));
-    steps.push(Step::Load { view: 0, address: ADDRESS, to: [FACTOR, NONE, NONE, NONE], flush: 1 });
+    steps.push(Step::Load {
+        view: 0,
+        address: ADDRESS,
+        to: [FACTOR, NONE, NONE, NONE],
+        flush: 1,
+        lanes: Shape::Any,
+    });
     steps.extend(after.iter().map(step));
     steps.push(Step::EndLoop);
     let constant = |row: u32| CONSTANTS.get(row as usize).copied();

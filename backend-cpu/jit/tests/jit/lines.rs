@@ -1,5 +1,6 @@
 //! Loads of elements by threads that lie in lines.
 
+use recal_il::ir::lines::Shape;
 use recal_jit::{LANES, NONE, Row, Step, View, line};
 
 use crate::{On, endless};
@@ -26,7 +27,7 @@ const PATTERNS: [fn(u32, u32) -> u32; 11] = [
 ];
 
 pub fn widths() {
-    assert_eq!([0, 1, 2, 3, 6, 15].map(line), [16; 6]);
+    assert_eq!([1, 2, 3, 6, 15].map(line), [0; 5]);
     assert_eq!([64, 32, 16, 8, 24, 40, 4, 12, 20].map(line), [16, 16, 16, 8, 8, 8, 4, 4, 4]);
 }
 
@@ -39,7 +40,7 @@ pub fn neighbours_and_equals_in_lines(on: On) {
         // Elements of four words and of two; not all components are wanted.
         for to in [[1, 2, 3, 4], [1, NONE, NONE, 4], [NONE, 2, 3, NONE], [1, 2, NONE, NONE]] {
             let mut compiler = on.compiler().with_lines(line);
-            let load = Step::Load { view: 0, address: 0, to, flush: 0 };
+            let load = Step::Load { view: 0, address: 0, to, flush: 0, lanes: Shape::Any };
             let function = compiler.function(&[load], |_| None, |_| false, |_| false).unwrap();
             let module = compiler.finish().unwrap();
             for (number, pattern) in PATTERNS.into_iter().enumerate() {
@@ -55,6 +56,67 @@ pub fn neighbours_and_equals_in_lines(on: On) {
                         };
                         let got = rows[k + 1].0[lane];
                         assert_eq!(got, expected, "line {line} pattern {number} lane {lane} {to:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Addresses of which the compiler knows how they differ, inside, across the ends and outside of the view: loads of words and
+/// elements, and stores.
+pub fn known_shapes(on: On) {
+    const COUNT: u32 = 300;
+    let word = |at: u32| if at < COUNT { at.wrapping_mul(0x9E37_79B9) | 1 } else { 0 };
+    let shapes =
+        [Shape::Same, Shape::Step(4), Shape::Step(8), Shape::Step(16), Shape::Step(4u32.wrapping_neg())];
+    for shape in shapes {
+        let step = if let Shape::Step(step) = shape { step } else { 0 };
+        for to in [[1, NONE, NONE, NONE], [1, 2, NONE, NONE], [1, 2, 3, 4], [NONE, 2, NONE, 4]] {
+            let mut compiler = on.compiler().with_lines(16);
+            let steps = [
+                Step::Load { view: 0, address: 0, to, flush: 0, lanes: shape },
+                Step::Store { view: 1, address: 0, from: 5, lanes: shape },
+            ];
+            let function = compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
+            let module = compiler.finish().unwrap();
+            for start in [0, 3, 40, 4 * COUNT - 30, 4 * COUNT - 4, 4 * COUNT, 0x7FFF_FFFC, 0xFFFF_FFF0, !0] {
+                for exec in [!0, 0xFF00_FFFF_0F0F_5555u64] {
+                    let address = |lane: usize| {
+                        // Lines far from each other.
+                        let line = lane as u32 / 16;
+                        (start + 160 * line * u32::from(start == 40))
+                            .wrapping_add(step.wrapping_mul(lane as u32 % 16))
+                    };
+                    let memory: Vec<u32> = (0..COUNT).map(word).collect();
+                    let mut stored = vec![7u32; COUNT as usize];
+                    // SAFETY: both vectors outlive the call.
+                    let views = [unsafe { View::new(memory.as_ptr().cast(), 4 * COUNT as usize) }, unsafe {
+                        View::new(stored.as_mut_ptr().cast(), 4 * COUNT as usize)
+                    }];
+                    let mut rows = vec![Row::splat(9); 6];
+                    rows[0] = Row(std::array::from_fn(address));
+                    rows[5] = Row(std::array::from_fn(|lane| 1000 + lane as u32));
+                    on.call(&module, function, &mut rows, &views, exec, &mut endless());
+                    let executes = |lane: usize| exec >> lane & 1 == 1;
+                    for (lane, k) in (0..LANES).flat_map(|lane| [0, 1, 2, 3].map(|k| (lane, k))) {
+                        let loaded = executes(lane) && to[k] != NONE;
+                        let expected = if loaded { word(address(lane) / 4 + k as u32) } else { 9 };
+                        assert_eq!(
+                            rows[k + 1].0[lane],
+                            expected,
+                            "{shape:?} from {start:#x}, lane {lane} of {to:?}"
+                        );
+                    }
+                    for (at, &got) in stored.iter().enumerate() {
+                        let mut from =
+                            (0..LANES).filter(|&lane| executes(lane) && address(lane) / 4 == at as u32);
+                        // Of several lanes any may be the last.
+                        let right = match from.next() {
+                            None => got == 7,
+                            Some(first) => from.chain([first]).any(|lane| got == 1000 + lane as u32),
+                        };
+                        assert!(right, "{shape:?} to {start:#x}: word {at} is {got}");
                     }
                 }
             }

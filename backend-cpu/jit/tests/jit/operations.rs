@@ -1,6 +1,7 @@
 //! Compiled operations give the bits of the functions they were made from.
 
 use recal_il::format::Format;
+use recal_il::ir::lines::Shape;
 use recal_il::isa::lane::{Class, fold};
 use recal_il::isa::memory::element::Layout;
 use recal_il::isa::memory::texel::{self, Axis, Mode, Texel, Wrap};
@@ -249,10 +250,12 @@ pub fn memory(on: On) {
     for (round, pattern) in patterns.into_iter().enumerate() {
         for exec in [!0, 0xF0F0_0000_FFFF_1234u64] {
             let mut compiler = on.compiler();
-            let load = Step::Load { view: 1, address: 0, to: [1, NONE, 2, NONE], flush: 0b100 };
-            let elements = Step::Load { view: 1, address: 3, to: [NONE, 4, NONE, NONE], flush: 0 };
+            let load =
+                Step::Load { view: 1, address: 0, to: [1, NONE, 2, NONE], flush: 0b100, lanes: Shape::Any };
+            let elements =
+                Step::Load { view: 1, address: 3, to: [NONE, 4, NONE, NONE], flush: 0, lanes: Shape::Any };
             let load = compiler.function(&[load, elements], |_| None, |_| false, |_| false).unwrap();
-            let store = Step::Store { view: 0, address: 0, from: 5 };
+            let store = Step::Store { view: 0, address: 0, from: 5, lanes: Shape::Any };
             let store = compiler.function(&[store], |_| None, |_| false, |_| false).unwrap();
             let module = compiler.finish().unwrap();
             assert!(store.strict() && !load.strict());
@@ -352,7 +355,8 @@ pub fn samples(on: On) {
         };
         let mut compiler = on.compiler();
         let coordinates = [0, if flat { NONE } else { 1 }, NONE, NONE];
-        let step = Step::Sample { view: 0, sample, coordinates, to: [2, 3, NONE, 4], flush: 1 };
+        let step =
+            Step::Sample { view: 0, sample, coordinates, to: [2, 3, NONE, 4], flush: 1, lanes: Shape::Any };
         // Some columns are constants.
         let literal = (round % 5 == 0).then(|| edges[round as usize % 10].to_bits());
         let constant = |row: u32| literal.filter(|_| row == 0);
@@ -413,7 +417,7 @@ pub fn samples_of_all_formats(on: On) {
         if round % 8 < 4 {
             steps.extend((0..12).map(|_| Step::Lane { op: LaneOp::Add, ids: &[8, 8, 8], writes: 1 }));
         }
-        steps.push(Step::Sample { view: 0, sample, coordinates, to, flush: 0 });
+        steps.push(Step::Sample { view: 0, sample, coordinates, to, flush: 0, lanes: Shape::Any });
         let mut compiler = on.compiler();
         let function = compiler.function(&steps, |_| None, |_| false, |_| false);
         let function = function.unwrap_or_else(|| panic!("{format:?} {sample:?} is not compiled"));

@@ -1,6 +1,7 @@
 //! Blocks with more values than registers.
 
 use iced_x86::{Decoder, DecoderOptions};
+use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
 use recal_jit::{Row, Step, View};
@@ -21,7 +22,7 @@ pub fn places_on_the_stack_are_used_again(on: On) {
     for _ in 0..ROUNDS {
         for factor in (0..2 * SIDE).step_by(4) {
             let to = std::array::from_fn(|k| factors + factor + k as u32);
-            steps.push(Step::Load { view: 0, address, to, flush: 15 });
+            steps.push(Step::Load { view: 0, address, to, flush: 15, lanes: Shape::Any });
             steps.push(Step::Lane { op: LaneOp::Iadd, ids: &next, writes: 1 });
         }
         steps.extend(sums.iter().map(|ids| Step::Lane { op: LaneOp::Mad, ids, writes: 1 }));

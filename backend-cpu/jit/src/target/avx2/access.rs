@@ -1,5 +1,7 @@
 //! Loads and stores: what lies together in memory is moved together.
 
+use recal_il::ir::lines::Shape;
+
 use super::encode::{first_word, gather, plain, short, test, top_bits, vector};
 use super::table::*;
 use super::{EXEC, VECTOR};
@@ -42,7 +44,24 @@ fn within_view(code: &mut Code, view: u8, index: u8, exec: Rm) {
 
 /// Loads words: neighbours together, and one that all lanes want once.
 pub fn load(access: Access<'_>, to: u8) {
-    let Access { code, pool, masked, view, index, .. } = access;
+    let Access { code, pool, masked, view, index, shape, .. } = access;
+    let known = match shape {
+        Shape::Same => Some((0, BROADCASTSS)),
+        Shape::Step(1) => Some((7, LOAD)),
+        _ => None,
+    };
+    if let Some((more, enc)) = known {
+        view_start(code, view);
+        first_word(code, index);
+        let outside = inside(code, view, more);
+        plain(code, enc, to, Rm::Mem(Base::First, 0));
+        let done = jump(code, None);
+        land(code, outside);
+        let all = ones(pool);
+        within_view(code, view, index, all);
+        gather(code, to, index, 0, VECTOR);
+        return land(code, done);
+    }
     let (exec, lanes) = (executing(pool, masked), pool.lanes(8, |lane| lane));
     view_start(code, view);
     let other = differ(code, index, Some(lanes), exec);
@@ -65,10 +84,10 @@ pub fn load(access: Access<'_>, to: u8) {
 
 /// Stores words: neighbours together, others one by one.
 pub fn store(access: Access<'_>, from: u8) {
-    let Access { code, pool, masked, view, index, places } = access;
+    let Access { code, pool, masked, view, index, shape, places } = access;
     let (exec, ones, lanes) = (executing(pool, masked), ones(pool), pool.lanes(8, |lane| lane));
     view_start(code, view);
-    let other = differ(code, index, Some(lanes), exec);
+    let other = (shape != Shape::Step(1)).then(|| differ(code, index, Some(lanes), exec));
     first_word(code, index);
     let outside = inside(code, view, 7);
     let mut ends = Vec::new();
@@ -81,7 +100,7 @@ pub fn store(access: Access<'_>, from: u8) {
     }
     plain(code, STORE, from, Rm::Mem(Base::First, 0));
     ends.push(jump(code, None));
-    land(code, other);
+    other.into_iter().for_each(|other| land(code, other));
     land(code, outside);
     within_view(code, view, index, exec);
     const EBP: u8 = 5;
@@ -113,8 +132,9 @@ fn find(code: &mut Code, index: u8, lane: u32, view: u8, more: u32, others: &mut
 
 /// Loads the parts of a group that are wanted. Where threads lie in lines of four, each line is looked at by itself.
 pub fn group(access: Access<'_>, group: &Group) {
-    let Access { code, pool, masked, view, index, .. } = access;
+    let Access { code, pool, masked, view, index, shape, .. } = access;
     let Group { count, line, to, wanted } = *group;
+    let known = shape == Shape::Same || shape == Shape::Step(count);
     let exec = executing(pool, masked);
     let steps = pool.lanes(8, |lane| lane % line * count);
     let offsets: Vec<u32> = (0..count).map(|k| pool.lanes(8, |_| k)).collect();
@@ -123,51 +143,60 @@ pub fn group(access: Access<'_>, group: &Group) {
         _ => vector(code, PSHUFD, to, 0, Rm::Reg(index), Some(0)),
     };
     view_start(code, view);
-    firsts(code, VECTOR);
-    vector(code, PADDD, VECTOR, VECTOR, Rm::Mem(Base::Pool, steps), None);
-    let not_near = unequal(code, VECTOR, index, exec);
-    // Neighbours, all of them inside: two halves of four lanes, 4 * count words each.
     let mut others = Vec::new();
-    for half in 0..2u32 {
-        let lane = 4 * half;
-        if lane % line == 0 {
-            find(code, index, lane, view, line * count - 1, &mut others);
-        }
-        let start = if lane % line == 0 { 0 } else { 16 * count };
-        for k in 0..count {
-            let from = Rm::Mem(Base::First, start + 16 * k);
-            match half {
-                0 => short(code, LOAD, to[k as usize], from),
-                _ => vector(code, INSERTF128, to[k as usize], to[k as usize], from, Some(1)),
+    let mut ends = Vec::new();
+    if shape != Shape::Same {
+        let not_near = (!known).then(|| {
+            firsts(code, VECTOR);
+            vector(code, PADDD, VECTOR, VECTOR, Rm::Mem(Base::Pool, steps), None);
+            unequal(code, VECTOR, index, exec)
+        });
+        // Neighbours, all of them inside: two halves of four lanes, 4 * count words each.
+        for half in 0..2u32 {
+            let lane = 4 * half;
+            if lane % line == 0 {
+                find(code, index, lane, view, line * count - 1, &mut others);
+            }
+            let start = if lane % line == 0 { 0 } else { 16 * count };
+            for k in 0..count {
+                let from = Rm::Mem(Base::First, start + 16 * k);
+                match half {
+                    0 => short(code, LOAD, to[k as usize], from),
+                    _ => vector(code, INSERTF128, to[k as usize], to[k as usize], from, Some(1)),
+                }
             }
         }
+        if count == 2 {
+            let [a, b, ..] = to;
+            vector(code, SHUFPS, VECTOR, a, Rm::Reg(b), Some(0xDD));
+            vector(code, SHUFPS, a, a, Rm::Reg(b), Some(0x88));
+            plain(code, COPY, b, Rm::Reg(VECTOR));
+        } else {
+            transpose(code, to, wanted);
+        }
+        ends.push(jump(code, None));
+        not_near.into_iter().for_each(|at| land(code, at));
     }
-    if count == 2 {
-        let [a, b, ..] = to;
-        vector(code, SHUFPS, VECTOR, a, Rm::Reg(b), Some(0xDD));
-        vector(code, SHUFPS, a, a, Rm::Reg(b), Some(0x88));
-        plain(code, COPY, b, Rm::Reg(VECTOR));
-    } else {
-        transpose(code, to, wanted);
+    if !known {
+        firsts(code, VECTOR);
+        others.push(unequal(code, VECTOR, index, exec));
     }
-    let mut ends = vec![jump(code, None)];
-    land(code, not_near);
-    // One element for all of a line.
-    firsts(code, VECTOR);
-    others.push(unequal(code, VECTOR, index, exec));
-    for lane in (0..8).step_by(line as usize) {
-        find(code, index, lane, view, count - 1, &mut others);
-        for k in (0..count as usize).filter(|&k| wanted[k]) {
-            let word = Rm::Mem(Base::First, 4 * k as u32);
-            if lane == 0 {
-                plain(code, BROADCASTSS, to[k], word);
-            } else {
-                plain(code, BROADCASTSS, VECTOR, word);
-                vector(code, BLENDPS, to[k], to[k], Rm::Reg(VECTOR), Some(0xF0));
+    if !known || shape == Shape::Same {
+        // One element for all of a line.
+        for lane in (0..8).step_by(line as usize) {
+            find(code, index, lane, view, count - 1, &mut others);
+            for k in (0..count as usize).filter(|&k| wanted[k]) {
+                let word = Rm::Mem(Base::First, 4 * k as u32);
+                if lane == 0 {
+                    plain(code, BROADCASTSS, to[k], word);
+                } else {
+                    plain(code, BROADCASTSS, VECTOR, word);
+                    vector(code, BLENDPS, to[k], to[k], Rm::Reg(VECTOR), Some(0xF0));
+                }
             }
         }
+        ends.push(jump(code, None));
     }
-    ends.push(jump(code, None));
     others.into_iter().for_each(|at| land(code, at));
     // Word by word.
     for k in (0..count as usize).filter(|&k| wanted[k]) {

@@ -148,6 +148,11 @@ impl Target for Avx2 {
         x86::back(code, NOT_ZERO, head);
     }
 
+    fn again(&self, code: &mut Code, head: usize) {
+        let jump = x86::jump(code, None);
+        x86::land_at(code, jump, head);
+    }
+
     fn give(&self, code: &mut Code, _: &mut Pool, from: u8) {
         const R10: u8 = 10;
         encode::top_bits(code, R10, from);

@@ -1,5 +1,7 @@
 //! Loads and stores: what lies together in memory is moved together.
 
+use recal_il::ir::lines::Shape;
+
 use super::encode::{Lanes, first_word, gather, mask_load, permute, plain, scattered, vector};
 use super::table::*;
 use super::{EXEC, SCRATCH, TEMPORARY, VECTOR};
@@ -51,8 +53,37 @@ fn within_view(code: &mut Code, view: u8, index: u8, within: Lanes) {
     vector(code, PCMPUD, SCRATCH, index, Rm::Splat(Base::Views, entry(view) + 8), within, Some(LESS));
 }
 
+/// r11 = where the first lane's word is; jumps unless it and the `more` that follow are in the view.
+fn first_inside(code: &mut Code, view: u8, index: u8, more: u32) -> usize {
+    view_start(code, view);
+    first_word(code, index);
+    inside(code, view, more)
+}
+
+/// Loads words whose numbers have a known shape; false if that is none.
+fn load_known(access: &mut Access<'_>, to: u8) -> bool {
+    let (view, index) = (access.view, access.index);
+    let (more, enc) = match access.shape {
+        Shape::Same => (0, PBROADCASTD),
+        Shape::Step(1) => (15, LOAD_NEAR),
+        _ => return false,
+    };
+    let code = &mut *access.code;
+    let outside = first_inside(code, view, index, more);
+    plain(code, enc, to, Rm::Mem(Base::First, 0));
+    let done = jump(code, None);
+    land(code, outside);
+    within_view(code, view, index, Lanes::All);
+    gather(code, to, index, SCRATCH);
+    land(code, done);
+    true
+}
+
 /// Loads words: neighbours together, and one that all lanes want once.
-pub fn load(access: Access<'_>, to: u8) {
+pub fn load(mut access: Access<'_>, to: u8) {
+    if load_known(&mut access, to) {
+        return;
+    }
     let within = executing(&access);
     let lanes = access.pool.lanes(16, |lane| lane);
     let Access { code, view, index, .. } = access;
@@ -78,7 +109,16 @@ pub fn load(access: Access<'_>, to: u8) {
 pub fn store(access: Access<'_>, from: u8) {
     let within = executing(&access);
     let lanes = access.pool.lanes(16, |lane| lane);
-    let Access { code, view, index, .. } = access;
+    let Access { code, view, index, shape, .. } = access;
+    if shape == Shape::Step(1) {
+        let outside = first_inside(code, view, index, 15);
+        plain(code, STORE_NEAR, from, Rm::Mem(Base::First, 0));
+        let done = jump(code, None);
+        land(code, outside);
+        within_view(code, view, index, within);
+        scattered(code, PSCATTERDD, from, index, SCRATCH);
+        return land(code, done);
+    }
     within_view(code, view, index, within);
     view_start(code, view);
     let other = differ(code, index, Some(lanes), within);
@@ -110,14 +150,61 @@ impl Starts {
     }
 }
 
+/// Loads elements that follow each other in each line; jumps, to `others`, unless they are in the view. The tables say which words
+/// of two vectors are which components.
+fn neighbours(code: &mut Code, group: &Group, starts: &Starts, tables: [u32; 2], others: &mut Vec<usize>) {
+    let Group { count, to, wanted, .. } = *group;
+    let [low, high] = tables;
+    let (all, table) = (Lanes::All, |at| Rm::Mem(Base::Pool, at));
+    let line = group.line.max(16 / count);
+    // r11 = where the words of a vector are, and how far behind.
+    let mut words = |code: &mut Code, vector: u32| {
+        let lane = vector * 16 / count;
+        if lane % line == 0 {
+            starts.find(code, lane, others);
+        }
+        Rm::Mem(Base::First, 4 * count * (lane % line))
+    };
+    if count == 2 {
+        let from = words(code, 0);
+        plain(code, LOAD_NEAR, VECTOR, from);
+        let from = words(code, 1);
+        for (k, at) in [(0, low), (1, high)].into_iter().filter(|&(k, _)| wanted[k]) {
+            plain(code, LOAD_NEAR, to[k], table(at));
+            vector(code, PERMI2D, to[k], VECTOR, from, all, None);
+        }
+        return;
+    }
+    // Two components of eight lanes each, then their halves.
+    for (k, at) in [(0, low), (2, high)].into_iter().filter(|&(k, _)| wanted[k] || wanted[k + 1]) {
+        plain(code, LOAD_NEAR, to[k], table(at));
+        plain(code, LOAD, to[k + 1], Rm::Reg(to[k]));
+    }
+    for half in 0..2u32 {
+        let from = words(code, 2 * half);
+        plain(code, LOAD_NEAR, VECTOR, from);
+        let from = words(code, 2 * half + 1);
+        for k in [0, 2].into_iter().filter(|&k| wanted[k] || wanted[k + 1]) {
+            vector(code, PERMI2D, to[k + half as usize], VECTOR, from, all, None);
+        }
+    }
+    for k in [0, 2].into_iter().filter(|&k| wanted[k] || wanted[k + 1]) {
+        let (a, b) = (to[k], to[k + 1]);
+        vector(code, SHUFI64X2, VECTOR, a, Rm::Reg(b), all, Some(0xEE));
+        vector(code, SHUFI64X2, a, a, Rm::Reg(b), all, Some(0x44));
+        plain(code, LOAD, b, Rm::Reg(VECTOR));
+    }
+}
+
 /// Loads the parts of a group that are wanted.
 ///
 /// Where threads lie in short lines, as those of groups of 8 x 8, each line is looked at by itself: it may read
 /// neighbours, or one element.
 pub fn group(access: Access<'_>, group: &Group) {
     let within = executing(&access);
-    let Access { code, pool, view, index, places, .. } = access;
+    let Access { code, pool, view, index, shape, places, .. } = access;
     let Group { count, to, wanted, .. } = *group;
+
     let all = Lanes::All;
     // A load of 64 bytes is of one line.
     let line = group.line.max(16 / count);
@@ -130,77 +217,61 @@ pub fn group(access: Access<'_>, group: &Group) {
         (0..16).step_by(line as usize).map(|lane| (lane, pool.word(0xFFFF << lane & 0xFFFF))).collect();
     let table = |at| Rm::Mem(Base::Pool, at);
     view_start(code, view);
-    // The number of the first lane of each line; the sums may be where the result will be.
-    if line < 16 {
-        plain(code, LOAD_NEAR, VECTOR, table(firsts));
-        permute(code, VECTOR, index);
-    } else {
-        plain(code, PBROADCASTD, VECTOR, Rm::Reg(index));
-    }
-    if let Some(at) = stack {
-        // Processors may let a word of a longer store wait until it is in memory.
-        for &(lane, _) in &lines[1..] {
-            vector(code, EXTRACT, index, 0, Rm::Mem(Base::Stack, at + 4 * lane), all, Some(lane as u8 / 4));
-        }
-    }
-    vector(code, PADDD, to[0], VECTOR, table(steps), all, None);
-    let not_near = unequal(code, to[0], index, within);
-    // Neighbours, all of them inside.
     let mut others = Vec::new();
-    let starts = Starts { index, stack, view, more: line * count - 1 };
-    // r11 = where the words of a vector are, and how far behind.
-    let mut words = |code: &mut Code, vector: u32| {
-        let lane = vector * 16 / count;
-        if lane % line == 0 {
-            starts.find(code, lane, &mut others);
+    let mut ends = Vec::new();
+    let known = matches!(shape, Shape::Same) || shape == Shape::Step(count);
+    if !known {
+        // The number of the first lane of each line; the sums may be where the result will be.
+        if line < 16 {
+            plain(code, LOAD_NEAR, VECTOR, table(firsts));
+            permute(code, VECTOR, index);
+        } else {
+            plain(code, PBROADCASTD, VECTOR, Rm::Reg(index));
         }
-        Rm::Mem(Base::First, 4 * count * (lane % line))
-    };
-    if count == 2 {
-        let from = words(code, 0);
-        plain(code, LOAD_NEAR, VECTOR, from);
-        let from = words(code, 1);
-        for (k, at) in [(0, low), (1, high)].into_iter().filter(|&(k, _)| wanted[k]) {
-            plain(code, LOAD_NEAR, to[k], table(at));
-            vector(code, PERMI2D, to[k], VECTOR, from, all, None);
-        }
-    } else {
-        // Two components of eight lanes each, then their halves.
-        for (k, at) in [(0, low), (2, high)].into_iter().filter(|&(k, _)| wanted[k] || wanted[k + 1]) {
-            plain(code, LOAD_NEAR, to[k], table(at));
-            plain(code, LOAD, to[k + 1], Rm::Reg(to[k]));
-        }
-        for half in 0..2u32 {
-            let from = words(code, 2 * half);
-            plain(code, LOAD_NEAR, VECTOR, from);
-            let from = words(code, 2 * half + 1);
-            for k in [0, 2].into_iter().filter(|&k| wanted[k] || wanted[k + 1]) {
-                vector(code, PERMI2D, to[k + half as usize], VECTOR, from, all, None);
+        if let Some(at) = stack {
+            // Processors may let a word of a longer store wait until it is in memory.
+            for &(lane, _) in &lines[1..] {
+                vector(
+                    code,
+                    EXTRACT,
+                    index,
+                    0,
+                    Rm::Mem(Base::Stack, at + 4 * lane),
+                    all,
+                    Some(lane as u8 / 4),
+                );
             }
         }
-        for k in [0, 2].into_iter().filter(|&k| wanted[k] || wanted[k + 1]) {
-            let (a, b) = (to[k], to[k + 1]);
-            vector(code, SHUFI64X2, VECTOR, a, Rm::Reg(b), all, Some(0xEE));
-            vector(code, SHUFI64X2, a, a, Rm::Reg(b), all, Some(0x44));
-            plain(code, LOAD, b, Rm::Reg(VECTOR));
-        }
     }
-    let mut ends = vec![jump(code, None)];
-    land(code, not_near);
-    // One element for all of a line.
-    others.push(unequal(code, VECTOR, index, within));
-    let starts = Starts { more: count - 1, ..starts };
-    for &(lane, mask) in &lines {
-        starts.find(code, lane, &mut others);
-        if lane > 0 {
-            mask_load(code, SCRATCH, Base::Pool, mask);
-        }
-        let lanes = if lane > 0 { Lanes::Some(SCRATCH) } else { all };
-        for k in (0..count as usize).filter(|&k| wanted[k]) {
-            vector(code, PBROADCASTD, to[k], 0, Rm::Mem(Base::First, 4 * k as u32), lanes, None);
-        }
+    let starts = Starts { index, stack, view, more: line * count - 1 };
+    if shape != Shape::Same {
+        let not_near = (!known).then(|| {
+            vector(code, PADDD, to[0], VECTOR, table(steps), all, None);
+            unequal(code, to[0], index, within)
+        });
+        // Neighbours, all of them inside.
+        neighbours(code, group, &starts, [low, high], &mut others);
+        ends.push(jump(code, None));
+        not_near.into_iter().for_each(|at| land(code, at));
     }
-    ends.push(jump(code, None));
+    if !known {
+        others.push(unequal(code, VECTOR, index, within));
+    }
+    if !known || shape == Shape::Same {
+        // One element for all of a line.
+        let starts = Starts { more: count - 1, ..starts };
+        for &(lane, mask) in &lines {
+            starts.find(code, lane, &mut others);
+            if lane > 0 {
+                mask_load(code, SCRATCH, Base::Pool, mask);
+            }
+            let lanes = if lane > 0 { Lanes::Some(SCRATCH) } else { all };
+            for k in (0..count as usize).filter(|&k| wanted[k]) {
+                vector(code, PBROADCASTD, to[k], 0, Rm::Mem(Base::First, 4 * k as u32), lanes, None);
+            }
+        }
+        ends.push(jump(code, None));
+    }
     others.into_iter().for_each(|at| land(code, at));
     // Word by word.
     for k in (0..count as usize).filter(|&k| wanted[k]) {

@@ -203,6 +203,11 @@ impl Target for Avx512 {
         x86::back(code, NOT_ZERO, head);
     }
 
+    fn again(&self, code: &mut Code, head: usize) {
+        let jump = x86::jump(code, None);
+        x86::land_at(code, jump, head);
+    }
+
     fn give(&self, code: &mut Code, _: &mut Pool, from: u8) {
         encode::mask_to_result(code, from);
     }

@@ -1,5 +1,7 @@
 //! Loads and stores: what lies together in memory is moved together.
 
+use recal_il::ir::lines::Shape;
+
 use super::encode::*;
 use super::table::*;
 use super::{EXEC, OTHER, VECTOR};
@@ -86,56 +88,73 @@ fn zero(code: &mut Code, to: u8) {
 
 /// Loads words: neighbours together, and one that all lanes want once.
 pub fn load_words(access: Access<'_>, to: u8) {
-    let Access { code, pool, masked, view, index, .. } = access;
+    let Access { code, pool, masked, view, index, shape, .. } = access;
     let steps = pool.lanes(4, |lane| lane);
     let rest = others(masked, Others::Equal);
+    let (may_differ, may_be_same) = (shape != Shape::Same, shape != Shape::Step(1));
     view_start(code, view);
-    let other = differ(code, index, Some(steps), rest);
-    let mut apart = vec![first_address(code, index, 3)];
-    load(code, to, Base::First, 0);
-    let near = jump_far(code, None);
-    land(code, other);
-    apart.push(differ(code, index, None, rest));
-    apart.push(first_address(code, index, 0));
-    two(code, LD1R, to, WORD);
-    let same = jump_far(code, None);
+    let (mut apart, mut ends) = (Vec::new(), Vec::new());
+    if may_differ {
+        let other = may_be_same.then(|| differ(code, index, Some(steps), rest));
+        apart.push(first_address(code, index, 3));
+        load(code, to, Base::First, 0);
+        ends.push(jump_far(code, None));
+        other.into_iter().for_each(|jump| land(code, jump));
+    }
+    if may_be_same {
+        if may_differ {
+            apart.push(differ(code, index, None, rest));
+        }
+        apart.push(first_address(code, index, 0));
+        two(code, LD1R, to, WORD);
+        ends.push(jump_far(code, None));
+    }
     apart.into_iter().for_each(|jump| land(code, jump));
     zero(code, to);
     each_lane(code, masked, index, |code, lane| single(code, LD1_LANE, to, lane, WORD));
-    [near, same].into_iter().for_each(|jump| land(code, jump));
+    ends.into_iter().for_each(|jump| land(code, jump));
 }
 
 /// Stores words: neighbours together, others one by one.
 pub fn store_words(access: Access<'_>, from: u8) {
-    let Access { code, pool, masked, view, index, .. } = access;
+    let Access { code, pool, masked, view, index, shape, .. } = access;
     let steps = pool.lanes(4, |lane| lane);
     view_start(code, view);
-    let other = differ(code, index, Some(steps), others(masked, Others::Different));
+    let rest = others(masked, Others::Different);
+    let other = (shape != Shape::Step(1)).then(|| differ(code, index, Some(steps), rest));
     let outside = first_address(code, index, 3);
     store(code, from, Base::First, 0);
     let near = jump_far(code, None);
-    [other, outside].into_iter().for_each(|jump| land(code, jump));
+    other.into_iter().chain([outside]).for_each(|jump| land(code, jump));
     each_lane(code, masked, index, |code, lane| single(code, ST1_LANE, from, lane, WORD));
     land(code, near);
 }
 
 /// Loads the parts of a group that are wanted.
 pub fn group(access: Access<'_>, group: &Group) {
-    let Access { code, pool, masked, view, index, .. } = access;
+    let Access { code, pool, masked, view, index, shape, .. } = access;
     let Group { count, to, wanted, .. } = *group;
+    let (may_differ, may_be_same) = (shape != Shape::Same, shape != Shape::Step(count));
     let (all, one, lane_of) = if count == 2 { (LD2, LD2R, LD2_LANE) } else { (LD4, LD4R, LD4_LANE) };
     let steps = pool.lanes(4, |lane| lane * count);
     let rest = others(masked, Others::Equal);
     view_start(code, view);
-    let other = differ(code, index, Some(steps), rest);
-    let mut apart = vec![first_address(code, index, 4 * count - 1)];
-    two(code, all, VECTOR, WORD);
-    let near = jump_far(code, None);
-    land(code, other);
-    apart.push(differ(code, index, None, rest));
-    apart.push(first_address(code, index, count - 1));
-    two(code, one, VECTOR, WORD);
-    let same = jump_far(code, None);
+    let (mut apart, mut ends) = (Vec::new(), Vec::new());
+    if may_differ {
+        let other = may_be_same.then(|| differ(code, index, Some(steps), rest));
+        apart.push(first_address(code, index, 4 * count - 1));
+        two(code, all, VECTOR, WORD);
+        ends.push(jump_far(code, None));
+        other.into_iter().for_each(|jump| land(code, jump));
+    }
+    if may_be_same {
+        if may_differ {
+            apart.push(differ(code, index, None, rest));
+        }
+        apart.push(first_address(code, index, count - 1));
+        two(code, one, VECTOR, WORD);
+        ends.push(jump_far(code, None));
+    }
     apart.into_iter().for_each(|jump| land(code, jump));
     let words = (0..count as u8).filter(|&k| wanted[usize::from(k)]);
     (0..count as u8).for_each(|k| zero(code, VECTOR + k));
@@ -161,6 +180,6 @@ pub fn group(access: Access<'_>, group: &Group) {
         }
         next.into_iter().for_each(|jump| land(code, jump));
     }
-    [near, same].into_iter().for_each(|jump| land(code, jump));
+    ends.into_iter().for_each(|jump| land(code, jump));
     words.for_each(|k| copy(code, to[usize::from(k)], VECTOR + k));
 }

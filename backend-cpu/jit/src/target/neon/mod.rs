@@ -175,6 +175,11 @@ impl Target for Neon {
         back(code, any, head);
     }
 
+    fn again(&self, code: &mut Code, head: usize) {
+        let jump = jump_far(code, None);
+        encode::lead(code, jump, head);
+    }
+
     fn give(&self, code: &mut Code, pool: &mut Pool, from: u8) {
         encode::load(code, VECTOR, Base::Pool, frame::bits(pool));
         three(code, AND, VECTOR, VECTOR, from);
