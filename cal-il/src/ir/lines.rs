@@ -180,13 +180,20 @@ impl Pass {
             match &stmt.kind {
                 StmtKind::Lane(inst) => self.lane(inst),
                 StmtKind::Memory(inst) => {
-                    // Memory that others write may change between two loads of it, not within one.
-                    let loads = match inst {
-                        MemoryInst::Atomic { .. } | MemoryInst::Counter { .. } => false,
-                        MemoryInst::LdsReadAny { .. } | MemoryInst::SharedLoad { .. } => false,
-                        MemoryInst::ArrayLoad { .. } => false,
-                        _ => true,
-                    };
+                    // One address, one word: not so where threads have memory of their own, or change it.
+                    let loads = matches!(
+                        inst,
+                        MemoryInst::Sample { .. }
+                            | MemoryInst::Gather { .. }
+                            | MemoryInst::Fetch { .. }
+                            | MemoryInst::ResourceInfo { .. }
+                            | MemoryInst::BufferInfo { .. }
+                            | MemoryInst::ConstLoad { .. }
+                            | MemoryInst::ImmediateLoad { .. }
+                            | MemoryInst::GlobalLoad { .. }
+                            | MemoryInst::RawLoad { .. }
+                            | MemoryInst::TypedLoad { .. }
+                    );
                     let operands = visit::operands_of(inst);
                     let mut same = operands.iter().map(|operand| self.operand(*operand));
                     let word = match () {
