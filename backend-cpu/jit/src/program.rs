@@ -18,14 +18,14 @@ pub struct Program {
 /// Part of a function.
 #[derive(Debug)]
 pub enum Part {
-    Block(Block),
+    Block(Box<Block>),
     /// Two sides; lanes whose test is `nonzero` take the first. The test is that of the block before.
     If {
         nonzero: bool,
         then: Vec<Part>,
         otherwise: Vec<Part>,
     },
-    Loop(Loop),
+    Loop(Box<Loop>),
     /// Lanes leave the innermost loop whose test is as said, or all.
     Break(Option<bool>),
 }

@@ -60,11 +60,11 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let mut parts = Vec::with_capacity(list.len());
         for tree in list {
             parts.push(match tree {
-                Tree::Run(run) => Part::Block(self.block(run)?),
+                Tree::Run(run) => Part::Block(Box::new(self.block(run)?)),
                 Tree::If { nonzero, then, otherwise, .. } => {
                     Part::If { nonzero: *nonzero, then: self.list(then)?, otherwise: self.list(otherwise)? }
                 }
-                Tree::Loop { body } => Part::Loop(self.repeat(body)?),
+                Tree::Loop { body } => Part::Loop(Box::new(self.repeat(body)?)),
                 Tree::Break(test) => Part::Break(test.map(|(nonzero, _)| nonzero)),
             });
         }
