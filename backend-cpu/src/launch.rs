@@ -490,6 +490,28 @@ mod tests {
     }
 
     #[test]
+    fn every_thread_of_a_grid_has_a_place_and_others_have_none() {
+        let (groups, block) = ([2, 3, 4], [3, 1, 2]);
+        let extent = Extent::Grid { groups, block };
+        let mut seen = std::collections::BTreeSet::new();
+        for part in 0..parts(extent) {
+            for number in 0..6 {
+                let at = position_of(extent, part, number);
+                assert!((0..3).all(|k| at[k] < groups[k] * block[k]), "{at:?}");
+                assert_eq!(part_of(extent, at), Some((part, number)));
+                seen.insert(at);
+            }
+        }
+        assert_eq!(seen.len(), 24 * 6);
+        assert_eq!(part_of(extent, [0, 0, 8]), None);
+        assert_eq!(parts(Extent::Grid { groups: [1; 3], block: [0, 1, 1] }), 0);
+        let domain = Extent::Domain { x: 3, y: 4, width: 9, height: 3 };
+        assert!(part_of(domain, [11, 6, 0]).is_some());
+        assert_eq!(part_of(domain, [12, 6, 0]), None, "in the last tile, but not in the domain");
+        assert_eq!(part_of(domain, [11, 7, 0]), None, "in the last tile, but not in the domain");
+    }
+
+    #[test]
     fn every_tile_is_run_once() {
         for (width, height) in [(1, 1), (1, 200), (2, 3), (8, 8), (9, 40), (100, 7), (64, 24), (70, 300)] {
             let [columns, lines] = tile_shape(width);

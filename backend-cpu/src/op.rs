@@ -587,3 +587,6 @@ pub struct Code {
 
 /// The shapes of the surfaces and the lines of threads that code was compiled for, and what waves run for them.
 pub type Compiled = (Box<[Shape]>, u32, Arc<Body>);
+
+#[cfg(test)]
+mod tests;

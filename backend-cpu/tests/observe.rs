@@ -123,10 +123,39 @@ fn barriers_in_divergent_flow() {
 }
 
 #[test]
+fn constants_beyond_what_is_bound() {
+    let run = |body: &str| {
+        let text = format!(
+            "il_cs_2_0 dcl_num_thread_per_group 64 dcl_raw_uav_id(0) dcl_cb cb0[16]\n\
+             dcl_literal l0, 0, 1, 2, 3\n{body}\nend\n"
+        );
+        let bind = |m: &Machine| Bindings {
+            uavs: vec![(0, m.surface(Format::UnsignedInt32x1, 64, 1))],
+            constants: vec![(0, m.surface(Format::UnsignedInt32x4, 8, 1))],
+            ..Bindings::default()
+        };
+        let list = check(&text, bind, grid(1, 64));
+        list.into_iter().map(|f| (f.misuse, f.what)).collect::<Vec<_>>()
+    };
+    for body in [
+        "iadd r2.x, cb0[ROW].x, l0.y\nuav_raw_store_id(0) mem0.x___, l0.x, r2.x",
+        "uav_raw_store_id(0) mem0.x___, l0.x, cb0[ROW].x",
+    ] {
+        assert_eq!(run(&body.replace("ROW", "7")), [], "{body}");
+        assert_eq!(
+            run(&body.replace("ROW", "8")),
+            [(Misuse::OutOfRange, "cb0[8]".to_owned())],
+            "{body}"
+        );
+    }
+}
+
+#[test]
 fn a_trace_follows_one_thread() {
     let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 2, 1, 3, 0\n\
         ishl r0.x, vAbsTid0.x, l0.x\nmov r1.x, l0.w\nwhileloop\nieq r2.x, r1.x, l0.z\nbreak_logicalnz r2.x\n\
-        iadd r1.x, r1.x, l0.y\nendloop\nuav_raw_store_id(0) mem0.x___, r0.x, r1.x\nend\n";
+        iadd r1.x, r1.x, l0.y\nendloop\nuav_raw_store_id(0) mem0.x___, r0.x, r1.x\n\
+        uav_raw_load_id(0) r3.x, r0.x\nuav_raw_store_id(0) mem0.x___, r0.x, r3.x\nend\n";
     let machine = Machine::new();
     let out = machine.surface(Format::UnsignedInt32x1, 256, 1);
     let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
@@ -141,6 +170,7 @@ fn a_trace_follows_one_thread() {
     assert_eq!(named("ishl"), [280]);
     assert_eq!(named("iadd"), [1, 2, 3]);
     assert_eq!(named("ieq"), [0, 0, 0, !0]);
+    assert_eq!(named("uav_raw_load_id(0)"), [3]);
     // Only the thread's own group ran.
     let got = read(&out, 256);
     assert!((0..256).all(|t| got[t] == if (64..128).contains(&t) { 3 } else { 0 }));
@@ -252,6 +282,9 @@ fn elements_of_arrays_that_were_never_written() {
         )
     };
     assert_eq!(run(offset("r1.x + 1")), []);
+    // The same elements, named by another register.
+    let named = offset("r3.x").replace("mov r2.x", "iadd r3.x, r1.x, l0.y\nmov r2.x");
+    assert_eq!(run(named), []);
     let list = run(offset("r1.x"));
     assert_eq!((lines(&list), list[0].what.as_str()), (vec![(Misuse::Uninitialized, 7)], "x0[0].x"));
 }

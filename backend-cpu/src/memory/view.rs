@@ -198,6 +198,7 @@ mod tests {
         let odd = unsafe { View::new(NonNull::from(&mut words).cast(), 7) };
         odd.set_word(0, 0x0403_0201);
         assert_eq!((odd.byte(3), odd.last_word(), odd.word(1)), (4, 1, 0));
+        assert!(!odd.write(0, &[9, 9]), "the eighth byte is outside");
         odd.set_word(0, 1);
         assert_eq!(words, [1, 1, 2, 4]);
     }

@@ -455,3 +455,19 @@ pub fn rows_used(op: &MemoryOp, context: &Context<'_>, mut visit: impl FnMut(Row
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::texel_outside;
+
+    #[test]
+    fn texels_outside_are_outside_on_either_axis() {
+        let size = [4, 3];
+        for inside in [[0, 0], [3, 2]] {
+            assert!(!texel_outside(size, inside), "{inside:?}");
+        }
+        for outside in [[4, 0], [0, 3], [-1, 0], [0, -1], [4, 3]] {
+            assert!(texel_outside(size, outside), "{outside:?}");
+        }
+    }
+}
