@@ -123,34 +123,6 @@ fn barriers_in_divergent_flow() {
 }
 
 #[test]
-fn constants_beyond_what_is_bound() {
-    let run = |body: &str| {
-        let text = format!(
-            "il_cs_2_0 dcl_num_thread_per_group 64 dcl_raw_uav_id(0) dcl_cb cb0[16]\n\
-             dcl_literal l0, 0, 1, 2, 3\n{body}\nend\n"
-        );
-        let bind = |m: &Machine| Bindings {
-            uavs: vec![(0, m.surface(Format::UnsignedInt32x1, 64, 1))],
-            constants: vec![(0, m.surface(Format::UnsignedInt32x4, 8, 1))],
-            ..Bindings::default()
-        };
-        let list = check(&text, bind, grid(1, 64));
-        list.into_iter().map(|f| (f.misuse, f.what)).collect::<Vec<_>>()
-    };
-    for body in [
-        "iadd r2.x, cb0[ROW].x, l0.y\nuav_raw_store_id(0) mem0.x___, l0.x, r2.x",
-        "uav_raw_store_id(0) mem0.x___, l0.x, cb0[ROW].x",
-    ] {
-        assert_eq!(run(&body.replace("ROW", "7")), [], "{body}");
-        assert_eq!(
-            run(&body.replace("ROW", "8")),
-            [(Misuse::OutOfRange, "cb0[8]".to_owned())],
-            "{body}"
-        );
-    }
-}
-
-#[test]
 fn a_trace_follows_one_thread() {
     let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 2, 1, 3, 0\n\
         ishl r0.x, vAbsTid0.x, l0.x\nmov r1.x, l0.w\nwhileloop\nieq r2.x, r1.x, l0.z\nbreak_logicalnz r2.x\n\
