@@ -15,8 +15,7 @@ fn accesses_list_all_their_rows() {
     let (index, offset, width) = (1, 0, Width::Dwords);
     let pair = [20, 21];
     let atomic = |at| MemoryOp::Atomic { op: add, place, at, dimensions: 1, src: 6, src2: 7, dst: 20 };
-    let sample =
-        SampleOp { resource: slot(1), sampler: slot(2), at, dst, number: 0, slot: 0, again: false };
+    let sample = SampleOp { resource: slot(1), sampler: slot(2), at, dst, number: 0, slot: 0, again: false };
     let gather = |texel_offset| MemoryOp::Gather {
         resource: slot(1),
         sampler: slot(2),
