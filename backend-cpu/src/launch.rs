@@ -21,7 +21,7 @@ fn tile_shape(width: u32) -> [u32; 2] {
     [columns, LANES as u32 / columns]
 }
 
-/// How many neighbouring threads of a wave compiled code looks at together.
+/// How many neighbouring threads of a wave are in a line, as [`recal_jit::line`] says.
 pub fn line(extent: Extent) -> u32 {
     recal_jit::line(match extent {
         Extent::Domain { width, .. } => tile_shape(width)[0],

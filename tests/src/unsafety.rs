@@ -70,9 +70,9 @@ pub fn document(root: &Path) -> String {
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
+    let unread = |error: std::io::Error| -> ! { panic!("{}: {error}", folder.display()) };
+    for entry in std::fs::read_dir(folder).unwrap_or_else(|error| unread(error)) {
+        let path = entry.unwrap_or_else(|error| unread(error)).path();
         if path.is_dir() {
             collect(&path, files);
         } else if path.extension().is_some_and(|e| e == "rs")

@@ -495,8 +495,9 @@ mod tests {
     #[test]
     fn what_is_read_before_it_is_written_is_no_step() {
         let list = shapes_of(
-            "whileloop\nlds_load_id(0) r1.x, r0.x\nbreak_logicalnz r1.x\numul r0.x, vTidInGrp.x, l0.x\nendloop",
+            "mov r3.x, l0.w\nwhileloop\nuge r2.x, r3.x, cb0[0].x\nbreak_logicalnz r2.x\nlds_store_id(0) r0.x, r3.x\n\
+             umul r0.x, vTidInGrp.x, l0.x\niadd r3.x, r3.x, l0.w\nendloop",
         );
-        assert_eq!(list, [Any, Any]);
+        assert_eq!(list, [Same, Any]);
     }
 }

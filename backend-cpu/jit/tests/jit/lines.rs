@@ -80,7 +80,9 @@ pub fn known_shapes(on: On) {
             ];
             let function = compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
             let module = compiler.finish().unwrap();
-            for start in [0, 3, 40, 4 * COUNT - 30, 4 * COUNT - 4, 4 * COUNT, 0x7FFF_FFFC, 0xFFFF_FFF0, !0] {
+            let ends = [4, 12, 28, 30, 60].map(|bytes| 4 * COUNT - bytes);
+            let far = [0, 3, 40, 4 * COUNT, 0x7FFF_FFFC, 0xFFFF_FFF0, !0];
+            for start in ends.into_iter().chain(far) {
                 for exec in [!0, 0xFF00_FFFF_0F0F_5555u64] {
                     let address = |lane: usize| {
                         // Lines far from each other.
