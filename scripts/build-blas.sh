@@ -10,7 +10,10 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 
 cd "$root"
-built=$("${CARGO:-cargo}" build -p recal-blas-abi --profile "$profile" --message-format=json-render-diagnostics)
+target=
+. scripts/products.sh
+# shellcheck disable=SC2086 # a list of options
+built=$("${CARGO:-cargo}" build $products --profile "$profile" --message-format=json-render-diagnostics)
 library=$(echo "$built" | sed -n 's/.*"\([^"]*libcalblas\.a\)".*/\1/p' | tail -n 1)
 [ -n "$library" ] || { echo "build-blas.sh: cargo built no libcalblas.a" >&2; exit 1; }
 # What is shown: the routines of the table, their error handlers, and two variables that error handlers of C programs read.

@@ -11,13 +11,14 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 
 cd "$root"
+. scripts/products.sh
 system=linux
 if [ -n "$target" ]; then
     . scripts/target.sh
     cross
 fi
 # shellcheck disable=SC2086 # a list of options
-built=$("${CARGO:-cargo}" build ${published:--p recal-brook -p recal-brcc} --profile "$profile" ${target:+--target "$target"} \
+built=$("${CARGO:-cargo}" build $products --profile "$profile" ${target:+--target "$target"} \
     --message-format=json-render-diagnostics)
 library=$(echo "$built" | sed -n 's/.*"\([^"]*libbrook\.a\)".*/\1/p' | tail -n 1)
 tool=$(echo "$built" | sed -n 's/.*"executable":"\([^"]*\/brcc\(\.exe\)\{0,1\}\)".*/\1/p' | tail -n 1)

@@ -13,11 +13,11 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 cargo=${CARGO:-cargo}
 cd "$root"
+. scripts/products.sh
 
-# Both at once: cargo builds what they share once only.
 build() {
     # shellcheck disable=SC2086 # a list of options
-    said=$("$cargo" build ${published:--p recal-rt -p recal-cli} --profile "$profile" ${target:+--target "$target"} \
+    said=$("$cargo" build $products --profile "$profile" ${target:+--target "$target"} \
         --message-format=json-render-diagnostics)
 }
 built() { # name of a file: the last such path that cargo names

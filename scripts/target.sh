@@ -17,9 +17,6 @@ i686-pc-windows-gnu) tools=i686-w64-mingw32- system=windows ;;
     ;;
 esac
 
-# What cargo builds for $target, in one selection: the features of what all use are then the same, and it is built once.
-published="-p recal-rt -p recal-cli -p recal-brook -p recal-brcc"
-
 # Sets cargo up for $target, from the root of the sources: its linker, and no line tables and no folder of this machine in what it
 # builds, so that the same sources and compilers give the same bytes anywhere. Sets CC, too.
 cross() {
