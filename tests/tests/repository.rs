@@ -61,6 +61,8 @@ fn crates_can_be_published() {
         names,
         [
             "recal",
+            "recal-blas",
+            "recal-blas-abi",
             "recal-brcc",
             "recal-brook",
             "recal-brook-abi",
