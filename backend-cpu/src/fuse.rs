@@ -56,8 +56,8 @@ struct Candidate {
 #[derive(Default)]
 struct Run {
     clock: u32,
-    /// Row written by a load: access, component, when.
-    loaded: HashMap<RowId, (usize, usize, u32)>,
+    /// Row written by a load: access, component, the clock before and after.
+    loaded: HashMap<RowId, (usize, usize, [u32; 2])>,
     mentioned: HashMap<RowId, u32>,
 }
 
@@ -89,14 +89,15 @@ fn flush_in_loads(code: &mut Code) -> Vec<bool> {
                         (step.op == LaneOp::Flush).then(|| run.loaded.get(&reads[0]).copied()).flatten();
                     // In place, right after the load: nobody sees what was loaded.
                     let in_place = loaded.filter(|&(.., when)| {
-                        let untouched = run.mentioned.get(&reads[0]).is_none_or(|&last| last <= when);
+                        let untouched = run.mentioned.get(&reads[0]).is_none_or(|&last| last <= when[1]);
                         writes[0] == reads[0] && untouched
                     });
                     if let Some((access, component, _)) = in_place {
                         flushed.push((access, component));
                         removed[index] = true;
                     } else if let Some((access, component, when)) = loaded {
-                        let free = run.mentioned.get(&writes[0]).is_none_or(|&last| last < when);
+                        // The load itself may write the row, too, for a word that nobody reads.
+                        let free = run.mentioned.get(&writes[0]).is_none_or(|&last| last <= when[0]);
                         let candidate = Candidate { step: index, access, component, to: writes[0], free };
                         candidates.entry(reads[0]).or_default().push(candidate);
                     } else {
@@ -111,6 +112,7 @@ fn flush_in_loads(code: &mut Code) -> Vec<bool> {
             }
             Op::Memory(index) => {
                 let access = &code.memory[*index as usize];
+                let before = run.clock;
                 access.op.each_row(|row, written| {
                     run.mention(row);
                     if written {
@@ -120,7 +122,7 @@ fn flush_in_loads(code: &mut Code) -> Vec<bool> {
                     }
                 });
                 for (component, &row) in access.op.loaded().iter().flat_map(|rows| rows.iter().enumerate()) {
-                    run.loaded.insert(row, (*index as usize, component, run.clock));
+                    run.loaded.insert(row, (*index as usize, component, [before, run.clock]));
                 }
             }
             op => {

@@ -22,6 +22,7 @@ pub mod compact;
 pub mod lines;
 pub mod needed;
 pub mod print;
+pub mod speculate;
 pub mod uniformity;
 pub mod unroll;
 pub mod validate;

@@ -263,6 +263,12 @@ pub trait Algebra: Sized {
         expr!(self, select(ult(a, b), a, b))
     }
 
+    /// The greater unsigned number.
+    #[inline(always)]
+    fn umax(&mut self, a: Self::W, b: Self::W) -> Self::W {
+        expr!(self, select(ult(a, b), b, a))
+    }
+
     /// `a < b ? a : b` of floats, so b if either is NaN.
     #[inline(always)]
     fn fmin_raw(&mut self, a: Self::W, b: Self::W) -> Self::W {

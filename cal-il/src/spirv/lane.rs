@@ -311,6 +311,15 @@ impl Emitter<'_> {
         if native && let Some(result) = self.native(op, words) {
             return result;
         }
+        let bare = match op {
+            LaneOp::BareAdd => Some(Op::FAdd),
+            LaneOp::BareSub => Some(Op::FSub),
+            LaneOp::BareMul => Some(Op::FMul),
+            _ => None,
+        };
+        if let Some(bare) = bare {
+            return (self.float_op(bare, words), None);
+        }
         self.flushed_arguments = op.arguments().iter().all(|class| *class == Class::F);
         self.direct =
             native && matches!(op, LaneOp::Fma | LaneOp::Div | LaneOp::Rcp | LaneOp::Rsq | LaneOp::Sqrt);
@@ -700,6 +709,14 @@ impl Algebra for Emitter<'_> {
         let truth = self.truth_op(Op::ULessThan, &[a, b]);
         self.facts.compares(truth, a, b);
         truth
+    }
+
+    fn umin(&mut self, a: Word, b: Word) -> Word {
+        self.w.glsl(GLOp::UMin, self.t.u32, &[a, b])
+    }
+
+    fn umax(&mut self, a: Word, b: Word) -> Word {
+        self.w.glsl(GLOp::UMax, self.t.u32, &[a, b])
     }
 
     fn fadd_raw(&mut self, a: Word, b: Word) -> Word {

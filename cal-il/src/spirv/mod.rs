@@ -40,11 +40,13 @@ mod threads;
 mod uniform;
 mod values;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, StorageClass, Word};
 
+use crate::ir::speculate::{self, speculate};
 use crate::ir::unroll::unroll;
 use crate::ir::visit::{any, program_has};
 use crate::ir::{GroupSize, MemoryInst, Program, Stage, StmtKind};
@@ -55,7 +57,7 @@ use registers::{Memo, Registers};
 use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 27;
+pub const VERSION: u32 = 28;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -298,6 +300,10 @@ pub fn emit(program: &Program, target: &Target, assume: Assume) -> Result<Module
     let group = group(program, target)?;
     let program = &*inline::inline(program);
     let program = &*unroll(program, |access| cost(access, &assume));
+    let program = &*match target.mode {
+        Mode::Faithful => speculate(program, speculate::WORTH),
+        Mode::Native => Cow::Borrowed(program),
+    };
     let threads = most_threads(program, group, target);
     let kept = lockstep::keep(program, threads, true);
     match emit_kept(&kept, target, assume, group) {

@@ -56,6 +56,30 @@ fn kernels_are_varied() {
     assert!(words.len() > 200, "{}", words.len());
 }
 
+/// Sums and products that run bare first, in the slow interpreter, against the CPU backend, which runs them as they are.
+fn bare_regions_agree_with_full_ones() {
+    let runner = &cpu();
+    let start = Instant::now();
+    let tried: Vec<_> = (1..40_000u64)
+        .into_par_iter()
+        .filter(|seed| *seed <= 300 || start.elapsed() < Duration::from_secs(10))
+        .map(|seed| {
+            let case = fuzz::products::case(seed);
+            let what = fuzz::difference(runner, &Against::Interpreter, &case);
+            what.map(|what| format!("seed {seed}: {what}\n{}", case.text))
+        })
+        .collect();
+    let differences: Vec<_> = tried.iter().flatten().take(3).cloned().collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    let changed = |seed: &u64| {
+        let text = fuzz::products::case(*seed).text;
+        let program = recal_il::compile(text.as_bytes()).unwrap();
+        recal_il::ir::speculate::speculate(&program, i64::MIN).registers > program.registers
+    };
+    let count = (1..200u64).filter(changed).count();
+    assert!(count > 150, "{count} of 200 have regions that run bare");
+}
+
 /// Loops are unrolled in a good part of the kernels, for devices and for the slow interpreter.
 fn kernels_have_loops_to_unroll() {
     let unrolled = |seed: &u64| {
@@ -70,6 +94,7 @@ fn kernels_have_loops_to_unroll() {
 fn main() -> std::process::ExitCode {
     let mut trials = vec![
         trial("a_difference_is_noticed_and_shrunk", [], a_difference_is_noticed_and_shrunk),
+        trial("bare_regions_agree_with_full_ones", [], bare_regions_agree_with_full_ones),
         trial("kernels_are_varied", [], kernels_are_varied),
         trial("kernels_have_loops_to_unroll", [], kernels_have_loops_to_unroll),
     ];

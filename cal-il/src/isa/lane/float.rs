@@ -54,6 +54,24 @@ pub fn mad<A: Algebra>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {
     add(a, product, z)
 }
 
+/// x + y, not flushed.
+#[inline(always)]
+pub fn bare_add<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
+    a.fadd_raw(x, y)
+}
+
+/// x − y, not flushed.
+#[inline(always)]
+pub fn bare_sub<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
+    expr!(a, fadd_raw(x, xor(y, 0x8000_0000)))
+}
+
+/// x · y by IEEE rules, not flushed.
+#[inline(always)]
+pub fn bare_mul<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
+    a.fmul_raw(x, y)
+}
+
 /// x · (y − z) + z, each step rounded.
 #[inline(always)]
 pub fn lrp<A: Algebra>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {

@@ -66,7 +66,7 @@ pub fn umin<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
 /// Unsigned maximum.
 #[inline(always)]
 pub fn umax<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
-    expr!(a, select(ult(x, y), y, x))
+    a.umax(x, y)
 }
 
 /// Signed minimum of three.

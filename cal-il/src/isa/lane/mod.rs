@@ -152,6 +152,10 @@ macro_rules! for_each_lane_op {
             Mad (F, F, F) -> F = float::mad;
             MadIeee (F, F, F) -> F = float::mad_ieee;
             Fma (F, F, F) -> F = float::fma;
+            // Where neither operands nor result are denormals; of IEEE's rules for zeros, infinities and NaNs.
+            BareAdd (F, F) -> F = float::bare_add;
+            BareSub (F, F) -> F = float::bare_sub;
+            BareMul (F, F) -> F = float::bare_mul;
             Lrp (F, F, F) -> F = float::lrp;
             Min (F, F) -> F = float::min;
             Max (F, F) -> F = float::max;

@@ -6,6 +6,7 @@
 
 mod kernel;
 mod memory;
+pub mod products;
 mod shape;
 mod shrink;
 #[path = "../../../../cal-il/tests/reference/mod.rs"]
@@ -15,7 +16,7 @@ mod sweep;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use recal_il::ir::{Space, unroll::unroll};
+use recal_il::ir::{Space, speculate::speculate, unroll::unroll};
 
 use crate::case::{Buffer, Case, Needs, Slot, Want};
 use crate::generate::values::Random;
@@ -116,8 +117,8 @@ fn shrink_memory(case: &mut Case, mut differs: impl FnMut(&Case) -> bool) {
     }
 }
 
-/// What differs, if anything does.
-fn difference(runner: &Runner, against: &Against<'_>, case: &Case) -> Option<String> {
+/// What differs between two engines that run a case, if anything does.
+pub fn difference(runner: &Runner, against: &Against<'_>, case: &Case) -> Option<String> {
     match (on(runner, case), other(against, case)) {
         (Ok(a), Ok(b)) => (0..a.len()).find_map(|k| {
             let size = case.buffers[k].initial.len();
@@ -153,13 +154,14 @@ fn other(against: &Against<'_>, case: &Case) -> Outcome {
 /// One thread after another.
 fn interpret(case: &Case) -> Outcome {
     let program = recal_il::compile(case.text.as_bytes()).map_err(|errors| format!("{errors:?}"))?;
-    // The device runs loops as they are.
+    // The device runs loops and regions as they are.
     let program = unroll(&program, |_| 1);
+    let program = speculate(&program, i64::MIN);
     let rows = |bytes: &[u8]| -> Vec<[u32; 4]> {
         let word = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
         bytes.chunks_exact(16).map(|row| [0, 4, 8, 12].map(|k| word(&row[k..]))).collect()
     };
-    let mut machine = slow::Machine::default();
+    let mut machine = slow::Machine { bare: true, ..Default::default() };
     for buffer in &case.buffers {
         match buffer.slots[0] {
             Slot::Uav(n) => drop(machine.bytes.insert(Space::Uav(n), buffer.initial.clone())),

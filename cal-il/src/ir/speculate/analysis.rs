@@ -1,0 +1,454 @@
+//! What is known of a region: which operations may be bare, what has to be watched for it, and what may be wrong then.
+
+use std::collections::{HashMap, HashSet};
+
+use super::doubt::{Doubt, Taking, doubt, taking};
+use super::flat::{Flat, Item, Kind, OUTSIDE};
+use super::range::{NORMAL, Range, is_whole};
+use super::{LEAST, Live};
+use crate::ir::{Builtin, LaneInst, Operand, Reg};
+use crate::isa::LaneOp;
+
+/// Least exponent of the products of sums: their last bits are then no denormals.
+const PRODUCT: i32 = NORMAL + 23;
+/// Numbers that are watched.
+const WATCHED: Range = Range::from(LEAST);
+
+/// How an operation is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As it is.
+    Full,
+    /// By a bare operation; of a multiply-add, both.
+    Bare,
+    /// A multiply-add of which only the product is bare.
+    BareProduct,
+    /// A flush of what is no denormal.
+    Move,
+}
+
+/// The findings.
+pub(super) struct Analysis {
+    /// By item.
+    pub forms: Vec<Form>,
+    /// Registers of which every number in the region is watched.
+    pub watched: HashSet<Reg>,
+    /// Registers of which the number at entry is watched.
+    pub entry: Vec<Reg>,
+    /// Registers that must not become NaN.
+    pub numbers: HashSet<Reg>,
+    /// Registers that live on and may be wrong if the watch saw something, with the doubt that is left if not.
+    pub results: Vec<(Reg, Doubt)>,
+    /// By control flow: a loop that might end in another round.
+    pub guarded: Vec<bool>,
+    /// Instructions saved, weighted by loops.
+    pub gain: i64,
+}
+
+struct Pass<'a> {
+    flat: &'a Flat<'a>,
+    live: &'a Live,
+    /// Operations that are worth it, by item.
+    wanted: Vec<bool>,
+    watched: HashSet<Reg>,
+    /// Registers whose entry is watched.
+    entry: HashSet<Reg>,
+    ranges: HashMap<Reg, Range>,
+}
+
+impl Analysis {
+    pub fn of(flat: &Flat, live: &Live) -> Option<Self> {
+        let wanted = wanted(flat);
+        if !wanted.contains(&true) {
+            return None;
+        }
+        let mut entry = HashSet::new();
+        for (item, wanted) in flat.items.iter().zip(&wanted) {
+            if let (Kind::Lane(_), true) = (&item.kind, wanted) {
+                item.kind.reads(|reg| {
+                    if live.before.contains(&reg) {
+                        entry.insert(reg);
+                    }
+                });
+            }
+        }
+        let nothing = vec![false; wanted.len()];
+        // Without any watch: what is so in any case.
+        let mut sure = Pass::new(flat, live, nothing);
+        sure.find_ranges();
+        let sure = sure.forms();
+        let mut pass = Pass { entry, ..Pass::new(flat, live, wanted) };
+        pass.watch();
+        let forms = pass.forms();
+        let Pass { watched, mut entry, .. } = pass;
+        entry.extend(watched.iter().filter(|reg| live.before.contains(reg)));
+        let mut entry: Vec<Reg> = entry.into_iter().collect();
+        entry.sort_unstable();
+        let doubts = doubts(flat, &forms);
+        let (tainted, guarded) = tainted(flat, &forms, &sure);
+        let numbers = numbers(flat, &doubts);
+        let of = |reg: &Reg| doubts.get(reg).copied().unwrap_or(Doubt::None);
+        let results: Vec<_> =
+            live.behind.iter().filter(|reg| tainted.contains(reg)).map(|reg| (*reg, of(reg))).collect();
+        let mut this = Self { forms, watched, entry, numbers, results, guarded, gain: 0 };
+        this.gain = this.judge(flat);
+        Some(this)
+    }
+
+    /// Instructions saved. A bare product saves the test for zeros and the flush, a sum the flush.
+    fn judge(&self, flat: &Flat) -> i64 {
+        let mut gain = -8 - 2 * self.entry.len() as i64;
+        for (_, doubt) in &self.results {
+            gain -= if *doubt == Doubt::None { 1 } else { 6 };
+        }
+        for (item, form) in flat.items.iter().zip(&self.forms) {
+            let weight = 8i64.pow(item.depth.min(6));
+            gain += weight * saved(item, *form);
+            item.kind.writes(|reg| {
+                gain -= 2 * weight * i64::from(self.watched.contains(&reg));
+                gain -= 2 * weight * i64::from(self.numbers.contains(&reg));
+            });
+        }
+        for (control, guarded) in flat.controls.iter().zip(&self.guarded) {
+            if *guarded {
+                let mut depth = 1;
+                let mut parent = control.parent;
+                while parent != OUTSIDE {
+                    depth += u32::from(flat.controls[parent].is_loop);
+                    parent = flat.controls[parent].parent;
+                }
+                gain -= 3 * 8i64.pow(depth.min(6));
+            }
+        }
+        gain
+    }
+}
+
+/// Instructions that a form saves.
+fn saved(item: &Item, form: Form) -> i64 {
+    let Kind::Lane(inst) = &item.kind else { return 0 };
+    match (form, inst.op) {
+        (Form::Full, _) => 0,
+        (Form::Move, _) | (_, LaneOp::Add | LaneOp::Sub | LaneOp::MulIeee) => 3,
+        (Form::Bare, LaneOp::Mad) => 9,
+        (Form::Bare | Form::BareProduct, LaneOp::Mul | LaneOp::Mad) => 6,
+        (Form::Bare, _) => 6,
+        (Form::BareProduct, _) => 3,
+    }
+}
+
+fn is_product(op: LaneOp) -> bool {
+    matches!(op, LaneOp::Mul | LaneOp::MulIeee | LaneOp::Mad | LaneOp::MadIeee)
+}
+
+/// Whether the product of an operation is +0 for any zero.
+fn zero_rule(op: LaneOp) -> bool {
+    matches!(op, LaneOp::Mul | LaneOp::Mad)
+}
+
+/// Products whose doubts nobody reads bit for bit, where the region spends its time.
+fn wanted(flat: &Flat) -> Vec<bool> {
+    let lanes = || flat.items.iter().filter_map(|item| match &item.kind {
+        Kind::Lane(inst) => Some((*inst, item.depth)),
+        _ => None,
+    });
+    // Registers whose bits somebody reads: nothing that they come from may be in doubt.
+    let mut exact: HashSet<Reg> = HashSet::new();
+    let demand = |operand: &Operand, exact: &mut HashSet<Reg>| match operand {
+        Operand::Reg(reg) => exact.insert(*reg),
+        _ => false,
+    };
+    for item in &flat.items {
+        match &item.kind {
+            Kind::Lane(inst) => {
+                // A 64-bit argument takes two words; those are taken bit for bit.
+                for (place, arg) in inst.args.iter().enumerate() {
+                    if taking(inst.op, place) == Taking::Bits {
+                        demand(arg, &mut exact);
+                    }
+                }
+            }
+            kind => kind.reads(|reg| {
+                exact.insert(reg);
+            }),
+        }
+    }
+    loop {
+        let mut changed = false;
+        for (inst, _) in lanes() {
+            if !inst.dst.iter().any(|reg| exact.contains(reg)) {
+                continue;
+            }
+            for (place, arg) in inst.args.iter().enumerate() {
+                if matches!(taking(inst.op, place), Taking::Passes | Taking::Number) {
+                    changed |= demand(arg, &mut exact);
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let deepest = lanes().filter(|(inst, _)| is_product(inst.op)).map(|(_, depth)| depth).max();
+    let flat_products = lanes().filter(|(inst, depth)| is_product(inst.op) && *depth == 0).count();
+    flat.items
+        .iter()
+        .map(|item| match &item.kind {
+            Kind::Lane(inst) if is_product(inst.op) => {
+                let allowed = !zero_rule(inst.op) || !exact.contains(&inst.dst[0]);
+                let hot = item.depth > 0 || deepest == Some(0) || flat_products >= 32;
+                allowed && hot
+            }
+            _ => false,
+        })
+        .collect()
+}
+
+impl<'a> Pass<'a> {
+    fn new(flat: &'a Flat<'a>, live: &'a Live, wanted: Vec<bool>) -> Self {
+        Self { flat, live, wanted, watched: HashSet::new(), entry: HashSet::new(), ranges: HashMap::new() }
+    }
+
+    fn range(&self, operand: Operand) -> Range {
+        match operand {
+            Operand::Imm(bits) => Range::of_word(bits),
+            Operand::Reg(reg) => self.ranges.get(&reg).copied().unwrap_or(Range::WORD),
+            // Whole numbers, or with a half.
+            Operand::Builtin(Builtin::Position(_)) => Range { least: -1, unit: -1 },
+            Operand::Builtin(_) | Operand::Const { .. } => Range::WORD,
+        }
+    }
+
+    /// The range of what a lane operation gives.
+    fn result(&self, inst: &LaneInst) -> Range {
+        use LaneOp as O;
+        let arg = |place: usize| self.range(inst.args[place]);
+        let any = |from: usize| {
+            inst.args[from..].iter().map(|arg| self.range(*arg)).reduce(Range::or).unwrap_or(Range::WORD)
+        };
+        let product = || {
+            let exact = arg(0).product(arg(1));
+            if exact.is_normal() { exact } else { Range::FLUSHED }
+        };
+        let sum = |a: Range, b: Range| {
+            let exact = a.sum(b);
+            if exact.is_normal() { exact } else { Range::FLUSHED }
+        };
+        match inst.op {
+            O::Mov | O::MovF | O::Canon | O::Neg | O::Abs | O::NegBits | O::AbsBits => arg(0),
+            O::Select | O::SelectF | O::Cmov => any(1),
+            O::Flush => arg(0).flushed(),
+            O::Min | O::Max | O::MinIeee | O::MaxIeee | O::Min3 | O::Max3 | O::Med3 | O::Clamp => any(0),
+            O::Saturate => arg(0).or(Range::WHOLE),
+            O::Add | O::Sub => sum(arg(0), arg(1)),
+            O::Mul | O::MulIeee => product(),
+            O::Mad | O::MadIeee => sum(product(), arg(2)),
+            op if is_whole(op) => Range::WHOLE,
+            op if op.result() == crate::isa::lane::Class::F => Range::FLUSHED,
+            _ => Range::WORD,
+        }
+    }
+
+    /// Ranges of all registers, from what is watched.
+    fn find_ranges(&mut self) {
+        self.ranges.clear();
+        for item in &self.flat.items {
+            item.kind.writes(|reg| _ = self.ranges.insert(reg, Range::ZEROS));
+        }
+        for reg in &self.live.before {
+            let at_entry = if self.entry.contains(reg) { WATCHED } else { Range::WORD };
+            self.ranges.insert(*reg, at_entry);
+        }
+        loop {
+            let mut changed = false;
+            for item in &self.flat.items {
+                let range = match &item.kind {
+                    Kind::Lane(inst) => self.result(inst),
+                    _ => Range::WORD,
+                };
+                item.kind.writes(|reg| {
+                    let range = if self.watched.contains(&reg) { WATCHED } else { range };
+                    let before = self.ranges.get(&reg).copied().unwrap_or(Range::ZEROS);
+                    let joined = before.or(range);
+                    if joined != before {
+                        self.ranges.insert(reg, joined);
+                        changed = true;
+                    }
+                });
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// By register: the one whose number it has, perhaps with another sign, wherever it is read.
+    fn sources(&self) -> HashMap<Reg, Option<Reg>> {
+        let mut sources = HashMap::new();
+        for item in &self.flat.items {
+            let source = match &item.kind {
+                Kind::Lane(inst) => match (inst.op, inst.args[0]) {
+                    (
+                        LaneOp::Mov | LaneOp::MovF | LaneOp::Canon | LaneOp::Neg | LaneOp::Abs,
+                        Operand::Reg(source),
+                    ) => Some(source),
+                    _ => None,
+                },
+                _ => None,
+            };
+            item.kind.writes(|reg| {
+                let only = !sources.contains_key(&reg) && !self.live.before.contains(&reg);
+                sources.insert(reg, source.filter(|_| only));
+            });
+        }
+        sources
+    }
+
+    /// Finds what must be watched for the products that are wanted.
+    fn watch(&mut self) {
+        let sources = self.sources();
+        loop {
+            self.find_ranges();
+            let mut more = Vec::new();
+            for (item, wanted) in self.flat.items.iter().zip(&self.wanted) {
+                let (Kind::Lane(inst), true) = (&item.kind, wanted) else { continue };
+                let mut ask = |operand: Operand| match operand {
+                    Operand::Reg(mut reg) => {
+                        let mut steps = 0;
+                        while let Some(Some(source)) = sources.get(&reg).filter(|_| steps < 8) {
+                            reg = *source;
+                            steps += 1;
+                        }
+                        if !self.watched.contains(&reg) {
+                            more.push(reg);
+                        }
+                    }
+                    _ => {}
+                };
+                let (a, b) = (self.range(inst.args[0]), self.range(inst.args[1]));
+                if a.product(b).least < PRODUCT {
+                    if a.least <= b.least || b.least >= LEAST {
+                        ask(inst.args[0]);
+                    }
+                    if b.least <= a.least || a.least >= LEAST {
+                        ask(inst.args[1]);
+                    }
+                } else if let Some(addend) = inst.args.get(2)
+                    && self.range(*addend).unit < NORMAL
+                {
+                    ask(*addend);
+                }
+            }
+            if more.is_empty() {
+                return;
+            }
+            self.watched.extend(more);
+        }
+    }
+
+    /// How each item is written.
+    fn forms(&self) -> Vec<Form> {
+        let form = |(item, wanted): (&Item, &bool)| {
+            let Kind::Lane(inst) = &item.kind else { return Form::Full };
+            let range = |place: usize| self.range(inst.args[place]);
+            let exact = |a: Range, b: Range| a.is_normal() && b.is_normal() && a.sum(b).is_normal();
+            match inst.op {
+                LaneOp::Flush if self.watched.contains(&inst.dst[0]) || range(0).is_normal() => Form::Move,
+                LaneOp::Add | LaneOp::Sub if exact(range(0), range(1)) => Form::Bare,
+                op if *wanted && is_product(op) => {
+                    let product = range(0).product(range(1));
+                    if product.least < PRODUCT {
+                        Form::Full
+                    } else if inst.args.len() < 3 || exact(product, range(2)) {
+                        Form::Bare
+                    } else {
+                        Form::BareProduct
+                    }
+                }
+                _ => Form::Full,
+            }
+        };
+        self.flat.items.iter().zip(&self.wanted).map(form).collect()
+    }
+}
+
+/// Doubts of all registers that are written.
+fn doubts(flat: &Flat, forms: &[Form]) -> HashMap<Reg, Doubt> {
+    let mut doubts: HashMap<Reg, Doubt> = HashMap::new();
+    loop {
+        let mut changed = false;
+        for (item, form) in flat.items.iter().zip(forms) {
+            let Kind::Lane(inst) = &item.kind else { continue };
+            let bare = zero_rule(inst.op) && *form != Form::Full;
+            let of = |operand| match operand {
+                Operand::Reg(reg) => doubts.get(&reg).copied().unwrap_or(Doubt::None),
+                _ => Doubt::None,
+            };
+            let found = doubt(inst, bare, of);
+            let known = doubts.entry(inst.dst[0]).or_insert(Doubt::None);
+            if found > *known {
+                *known = found;
+                changed = true;
+            }
+        }
+        if !changed {
+            return doubts;
+        }
+    }
+}
+
+/// Registers in doubt that somebody takes for numbers.
+fn numbers(flat: &Flat, doubts: &HashMap<Reg, Doubt>) -> HashSet<Reg> {
+    let mut numbers = HashSet::new();
+    for item in &flat.items {
+        let Kind::Lane(inst) = &item.kind else { continue };
+        for (place, arg) in inst.args.iter().enumerate() {
+            if let (Operand::Reg(reg), Taking::Number | Taking::Decides) = (arg, taking(inst.op, place))
+                && doubts.get(reg).is_some_and(|doubt| *doubt > Doubt::None)
+            {
+                numbers.insert(*reg);
+            }
+        }
+    }
+    numbers
+}
+
+/// Registers that depend on what is bare or watched, and the loops that do.
+fn tainted(flat: &Flat, forms: &[Form], sure: &[Form]) -> (HashSet<Reg>, Vec<bool>) {
+    let mut registers: HashSet<Reg> = HashSet::new();
+    // Whether its statements run, and whether rounds may be more or fewer.
+    let mut controls = vec![false; flat.controls.len()];
+    let mut loops = vec![false; flat.controls.len()];
+    let is = |operand: &Operand, registers: &HashSet<Reg>| matches!(operand, Operand::Reg(reg) if registers.contains(reg));
+    loop {
+        let mut changed = false;
+        for (k, control) in flat.controls.iter().enumerate() {
+            let around = control.parent != OUTSIDE && controls[control.parent];
+            let tested = control.tested.is_some_and(|operand| is(&operand, &registers));
+            let leaves = control.exits.iter().any(|(cond, at)| {
+                let mut at = *at;
+                let mut under = false;
+                while at != k && at != OUTSIDE {
+                    under |= controls[at];
+                    at = flat.controls[at].parent;
+                }
+                under || cond.is_some_and(|operand| is(&operand, &registers))
+            });
+            changed |= leaves && !loops[k] || (around || tested || leaves) && !controls[k];
+            loops[k] |= leaves;
+            controls[k] |= around || tested || leaves;
+        }
+        for ((item, form), sure) in flat.items.iter().zip(forms).zip(sure) {
+            let mut found = form != sure || item.control != OUTSIDE && controls[item.control];
+            item.kind.reads(|reg| found |= registers.contains(&reg));
+            if found {
+                item.kind.writes(|reg| changed |= registers.insert(reg));
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let guarded = flat.controls.iter().zip(loops).map(|(control, leaves)| control.is_loop && leaves).collect();
+    (registers, guarded)
+}

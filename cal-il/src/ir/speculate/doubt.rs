@@ -1,0 +1,82 @@
+//! What becomes of a value in which a zero met an infinity or NaN, or whose zero has the wrong sign.
+//!
+//! A bare product is IEEE's; the device's is +0 if a factor is zero. So a bare value is the right one, or NaN, or a zero of
+//! the other sign. Sums and products keep it so, and who looks at the last of them sees whether it may be wrong.
+
+use crate::ir::{LaneInst, Operand};
+use crate::isa::LaneOp;
+
+/// How a value may differ from the right one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Doubt {
+    /// Not at all.
+    None,
+    /// It may be NaN, or −0 for +0.
+    Minus,
+    /// It may be NaN, or a zero of the other sign.
+    Zero,
+}
+
+/// What an operation makes of an argument in doubt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taking {
+    /// The result is in doubt.
+    Passes,
+    /// Right for zeros of both signs, but not for NaN; the result may be a zero of the other sign.
+    Number,
+    /// The same, and the result has no doubt.
+    Decides,
+    /// Right only for the right bits.
+    Bits,
+}
+
+/// How the operation takes its argument `place`.
+pub(super) fn taking(op: LaneOp, place: usize) -> Taking {
+    use LaneOp as O;
+    match op {
+        O::Mov | O::MovF | O::Canon | O::Flush | O::Neg | O::Abs | O::NegBits | O::AbsBits => Taking::Passes,
+        O::Add | O::Sub | O::Mul | O::MulIeee | O::Mad | O::MadIeee => Taking::Passes,
+        O::BareAdd | O::BareSub | O::BareMul => Taking::Passes,
+        O::Floor | O::Ceil | O::Trunc | O::RoundNearest | O::Frc => Taking::Passes,
+        O::Select | O::SelectF if place > 0 => Taking::Passes,
+        O::Cmov => {
+            if place > 0 {
+                Taking::Passes
+            } else {
+                Taking::Decides
+            }
+        }
+        O::Min | O::Max | O::MinIeee | O::MaxIeee | O::Min3 | O::Max3 | O::Med3 | O::Clamp => Taking::Number,
+        O::Eq | O::Ne | O::Ge | O::Gt | O::Le | O::Lt => Taking::Decides,
+        O::SetEq | O::SetNe | O::SetGe | O::SetGt | O::SetLe | O::SetLt => Taking::Decides,
+        O::RawEq | O::RawNe | O::RawGe | O::RawGt | O::RawLe | O::RawLt => Taking::Decides,
+        O::Ftoi | O::Ftou | O::FtoiFlr | O::FtoiRpi | O::Saturate | O::Sgn => Taking::Decides,
+        _ => Taking::Bits,
+    }
+}
+
+/// Doubt of the result, from that of operands. `bare`: its product is IEEE's.
+pub(super) fn doubt(inst: &LaneInst, bare: bool, of: impl Fn(Operand) -> Doubt) -> Doubt {
+    use LaneOp as O;
+    let arg = |place: usize| of(inst.args[place]);
+    let any = |from: usize| inst.args[from..].iter().map(|arg| of(*arg)).max().unwrap_or(Doubt::None);
+    let other = |doubt: Doubt| if doubt == Doubt::None { doubt } else { Doubt::Zero };
+    let product = || if bare || any(0).max(arg(1)) > Doubt::None { Doubt::Minus } else { Doubt::None };
+    match inst.op {
+        O::Mov | O::MovF | O::Canon | O::Flush | O::Abs | O::AbsBits => arg(0),
+        O::Neg | O::NegBits | O::Floor | O::Ceil | O::Trunc | O::RoundNearest | O::Frc => other(arg(0)),
+        O::Select | O::SelectF | O::Cmov => any(1),
+        O::Add => any(0),
+        O::Sub => arg(0).max(other(arg(1))),
+        O::Mul => product(),
+        O::MulIeee => other(any(0)),
+        O::Mad => {
+            let factors = arg(0).max(arg(1));
+            let product = if bare || factors > Doubt::None { Doubt::Minus } else { Doubt::None };
+            product.max(arg(2))
+        }
+        O::MadIeee => other(arg(0).max(arg(1))).max(arg(2)),
+        O::Min | O::Max | O::MinIeee | O::MaxIeee | O::Min3 | O::Max3 | O::Med3 | O::Clamp => other(any(0)),
+        _ => Doubt::None,
+    }
+}
