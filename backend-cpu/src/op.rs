@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::slice;
 use std::sync::Arc;
 
-use recal_hal::sync::Mutex;
+use recal_hal::Variants;
 use recal_hal::{Format, Wrap, with_room};
 use recal_il::ir::{AtomicOp, Builtin, Fence, Width, lines};
 use recal_il::isa::LaneOp;
@@ -289,16 +289,14 @@ impl MemoryOp {
 impl Code {
     /// What waves run if the surfaces have these shapes, and threads are in lines as [`recal_jit::line`] says.
     pub fn body(&self, shapes: &[Shape], line: u32) -> Arc<Body> {
-        let mut list = self.compiled.lock();
-        if let Some((.., body)) = list.iter().find(|(known, lanes, _)| **known == *shapes && *lanes == line) {
-            return body.clone();
-        }
-        // Who waits for a launch may compile it, on a thread of the program's.
-        let compiled =
-            self.native.and_then(|isa| with_room(|| crate::native::compile(self, isa, shapes, line)));
-        let body = Arc::new(compiled.unwrap_or_else(|| Body { ops: self.ops.clone(), ..Body::default() }));
-        list.push((shapes.into(), line, body.clone()));
-        body
+        let same = |(known, lanes): &LaunchKey| **known == *shapes && *lanes == line;
+        self.compiled.get(same, || {
+            // Who waits for a launch may compile it, on a thread of the program's.
+            let compiled =
+                self.native.and_then(|isa| with_room(|| crate::native::compile(self, isa, shapes, line)));
+            let body = compiled.unwrap_or_else(|| Body { ops: self.ops.clone(), ..Body::default() });
+            ((shapes.into(), line), body)
+        })
     }
 
     /// Notes the samples that can be compiled, see [`Code::sampled`].
@@ -581,12 +579,12 @@ pub struct Code {
     pub temporaries: HashSet<RowId>,
     /// What it is to be compiled to.
     pub native: Option<recal_jit::Isa>,
-    /// What waves run, by the shapes of the surfaces in `sampled`.
-    pub compiled: Mutex<Vec<Compiled>>,
+    /// What waves run.
+    pub compiled: Variants<LaunchKey, Body>,
 }
 
-/// The shapes of the surfaces and the lines of threads that code was compiled for, and what waves run for them.
-pub type Compiled = (Box<[Shape]>, u32, Arc<Body>);
+/// What code is compiled for: the shapes of the surfaces in [`Code::sampled`], and the lines of threads.
+pub type LaunchKey = (Box<[Shape]>, u32);
 
 #[cfg(test)]
 mod tests;

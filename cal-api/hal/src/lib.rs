@@ -14,6 +14,7 @@ mod finding;
 mod float_env;
 mod fork;
 mod recent;
+mod variants;
 mod stack;
 pub mod sync;
 
@@ -29,6 +30,7 @@ pub use recal_il::format::Format;
 pub use recal_il::ir::Program;
 pub use recal_il::isa::memory::texel::Wrap;
 pub use recent::Recent;
+pub use variants::Variants;
 pub use stack::with_room;
 
 /// Why a backend could not do something.
