@@ -7,6 +7,7 @@ mod flow;
 mod frame;
 mod plan;
 mod pool;
+mod work;
 
 use recal_il::ir::lines::Shape;
 
@@ -14,6 +15,7 @@ pub use self::flow::code;
 pub use self::frame::Frame;
 use self::plan::Plan;
 pub use self::pool::Pool;
+pub use self::work::Tests;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
@@ -99,12 +101,14 @@ impl<'a, 'b> Body<'a, 'b> {
             self.free.append(&mut self.freed);
             let from = self.fetch(val);
             let (pin, whole) = (self.frame.pin(row), unseen || !self.frame.masked);
+            let exec = self.target.masks().exec[self.frame.strip_of(row)];
+            let at = self.frame.row(row);
             let code = &mut self.frame.code;
             match pin {
                 Some(to) if whole => self.target.load(code, to, Rm::Reg(from)),
-                Some(to) => self.target.merge(code, to, from),
-                None if whole => self.target.store(code, from, Base::Rows, 256 * row),
-                None => self.target.merge_store(code, from, Base::Rows, 256 * row),
+                Some(to) => self.target.merge(code, to, from, exec),
+                None if whole => self.target.store(code, from, Base::Rows, at),
+                None => self.target.merge_store(code, from, Base::Rows, at, exec),
             }
             self.now = done;
             if stores[k + 1..].iter().all(|later| later.val != val) {
@@ -113,15 +117,14 @@ impl<'a, 'b> Body<'a, 'b> {
         }
     }
 
-    /// The mask register of `test`, when everything else is done.
-    fn end(&mut self, test: Option<Val>) -> Option<u8> {
-        let register = self.fetch(test?);
+    /// The mask registers of tests, one for each strip, when everything else is done.
+    fn end(&mut self, tests: &[Val]) -> Option<Tests> {
+        self.pinned = tests.to_vec();
+        let first = self.fetch(*tests.first()?);
+        let second = tests.get(1).map_or(first, |&test| self.fetch(test));
+        let found = [first, second];
         let masks = self.target.masks();
-        if register != masks.temporary {
-            return Some(register);
-        }
-        self.target.mask_copy(&mut self.frame.code, masks.tested, register);
-        Some(masks.tested)
+        Some(if found.contains(&masks.temporary) { self.frame.tested(found) } else { found })
     }
 
     /// The next use after the current time, if there is one.
@@ -192,6 +195,7 @@ impl<'a, 'b> Body<'a, 'b> {
             && matches!(self.graph.node(val), Node::Inst(_))
         {
             let at = self.slot();
+            self.frame.moves += 1;
             self.place[val as usize].slot = Some(at);
             if mask {
                 self.target.mask_store(&mut self.frame.code, register, at);
@@ -208,7 +212,7 @@ impl<'a, 'b> Body<'a, 'b> {
         }
         let register = self.take(val);
         let from = match (self.graph.node(val), self.place[val as usize].slot) {
-            (Node::Row(row), _) => Rm::Mem(Base::Rows, 256 * row),
+            (Node::Row(row), _) => Rm::Mem(Base::Rows, self.frame.row(row)),
             (Node::Kept(number), _) => Rm::Mem(Base::Stack, self.frame.kept[number as usize]),
             (node @ (Node::Word(_) | Node::Quad(_) | Node::Field(..)), _) => {
                 let Frame { code, pool, .. } = &mut *self.frame;
@@ -219,7 +223,10 @@ impl<'a, 'b> Body<'a, 'b> {
                 self.target.mask_load(&mut self.frame.code, register, at);
                 return register;
             }
-            (_, Some(at)) => Rm::Mem(Base::Stack, at),
+            (_, Some(at)) => {
+                self.frame.moves += 1;
+                Rm::Mem(Base::Stack, at)
+            }
             (node, None) => unreachable!("{node:?} is used before it is computed"),
         };
         self.target.load(&mut self.frame.code, register, from);
@@ -234,7 +241,7 @@ impl<'a, 'b> Body<'a, 'b> {
                     self.target.operand(self.frame.pool, node, wide)
                 }
                 Node::Row(row) if self.frame.pin(row).is_none() && self.passes(val) => {
-                    Some(Rm::Mem(Base::Rows, 256 * row))
+                    Some(Rm::Mem(Base::Rows, self.frame.row(row)))
                 }
                 Node::Kept(number) if self.passes(val) => {
                     Some(Rm::Mem(Base::Stack, self.frame.kept[number as usize]))
@@ -284,6 +291,7 @@ impl<'a, 'b> Body<'a, 'b> {
 
     fn instruction(&mut self, val: Val) {
         let Some(inst) = self.graph.as_inst(val) else { return };
+        self.frame.instructions += 1;
         let Inst { op, args: [a, b, _], .. } = inst;
         let target = self.target;
         self.pinned = inst.operands().collect();
@@ -294,26 +302,27 @@ impl<'a, 'b> Body<'a, 'b> {
                 // A gather must not write over its indices.
                 let to = self.take(val);
                 let shape = self.graph.shape_of(a);
-                let access = self.access(op, view, index, shape);
+                let access = self.access(val, op, view, index, shape);
                 target.load_words(access, to);
             }
             Op::Part(view, _) => {
                 // The first of them that is needed loads all.
                 let place = self.place[val as usize];
                 if place.register.is_none() && place.slot.is_none() {
-                    self.group(op, view, a, self.graph.groups[&val]);
+                    self.group(val, op, view, a, self.graph.groups[&val]);
                 }
             }
             Op::Store(view) => {
                 let (index, from) = (self.fetch(a), self.fetch(b));
                 let shape = self.graph.shape_of(a);
-                let access = self.access(op, view, index, shape);
+                let access = self.access(val, op, view, index, shape);
                 target.store_words(access, from);
             }
             Op::Return => {
                 let mask = self.fetch(a);
-                let Frame { code, pool, .. } = &mut *self.frame;
-                target.give(code, pool, mask);
+                let second = self.graph.second.contains(&val);
+                let Frame { code, pool, strips, .. } = &mut *self.frame;
+                target.give(code, pool, mask, *strips as u8 - 1 - u8::from(second));
             }
             Op::Copy => {
                 let from = self.operand(a, false);
@@ -360,17 +369,19 @@ impl<'a, 'b> Body<'a, 'b> {
     }
 
     /// What code for an access has at hand.
-    fn access(&mut self, op: Op, view: u8, index: u8, shape: Shape) -> Access<'_> {
+    fn access(&mut self, val: Val, op: Op, view: u8, index: u8, shape: Shape) -> Access<'_> {
         let places: Vec<u32> = (0..self.target.places(op, self.frame.line)).map(|_| self.slot()).collect();
         self.freed.extend(&places);
+        let second = usize::from(self.graph.second.contains(&val));
         let Frame { code, pool, masked, .. } = &mut *self.frame;
         // What is known of executing lanes says nothing about the first lane unless all execute.
         let shape = if *masked { Shape::Any } else { shape };
-        Access { code, pool, masked: *masked, view, index, shape, places }
+        let exec = masked.then(|| self.target.masks().exec[second]);
+        Access { code, pool, exec, view, index, shape, places }
     }
 
     /// Loads the parts of a group that are used, with the first words of the elements in `first`.
-    fn group(&mut self, op: Op, view: u8, first: Val, parts: [Val; 4]) {
+    fn group(&mut self, val: Val, op: Op, view: u8, first: Val, parts: [Val; 4]) {
         let index = self.fetch(first);
         let count = parts.iter().filter(|&&val| val != NO).count() as u32;
         let wanted = parts.map(|val| val != NO && self.next_use(val).is_some());
@@ -384,7 +395,7 @@ impl<'a, 'b> Body<'a, 'b> {
         }
         let (target, line) = (self.target, self.frame.line);
         let shape = self.graph.shape_of(first);
-        let access = self.access(op, view, index, shape);
+        let access = self.access(val, op, view, index, shape);
         target.load_group(access, &Group { count, line, to, wanted });
         parts.into_iter().filter(|&val| val != NO).for_each(|val| self.release(val));
     }

@@ -89,6 +89,8 @@ pub struct Graph {
     /// What is known of numbers of words, in the lanes that execute: modulo 2^30, so who relies on steps looks whether the
     /// first and the last word are in the view.
     pub shapes: HashMap<Val, Shape>,
+    /// Accesses and results of the second of two strips.
+    pub second: HashSet<Val>,
     /// Of the texels of the sample at hand.
     pub sampling: Shape,
     /// Products are made without asking for zeros.
@@ -114,6 +116,7 @@ impl Graph {
             nodes: self.nodes.clone(),
             groups: self.groups.clone(),
             shapes: self.shapes.clone(),
+            second: self.second.clone(),
             lazy: self.lazy,
             ..Graph::default()
         }
@@ -125,6 +128,14 @@ impl Graph {
             nodes.push(node);
             nodes.len() as Val - 1
         })
+    }
+
+    /// A node of the second of two strips, whatever is there already.
+    pub fn apart(&mut self, node: Node) -> Val {
+        self.nodes.push(node);
+        let val = self.nodes.len() as Val - 1;
+        self.second.insert(val);
+        val
     }
 
     /// The node, if it is there.

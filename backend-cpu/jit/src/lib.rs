@@ -10,6 +10,7 @@
 //! operation on vectors each primitive of [`recal_il::isa::Algebra`] is, and a [`target`] which instruction that is, or
 //! which other operations. What needs a primitive without an operation is not compiled, see [`Compiler::supports`].
 
+mod choose;
 mod emit;
 mod evaluate;
 mod graph;
@@ -34,7 +35,7 @@ use crate::graph::{Graph, Node, Val};
 use crate::program::Program;
 pub use crate::row::{LANES, Row};
 use crate::target::Target;
-use crate::tree::{Rows, each_row};
+use crate::tree::{Rows, Tree, each_row};
 
 /// A set of instructions that code can be made of.
 #[derive(Clone, Copy)]
@@ -233,11 +234,14 @@ impl Function {
     }
 }
 
-/// How many neighbouring lanes are in a line if threads are in lines of `width`: 16, 8 or 4, or 0 if neighbours may be in
+/// How many neighbouring lanes are in a line if threads are in lines of `width`: 32, 16, 8 or 4, or 0 if neighbours may be in
 /// different lines anywhere.
 pub fn line(width: u32) -> u32 {
-    [16, 8, 4].into_iter().find(|line| width.is_multiple_of(*line)).unwrap_or(0)
+    [32, 16, 8, 4].into_iter().find(|line| width.is_multiple_of(*line)).unwrap_or(0)
 }
+
+/// Two strips at a time may move one value to the stack or back for so many operations.
+const MANY: u32 = 8;
 
 /// Why an operation is not compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -251,7 +255,7 @@ pub enum Refusal {
 /// Collects functions.
 pub struct Compiler {
     target: &'static dyn Target,
-    /// Lanes that are looked at together: 4, 8 or 16.
+    /// Lanes that are looked at together: 4, 8, 16 or 32.
     line: u32,
     /// Those of a strip are in a line.
     in_lines: bool,
@@ -333,11 +337,11 @@ impl Compiler {
                     function.views = function.views.max(view + 1);
                     function.stores = true;
                 }
-                Step::If { .. } | Step::Loop => function.strict = true,
                 _ => {}
             }
         }
-        let tree = tree::tree(steps, Rows::of(function.rows, |row| !dead(row)));
+        let tree = tree::tree(steps, Rows::of(function.rows, |row| !dead(row)), self.in_lines);
+        function.strict = !tree.iter().all(|tree| matches!(tree, Tree::Run(_)));
         let before = self.code.bytes.len();
         let modes: &[bool] = if self.target.denormals_as_zeros() { &[true, false] } else { &[false] };
         let made = modes.iter().find_map(|&lazy| {
@@ -361,10 +365,18 @@ impl Compiler {
     /// Appends the code of a program; where it starts. `None` if there are too many values at a time.
     fn emit(&mut self, program: &Program, masked: bool) -> Option<u32> {
         let at = self.code.bytes.len() as u32;
-        let mut frame = Frame::new(self.target, &mut self.pool, masked, program.lazy, self.line);
-        frame.ticks = program.loops.then(|| frame.slot());
-        emit::code(&program.parts, &mut frame);
-        frame.finish(&mut self.code).then_some(at)
+        let (target, line) = (self.target, self.line);
+        // Strips without loops follow each other closely enough; in loops they would wait for their own results. Jumps that
+        // a strip takes together two take together if they are of one line.
+        let alike = line >= 2 * target.lanes();
+        if program.loops && target.strips() > 1 && (masked || alike) {
+            let two = body(program, Frame::new(target, &mut self.pool, masked, program.lazy, line, 2));
+            if MANY * two.moves <= two.instructions && two.finish(&mut self.code) {
+                return Some(at);
+            }
+        }
+        let one = body(program, Frame::new(target, &mut self.pool, masked, program.lazy, line, 1));
+        one.finish(&mut self.code).then_some(at)
     }
 
     /// Makes the functions callable; `None` if the system gives no memory for them.
@@ -383,6 +395,13 @@ impl Compiler {
             programs: programs.unwrap_or_default(),
         })
     }
+}
+
+/// The code of a program's parts.
+fn body<'p>(program: &Program, mut frame: Frame<'p>) -> Frame<'p> {
+    frame.ticks = program.loops.then(|| frame.slot());
+    emit::code(&program.parts, &mut frame);
+    frame
 }
 
 /// Functions that can be called.

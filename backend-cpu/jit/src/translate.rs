@@ -149,6 +149,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             in_lines: self.in_lines,
             rows: HashMap::new(),
             written: Vec::new(),
+            choices: Vec::new(),
         };
         for step in &run.steps {
             values.step(&mut graph, step);
@@ -178,6 +179,16 @@ struct Values<'c, C> {
     in_lines: bool,
     rows: HashMap<u32, Val>,
     written: Vec<u32>,
+    choices: Vec<Choice>,
+}
+
+/// A choice whose sides all lanes do.
+struct Choice {
+    mask: Val,
+    nonzero: bool,
+    /// What rows held before, and at the end of the first side once that has come.
+    before: HashMap<u32, Val>,
+    first: Option<HashMap<u32, Val>>,
 }
 
 impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
@@ -227,9 +238,49 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 let word = self.value(graph, row);
                 graph.result(word);
             }
-            Step::If { .. } | Step::Else | Step::EndIf | Step::Loop | Step::EndLoop | Step::Break(_) => {
+            Step::If { row, nonzero, .. } => {
+                let word = self.value(graph, row);
+                let mask = graph.tested(word);
+                self.choices.push(Choice { mask, nonzero, before: self.rows.clone(), first: None });
+            }
+            Step::Else => {
+                if let Some(choice) = self.choices.last_mut() {
+                    choice.first = Some(std::mem::replace(&mut self.rows, choice.before.clone()));
+                }
+            }
+            Step::EndIf => self.choices.pop().into_iter().for_each(|choice| self.join(graph, choice)),
+            Step::Loop | Step::EndLoop | Step::Break(_) => {
                 unreachable!("constructs are no steps of a run")
             }
+        }
+    }
+
+    /// Takes of each row what the side of a lane left there.
+    fn join(&mut self, graph: &mut Graph, choice: Choice) {
+        let Choice { mask, nonzero, before, first } = choice;
+        let second = std::mem::take(&mut self.rows);
+        let [first, second] = match first {
+            Some(first) => [first, second],
+            None => [second, before],
+        };
+        let mut rows: Vec<u32> = first.keys().chain(second.keys()).copied().collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let [mut first, mut second] = [first, second].map(|rows| Values { rows, ..self.side() });
+        for row in rows {
+            let [a, b] = [first.value(graph, row), second.value(graph, row)];
+            let [a, b] = if nonzero { [a, b] } else { [b, a] };
+            self.rows.insert(row, if a == b { a } else { graph.select(mask, a, b) });
+        }
+    }
+
+    fn side(&self) -> Self {
+        Values {
+            constant: self.constant,
+            in_lines: self.in_lines,
+            rows: HashMap::new(),
+            written: Vec::new(),
+            choices: Vec::new(),
         }
     }
 

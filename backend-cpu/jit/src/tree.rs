@@ -4,21 +4,21 @@ use std::collections::HashMap;
 
 use recal_il::ir::lines::Shape;
 
-use crate::{NONE, Step};
+use crate::{NONE, Step, choose};
 
 /// Part of a function with flow.
 pub enum Tree<'a> {
     /// Steps without flow.
     Run(Run<'a>),
-    /// Two sides; lanes whose test is `nonzero` take the first. The test is that of the run before.
-    If { nonzero: bool, lanes: Shape, then: Vec<Tree<'a>>, otherwise: Vec<Tree<'a>> },
+    /// Two sides; lanes whose test is `nonzero` take the first. The test is that of the run before. `step` is where it begins.
+    If { step: &'a Step<'a>, nonzero: bool, lanes: Shape, then: Vec<Tree<'a>>, otherwise: Vec<Tree<'a>> },
     /// Until all lanes have left.
     Loop { body: Vec<Tree<'a>> },
     /// Lanes leave whose test is as said, or all.
     Break(Option<(bool, Shape)>),
 }
 
-/// Steps without flow.
+/// Steps without flow, but for choices that lanes make by themselves ([`crate::choose`]).
 #[derive(Default)]
 pub struct Run<'a> {
     pub steps: Vec<&'a Step<'a>>,
@@ -26,6 +26,15 @@ pub struct Run<'a> {
     pub test: Option<u32>,
     /// Rows that are read later.
     pub live: Rows,
+    /// It ends with a choice, and what follows belongs to it.
+    pub open: bool,
+}
+
+impl Run<'_> {
+    /// Nothing to do.
+    pub const fn empty() -> Self {
+        Run { steps: Vec::new(), test: None, live: Rows(Vec::new()), open: false }
+    }
 }
 
 /// A set of rows.
@@ -84,9 +93,11 @@ pub fn each_row(step: &Step<'_>, mut visit: impl FnMut(u32, bool)) {
     writes.iter().filter(|&&row| row != NONE).for_each(|&row| visit(row, true));
 }
 
-/// The tree of steps whose constructs are closed; `after` are the rows that are read after them.
-pub fn tree<'a>(steps: &'a [Step<'a>], after: Rows) -> Vec<Tree<'a>> {
-    let (mut list, _) = parse(&mut steps.iter());
+/// The tree of steps whose constructs are closed; `after` are the rows that are read after them. Choices with short sides
+/// become parts of runs; `in_lines` is whether anything is known of the lanes of a strip.
+pub fn tree<'a>(steps: &'a [Step<'a>], after: Rows, in_lines: bool) -> Vec<Tree<'a>> {
+    let (list, _) = parse(&mut steps.iter());
+    let mut list = choose::short(list, in_lines);
     liveness(&mut list, after, &Rows::default());
     list
 }
@@ -106,7 +117,7 @@ fn parse<'a>(rest: &mut std::slice::Iter<'a, Step<'a>>) -> (Vec<Tree<'a>>, Optio
                 let (then, end) = parse(rest);
                 let other = matches!(end, Some(Step::Else));
                 let otherwise = if other { parse(rest).0 } else { Vec::new() };
-                list.push(Tree::If { nonzero, lanes, then, otherwise });
+                list.push(Tree::If { step, nonzero, lanes, then, otherwise });
             }
             Step::Loop => {
                 close(&mut list, &mut run, None);
@@ -136,12 +147,25 @@ fn liveness(list: &mut [Tree<'_>], after: Rows, exit: &Rows) -> Rows {
             Tree::Run(run) => {
                 run.live = rows.clone();
                 run.test.into_iter().for_each(|row| rows.insert(row));
+                // What is read after the choices around, and from the start of their second sides on.
+                let mut around: Vec<(Rows, Option<Rows>)> = Vec::new();
                 for step in run.steps.iter().rev() {
                     each_row(step, |row, written| {
                         if written {
                             rows.remove(row)
                         }
                     });
+                    match (step, around.last_mut()) {
+                        (Step::EndIf, _) => around.push((rows.clone(), None)),
+                        (Step::Else, Some((after, other))) => {
+                            *other = Some(std::mem::replace(&mut rows, after.clone()));
+                        }
+                        (Step::If { .. }, Some(_)) => {
+                            let (after, other) = around.pop().unwrap_or_default();
+                            rows.add(&other.unwrap_or(after));
+                        }
+                        _ => {}
+                    }
                     each_row(step, |row, written| {
                         if !written {
                             rows.insert(row)

@@ -4,7 +4,7 @@
 //! Where not all lanes of a strip execute, or they may part, the mask `exec` always holds the lanes that execute. A construct keeps the lanes that entered it on the stack; a loop
 //! with breaks in an `if` also those that have not left it, which the end of the `if` needs.
 
-use super::Frame;
+use super::{Frame, Tests};
 use crate::program::{Block, Loop, Part, breaks};
 use crate::target::{Base, Masks, Rm, Target};
 
@@ -13,8 +13,8 @@ use crate::target::{Base, Masks, Rm, Target};
 struct Around {
     /// Jumps to the end of the innermost loop.
     exits: Vec<usize>,
-    /// Where the lanes are that have not left it.
-    live: Option<u32>,
+    /// Where the lanes are that have not left it, of each strip.
+    live: Option<Vec<u32>>,
     /// Jumps to the end of the innermost side of an `if` in it, if there is one.
     sides: Vec<Vec<usize>>,
 }
@@ -48,7 +48,7 @@ impl Flow<'_, '_> {
         }
     }
 
-    fn block(&mut self, block: &Block) -> Option<u8> {
+    fn block(&mut self, block: &Block) -> Option<Tests> {
         let tried = block.attempt.as_ref().map(|(attempt, doubted)| self.frame.attempt(attempt, *doubted));
         let test = self.frame.block(&block.body);
         match tried {
@@ -78,12 +78,34 @@ impl Flow<'_, '_> {
         self.target.land(&mut self.frame.code, jump);
     }
 
-    /// `to` = the executing lanes whose test is as said
-    fn chosen(&mut self, to: u8, test: u8, nonzero: bool) {
+    /// `to` = the lanes of `exec` whose test is as said
+    fn chosen(&mut self, to: u8, exec: u8, test: u8, nonzero: bool) {
         match nonzero {
-            true => self.and(to, self.masks.exec, test),
-            false => self.and_not(to, test, self.masks.exec),
+            true => self.and(to, exec, test),
+            false => self.and_not(to, test, exec),
         }
+    }
+
+    /// Places on the stack, one for each strip.
+    fn slots(&mut self) -> Vec<u32> {
+        (0..self.frame.strips).map(|_| self.frame.slot()).collect()
+    }
+
+    /// A register with a lane if any lane executes, and none if none does.
+    fn any(&mut self) -> u8 {
+        match *self.frame.exec() {
+            [first, second] => {
+                self.target.mask_or(&mut self.frame.code, self.masks.scratch, first, second);
+                self.masks.scratch
+            }
+            _ => self.masks.exec[0],
+        }
+    }
+
+    /// Jumps if no lane executes.
+    fn jump_if_none(&mut self) -> usize {
+        let any = self.any();
+        self.target.jump_if(&mut self.frame.code, any, false)
     }
 
     /// A choice that all lanes of a strip make alike.
@@ -99,104 +121,119 @@ impl Flow<'_, '_> {
         self.land(over);
     }
 
-    fn choice(&mut self, test: u8, nonzero: bool, then: &[Part], otherwise: &[Part]) {
+    fn choice(&mut self, tests: Tests, nonzero: bool, then: &[Part], otherwise: &[Part]) {
         if !self.frame.masked {
-            return self.choice_together(test, nonzero, then, otherwise);
+            return self.choice_together(tests[0], nonzero, then, otherwise);
         }
-        let Masks { exec, scratch, .. } = *self.masks;
-        let outer = self.frame.slot();
+        let (execs, scratch) = (self.frame.exec(), self.masks.scratch);
+        let before = self.frame.slots;
+        let outer = self.slots();
         // Without breaks the first side ends with the lanes that it began with: the others are the second side's.
-        let other = (!otherwise.is_empty() && breaks(then)).then(|| self.frame.slot());
-        self.store(exec, outer);
-        if let Some(other) = other {
-            self.chosen(scratch, test, !nonzero);
-            self.store(scratch, other);
-        }
-        self.chosen(exec, test, nonzero);
-        self.side(then);
-        match other {
-            Some(other) => self.load(exec, other),
-            None if !otherwise.is_empty() => {
-                self.load(scratch, outer);
-                self.and_not(exec, exec, scratch);
+        let other = (!otherwise.is_empty() && breaks(then)).then(|| self.slots());
+        for (strip, &exec) in execs.iter().enumerate() {
+            self.store(exec, outer[strip]);
+            if let Some(other) = &other {
+                self.chosen(scratch, exec, tests[strip], !nonzero);
+                self.store(scratch, other[strip]);
             }
-            None => {}
+            self.chosen(exec, exec, tests[strip], nonzero);
+        }
+        self.side(then);
+        for (strip, &exec) in execs.iter().enumerate() {
+            match &other {
+                Some(other) => self.load(exec, other[strip]),
+                None if !otherwise.is_empty() => {
+                    self.load(scratch, outer[strip]);
+                    self.and_not(exec, exec, scratch);
+                }
+                None => {}
+            }
         }
         if !otherwise.is_empty() {
             self.side(otherwise);
         }
-        self.load(exec, outer);
-        if let (Some(live), true) = (self.around.live, breaks(then) || breaks(otherwise)) {
-            self.load(scratch, live);
-            self.and(exec, exec, scratch);
+        let live = self.around.live.clone().filter(|_| breaks(then) || breaks(otherwise));
+        for (strip, &exec) in execs.iter().enumerate() {
+            self.load(exec, outer[strip]);
+            if let Some(live) = &live {
+                self.load(scratch, live[strip]);
+                self.and(exec, exec, scratch);
+            }
         }
-        self.frame.slots -= 1 + u32::from(other.is_some());
+        self.frame.slots = before;
     }
 
     /// One side of an `if`, passed over without lanes.
     fn side(&mut self, list: &[Part]) {
-        let none = self.target.jump_if(&mut self.frame.code, self.masks.exec, false);
+        let none = self.jump_if_none();
         self.around.sides.push(vec![none]);
         self.list(list);
         let jumps = self.around.sides.pop().unwrap_or_default();
         jumps.into_iter().for_each(|jump| self.land(jump));
     }
 
-    fn leave(&mut self, test: Option<u8>, nonzero: bool) {
+    fn leave(&mut self, tests: Option<Tests>, nonzero: bool) {
         if !self.frame.masked {
             let code = &mut self.frame.code;
-            let exit = match test {
-                Some(test) => self.target.jump_if(code, test, nonzero),
+            let exit = match tests {
+                Some([test, _]) => self.target.jump_if(code, test, nonzero),
                 None => self.target.jump(code),
             };
             return self.around.exits.push(exit);
         }
-        let Masks { exec, scratch, temporary, .. } = *self.masks;
+        let Masks { scratch, temporary, .. } = *self.masks;
         let nested = !self.around.sides.is_empty();
-        match test {
-            Some(test) if !nested => self.chosen(exec, test, !nonzero),
-            Some(test) => self.chosen(scratch, test, nonzero),
-            None => self.target.mask_copy(&mut self.frame.code, scratch, exec),
-        }
-        if nested || test.is_none() {
-            if let Some(live) = self.around.live {
-                self.load(temporary, live);
-                self.and_not(temporary, scratch, temporary);
-                self.store(temporary, live);
+        for (strip, &exec) in self.frame.exec().iter().enumerate() {
+            match tests.map(|tests| tests[strip]) {
+                Some(test) if !nested => self.chosen(exec, exec, test, !nonzero),
+                Some(test) => self.chosen(scratch, exec, test, nonzero),
+                None => self.target.mask_copy(&mut self.frame.code, scratch, exec),
             }
-            self.and_not(exec, scratch, exec);
+            if nested || tests.is_none() {
+                if let Some(live) = self.around.live.as_ref().map(|live| live[strip]) {
+                    self.load(temporary, live);
+                    self.and_not(temporary, scratch, temporary);
+                    self.store(temporary, live);
+                }
+                self.and_not(exec, scratch, exec);
+            }
         }
-        let jump = self.target.jump_if(&mut self.frame.code, exec, false);
+        let jump = self.jump_if_none();
         self.around.sides.last_mut().unwrap_or(&mut self.around.exits).push(jump);
     }
 
     fn repeat(&mut self, of: &Loop) {
-        let (exec, masked) = (self.masks.exec, self.frame.masked);
-        let outer = self.frame.slot();
+        let (execs, masked) = (self.frame.exec(), self.frame.masked);
+        let before = self.frame.slots;
+        let outer = self.slots();
         if masked {
-            self.store(exec, outer);
+            execs.iter().zip(&outer).for_each(|(&exec, &at)| self.store(exec, at));
         }
         let nested = masked
             && of.body.iter().any(|part| match part {
                 Part::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
                 _ => false,
             });
-        let live = nested.then(|| self.frame.slot());
-        if let Some(live) = live {
-            self.store(exec, live);
+        let live = nested.then(|| self.slots());
+        if let Some(live) = &live {
+            execs.iter().zip(live).for_each(|(&exec, &at)| self.store(exec, at));
         }
         let around = std::mem::replace(&mut self.around, Around { live, ..Around::default() });
         if let Some((graph, values)) = &of.kept {
             self.frame.keep(graph, values);
         }
-        let pinned = of.hot.iter().copied().take(self.target.pinned());
-        self.frame.pinned = pinned.collect();
+        let strips = self.frame.strips;
+        let pinned = of.hot.iter().flat_map(|row| (0..strips).map(move |strip| strips * row + strip));
+        self.frame.pinned = pinned.take(self.target.pinned()).collect();
         self.move_pinned(true);
         let head = self.frame.code.bytes.len();
         self.list(&of.body);
         self.tick();
         match masked {
-            true => self.target.back(&mut self.frame.code, exec, head),
+            true => {
+                let any = self.any();
+                self.target.back(&mut self.frame.code, any, head);
+            }
             false => self.target.again(&mut self.frame.code, head),
         }
         let ended = std::mem::replace(&mut self.around, around);
@@ -205,14 +242,11 @@ impl Flow<'_, '_> {
             self.move_pinned(false);
             self.frame.pinned.clear();
         }
-        if let Some((_, values)) = &of.kept {
-            self.frame.kept.clear();
-            self.frame.slots -= values.len() as u32;
-        }
+        self.frame.kept.clear();
         if masked {
-            self.load(exec, outer);
+            execs.iter().zip(&outer).for_each(|(&exec, &at)| self.load(exec, at));
         }
-        self.frame.slots -= 1 + u32::from(live.is_some());
+        self.frame.slots = before;
     }
 
     /// Loads the pinned rows, or stores them.
@@ -223,24 +257,21 @@ impl Flow<'_, '_> {
     /// Counts a back-edge, and now and then asks whether to stop. Nothing but masks and pinned rows is in registers.
     fn tick(&mut self) {
         let Some(ticks) = self.frame.ticks else { return };
-        let (exec, mask) = (self.masks.exec, self.frame.slot());
+        let before = self.frame.slots;
+        let (execs, places) = (self.frame.exec(), self.slots());
         let more = self.target.count(&mut self.frame.code, ticks);
-        if self.frame.masked {
-            self.store(exec, mask);
-        }
+        let masks = execs.iter().copied().zip(places).filter(|_| self.frame.masked);
+        let masks: Vec<(u8, u32)> = masks.collect();
+        masks.iter().for_each(|&(exec, at)| self.store(exec, at));
         self.frame.move_pinned(false);
-        let Frame { code, pool, lazy, pinned, target, masked, .. } = &mut *self.frame;
-        let vectors = target.vectors(*masked);
+        let pinned = self.frame.places_of_pinned();
+        let Frame { code, pool, lazy, target, .. } = &mut *self.frame;
         let stop = target.ask(code, pool, *lazy, &mut |code| {
-            for (at, row) in pinned.iter().enumerate() {
-                target.load(code, vectors - 1 - at as u8, Rm::Mem(Base::Rows, 256 * row));
-            }
-            if *masked {
-                target.mask_load(code, exec, mask);
-            }
+            pinned.iter().for_each(|&(to, at)| target.load(code, to, Rm::Mem(Base::Rows, at)));
+            masks.iter().for_each(|&(exec, at)| target.mask_load(code, exec, at));
         });
         self.land(more);
         self.frame.stops.push(stop);
-        self.frame.slots -= 1;
+        self.frame.slots = before;
     }
 }

@@ -1,5 +1,6 @@
 //! What the blocks of a function share.
 
+use super::work::{Tests, Work};
 use super::{Body, Code, Plan, Pool, STACK};
 use crate::graph::{Graph, Val};
 use crate::program::Straight;
@@ -15,6 +16,8 @@ pub struct Frame<'a> {
     pub masked: bool,
     /// Neighbouring lanes that are looked at together.
     pub line: u32,
+    /// Strips that are done at a time, 1 or 2; see [`Work`] for the numbers of rows.
+    pub strips: u32,
     /// Rows that are in registers, from the last one down.
     pub pinned: Vec<u32>,
     /// Where the values that a loop finds ready are.
@@ -28,6 +31,9 @@ pub struct Frame<'a> {
     pub ticks: Option<u32>,
     /// Jumps to the end of the function.
     pub stops: Vec<usize>,
+    /// Operations, and moves of values to the stack and back.
+    pub instructions: u32,
+    pub moves: u32,
 }
 
 impl<'a> Frame<'a> {
@@ -37,6 +43,7 @@ impl<'a> Frame<'a> {
         masked: bool,
         lazy: bool,
         line: u32,
+        strips: u32,
     ) -> Frame<'a> {
         let mut frame = Frame {
             target,
@@ -44,6 +51,7 @@ impl<'a> Frame<'a> {
             pool,
             masked,
             line: line.min(target.lanes()),
+            strips,
             pinned: Vec::new(),
             kept: Vec::new(),
             slots: 0,
@@ -51,6 +59,8 @@ impl<'a> Frame<'a> {
             lazy,
             ticks: None,
             stops: Vec::new(),
+            instructions: 0,
+            moves: 0,
         };
         if lazy {
             // The caller's float mode.
@@ -73,30 +83,68 @@ impl<'a> Frame<'a> {
 
     /// Vector registers that blocks are given.
     pub fn vectors(&self) -> u8 {
-        self.target.vectors(self.masked) - self.pinned.len() as u8
+        self.given() - self.pinned.len() as u8
+    }
+
+    fn given(&self) -> u8 {
+        self.target.vectors(if self.masked { self.strips as u8 } else { 0 })
+    }
+
+    /// Where a row is.
+    pub fn row(&self, row: u32) -> u32 {
+        256 * (row / self.strips) + row % self.strips * 4 * self.target.lanes()
+    }
+
+    /// The strip that a row is of.
+    pub fn strip_of(&self, row: u32) -> usize {
+        (row % self.strips) as usize
+    }
+
+    /// The masks of executing lanes.
+    pub fn exec(&self) -> &'static [u8] {
+        &self.target.masks().exec[..self.strips as usize]
+    }
+
+    /// Moves tests to their known places.
+    pub fn tested(&mut self, [first, second]: Tests) -> Tests {
+        let (target, masks) = (self.target, self.target.masks());
+        if self.strips == 1 {
+            target.mask_copy(&mut self.code, masks.tested[0], first);
+            return masks.tested;
+        }
+        // Either may be where the other is to go.
+        target.mask_copy(&mut self.code, masks.scratch, first);
+        target.mask_copy(&mut self.code, masks.tested[1], second);
+        target.mask_copy(&mut self.code, masks.tested[0], masks.scratch);
+        masks.tested
     }
 
     /// The register of a pinned row.
     pub fn pin(&self, row: u32) -> Option<u8> {
         let at = self.pinned.iter().position(|&pinned| pinned == row)?;
-        Some(self.target.vectors(self.masked) - 1 - at as u8)
+        Some(self.given() - 1 - at as u8)
     }
 
     /// Loads the pinned rows, or stores them.
     pub fn move_pinned(&mut self, load: bool) {
-        let last = self.target.vectors(self.masked) - 1;
-        for (at, &row) in self.pinned.iter().enumerate() {
-            let register = last - at as u8;
+        for (register, at) in self.places_of_pinned() {
             match load {
-                true => self.target.load(&mut self.code, register, Rm::Mem(Base::Rows, 256 * row)),
-                false => self.target.store(&mut self.code, register, Base::Rows, 256 * row),
+                true => self.target.load(&mut self.code, register, Rm::Mem(Base::Rows, at)),
+                false => self.target.store(&mut self.code, register, Base::Rows, at),
             }
         }
     }
 
-    /// Appends a block; the mask register of its test.
-    pub fn block(&mut self, block: &Straight) -> Option<u8> {
-        let plan = Plan::new(&block.graph, &block.outputs, block.test.as_slice(), false);
+    /// The registers of pinned rows, and where the rows are.
+    pub fn places_of_pinned(&self) -> Vec<(u8, u32)> {
+        let last = self.given() - 1;
+        self.pinned.iter().enumerate().map(|(at, &row)| (last - at as u8, self.row(row))).collect()
+    }
+
+    /// Appends a block; the mask registers of its test.
+    pub fn block(&mut self, block: &Straight) -> Option<Tests> {
+        let work = Work::new(block, &[], self.strips, self.masked);
+        let plan = Plan::new(work.graph, &work.outputs, &work.tests, false);
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         for (time, (&val, stores)) in plan.order.iter().zip(&plan.stores).enumerate() {
             body.now = 2 * time as u32;
@@ -104,13 +152,15 @@ impl<'a> Frame<'a> {
             body.now += 1;
             body.store_rows(stores);
         }
-        body.end(block.test)
+        body.end(&work.tests)
     }
 
     /// Appends a block that leaves values on the stack, for a loop.
     pub fn keep(&mut self, graph: &Graph, values: &[Val]) {
+        let work = Work::of(graph, &[], None, values, self.strips, self.masked);
+        let values = work.others.concat();
         self.kept = values.iter().map(|_| self.slot()).collect();
-        let plan = Plan::new(graph, &[], values, false);
+        let plan = Plan::new(work.graph, &[], &values, false);
         let kept = self.kept.clone();
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         for (time, &val) in plan.order.iter().enumerate() {
@@ -118,7 +168,7 @@ impl<'a> Frame<'a> {
             body.instruction(val);
         }
         body.pinned.clear();
-        for (&val, at) in values.iter().zip(kept) {
+        for (val, at) in values.into_iter().zip(kept) {
             let from = body.fetch(val);
             body.target.store(&mut body.frame.code, from, Base::Stack, at);
         }
@@ -127,42 +177,43 @@ impl<'a> Frame<'a> {
     /// [`Frame::block`] for one that changes nothing if there are executing lanes in `doubted`: then the block that
     /// follows is run. What [`Frame::attempted`] wants to know.
     pub fn attempt(&mut self, block: &Straight, doubted: Val) -> usize {
-        let last: Vec<Val> = block.test.into_iter().chain([doubted]).collect();
-        let plan = Plan::new(&block.graph, &block.outputs, &last, true);
+        let work = Work::new(block, &[doubted], self.strips, self.masked);
+        let doubted = work.others.concat();
+        let last = [work.tests.clone(), doubted.clone()].concat();
+        let plan = Plan::new(work.graph, &work.outputs, &last, true);
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         for (time, &val) in plan.order.iter().enumerate() {
             body.now = 2 * time as u32;
             body.instruction(val);
         }
-        body.pinned = last;
-        let doubted = body.fetch(doubted);
         let (target, masks) = (body.target, body.target.masks());
-        let mut asked = doubted;
-        if body.frame.masked {
-            target.mask_and(&mut body.frame.code, masks.scratch, masks.exec, doubted);
-            asked = masks.scratch;
+        let mut fails = Vec::new();
+        for (&doubted, exec) in doubted.iter().zip(masks.exec) {
+            body.pinned = vec![doubted];
+            let mut asked = body.fetch(doubted);
+            if body.frame.masked {
+                target.mask_and(&mut body.frame.code, masks.scratch, exec, asked);
+                asked = masks.scratch;
+            }
+            fails.push(target.jump_if(&mut body.frame.code, asked, true));
         }
-        let fails = target.jump_if(&mut body.frame.code, asked, true);
         body.now += 1;
         if let Some(stores) = plan.stores.last() {
             body.store_rows(stores);
         }
-        if let Some(test) = body.end(block.test) {
-            target.mask_copy(&mut self.code, masks.tested, test);
+        if let Some(tests) = body.end(&work.tests) {
+            self.tested(tests);
         }
         let done = target.jump(&mut self.code);
-        target.land(&mut self.code, fails);
+        fails.into_iter().for_each(|fails| target.land(&mut self.code, fails));
         done
     }
 
-    /// Joins an attempt and what was done instead, whose test is in the register `test`.
-    pub fn attempted(&mut self, done: usize, test: Option<u8>) -> Option<u8> {
-        let tested = self.target.masks().tested;
-        if let Some(test) = test {
-            self.target.mask_copy(&mut self.code, tested, test);
-        }
+    /// Joins an attempt and what was done instead, whose test is in the registers `tests`.
+    pub fn attempted(&mut self, done: usize, tests: Option<Tests>) -> Option<Tests> {
+        let tests = tests.map(|tests| self.tested(tests));
         self.target.land(&mut self.code, done);
-        test.map(|_| tested)
+        tests
     }
 
     /// Appends the function to `code`; false, and nothing appended, if it needs too many places on the stack.
@@ -173,6 +224,7 @@ impl<'a> Frame<'a> {
                 body: &self.code.bytes,
                 stack,
                 masked: self.masked,
+                strips: self.strips as u8,
                 ticks: self.ticks,
                 lazy: self.lazy,
                 stops: &self.stops,

@@ -17,9 +17,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// `last` are wanted when everything else is done; rows are stored not before if `late`.
-    pub fn new(graph: &Graph, outputs: &[Output], last: &[Val], late: bool) -> Plan {
-        let mut graph = graph.to_extend();
+    /// Copies are added to the graph. `last` are wanted when everything else is done; rows are stored not before if `late`.
+    pub fn new(mut graph: Graph, outputs: &[Output], last: &[Val], late: bool) -> Plan {
         // What is not computed is copied to a register last, before any row that it came from may change.
         let mut results = Vec::new();
         let mut copies = Vec::new();

@@ -20,14 +20,14 @@ use crate::op::Op;
 pub struct Masks {
     /// Registers of their own that are given out; without, masks are vectors.
     pub registers: Option<Range<u8>>,
-    /// The lanes that execute.
-    pub exec: u8,
+    /// The lanes that execute, of each strip that is done at a time.
+    pub exec: [u8; 2],
     /// For use within an instruction, and between blocks.
     pub scratch: u8,
     /// One more between blocks.
     pub temporary: u8,
-    /// Where the test of a block is that was tried in two ways; not `temporary`.
-    pub tested: u8,
+    /// Where the tests of a block are, of each strip, if they are to be in a known place; not `temporary`.
+    pub tested: [u8; 2],
 }
 
 /// A base register for memory operands.
@@ -60,8 +60,8 @@ pub enum Rm {
 pub struct Access<'a> {
     pub code: &'a mut Code,
     pub pool: &'a mut Pool,
-    /// Not all lanes execute.
-    pub masked: bool,
+    /// Not all lanes execute, but those in this register.
+    pub exec: Option<u8>,
     pub view: u8,
     /// The register with the numbers of the words.
     pub index: u8,
@@ -88,6 +88,8 @@ pub struct Frame<'a> {
     /// Bytes on the stack, a multiple of 64.
     pub stack: u32,
     pub masked: bool,
+    /// Strips that are done at a time.
+    pub strips: u8,
     /// See [`crate::emit::Frame`].
     pub ticks: Option<u32>,
     pub lazy: bool,
@@ -106,8 +108,12 @@ pub trait Target: Sync {
     fn longest(&self) -> usize {
         48
     }
-    /// Vector registers that are given out: those below.
-    fn vectors(&self, masked: bool) -> u8;
+    /// Most strips that code does at a time, 1 or 2: what one waits for, the other can use.
+    fn strips(&self) -> u32 {
+        1
+    }
+    /// Vector registers that are given out, with so many masks of executing lanes: those below.
+    fn vectors(&self, masks: u8) -> u8;
     /// Most rows that a loop keeps in registers.
     fn pinned(&self) -> usize;
     fn masks(&self) -> &'static Masks;
@@ -135,12 +141,12 @@ pub trait Target: Sync {
     /// to = from
     fn load(&self, code: &mut Code, to: u8, from: Rm);
     fn store(&self, code: &mut Code, from: u8, base: Base, at: u32);
-    /// to = from, in executing lanes.
-    fn merge(&self, code: &mut Code, to: u8, from: u8);
-    fn merge_store(&self, code: &mut Code, from: u8, base: Base, at: u32) {
+    /// to = from, in the lanes of a mask of executing lanes.
+    fn merge(&self, code: &mut Code, to: u8, from: u8, exec: u8);
+    fn merge_store(&self, code: &mut Code, from: u8, base: Base, at: u32, exec: u8) {
         let scratch = self.masks().scratch;
         self.load(code, scratch, Rm::Mem(base, at));
-        self.merge(code, scratch, from);
+        self.merge(code, scratch, from, exec);
         self.store(code, scratch, base, at);
     }
 
@@ -149,6 +155,7 @@ pub trait Target: Sync {
         self.load(code, to, Rm::Reg(from));
     }
     fn mask_and(&self, code: &mut Code, to: u8, a: u8, b: u8);
+    fn mask_or(&self, code: &mut Code, to: u8, a: u8, b: u8);
     /// to = !a & b
     fn mask_and_not(&self, code: &mut Code, to: u8, a: u8, b: u8);
     fn mask_load(&self, code: &mut Code, to: u8, at: u32) {
@@ -168,8 +175,8 @@ pub trait Target: Sync {
     fn back(&self, code: &mut Code, mask: u8, head: usize);
     /// Jumps back.
     fn again(&self, code: &mut Code, head: usize);
-    /// The lanes of a mask are part of the function's result.
-    fn give(&self, code: &mut Code, pool: &mut Pool, from: u8);
+    /// The lanes of a mask are part of the function's result, those of so many strips after it too.
+    fn give(&self, code: &mut Code, pool: &mut Pool, from: u8, after: u8);
 
     // Memory.
     fn load_words(&self, access: Access<'_>, to: u8);

@@ -200,6 +200,7 @@ pub fn function(
         code.raw(&[0x0F, 0xAE, 0x19]); // stmxcsr [rcx]
         float_mode(code, pool, true);
     }
+    let lanes = frame.strips * lanes;
     code.raw(&[0xBB, 64 / lanes, 0, 0, 0]); // mov ebx, 64 / lanes
     code.raw(&[0x31, 0xC0]); // xor eax, eax
     let start = code.bytes.len();
@@ -207,6 +208,7 @@ pub fn function(
     let mut none = None;
     if frame.masked {
         match lanes {
+            32 => code.raw(&[0x85, 0xD2]),       // test edx, edx
             16 => code.raw(&[0x66, 0x85, 0xD2]), // test dx, dx
             _ => code.raw(&[0x84, 0xD2]),        // test dl, dl
         }
@@ -216,7 +218,7 @@ pub fn function(
     let base = code.bytes.len();
     code.raw(frame.body);
     none.into_iter().for_each(|none| land(code, none));
-    code.raw(&[0x48, 0x83, 0xC7, 4 * lanes]); // add rdi, 4 * lanes
+    code.raw_with(&[0x48, 0x81, 0xC7], 4 * u32::from(lanes)); // add rdi, 4 * lanes
     code.raw(&[0x48, 0xC1, 0xEA, lanes]); // shr rdx, lanes
     code.raw(&[0xFF, 0xCB]); // dec ebx
     back(code, NOT_ZERO, start);

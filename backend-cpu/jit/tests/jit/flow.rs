@@ -1,11 +1,12 @@
 //! Functions with constructs do for each lane what the constructs say.
 
+use iced_x86::{Decoder, DecoderOptions};
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
 use recal_jit::{Ask, LANES, NONE, Row, Step, Ticks, View};
 
-use crate::{On, Random};
+use crate::{On, Random, arm};
 
 /// Stops after so many questions.
 struct Patience(std::cell::Cell<u32>);
@@ -235,9 +236,34 @@ pub fn random_constructs_in_lines(on: On) {
     constructs(on, 600, true);
 }
 
+/// A short side is no jump, so that what is around it is one block; a long one is a jump.
+pub fn short_sides_are_done_by_all(on: On) {
+    let ops = |count| (0..count).map(|k| Own::Op(LaneOp::Iadd, [4 + k % 5, 5 + k % 3, 6 + k % 2, 0], 3));
+    let choice = |count| {
+        let sides = [vec![Own::If(9, true)], ops(count).collect(), vec![Own::Else], ops(2).collect()];
+        sides.into_iter().flatten().chain([Own::EndIf]).collect()
+    };
+    let jumps = |steps: Vec<Own>| {
+        let list: Vec<Step<'_>> = steps.iter().map(|own| own.step(Shape::Any, Shape::Any)).collect();
+        let mut compiler = on.compiler();
+        compiler.function(&list, |_| None, |_| false, |_| false).unwrap();
+        let code = compiler.finish().unwrap();
+        let code = code.code();
+        if on.isa.name() == "neon" {
+            let conditional = |text: &&String| text.starts_with("b.") || text.starts_with("cb");
+            return arm(code).iter().filter(conditional).count();
+        }
+        let conditional = |instruction: &iced_x86::Instruction| instruction.is_jcc_short_or_near();
+        Decoder::new(64, code, DecoderOptions::NONE).into_iter().filter(conditional).count()
+    };
+    let without = jumps(ops(6).collect());
+    assert_eq!(jumps(choice(6)), without);
+    assert!(jumps(choice(60)) > without);
+}
+
 fn constructs(on: On, rounds: u32, together: bool) {
     let (lanes, stores) = if together { (Shape::Same, Shape::Step(4)) } else { (Shape::Any, Shape::Any) };
-    let mut made = 0;
+    let (mut made, mut two) = (0, 0);
     for round in 0..rounds {
         let mut program = Program { random: Random(round * 77 + 5), steps: Vec::new() };
         program.list(0, false);
@@ -255,11 +281,14 @@ fn constructs(on: On, rounds: u32, together: bool) {
         let unseen = |row: u32| row == TEMPORARY;
         let constant = |row: u32| CONSTANTS.get(row as usize).copied();
         // Lines alone say nothing.
-        let lines = if together || round % 2 == 1 { 16 } else { 0 };
+        let lines = if together || round % 2 == 1 { 32 } else { 0 };
         let mut compiler = on.compiler().with_lines(lines);
         let Some(function) = compiler.function(&list, constant, dead, unseen) else { continue };
         let module = compiler.finish().unwrap();
         made += 1;
+        // mov ebx, 4 or 2: the strips that are left, two at a time
+        let left = if on.isa.name() == "avx2" { 4 } else { 2 };
+        two += u32::from(module.code().windows(5).any(|code| code == [0xBB, left, 0, 0, 0]));
         for exec in [!0, 0xF00F_0000_1234_8001u64, 1 << 40] {
             let mut rows: Vec<Row> = (0..ROWS)
                 .map(|row| match constant(row) {
@@ -271,7 +300,7 @@ fn constructs(on: On, rounds: u32, together: bool) {
                             1 => random.word(),
                             _ => random.below(2),
                         });
-                        Row(std::array::from_fn(|lane| words[if together { lane / 16 } else { lane }]))
+                        Row(std::array::from_fn(|lane| words[if together { lane / 32 } else { lane }]))
                     }
                 })
                 .collect();
@@ -301,6 +330,9 @@ fn constructs(on: On, rounds: u32, together: bool) {
         }
     }
     assert!(made > rounds / 3, "only {made} were made");
+    // Where a target does two strips at a time, both ways are to be tried.
+    let both = on.isa.name() == "neon" || (made / 8..made).contains(&two);
+    assert!(both, "{two} of {made} do two strips at a time");
 }
 
 pub fn endless_loops_end(on: On) {

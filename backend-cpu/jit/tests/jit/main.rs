@@ -86,7 +86,7 @@ fn main() -> std::process::ExitCode {
             samples_of_all_formats chains_of_multiply_adds;
         kept: what_does_not_change products_of_two_kinds;
         lines: neighbours_and_equals_in_lines known_shapes;
-        flow: random_constructs random_constructs_in_lines endless_loops_end;
+        flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;
         pressure: places_on_the_stack_are_used_again operands_come_from_memory;
         encodings: what_is_made_is_what_was_meant;
     };

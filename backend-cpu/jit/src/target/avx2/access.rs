@@ -4,14 +4,14 @@ use recal_il::ir::lines::Shape;
 
 use super::encode::{first_word, gather, plain, short, test, top_bits, vector};
 use super::table::*;
-use super::{EXEC, VECTOR};
+use super::VECTOR;
 use crate::emit::{Code, Pool};
 use crate::target::x86::{BELOW, NOT_BELOW, NOT_ZERO, ZERO, back, inside, jump, land, view_start};
 use crate::target::{Access, Base, Group, Rm, entry};
 
 /// The lanes that execute, as an operand.
-fn executing(pool: &mut Pool, masked: bool) -> Rm {
-    if masked { Rm::Reg(EXEC) } else { ones(pool) }
+fn executing(pool: &mut Pool, exec: Option<u8>) -> Rm {
+    exec.map_or_else(|| ones(pool), Rm::Reg)
 }
 
 fn ones(pool: &mut Pool) -> Rm {
@@ -44,7 +44,7 @@ fn within_view(code: &mut Code, view: u8, index: u8, exec: Rm) {
 
 /// Loads words: neighbours together, and one that all lanes want once.
 pub fn load(access: Access<'_>, to: u8) {
-    let Access { code, pool, masked, view, index, shape, .. } = access;
+    let Access { code, pool, exec, view, index, shape, .. } = access;
     let known = match shape {
         Shape::Same => Some((0, BROADCASTSS)),
         Shape::Step(1) => Some((7, LOAD)),
@@ -62,7 +62,7 @@ pub fn load(access: Access<'_>, to: u8) {
         gather(code, to, index, 0, VECTOR);
         return land(code, done);
     }
-    let (exec, lanes) = (executing(pool, masked), pool.lanes(8, |lane| lane));
+    let (exec, lanes) = (executing(pool, exec), pool.lanes(8, |lane| lane));
     view_start(code, view);
     let other = differ(code, index, Some(lanes), exec);
     first_word(code, index);
@@ -84,17 +84,17 @@ pub fn load(access: Access<'_>, to: u8) {
 
 /// Stores words: neighbours together, others one by one.
 pub fn store(access: Access<'_>, from: u8) {
-    let Access { code, pool, masked, view, index, shape, places } = access;
-    let (exec, ones, lanes) = (executing(pool, masked), ones(pool), pool.lanes(8, |lane| lane));
+    let Access { code, pool, exec: mask, view, index, shape, places } = access;
+    let (exec, ones, lanes) = (executing(pool, mask), ones(pool), pool.lanes(8, |lane| lane));
     view_start(code, view);
     let other = (shape != Shape::Step(1)).then(|| differ(code, index, Some(lanes), exec));
     first_word(code, index);
     let outside = inside(code, view, 7);
     let mut ends = Vec::new();
-    if masked {
-        test(code, EXEC, ones);
+    if let Some(mask) = mask {
+        test(code, mask, ones);
         let all = jump(code, Some(BELOW));
-        vector(code, MASKMOV, from, EXEC, Rm::Mem(Base::First, 0), None);
+        vector(code, MASKMOV, from, mask, Rm::Mem(Base::First, 0), None);
         ends.push(jump(code, None));
         land(code, all);
     }
@@ -132,10 +132,10 @@ fn find(code: &mut Code, index: u8, lane: u32, view: u8, more: u32, others: &mut
 
 /// Loads the parts of a group that are wanted. Where threads lie in lines of four, each line is looked at by itself.
 pub fn group(access: Access<'_>, group: &Group) {
-    let Access { code, pool, masked, view, index, shape, .. } = access;
+    let Access { code, pool, exec, view, index, shape, .. } = access;
     let Group { count, line, to, wanted } = *group;
     let known = shape == Shape::Same || shape == Shape::Step(count);
-    let exec = executing(pool, masked);
+    let exec = executing(pool, exec);
     let steps = pool.lanes(8, |lane| lane % line * count);
     let offsets: Vec<u32> = (0..count).map(|k| pool.lanes(8, |_| k)).collect();
     let firsts = |code: &mut Code, to: u8| match line {

@@ -16,12 +16,12 @@ use crate::op::Op;
 /// The target.
 pub struct Avx2;
 
-/// The executing lanes, if not all execute.
-const EXEC: u8 = 14;
+/// The executing lanes, if not all execute, of the first and the second strip.
+const EXEC: [u8; 2] = [14, 13];
 /// The vector, or mask, for use within an instruction.
 const VECTOR: u8 = 15;
 
-static MASKS: Masks = Masks { registers: None, exec: EXEC, scratch: VECTOR, temporary: 1, tested: 0 };
+static MASKS: Masks = Masks { registers: None, exec: EXEC, scratch: VECTOR, temporary: 1, tested: [0, 2] };
 
 impl Target for Avx2 {
     fn name(&self) -> &'static str {
@@ -43,8 +43,12 @@ impl Target for Avx2 {
         8
     }
 
-    fn vectors(&self, masked: bool) -> u8 {
-        if masked { EXEC } else { VECTOR }
+    fn strips(&self) -> u32 {
+        2
+    }
+
+    fn vectors(&self, masks: u8) -> u8 {
+        VECTOR - masks
     }
 
     fn pinned(&self) -> usize {
@@ -118,12 +122,16 @@ impl Target for Avx2 {
         plain(code, STORE, from, Rm::Mem(base, at));
     }
 
-    fn merge(&self, code: &mut Code, to: u8, from: u8) {
-        vector(code, BLENDVPS, to, to, Rm::Reg(from), Some(EXEC << 4));
+    fn merge(&self, code: &mut Code, to: u8, from: u8, exec: u8) {
+        vector(code, BLENDVPS, to, to, Rm::Reg(from), Some(exec << 4));
     }
 
     fn mask_and(&self, code: &mut Code, to: u8, a: u8, b: u8) {
         vector(code, PAND, to, a, Rm::Reg(b), None);
+    }
+
+    fn mask_or(&self, code: &mut Code, to: u8, a: u8, b: u8) {
+        vector(code, POR, to, a, Rm::Reg(b), None);
     }
 
     fn mask_and_not(&self, code: &mut Code, to: u8, a: u8, b: u8) {
@@ -153,10 +161,10 @@ impl Target for Avx2 {
         x86::land_at(code, jump, head);
     }
 
-    fn give(&self, code: &mut Code, _: &mut Pool, from: u8) {
+    fn give(&self, code: &mut Code, _: &mut Pool, from: u8, after: u8) {
         const R10: u8 = 10;
         encode::top_bits(code, R10, from);
-        code.raw(&[0x49, 0xC1, 0xE2, 56]); // shl r10, 56
+        code.raw(&[0x49, 0xC1, 0xE2, 56 - 8 * after]); // shl r10, so that the strips after it have room
         code.raw(&[0x4C, 0x09, 0xD0]); // or rax, r10
     }
 
@@ -183,11 +191,13 @@ impl Target for Avx2 {
     fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
         x86::function(code, pool, frame, 8, |code, pool| {
             const EDX: u8 = 2;
-            let bits = Rm::Mem(Base::Pool, pool.lanes(8, |lane| 1 << lane));
-            short(code, MOVD_IN, EXEC, Rm::Reg(EDX));
-            plain(code, PBROADCASTD, EXEC, Rm::Reg(EXEC));
-            vector(code, PAND, EXEC, EXEC, bits, None);
-            vector(code, PCMPEQD, EXEC, EXEC, bits, None);
+            for (first, exec) in (0..).step_by(8).zip(EXEC).take(frame.strips.into()) {
+                let bits = Rm::Mem(Base::Pool, pool.lanes(8, |lane| 1 << (first + lane)));
+                short(code, MOVD_IN, exec, Rm::Reg(EDX));
+                plain(code, PBROADCASTD, exec, Rm::Reg(exec));
+                vector(code, PAND, exec, exec, bits, None);
+                vector(code, PCMPEQD, exec, exec, bits, None);
+            }
         });
     }
 }

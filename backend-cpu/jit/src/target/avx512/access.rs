@@ -4,7 +4,7 @@ use recal_il::ir::lines::Shape;
 
 use super::encode::{Lanes, first_word, gather, mask_load, permute, plain, scattered, vector};
 use super::table::*;
-use super::{EXEC, SCRATCH, TEMPORARY, VECTOR};
+use super::{SCRATCH, TEMPORARY, VECTOR};
 use crate::emit::Code;
 use crate::target::x86::{NOT_ZERO, inside, jump, land, view_start};
 use crate::target::{Access, Base, Group, Rm, entry};
@@ -44,7 +44,7 @@ fn unequal(code: &mut Code, a: u8, b: u8, within: Lanes) -> usize {
 }
 
 fn executing(access: &Access<'_>) -> Lanes {
-    if access.masked { Lanes::Some(EXEC) } else { Lanes::All }
+    access.exec.map_or(Lanes::All, Lanes::Some)
 }
 
 /// `SCRATCH` becomes the lanes whose numbers are within the view.

@@ -116,10 +116,10 @@ pub fn mask_not(code: &mut Code, to: u8, a: u8) {
     mask(code, 0x44, 0, to, 0, Rm::Reg(a));
 }
 
-/// rax |= `from` << 48
-pub fn mask_to_result(code: &mut Code, from: u8) {
+/// rax |= `from` << `by`
+pub fn mask_to_result(code: &mut Code, from: u8, by: u8) {
     code.raw(&[0xC5, 0x78, 0x93, 0xD0 | from]); // kmovw r10d, from
-    code.raw(&[0x49, 0xC1, 0xE2, 48]); // shl r10, 48
+    code.raw(&[0x49, 0xC1, 0xE2, by]); // shl r10, by
     code.raw(&[0x4C, 0x09, 0xD0]); // or rax, r10
 }
 
@@ -133,7 +133,13 @@ pub fn mask_store(code: &mut Code, from: u8, at: u32) {
     mask(code, 0x91, 0, from, 0, Rm::Mem(Base::Stack, at));
 }
 
-/// The mask `to` from edx.
-pub fn mask_from_lanes(code: &mut Code, to: u8) {
-    code.raw(&[0xC5, 0xF8, 0x92, 0xC2 | to << 3]); // kmovw to, edx
+/// The mask `to` from edx, or its upper half.
+pub fn mask_from_lanes(code: &mut Code, to: u8, upper: bool) {
+    if upper {
+        code.raw(&[0x41, 0x89, 0xD2]); // mov r10d, edx
+        code.raw(&[0x41, 0xC1, 0xEA, 16]); // shr r10d, 16
+        code.raw(&[0xC4, 0xC1, 0x78, 0x92, 0xC2 | to << 3]); // kmovw to, r10d
+    } else {
+        code.raw(&[0xC5, 0xF8, 0x92, 0xC2 | to << 3]); // kmovw to, edx
+    }
 }

@@ -15,8 +15,8 @@ use crate::op::Op;
 /// The target.
 pub struct Avx512;
 
-/// Mask of the executing lanes.
-const EXEC: u8 = 1;
+/// Masks of the executing lanes, of the first and the second strip.
+const EXEC: [u8; 2] = [1, 6];
 /// Mask for use within an instruction, and one more that cannot guard lanes.
 const SCRATCH: u8 = 7;
 const TEMPORARY: u8 = 0;
@@ -24,7 +24,7 @@ const TEMPORARY: u8 = 0;
 const VECTOR: u8 = 31;
 
 static MASKS: Masks =
-    Masks { registers: Some(2..7), exec: EXEC, scratch: SCRATCH, temporary: TEMPORARY, tested: 6 };
+    Masks { registers: Some(2..6), exec: EXEC, scratch: SCRATCH, temporary: TEMPORARY, tested: [4, 5] };
 
 impl Target for Avx512 {
     fn name(&self) -> &'static str {
@@ -48,7 +48,11 @@ impl Target for Avx512 {
         16
     }
 
-    fn vectors(&self, _: bool) -> u8 {
+    fn strips(&self) -> u32 {
+        2
+    }
+
+    fn vectors(&self, _: u8) -> u8 {
         VECTOR
     }
 
@@ -157,12 +161,12 @@ impl Target for Avx512 {
         vector(code, STORE, from, 0, Rm::Mem(base, at), Lanes::All, None);
     }
 
-    fn merge(&self, code: &mut Code, to: u8, from: u8) {
-        vector(code, LOAD, to, 0, Rm::Reg(from), Lanes::Some(EXEC), None);
+    fn merge(&self, code: &mut Code, to: u8, from: u8, exec: u8) {
+        vector(code, LOAD, to, 0, Rm::Reg(from), Lanes::Some(exec), None);
     }
 
-    fn merge_store(&self, code: &mut Code, from: u8, base: Base, at: u32) {
-        vector(code, STORE, from, 0, Rm::Mem(base, at), Lanes::Some(EXEC), None);
+    fn merge_store(&self, code: &mut Code, from: u8, base: Base, at: u32, exec: u8) {
+        vector(code, STORE, from, 0, Rm::Mem(base, at), Lanes::Some(exec), None);
     }
 
     fn mask_copy(&self, code: &mut Code, to: u8, from: u8) {
@@ -171,6 +175,10 @@ impl Target for Avx512 {
 
     fn mask_and(&self, code: &mut Code, to: u8, a: u8, b: u8) {
         encode::mask_and(code, to, a, b);
+    }
+
+    fn mask_or(&self, code: &mut Code, to: u8, a: u8, b: u8) {
+        encode::mask_or(code, to, a, b);
     }
 
     fn mask_and_not(&self, code: &mut Code, to: u8, a: u8, b: u8) {
@@ -208,8 +216,8 @@ impl Target for Avx512 {
         x86::land_at(code, jump, head);
     }
 
-    fn give(&self, code: &mut Code, _: &mut Pool, from: u8) {
-        encode::mask_to_result(code, from);
+    fn give(&self, code: &mut Code, _: &mut Pool, from: u8, after: u8) {
+        encode::mask_to_result(code, from, 48 - 16 * after);
     }
 
     fn load_words(&self, access: Access<'_>, to: u8) {
@@ -233,7 +241,10 @@ impl Target for Avx512 {
     }
 
     fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
-        x86::function(code, pool, frame, 16, |code, _| encode::mask_from_lanes(code, EXEC));
+        x86::function(code, pool, frame, 16, |code, _| {
+            let strips = EXEC.into_iter().take(frame.strips.into()).enumerate();
+            strips.for_each(|(strip, exec)| encode::mask_from_lanes(code, exec, strip == 1));
+        });
     }
 }
 

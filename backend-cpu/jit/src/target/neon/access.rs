@@ -88,8 +88,9 @@ fn zero(code: &mut Code, to: u8) {
 
 /// Loads words: neighbours together, and one that all lanes want once.
 pub fn load_words(access: Access<'_>, to: u8) {
-    let Access { code, pool, masked, view, index, shape, .. } = access;
+    let Access { code, pool, exec, view, index, shape, .. } = access;
     let steps = pool.lanes(4, |lane| lane);
+    let masked = exec.is_some();
     let rest = others(masked, Others::Equal);
     let (may_differ, may_be_same) = (shape != Shape::Same, shape != Shape::Step(1));
     view_start(code, view);
@@ -117,9 +118,10 @@ pub fn load_words(access: Access<'_>, to: u8) {
 
 /// Stores words: neighbours together, others one by one.
 pub fn store_words(access: Access<'_>, from: u8) {
-    let Access { code, pool, masked, view, index, shape, .. } = access;
+    let Access { code, pool, exec, view, index, shape, .. } = access;
     let steps = pool.lanes(4, |lane| lane);
     view_start(code, view);
+    let masked = exec.is_some();
     let rest = others(masked, Others::Different);
     let other = (shape != Shape::Step(1)).then(|| differ(code, index, Some(steps), rest));
     let outside = first_address(code, index, 3);
@@ -132,11 +134,12 @@ pub fn store_words(access: Access<'_>, from: u8) {
 
 /// Loads the parts of a group that are wanted.
 pub fn group(access: Access<'_>, group: &Group) {
-    let Access { code, pool, masked, view, index, shape, .. } = access;
+    let Access { code, pool, exec, view, index, shape, .. } = access;
     let Group { count, to, wanted, .. } = *group;
     let (may_differ, may_be_same) = (shape != Shape::Same, shape != Shape::Step(count));
     let (all, one, lane_of) = if count == 2 { (LD2, LD2R, LD2_LANE) } else { (LD4, LD4R, LD4_LANE) };
     let steps = pool.lanes(4, |lane| lane * count);
+    let masked = exec.is_some();
     let rest = others(masked, Others::Equal);
     view_start(code, view);
     let (mut apart, mut ends) = (Vec::new(), Vec::new());

@@ -31,7 +31,7 @@ const EXEC: u8 = 27;
 const VECTOR: u8 = 28;
 const OTHER: u8 = 29;
 
-static MASKS: Masks = Masks { registers: None, exec: EXEC, scratch: VECTOR, temporary: 1, tested: 0 };
+static MASKS: Masks = Masks { registers: None, exec: [EXEC; 2], scratch: VECTOR, temporary: 1, tested: [0; 2] };
 
 impl Target for Neon {
     fn name(&self) -> &'static str {
@@ -52,8 +52,8 @@ impl Target for Neon {
         4
     }
 
-    fn vectors(&self, masked: bool) -> u8 {
-        if masked { EXEC } else { VECTOR }
+    fn vectors(&self, masks: u8) -> u8 {
+        if masks > 0 { EXEC } else { VECTOR }
     }
 
     fn pinned(&self) -> usize {
@@ -145,12 +145,16 @@ impl Target for Neon {
         encode::store(code, from, base, at);
     }
 
-    fn merge(&self, code: &mut Code, to: u8, from: u8) {
-        three(code, BIT, to, from, EXEC);
+    fn merge(&self, code: &mut Code, to: u8, from: u8, exec: u8) {
+        three(code, BIT, to, from, exec);
     }
 
     fn mask_and(&self, code: &mut Code, to: u8, a: u8, b: u8) {
         three(code, AND, to, a, b);
+    }
+
+    fn mask_or(&self, code: &mut Code, to: u8, a: u8, b: u8) {
+        three(code, ORR, to, a, b);
     }
 
     fn mask_and_not(&self, code: &mut Code, to: u8, a: u8, b: u8) {
@@ -180,7 +184,7 @@ impl Target for Neon {
         encode::lead(code, jump, head);
     }
 
-    fn give(&self, code: &mut Code, pool: &mut Pool, from: u8) {
+    fn give(&self, code: &mut Code, pool: &mut Pool, from: u8, _: u8) {
         encode::load(code, VECTOR, Base::Pool, frame::bits(pool));
         three(code, AND, VECTOR, VECTOR, from);
         two(code, ADDV, VECTOR, VECTOR);

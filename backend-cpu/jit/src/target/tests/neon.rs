@@ -223,6 +223,7 @@ fn functions() {
         body: &[0x1F, 0x20, 0x03, 0xD5], // nop
         stack: 4096 + 128,
         masked: true,
+        strips: 1,
         ticks: None,
         lazy: false,
         stops: &[],
@@ -251,7 +252,7 @@ fn functions() {
         ldp x4, x6, [sp, #0x20]; ldp x2, x3, [sp, #0x10]; ldp x0, x1, [sp], #0x40; mov v1.16b, v2.16b; \
         cbz w10, $+0x8; b $+0x4";
     assert_eq!(asked.join("; "), expected);
-    let given = made(|code| Neon.give(code, &mut Pool::default(), 3));
+    let given = made(|code| Neon.give(code, &mut Pool::default(), 3, 0));
     let expected = "ldr q28, [x1]; and v28.16b, v28.16b, v3.16b; addv s28, v28.4s; fmov w10, s28; \
         orr x6, x6, x10, lsl #60";
     assert_eq!(given.join("; "), expected);
