@@ -14,9 +14,9 @@ mod finding;
 mod float_env;
 mod fork;
 mod recent;
-mod variants;
 mod stack;
 pub mod sync;
+mod variants;
 
 use std::any::Any;
 use std::fmt;
@@ -30,8 +30,8 @@ pub use recal_il::format::Format;
 pub use recal_il::ir::Program;
 pub use recal_il::isa::memory::texel::Wrap;
 pub use recent::Recent;
-pub use variants::Variants;
 pub use stack::with_room;
+pub use variants::Variants;
 
 /// Why a backend could not do something.
 #[derive(Clone, Debug, PartialEq, Eq)]

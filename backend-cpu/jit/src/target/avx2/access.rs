@@ -2,9 +2,9 @@
 
 use recal_il::ir::lines::Shape;
 
+use super::VECTOR;
 use super::encode::{first_word, gather, plain, short, test, top_bits, vector};
 use super::table::*;
-use super::VECTOR;
 use crate::emit::{Code, Pool};
 use crate::target::x86::{BELOW, NOT_BELOW, NOT_ZERO, ZERO, back, inside, jump, land, view_start};
 use crate::target::{Access, Base, Group, Rm, entry};

@@ -31,7 +31,8 @@ const EXEC: u8 = 27;
 const VECTOR: u8 = 28;
 const OTHER: u8 = 29;
 
-static MASKS: Masks = Masks { registers: None, exec: [EXEC; 2], scratch: VECTOR, temporary: 1, tested: [0; 2] };
+static MASKS: Masks =
+    Masks { registers: None, exec: [EXEC; 2], scratch: VECTOR, temporary: 1, tested: [0; 2] };
 
 impl Target for Neon {
     fn name(&self) -> &'static str {
