@@ -148,10 +148,12 @@ fn zero_rule(op: LaneOp) -> bool {
 
 /// Products whose doubts nobody reads bit for bit, where the region spends its time.
 fn wanted(flat: &Flat) -> Vec<bool> {
-    let lanes = || flat.items.iter().filter_map(|item| match &item.kind {
-        Kind::Lane(inst) => Some((*inst, item.depth)),
-        _ => None,
-    });
+    let lanes = || {
+        flat.items.iter().filter_map(|item| match &item.kind {
+            Kind::Lane(inst) => Some((*inst, item.depth)),
+            _ => None,
+        })
+    };
     // Registers whose bits somebody reads: nothing that they come from may be in doubt.
     let mut exact: HashSet<Reg> = HashSet::new();
     let demand = |operand: &Operand, exact: &mut HashSet<Reg>| match operand {
@@ -312,8 +314,8 @@ impl<'a> Pass<'a> {
             let mut more = Vec::new();
             for (item, wanted) in self.flat.items.iter().zip(&self.wanted) {
                 let (Kind::Lane(inst), true) = (&item.kind, wanted) else { continue };
-                let mut ask = |operand: Operand| match operand {
-                    Operand::Reg(mut reg) => {
+                let mut ask = |operand: Operand| {
+                    if let Operand::Reg(mut reg) = operand {
                         let mut steps = 0;
                         while let Some(Some(source)) = sources.get(&reg).filter(|_| steps < 8) {
                             reg = *source;
@@ -323,7 +325,6 @@ impl<'a> Pass<'a> {
                             more.push(reg);
                         }
                     }
-                    _ => {}
                 };
                 let (a, b) = (self.range(inst.args[0]), self.range(inst.args[1]));
                 if a.product(b).least < PRODUCT {
@@ -449,6 +450,7 @@ fn tainted(flat: &Flat, forms: &[Form], sure: &[Form]) -> (HashSet<Reg>, Vec<boo
             break;
         }
     }
-    let guarded = flat.controls.iter().zip(loops).map(|(control, leaves)| control.is_loop && leaves).collect();
+    let guarded =
+        flat.controls.iter().zip(loops).map(|(control, leaves)| control.is_loop && leaves).collect();
     (registers, guarded)
 }

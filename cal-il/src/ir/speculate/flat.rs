@@ -122,10 +122,7 @@ impl<'a> Flat<'a> {
                 }
                 StmtKind::Break(cond) => self.controls[breaks].exits.push(exit(cond)),
                 StmtKind::Continue(cond) => self.controls[continues].exits.push(exit(cond)),
-                StmtKind::Return(_)
-                | StmtKind::Call { .. }
-                | StmtKind::Discard(_)
-                | StmtKind::Fence(_) => {}
+                StmtKind::Return(_) | StmtKind::Call { .. } | StmtKind::Discard(_) | StmtKind::Fence(_) => {}
             }
         }
     }

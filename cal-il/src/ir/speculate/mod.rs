@@ -49,9 +49,8 @@ pub const WORTH: i64 = 16;
 
 /// The program with regions that run bare first, where that saves so many instructions, weighted by loops.
 pub fn speculate(program: &Program, worth: i64) -> Cow<'_, Program> {
-    let products = |kind: &StmtKind| {
-        matches!(kind, StmtKind::Lane(LaneInst { op: LaneOp::Mul | LaneOp::Mad, .. }))
-    };
+    let products =
+        |kind: &StmtKind| matches!(kind, StmtKind::Lane(LaneInst { op: LaneOp::Mul | LaneOp::Mad, .. }));
     if !program.functions.iter().any(|function| any(&function.body, &products)) {
         return Cow::Borrowed(program);
     }
@@ -417,7 +416,8 @@ impl Fast<'_> {
         let form = self.analysis.forms[self.item];
         self.item += 1;
         let (to, span) = (inst.dst[0], self.span);
-        let written: SmallVec<[Reg; 2]> = SmallVec::from_slice(if inst.dst[0] == inst.dst[1] { &inst.dst[..1] } else { &inst.dst });
+        let written: SmallVec<[Reg; 2]> =
+            SmallVec::from_slice(if inst.dst[0] == inst.dst[1] { &inst.dst[..1] } else { &inst.dst });
         let args = &inst.args;
         match (form, inst.op) {
             (Form::Full, _) => out.push(Stmt { kind: StmtKind::Lane(inst), span }),

@@ -78,7 +78,8 @@ impl Writer {
                 self.line(&format!("uav_raw_load_id(0) {register}, r0.x\niadd r0.x, r0.x, l0.x"));
             }
             17 => {
-                let op = self.pick(&["mov", "flr", "frc", "rcp_zeroop(infinity)", "mov_sat", "round_nearest"]);
+                let op =
+                    self.pick(&["mov", "flr", "frc", "rcp_zeroop(infinity)", "mov_sat", "round_nearest"]);
                 self.line(&format!("{op} {to}, {a}"));
             }
             18 => {
@@ -147,10 +148,15 @@ fn word(random: &mut Random, odd: usize, spread: usize) -> u32 {
         _ => random.word() & 0x007F_FFFF,
     };
     let sign = random.word() & 0x8000_0000;
-    let exponent = |random: &mut Random, from: usize, count: usize| ((from + random.below(count)) as u32) << 23;
+    let exponent =
+        |random: &mut Random, from: usize, count: usize| ((from + random.below(count)) as u32) << 23;
     if random.below(1024) >= odd {
         let from = 127 - spread;
-        return if random.below(8) == 0 { sign & random.word() } else { sign | exponent(random, from, 2 * spread + 1) | fraction };
+        return if random.below(8) == 0 {
+            sign & random.word()
+        } else {
+            sign | exponent(random, from, 2 * spread + 1) | fraction
+        };
     }
     match random.below(6) {
         0 => sign | fraction,
