@@ -63,6 +63,13 @@ fn shape(surface: &Surface<'_>, sampler: &Sampler) -> Shape {
     whole.then_some(Texture { format: surface.format, wrap: [sampler.wrap[0], sampler.wrap[1]], linear })
 }
 
+/// A constant buffer: rows of raw bytes, whatever its format. Memory is pages, and what follows the surface there is not the
+/// kernel's.
+fn constants(surface: &recal_hal::Surface) -> Result<View<'_>, Error> {
+    let bytes = usize::try_from(surface.bytes()).unwrap_or(usize::MAX);
+    Ok(whole(surface)?.part(0, bytes))
+}
+
 /// All bytes of the memory of a surface.
 pub fn whole(surface: &recal_hal::Surface) -> Result<View<'_>, Error> {
     match surface.memory.as_any().downcast_ref::<Block>() {
@@ -201,7 +208,7 @@ impl<'a> Launch<'a> {
             buffers: code
                 .buffers
                 .iter()
-                .map(|&n| whole(find(&bindings.constants, n, "cb")?))
+                .map(|&n| constants(find(&bindings.constants, n, "cb")?))
                 .collect::<Result<_, _>>()?,
             uavs: all(&bindings.uavs, &code.uavs, "uav")?,
             outputs: code
