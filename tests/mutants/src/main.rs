@@ -6,11 +6,13 @@
 //! that ask for it, quick ones first, until one fails.
 //!
 //! ```text
-//! recal-mutants [--every N] [--folder PATH]… [--scratch PATH] [--only NUMBER]… [--find]
+//! recal-mutants [--every N] [--folder PATH]… [--at PLACE]… [--scratch PATH] [--only NUMBER]… [--find] [--build]
 //! ```
 //!
-//! One of `every` mutants is taken, by a hash of its place. `results.jsonl` in the scratch folder, `target/mutants`, has a line for
-//! each; those that stand there are not tried again. `--only` tries some again, `--find` lists what would be tried.
+//! One of `every` mutants is taken, by a hash of its place; with `--at FILE:LINE:COLUMN`, perhaps followed by a space and what is done
+//! there, only those that are named. `results.jsonl` in the scratch folder, `target/mutants`, has a line for each; those that stand
+//! there are not tried again. `--only` tries some again, `--find` lists what would be tried. `--build` compiles the mutants in and lists
+//! them with their numbers, for who writes a test: `MUTANT=n cargo test` in the copy, `tree` in the scratch folder.
 
 mod find;
 mod judge;
@@ -27,7 +29,7 @@ const FOLDERS: [&str; 3] = ["backend-cpu/src", "cal-il/src/lower", "cal-il/src/s
 /// Whose tests judge.
 const PACKAGES: [&str; 3] = ["recal-il", "recal-cpu", "recal"];
 /// The tests, beside those of the libraries; others tell nothing about these folders or take too long for each mutant.
-const TESTS: [&str; 18] = [
+const TESTS: [&str; 19] = [
     "meaning",
     "lowering",
     "lowering_table",
@@ -38,6 +40,7 @@ const TESTS: [&str; 18] = [
     "spirv",
     "pixel_entry",
     "memory",
+    "checks",
     "flow",
     "groups",
     "queues",
@@ -53,6 +56,9 @@ struct Arguments {
     folders: Vec<String>,
     scratch: PathBuf,
     find: bool,
+    build: bool,
+    /// Those that are taken, by the beginnings of their names; all if there are none.
+    at: Vec<String>,
     /// Mutants, by number, that are tried again.
     only: Vec<u32>,
 }
@@ -63,6 +69,8 @@ fn arguments() -> Result<Arguments, String> {
         folders: Vec::new(),
         scratch: "target/mutants".into(),
         find: false,
+        build: false,
+        at: Vec::new(),
         only: Vec::new(),
     };
     let mut words = std::env::args().skip(1);
@@ -73,6 +81,8 @@ fn arguments() -> Result<Arguments, String> {
             "--folder" => given.folders.push(value()?),
             "--scratch" => given.scratch = value()?.into(),
             "--only" => given.only.push(value()?.parse().map_err(|_| "--only takes a number")?),
+            "--at" => given.at.push(value()?),
+            "--build" => given.build = true,
             "--find" => given.find = true,
             _ => return Err(format!("what is `{word}`?")),
         }
@@ -96,7 +106,8 @@ fn main() -> ExitCode {
 fn work(given: &Arguments) -> Result<(), String> {
     let here = std::env::current_dir().map_err(|e| e.to_string())?;
     let scratch = here.join(&given.scratch);
-    let mut tree = tree::Tree::new(&here, &scratch.join("tree"), &given.folders, given.every)?;
+    let mut tree =
+        tree::Tree::new(&here, &scratch.join("tree"), &given.folders, &|name| chosen(given, name))?;
     println!("{} mutants, of which {} are taken", tree.mutants.len(), tree.live().len());
     if given.find {
         for number in tree.live() {
@@ -119,6 +130,10 @@ fn work(given: &Arguments) -> Result<(), String> {
     let names = taken.iter().filter(|number| !live.contains(number)).map(|number| key(&tree, *number) + "\n");
     std::fs::write(&unfit, names.collect::<String>()).map_err(|e| e.to_string())?;
     println!("{} compile", live.len());
+    if given.build {
+        live.iter().for_each(|number| println!("{number} {}", key(&tree, *number)));
+        return Ok(());
+    }
     let judges = judge::Judges::new(&tree, &PACKAGES, &TESTS)?;
     let reached = judges.reached();
     println!(
@@ -156,10 +171,20 @@ fn work(given: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// A mutant's name: the same as long as its line is.
+/// A mutant's name.
 fn key(tree: &tree::Tree, number: u32) -> String {
-    let mutant = &tree.mutants[number as usize];
-    format!("{}:{}:{} {}", mutant.file, mutant.at.0, mutant.at.1, mutant.what)
+    tree.mutants[number as usize].name()
+}
+
+/// Whether a mutant of this name is asked for.
+fn chosen(given: &Arguments, name: &str) -> bool {
+    if given.at.is_empty() {
+        return tree::hash(name) % given.every == 0;
+    }
+    given
+        .at
+        .iter()
+        .any(|at| name.strip_prefix(&**at).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
 }
 
 fn earlier(path: &Path) -> BTreeMap<String, String> {

@@ -17,6 +17,13 @@ pub struct Mutant {
     pub what: String,
 }
 
+impl Mutant {
+    /// The same as long as its line is.
+    pub fn name(&self) -> String {
+        format!("{}:{}:{} {}", self.file, self.at.0, self.at.1, self.what)
+    }
+}
+
 /// A file with its places; a place's mutants are numbered from `first` on.
 struct Source {
     path: String,
@@ -65,9 +72,13 @@ fn rust_files(root: &Path, folder: &str, into: &mut Vec<String>) -> Result<(), S
 }
 
 impl Tree {
-    /// Copies what git knows of `from` and finds the mutants of the folders; of each `every` one is taken, by the hash of
-    /// its file, place and change.
-    pub fn new(from: &Path, root: &Path, folders: &[String], every: u64) -> Result<Tree, String> {
+    /// Copies what git knows of `from` and finds the mutants of the folders; those are taken whose names are `chosen`.
+    pub fn new(
+        from: &Path,
+        root: &Path,
+        folders: &[String],
+        chosen: &dyn Fn(&str) -> bool,
+    ) -> Result<Tree, String> {
         let mut names = Vec::new();
         for folder in folders {
             rust_files(from, folder, &mut names)?;
@@ -86,8 +97,7 @@ impl Tree {
                 let first = tree.mutants.len() as u32;
                 for (k, what) in site.mutants.iter().enumerate() {
                     let mutant = Mutant { file: path.clone(), at: site.at, what: what.clone() };
-                    let chosen = hash(&format!("{path} {:?} {what}", site.at)) % every == 0;
-                    if !chosen {
+                    if !chosen(&mutant.name()) {
                         tree.dropped.insert(first + k as u32);
                     }
                     tree.mutants.push(mutant);
