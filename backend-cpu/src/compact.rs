@@ -151,3 +151,6 @@ fn rename(code: &mut Code, mentions: &HashMap<RowId, Mentions>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

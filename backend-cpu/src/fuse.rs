@@ -291,3 +291,6 @@ fn dead(code: &Code, row: RowId, rest: &[Step]) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests;

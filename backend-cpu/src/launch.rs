@@ -490,6 +490,19 @@ mod tests {
     }
 
     #[test]
+    fn a_group_has_its_share_of_the_hosts_memory() {
+        let share = ((system::memory_mib() as usize) << 20) / 2 / system::cores();
+        // Rows are asked for here and not touched, so they cost addresses only.
+        let reserve = |bytes: usize| Scratch::default().reserve(bytes.div_ceil(size_of::<Row>()), 1);
+        reserve(KEPT).unwrap();
+        if share > KEPT {
+            reserve(KEPT + 1).unwrap();
+            let text = format!("a thread of this host has {share} for them");
+            assert!(matches!(reserve(share + 1), Err(Error::OutOfMemory(why)) if why.ends_with(&text)));
+        }
+    }
+
+    #[test]
     fn every_thread_of_a_grid_has_a_place_and_others_have_none() {
         let (groups, block) = ([2, 3, 4], [3, 1, 2]);
         let extent = Extent::Grid { groups, block };

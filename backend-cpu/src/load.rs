@@ -611,3 +611,6 @@ pub fn jumps(op: &mut Op, mut set: impl FnMut(&mut Pc)) {
         | Op::End => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

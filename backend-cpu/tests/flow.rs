@@ -2,7 +2,10 @@
 
 mod harness;
 
-use harness::Machine;
+use std::fmt::Write;
+
+use harness::{Machine, grid, read};
+use recal_hal::{Bindings, DeviceOptions, Format};
 
 /// A compute kernel of 64 threads around `body`, which sees its number in r0.x, 4 times that in r0.y, leaves its
 /// result in r1.x, and may use literals l0 = (0, 1, 2, 3), l1 = (4, 5, 10, 64).
@@ -169,10 +172,10 @@ fn registers_of_every_thread_start_as_zero() {
         ishl r0.x, vAbsTidFlat.x, l0.x\nand r2.x, vAbsTidFlat.x, l0.y\nif_logicalnz r2.x\niadd r1.x, r1.x, l0.w\n\
         endif\nuav_raw_store_id(0) mem0.x___, r0.x, r1.x\nend\n";
     let machine = Machine::new();
-    let out = machine.surface(recal_hal::Format::UnsignedInt32x1, 64 * 50, 1);
-    let bindings = recal_hal::Bindings { uavs: vec![(0, out.clone())], ..Default::default() };
-    machine.run(text, bindings, harness::grid(50, 64));
-    let got = harness::read(&out, 64 * 50);
+    let out = machine.surface(Format::UnsignedInt32x1, 64 * 50, 1);
+    let bindings = Bindings { uavs: vec![(0, out.clone())], ..Default::default() };
+    machine.run(text, bindings, grid(50, 64));
+    let got = read(&out, 64 * 50);
     assert!(got.iter().enumerate().all(|(t, &r)| r == if t % 2 == 1 { 3 } else { 0 }));
 }
 
@@ -195,4 +198,81 @@ fn sums_of_products_keep_the_rules_for_zeros() {
         let product = if x == 0.0 || y == 0.0 { 0.0 } else { x * y };
         (0..16).fold(-0.0f32, |sum, _| sum + product).to_bits()
     });
+}
+
+/// A break of the outer loop, in a branch that has a loop before it.
+#[test]
+fn a_break_behind_an_inner_loop_leaves_the_outer_one() {
+    let body = "whileloop\nige r2.x, r2.w, l1.y\nbreak_logicalnz r2.x\nand r2.x, r2.w, l0.y\nif_logicalnz r2.x\nmov r3.x, l0.x\n\
+         whileloop\nige r3.y, r3.x, r0.x\nbreak_logicalnz r3.y\niadd r1.x, r1.x, l0.y\niadd r3.x, r3.x, l0.y\nendloop\n\
+         ige r3.z, r1.x, l1.z\nbreak_logicalnz r3.z\nendif\niadd r1.x, r1.x, l1.w\niadd r2.___w, r2.w, l0.y\nendloop";
+    let expected = |t: u32| {
+        let mut sum = 0;
+        for round in 0..5 {
+            if round & 1 == 1 {
+                sum += t;
+                if sum >= 10 {
+                    break;
+                }
+            }
+            sum += 64;
+        }
+        sum
+    };
+    check(body, "", expected);
+    // With a fence in it the outer loop is interpreted, and only the inner one can be compiled.
+    check(&body.replacen("whileloop", "whileloop\nfence_lds", 1), "", expected);
+}
+
+/// Branches with loads and temporaries, whose rows are handed out again: each is somebody else's in the next branch.
+#[test]
+fn rows_are_kept_until_their_last_use() {
+    let mut body = String::new();
+    let loads = |branch: usize| 1 + branch * 5 % 7;
+    for branch in 0..24 {
+        let n = loads(branch);
+        writeln!(
+            body,
+            "ushr r2.x, r0.x, l3.{}\niand r2.x, r2.x, l0.y\nif_logicalnz r2.x",
+            ["x", "y", "z"][branch % 3]
+        )
+        .unwrap();
+        for k in 0..n {
+            writeln!(body, "iadd r3.x, r0.y, l{}.x\nuav_raw_load_id(1) r{}.x, r3.x", 10 + k, 10 + k).unwrap();
+        }
+        for k in 0..n {
+            writeln!(body, "imad r{}.x, r{}.x, l{}.y, r{}.x", 30 + k, 10 + k, 10 + k, 10 + (k + 1) % n)
+                .unwrap();
+        }
+        (0..n).rev().for_each(|k| writeln!(body, "imad r1.x, r1.x, l0.w, r{}.x", 30 + k).unwrap());
+        body += "endif\n";
+    }
+    let mut text = kernel(&body, "").replace("dcl_raw_uav_id(0)", "dcl_raw_uav_id(0)\ndcl_raw_uav_id(1)");
+    let literals: String =
+        (0..7).map(|k| format!("dcl_literal l{}, {}, {}, 0, 0\n", 10 + k, 4 * k, k + 3)).collect();
+    text = text.replace("dcl_literal l0", &format!("{literals}dcl_literal l3, 0, 1, 5, 0\ndcl_literal l0"));
+    let word = |at: u32| at.wrapping_mul(at).wrapping_add(7);
+    let expected = |t: u32| {
+        let mut sum = 0u32;
+        for branch in (0..24).filter(|branch| t >> [0, 1, 5][branch % 3] & 1 == 1) {
+            let n = loads(branch) as u32;
+            for k in (0..n).rev() {
+                let made = word(t + k).wrapping_mul(k + 3).wrapping_add(word(t + (k + 1) % n));
+                sum = sum.wrapping_mul(3).wrapping_add(made);
+            }
+        }
+        sum
+    };
+    let options = DeviceOptions::default();
+    for machine in [Machine::with(&options), Machine::interpreting(&options)] {
+        let out = machine.surface(Format::UnsignedInt32x1, 64, 1);
+        let words: Vec<u32> = (0..80).map(word).collect();
+        let input = machine.filled(Format::UnsignedInt32x1, 80, 1, &words);
+        let bindings = Bindings { uavs: vec![(0, out.clone()), (1, input)], ..Bindings::default() };
+        machine.run(&text, bindings, grid(1, 64));
+        assert_eq!(read(&out, 64), (0..64).map(expected).collect::<Vec<u32>>());
+        // And they are handed out: seven registers would do for the largest branch, with some for the rest.
+        let gprs = machine.kernel(&text).resources().gprs;
+        assert!(gprs < 12, "{gprs} registers of four components");
+    }
 }

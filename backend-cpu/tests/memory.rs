@@ -3,7 +3,7 @@
 mod harness;
 
 use harness::{Machine, domain, grid, read, write};
-use recal_hal::{Bindings, DomainParam, Extent, Format, Sampler, Surface, Wrap};
+use recal_hal::{Bindings, DeviceOptions, DomainParam, Extent, Format, Sampler, Surface, Wrap};
 
 fn declare(dimension: &str) -> String {
     format!("dcl_resource_id(0)_type({dimension},unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n")
@@ -242,11 +242,96 @@ fn interpolants_run_between_the_corner_values() {
     let corner =
         DomainParam { ul: [10.0, 0.0, 0.0, 0.0], ll: [10.0, 8.0, 0.0, 0.0], lr: [26.0, 8.0, 0.0, 0.0] };
     bindings.domain_params = Some(Box::new([corner; 8]));
-    machine.run(text, bindings, extent);
+    machine.run(text, bindings.clone(), extent);
     let words = read(&out, 512);
     // Column 1 of 8: 10 + 16 · 1.5 / 8; line 1 of 4: 8 · 1.5 / 4.
     assert_eq!(at(&words, 5, 3), [13.0, 3.0]);
     assert_eq!(at(&words, 3, 3), [0.0, 0.0], "outside the domain");
+    // A denormal corner is a zero of its sign.
+    let tiny = f32::from_bits(0x8000_0001);
+    let corner =
+        DomainParam { ul: [tiny, 1.0, 0.0, 0.0], ll: [tiny, 1.0, 0.0, 0.0], lr: [tiny, 1.0, 0.0, 0.0] };
+    bindings.domain_params = Some(Box::new([corner; 8]));
+    machine.run(text, bindings, extent);
+    assert_eq!(at(&read(&out, 512), 5, 3), [0.0, 1.0]);
+}
+
+/// Machines that compile, and one that does not.
+fn machines() -> [Machine; 2] {
+    let options = DeviceOptions::default();
+    [Machine::with(&options), Machine::interpreting(&options)]
+}
+
+/// Runs a pixel kernel over 128 x 15 positions with these as i0, i1 …; the words of o0.
+fn sampled(machine: &Machine, inputs: &[&Surface], body: &str) -> Vec<u32> {
+    let out = machine.pitched(Format::Float32x1, 128, 15, 128);
+    let declared: String =
+        (0..inputs.len()).map(|n| declare("2d").replace("id(0)", &format!("id({n})"))).collect();
+    let text = format!(
+        "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n{declared}\
+         dcl_literal l0, 1.0, 3.0, 1000.0, 0.0\n{body}\nend\n"
+    );
+    let resources = (0..).zip(inputs.iter().map(|&surface| surface.clone())).collect();
+    let bindings = Bindings { resources, outputs: vec![(0, out.clone())], ..Bindings::default() };
+    machine.run(&text, bindings, domain(128, 15));
+    read(&out, 128 * 15)
+}
+
+fn floats(words: Vec<u32>) -> Vec<f32> {
+    words.into_iter().map(f32::from_bits).collect()
+}
+
+#[test]
+fn samples_find_their_own_texels_wherever_others_were() {
+    for machine in machines() {
+        // Texel (x, y) is 128 y + x, of bytes (x + 3 y) mod 256 / 255.
+        let numbers: Vec<u32> = (0..128 * 15).map(|k| (k as f32).to_bits()).collect();
+        let input = machine.filled(Format::Float32x1, 128, 15, &numbers);
+        // Rows that do not end at words, which compiled code leaves to the interpreter.
+        let odd = machine.pitched(Format::UnormInt8x1, 128, 15, 129);
+        let bytes: Vec<u8> = (0..129 * 15 + 1).map(|k| (k % 129 + 3 * (k / 129)) as u8).collect();
+        write(
+            &odd,
+            &bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect::<Vec<u32>>(),
+        );
+        let at = |k: usize| (k % 128, k / 128);
+
+        // Behind a branch that no thread takes.
+        let body = "lt r1.x, l0.z, vWinCoord0.x\nif_logicalnz r1.x\nsample_resource(0)_sampler(0) r2, vWinCoord0.xyxx\n\
+            endif\nsample_resource(0)_sampler(0) r3, vWinCoord0.xyxx\nadd o0, r3.xxxx, r2.xxxx";
+        let all: Vec<f32> = (0..128 * 15).map(|k| k as f32).collect();
+        assert_eq!(floats(sampled(&machine, &[&input], body)), all);
+        // At one place in two surfaces.
+        let body = "sample_resource(0)_sampler(0) r2, vWinCoord0.xyxx\nsample_resource(1)_sampler(0) r3, vWinCoord0.xyxx\n\
+            mov r2._y__, r3.x\nmad o0, r2.yyyy, l0.zzzz, r2.xxxx";
+        for (k, sum) in floats(sampled(&machine, &[&input, &odd], body)).into_iter().enumerate() {
+            let (x, y) = at(k);
+            let byte = ((x + 3 * y) % 256) as f32 / 255.0;
+            assert!((sum - (byte * 1000.0 + k as f32)).abs() < 0.01, "{sum} at ({x}, {y})");
+        }
+    }
+}
+
+#[test]
+fn samples_may_say_where_the_next_one_reads() {
+    for machine in machines() {
+        // Of column x in a row of 128: where to go next.
+        let next = |x: usize| x * 37 % 128;
+        let way: Vec<u32> = (0..128).map(|x| (next(x) as f32 + 0.5).to_bits()).collect();
+        let input = machine.filled(Format::Float32x1, 128, 1, &way);
+        let step = "sample_resource(0)_sampler(0) r1.x, r1.xxxx\n";
+        // A neighbour sample sees the new place.
+        let body = format!(
+            "mov r1, vWinCoord0.xyxx\nwhileloop\nge r2.x, r3.x, l0.y\nbreak_logicalnz r2.x\n{step}\
+             sample_resource(0)_sampler(0) r4.x, r1.xxxx\nadd r3.x, r3.x, l0.x\nendloop\nmov o0, r4.xxxx"
+        );
+        for body in [body, format!("mov r1, vWinCoord0.xyxx\n{}mov o0, r1.xxxx", step.repeat(4))] {
+            for (k, got) in floats(sampled(&machine, &[&input], &body)).into_iter().enumerate() {
+                let expected = (0..4).fold(k % 128, |x, _| next(x)) as f32 + 0.5;
+                assert_eq!(got, expected, "column {}", k % 128);
+            }
+        }
+    }
 }
 
 #[test]

@@ -2,27 +2,9 @@
 
 mod harness;
 
-use std::sync::Arc;
-
-use harness::{Machine, compile, grid, read};
+use harness::{Machine, check, compile, grid, lines, read};
 use recal_cpu::{Area, At, CpuBackend, Finding, Kind, Misuse, TraceFlow, trace};
-use recal_hal::{Backend, Bindings, Command, DeviceOptions, Extent, Format};
-
-/// What a checked run finds in `text`.
-fn check(text: &str, bind: impl FnOnce(&Machine) -> Bindings, extent: Extent) -> Vec<Finding> {
-    let backend = CpuBackend::new();
-    let device =
-        backend.adapters()[0].open(&DeviceOptions { checks: true, ..DeviceOptions::default() }).unwrap();
-    let machine = Machine { queue: device.create_queue().unwrap(), device };
-    let kernel = machine.device.load_with_text(Arc::new(compile(text)), text.as_bytes()).unwrap();
-    let bindings = Arc::new(bind(&machine));
-    let ticket = machine.queue.submit(Command::Launch { kernel, bindings, extent }).unwrap();
-    machine.queue.wait(ticket).unwrap();
-    assert_eq!(machine.queue.error(ticket), None);
-    let list = backend.findings();
-    assert!(backend.findings().is_empty());
-    list
-}
+use recal_hal::{Backend, Bindings, DeviceOptions, Extent, Format};
 
 /// The same for one group with 1024 bytes as raw uav0: misuse, the instruction, and the thread.
 fn findings(text: &str, threads: u32) -> Vec<(Misuse, String, u32)> {
@@ -34,11 +16,6 @@ fn findings(text: &str, threads: u32) -> Vec<(Misuse, String, u32)> {
     list.into_iter()
         .map(|f| (f.misuse, text[f.span.start as usize..f.span.end as usize].trim().to_owned(), f.thread))
         .collect()
-}
-
-/// Kinds and lines of what is found.
-fn lines(list: &[Finding]) -> Vec<(Misuse, u32)> {
-    list.iter().map(|f| (f.misuse, f.line.as_ref().unwrap().0)).collect()
 }
 
 const HEAD: &str = "il_cs_2_0\ndcl_num_thread_per_group 128\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 512\n\

@@ -74,6 +74,23 @@ fn a_flushed_queue_runs_without_a_waiter() {
 }
 
 #[test]
+fn what_was_submitted_runs_when_somebody_waits_for_less() {
+    let machine = Machine::new();
+    let (out, bindings) = one_uav(&machine);
+    let kernel = machine.kernel(ADD);
+    let first = machine.submit(&kernel, bindings.clone(), grid(1, 64));
+    let second = machine.submit(&kernel, bindings, grid(2, 64));
+    machine.queue.wait(first).unwrap();
+    // Nobody flushes, and nobody waits for the second.
+    let start = Instant::now();
+    while machine.queue.completed() < second {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        std::thread::yield_now();
+    }
+    assert_eq!(read(&out, 1), [192]);
+}
+
+#[test]
 fn copies_keep_order_and_pitch() {
     let machine = Machine::new();
     let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
@@ -138,6 +155,26 @@ fn the_watchdog_ends_an_endless_kernel_and_only_that() {
     assert!(matches!(machine.queue.error(endless), Some(Error::Timeout(_))));
     assert_eq!(machine.queue.error(next), None);
     assert_eq!(read(&out, 1), [64]);
+}
+
+#[test]
+fn a_launch_begins_with_all_lanes_after_one_that_was_stopped() {
+    // Half of the threads leave the loop, and the others never do.
+    let apart = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_literal l0, 0, 1, 32, 0\n\
+        ult r1.x, vTidInGrpFlat0.x, l0.z\nwhileloop\nbreak_logicalnz r1.x\niadd r0.x, r0.x, l0.y\nendloop\nend\n";
+    let branch = ADD.replace(
+        "uav_add_id(0) l0.x, l0.y",
+        "if_logicalz vThreadGrpId0.y\nmov r1.x, l0.y\nendif\nuav_add_id(0) l0.x, r1.x",
+    );
+    let options = DeviceOptions { watchdog: Some(Duration::from_millis(30)), ..DeviceOptions::default() };
+    for machine in [Machine::with(&options), Machine::interpreting(&options)] {
+        let (out, bindings) = one_uav(&machine);
+        let stopped = machine.submit(&machine.kernel(apart), Bindings::default(), grid(64, 64));
+        let next = machine.submit(&machine.kernel(&branch), bindings, grid(64, 64));
+        machine.queue.wait(next).unwrap();
+        assert!(matches!(machine.queue.error(stopped), Some(Error::Timeout(_))));
+        assert_eq!(read(&out, 1), [64 * 64]);
+    }
 }
 
 #[test]

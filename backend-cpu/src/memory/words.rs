@@ -325,6 +325,38 @@ mod tests {
     }
 
     #[test]
+    fn every_component_is_flushed_by_its_own_bit() {
+        // Small whole numbers, with either sign, are denormal; every fifth word is not.
+        let word =
+            |i: usize| if i % 5 == 4 { 0x3F80_0000 + i as u32 } else { i as u32 | (i as u32 & 1) << 31 };
+        let block = memory(300);
+        (0..300).for_each(|i| block.view().set_word(i, word(i)));
+        type Place = fn(usize) -> usize;
+        let patterns: [(Place, Pattern); 4] = [
+            (|_| 7, Pattern::Splat),
+            (|l| 4 * l, Pattern::Run),
+            (|l| 9 + l / 8, Pattern::Splats),
+            (|l| 4 * (l % 8) + 5 * (l / 8), Pattern::Runs),
+        ];
+        for (place, pattern) in patterns {
+            let at = Row(std::array::from_fn(|l| place(l) as u32));
+            assert_eq!(Pattern::of(&at, !0, 4), pattern);
+            for flush in 0..16 {
+                let (mut rows, dst) = ([Row::ZERO; 6], [3, 0, 5, 2]);
+                assert!(load4_into(&block.view(), &at, pattern, &mut rows, dst, flush));
+                for (lane, k) in (0..LANES).flat_map(|lane| (0..4).map(move |k| (lane, k))) {
+                    let stored = word(place(lane) + k);
+                    let number = f32::from_bits(stored).abs() >= f32::MIN_POSITIVE;
+                    let kept = if flush >> k & 1 == 0 || number { stored } else { stored & 1 << 31 };
+                    assert_eq!(rows[dst[k] as usize].0[lane], kept, "{pattern:?}, {flush:04b}: {lane}, {k}");
+                }
+            }
+        }
+        let end = Row(std::array::from_fn(|l| 297 + l as u32));
+        assert!(!load4_into(&block.view(), &end, Pattern::Run, &mut [Row::ZERO; 4], [0, 1, 2, 3], 0));
+    }
+
+    #[test]
     fn stores_hit_their_words_and_no_others() {
         for step in [4, 5] {
             let block = memory(4 * 64 - 2);

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use recal_cpu::CpuBackend;
+use recal_cpu::{CpuBackend, Finding, InstructionSet, Misuse};
 use recal_hal::{
     Backend, Bindings, Command, Device, DeviceOptions, Error, Extent, Format, Heap, Kernel, MemoryRequest,
     Queue, Surface,
@@ -22,6 +22,13 @@ impl Machine {
 
     pub fn with(options: &DeviceOptions) -> Machine {
         let device = CpuBackend::new().adapters()[0].open(options).unwrap();
+        let queue = device.create_queue().unwrap();
+        Machine { device, queue }
+    }
+
+    /// One that interprets all kernels.
+    pub fn interpreting(options: &DeviceOptions) -> Machine {
+        let device = CpuBackend::limited(InstructionSet::Baseline).adapters()[0].open(options).unwrap();
         let queue = device.create_queue().unwrap();
         Machine { device, queue }
     }
@@ -102,4 +109,25 @@ pub fn domain(width: u32, height: u32) -> Extent {
 
 pub fn grid(groups: u32, block: u32) -> Extent {
     Extent::Grid { groups: [groups, 1, 1], block: [block, 1, 1] }
+}
+
+/// What a checked run finds in `text`.
+pub fn check(text: &str, bind: impl FnOnce(&Machine) -> Bindings, extent: Extent) -> Vec<Finding> {
+    let backend = CpuBackend::new();
+    let device =
+        backend.adapters()[0].open(&DeviceOptions { checks: true, ..DeviceOptions::default() }).unwrap();
+    let machine = Machine { queue: device.create_queue().unwrap(), device };
+    let kernel = machine.device.load_with_text(Arc::new(compile(text)), text.as_bytes()).unwrap();
+    let bindings = Arc::new(bind(&machine));
+    let ticket = machine.queue.submit(Command::Launch { kernel, bindings, extent }).unwrap();
+    machine.queue.wait(ticket).unwrap();
+    assert_eq!(machine.queue.error(ticket), None);
+    let list = backend.findings();
+    assert!(backend.findings().is_empty());
+    list
+}
+
+/// Kinds and lines of what is found.
+pub fn lines(list: &[Finding]) -> Vec<(Misuse, u32)> {
+    list.iter().map(|f| (f.misuse, f.line.as_ref().unwrap().0)).collect()
 }

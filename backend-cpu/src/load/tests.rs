@@ -1,0 +1,41 @@
+//! Which samples may read the texels that the one before found.
+
+use recal_il::ir::visit;
+
+use super::*;
+use crate::isa_choice::{InstructionSet, chosen};
+
+/// For each sample of the kernel whether it reads where the one before did; `change` is made to its program.
+fn again(change: impl Fn(&mut MemoryInst, usize)) -> Vec<bool> {
+    let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+        dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
+        add r1.xy, vWinCoord0.xyxx, vWinCoord0.yxxx\nsample_resource(0)_sampler(0) r2, r1.xyxx\n\
+        sample_resource(0)_sampler(0) r3, r1.xyxx\nadd o0, r2, r3\nend\n";
+    let mut program = recal_il::compile(text.as_bytes()).expect("it is a kernel");
+    let mut number = 0;
+    visit::statements(&mut program.functions[0].body, &mut |stmt| {
+        if let StmtKind::Memory(inst @ MemoryInst::Sample { .. }) = &mut stmt.kind {
+            change(inst, number);
+            number += 1;
+        }
+    });
+    let code = load(&program, &[], chosen(InstructionSet::Baseline), false);
+    let samples = code.memory.iter().filter_map(|access| match &access.op {
+        MemoryOp::Sample(sample) => Some(sample.again),
+        _ => None,
+    });
+    samples.collect()
+}
+
+#[test]
+fn a_sample_reads_elsewhere_once_its_coordinates_are_overwritten() {
+    assert_eq!(again(|_, _| ()), [false, true]);
+    // The first one leaves its texel where both take their coordinates from.
+    let over = |inst: &mut MemoryInst, number: usize| {
+        if let (MemoryInst::Sample { coord, dst, .. }, 0) = (inst, number) {
+            let Operand::Reg(u) = coord[0] else { panic!("it is computed") };
+            dst[0] = Some(u);
+        }
+    };
+    assert_eq!(again(over), [false, false]);
+}
