@@ -31,7 +31,7 @@ fn run_on(machine: &mut Machine, declarations: &str, body: &str) -> Vec<[u32; 4]
     validate(&packed).unwrap_or_else(|d| panic!("{d:#?}\n{packed}"));
     assert!(packed.registers <= program.registers);
     // So it must with loops unrolled.
-    let unrolled = unroll(&program, |_| 1);
+    let unrolled = unroll(&program, true, |_| 1);
     validate(&unrolled).unwrap_or_else(|d| panic!("{d:#?}\n{unrolled}"));
     let (mut again, mut ahead) = (machine.clone(), machine.clone());
     again.run(&packed);

@@ -21,6 +21,7 @@ pub mod analyze;
 pub mod compact;
 pub mod lines;
 pub mod needed;
+pub mod payload;
 pub mod print;
 pub mod speculate;
 pub mod uniformity;

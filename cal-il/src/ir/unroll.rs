@@ -36,9 +36,11 @@ const ROUNDS: usize = 4;
 const LIMIT: u32 = 64;
 
 /// The program with loops unrolled. `cost` says what an access costs, in operations; a loop with an access beyond
-/// 64, or of operations that cost more together, stays as it is, as does one without a load, unless its rounds are known.
-pub fn unroll(program: &Program, cost: impl Fn(&MemoryInst) -> u32) -> Cow<'_, Program> {
-    let mut pass = Pass { cost: &cost, next: program.registers };
+/// 64, or of operations that cost more together, stays as it is, as does one without a load, unless its rounds are known. Loops
+/// whose many rounds follow from constants run several of them in a row if `counted` says so: compilers of devices would do it,
+/// but not where they must not know all about counters.
+pub fn unroll(program: &Program, counted: bool, cost: impl Fn(&MemoryInst) -> u32) -> Cow<'_, Program> {
+    let mut pass = Pass { cost: &cost, counted, next: program.registers };
     if !program.functions.iter().any(|function| pass.finds(&function.body)) {
         return Cow::Borrowed(program);
     }
@@ -52,6 +54,7 @@ pub fn unroll(program: &Program, cost: impl Fn(&MemoryInst) -> u32) -> Cow<'_, P
 
 struct Pass<'a> {
     cost: &'a dyn Fn(&MemoryInst) -> u32,
+    counted: bool,
     /// The next free register.
     next: Reg,
 }
@@ -80,7 +83,11 @@ impl Pass<'_> {
             }
             match &mut stmt.kind {
                 StmtKind::Loop { body } if self.is_small(body) => {
-                    if let Some(body) = self.rounds(body, &out) {
+                    if self.counted
+                        && let Some(several) = whole::several(body, &out, self.cost)
+                    {
+                        *body = several;
+                    } else if let Some(body) = self.rounds(body, &out) {
                         out.push(Stmt { kind: StmtKind::Loop { body }, span: stmt.span });
                     }
                 }

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use rspirv::spirv::{BuiltIn, Op, Word};
 use smallvec::SmallVec;
 
+use super::counters::bounded_counters;
 use super::group::Filled;
 use super::launch::Slot;
 use super::registers::{calls, destinations, order, visit};
@@ -47,6 +48,8 @@ pub(super) struct Flow {
     pub rounds: Rounds,
     /// Functions that may kill the thread.
     killers: HashSet<usize>,
+    /// Counters of the innermost loop that cannot wrap.
+    bounded: HashSet<Reg>,
     /// Words of the function where the present run of instructions began.
     run: usize,
 }
@@ -346,7 +349,8 @@ impl Emitter<'_> {
 
     fn lane(&mut self, inst: &LaneInst) {
         let mut words: SmallVec<[Word; 6]> = inst.args.iter().map(|operand| self.operand(operand)).collect();
-        if !self.flow.continues.is_empty() && matches!(inst.op, LaneOp::Iadd | LaneOp::Isub) {
+        let steps = matches!(inst.op, LaneOp::Iadd | LaneOp::Isub);
+        if steps && !self.flow.continues.is_empty() && !self.flow.bounded.contains(&inst.dst[0]) {
             self.hide_steps(inst, &mut words);
         }
         let newest = self.w.newest();
@@ -462,6 +466,7 @@ impl Emitter<'_> {
         self.flow.run = self.w.length();
         self.flow.breaks.push(merge);
         self.flow.continues.push(next);
+        let around = std::mem::replace(&mut self.flow.bounded, bounded_counters(body));
         let outer = self.flow.parted;
         let parts = self.uniformity.loop_parts(body);
         self.flow.parted |= parts;
@@ -475,6 +480,7 @@ impl Emitter<'_> {
         self.w.branch(head);
         self.flow.breaks.pop();
         self.flow.continues.pop();
+        self.flow.bounded = around;
         self.flow.parted = outer || returns(body);
         self.rewind(before);
         self.w.label(merge);

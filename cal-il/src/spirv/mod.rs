@@ -18,6 +18,7 @@
 
 mod accesses;
 mod atomic;
+mod counters;
 mod facts;
 mod flow;
 mod format;
@@ -46,7 +47,8 @@ use std::fmt;
 
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, StorageClass, Word};
 
-use crate::ir::speculate::{self, speculate};
+use crate::ir::payload::loosen;
+use crate::ir::speculate::{WORTH, speculate, without_flushes};
 use crate::ir::unroll::unroll;
 use crate::ir::visit::{any, program_has};
 use crate::ir::{GroupSize, MemoryInst, Program, Stage, StmtKind};
@@ -299,11 +301,11 @@ pub fn emit(program: &Program, target: &Target, assume: Assume) -> Result<Module
     // Of the program as it is: all its modules have one group size.
     let group = group(program, target)?;
     let program = &*inline::inline(program);
-    let program = &*unroll(program, |access| cost(access, &assume));
-    let program = &*match target.mode {
-        Mode::Faithful => speculate(program, speculate::WORTH),
-        Mode::Native => Cow::Borrowed(program),
-    };
+    let faithful = target.mode == Mode::Faithful;
+    let program = &*unroll(program, faithful, |access| cost(access, &assume));
+    let program = &*if faithful { without_flushes(program) } else { Cow::Borrowed(program) };
+    let program = &*if faithful { loosen(program) } else { Cow::Borrowed(program) };
+    let program = &*if faithful { speculate(program, WORTH) } else { Cow::Borrowed(program) };
     let threads = most_threads(program, group, target);
     let kept = lockstep::keep(program, threads, true);
     match emit_kept(&kept, target, assume, group) {

@@ -102,7 +102,8 @@ impl Emitter<'_> {
         texel::nearest(self, &axis.texel)
     }
 
-    /// The texel of an axis clamped to the edge, where the coordinate is the thread's place, or in native mode.
+    /// The texel of an axis clamped to the edge, where the coordinate is the thread's place, where conversions saturate, or in
+    /// native mode.
     fn texel_of(&mut self, axis: &Axis) -> Option<Word> {
         let (zero, one) = (self.word(0), self.word(1));
         let last = self.isub(axis.texel.size, one);
@@ -118,7 +119,8 @@ impl Emitter<'_> {
                 return Some(index);
             }
             Some((index, _)) => index,
-            None if self.target.mode == Mode::Native && self.target.saturates && steps == 0 => {
+            // What is left of the first texel becomes 0, as NaN does, and what is beyond all texels the last one.
+            None if self.target.saturates && steps == 0 => {
                 self.saturated(axis.texel.coord)
             }
             None if self.target.mode == Mode::Native => {

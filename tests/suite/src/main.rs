@@ -194,6 +194,15 @@ fn fuzz_for(task: &Task, device: Option<&str>, print: bool) -> Result<bool, Stri
                 std::fs::write(&path, case::print(&difference.case)).map_err(|e| e.to_string())?;
                 println!("seed {seed}: {}\n  kept as {}", difference.what, path.display());
             }
+            // Products, which run bare first, for every second.
+            let case = fuzz::products::case(seed);
+            if seed % 2 == 0 && case.text.lines().count() <= *lines {
+                compared.fetch_add(1, Ordering::Relaxed);
+                if let Some(what) = fuzz::difference(&runner, &against, &case) {
+                    found.fetch_add(1, Ordering::Relaxed);
+                    println!("products of seed {seed}: {what}\n{}", case::print(&case));
+                }
+            }
         }
         Ok(())
     };

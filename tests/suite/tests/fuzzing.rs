@@ -85,7 +85,7 @@ fn kernels_have_loops_to_unroll() {
     let unrolled = |seed: &u64| {
         let text = Kernel::new(*seed, Engine::INTERPRETER).text();
         let program = recal_il::compile(text.as_bytes()).unwrap();
-        recal_il::ir::unroll::unroll(&program, |_| 4).registers > program.registers
+        recal_il::ir::unroll::unroll(&program, true, |_| 4).registers > program.registers
     };
     let count = (1..200u64).filter(unrolled).count();
     assert!(count > 30, "{count}");

@@ -56,6 +56,15 @@ struct Pass<'a> {
     ranges: HashMap<Reg, Range>,
 }
 
+/// How each operation of a whole program may be written, whatever the numbers.
+pub(super) fn sure(flat: &Flat) -> Vec<Form> {
+    // All registers start as zeros.
+    let live = Live { before: HashSet::new(), behind: Vec::new(), written: Vec::new() };
+    let mut pass = Pass::new(flat, &live, vec![false; flat.items.len()]);
+    pass.find_ranges();
+    pass.forms()
+}
+
 impl Analysis {
     pub fn of(flat: &Flat, live: &Live) -> Option<Self> {
         let wanted = wanted(flat);
@@ -242,8 +251,8 @@ impl<'a> Pass<'a> {
             O::Flush => arg(0).flushed(),
             O::Min | O::Max | O::MinIeee | O::MaxIeee | O::Min3 | O::Max3 | O::Med3 | O::Clamp => any(0),
             O::Saturate => arg(0).or(Range::WHOLE),
-            O::Add | O::Sub => sum(arg(0), arg(1)),
-            O::Mul | O::MulIeee => product(),
+            O::Add | O::Sub | O::BareAdd | O::BareSub => sum(arg(0), arg(1)),
+            O::Mul | O::MulIeee | O::BareMul => product(),
             O::Mad | O::MadIeee => sum(product(), arg(2)),
             op if is_whole(op) => Range::WHOLE,
             op if op.result() == crate::isa::lane::Class::F => Range::FLUSHED,
@@ -306,14 +315,27 @@ impl<'a> Pass<'a> {
         sources
     }
 
-    /// Finds what must be watched for the products that are wanted.
+    /// By register: loops around its definitions, at most.
+    fn depths(&self) -> HashMap<Reg, u32> {
+        let mut depths: HashMap<Reg, u32> = HashMap::new();
+        for item in &self.flat.items {
+            item.kind.writes(|reg| {
+                let depth = depths.entry(reg).or_default();
+                *depth = item.depth.max(*depth);
+            });
+        }
+        depths
+    }
+
+    /// Finds what must be watched for the products that are wanted, and for sums with what was computed before a loop.
     fn watch(&mut self) {
         let sources = self.sources();
+        let depths = self.depths();
         loop {
             self.find_ranges();
             let mut more = Vec::new();
             for (item, wanted) in self.flat.items.iter().zip(&self.wanted) {
-                let (Kind::Lane(inst), true) = (&item.kind, wanted) else { continue };
+                let Kind::Lane(inst) = &item.kind else { continue };
                 let mut ask = |operand: Operand| {
                     if let Operand::Reg(mut reg) = operand {
                         let mut steps = 0;
@@ -326,6 +348,19 @@ impl<'a> Pass<'a> {
                         }
                     }
                 };
+                if matches!(inst.op, LaneOp::Add | LaneOp::Sub) {
+                    for arg in &inst.args {
+                        if let Operand::Reg(reg) = arg
+                            && self.range(*arg).unit < NORMAL
+                            && depths.get(reg).copied().unwrap_or(0) < item.depth
+                        {
+                            ask(*arg);
+                        }
+                    }
+                }
+                if !wanted {
+                    continue;
+                }
                 let (a, b) = (self.range(inst.args[0]), self.range(inst.args[1]));
                 if a.product(b).least < PRODUCT {
                     if a.least <= b.least || b.least >= LEAST {
@@ -356,6 +391,7 @@ impl<'a> Pass<'a> {
             match inst.op {
                 LaneOp::Flush if self.watched.contains(&inst.dst[0]) || range(0).is_normal() => Form::Move,
                 LaneOp::Add | LaneOp::Sub if exact(range(0), range(1)) => Form::Bare,
+                LaneOp::MulIeee if range(0).is_normal() && range(0).product(range(1)).is_normal() => Form::Bare,
                 op if *wanted && is_product(op) => {
                     let product = range(0).product(range(1));
                     if product.least < PRODUCT {

@@ -66,10 +66,10 @@ pub(super) fn doubt(inst: &LaneInst, bare: bool, of: impl Fn(Operand) -> Doubt) 
         O::Mov | O::MovF | O::Canon | O::Flush | O::Abs | O::AbsBits => arg(0),
         O::Neg | O::NegBits | O::Floor | O::Ceil | O::Trunc | O::RoundNearest | O::Frc => other(arg(0)),
         O::Select | O::SelectF | O::Cmov => any(1),
-        O::Add => any(0),
-        O::Sub => arg(0).max(other(arg(1))),
+        O::Add | O::BareAdd => any(0),
+        O::Sub | O::BareSub => arg(0).max(other(arg(1))),
         O::Mul => product(),
-        O::MulIeee => other(any(0)),
+        O::MulIeee | O::BareMul => other(any(0)),
         O::Mad => {
             let factors = arg(0).max(arg(1));
             let product = if bare || factors > Doubt::None { Doubt::Minus } else { Doubt::None };

@@ -1,7 +1,7 @@
 //! A region as a list: what its statements do, under which control flow.
 
 use crate::ir::visit::{destinations_of, operands_of, tested_of};
-use crate::ir::{Block, Cond, LaneInst, MemoryInst, Operand, Reg, Stmt, StmtKind};
+use crate::ir::{Block, Cond, LaneInst, MemoryInst, Operand, Program, Reg, Stmt, StmtKind};
 
 /// No control flow of the region.
 pub(super) const OUTSIDE: usize = usize::MAX;
@@ -89,6 +89,15 @@ impl<'a> Flat<'a> {
     pub fn of(block: &'a [Stmt]) -> Self {
         let mut this = Self::default();
         this.block(block, OUTSIDE, OUTSIDE, OUTSIDE, 0);
+        this
+    }
+
+    /// All functions of a program.
+    pub fn of_program(program: &'a Program) -> Self {
+        let mut this = Self::default();
+        for function in &program.functions {
+            this.block(&function.body, OUTSIDE, OUTSIDE, OUTSIDE, 0);
+        }
         this
     }
 

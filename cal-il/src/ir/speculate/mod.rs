@@ -14,7 +14,7 @@
 //! then by `range` no product and no sum was a denormal, and none lost bits for being one.
 //!
 //! *Zeros* that meet infinities or NaNs give NaN where the device gives +0, and a zero may have the wrong sign. Sums and products
-//! hand both on (`doubt`), so the results tell. Where a value in doubt decides something, another register watches for NaN.
+//! hand both on (`doubt`), so the results tell. Where a value in doubt decides something, the watch takes NaN for a small number.
 //! Loops that might go on for another number of rounds ask in each round whether there is doubt already.
 //!
 //! Everything is ordinary code of the program: backends know nothing of it but the bare operations.
@@ -61,6 +61,41 @@ pub fn speculate(program: &Program, worth: i64) -> Cow<'_, Program> {
     }
     out.registers = pass.next;
     if pass.changed { Cow::Owned(out) } else { Cow::Borrowed(program) }
+}
+
+/// The program without flushes of what is never a denormal, whatever the numbers: of positions, counters, constants.
+pub fn without_flushes(program: &Program) -> Cow<'_, Program> {
+    let forms = analysis::sure(&Flat::of_program(program));
+    if forms.iter().all(|form| *form == Form::Full) {
+        return Cow::Borrowed(program);
+    }
+    let mut out = program.clone();
+    let mut item = 0;
+    for function in &mut out.functions {
+        statements(&mut function.body, &mut |stmt| {
+            item += usize::from(super::visit::tested_of(&stmt.kind).is_some());
+            match &mut stmt.kind {
+                StmtKind::Lane(inst) => {
+                    inst.op = plain(forms[item], inst.op);
+                    item += 1;
+                }
+                StmtKind::Memory(_) => item += 1,
+                _ => {}
+            }
+        });
+    }
+    Cow::Owned(out)
+}
+
+/// The operation in a form that keeps it one.
+fn plain(form: Form, op: LaneOp) -> LaneOp {
+    match (form, op) {
+        (Form::Move, _) => LaneOp::Mov,
+        (Form::Bare, LaneOp::Add) => LaneOp::BareAdd,
+        (Form::Bare, LaneOp::Sub) => LaneOp::BareSub,
+        (Form::Bare, LaneOp::Mul | LaneOp::MulIeee) => LaneOp::BareMul,
+        _ => op,
+    }
 }
 
 /// How often each register is read; outputs are read at the end.
@@ -223,7 +258,7 @@ impl Pass {
         let mut fast = Fast {
             analysis: &analysis,
             least: self.fresh(),
-            greatest: (!analysis.numbers.is_empty()).then(|| self.fresh()),
+            pending: None,
             pass: self,
             item: 0,
             control: 0,
@@ -265,6 +300,8 @@ fn lane(op: LaneOp, to: Reg, args: SmallVec<[Operand; 4]>, span: Span) -> Stmt {
     Stmt { kind: StmtKind::Lane(LaneInst { op, dst: [to; 2], args }), span }
 }
 
+/// 2w − 1 of the least number that gives no doubt.
+const BOUND: u32 = (((LEAST + 127) as u32) << 24) - 1;
 /// 2w of infinity.
 const INFINITY: u32 = 0xFF00_0000;
 
@@ -274,8 +311,8 @@ struct Fast<'a> {
     analysis: &'a Analysis,
     /// The least 2w − 1 so far.
     least: Reg,
-    /// The greatest 2w so far of what must not be NaN.
-    greatest: Option<Reg>,
+    /// What has still to be compared with it.
+    pending: Option<Operand>,
     item: usize,
     control: usize,
     span: Span,
@@ -290,55 +327,60 @@ impl Fast<'_> {
 
     fn start(&mut self, out: &mut Block) {
         out.push(lane(LaneOp::Mov, self.least, smallvec![Operand::Imm(u32::MAX)], self.span));
-        if let Some(greatest) = self.greatest {
-            out.push(lane(LaneOp::Mov, greatest, smallvec![Operand::Imm(0)], self.span));
+        for reg in &self.analysis.entry {
+            self.watch(*reg, out);
         }
-        let entry = &self.analysis.entry;
-        self.watch(entry, out);
     }
 
-    /// Notes the words of some registers.
-    fn watch(&mut self, watched: &[Reg], out: &mut Block) {
-        let words: Vec<Operand> = watched
-            .iter()
-            .map(|reg| {
-                let double = self.compute(LaneOp::Ishl, smallvec![Operand::Reg(*reg), Operand::Imm(1)], out);
-                self.compute(LaneOp::Iadd, smallvec![double, Operand::Imm(u32::MAX)], out)
-            })
-            .collect();
-        for pair in words.chunks(2) {
-            let mut args: SmallVec<[Operand; 4]> = smallvec![Operand::Reg(self.least)];
-            args.extend_from_slice(pair);
-            let op = if pair.len() == 2 { LaneOp::Umin3 } else { LaneOp::Umin };
-            out.push(lane(op, self.least, args, self.span));
+    /// Notes the word of a register: of zeros the greatest, then by magnitude.
+    fn watch(&mut self, reg: Reg, out: &mut Block) {
+        let double = self.compute(LaneOp::Ishl, smallvec![Operand::Reg(reg), Operand::Imm(1)], out);
+        let word = self.compute(LaneOp::Iadd, smallvec![double, Operand::Imm(u32::MAX)], out);
+        self.note(word, out);
+    }
+
+    /// Notes whether a register holds NaN: those come below the bound, all others at it or above.
+    fn watch_number(&mut self, reg: Reg, out: &mut Block) {
+        let flipped = self.compute(LaneOp::Not, smallvec![Operand::Reg(reg)], out);
+        let rest = self.compute(LaneOp::And, smallvec![flipped, Operand::Imm(i32::MAX as u32)], out);
+        let infinity = i32::MAX as u32 - (INFINITY >> 1);
+        let word = self.compute(LaneOp::Iadd, smallvec![rest, Operand::Imm(BOUND - infinity)], out);
+        self.note(word, out);
+    }
+
+    /// Two words at a time: many devices have the least of three.
+    fn note(&mut self, word: Operand, out: &mut Block) {
+        match self.pending.take() {
+            None => self.pending = Some(word),
+            Some(other) => {
+                let args = smallvec![Operand::Reg(self.least), other, word];
+                out.push(lane(LaneOp::Umin3, self.least, args, self.span));
+            }
+        }
+    }
+
+    fn settle(&mut self, out: &mut Block) {
+        if let Some(word) = self.pending.take() {
+            out.push(lane(LaneOp::Umin, self.least, smallvec![Operand::Reg(self.least), word], self.span));
         }
     }
 
     /// Notes what a statement has written.
-    fn note(&mut self, written: &[Reg], out: &mut Block) {
-        let of = |set: &HashSet<Reg>| -> Vec<Reg> {
-            written.iter().copied().filter(|reg| set.contains(reg)).collect()
-        };
-        let (watched, numbers) = (of(&self.analysis.watched), of(&self.analysis.numbers));
-        self.watch(&watched, out);
-        if let Some(greatest) = self.greatest {
-            for reg in numbers {
-                let double = self.compute(LaneOp::Ishl, smallvec![Operand::Reg(reg), Operand::Imm(1)], out);
-                let args = smallvec![Operand::Reg(greatest), double];
-                out.push(lane(LaneOp::Umax, greatest, args, self.span));
+    fn written(&mut self, written: &[Reg], out: &mut Block) {
+        for reg in written {
+            if self.analysis.watched.contains(reg) {
+                self.watch(*reg, out);
+            }
+            if self.analysis.numbers.contains(reg) {
+                self.watch_number(*reg, out);
             }
         }
     }
 
     /// Not 0 if the watch has seen what it must not.
     fn seen(&mut self, out: &mut Block) -> Operand {
-        let bound = ((LEAST + 127) as u32) << 24;
-        let small = smallvec![Operand::Reg(self.least), Operand::Imm(bound - 1)];
-        let small = self.compute(LaneOp::Ult, small, out);
-        let Some(greatest) = self.greatest else { return small };
-        let nan = smallvec![Operand::Imm(INFINITY), Operand::Reg(greatest)];
-        let nan = self.compute(LaneOp::Ult, nan, out);
-        self.compute(LaneOp::Or, smallvec![small, nan], out)
+        self.settle(out);
+        self.compute(LaneOp::Ult, smallvec![Operand::Reg(self.least), Operand::Imm(BOUND)], out)
     }
 
     /// The same, or if a result is NaN or a zero of the wrong sign.
@@ -370,13 +412,16 @@ impl Fast<'_> {
         for Stmt { kind, span } in block {
             self.span = span;
             self.item += usize::from(super::visit::tested_of(&kind).is_some());
+            if !matches!(kind, StmtKind::Lane(_) | StmtKind::Memory(_)) {
+                self.settle(out);
+            }
             match kind {
                 StmtKind::Lane(inst) => self.lane(inst, out),
                 StmtKind::Memory(inst) => {
                     self.item += 1;
                     let written = destinations_of(&inst);
                     out.push(Stmt { kind: StmtKind::Memory(inst), span });
-                    self.note(&written, out);
+                    self.written(&written, out);
                 }
                 StmtKind::If { cond, then, otherwise } => {
                     self.control += 1;
@@ -399,6 +444,9 @@ impl Fast<'_> {
                 kind => out.push(Stmt { kind, span }),
             }
         }
+        if !matches!(out.last(), Some(Stmt { kind: StmtKind::Break(None) | StmtKind::Continue(None), .. })) {
+            self.settle(out);
+        }
     }
 
     /// A block of a statement; a loop that is guarded is left as soon as there is doubt.
@@ -420,17 +468,16 @@ impl Fast<'_> {
             SmallVec::from_slice(if inst.dst[0] == inst.dst[1] { &inst.dst[..1] } else { &inst.dst });
         let args = &inst.args;
         match (form, inst.op) {
-            (Form::Full, _) => out.push(Stmt { kind: StmtKind::Lane(inst), span }),
-            (Form::Move, _) => out.push(lane(LaneOp::Mov, to, args.clone(), span)),
-            (_, LaneOp::Add) => out.push(lane(LaneOp::BareAdd, to, args.clone(), span)),
-            (_, LaneOp::Sub) => out.push(lane(LaneOp::BareSub, to, args.clone(), span)),
-            (_, LaneOp::Mad | LaneOp::MadIeee) => {
+            (Form::Bare | Form::BareProduct, LaneOp::Mad | LaneOp::MadIeee) => {
                 let product = self.compute(LaneOp::BareMul, SmallVec::from_slice(&args[..2]), out);
                 let sum = if form == Form::Bare { LaneOp::BareAdd } else { LaneOp::Add };
                 out.push(lane(sum, to, smallvec![product, args[2]], span));
             }
-            _ => out.push(lane(LaneOp::BareMul, to, args.clone(), span)),
+            (form, op) => {
+                let op = plain(form, op);
+                out.push(Stmt { kind: StmtKind::Lane(LaneInst { op, ..inst }), span });
+            }
         }
-        self.note(&written, out);
+        self.written(&written, out);
     }
 }

@@ -5,7 +5,7 @@ const LOAD: &str = "uav_raw_load_id(0) r5.x, r4.x\niadd r4.x, r4.x, l0.w\niadd r
 fn program(body: &str) -> Program {
     let text = format!(
         "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 64\ndcl_cb cb0[2]\n\
-         dcl_literal l0, 0, 1, 2, 4\ndcl_literal l1, 1.0, -0.5, 0.0, 16.0\nmov r4, l0\nmov r6, l0\n{body}\n\
+         dcl_literal l0, 0, 1, 2, 4\ndcl_literal l1, 1.0, -0.5, 0.0, 16.0\ndcl_literal l2, 24, 27, 25, 0\nmov r4, l0\nmov r6, l0\n{body}\n\
          mov g[0], r6\nmov g[1], r1\nend\n"
     );
     crate::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
@@ -14,7 +14,7 @@ fn program(body: &str) -> Program {
 /// The outermost loops after unrolling, if that changed anything.
 fn unrolled(body: &str, cost: u32) -> Option<Vec<Block>> {
     let program = program(body);
-    let changed = unroll(&program, |_| cost);
+    let changed = unroll(&program, false, |_| cost);
     crate::ir::validate::validate(&changed).unwrap_or_else(|defects| panic!("{defects:#?}\n{changed}"));
     let loops = changed.functions[0].body.iter().filter_map(|stmt| match &stmt.kind {
         StmtKind::Loop { body } => Some(body.clone()),
@@ -128,7 +128,7 @@ fn other_loops_stay() {
 fn known_rounds_are_written_out() {
     let whole = |start: &str, body: &str| {
         let program = program(&format!("{start}\nwhileloop\n{body}\nendloop"));
-        let changed = unroll(&program, |_| 4);
+        let changed = unroll(&program, false, |_| 4);
         crate::ir::validate::validate(&changed).unwrap_or_else(|defects| panic!("{defects:#?}\n{changed}"));
         let body = &changed.functions[0].body;
         let stores = body.iter().filter(|stmt| matches!(stmt.kind, StmtKind::Memory(_))).count();
@@ -152,4 +152,33 @@ fn known_rounds_are_written_out() {
     assert_eq!(whole("mov r1.x, l0.w", &format!("{halves}\nwhileloop\nbreak\nendloop")), None);
     let branch = "if_logicalnz r6.x\nmov r1.x, l0.x\nendif";
     assert_eq!(whole("mov r1.x, l0.w", &format!("{halves}\n{branch}")), None);
+}
+
+/// Twelve rounds as three of four, and none of what counts otherwise.
+#[test]
+fn counted_rounds_run_in_a_row() {
+    let rounds = |start: &str, bound: &str, at: &str| {
+        let test = format!("ige r2.x, r1.x, {bound}\nbreak_logicalnz r2.x\n");
+        let (top, bottom) = if at == "top" { (test.as_str(), "") } else { ("", test.as_str()) };
+        let body = format!(
+            "mov r1.x, {start}\nwhileloop\n{top}{LOAD}iadd r1.x, r1.x, l0.y\n{bottom}endloop\nmov r7, r1"
+        );
+        let program = program(&body);
+        let changed = unroll(&program, true, |_| 4);
+        crate::ir::validate::validate(&changed).unwrap_or_else(|defects| panic!("{defects:#?}\n{changed}"));
+        let mut loads = 0;
+        for stmt in &changed.functions[0].body {
+            if let StmtKind::Loop { body } = &stmt.kind {
+                loads += body.iter().filter(|stmt| matches!(stmt.kind, StmtKind::Memory(_))).count();
+            }
+        }
+        loads
+    };
+    // l2.x is 24, l2.y 27, l2.z 25.
+    assert_eq!(rounds("l0.x", "l2.x", "top"), 8);
+    assert_eq!(rounds("l0.y", "l2.y", "top"), 2);
+    assert_eq!(rounds("l0.x", "l2.y", "top"), 1);
+    // The test at the end leaves in the midst of the last round: 24 are whole before it.
+    assert_eq!(rounds("l0.x", "l2.z", "bottom"), 8);
+    assert_eq!(rounds("l0.x", "l2.x", "bottom"), 1);
 }

@@ -3,9 +3,10 @@
 //! Compilers of devices see through counters that step towards a bound; a reduction halves. Where the rounds stand one after the
 //! other, what counts is constant in each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::{Block, Cond, Counter, LaneInst, LaneOp, MemoryInst, Operand, Reg, StmtKind, Sum};
+use super::{Block, Cond, Counter, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind, Sum};
+use crate::ir::visit::{registers, statements};
 use super::{counting, exit, writes};
 use crate::isa::lane::fold;
 
@@ -58,6 +59,63 @@ pub(super) fn written_out(body: &Block, before: &Block, cost: &dyn Fn(&MemoryIns
         }
     }
     None
+}
+
+/// Most rounds of a loop that are counted beforehand.
+const COUNTED: u32 = 1 << 14;
+
+/// The body of a loop that runs several rounds of another in a row, if constants say that it ends with the last of them: only the
+/// first asks whether it ends.
+pub(super) fn several(body: &Block, before: &Block, cost: &dyn Fn(&MemoryInst) -> u32) -> Option<Block> {
+    let operations = operations(body, cost)?;
+    let counting = counting(body)?;
+    let mut counts = Constants { before, words: HashMap::new() };
+    let mut rounds = 0;
+    'rounds: loop {
+        for (at, stmt) in body.iter().enumerate() {
+            if let Some(cond) = exit(stmt) {
+                if counts.holds(cond)? {
+                    break 'rounds;
+                }
+            } else if let (true, StmtKind::Lane(inst)) = (counting[at], &stmt.kind) {
+                counts.compute(inst)?;
+            }
+        }
+        rounds += 1;
+        if rounds > COUNTED {
+            return None;
+        }
+    }
+    let row = [8, 4, 2].into_iter().find(|row| rounds % row == 0 && operations * row <= LIMIT)?;
+    if rounds < 2 * row {
+        return None;
+    }
+    let mut block = body.clone();
+    let asks = questions(body);
+    let goes_on = |stmt: &&Stmt| match &stmt.kind {
+        StmtKind::Lane(inst) => !asks.contains(&inst.dst[0]),
+        _ => exit(stmt).is_none(),
+    };
+    for _ in 1..row {
+        block.extend(body.iter().filter(goes_on).cloned());
+    }
+    Some(block)
+}
+
+/// Registers that nothing but exits reads.
+fn questions(body: &Block) -> HashSet<Reg> {
+    let mut read: HashMap<Reg, bool> = HashMap::new();
+    for stmt in body {
+        let leaves = exit(stmt).is_some();
+        statements(&mut vec![stmt.clone()], &mut |stmt| {
+            registers(&mut stmt.kind, &mut |reg, write| {
+                if !write {
+                    *read.entry(*reg).or_insert(true) &= leaves;
+                }
+            });
+        });
+    }
+    read.into_iter().filter(|(_, only)| *only).map(|(reg, _)| reg).collect()
 }
 
 /// Registers with known words.

@@ -15,6 +15,36 @@ pub fn sub<A: Algebra>(a: &mut A, x: A::Q, y: A::Q) -> A::Q {
     expr!(a, dcanonical(dadd_raw(x, qxor(y, quad({ 1 << 63 })))))
 }
 
+/// NaNs to 0x7FF8000000000000.
+#[inline(always)]
+pub fn canon<A: Algebra>(a: &mut A, x: A::Q) -> A::Q {
+    a.dcanonical(x)
+}
+
+/// x + y; a NaN may have any payload.
+#[inline(always)]
+pub fn bare_add<A: Algebra>(a: &mut A, x: A::Q, y: A::Q) -> A::Q {
+    a.dadd_raw(x, y)
+}
+
+/// x − y; a NaN may have any payload.
+#[inline(always)]
+pub fn bare_sub<A: Algebra>(a: &mut A, x: A::Q, y: A::Q) -> A::Q {
+    expr!(a, dadd_raw(x, qxor(y, quad({ 1 << 63 }))))
+}
+
+/// x · y; a NaN may have any payload.
+#[inline(always)]
+pub fn bare_mul<A: Algebra>(a: &mut A, x: A::Q, y: A::Q) -> A::Q {
+    a.dmul_raw(x, y)
+}
+
+/// x · y + z rounded once; a NaN may have any payload.
+#[inline(always)]
+pub fn bare_mad<A: Algebra>(a: &mut A, x: A::Q, y: A::Q, z: A::Q) -> A::Q {
+    a.dfma_raw(x, y, z)
+}
+
 /// x without its sign, bit for bit.
 #[inline(always)]
 pub fn abs<A: Algebra>(a: &mut A, x: A::Q) -> A::Q {

@@ -249,6 +249,12 @@ macro_rules! for_each_lane_op {
             Dabs (Q) -> Q = double::abs;
             Dmul (Q, Q) -> Q = double::mul;
             Dmad (Q, Q, Q) -> Q = double::mad;
+            // NaNs to the canonical one; sums and products whose NaNs have any payload.
+            Dcanon (Q) -> Q = double::canon;
+            BareDadd (Q, Q) -> Q = double::bare_add;
+            BareDsub (Q, Q) -> Q = double::bare_sub;
+            BareDmul (Q, Q) -> Q = double::bare_mul;
+            BareDmad (Q, Q, Q) -> Q = double::bare_mad;
             Ddiv (Q, Q, W) -> Q = double::div;
             Drcp (Q, W) -> Q = double::rcp;
             Drsq (Q, W) -> Q = root::drsq;

@@ -16,7 +16,7 @@ mod sweep;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use recal_il::ir::{Space, speculate::speculate, unroll::unroll};
+use recal_il::ir::{Space, payload::loosen, speculate::{speculate, without_flushes}, unroll::unroll};
 
 use crate::case::{Buffer, Case, Needs, Slot, Want};
 use crate::generate::values::Random;
@@ -155,7 +155,9 @@ fn other(against: &Against<'_>, case: &Case) -> Outcome {
 fn interpret(case: &Case) -> Outcome {
     let program = recal_il::compile(case.text.as_bytes()).map_err(|errors| format!("{errors:?}"))?;
     // The device runs loops and regions as they are.
-    let program = unroll(&program, |_| 1);
+    let program = unroll(&program, true, |_| 1);
+    let program = without_flushes(&program);
+    let program = loosen(&program);
     let program = speculate(&program, i64::MIN);
     let rows = |bytes: &[u8]| -> Vec<[u32; 4]> {
         let word = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
