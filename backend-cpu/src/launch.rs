@@ -3,9 +3,13 @@
 //! A pixel wave is a tile of 64 positions, as wide as the domain allows; a compute group is as many waves as its threads fill. Waves of a
 //! group take turns at barriers. Everything a thread of the host needs for that is its [`Scratch`].
 
+mod parts;
+
 use recal_hal::{Error, Extent};
 use recal_il::ir::{Builtin, ThreadId};
 
+use self::parts::{BAND, tile_origin, tile_shape};
+pub use self::parts::{line, part_of, parts, position_of};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::Outcome;
 use crate::isa_choice::Isa;
@@ -14,77 +18,6 @@ use crate::observe::Watch;
 use crate::op::{Code, NONE, Place, Seen};
 use crate::system;
 use crate::wave::{LANES, Mask, Row, Wave};
-
-/// Columns and lines of the tiles of a domain: flat, so that what neighbours read and write lies in a row.
-fn tile_shape(width: u32) -> [u32; 2] {
-    let columns = 1 << width.clamp(1, LANES as u32).ilog2();
-    [columns, LANES as u32 / columns]
-}
-
-/// How many neighbouring threads of a wave are in a line, as [`recal_jit::line`] says.
-pub fn line(extent: Extent) -> u32 {
-    recal_jit::line(match extent {
-        Extent::Domain { width, .. } => tile_shape(width)[0],
-        Extent::Grid { block, .. } => block[0],
-    })
-}
-
-/// Number of parts of a launch: tiles or groups. Of more than anyone can wait for it is the largest number there is.
-pub fn parts(extent: Extent) -> u64 {
-    match extent {
-        Extent::Domain { width, height, .. } => {
-            let [columns, lines] = tile_shape(width);
-            u64::from(width.div_ceil(columns)) * u64::from(height.div_ceil(lines))
-        }
-        Extent::Grid { groups, block } => {
-            let empty = block.contains(&0);
-            let count = groups.iter().fold(1u64, |count, &n| count.saturating_mul(n.into()));
-            if empty { 0 } else { count }
-        }
-    }
-}
-
-/// The part of a thread at an absolute position, and its number in the part.
-pub fn part_of(extent: Extent, thread: [u32; 3]) -> Option<(u64, u32)> {
-    match extent {
-        Extent::Domain { x, y, width, height } => {
-            let (column, line) = (thread[0].checked_sub(x)?, thread[1].checked_sub(y)?);
-            let [columns, lines] = tile_shape(width);
-            let origin = [column / columns * columns, line / lines * lines];
-            let part = (0..parts(extent)).find(|&part| tile_origin(part, width, height, BAND) == origin)?;
-            (column < width && line < height).then_some((part, line % lines * columns + column % columns))
-        }
-        Extent::Grid { groups, block } => {
-            let group: [u32; 3] = std::array::from_fn(|k| thread[k] / block[k].max(1));
-            let own: [u32; 3] = std::array::from_fn(|k| thread[k] % block[k].max(1));
-            let flat = |at: [u32; 3], size: [u32; 3]| {
-                let [x, y, z] = at.map(u128::from);
-                x + u128::from(size[0]) * (y + u128::from(size[1]) * z)
-            };
-            let part = u64::try_from(flat(group, groups)).ok()?;
-            (0..3).all(|k| group[k] < groups[k]).then(|| (part, flat(own, block) as u32))
-        }
-    }
-}
-
-/// Absolute position of a thread of a part: column and row of the domain, or `vAbsTid`. The reverse of [`part_of`].
-pub fn position_of(extent: Extent, part: u64, number: u32) -> [u32; 3] {
-    match extent {
-        Extent::Domain { x, y, width, height } => {
-            let [left, top] = tile_origin(part, width, height, BAND);
-            let [columns, _] = tile_shape(width);
-            [x + left + number % columns, y + top + number / columns, 0]
-        }
-        Extent::Grid { groups, block } => {
-            let unflat = |n: u64, size: [u32; 3]| {
-                let [width, height] = [size[0].max(1), size[1].max(1)].map(u64::from);
-                [n % width, n / width % height, n / width / height].map(|n| n as u32)
-            };
-            let (group, own) = (unflat(part, groups), unflat(u64::from(number), block));
-            std::array::from_fn(|k| group[k].wrapping_mul(block[k]).wrapping_add(own[k]))
-        }
-    }
-}
 
 /// Waves and group memory of one thread of the host, kept from launch to launch.
 #[derive(Default)]
@@ -239,19 +172,6 @@ fn clear(wave: &mut Wave, context: &Context<'_>) {
     for range in &context.launch.code.zeroed {
         wave.rows[range.start as usize..range.end as usize].fill(Row::ZERO);
     }
-}
-
-/// Rows of tiles that are walked together, column by column: what a column of tiles reads stays in the cache.
-const BAND: u64 = 16;
-
-/// First column and line of the tile number `part`, where `band` rows of tiles are walked together.
-fn tile_origin(part: u64, width: u32, height: u32, band: u64) -> [u32; 2] {
-    let [columns, lines] = tile_shape(width);
-    let (across, down) = (u64::from(width.div_ceil(columns)), u64::from(height.div_ceil(lines)));
-    let first = part / (across * band) * band;
-    let rows = band.min(down - first);
-    let rest = part - first * across;
-    [(rest / rows) as u32 * columns, (first + rest % rows) as u32 * lines]
 }
 
 /// Where a tile lies.
@@ -477,19 +397,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_groups_does_not_wrap() {
-        let parts = |groups| parts(Extent::Grid { groups, block: [1; 3] });
-        assert_eq!(parts([3, 5, 7]), 105);
-        assert_eq!(parts([1 << 31, 1 << 31, 2]), 1 << 63);
-        for most in [[1 << 22, 1 << 22, 1 << 20], [1 << 31, 1 << 31, 4], [u32::MAX; 3]] {
-            assert_eq!(parts(most), u64::MAX);
-        }
-        let extent = Extent::Grid { groups: [u32::MAX; 3], block: [1; 3] };
-        assert_eq!(part_of(extent, [5, 1, 0]), Some((5 + u64::from(u32::MAX), 0)));
-        assert_eq!(part_of(extent, [0, 0, 1 << 30]), None, "it is never reached");
-    }
-
-    #[test]
     fn a_group_has_its_share_of_the_hosts_memory() {
         let share = ((system::memory_mib() as usize) << 20) / 2 / system::cores();
         // Rows are asked for here and not touched, so they cost addresses only.
@@ -499,53 +406,6 @@ mod tests {
             reserve(KEPT + 1).unwrap();
             let text = format!("a thread of this host has {share} for them");
             assert!(matches!(reserve(share + 1), Err(Error::OutOfMemory(why)) if why.ends_with(&text)));
-        }
-    }
-
-    #[test]
-    fn every_thread_of_a_grid_has_a_place_and_others_have_none() {
-        let (groups, block) = ([2, 3, 4], [3, 1, 2]);
-        let extent = Extent::Grid { groups, block };
-        let mut seen = std::collections::BTreeSet::new();
-        for part in 0..parts(extent) {
-            for number in 0..6 {
-                let at = position_of(extent, part, number);
-                assert!((0..3).all(|k| at[k] < groups[k] * block[k]), "{at:?}");
-                assert_eq!(part_of(extent, at), Some((part, number)));
-                seen.insert(at);
-            }
-        }
-        assert_eq!(seen.len(), 24 * 6);
-        assert_eq!(part_of(extent, [0, 0, 8]), None);
-        assert_eq!(parts(Extent::Grid { groups: [1; 3], block: [0, 1, 1] }), 0);
-        let domain = Extent::Domain { x: 3, y: 4, width: 9, height: 3 };
-        assert!(part_of(domain, [11, 6, 0]).is_some());
-        assert_eq!(part_of(domain, [12, 6, 0]), None, "in the last tile, but not in the domain");
-        assert_eq!(part_of(domain, [11, 7, 0]), None, "in the last tile, but not in the domain");
-    }
-
-    #[test]
-    fn every_tile_is_run_once() {
-        for (width, height) in [(1, 1), (1, 200), (2, 3), (8, 8), (9, 40), (100, 7), (64, 24), (70, 300)] {
-            let [columns, lines] = tile_shape(width);
-            assert_eq!(columns * lines, 64);
-            let extent = Extent::Domain { x: 3, y: 4, width, height };
-            let count = parts(extent);
-            for band in [1, BAND] {
-                let mut origins: Vec<_> =
-                    (0..count).map(|part| tile_origin(part, width, height, band)).collect();
-                origins.sort_unstable();
-                origins.dedup();
-                assert_eq!(origins.len() as u64, count);
-                let inside = |[x, y]: [u32; 2]| x % columns == 0 && y % lines == 0 && x < width && y < height;
-                assert!(origins.into_iter().all(inside));
-            }
-            for (x, y) in [(0, 0), (width - 1, 0), (0, height - 1), (width / 2, height / 2)] {
-                let (part, lane) = part_of(extent, [3 + x, 4 + y, 0]).unwrap();
-                let corner = tile_origin(part, width, height, BAND);
-                let tile = Tile { shift: columns.ilog2(), corner, first: [3, 4], size: [width, height] };
-                assert_eq!(tile.at(lane as usize), [x, y]);
-            }
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Turns a program into flat operations: registers, literals, constants and launch values become rows, constructs
 //! become jumps, memory objects become places in the launch's lists. Happens once, when a module is loaded.
 
+mod access;
+
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -13,6 +15,7 @@ use recal_il::ir::{
 };
 use recal_il::isa::lane::Class;
 
+use self::access::{place_of, planar};
 use crate::compact;
 use crate::fuse;
 use crate::isa_choice::Isa;
@@ -396,191 +399,6 @@ impl<'a> Loader<'a> {
             Space::Lds(n) => self.lds.get(&n).copied().unwrap_or(Place::Lds { offset: 0, bytes: 0 }),
             Space::Gds(n) => self.gds.get(&n).copied().unwrap_or(Place::Gds { offset: 0, bytes: 0 }),
         }
-    }
-
-    fn memory(&mut self, inst: &MemoryInst) {
-        let Some(op) = self.access(inst) else { return };
-        self.close_lanes();
-        if let MemoryOp::Sample(SampleOp { at, slot, .. }) = &op {
-            if *slot == self.sampled.len() {
-                self.sampled.push(None);
-                self.code.texel_slots = self.code.texel_slots.max(self.sampled.len());
-            }
-            self.sampled[*slot] = Some(*at);
-        }
-        op.each_row(|row, written| {
-            if written {
-                self.written(row);
-            }
-        });
-        let index = self.code.memory.len() as u32;
-        self.code.memory.push(Access { op, flush: 0, lanes: self.shape });
-        self.emit(Op::Memory(index));
-    }
-
-    fn access(&mut self, inst: &MemoryInst) -> Option<MemoryOp> {
-        Some(match *inst {
-            MemoryInst::Sample { resource, sampler, unnormalized, coord, offset, dst } => {
-                let dimensions = self.dimensions(resource.base);
-                let at = Addressing { coord: self.operands(coord), offset, unnormalized, dimensions };
-                let known = self.sampled.iter().position(|sampled| *sampled == Some(at));
-                let again = known.is_some();
-                let slot = known.unwrap_or_else(|| self.free_slot());
-                let (resource, sampler) = (self.resource(resource), self.slot(sampler, 0));
-                let number = self.code.samples;
-                self.code.samples += 1;
-                let dst = destinations(dst);
-                MemoryOp::Sample(SampleOp { number, resource, sampler, at, dst, slot, again })
-            }
-            MemoryInst::Gather {
-                resource,
-                sampler,
-                unnormalized,
-                coord,
-                offset,
-                texel_offset,
-                component,
-                dst,
-            } => {
-                let [u, v] = self.operands(coord);
-                let dimensions = self.dimensions(resource.base);
-                let at = Addressing { coord: [u, v, v], offset, unnormalized, dimensions };
-                let texel_offset = texel_offset.map(|offset| self.operands(offset));
-                let (resource, sampler) = (self.resource(resource), self.slot(sampler, 0));
-                MemoryOp::Gather { resource, sampler, at, texel_offset, component, dst: destinations(dst) }
-            }
-            MemoryInst::Fetch { resource, coord, offset, dst } => {
-                let dimensions = self.dimensions(resource.base);
-                let (coord, resource) = (self.operands(coord), self.resource(resource));
-                MemoryOp::Fetch { resource, coord, offset, dimensions, dst: destinations(dst) }
-            }
-            MemoryInst::ResourceInfo { resource, uint, dst } => {
-                MemoryOp::ResourceInfo { resource: self.resource(resource), uint, dst: destinations(dst) }
-            }
-            MemoryInst::BufferInfo { of, dst } => {
-                let interface = &self.program.interface;
-                let of = match of {
-                    InfoSource::Resource(id) => InfoOf::Resource(self.resource(id)),
-                    InfoSource::Uav(n) => {
-                        let place = place_of(&self.code.uavs, n);
-                        match interface.uavs.get(&n) {
-                            Some(Uav::Typed { .. }) => InfoOf::Typed(place),
-                            Some(Uav::Structured { stride }) => InfoOf::Uav { place, stride: *stride },
-                            _ => InfoOf::Uav { place, stride: 0 },
-                        }
-                    }
-                    InfoSource::Srv(n) => {
-                        let stride = interface.srvs.get(&n).copied().unwrap_or(0);
-                        InfoOf::Srv { place: place_of(&self.code.resources, n), stride }
-                    }
-                };
-                MemoryOp::BufferInfo { of, dst: destinations(dst) }
-            }
-            MemoryInst::ConstLoad { buffer, index, offset, dst } => {
-                let place = place_of(&self.code.buffers, buffer);
-                MemoryOp::ConstLoad { place, index: self.operand(index), offset, dst: destinations(dst) }
-            }
-            MemoryInst::ImmediateLoad { index, offset, dst } => {
-                MemoryOp::ImmediateLoad { index: self.operand(index), offset, dst: destinations(dst) }
-            }
-            MemoryInst::ArrayLoad { array, index, offset, dst } => {
-                let (first, elements) = self.arrays.get(&array).copied().unwrap_or((0, 0));
-                MemoryOp::ArrayLoad {
-                    first,
-                    elements,
-                    index: self.operand(index),
-                    offset,
-                    dst: destinations(dst),
-                }
-            }
-            MemoryInst::ArrayStore { array, index, offset, src } => {
-                let (first, elements) = self.arrays.get(&array).copied().unwrap_or((0, 0));
-                let (index, src) = (self.operand(index), self.sources(src));
-                MemoryOp::ArrayStore { first, elements, index, offset, src }
-            }
-            MemoryInst::GlobalLoad { index, offset, dst } => {
-                MemoryOp::GlobalLoad { index: self.operand(index), offset, dst: destinations(dst) }
-            }
-            MemoryInst::GlobalStore { index, offset, src } => {
-                MemoryOp::GlobalStore { index: self.operand(index), offset, src: self.sources(src) }
-            }
-            MemoryInst::SharedLoad { register, dst } => {
-                MemoryOp::SharedLoad { register, dst: destinations(dst) }
-            }
-            MemoryInst::SharedStore { register, src } => {
-                MemoryOp::SharedStore { register, src: self.sources(src) }
-            }
-            MemoryInst::RawLoad { space, address, width, dst } => {
-                let place = self.space(space);
-                MemoryOp::RawLoad { place, address: self.operand(address), width, dst: destinations(dst) }
-            }
-            MemoryInst::RawStore { space, address, width, src } => {
-                let place = self.space(space);
-                MemoryOp::RawStore { place, address: self.operand(address), width, src: self.sources(src) }
-            }
-            MemoryInst::TypedLoad { uav, coord, dst } => {
-                let (place, dimensions) = (place_of(&self.code.uavs, uav), self.uav_dimensions(uav));
-                MemoryOp::TypedLoad { place, coord: self.operands(coord), dimensions, dst: destinations(dst) }
-            }
-            MemoryInst::TypedStore { uav, coord, src } => {
-                let (place, dimensions) = (place_of(&self.code.uavs, uav), self.uav_dimensions(uav));
-                MemoryOp::TypedStore {
-                    place,
-                    coord: self.operands(coord),
-                    dimensions,
-                    src: self.operands(src),
-                }
-            }
-            MemoryInst::Atomic { op, space, address, src, src2, dst, wide } => {
-                let place = self.space(space);
-                let (src, src2) = (self.operand(src), self.optional(src2));
-                let dst = dst.unwrap_or(NONE);
-                match (address, wide) {
-                    (AtomicAddress::Byte(address), Some(wide)) => {
-                        let src = [src, self.operand(wide.src)];
-                        let src2 = [src2, self.optional(wide.src2)];
-                        let dst = [dst, wide.dst.unwrap_or(NONE)];
-                        MemoryOp::AtomicWide { op, place, address: self.operand(address), src, src2, dst }
-                    }
-                    (AtomicAddress::Byte(address), None) => {
-                        let at = AtomicAt::Byte(self.operand(address));
-                        MemoryOp::Atomic { op, place, at, dimensions: 1, src, src2, dst }
-                    }
-                    // Typed UAVs have no 64-bit formats with atomics: the low words are meant.
-                    (AtomicAddress::Texel(coord), _) => {
-                        let at = AtomicAt::Texel(self.operands(coord));
-                        let dimensions = if let Space::Uav(n) = space { self.uav_dimensions(n) } else { 1 };
-                        MemoryOp::Atomic { op, place, at, dimensions, src, src2, dst }
-                    }
-                }
-            }
-            MemoryInst::LdsWriteOwn { offset, src } => {
-                MemoryOp::LdsWriteOwn { offset, src: self.sources(src) }
-            }
-            MemoryInst::LdsReadAny { thread, offset, neighbor_exchange, dst } => {
-                let [thread, offset] = self.operands([thread, offset]);
-                MemoryOp::LdsReadAny { thread, offset, neighbor_exchange, dst: destinations(dst) }
-            }
-            MemoryInst::Counter { uav, consume, dst } => MemoryOp::Counter { uav, consume, dst },
-            // Each launch starts with a bank of zeros anyway.
-            MemoryInst::InitShared => return None,
-        })
-    }
-}
-
-fn destinations(dst: Dst4) -> Rows4 {
-    dst.map(|register| register.unwrap_or(NONE))
-}
-
-/// Place of a number in a list, or a place that is in none.
-fn place_of(list: &[u32], number: u32) -> u32 {
-    list.iter().position(|&n| n == number).map_or(u32::MAX, |place| place as u32)
-}
-
-fn planar(dimension: Dimension) -> u32 {
-    match dimension {
-        Dimension::D1 | Dimension::Buffer => 1,
-        Dimension::D2 | Dimension::D3 | Dimension::D1Array | Dimension::D2Array => 2,
     }
 }
 

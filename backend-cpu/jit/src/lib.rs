@@ -19,22 +19,23 @@ mod native;
 mod op;
 mod program;
 mod row;
+mod step;
 mod target;
+mod ticks;
 mod translate;
 mod tree;
 
 use std::collections::HashMap;
 
-use recal_il::format::Format;
-use recal_il::ir::lines::Shape;
-use recal_il::isa::memory::texel::Wrap;
 use recal_il::isa::{LaneOp, lane};
 
 use crate::emit::{Code, Frame, Pool};
 use crate::graph::{Graph, Node, Val};
 use crate::program::Program;
 pub use crate::row::{LANES, Row};
+pub use crate::step::{Filter, NONE, Sample, Step};
 use crate::target::Target;
+pub use crate::ticks::{Ask, Ticks};
 use crate::tree::{Rows, Tree, each_row};
 
 /// A set of instructions that code can be made of.
@@ -63,118 +64,6 @@ impl std::fmt::Debug for Isa {
         f.write_str(self.name())
     }
 }
-
-/// What a function does, one after another. Shapes say what is known of words in the lanes of a line that execute; they count
-/// for nothing unless lanes are in lines, see [`Compiler::with_lines`].
-#[derive(Clone, Copy, Debug)]
-pub enum Step<'a> {
-    /// A lane operation.
-    Lane {
-        /// What.
-        op: LaneOp,
-        /// Destination rows, then source rows, low word first.
-        ids: &'a [u32],
-        /// How many of them are destinations.
-        writes: usize,
-    },
-    /// Loads words; 0 outside.
-    Load {
-        /// Which of the views.
-        view: u8,
-        /// The row of byte addresses of component 0; the low two bits are ignored.
-        address: u32,
-        /// A row for each component, or [`NONE`].
-        to: [u32; 4],
-        /// Components that are flushed; bit k is component k.
-        flush: u8,
-        /// Of the addresses.
-        lanes: Shape,
-    },
-    /// Loads what coordinates mean in a view.
-    Sample {
-        /// Which of the views.
-        view: u8,
-        /// How.
-        sample: Sample,
-        /// Rows of column and line, the latter or [`NONE`] if it does not count; and of texels that are added to
-        /// them by [`Filter::Gather`], or [`NONE`].
-        coordinates: [u32; 4],
-        /// A row for each component, or [`NONE`].
-        to: [u32; 4],
-        /// Components that are flushed; bit k is component k.
-        flush: u8,
-        /// Of the texels.
-        lanes: Shape,
-    },
-    /// Stores a word; nothing outside.
-    Store {
-        /// Which of the views.
-        view: u8,
-        /// The row of byte addresses; the low two bits are ignored.
-        address: u32,
-        /// The row that is stored.
-        from: u32,
-        /// Of the addresses.
-        lanes: Shape,
-    },
-    /// The lanes of a row whose word is not 0 are what the function returns; at most once.
-    Test {
-        /// The row.
-        row: u32,
-    },
-    /// Lanes with any bit of the row set, or with none, go on; the others after the `Else`, or the `EndIf`.
-    If {
-        /// The row.
-        row: u32,
-        /// Any bit.
-        nonzero: bool,
-        /// Of the row.
-        lanes: Shape,
-    },
-    /// See `If`.
-    Else,
-    /// See `If`.
-    EndIf,
-    /// Repeats what is before the `EndLoop` until all lanes have left.
-    Loop,
-    /// See `Loop`.
-    EndLoop,
-    /// All lanes, or those with any bit of the row set, or with none, leave the innermost loop. The shape is that of the row.
-    Break(Option<(u32, bool, Shape)>),
-}
-
-/// Which texels a sample reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Filter {
-    /// The nearest one.
-    Nearest,
-    /// The mean of the four around.
-    Linear,
-    /// A component of the four around.
-    Gather(u8),
-    /// The one at coordinates that are integers; nothing outside.
-    Integers,
-}
-
-/// What is known of a sampled view when the code is made.
-#[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    /// Coordinates count texels; else 1 is the whole size.
-    pub unnormalized: bool,
-    /// Half texels that are added to the coordinates; whole ones with [`Filter::Integers`].
-    pub offset: [i8; 2],
-    /// Format of the texels.
-    pub format: Format,
-    /// What is beyond the edges.
-    pub wrap: [Wrap; 2],
-    /// Which texels are read.
-    pub filter: Filter,
-    /// Coordinates that are never denormals.
-    pub normal: [bool; 2],
-}
-
-/// No row.
-pub const NONE: u32 = u32::MAX;
 
 /// Memory that functions see: the address of its first word, a multiple of 4, and the number of its words.
 #[derive(Clone, Copy, Debug)]
@@ -464,54 +353,6 @@ impl Module {
             let entry: native::Entry = std::mem::transmute(memory.as_ptr().add(at as usize));
             entry(rows.as_mut_ptr(), self.pool.as_ptr().cast(), exec, views.as_ptr(), ticks)
         }
-    }
-}
-
-/// Says whether to give up.
-pub trait Ask {
-    /// True if so.
-    fn stop(&self) -> bool;
-}
-
-/// Counts the back-edges of loops; now and then somebody is asked whether to go on.
-#[repr(C)]
-pub struct Ticks<'a> {
-    /// Back-edges until then.
-    left: u32,
-    /// What code calls then, with this.
-    check: native::Check,
-    ask: &'a dyn Ask,
-    stopped: bool,
-}
-
-/// Back-edges between two questions: some microseconds.
-const PERIOD: u32 = 256;
-
-impl<'a> Ticks<'a> {
-    /// Asks `ask`.
-    pub fn new(ask: &'a dyn Ask) -> Ticks<'a> {
-        Ticks { left: PERIOD, check: native::ticked, ask, stopped: false }
-    }
-
-    /// Counts a back-edge; true if the function is to end.
-    fn tick(&mut self) -> bool {
-        self.left -= 1;
-        if self.left == 0 {
-            self.left = PERIOD;
-            self.stopped = self.ask.stop();
-        }
-        self.stopped
-    }
-
-    /// The count is 0; true if the function is to end.
-    fn asked(&mut self) -> bool {
-        self.left = 1;
-        self.tick()
-    }
-
-    /// A function ended early.
-    pub fn stopped(&self) -> bool {
-        self.stopped
     }
 }
 

@@ -7,6 +7,7 @@ mod kept;
 mod lines;
 mod operations;
 mod pressure;
+mod samples;
 
 use recal_jit::{Ask, Compiler, Function, Isa, Module, Row, Ticks, View};
 use recal_needs::{Arguments, Need, Trial};
@@ -82,8 +83,9 @@ macro_rules! tests {
 
 fn main() -> std::process::ExitCode {
     let tests = tests! {
-        operations: every_operation_alone random_runs random_runs_of_floats memory tests_of_rows samples
-            samples_of_all_formats chains_of_multiply_adds;
+        operations: every_operation_alone random_runs random_runs_of_floats memory tests_of_rows
+            chains_of_multiply_adds;
+        samples: samples samples_of_all_formats;
         kept: what_does_not_change products_of_two_kinds;
         lines: neighbours_and_equals_in_lines known_shapes;
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;
