@@ -1,8 +1,8 @@
 //! Compiled operations give the bits of the functions they were made from.
 
 use recal_il::ir::lines::Shape;
-use recal_il::isa::lane::{Class, fold};
 use recal_il::isa::LaneOp;
+use recal_il::isa::lane::{Class, fold};
 use recal_jit::{LANES, NONE, Row, Step, View};
 
 use crate::{On, Random, endless};
