@@ -16,8 +16,7 @@ use crate::isa::lane::Class;
 
 /// The program with payloads left open.
 pub fn loosen(program: &Program) -> Cow<'_, Program> {
-    let doubles =
-        |kind: &StmtKind| matches!(kind, StmtKind::Lane(inst) if bare(inst.op).is_some());
+    let doubles = |kind: &StmtKind| matches!(kind, StmtKind::Lane(inst) if bare(inst.op).is_some());
     if !program.functions.iter().any(|function| any(&function.body, &doubles)) {
         return Cow::Borrowed(program);
     }
@@ -185,7 +184,8 @@ impl Pass {
         let (low, high) = if is_high { (partner, reg) } else { (reg, partner) };
         let to = [self.next, self.next + 1];
         self.next += 2;
-        let inst = LaneInst { op: LaneOp::Dcanon, dst: to, args: smallvec![Operand::Reg(low), Operand::Reg(high)] };
+        let inst =
+            LaneInst { op: LaneOp::Dcanon, dst: to, args: smallvec![Operand::Reg(low), Operand::Reg(high)] };
         out.push(Stmt { kind: StmtKind::Lane(inst), span });
         *operand = Operand::Reg(to[usize::from(is_high)]);
     }

@@ -38,12 +38,10 @@ pub(super) fn bounded_counters(body: &Block) -> HashSet<Reg> {
                 tests.insert(inst.dst[0], inst);
             }
             kind => {
-                if let Some((inst, cond)) = leaves(kind)
-                    .and_then(|cond| match cond.operand {
-                        Operand::Reg(test) if once(test) => Some((*tests.get(&test)?, cond)),
-                        _ => None,
-                    })
-                    && let Some((reg, most)) = bound(inst, cond.nonzero)
+                if let Some((inst, cond)) = leaves(kind).and_then(|cond| match cond.operand {
+                    Operand::Reg(test) if once(test) => Some((*tests.get(&test)?, cond)),
+                    _ => None,
+                }) && let Some((reg, most)) = bound(inst, cond.nonzero)
                 {
                     tested.entry(reg).or_insert((most, 0));
                 }
@@ -51,7 +49,11 @@ pub(super) fn bounded_counters(body: &Block) -> HashSet<Reg> {
         }
     }
     // Nothing else writes them.
-    tested.into_iter().filter(|(reg, (_, steps))| writes.get(reg) == Some(steps)).map(|(reg, _)| reg).collect()
+    tested
+        .into_iter()
+        .filter(|(reg, (_, steps))| writes.get(reg) == Some(steps))
+        .map(|(reg, _)| reg)
+        .collect()
 }
 
 /// The condition of a statement that does nothing but leave the loop.

@@ -120,9 +120,7 @@ impl Emitter<'_> {
             }
             Some((index, _)) => index,
             // What is left of the first texel becomes 0, as NaN does, and what is beyond all texels the last one.
-            None if self.target.saturates && steps == 0 => {
-                self.saturated(axis.texel.coord)
-            }
+            None if self.target.saturates && steps == 0 => self.saturated(axis.texel.coord),
             None if self.target.mode == Mode::Native => {
                 // Within what an integer holds, offsets included; NaN is the first texel. Places left of it count only
                 // where the offset leads back to the right.

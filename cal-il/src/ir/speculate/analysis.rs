@@ -391,7 +391,9 @@ impl<'a> Pass<'a> {
             match inst.op {
                 LaneOp::Flush if self.watched.contains(&inst.dst[0]) || range(0).is_normal() => Form::Move,
                 LaneOp::Add | LaneOp::Sub if exact(range(0), range(1)) => Form::Bare,
-                LaneOp::MulIeee if range(0).is_normal() && range(0).product(range(1)).is_normal() => Form::Bare,
+                LaneOp::MulIeee if range(0).is_normal() && range(0).product(range(1)).is_normal() => {
+                    Form::Bare
+                }
                 op if *wanted && is_product(op) => {
                     let product = range(0).product(range(1));
                     if product.least < PRODUCT {

@@ -6,8 +6,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Block, Cond, Counter, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind, Sum};
-use crate::ir::visit::{registers, statements};
 use super::{counting, exit, writes};
+use crate::ir::visit::{registers, statements};
 use crate::isa::lane::fold;
 
 /// Most rounds.

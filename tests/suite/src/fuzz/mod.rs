@@ -16,7 +16,12 @@ mod sweep;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use recal_il::ir::{Space, payload::loosen, speculate::{speculate, without_flushes}, unroll::unroll};
+use recal_il::ir::{
+    Space,
+    payload::loosen,
+    speculate::{speculate, without_flushes},
+    unroll::unroll,
+};
 
 use crate::case::{Buffer, Case, Needs, Slot, Want};
 use crate::generate::values::Random;
