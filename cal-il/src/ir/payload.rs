@@ -113,7 +113,7 @@ fn pairs(program: &mut Program) -> HashMap<Reg, (Reg, bool)> {
         let (partner, high) = word.partner?;
         let other = words[partner as usize];
         let both = other.partner == Some((reg, !high)) && !word.other && !other.other;
-        (both && word.indifferent > 0).then_some((partner, high))
+        (both && word.indifferent > 0 && other.indifferent > 0).then_some((partner, high))
     };
     (0..program.registers).filter_map(|reg| Some((reg, fits(reg)?))).collect()
 }
@@ -188,5 +188,90 @@ impl Pass {
             LaneInst { op: LaneOp::Dcanon, dst: to, args: smallvec![Operand::Reg(low), Operand::Reg(high)] };
         out.push(Stmt { kind: StmtKind::Lane(inst), span });
         *operand = Operand::Reg(to[usize::from(is_high)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{bare, is_indifferent, loosen};
+    use crate::ir::visit::{registers, statements};
+    use crate::ir::{LaneOp, StmtKind};
+
+    /// Bare operations, and canonical forms made, after all reads were looked at.
+    fn bare_and_canonical(body: &str) -> (usize, usize) {
+        let text = format!(
+            "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_cb cb0[4]\n\
+             dcl_literal l0, 0, 1, 2, 0x7FF00000\nmov r0, cb0[0]\nmov r1, cb0[1]\n{body}\nend\n"
+        );
+        let program = crate::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let mut program = loosen(&program).into_owned();
+        crate::ir::validate::validate(&program).unwrap_or_else(|defects| panic!("{defects:#?}"));
+        let is_bare = |op| LaneOp::ALL.iter().any(|full| bare(*full) == Some(op));
+        let (mut loose, mut forms) = (HashSet::new(), 0);
+        let mut count = 0;
+        statements(&mut program.functions[0].body, &mut |stmt| {
+            if let StmtKind::Lane(inst) = &stmt.kind {
+                if is_bare(inst.op) {
+                    loose.extend(inst.dst);
+                    count += 1;
+                }
+                forms += usize::from(inst.op == LaneOp::Dcanon);
+            }
+        });
+        let shown = program.to_string();
+        statements(&mut program.functions[0].body, &mut |stmt| {
+            let indifferent = match &stmt.kind {
+                StmtKind::Lane(inst) => {
+                    is_bare(inst.op) || is_indifferent(inst.op) || inst.op == LaneOp::Dcanon
+                }
+                _ => false,
+            };
+            registers(&mut stmt.kind, &mut |reg, write| {
+                assert!(write || indifferent || !loose.contains(reg), "%{reg} is read bit for bit\n{shown}");
+            });
+        });
+        (count, forms)
+    }
+
+    #[test]
+    fn sums_in_loops_are_loose() {
+        let body = "mov r2, l0.x\nwhileloop\nige r3.x, r2.z, cb0[2].x\nbreak_logicalnz r3.x\n\
+                    dmad r2.xy, r0.xy, r1.xy, r2.xy\niadd r2.z, r2.z, l0.y\nendloop\nmov g[0], r2";
+        assert_eq!(bare_and_canonical(body), (1, 2));
+    }
+
+    #[test]
+    fn chains_are_loose_and_ends_are_not() {
+        assert_eq!(
+            bare_and_canonical("dadd r2.xy, r0.xy, r1.xy\ndmul r3.xy, r2.xy, r2.xy\nmov g[0], r3").0,
+            1
+        );
+        assert_eq!(bare_and_canonical("dadd r2.xy, r0.xy, r1.xy\nmov g[0], r2").0, 0);
+    }
+
+    /// Half of a sum goes into a product, and the other half is looked at.
+    #[test]
+    fn halves_that_are_read_alone_are_exact() {
+        assert_eq!(
+            bare_and_canonical(
+                "dsub r2.xy, r0.xy, r1.xy\ndmad r3.xy, r0.xy, r1.xy, r2_abs\nmov g[0], r2\nmov g[1], r3"
+            )
+            .0,
+            0
+        );
+    }
+
+    /// Words that something else writes as well may be NaNs whose bits count.
+    #[test]
+    fn other_words_stay() {
+        for start in ["mov r2, cb0[3]", "mov r2, l0.x\nmov r2.y, l0.w", "mov r2, l0.y"] {
+            let body = format!(
+                "{start}\nwhileloop\nige r3.x, r2.z, cb0[2].x\nbreak_logicalnz r3.x\n\
+                 dmad r2.xy, r0.xy, r1.xy, r2.xy\niadd r2.z, r2.z, l0.y\nendloop\nmov g[0], r2"
+            );
+            assert_eq!(bare_and_canonical(&body).0, 0, "{start}");
+        }
     }
 }
