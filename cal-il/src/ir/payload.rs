@@ -195,7 +195,7 @@ impl Pass {
 mod tests {
     use std::collections::HashSet;
 
-    use super::{bare, is_indifferent, loosen};
+    use super::{is_indifferent, loosen};
     use crate::ir::visit::{registers, statements};
     use crate::ir::{LaneOp, StmtKind};
 
@@ -208,12 +208,11 @@ mod tests {
         let program = crate::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}"));
         let mut program = loosen(&program).into_owned();
         crate::ir::validate::validate(&program).unwrap_or_else(|defects| panic!("{defects:#?}"));
-        let is_bare = |op| LaneOp::ALL.iter().any(|full| bare(*full) == Some(op));
         let (mut loose, mut forms) = (HashSet::new(), 0);
         let mut count = 0;
         statements(&mut program.functions[0].body, &mut |stmt| {
             if let StmtKind::Lane(inst) = &stmt.kind {
-                if is_bare(inst.op) {
+                if inst.op.is_bare() {
                     loose.extend(inst.dst);
                     count += 1;
                 }
@@ -224,7 +223,7 @@ mod tests {
         statements(&mut program.functions[0].body, &mut |stmt| {
             let indifferent = match &stmt.kind {
                 StmtKind::Lane(inst) => {
-                    is_bare(inst.op) || is_indifferent(inst.op) || inst.op == LaneOp::Dcanon
+                    inst.op.is_bare() || is_indifferent(inst.op) || inst.op == LaneOp::Dcanon
                 }
                 _ => false,
             };

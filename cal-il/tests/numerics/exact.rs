@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use super::support::check;
+use super::support::{check, hold};
 use recal_il::isa::LaneOp;
 use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
@@ -49,6 +49,21 @@ fn sums_and_products() {
     check(LaneOp::Sub, &[], |x| word((single(x[0]) - single(x[1])).value));
     check(LaneOp::MulIeee, &[], |x| word(ieee_product(x[0], x[1])));
     check(LaneOp::Mul, &[], |x| word(product(x[0], x[1])));
+}
+
+/// Not flushed; NaNs are NaNs.
+#[test]
+fn bare_sums_and_products() {
+    let bits = |x: Single| if x.is_nan() { NAN } else { x.to_bits() as u64 };
+    check(LaneOp::BareAdd, &[], |x| bits((single(x[0]) + single(x[1])).value));
+    check(LaneOp::BareSub, &[], |x| bits((single(x[0]) - single(x[1])).value));
+    check(LaneOp::BareMul, &[], |x| bits((single(x[0]) * single(x[1])).value));
+    let same = |got: u64, want: Double| if want.is_nan() { double(got).is_nan() } else { got == quad(want) };
+    hold(LaneOp::BareDadd, &[], |x, got| same(got, (double(x[0]) + double(x[1])).value));
+    hold(LaneOp::BareDsub, &[], |x, got| same(got, (double(x[0]) - double(x[1])).value));
+    hold(LaneOp::BareDmul, &[], |x, got| same(got, (double(x[0]) * double(x[1])).value));
+    hold(LaneOp::BareDmad, &[], |x, got| same(got, double(x[0]).mul_add(double(x[1]), double(x[2])).value));
+    check(LaneOp::Dcanon, &[], |x| quad(double(x[0])));
 }
 
 #[test]

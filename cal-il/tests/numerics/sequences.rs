@@ -140,6 +140,11 @@ fn compare(op: LaneOp, operands: &[u64]) {
     let (mut a, mut b) = (apply(&mut Sequences, op, &words), fold(op, &words));
     if op.result() == Class::F {
         (a.0, b.0) = (Scalar.canonical(a.0), Scalar.canonical(b.0));
+    } else if op.is_bare() {
+        [a, b] = [a, b].map(|(low, high)| {
+            let high = high.expect("64 bits");
+            fold(LaneOp::Dcanon, &[low, high])
+        });
     }
     assert_eq!(a, b, "{} {words:X?}", op.name());
 }

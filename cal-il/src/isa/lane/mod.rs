@@ -361,6 +361,18 @@ macro_rules! define {
     (@result $class:ident $a:ident $r:ident) => { ($r, None) };
 }
 
+impl LaneOp {
+    /// Whether the result may be a denormal, or a NaN of any payload, whatever its class says. Passes put such operations where
+    /// that makes no difference.
+    pub const fn is_bare(self) -> bool {
+        use LaneOp as O;
+        matches!(
+            self,
+            O::BareAdd | O::BareSub | O::BareMul | O::BareDadd | O::BareDsub | O::BareDmul | O::BareDmad
+        )
+    }
+}
+
 /// Computes `op` on constant argument words.
 pub fn fold(op: LaneOp, words: &[u32]) -> (u32, Option<u32>) {
     apply(&mut super::Scalar, op, words)
