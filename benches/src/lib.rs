@@ -3,7 +3,7 @@
 //! ```text
 //! cases     kernels in IL, their GLSL peers, data, what must come out
 //! subject   our devices      peer   plain Vulkan      cuda   NVIDIA's library
-//! overhead  launching, compiling, loading
+//! overhead  launching, compiling, loading      peak   what the processor does at best
 //! measure   rounds in turn, medians                   report  table and JSON
 //! ```
 //!
@@ -14,6 +14,7 @@ pub mod cases;
 pub mod cuda;
 pub mod measure;
 pub mod overhead;
+pub mod peak;
 pub mod peer;
 pub mod report;
 pub mod run;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::measure::Series;
+use crate::peak::Peak;
 
 /// Everything of a run.
 #[derive(Serialize)]
@@ -17,6 +18,8 @@ pub struct Report {
     pub optimised: bool,
     /// Rounds.
     pub rounds: usize,
+    /// What the processor does at best, if our CPU device is measured.
+    pub peak: Option<Peak>,
     /// Rows.
     pub rows: Vec<Row>,
     /// Geometric means of ratios, by who and against whom.
@@ -38,6 +41,8 @@ pub struct Row {
     pub entries: Vec<Entry>,
     /// Speeds compared.
     pub ratios: Vec<Ratio>,
+    /// The part of what the processor can do at best, at 1, that our CPU device does of a kernel.
+    pub of_peak: Option<f64>,
 }
 
 /// How fast one was.
@@ -88,7 +93,13 @@ impl Row {
                 });
             }
         }
-        Row { name: name.into(), work, unit: unit.into(), entries, ratios }
+        Row { name: name.into(), work, unit: unit.into(), entries, ratios, of_peak: None }
+    }
+
+    /// The same with our CPU device's part of the most that can be reached, in 10^9 of the unit a second.
+    pub fn of_peak(self, limit: Option<f64>) -> Row {
+        let rate = self.entries.iter().find(|entry| entry.who == "cpu").map(|entry| entry.rate);
+        Row { of_peak: limit.zip(rate).map(|(limit, rate)| rate / limit), ..self }
     }
 
     /// One line.
@@ -100,6 +111,9 @@ impl Row {
         text += &format!(" {}", self.unit);
         for ratio in &self.ratios {
             text += &format!("  {}/{} {:.2}", ratio.who, ratio.against, ratio.ratio);
+        }
+        if let Some(part) = self.of_peak {
+            text += &format!("  {:.0} % of peak", 100.0 * part);
         }
         text
     }
@@ -140,6 +154,11 @@ impl Report {
                 );
             }
             self.means.push(Ratio { who, against, ratio: mean });
+        }
+        let parts: Vec<f64> = self.rows.iter().filter_map(|row| row.of_peak).collect();
+        if !parts.is_empty() {
+            let mean = (parts.iter().map(|part| part.ln()).sum::<f64>() / parts.len() as f64).exp();
+            println!("cpu: geometric mean {:.0} % of peak over {} kernels", 100.0 * mean, parts.len());
         }
         for note in &self.notes {
             println!("note: {note}");

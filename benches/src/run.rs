@@ -8,6 +8,7 @@ use crate::cases::FAMILIES;
 use crate::cuda::Cuda;
 use crate::measure::{Effort, Result, Runner, Series, Timed, interleaved};
 use crate::overhead;
+use crate::peak::Peak;
 use crate::peer::{self, Gpu};
 use crate::report::{Report, Row};
 use crate::subject::Ours;
@@ -100,6 +101,7 @@ pub fn run(options: &Options) -> Result<Report> {
         vulkan: gpu.as_ref().map(|gpu| gpu.name.clone()),
         optimised: !cfg!(debug_assertions),
         rounds: effort.rounds,
+        peak: ours.iter().any(|ours| ours.label == "cpu").then(|| Peak::measure(cores)),
         rows: Vec::new(),
         means: Vec::new(),
         notes,
@@ -111,6 +113,11 @@ pub fn run(options: &Options) -> Result<Report> {
         report.vulkan.as_deref().unwrap_or("none"),
         if report.optimised { "" } else { "; NOT an optimised build" }
     );
+    if let Some(Peak { single, double, integer, bytes }) = report.peak {
+        println!(
+            "at best: {single:.0} GFLOPS, {double:.0} of doubles, {integer:.0} Gop/s of integers, copies {bytes:.1} GB/s"
+        );
+    }
     let wanted = |name: &str| {
         options.only.is_empty()
             || options.only.iter().any(|only| name.starts_with(only.as_str()) || only.starts_with(name))
@@ -129,11 +136,11 @@ pub fn run(options: &Options) -> Result<Report> {
             if !exact {
                 continue;
             }
-            match measure(case, effort, &ours, peers, cuda.as_ref(), &mut report.notes) {
-                Ok(row) => {
-                    println!("{}", row.line());
-                    report.rows.push(row);
-                }
+            let limit = report.peak.map(|peak| peak.limit(&case));
+            match measure(case, effort, &ours, peers, cuda.as_ref(), &mut report.notes)
+                .map(|row| row.of_peak(limit))
+            {
+                Ok(row) => add(&mut report, row),
                 Err(error) => return Err(format!("{family}: {error}").into()),
             }
         }

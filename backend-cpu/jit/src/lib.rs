@@ -131,6 +131,8 @@ pub fn line(width: u32) -> u32 {
 
 /// Two strips at a time may move one value to the stack or back for so many operations.
 const MANY: u32 = 8;
+/// Most values of a function that is tried with two strips: more never fit the registers, and take their time.
+const MOST_TWICE: usize = 1000;
 
 /// Why an operation is not compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,7 +260,8 @@ impl Compiler {
         // Strips without loops follow each other closely enough; in loops they would wait for their own results. Jumps that
         // a strip takes together two take together if they are of one line.
         let alike = line >= 2 * target.lanes();
-        if program.loops && target.strips() > 1 && (masked || alike) {
+        let small = program.loops && program::size(&program.parts) <= MOST_TWICE;
+        if small && target.strips() > 1 && (masked || alike) {
             let two = body(program, Frame::new(target, &mut self.pool, masked, program.lazy, line, 2));
             if MANY * two.moves <= two.instructions && two.finish(&mut self.code) {
                 return Some(at);

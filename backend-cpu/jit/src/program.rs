@@ -67,6 +67,17 @@ pub struct Output {
     pub unseen: bool,
 }
 
+/// Values of a list.
+pub fn size(list: &[Part]) -> usize {
+    let of = |part: &Part| match part {
+        Part::Block(block) => block.body.graph.nodes.len(),
+        Part::If { then, otherwise, .. } => size(then) + size(otherwise),
+        Part::Loop(of) => size(&of.body),
+        Part::Break(_) => 0,
+    };
+    list.iter().map(of).sum()
+}
+
 /// Lanes leave the loop around the list.
 pub fn breaks(list: &[Part]) -> bool {
     list.iter().any(|part| match part {

@@ -129,7 +129,9 @@ pub fn every_operation_alone(on: On) {
 
 /// Runs of random operations over few rows, with constants, rows that die and more values than registers.
 pub fn random_runs(on: On) {
-    runs(on, 2008, 400, |_| true);
+    // Which NaN these give is not said, and other operations look at its bits.
+    let loose = [LaneOp::BareDadd, LaneOp::BareDsub, LaneOp::BareDmul, LaneOp::BareDmad];
+    runs(on, 2008, 400, |op| !loose.contains(&op));
 }
 
 /// Floats and what looks at their bits: there instructions take denormals as zeros.
