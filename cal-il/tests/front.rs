@@ -1,9 +1,12 @@
 //! Accepted and refused kernel texts, kept as data under `tests/il/`, and texts made up here.
 
+mod effort;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use effort::effort;
 use recal_il::diagnostic::{Diagnostic, Severity, position, render};
 use recal_il::text::{parse, print};
 
@@ -79,11 +82,10 @@ fn printing_and_parsing_again_is_the_identity() {
     }
 }
 
-/// Runs the front end and asserts that it took less than `limit`.
+/// Runs the front end and asserts that it took a processor less than `limit`.
 fn within(limit: Duration, name: &str, text: &[u8]) -> Diagnostic {
-    let start = Instant::now();
-    let error = first_error(name, text);
-    assert!(start.elapsed() < limit, "{name} took {:?}", start.elapsed());
+    let (error, time) = effort(|| first_error(name, text));
+    assert!(time < limit, "{name} took {time:?}");
     error
 }
 

@@ -1,5 +1,8 @@
 //! Whole kernels through text, check and lowering.
 
+mod effort;
+
+use effort::effort;
 use recal_il::ir::uniformity::Uniformity;
 use recal_il::ir::validate::validate;
 use recal_il::ir::{Program, StmtKind};
@@ -158,12 +161,10 @@ fn straight_code_packs_into_few_registers() {
     assert!(packed.outputs.iter().all(|o| o.registers.iter().all(|reg| !facts.register(*reg))));
 }
 
-/// Lowers a checked kernel and returns the time it took.
+/// Lowers a checked kernel and returns the time it took a processor.
 fn time(text: &str) -> std::time::Duration {
     let kernel = recal_il::front(text.as_bytes()).unwrap_or_else(|e| panic!("{:#?}", &e[..1]));
-    let start = std::time::Instant::now();
-    let program = recal_il::lower::lower(&kernel).unwrap();
-    let time = start.elapsed();
+    let (program, time) = effort(|| recal_il::lower::lower(&kernel).unwrap());
     validate(&program).unwrap();
     time
 }
