@@ -75,9 +75,10 @@ fn unwritten(
         components.dedup();
         let components: String = components.into_iter().collect();
         let number = register[1..].parse().unwrap_or(u32::MAX);
-        let what = match number >= kernel.macro_temps {
-            true => "a register of this macro".to_string(),
-            false => format!("`{register}.{components}`"),
+        let what = match components.as_str() {
+            _ if number >= kernel.macro_temps => "a register of this macro".to_string(),
+            "xyzw" => format!("`{register}`"),
+            some => format!("`{register}.{some}`"),
         };
         let place = operand(kernel, number, span);
         let message = format!("{what} is read, and nothing has written it");

@@ -212,6 +212,16 @@ fn warnings(body: &str) -> Vec<(&'static str, usize)> {
 }
 
 #[test]
+fn registers_are_named_with_the_components_that_are_missing() {
+    let told = |body: &str| {
+        let text = format!("il_ps_2_0\ndcl_output_generic o0\n{body}\nend\n");
+        crate::compile(text.as_bytes()).expect("it is a kernel").warnings[0].message.clone()
+    };
+    assert_eq!(told("mov o0, r1"), "`r1` is read, and nothing has written it");
+    assert_eq!(told("mov r1.x_z_, v0\nmov o0, r1"), "`r1.yw` is read, and nothing has written it");
+}
+
+#[test]
 fn short_swizzles_matter_where_something_reads_what_fills_them() {
     // The filled positions z and w reach the output, or a condition, or an address.
     assert_eq!(warnings("add r0, v0.xy, v0\nmov o0, r0"), [("short-swizzle", 1)]);
