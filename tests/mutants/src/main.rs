@@ -29,7 +29,7 @@ const FOLDERS: [&str; 3] = ["backend-cpu/src", "cal-il/src/lower", "cal-il/src/s
 /// Whose tests judge.
 const PACKAGES: [&str; 3] = ["recal-il", "recal-cpu", "recal"];
 /// The tests, beside those of the libraries; others tell nothing about these folders or take too long for each mutant.
-const TESTS: [&str; 19] = [
+const TESTS: [&str; 20] = [
     "meaning",
     "lowering",
     "lowering_table",
@@ -37,6 +37,7 @@ const TESTS: [&str; 19] = [
     "group_memory",
     "fences",
     "lockstep",
+    "launch_table",
     "spirv",
     "pixel_entry",
     "memory",
