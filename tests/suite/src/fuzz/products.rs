@@ -175,14 +175,18 @@ pub fn case(seed: u64) -> Case {
         random: Random::new(seed.wrapping_mul(3) ^ 0x5EED),
         text: String::from(
             "il_cs_2_0\ndcl_num_thread_per_group 128\ndcl_raw_uav_id(0)\ndcl_raw_uav_id(1)\ndcl_cb cb0[4]\n\
-             dcl_literal l0, 16, 255, 3, 9\ndcl_literal l1, 0.0, -1.5, 0.375, 1.0\ndcl_literal l2, -0.0, 2.0, 1.0e-20, 3.0e19\n\
-             dcl_literal l3, 0, 1, 6, 32\n\
-             ishl r0.x, vAbsTidFlat.x, l3.z\nishl r0.x, r0.x, l3.y\nishl r0.x, r0.x, l3.y\n\
-             ishl r0.y, vAbsTidFlat.x, l3.z\n",
+             dcl_literal l0, 16, 255, 3, 9\ndcl_literal l1, 0.0, -1.5, 0.375, 1.0\ndcl_literal l3, 0, 1, 6, 32\n",
         ),
         indent: 0,
         counters: 0,
     };
+    // With numbers of the least kind that is watched, products that are, or are not, sums' multiples of normal numbers.
+    let tiny = writer.pick(&["1.0e-12", "1.0e-20", "1.0e-27", "3.0e-33"]);
+    writer.line(&format!("dcl_literal l2, -0.0, 2.0, {tiny}, 3.0e19"));
+    writer.line(
+        "ishl r0.x, vAbsTidFlat.x, l3.z\nishl r0.x, r0.x, l3.y\nishl r0.x, r0.x, l3.y\n\
+         ishl r0.y, vAbsTidFlat.x, l3.z",
+    );
     for register in 1..=REGISTERS {
         match writer.random.below(3) {
             0 => writer.line(&format!("mov r{register}, l1.x")),
