@@ -140,7 +140,7 @@ impl<'a> View<'a> {
     /// Asks for the cache line of word number `index`, which may be anywhere.
     #[inline(always)]
     pub fn prefetch(&self, index: u32) {
-        let at = self.start.as_ptr().wrapping_add(4 * index as usize);
+        let at = self.start.as_ptr().wrapping_add((index as usize).wrapping_mul(4));
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a prefetch does not access memory as the language sees it, and faults on no address.
         unsafe {
@@ -184,6 +184,8 @@ mod tests {
         assert_eq!(view.word(2), 3);
         assert_eq!(view.word(3), 0);
         assert_eq!(view.word(usize::MAX), 0);
+        // Beyond the addresses of 32 bits, where there are no more.
+        view.prefetch(u32::MAX);
         assert_eq!(view.read::<2>(1), Some([2, 3]));
         assert_eq!(view.read::<2>(2), None);
         assert!(!view.write(2, &[9, 9]));
