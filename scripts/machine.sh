@@ -1,6 +1,7 @@
 # Sourced: what a machine must have to build for $target and to run what was built. Installs what is missing, as root or through
 # sudo. 32-bit Wine and drivers come from a small Debian system for i386 in the folder RECAL_I386 (target/i386-system): packages
-# of both architectures on one system want the same versions of everything.
+# of both architectures on one system want the same versions of everything. No command of it takes longer than MACHINE_SECONDS; 0,
+# or nothing, is no limit.
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then
@@ -14,10 +15,11 @@ want() { # command, packages that provide it
     shift
     command -v "$command" >/dev/null 2>&1 && return
     if [ -z "${updated:-}" ]; then
-        as_root apt-get update >/dev/null 2>&1 || true
+        as_root timeout "${MACHINE_SECONDS:-0}" apt-get update >/dev/null 2>&1 || true
         updated=1
     fi
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >/dev/null || true
+    as_root timeout "${MACHINE_SECONDS:-0}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" \
+        >/dev/null || true
     command -v "$command" >/dev/null 2>&1
 }
 
@@ -34,18 +36,24 @@ make_i386_system() {
     # A folder like another.
     want debootstrap debootstrap || return 1
     mkdir -p target
-    as_root rm -rf "$RECAL_I386"
-    as_root debootstrap --variant=minbase --arch=i386 --include=wine,wine32,mesa-vulkan-drivers,libvulkan1 \
-        "$(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")" "$RECAL_I386" >target/i386-system.log 2>&1 || {
+    # Takes its name when it is whole: an interrupted one has a Wine, too, and perhaps a mount.
+    new=$RECAL_I386.new
+    as_root umount "$new/proc" 2>/dev/null || true
+    as_root rm -rf --one-file-system "$RECAL_I386" "$new"
+    as_root timeout "${MACHINE_SECONDS:-0}" debootstrap --variant=minbase --arch=i386 \
+        --include=wine,wine32,mesa-vulkan-drivers,libvulkan1 \
+        "$(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")" "$new" >target/i386-system.log 2>&1 || {
         tail -n 5 target/i386-system.log >&2
         return 1
     }
+    as_root umount "$new/proc" 2>/dev/null || true
+    as_root mv "$new" "$RECAL_I386"
 }
 
 # Cross compiler, emulator or Wine for $target. In $why what cannot be had.
 machine() {
     why=
-    rustup target add "$target" >/dev/null 2>&1 || true
+    timeout "${MACHINE_SECONDS:-0}" rustup target add "$target" >/dev/null 2>&1 || true
     if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ]; then
         why="the toolchain has no such target"
         return 1

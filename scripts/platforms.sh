@@ -29,14 +29,16 @@ failed=
 say() { # target, part, result, seconds
     printf '%-26s %-10s %-40s %s\n' "$1" "$2" "$3" "${4:+$4 s}" >>"$report"
 }
+time_is_left() { # part: in $limit the seconds, 0 for any number
+    limit=0
+    [ -n "${PLATFORMS_MINUTES:-}" ] || return 0
+    limit=$((begun + PLATFORMS_MINUTES * 60 - $(date +%s)))
+    [ "$limit" -gt 0 ] || { say "$target" "$1" "not run: no time was left"; return 1; }
+}
 part() { # part, command: of $target, in the time that is left
     name=$1
     shift
-    limit=0
-    if [ -n "${PLATFORMS_MINUTES:-}" ]; then
-        limit=$((begun + PLATFORMS_MINUTES * 60 - $(date +%s)))
-        [ "$limit" -gt 0 ] || { say "$target" "$name" "not run: no time was left"; return 1; }
-    fi
+    time_is_left "$name" || return 1
     from=$(date +%s)
     status=0
     timeout -k 20 "$limit" "$@" || status=$?
@@ -62,6 +64,8 @@ lack() { # target, part, why
 usable=
 for target in $targets; do
     . scripts/target.sh
+    time_is_left all || continue
+    MACHINE_SECONDS=$limit
     machine || { lack "$target" all "$why"; continue; }
     [ "$target$profile" != i686-unknown-linux-gnurelease ] || i386_system ||
         lack "$target" lavapipe "there is no system for i386"
