@@ -84,14 +84,9 @@ runner() {
     run=
     case $target in
     i686-unknown-linux-gnu)
-        # The loader of the cross compiler's C library, by a linker that asks for it: a test that starts itself finds itself.
+        # The loader of the cross compiler's C library, which programs ask for: a test that starts itself finds itself.
         libc=/usr/i686-linux-gnu/lib
-        mkdir -p "target/recal/$target"
-        linker=$PWD/target/recal/$target/gcc
-        printf '#!/bin/sh\nexec %s -Wl,--dynamic-linker=%s -Wl,--disable-new-dtags,-rpath,%s "$@"\n' \
-            "${tools}gcc" "$libc/ld-linux.so.2" "$libc" >"$linker"
-        chmod +x "$linker"
-        export CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_LINKER="$linker"
+        export RECAL_LINK="-Wl,--dynamic-linker=$libc/ld-linux.so.2 -Wl,--disable-new-dtags,-rpath,$libc"
         ;;
     aarch64-unknown-linux-gnu) [ "$(uname -m)" = aarch64 ] || run="qemu-aarch64 -L /usr/aarch64-linux-gnu" ;;
     x86_64-pc-windows-gnu)

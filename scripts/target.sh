@@ -17,6 +17,10 @@ i686-pc-windows-gnu) tools=i686-w64-mingw32- system=windows ;;
     ;;
 esac
 
+put_linker() { # path, command
+    printf '#!/bin/sh\n%s\n' "$2" >"$1"
+    chmod +x "$1"
+}
 # Sets cargo up for $target, from the root of the sources: its linker, and no line tables and no folder of this machine in what it
 # builds, so that the same sources and compilers give the same bytes anywhere. Sets CC, too.
 cross() {
@@ -27,15 +31,21 @@ cross() {
     CARGO_PROFILE_RELEASE_DEBUG=false
     CARGO_PROFILE_DEV_DEBUG=false
     cross_linker=$CC
+    if [ "$target" = i686-unknown-linux-gnu ]; then
+        # Options of a run of tests come by RECAL_LINK: cargo builds everything anew where the linker has another name.
+        mkdir -p "target/recal/$target"
+        cross_linker=$PWD/target/recal/$target/gcc
+        put_linker "$cross_linker" "exec $CC \$RECAL_LINK \"\$@\""
+    fi
     if [ "$system" = windows ]; then
         # Stands before Rust's own libraries, one of whose imports it replaces.
         mkdir -p "target/recal/$target"
         cross_linker=$PWD/target/recal/$target
         "$CC" -std=c99 -O2 -Wall -Wextra -c cal-api/rt/windows.c -o "$cross_linker/windows.o"
         # By its name Rust knows what options it takes.
-        printf '#!/bin/sh\nexec %s "%s" "$@" -ladvapi32\n' "$CC" "$cross_linker/windows.o" >"$cross_linker/gcc"
+        windows=$cross_linker/windows.o
         cross_linker=$cross_linker/gcc
-        chmod +x "$cross_linker"
+        put_linker "$cross_linker" "exec $CC \"$windows\" \"\$@\" -ladvapi32"
     fi
     export RUSTFLAGS CARGO_PROFILE_RELEASE_DEBUG CARGO_PROFILE_DEV_DEBUG
     export "CARGO_TARGET_$(echo "$target" | tr 'a-z-' 'A-Z_')_LINKER=$cross_linker"
