@@ -1,7 +1,9 @@
 //! A region as a list: what its statements do, under which control flow.
 
-use crate::ir::visit::{destinations_of, operands_of, tested_of};
-use crate::ir::{Block, Cond, LaneInst, MemoryInst, Operand, Program, Reg, Stmt, StmtKind};
+use std::collections::HashSet;
+
+use crate::ir::visit::{destinations_of, operands_of, statements, tested_of};
+use crate::ir::{Block, Cond, LaneInst, MemoryInst, Operand, Program, Reg, Space, Stmt, StmtKind};
 
 /// No control flow of the region.
 pub(super) const OUTSIDE: usize = usize::MAX;
@@ -38,13 +40,16 @@ pub(super) struct Flat<'a> {
     pub controls: Vec<Control>,
 }
 
-/// Whether a statement and all in it may run twice, and control leaves it at its end. `around`: loops and switches
-/// around, up to the outermost statement.
-pub(super) fn may_repeat(stmt: &Stmt, loops: u32, breakable: u32) -> bool {
-    let all = |block: &Block, loops, breakable| block.iter().all(|stmt| may_repeat(stmt, loops, breakable));
+/// Whether a statement and all in it may run twice, and control leaves it at its end. `loops` and `breakable`: loops, and loops
+/// and switches, around it within the outermost statement. What the program writes is not loaded twice: another thread may be
+/// further already.
+pub(super) fn may_repeat(stmt: &Stmt, written: &HashSet<Space>, loops: u32, breakable: u32) -> bool {
+    let all = |block: &Block, loops, breakable| {
+        block.iter().all(|stmt| may_repeat(stmt, written, loops, breakable))
+    };
     match &stmt.kind {
         StmtKind::Lane(_) => true,
-        StmtKind::Memory(inst) => loads(inst),
+        StmtKind::Memory(inst) => loads(inst) && !loaded(inst).is_some_and(|space| written.contains(&space)),
         StmtKind::If { then, otherwise, .. } => {
             all(then, loops, breakable) && all(otherwise, loops, breakable)
         }
@@ -54,6 +59,40 @@ pub(super) fn may_repeat(stmt: &Stmt, loops: u32, breakable: u32) -> bool {
         StmtKind::Continue(_) => loops > 0,
         StmtKind::Return(_) | StmtKind::Call { .. } | StmtKind::Discard(_) | StmtKind::Fence(_) => false,
     }
+}
+
+/// `g[]`, as what numbered memory is.
+const GLOBAL: Space = Space::Uav(u32::MAX);
+
+/// The memory that an access loads from, if others see what is written there and barriers do not guard it.
+fn loaded(inst: &MemoryInst) -> Option<Space> {
+    match inst {
+        MemoryInst::RawLoad { space: space @ (Space::Uav(_) | Space::Gds(_)), .. } => Some(*space),
+        MemoryInst::TypedLoad { uav, .. } => Some(Space::Uav(*uav)),
+        MemoryInst::GlobalLoad { .. } => Some(GLOBAL),
+        _ => None,
+    }
+}
+
+/// The memory of that kind that a program writes.
+pub(super) fn written(program: &Program) -> HashSet<Space> {
+    let mut all = HashSet::new();
+    let mut program = program.clone();
+    for function in &mut program.functions {
+        statements(&mut function.body, &mut |stmt| match &stmt.kind {
+            StmtKind::Memory(MemoryInst::RawStore { space, .. } | MemoryInst::Atomic { space, .. }) => {
+                all.insert(*space);
+            }
+            StmtKind::Memory(MemoryInst::TypedStore { uav, .. } | MemoryInst::Counter { uav, .. }) => {
+                all.insert(Space::Uav(*uav));
+            }
+            StmtKind::Memory(MemoryInst::GlobalStore { .. }) => {
+                all.insert(GLOBAL);
+            }
+            _ => {}
+        });
+    }
+    all
 }
 
 /// Whether an access only loads.

@@ -33,10 +33,10 @@ use smallvec::{SmallVec, smallvec};
 
 use analysis::{Analysis, Form};
 use doubt::Doubt;
-use flat::{Flat, may_repeat};
+use flat::{Flat, may_repeat, written};
 
 use super::visit::{any, destinations_of, registers, statements};
-use super::{Block, Cond, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
+use super::{Block, Cond, LaneInst, LaneOp, Operand, Program, Reg, Space, Stmt, StmtKind};
 use crate::diagnostic::Span;
 
 /// Exponent of the least number that is no zero and gives no doubt: products of two such are sums' multiples of the
@@ -55,7 +55,14 @@ pub fn speculate(program: &Program, worth: i64) -> Cow<'_, Program> {
         return Cow::Borrowed(program);
     }
     let mut out = program.clone();
-    let mut pass = Pass { reads: reads(program), next: program.registers, room: MOST, worth, changed: false };
+    let mut pass = Pass {
+        reads: reads(program),
+        written: written(program),
+        next: program.registers,
+        room: MOST,
+        worth,
+        changed: false,
+    };
     for (number, function) in out.functions.iter_mut().enumerate() {
         function.body = pass.block(std::mem::take(&mut function.body), number != 0);
     }
@@ -195,6 +202,8 @@ impl Scan {
 struct Pass {
     /// Reads of each register in the whole program.
     reads: Vec<u32>,
+    /// Memory that the program writes.
+    written: HashSet<Space>,
     next: Reg,
     /// Statements by which the program may still grow.
     room: usize,
@@ -213,7 +222,7 @@ impl Pass {
         let mut out = Block::with_capacity(block.len());
         let mut region = Block::new();
         for mut stmt in block {
-            if may_repeat(&stmt, 0, 0) {
+            if may_repeat(&stmt, &self.written, 0, 0) {
                 region.push(stmt);
                 continue;
             }

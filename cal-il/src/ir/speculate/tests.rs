@@ -4,7 +4,7 @@ use super::{WORTH, speculate, without_flushes};
 use crate::ir::visit::statements;
 use crate::ir::{LaneInst, LaneOp, Program, Stmt, StmtKind};
 
-const HEAD: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_raw_uav_id(1)\ndcl_cb cb0[4]\n\
+const HEAD: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_raw_uav_id(1)\ndcl_raw_uav_id(2)\ndcl_cb cb0[4]\n\
     dcl_lds_id(0) 1024\ndcl_literal l0, 0, 1, 16, 64\ndcl_literal l1, 0.0, 1.5, -2.0, 1.0e-36\n";
 
 /// A loop that adds products of loaded words.
@@ -47,7 +47,7 @@ fn products_of_loaded_words_run_bare_and_in_full() {
 #[test]
 fn regions_end_at_what_others_see() {
     for (other, products) in
-        [("uav_raw_store_id(1) mem0, r2.x, r1", 0), ("fence_threads_lds", 0), ("uav_add_id(0) r2.x, r2.x", 0)]
+        [("uav_raw_store_id(1) mem0, r2.x, r1", 0), ("fence_threads_lds", 0), ("uav_add_id(2) r2.x, r2.x", 0)]
     {
         let body = PRODUCTS.replace("mad r1", &format!("{other}\nmad r1")) + "mov g[0], r1";
         // The loop itself is no region any more; four products of its body are not worth a look at their results.
@@ -55,6 +55,17 @@ fn regions_end_at_what_others_see() {
     }
     let twice = format!("{PRODUCTS}fence_threads_lds\n{PRODUCTS}mov g[0], r1");
     assert_eq!(counts(&twice, &BARE), [8, 8, 8]);
+}
+
+/// Memory that the program writes is loaded once: another thread may have come further.
+#[test]
+fn what_is_written_is_not_loaded_twice() {
+    let store = |to: u32| format!("{PRODUCTS}uav_raw_store_id({to}) mem0, l0.x, r1");
+    assert_eq!(counts(&store(2), &BARE), [4, 4, 4]);
+    assert_eq!(counts(&store(1), &BARE)[0], 0);
+    let global = PRODUCTS.replace("uav_raw_load_id(0) r4, r2.x", "mov r4, g[r2.x]");
+    assert_eq!(counts(&format!("{global}uav_raw_store_id(2) mem0, l0.x, r1"), &BARE), [4, 4, 4]);
+    assert_eq!(counts(&format!("{global}mov g[0], r1"), &BARE)[0], 0);
 }
 
 /// What an operation takes bit for bit comes from operations that are exact.
