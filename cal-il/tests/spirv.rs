@@ -196,7 +196,9 @@ fn unrolled_loops_are_valid() {
             for (assume, wanted) in ASSUMPTIONS.into_iter().zip([2, 2, anything]) {
                 check(name, &program, &rich(mode), assume).expect("the device can do all");
                 let module = emit(&program, &rich(mode), assume).expect("the device can do all");
-                assert_eq!(loops(&module), wanted, "{name}, {assume:?}");
+                // The one with products runs bare first, and then in full.
+                let bare = mode == Mode::Faithful && name == "texture/sample_in_loop.il";
+                assert_eq!(loops(&module), if bare { 2 * wanted } else { wanted }, "{name}, {assume:?}");
             }
         }
     }
