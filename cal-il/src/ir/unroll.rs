@@ -275,7 +275,7 @@ impl Sum<'_> {
 }
 
 /// Whether an access waits for memory; `None` if it does more than to load.
-fn loads(inst: &MemoryInst) -> Option<bool> {
+pub(super) fn loads(inst: &MemoryInst) -> Option<bool> {
     match inst {
         MemoryInst::Sample { .. }
         | MemoryInst::Gather { .. }

@@ -267,7 +267,8 @@ impl<'a> Pass<'a> {
             item.kind.writes(|reg| _ = self.ranges.insert(reg, Range::ZEROS));
         }
         for reg in &self.live.before {
-            let at_entry = if self.entry.contains(reg) { WATCHED } else { Range::WORD };
+            let watched = self.entry.contains(reg) || self.watched.contains(reg);
+            let at_entry = if watched { WATCHED } else { Range::WORD };
             self.ranges.insert(*reg, at_entry);
         }
         loop {
@@ -452,7 +453,7 @@ fn numbers(flat: &Flat, doubts: &HashMap<Reg, Doubt>) -> HashSet<Reg> {
     numbers
 }
 
-/// Registers that depend on what is bare or watched, and the loops that do.
+/// Registers that depend on what is bare or watched, and the loops that run, or go on, because of them.
 fn tainted(flat: &Flat, forms: &[Form], sure: &[Form]) -> (HashSet<Reg>, Vec<bool>) {
     let mut registers: HashSet<Reg> = HashSet::new();
     // Whether its statements run, and whether rounds may be more or fewer.
@@ -488,7 +489,8 @@ fn tainted(flat: &Flat, forms: &[Form], sure: &[Form]) -> (HashSet<Reg>, Vec<boo
             break;
         }
     }
+    // A loop that is entered by mistake may be one that would not end.
     let guarded =
-        flat.controls.iter().zip(loops).map(|(control, leaves)| control.is_loop && leaves).collect();
+        flat.controls.iter().zip(controls).map(|(control, found)| control.is_loop && found).collect();
     (registers, guarded)
 }

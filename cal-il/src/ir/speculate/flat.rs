@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::ir::unroll::loads;
 use crate::ir::visit::{destinations_of, operands_of, statements, tested_of};
 use crate::ir::{Block, Cond, LaneInst, MemoryInst, Operand, Program, Reg, Space, Stmt, StmtKind};
 
@@ -49,7 +50,9 @@ pub(super) fn may_repeat(stmt: &Stmt, written: &HashSet<Space>, loops: u32, brea
     };
     match &stmt.kind {
         StmtKind::Lane(_) => true,
-        StmtKind::Memory(inst) => loads(inst) && !loaded(inst).is_some_and(|space| written.contains(&space)),
+        StmtKind::Memory(inst) => {
+            loads(inst).is_some() && !loaded(inst).is_some_and(|space| written.contains(&space))
+        }
         StmtKind::If { then, otherwise, .. } => {
             all(then, loops, breakable) && all(otherwise, loops, breakable)
         }
@@ -93,35 +96,6 @@ pub(super) fn written(program: &Program) -> HashSet<Space> {
         });
     }
     all
-}
-
-/// Whether an access only loads.
-fn loads(inst: &MemoryInst) -> bool {
-    match inst {
-        MemoryInst::Sample { .. }
-        | MemoryInst::Gather { .. }
-        | MemoryInst::Fetch { .. }
-        | MemoryInst::ResourceInfo { .. }
-        | MemoryInst::BufferInfo { .. }
-        | MemoryInst::ConstLoad { .. }
-        | MemoryInst::ImmediateLoad { .. }
-        | MemoryInst::ArrayLoad { .. }
-        | MemoryInst::GlobalLoad { .. }
-        | MemoryInst::SharedLoad { .. }
-        | MemoryInst::RawLoad { .. }
-        | MemoryInst::TypedLoad { .. } => true,
-        // Threads read what their neighbours have loaded: all must come by.
-        MemoryInst::LdsReadAny { .. }
-        | MemoryInst::ArrayStore { .. }
-        | MemoryInst::GlobalStore { .. }
-        | MemoryInst::SharedStore { .. }
-        | MemoryInst::RawStore { .. }
-        | MemoryInst::TypedStore { .. }
-        | MemoryInst::Atomic { .. }
-        | MemoryInst::LdsWriteOwn { .. }
-        | MemoryInst::Counter { .. }
-        | MemoryInst::InitShared => false,
-    }
 }
 
 impl<'a> Flat<'a> {

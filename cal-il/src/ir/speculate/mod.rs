@@ -144,13 +144,13 @@ impl Live {
         let mut inside: HashMap<Reg, u32> = HashMap::new();
         count(block, &mut |reg| *inside.entry(reg).or_default() += 1);
         let mut scan = Scan::default();
-        scan.block(block, &HashSet::new());
+        let always = scan.block(block, &HashSet::new());
         let mut written: Vec<Reg> = scan.written.iter().copied().collect();
         written.sort_unstable();
         let elsewhere = |reg: Reg| reads[reg as usize] > inside.get(&reg).copied().unwrap_or(0);
         let mut before = scan.before;
         // What some threads do not write keeps its word.
-        before.extend(written.iter().filter(|reg| elsewhere(**reg) && !scan.always.contains(reg)));
+        before.extend(written.iter().filter(|reg| elsewhere(**reg) && !always.contains(reg)));
         let lives = |reg: &Reg| elsewhere(*reg) || again && before.contains(reg);
         let behind = written.iter().copied().filter(lives).collect();
         Self { before, behind, written }
@@ -161,14 +161,11 @@ impl Live {
 struct Scan {
     before: HashSet<Reg>,
     written: HashSet<Reg>,
-    /// Written by every thread that comes to the end.
-    always: HashSet<Reg>,
 }
 
 impl Scan {
-    /// `has`: what is written before.
-    fn block(&mut self, block: &mut Block, has: &HashSet<Reg>) {
-        let outermost = has.is_empty() && self.written.is_empty();
+    /// What every thread has written that comes to the end; `has`: what is written before.
+    fn block(&mut self, block: &mut Block, has: &HashSet<Reg>) -> HashSet<Reg> {
         let mut has = has.clone();
         for stmt in block {
             let mut writes: SmallVec<[Reg; 4]> = SmallVec::new();
@@ -186,16 +183,14 @@ impl Scan {
                     self.block(then, &has);
                     self.block(otherwise, &has);
                 }
-                StmtKind::Loop { body } => self.block(body, &has),
+                StmtKind::Loop { body } => _ = self.block(body, &has),
                 StmtKind::Switch { arms, .. } => {
-                    arms.iter_mut().for_each(|arm| self.block(&mut arm.body, &has));
+                    arms.iter_mut().for_each(|arm| _ = self.block(&mut arm.body, &has));
                 }
                 _ => {}
             }
         }
-        if outermost {
-            self.always = has;
-        }
+        has
     }
 }
 

@@ -100,6 +100,18 @@ fn loops_that_products_end_are_guarded() {
     assert_eq!(breaks(&format!("{PRODUCTS}mov g[0], r1")), 1);
     let ends = PRODUCTS.replace("endloop", "lt r8.x, l1.y, r1.x\nbreak_logicalnz r8.x\nendloop");
     assert_eq!(breaks(&format!("{ends}mov g[0], r1")), 3);
+    // A loop that counts, but that products decide to enter.
+    let entered = format!("{PRODUCTS}lt r8.x, l1.y, r1.x\nif_logicalnz r8.x\n{PRODUCTS}endif\nmov g[0], r1");
+    let mut program = speculate(&compiled(&entered), WORTH).into_owned();
+    let (mut guards, mut loops) = (0, 0);
+    statements(&mut program.functions[0].body, &mut |stmt| {
+        if let StmtKind::Loop { body } = &stmt.kind {
+            loops += 1;
+            guards +=
+                usize::from(body.iter().filter(|stmt| matches!(stmt.kind, StmtKind::Break(_))).count() == 2);
+        }
+    });
+    assert_eq!((loops, guards), (4, 1));
 }
 
 /// A factor that is a sum of products may be small again: it is watched, too.
