@@ -19,8 +19,12 @@
 
 pub mod analyze;
 pub mod compact;
+pub(crate) mod divergence;
+pub mod inline;
 pub mod lines;
+pub mod lockstep;
 pub mod needed;
+pub mod passes;
 pub mod payload;
 pub mod print;
 pub mod speculate;

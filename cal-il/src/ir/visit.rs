@@ -1,10 +1,13 @@
 //! Visits the operands and destinations of statements. Every analysis and pass goes through here, so a new memory
 //! instruction is spelt out once.
 
+use std::collections::HashSet;
+
 use smallvec::SmallVec;
 
 use super::{
-    AtomicAddress, Block, Dst4, Id, InfoSource, MemoryInst, Operand, Program, Reg, Src4, Stmt, StmtKind,
+    AtomicAddress, Block, Dst4, Function, Id, InfoSource, MemoryInst, Operand, Program, Reg, Src4, Stmt,
+    StmtKind,
 };
 
 /// How a statement takes an operand.
@@ -227,4 +230,89 @@ pub fn statements(block: &mut Block, f: &mut impl FnMut(&mut Stmt)) {
             _ => {}
         }
     }
+}
+
+/// Calls `f` for every register that the statements touch, with true where they write it. Does not enter calls.
+pub fn touched(block: &[Stmt], f: &mut impl FnMut(Reg, bool)) {
+    fn read(operand: &Operand, f: &mut impl FnMut(Reg, bool)) {
+        if let Operand::Reg(reg) = operand {
+            f(*reg, false);
+        }
+    }
+    for statement in block {
+        match &statement.kind {
+            StmtKind::Lane(inst) => {
+                inst.args.iter().for_each(|a| read(a, f));
+                inst.dst.iter().for_each(|reg| f(*reg, true));
+            }
+            StmtKind::Memory(inst) => {
+                operands_of(inst).iter().for_each(|operand| read(operand, f));
+                destinations_of(inst).into_iter().for_each(|reg| f(reg, true));
+            }
+            StmtKind::If { cond, then, otherwise } => {
+                read(&cond.operand, f);
+                touched(then, f);
+                touched(otherwise, f);
+            }
+            StmtKind::Loop { body } => touched(body, f),
+            StmtKind::Switch { selector, arms } => {
+                read(selector, f);
+                arms.iter().for_each(|arm| touched(&arm.body, f));
+            }
+            StmtKind::Break(cond) | StmtKind::Continue(cond) | StmtKind::Return(cond) => {
+                cond.iter().for_each(|cond| read(&cond.operand, f));
+            }
+            StmtKind::Call { cond, .. } => cond.iter().for_each(|cond| read(&cond.operand, f)),
+            StmtKind::Discard(cond) => read(&cond.operand, f),
+            StmtKind::Fence(_) => {}
+        }
+    }
+}
+
+/// Functions that `block` calls, directly.
+pub fn calls(block: &Block, f: &mut impl FnMut(usize)) {
+    for statement in block {
+        match &statement.kind {
+            StmtKind::Call { function, .. } => f(*function),
+            StmtKind::If { then, otherwise, .. } => {
+                calls(then, f);
+                calls(otherwise, f);
+            }
+            StmtKind::Loop { body } => calls(body, f),
+            StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| calls(&arm.body, f)),
+            _ => {}
+        }
+    }
+}
+
+/// Numbers of the functions that main reaches, callees before callers, main last.
+pub fn order(functions: &[Function]) -> Vec<usize> {
+    fn enter(functions: &[Function], n: usize, seen: &mut HashSet<usize>, out: &mut Vec<usize>) {
+        if seen.insert(n) {
+            if let Some(function) = functions.get(n) {
+                calls(&function.body, &mut |callee| enter(functions, callee, seen, out));
+                out.push(n);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    enter(functions, 0, &mut HashSet::new(), &mut out);
+    out
+}
+
+/// Calls `f` for the registers that the statements may write, called functions included.
+pub fn written(program: &Program, block: &Block, f: &mut impl FnMut(Reg)) {
+    fn enter(program: &Program, block: &Block, f: &mut impl FnMut(Reg), seen: &mut HashSet<usize>) {
+        touched(block, &mut |register, writes| {
+            if writes {
+                f(register);
+            }
+        });
+        calls(block, &mut |callee| {
+            if seen.insert(callee) {
+                enter(program, &program.functions[callee].body, f, seen);
+            }
+        });
+    }
+    enter(program, block, f, &mut HashSet::new());
 }

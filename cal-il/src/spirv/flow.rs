@@ -12,11 +12,11 @@ use smallvec::SmallVec;
 use super::counters::bounded_counters;
 use super::group::Filled;
 use super::launch::Slot;
-use super::registers::{calls, destinations, order, visit};
 use super::rounds::Rounds;
-use super::{Emitter, Mode, uniform};
+use super::{Emitter, Mode};
 use crate::inst::Fence;
-use crate::ir::visit::{any, program_has};
+use crate::ir::divergence::leaves;
+use crate::ir::visit::{any, calls, destinations_of, order, program_has, written};
 use crate::ir::{
     Arm, Block, Builtin, Cond, LaneInst, MemoryInst, Operand, PositionKind, Program, Reg, Space, Stage, Stmt,
     StmtKind, ThreadId,
@@ -111,23 +111,6 @@ fn discards(block: &Block) -> bool {
     any(block, &|kind| matches!(kind, StmtKind::Discard(_)))
 }
 
-/// Calls `f` for the registers that the statements may write, called functions included.
-pub(super) fn written(program: &Program, block: &Block, f: &mut impl FnMut(Reg)) {
-    fn enter(program: &Program, block: &Block, f: &mut impl FnMut(Reg), seen: &mut HashSet<usize>) {
-        visit(block, &mut |register, writes| {
-            if writes {
-                f(register);
-            }
-        });
-        calls(block, &mut |callee| {
-            if seen.insert(callee) {
-                enter(program, &program.functions[callee].body, f, seen);
-            }
-        });
-    }
-    enter(program, block, f, &mut HashSet::new());
-}
-
 /// Whether main stands in the entry point itself, so that what its threads have in common is there before the test
 /// whether they are in the domain: drivers that run threads under masks load it for all of them at once then.
 /// Nothing leaves such a main but its end, which is where outputs are stored.
@@ -151,7 +134,7 @@ impl Emitter<'_> {
         for n in order.into_iter().filter(|n| *n > 0 || !inline) {
             let function = self.functions[&n];
             self.memo = Default::default();
-            self.flow.parted = self.uniformity.parted(n);
+            self.flow.parted = self.divergence.parted(n);
             self.flow.main = n == 0;
             self.flow.run = 0;
             self.w.begin(function, void, &[]);
@@ -324,7 +307,7 @@ impl Emitter<'_> {
                 self.touch(inst);
                 self.memory(inst);
                 debug_assert!(
-                    destinations(inst).all(|register| self.memo.registers.get(&register).is_some())
+                    destinations_of(inst).iter().all(|register| self.memo.registers.get(register).is_some())
                 );
             }
             StmtKind::If { cond, then, otherwise } => self.branches(cond, then, otherwise),
@@ -392,7 +375,7 @@ impl Emitter<'_> {
         };
         let condition = self.condition(cond);
         self.spill();
-        self.flow.parted |= self.uniformity.parts(cond);
+        self.flow.parted |= self.divergence.parts(cond);
         let merge = self.w.id();
         self.w.selection_merge(merge);
         match to {
@@ -423,7 +406,7 @@ impl Emitter<'_> {
         self.w.selection_merge(merge);
         self.w.branch_if(condition, yes, if otherwise.is_empty() { merge } else { no });
         let before = self.mark();
-        let parts = self.uniformity.parts(cond);
+        let parts = self.divergence.parts(cond);
         let outer = self.flow.parted;
         for (label, side) in [(yes, then), (no, otherwise)] {
             if label == no && otherwise.is_empty() {
@@ -443,8 +426,8 @@ impl Emitter<'_> {
                 self.w.branch(merge);
             }
         }
-        let gone = uniform::leaves(then) || uniform::leaves(otherwise);
-        let inner = self.uniformity.exits(then) || self.uniformity.exits(otherwise);
+        let gone = leaves(then) || leaves(otherwise);
+        let inner = self.divergence.exits(then) || self.divergence.exits(otherwise);
         self.flow.parted = outer || (parts && gone) || inner;
         self.rewind(before);
         self.forget(then);
@@ -468,7 +451,7 @@ impl Emitter<'_> {
         self.flow.continues.push(next);
         let around = std::mem::replace(&mut self.flow.bounded, bounded_counters(body));
         let outer = self.flow.parted;
-        let parts = self.uniformity.loop_parts(body);
+        let parts = self.divergence.loop_parts(body);
         self.flow.parted |= parts;
         self.second_exit(merge, parts, self.flow.rounds.innermost());
         self.block(body);
@@ -502,8 +485,8 @@ impl Emitter<'_> {
         let merge = self.w.id();
         let outer = self.flow.parted;
         let inner = outer
-            || self.uniformity.differs(selector)
-            || arms.iter().any(|arm| self.uniformity.exits(&arm.body));
+            || self.divergence.differs(selector)
+            || arms.iter().any(|arm| self.divergence.exits(&arm.body));
         self.flow.parted = inner;
         self.flow.breaks.push(merge);
         self.flow.rounds.loops.push(None);

@@ -24,12 +24,10 @@ mod flow;
 mod format;
 mod fused;
 mod group;
-mod inline;
 mod interpolant;
 mod known;
 mod lane;
 pub mod launch;
-mod lockstep;
 mod memory;
 mod module;
 mod native;
@@ -38,25 +36,22 @@ mod rounds;
 mod surface;
 mod texture;
 mod threads;
-mod uniform;
 mod values;
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, StorageClass, Word};
 
-use crate::ir::payload::loosen;
-use crate::ir::speculate::{WORTH, speculate, without_flushes};
-use crate::ir::unroll::unroll;
+use crate::ir::divergence::Divergence;
+use crate::ir::passes::{Settings, Watch, emission};
+use crate::ir::speculate::WORTH;
 use crate::ir::visit::{any, program_has};
 use crate::ir::{GroupSize, MemoryInst, Program, Stage, StmtKind};
 use known::Bits;
 use launch::Layout;
 use module::{Type, Writer};
 use registers::{Memo, Registers};
-use uniform::Uniformity;
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
 pub const VERSION: u32 = 28;
@@ -298,20 +293,31 @@ impl std::error::Error for Unsupported {}
 
 /// Writes a program as a module for a target.
 pub fn emit(program: &Program, target: &Target, assume: Assume) -> Result<Module, Unsupported> {
+    emit_watched(program, target, assume, &mut |_, _| {})
+}
+
+/// The same, and tells what each of the passes before makes of the program.
+pub fn emit_watched(
+    program: &Program,
+    target: &Target,
+    assume: Assume,
+    watch: Watch<'_>,
+) -> Result<Module, Unsupported> {
     // Of the program as it is: all its modules have one group size.
     let group = group(program, target)?;
-    let program = &*inline::inline(program);
-    let faithful = target.mode == Mode::Faithful;
-    let program = &*unroll(program, faithful, |access| cost(access, &assume));
-    let program = &*if faithful { without_flushes(program) } else { Cow::Borrowed(program) };
-    let program = &*if faithful { loosen(program) } else { Cow::Borrowed(program) };
-    let program = &*if faithful { speculate(program, WORTH) } else { Cow::Borrowed(program) };
-    let threads = most_threads(program, group, target);
-    let kept = lockstep::keep(program, threads, true);
-    match emit_kept(&kept, target, assume, group) {
+    let settings = Settings {
+        faithful: target.mode == Mode::Faithful,
+        cost: &|access| cost(access, &assume),
+        worth: WORTH,
+        threads: most_threads(program, group, target),
+        room: true,
+    };
+    let prepared = emission(program, &settings, watch);
+    match emit_prepared(&prepared, target, assume, group) {
         // Group memory is full to the last word.
-        Err(_) if kept.interface.lds.len() > program.interface.lds.len() => {
-            emit_kept(&lockstep::keep(program, threads, false), target, assume, group)
+        Err(_) if prepared.interface.lds.len() > program.interface.lds.len() => {
+            let prepared = emission(program, &Settings { room: false, ..settings }, watch);
+            emit_prepared(&prepared, target, assume, group)
         }
         result => result,
     }
@@ -327,7 +333,7 @@ fn most_threads(program: &Program, group: Option<[u32; 3]>, target: &Target) -> 
 }
 
 /// Writes a program that counts on no lockstep.
-fn emit_kept(
+fn emit_prepared(
     program: &Program,
     target: &Target,
     assume: Assume,
@@ -441,7 +447,7 @@ struct Emitter<'a> {
     solid: Bits,
     /// Floats that are whole numbers.
     integral: Bits,
-    uniformity: Uniformity,
+    divergence: Divergence,
     /// The lane operation at hand takes flushed arguments only.
     flushed_arguments: bool,
     /// The lane operation at hand uses the device's own division, roots and fma.
@@ -551,7 +557,7 @@ impl<'a> Emitter<'a> {
             solid: Bits::default(),
             integral: Bits::default(),
             registers: Registers::of(program),
-            uniformity: Uniformity::of(program),
+            divergence: Divergence::of(program),
             flushed_arguments: false,
             direct: false,
             refused: None,

@@ -4,15 +4,14 @@
 //! it; the others, and the outputs, are variables of the invocation. Within a block each register is loaded and
 //! stored at most once: values live in [`Memo::registers`], stores wait until control flow leaves the block.
 
-use std::collections::HashSet;
-
 use rspirv::spirv::{StorageClass, Word};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::known::{Bits, Known, Sparse, Words};
 use super::{Emitter, Mode, flow};
-use crate::ir::{Block, Builtin, Function, MemoryInst, Operand, Program, Reg, Stmt, StmtKind};
+use crate::ir::visit::{order, touched, written};
+use crate::ir::{Block, Builtin, Operand, Program, Reg, StmtKind};
 use crate::isa::lane::Class;
 
 /// What is known at the current point. Everything here was computed in blocks that dominate it.
@@ -85,7 +84,7 @@ impl Registers {
     pub fn of(program: &Program) -> Self {
         let mut shared = Bits::default();
         for n in order(&program.functions).into_iter().filter(|n| *n > 0) {
-            visit(&program.functions[n].body, &mut |reg, _| {
+            touched(&program.functions[n].body, &mut |reg, _| {
                 shared.insert(reg);
             });
         }
@@ -202,7 +201,7 @@ impl Emitter<'_> {
 
     /// Forgets the values of registers that `block` may write.
     pub fn forget(&mut self, block: &Block) {
-        flow::written(self.program, block, &mut |register| self.memo.registers.remove(&register));
+        written(self.program, block, &mut |register| self.memo.registers.remove(&register));
     }
 }
 
@@ -257,7 +256,7 @@ fn read_early(block: &Block, written: &mut Written, out: &mut Bits) {
             _ => {
                 // A statement reads before it writes.
                 let mut writes: SmallVec<[Reg; 4]> = SmallVec::new();
-                visit(std::slice::from_ref(statement), &mut |register, write| {
+                touched(std::slice::from_ref(statement), &mut |register, write| {
                     if write {
                         writes.push(register);
                     } else if !written.set.contains(&register) {
@@ -300,164 +299,4 @@ fn float_arguments(block: &Block, out: &mut Bits) {
             _ => {}
         }
     }
-}
-
-/// Calls `f` for every register that the statements touch, with true where they write it. Does not enter calls.
-pub(super) fn visit(block: &[Stmt], f: &mut impl FnMut(Reg, bool)) {
-    fn read(operand: &Operand, f: &mut impl FnMut(Reg, bool)) {
-        if let Operand::Reg(reg) = operand {
-            f(*reg, false);
-        }
-    }
-    for statement in block {
-        match &statement.kind {
-            StmtKind::Lane(inst) => {
-                inst.args.iter().for_each(|a| read(a, f));
-                inst.dst.iter().for_each(|reg| f(*reg, true));
-            }
-            StmtKind::Memory(inst) => {
-                sources(inst, &mut |operand| read(operand, f));
-                destinations(inst).for_each(|reg| f(reg, true));
-            }
-            StmtKind::If { cond, then, otherwise } => {
-                read(&cond.operand, f);
-                visit(then, f);
-                visit(otherwise, f);
-            }
-            StmtKind::Loop { body } => visit(body, f),
-            StmtKind::Switch { selector, arms } => {
-                read(selector, f);
-                arms.iter().for_each(|arm| visit(&arm.body, f));
-            }
-            StmtKind::Break(cond) | StmtKind::Continue(cond) | StmtKind::Return(cond) => {
-                cond.iter().for_each(|cond| read(&cond.operand, f));
-            }
-            StmtKind::Call { cond, .. } => cond.iter().for_each(|cond| read(&cond.operand, f)),
-            StmtKind::Discard(cond) => read(&cond.operand, f),
-            StmtKind::Fence(_) => {}
-        }
-    }
-}
-
-/// Registers that a memory access writes.
-pub(super) fn destinations(inst: &MemoryInst) -> impl Iterator<Item = Reg> {
-    use MemoryInst as M;
-    let registers: [Option<Reg>; 4] = match inst {
-        M::Sample { dst, .. }
-        | M::Gather { dst, .. }
-        | M::Fetch { dst, .. }
-        | M::ResourceInfo { dst, .. }
-        | M::BufferInfo { dst, .. }
-        | M::ConstLoad { dst, .. }
-        | M::ImmediateLoad { dst, .. }
-        | M::ArrayLoad { dst, .. }
-        | M::GlobalLoad { dst, .. }
-        | M::SharedLoad { dst, .. }
-        | M::RawLoad { dst, .. }
-        | M::TypedLoad { dst, .. }
-        | M::LdsReadAny { dst, .. } => *dst,
-        M::Atomic { dst, wide, .. } => [*dst, wide.and_then(|wide| wide.dst), None, None],
-        M::Counter { dst, .. } => [Some(*dst), None, None, None],
-        M::ArrayStore { .. }
-        | M::GlobalStore { .. }
-        | M::SharedStore { .. }
-        | M::RawStore { .. }
-        | M::TypedStore { .. }
-        | M::LdsWriteOwn { .. }
-        | M::InitShared => [None; 4],
-    };
-    registers.into_iter().flatten()
-}
-
-/// Calls `f` for every operand that a memory access reads.
-pub(super) fn sources(inst: &MemoryInst, f: &mut impl FnMut(&Operand)) {
-    use MemoryInst as M;
-    let index = |id: &crate::ir::Id| id.index;
-    let mut all: Vec<Operand> = Vec::new();
-    match inst {
-        M::Sample { resource, sampler, coord, .. } => {
-            all.extend(coord);
-            all.extend([resource, sampler].into_iter().filter_map(index));
-        }
-        M::Gather { resource, sampler, coord, texel_offset, .. } => {
-            all.extend(coord);
-            all.extend(texel_offset.iter().flatten());
-            all.extend([resource, sampler].into_iter().filter_map(index));
-        }
-        M::Fetch { resource, coord, .. } => {
-            all.extend(coord);
-            all.extend(resource.index);
-        }
-        M::ResourceInfo { resource, .. } => all.extend(resource.index),
-        M::BufferInfo { of, .. } => {
-            if let crate::ir::InfoSource::Resource(id) = of {
-                all.extend(id.index);
-            }
-        }
-        M::ConstLoad { index, .. }
-        | M::ImmediateLoad { index, .. }
-        | M::ArrayLoad { index, .. }
-        | M::GlobalLoad { index, .. } => all.push(*index),
-        M::ArrayStore { index, src, .. } | M::GlobalStore { index, src, .. } => {
-            all.push(*index);
-            all.extend(src.iter().flatten());
-        }
-        M::SharedStore { src, .. } | M::LdsWriteOwn { src, .. } => all.extend(src.iter().flatten()),
-        M::RawLoad { address, .. } => all.push(*address),
-        M::RawStore { address, src, .. } => {
-            all.push(*address);
-            all.extend(src.iter().flatten());
-        }
-        M::TypedLoad { coord, .. } => all.extend(coord),
-        M::TypedStore { coord, src, .. } => {
-            all.extend(coord);
-            all.extend(src);
-        }
-        M::Atomic { address, src, src2, wide, .. } => {
-            match address {
-                crate::ir::AtomicAddress::Byte(address) => all.push(*address),
-                crate::ir::AtomicAddress::Texel(coord) => all.extend(coord),
-            }
-            all.push(*src);
-            all.extend(src2);
-            if let Some(wide) = wide {
-                all.push(wide.src);
-                all.extend(wide.src2);
-            }
-        }
-        M::LdsReadAny { thread, offset, .. } => all.extend([thread, offset]),
-        M::SharedLoad { .. } | M::Counter { .. } | M::InitShared => {}
-    }
-    all.iter().for_each(f);
-}
-
-/// Functions that `block` calls, directly.
-pub(super) fn calls(block: &Block, f: &mut impl FnMut(usize)) {
-    for statement in block {
-        match &statement.kind {
-            StmtKind::Call { function, .. } => f(*function),
-            StmtKind::If { then, otherwise, .. } => {
-                calls(then, f);
-                calls(otherwise, f);
-            }
-            StmtKind::Loop { body } => calls(body, f),
-            StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| calls(&arm.body, f)),
-            _ => {}
-        }
-    }
-}
-
-/// Numbers of the functions that main reaches, callees before callers, main last.
-pub(super) fn order(functions: &[Function]) -> Vec<usize> {
-    fn enter(functions: &[Function], n: usize, seen: &mut HashSet<usize>, out: &mut Vec<usize>) {
-        if seen.insert(n) {
-            if let Some(function) = functions.get(n) {
-                calls(&function.body, &mut |callee| enter(functions, callee, seen, out));
-                out.push(n);
-            }
-        }
-    }
-    let mut out = Vec::new();
-    enter(functions, 0, &mut HashSet::new(), &mut out);
-    out
 }

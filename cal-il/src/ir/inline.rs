@@ -6,9 +6,8 @@
 
 use std::borrow::Cow;
 
-use super::registers::order;
-use crate::ir::visit::{any, program_has};
-use crate::ir::{Arm, Block, Program, Stmt, StmtKind};
+use super::visit::{any, order, program_has};
+use super::{Arm, Block, Program, Stmt, StmtKind};
 
 /// Statements of a function that is small.
 const SMALL: usize = 256;
@@ -17,7 +16,7 @@ const SMALL: usize = 256;
 const MOST: usize = 1 << 16;
 
 /// The program without calls of small functions.
-pub(super) fn inline(program: &Program) -> Cow<'_, Program> {
+pub fn inline(program: &Program) -> Cow<'_, Program> {
     if !program_has(program, &|kind| matches!(kind, StmtKind::Call { .. })) {
         return Cow::Borrowed(program);
     }

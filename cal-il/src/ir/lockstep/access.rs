@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::flow::written;
-use super::super::registers::{calls, destinations, order};
+use super::super::visit::{calls, destinations_of, order, written};
 use crate::inst::GroupSize;
 use crate::ir::{
     AtomicAddress, Block, Builtin, LaneInst, LaneOp, MemoryInst, Operand, Program, Reg, Space, Stmt,
@@ -200,7 +199,7 @@ impl Finder<'_> {
                     if let Some(access) = self.access(inst, turns) {
                         self.found.insert(std::ptr::from_ref(statement), access);
                     }
-                    destinations(inst).for_each(|register| {
+                    destinations_of(inst).into_iter().for_each(|register| {
                         self.forms.remove(&register);
                     });
                 }

@@ -23,10 +23,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use access::{Access, Area, accesses};
 
-use super::uniform::Uniformity;
+use super::divergence::Divergence;
+use super::visit::{any, statements};
+use super::{Arm, Block, Program, Reg, Stage, Stmt, StmtKind};
 use crate::inst::Fence;
-use crate::ir::visit::{any, statements};
-use crate::ir::{Arm, Block, Program, Reg, Stage, Stmt, StmtKind};
 
 /// What a statement orders that stands where all threads of a wave pass.
 fn keep_order(fence: Fence) -> Fence {
@@ -49,7 +49,7 @@ fn apart(block: &[Stmt]) -> Block {
 
 /// The program with the fences that it needs on devices whose threads do not move together. `room` says that there are
 /// eight more bytes of group memory to be had.
-pub(super) fn keep<'a>(program: &'a Program, threads: u32, room: bool) -> Cow<'a, Program> {
+pub fn keep<'a>(program: &'a Program, threads: u32, room: bool) -> Cow<'a, Program> {
     if program.stage != Stage::Compute || threads > 64 {
         return Cow::Borrowed(program);
     }
@@ -61,7 +61,7 @@ pub(super) fn keep<'a>(program: &'a Program, threads: u32, room: bool) -> Cow<'a
     }
     let mut pass = Pass {
         program,
-        uniformity: Uniformity::of(program),
+        divergence: Divergence::of(program),
         accesses: &accesses,
         communicate,
         ordered: fences.contains(Fence::MEMORY),
@@ -153,7 +153,7 @@ struct Exits {
 
 struct Pass<'a> {
     program: &'a Program,
-    uniformity: Uniformity,
+    divergence: Divergence,
     /// Of all statements that count.
     accesses: &'a HashMap<*const Stmt, Access>,
     communicate: BTreeSet<Area>,
@@ -266,7 +266,7 @@ impl Pass<'_> {
     fn function(&mut self, number: usize) -> Block {
         let program = self.program;
         let body = &program.functions[number].body;
-        if self.uniformity.parted(number) {
+        if self.divergence.parted(number) {
             // Where threads may talk it becomes part of its callers.
             return apart(body);
         }
@@ -295,17 +295,17 @@ impl Pass<'_> {
     fn returns_apart(&self, block: &[Stmt]) -> bool {
         let returns = |block: &[Stmt]| any(block, &|kind| matches!(kind, StmtKind::Return(_)));
         block.iter().any(|statement| match &statement.kind {
-            StmtKind::Return(Some(cond)) => self.uniformity.parts(cond),
+            StmtKind::Return(Some(cond)) => self.divergence.parts(cond),
             StmtKind::If { cond, then, otherwise } => {
-                (self.uniformity.parts(cond) && (returns(then) || returns(otherwise)))
+                (self.divergence.parts(cond) && (returns(then) || returns(otherwise)))
                     || self.returns_apart(then)
                     || self.returns_apart(otherwise)
             }
             StmtKind::Loop { body } => {
-                self.returns_apart(body) || (self.uniformity.exits(body) && returns(body))
+                self.returns_apart(body) || (self.divergence.exits(body) && returns(body))
             }
             StmtKind::Switch { selector, arms } => arms.iter().any(|arm| {
-                let apart = self.uniformity.differs(selector) || self.uniformity.exits(&arm.body);
+                let apart = self.divergence.differs(selector) || self.divergence.exits(&arm.body);
                 (apart && returns(&arm.body)) || self.returns_apart(&arm.body)
             }),
             _ => false,
@@ -315,13 +315,13 @@ impl Pass<'_> {
     /// Whether threads part at the statement or inside it, so that it must be taken as a whole.
     fn parts(&self, statement: &Stmt) -> bool {
         match &statement.kind {
-            StmtKind::If { cond, .. } => self.uniformity.parts(cond),
-            StmtKind::Loop { body } => self.uniformity.loop_parts(body),
+            StmtKind::If { cond, .. } => self.divergence.parts(cond),
+            StmtKind::Loop { body } => self.divergence.loop_parts(body),
             StmtKind::Switch { selector, arms } => {
-                self.uniformity.differs(selector) || arms.iter().any(|arm| self.uniformity.exits(&arm.body))
+                self.divergence.differs(selector) || arms.iter().any(|arm| self.divergence.exits(&arm.body))
             }
             StmtKind::Call { function, cond } => {
-                cond.is_some_and(|cond| self.uniformity.parts(&cond)) || self.uniformity.parted(*function)
+                cond.is_some_and(|cond| self.divergence.parts(&cond)) || self.divergence.parted(*function)
             }
             _ => false,
         }

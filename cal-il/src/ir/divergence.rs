@@ -3,18 +3,18 @@
 //! Needed for programs that count on the lockstep of one wave: barriers may only stand where all threads of the
 //! group pass.
 
-use super::registers::{destinations, sources};
-use crate::ir::{Block, Builtin, Cond, MemoryInst, Operand, Program, Space, StmtKind, ThreadId};
+use super::visit::{destinations_of, operands_of};
+use super::{Block, Builtin, Cond, MemoryInst, Operand, Program, Space, StmtKind, ThreadId};
 
 /// Registers by number: true if threads of a group may see different values.
-pub(super) struct Uniformity {
+pub(crate) struct Divergence {
     varying: Vec<bool>,
     /// Functions, by number: true if threads may have parted where they are called.
     parted: Vec<bool>,
     changed: bool,
 }
 
-impl Uniformity {
+impl Divergence {
     pub fn of(program: &Program) -> Self {
         let mut this = Self {
             varying: vec![false; program.registers as usize],
@@ -66,8 +66,8 @@ impl Uniformity {
                 }
                 StmtKind::Memory(inst) => {
                     let mut varying = parted || !same_for_all(inst);
-                    sources(inst, &mut |operand| varying |= self.differs(operand));
-                    destinations(inst).for_each(|reg| self.mark(reg, varying));
+                    varying |= operands_of(inst).iter().any(|operand| self.differs(operand));
+                    destinations_of(inst).into_iter().for_each(|reg| self.mark(reg, varying));
                 }
                 StmtKind::If { cond, then, otherwise } => {
                     let inner = parted || self.parts(cond);
@@ -129,7 +129,7 @@ impl Uniformity {
 }
 
 /// Whether control may leave the statements otherwise than at their end.
-pub(super) fn leaves(block: &Block) -> bool {
+pub(crate) fn leaves(block: &Block) -> bool {
     block.iter().any(|statement| match &statement.kind {
         StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(_) | StmtKind::Discard(_) => true,
         StmtKind::If { then, otherwise, .. } => leaves(then) || leaves(otherwise),

@@ -1,0 +1,121 @@
+//! The passes that emission of SPIR-V runs, by name and in their order: one list for the emitter, for the tests of what they
+//! compute, and for `recal opt`.
+
+use std::borrow::Cow;
+
+use super::inline::inline;
+use super::lockstep::keep;
+use super::payload::loosen;
+use super::speculate::{WORTH, speculate, without_flushes};
+use super::unroll::unroll;
+use super::validate::validate;
+use super::{MemoryInst, Program};
+
+/// What passes go by besides the program.
+#[derive(Clone, Copy)]
+pub struct Settings<'a> {
+    /// Every instruction is to give the documented bits.
+    pub faithful: bool,
+    /// What an access costs, in operations; loops with one beyond 64 are not unrolled.
+    pub cost: &'a dyn Fn(&MemoryInst) -> u32,
+    /// Instructions, weighted by loops, that a region must save to run bare first.
+    pub worth: i64,
+    /// Most threads of a group.
+    pub threads: u32,
+    /// Group memory has eight more bytes, by which threads tell each other that they have not left a loop.
+    pub room: bool,
+}
+
+impl Settings<'_> {
+    /// Faithful, for groups of one wave on a device to which an access is four operations.
+    pub const USUAL: Settings<'static> =
+        Settings { faithful: true, cost: &|_| 4, worth: WORTH, threads: 64, room: true };
+}
+
+/// A pass: a program in, one that computes the same out, or the same one.
+#[derive(Debug)]
+pub struct Pass {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub about: &'static str,
+    /// Only programs that are to give the documented bits need it.
+    pub faithful: bool,
+    run: for<'p> fn(&'p Program, &Settings<'_>) -> Cow<'p, Program>,
+}
+
+impl Pass {
+    /// Runs it. In debug builds what comes out is validated.
+    pub fn run<'p>(&self, program: &'p Program, settings: &Settings<'_>) -> Cow<'p, Program> {
+        let out = (self.run)(program, settings);
+        if cfg!(debug_assertions)
+            && matches!(out, Cow::Owned(_))
+            && let Err(defects) = validate(&out)
+        {
+            panic!("after {}: {defects:#?}\n{out}", self.name);
+        }
+        out
+    }
+
+    /// The pass of a name.
+    pub fn named(name: &str) -> Option<&'static Pass> {
+        EMISSION.iter().find(|pass| pass.name == name)
+    }
+}
+
+/// The passes of emission.
+pub static EMISSION: [Pass; 6] = [
+    Pass {
+        name: "inline",
+        about: "small functions become part of their callers",
+        faithful: false,
+        run: |program, _| inline(program),
+    },
+    Pass {
+        name: "unroll",
+        about: "loops that load run four rounds at a time, those of known rounds are written out",
+        faithful: false,
+        run: |program, settings| unroll(program, settings.faithful, settings.cost),
+    },
+    Pass {
+        name: "flushes",
+        about: "flushes of what is never a denormal go",
+        faithful: true,
+        run: |program, _| without_flushes(program),
+    },
+    Pass {
+        name: "payload",
+        about: "doubles hold NaNs of any payload where nobody reads their bits",
+        faithful: true,
+        run: |program, _| loosen(program),
+    },
+    Pass {
+        name: "speculate",
+        about: "regions run with bare sums and products first, and again in full if in doubt",
+        faithful: true,
+        run: |program, settings| speculate(program, settings.worth),
+    },
+    Pass {
+        name: "lockstep",
+        about: "fences and masks keep the threads of a wave together where they talk",
+        faithful: false,
+        run: |program, settings| keep(program, settings.threads, settings.room),
+    },
+];
+
+/// Told of each pass that ran, and what came out.
+pub type Watch<'a> = &'a mut dyn FnMut(&'static str, &Program);
+
+/// Runs the passes of emission, one after another.
+pub fn emission<'p>(program: &'p Program, settings: &Settings<'_>, watch: Watch<'_>) -> Cow<'p, Program> {
+    let mut current = Cow::Borrowed(program);
+    for pass in EMISSION.iter().filter(|pass| settings.faithful || !pass.faithful) {
+        let changed = match pass.run(&current, settings) {
+            Cow::Owned(changed) => Some(changed),
+            Cow::Borrowed(_) => None,
+        };
+        current = changed.map_or(current, Cow::Owned);
+        watch(pass.name, &current);
+    }
+    current
+}
