@@ -120,7 +120,13 @@ impl Emitter<'_> {
             }
             Some((index, _)) => index,
             // What is left of the first texel becomes 0, as NaN does, and what is beyond all texels the last one.
-            None if self.target.saturates && steps == 0 => self.saturated(axis.texel.coord),
+            // A driver that knows the coordinate for a mask does not: the NaN may be any texel.
+            None if self.target.saturates && steps == 0 => {
+                let coord = axis.texel.coord;
+                let known = self.w.bits.get(&coord).is_some();
+                let coord = if known { coord } else { self.opaque(coord) };
+                self.saturated(coord)
+            }
             None if self.target.mode == Mode::Native => {
                 // Within what an integer holds, offsets included; NaN is the first texel. Places left of it count only
                 // where the offset leads back to the right.
