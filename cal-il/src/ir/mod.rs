@@ -26,8 +26,8 @@ pub mod lockstep;
 pub mod needed;
 pub mod passes;
 pub mod payload;
-pub mod print;
 pub mod speculate;
+pub mod text;
 pub mod uniformity;
 pub mod unroll;
 pub mod validate;
@@ -45,7 +45,7 @@ pub use crate::isa::LaneOp;
 pub type Reg = u32;
 
 /// A program ready for a backend.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// Pixel or compute.
     pub stage: Stage,
@@ -73,7 +73,7 @@ pub struct Output {
 }
 
 /// One body.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Function {
     /// Label in the text; `None` for main.
     pub label: Option<u32>,
@@ -85,7 +85,7 @@ pub struct Function {
 pub type Block = Vec<Stmt>;
 
 /// A statement and the instruction it comes from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {
     /// What.
     pub kind: StmtKind,
@@ -94,7 +94,7 @@ pub struct Stmt {
 }
 
 /// What a statement does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     /// Arithmetic.
     Lane(LaneInst),
@@ -141,7 +141,7 @@ pub enum StmtKind {
 }
 
 /// An arm of a switch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Arm {
     /// `case` values.
     pub labels: Vec<i32>,
@@ -253,7 +253,7 @@ pub struct Id {
 }
 
 /// A memory access.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum MemoryInst {
     /// `sample*`: filtered read at float coordinates.
     Sample {

@@ -1,7 +1,10 @@
 //! Internal consistency of a program. A finding is a defect of lowering, not of the kernel; tests and debug builds
 //! ask.
 
-use super::{Block, Cond, LaneInst, Operand, Program, Reg, Stage, Stmt, StmtKind, visit};
+use super::{
+    AtomicAddress, Block, Builtin, Cond, Id, InfoSource, LaneInst, MemoryInst, Operand, Program, Reg, Space,
+    Stage, Stmt, StmtKind, Uav, visit,
+};
 use crate::inst::MAX_CALL_DEPTH;
 use crate::isa::lane::Class;
 use crate::isa::{Algebra, Scalar};
@@ -14,6 +17,9 @@ pub fn validate(program: &Program) -> Result<(), Vec<String>> {
     }
     for output in &program.outputs {
         output.registers.iter().for_each(|reg| checker.register(*reg, "output"));
+        if !program.interface.outputs.contains_key(&output.index) {
+            checker.missing("o", output.index);
+        }
     }
     checker.calls();
     if checker.defects.is_empty() { Ok(()) } else { Err(checker.defects) }
@@ -45,8 +51,73 @@ impl Checker<'_> {
     }
 
     fn operand(&mut self, operand: Operand) {
-        if let Operand::Reg(reg) = operand {
-            self.register(reg, "operand");
+        let interface = &self.program.interface;
+        match operand {
+            Operand::Reg(reg) => self.register(reg, "operand"),
+            Operand::Const { buffer, .. } if !interface.constants.contains_key(&buffer) => {
+                self.missing("cb", buffer);
+            }
+            Operand::Builtin(Builtin::Interpolant(number, _))
+                if !interface.interpolants.contains(&number) =>
+            {
+                self.missing("v", number);
+            }
+            Operand::Imm(_) | Operand::Const { .. } | Operand::Builtin(_) => {}
+        }
+    }
+
+    fn missing(&mut self, what: &str, number: u32) {
+        self.defect(format!("{what}{number} is not in the interface"));
+    }
+
+    /// Whether the interface has the memory that an access touches.
+    fn memory(&mut self, inst: &MemoryInst) {
+        use MemoryInst as M;
+        let interface = &self.program.interface;
+        let resource = |id: &Id| {
+            (id.index.is_none() && !interface.resources.contains_key(&id.base)).then_some(("i", id.base))
+        };
+        let uav = |number: &u32| (!interface.uavs.contains_key(number)).then_some(("uav", *number));
+        let typed = |number: &u32| {
+            let typed = matches!(interface.uavs.get(number), Some(Uav::Typed { .. }));
+            (!typed).then_some(("typed uav", *number))
+        };
+        let srv = |number: &u32| (!interface.srvs.contains_key(number)).then_some(("srv", *number));
+        let absent = match inst {
+            M::Sample { resource: id, .. }
+            | M::Gather { resource: id, .. }
+            | M::Fetch { resource: id, .. }
+            | M::ResourceInfo { resource: id, .. }
+            | M::BufferInfo { of: InfoSource::Resource(id), .. } => resource(id),
+            M::BufferInfo { of: InfoSource::Uav(number), .. } => uav(number),
+            M::BufferInfo { of: InfoSource::Srv(number), .. } => srv(number),
+            M::ConstLoad { buffer, .. } => {
+                (!interface.constants.contains_key(buffer)).then_some(("cb", *buffer))
+            }
+            M::ArrayLoad { array, .. } | M::ArrayStore { array, .. } => {
+                (!interface.arrays.contains_key(array)).then_some(("x", *array))
+            }
+            M::GlobalLoad { .. } | M::GlobalStore { .. } => (!interface.global).then_some(("g", 0)),
+            M::SharedLoad { register, .. } | M::SharedStore { register, .. } => {
+                (*register >= interface.shared).then_some(("sr", *register))
+            }
+            M::Atomic { space: Space::Uav(number), address: AtomicAddress::Texel(_), .. } => typed(number),
+            M::RawLoad { space, .. } | M::RawStore { space, .. } | M::Atomic { space, .. } => match space {
+                Space::Uav(number) => uav(number),
+                Space::Srv(number) => srv(number),
+                Space::Lds(number) => (!interface.lds.contains_key(number)).then_some(("lds", *number)),
+                Space::Gds(number) => (!interface.gds.contains_key(number)).then_some(("gds", *number)),
+            },
+            M::TypedLoad { uav, .. } | M::TypedStore { uav, .. } => typed(uav),
+            M::LdsWriteOwn { .. } | M::LdsReadAny { .. } => {
+                (interface.lds_dwords_per_thread == 0).then_some(("lds of threads", 0))
+            }
+            M::Counter { uav, .. } => (!interface.counters.contains(uav)).then_some(("counter", *uav)),
+            // Rows outside the immediate constants read 0.
+            M::ImmediateLoad { .. } | M::InitShared => None,
+        };
+        if let Some((what, number)) = absent {
+            self.missing(what, number);
         }
     }
 
@@ -74,6 +145,7 @@ impl Checker<'_> {
             StmtKind::Lane(inst) => self.lane(inst),
             StmtKind::Memory(inst) => {
                 visit::operands_of(inst).into_iter().for_each(|operand| self.operand(operand));
+                self.memory(inst);
                 let destinations = visit::destinations_of(inst);
                 for (k, reg) in destinations.iter().enumerate() {
                     self.register(*reg, "destination");

@@ -326,6 +326,11 @@ macro_rules! define {
                 match self { $(LaneOp::$name => stringify!($name),)* }
             }
 
+            /// The operation of a name.
+            pub fn named(name: &str) -> Option<LaneOp> {
+                match name { $(stringify!($name) => Some(LaneOp::$name),)* _ => None }
+            }
+
             /// Argument classes.
             pub const fn arguments(self) -> &'static [Class] {
                 match self { $(LaneOp::$name => &[$(Class::$arg),*],)* }
