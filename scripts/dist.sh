@@ -30,8 +30,17 @@ build() { # target
 }
 build "$host"
 
+. scripts/machine.sh
+want xz xz-utils && want zip zip && want dpkg-deb dpkg || {
+    echo "dist.sh: xz, zip and dpkg-deb are needed" >&2
+    exit 1
+}
 for target in $targets; do
     . scripts/target.sh
+    compilers || {
+        echo "dist.sh: $target: $why" >&2
+        exit 1
+    }
     [ "$target" = "$host" ] || build "$target"
     built=$PWD/target/recal/$target
     name=recal-$version-$target

@@ -50,8 +50,8 @@ make_i386_system() {
     as_root mv "$new" "$RECAL_I386"
 }
 
-# Cross compiler, emulator or Wine for $target. In $why what cannot be had.
-machine() {
+# What builds for $target: Rust's target and a cross compiler. In $why what cannot be had.
+compilers() {
     why=
     timeout "${MACHINE_SECONDS:-0}" rustup target add "$target" >/dev/null 2>&1 || true
     if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ]; then
@@ -59,22 +59,25 @@ machine() {
         return 1
     fi
     case $target in
-    i686-unknown-linux-gnu)
-        want i686-linux-gnu-gcc gcc-i686-linux-gnu && want i686-linux-gnu-g++ g++-i686-linux-gnu || why="there is no cross compiler"
-        ;;
+    i686-unknown-linux-gnu) cross_packages=i686-linux-gnu ;;
+    aarch64-unknown-linux-gnu) cross_packages=aarch64-linux-gnu ;;
+    x86_64-pc-windows-gnu) cross_packages=mingw-w64-x86-64 ;;
+    i686-pc-windows-gnu) cross_packages=mingw-w64-i686 ;;
+    *) return 0 ;;
+    esac
+    [ "$target" != "$(uname -m)-unknown-linux-gnu" ] || return 0
+    want "${tools}gcc" "gcc-$cross_packages" && want "${tools}g++" "g++-$cross_packages" || why="there is no cross compiler"
+    [ -z "$why" ]
+}
+# That, and an emulator or Wine for what was built.
+machine() {
+    compilers || return 1
+    case $target in
     aarch64-unknown-linux-gnu)
-        [ "$(uname -m)" != aarch64 ] || return 0
-        want aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu && want aarch64-linux-gnu-g++ g++-aarch64-linux-gnu || why="there is no cross compiler"
-        want qemu-aarch64 qemu-user || why="there is no qemu-aarch64"
+        [ "$(uname -m)" = aarch64 ] || want qemu-aarch64 qemu-user || why="there is no qemu-aarch64"
         ;;
-    x86_64-pc-windows-gnu)
-        want x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 && want x86_64-w64-mingw32-g++ g++-mingw-w64-x86-64 || why="there is no mingw"
-        want wine wine wine64 || why="there is no Wine"
-        ;;
-    i686-pc-windows-gnu)
-        want i686-w64-mingw32-gcc gcc-mingw-w64-i686 && want i686-w64-mingw32-g++ g++-mingw-w64-i686 || why="there is no mingw"
-        i386_system || why="there is no 32-bit Wine"
-        ;;
+    x86_64-pc-windows-gnu) want wine wine wine64 || why="there is no Wine" ;;
+    i686-pc-windows-gnu) i386_system || why="there is no 32-bit Wine" ;;
     esac
     [ -z "$why" ]
 }
