@@ -4,30 +4,24 @@
 //! whose size follows measured speeds. What a device cannot finish becomes the host's.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
-use recal::{Device, Runtime};
+use recal::Runtime;
 
 use crate::error::{Error, Result};
 use crate::host::Host;
-use crate::lane::{self, Block, DEPTH, Lane};
+use crate::lane::{self, DEPTH};
 use crate::options::Options;
 use crate::plain;
-use crate::scalar::{Kind, Precision, Scalar};
+use crate::scalar::{Kind, Scalar};
 use crate::tally::{Figures, Tally};
-use crate::tune::{self, Tuned};
 use crate::view::{View, ViewMut};
-
-/// Lanes of a device: one packs and copies while the other computes.
-const LANES: usize = 2;
+use crate::worker::{Job, LANES, Product, Worker, learn, lock};
 
 /// Least rows and columns that blocks are cut to in order to overlap.
 const LEAST: usize = 512;
-
-/// How much the latest measurement counts.
-const LATEST: f64 = 0.5;
 
 /// Devices and host, ready to multiply. [`Blas::global`] is as the environment says.
 pub struct Blas {
@@ -38,40 +32,6 @@ pub struct Blas {
     /// Operations a second of the host, by kind; 0 is not known.
     host_speed: Mutex<[f64; 4]>,
     calls: AtomicU64,
-}
-
-/// A device.
-struct Worker {
-    device: Device,
-    name: String,
-    /// It is the CPU: its memory is the host's, its cores are, too.
-    cpu: bool,
-    lost: AtomicBool,
-    lanes: Mutex<Vec<Lane>>,
-    tuned: [Mutex<Option<Tuned>>; 2],
-    /// Operations a second, by kind, as measured by products.
-    speed: Mutex<[f64; 4]>,
-}
-
-/// A block that is still to be computed, from step `done` on.
-struct Job<'a, T> {
-    to: ViewMut<'a, T>,
-    row: usize,
-    column: usize,
-    done: usize,
-}
-
-/// What is the same for all blocks of a product D = alpha L R + beta D.
-struct Product<'a, T> {
-    left: View<'a, T>,
-    right: View<'a, T>,
-    alpha: T,
-    beta: T,
-    call: u64,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Blas {
@@ -99,6 +59,10 @@ impl Blas {
                     (0..).zip(&known).filter(|(_, (cpu, _))| !cpu).map(|(n, _)| n).collect();
                 if others.is_empty() { (0..).zip(&known).map(|(n, _)| n).collect() } else { others }
             }
+        };
+        let ordinals = match options.rank {
+            Some(rank) if !ordinals.is_empty() => vec![ordinals[rank as usize % ordinals.len()]],
+            _ => ordinals,
         };
         let mut workers = Vec::new();
         for ordinal in ordinals {
@@ -138,7 +102,7 @@ impl Blas {
 
     /// Names of the devices that work.
     pub fn devices(&self) -> impl Iterator<Item = &str> {
-        self.devices.iter().filter(|w| !w.lost.load(Ordering::Relaxed)).map(|w| &*w.name)
+        self.devices.iter().filter(|w| !w.is_lost()).map(|w| &*w.name)
     }
 
     /// What was done so far with numbers of one kind.
@@ -354,154 +318,5 @@ impl Blas {
 
     pub(crate) fn host(&self) -> Option<&'static Host> {
         self.host
-    }
-}
-
-fn learn(known: &mut f64, speed: f64) {
-    if speed.is_finite() {
-        *known = if *known > 0.0 { *known * (1.0 - LATEST) + speed * LATEST } else { speed };
-    }
-}
-
-impl Worker {
-    fn new(device: Device, name: String, cpu: bool) -> Worker {
-        Worker {
-            device,
-            name,
-            cpu,
-            lost: AtomicBool::new(false),
-            lanes: Mutex::default(),
-            tuned: Default::default(),
-            speed: Mutex::default(),
-        }
-    }
-
-    fn can(&self, kind: Kind) -> bool {
-        let precise = kind.precision() == Precision::Single || self.device.info().double_precision;
-        precise && !self.lost.load(Ordering::Acquire)
-    }
-
-    /// Takes the device out of use.
-    fn lose(&self, error: &Error) {
-        if !self.lost.swap(true, Ordering::AcqRel) {
-            log::warn!("{error}: its blocks go to the host, and it is not used any more");
-            lock(&self.lanes).clear();
-        }
-    }
-
-    fn lane(&self) -> Result<Lane> {
-        match lock(&self.lanes).pop() {
-            Some(lane) => Ok(lane),
-            None => Lane::new(&self.device, self.cpu).map_err(|e| Error::device(&self.name, &e)),
-        }
-    }
-
-    fn keep(&self, lane: Lane) {
-        if !self.lost.load(Ordering::Acquire) {
-            lock(&self.lanes).push(lane);
-        }
-    }
-
-    fn tuned<T: Scalar>(&self, blas: &Blas, lane: &mut Lane) -> Result<Tuned> {
-        let mut tuned = lock(&self.tuned[T::KIND.precision() as usize]);
-        if let Some(tuned) = *tuned {
-            return Ok(tuned);
-        }
-        let found = tune::tuned::<T::Real>(lane, &self.name, blas.options.cache.as_deref());
-        let found = found.map_err(|e| Error::device(&self.name, &e))?;
-        *tuned = Some(found);
-        Ok(found)
-    }
-
-    /// Operations a second: of products so far, else of the kernel's measurement. 0 if the device fails.
-    fn speed<T: Scalar>(&self, blas: &Blas) -> f64 {
-        let known = lock(&self.speed)[T::KIND as usize];
-        if known > 0.0 {
-            return known;
-        }
-        let tuned = self.lane().and_then(|mut lane| {
-            let tuned = self.tuned::<T>(blas, &mut lane)?;
-            self.keep(lane);
-            Ok(tuned)
-        });
-        match tuned {
-            Ok(tuned) => tuned.speed,
-            Err(e) => {
-                self.lose(&e);
-                0.0
-            }
-        }
-    }
-
-    /// Takes blocks until there are none. What fails goes to `failed`.
-    fn work<'a, T: Scalar>(
-        &self,
-        blas: &Blas,
-        product: &Product<T>,
-        queue: &Mutex<VecDeque<Job<'a, T>>>,
-        failed: &Mutex<Vec<Job<'a, T>>>,
-        done: &Mutex<f64>,
-    ) {
-        let start = Instant::now();
-        let mut operations = 0.0;
-        let mut lane = match self.lane() {
-            Ok(lane) => lane,
-            Err(e) => return self.lose(&e),
-        };
-        let tuned = match self.tuned::<T>(blas, &mut lane) {
-            Ok(tuned) => tuned,
-            Err(e) => return self.lose(&e),
-        };
-        loop {
-            // The other lane may have lost the device.
-            if self.lost.load(Ordering::Acquire) {
-                return;
-            }
-            let Some(mut job) = lock(queue).pop_front() else { break };
-            let (from, result) = (job.done, self.block(&mut lane, tuned, product, &mut job));
-            let steps = (job.done - from) as f64;
-            operations += job.to.rows() as f64 * job.to.columns() as f64 * steps * T::KIND.operations();
-            *lock(done) += job.to.rows() as f64 * job.to.columns() as f64 * steps * T::KIND.operations();
-            if let Err(e) = result {
-                lock(failed).push(job);
-                return self.lose(&Error::device(&self.name, &e));
-            }
-        }
-        self.keep(lane);
-        if operations > 0.0 {
-            // Lanes work side by side, so what one of them did in its time is a part.
-            let lanes = if operations < *lock(done) { LANES as f64 } else { 1.0 };
-            learn(
-                &mut lock(&self.speed)[T::KIND as usize],
-                lanes * operations / start.elapsed().as_secs_f64(),
-            );
-        }
-    }
-
-    /// Computes a block, part by part of the inner index, and notes how far it came.
-    fn block<T: Scalar>(
-        &self,
-        lane: &mut Lane,
-        tuned: Tuned,
-        product: &Product<T>,
-        job: &mut Job<T>,
-    ) -> recal::Result<()> {
-        let all = product.left.columns();
-        while job.done < all {
-            let steps = job.done..all.min(job.done + DEPTH / T::PARTS);
-            let (rows, columns) =
-                (job.row..job.row + job.to.rows(), job.column..job.column + job.to.columns());
-            let block = Block {
-                left: product.left.part(rows, steps.clone()),
-                right: product.right.part(steps.clone(), columns),
-                parts: [(product.call, job.row, job.done), (product.call, job.column, job.done)],
-                alpha: product.alpha,
-                beta: if job.done == 0 { product.beta } else { T::ONE },
-                to: &mut job.to,
-            };
-            lane.run(tuned.shape, block)?;
-            job.done = steps.end;
-        }
-        Ok(())
     }
 }

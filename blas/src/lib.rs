@@ -15,8 +15,9 @@
 //! [`gemm`] does the same as the environment says. The C library with the names of BLAS, `libCALBLAS.so`, is `blas/abi`; how work is
 //! shared out, which bits are fixed and what the variables `CALBLAS_…` do is in `docs/blas.md`.
 //!
-//! Read it downhill: `level3` makes products of everything; `blas` cuts a product into blocks and shares them out; a `lane` packs a
-//! block (`pack`), runs a `kernel` and unpacks; `tune` chooses the kernel; `host` is the library that does the rest.
+//! Read it downhill: `level3` makes products of everything; `blas` cuts a product into blocks and shares them out; a `worker`, one
+//! device, takes blocks; a `lane` packs a block (`pack`), runs a `kernel` and unpacks; `tune` chooses the kernel; `host` is the library
+//! that does the rest.
 
 pub use crate::blas::Blas;
 pub use crate::error::{Error, Result};
@@ -41,6 +42,7 @@ mod scalar;
 mod tally;
 mod tune;
 mod view;
+mod worker;
 
 /// C = alpha A B + beta C, as the environment says: [`Blas::gemm`] of [`Blas::global`].
 pub fn gemm<T: Scalar>(alpha: T, a: View<T>, b: View<T>, beta: T, c: ViewMut<T>) -> Result<()> {

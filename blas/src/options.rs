@@ -7,6 +7,8 @@ use std::path::PathBuf;
 pub struct Options {
     /// `CALBLAS_DEVICES`: ordinals of the devices that work; all but the CPU if `None`, or the CPU where nothing else is.
     pub devices: Option<Vec<u32>>,
+    /// `CALBLAS_DEVICES=rank`: one of those devices, by this number modulo their count: a process of MPI has its number on its machine.
+    pub rank: Option<u32>,
     /// `CALBLAS_THRESHOLD`: products with fewer multiplications (m n k) are the host's.
     pub threshold: f64,
     /// `CALBLAS_SHARE`: the devices' part of the work, 0 to 1; by measured speeds if `None`.
@@ -22,12 +24,30 @@ pub struct Options {
 /// Multiplications below which a product stays on the host: 192 x 192 x 192.
 pub const THRESHOLD: f64 = 192.0 * 192.0 * 192.0;
 
+/// Variables by which starters of MPI programs tell a process its number on its machine: Open MPI, MPICH and Intel, MVAPICH, Slurm,
+/// PALS.
+const RANKS: [&str; 5] = [
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MPI_LOCALRANKID",
+    "MV2_COMM_WORLD_LOCAL_RANK",
+    "SLURM_LOCALID",
+    "PALS_LOCAL_RANKID",
+];
+
 /// Most rows and columns of a block.
 pub const BLOCK: usize = 4096;
 
 impl Default for Options {
     fn default() -> Self {
-        Options { devices: None, threshold: THRESHOLD, share: None, block: BLOCK, cache: None, log: None }
+        Options {
+            devices: None,
+            rank: None,
+            threshold: THRESHOLD,
+            share: None,
+            block: BLOCK,
+            cache: None,
+            log: None,
+        }
     }
 }
 
@@ -49,9 +69,16 @@ impl Options {
                 || text.split(',').map(|part| part.trim().parse().ok()).collect::<Option<Vec<u32>>>();
             match text.as_str() {
                 "none" => options.devices = Some(Vec::new()),
+                "rank" => match RANKS.iter().find_map(|name| value(name)?.parse().ok()) {
+                    Some(rank) => options.rank = Some(rank),
+                    None => log::warn!(
+                        "CALBLAS_DEVICES: no process of MPI that has a number ({})",
+                        RANKS.join(", ")
+                    ),
+                },
                 _ => match ordinals() {
                     Some(list) => options.devices = Some(list),
-                    None => refuse("CALBLAS_DEVICES", &text, "a list of ordinals, or `none`"),
+                    None => refuse("CALBLAS_DEVICES", &text, "a list of ordinals, `rank`, or `none`"),
                 },
             }
         }
@@ -95,6 +122,19 @@ mod tests {
         assert_eq!(of("CALBLAS_SHARE", "auto").share, None);
         assert_eq!(of("CALBLAS_BLOCK", "64").block, 64);
         assert_eq!(of("CALBLAS_LOG", "1").log.as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn processes_of_mpi_have_a_device_each() {
+        for name in RANKS {
+            let options = Options::read(|asked| match asked {
+                "CALBLAS_DEVICES" => Some("rank".into()),
+                asked => (asked == name).then(|| "3".into()),
+            });
+            assert_eq!(options, Options { rank: Some(3), ..Options::default() }, "{name}");
+            assert_eq!(of(name, "3"), Options::default(), "nobody asked for {name}");
+        }
+        assert_eq!(of("CALBLAS_DEVICES", "rank"), Options::default());
     }
 
     #[test]

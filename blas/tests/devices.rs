@@ -1,0 +1,77 @@
+//! Several devices: which of them are chosen, and a product that they share.
+
+mod support;
+
+use std::sync::Arc;
+
+use recal::{Config, Runtime, register_backend};
+use recal_blas::{Blas, Kind, Options, View, ViewMut};
+use recal_cpu::CpuBackend;
+use recal_hal::*;
+use support::{Random, expected, options};
+
+/// The CPU, under three names.
+struct Three;
+struct Named(Arc<dyn Adapter>, Attributes);
+
+impl Backend for Three {
+    fn name(&self) -> &'static str {
+        "three"
+    }
+
+    fn adapters(&self) -> Vec<Arc<dyn Adapter>> {
+        let cpu = CpuBackend::new().adapters().remove(0);
+        let named = |name: &str| {
+            let attributes = Attributes { name: name.into(), ..cpu.attributes().clone() };
+            Arc::new(Named(cpu.clone(), attributes)) as Arc<dyn Adapter>
+        };
+        ["red", "green", "blue"].map(named).into()
+    }
+}
+
+impl Adapter for Named {
+    fn attributes(&self) -> &Attributes {
+        &self.1
+    }
+
+    fn open(&self, options: &DeviceOptions) -> Result<Arc<dyn Device>> {
+        self.0.open(options)
+    }
+
+    fn memory_status(&self) -> MemoryStatus {
+        self.0.memory_status()
+    }
+}
+
+fn blas(options: Options) -> Blas {
+    register_backend(Arc::new(Three));
+    let config = Config { backends: vec!["three".into()], ..Config::default() };
+    Blas::on(&Runtime::with_config(config).unwrap(), options)
+}
+
+#[test]
+fn devices_are_chosen_by_ordinal_or_by_the_number_of_the_process() {
+    let names = |options| blas(options).devices().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(names(Options::default()), ["red", "green", "blue"]);
+    assert_eq!(names(Options { devices: Some(vec![2, 0]), ..Options::default() }), ["blue", "red"]);
+    assert_eq!(names(Options { devices: Some(vec![]), rank: Some(1), ..Options::default() }), [""; 0]);
+    for (rank, name) in ["red", "green", "blue", "red", "green"].into_iter().enumerate() {
+        assert_eq!(names(Options { rank: Some(rank as u32), ..Options::default() }), [name]);
+    }
+    let two = Options { devices: Some(vec![1, 2]), rank: Some(3), ..Options::default() };
+    assert_eq!(names(two), ["blue"]);
+}
+
+#[test]
+fn devices_share_a_product() {
+    let blas = blas(options(32));
+    let (m, n, k) = (130, 97, 40);
+    let mut random = Random(3);
+    let mut numbers = |count: usize| (0..count).map(|_| random.integer()).collect::<Vec<f32>>();
+    let (a, b, mut c) = (numbers(m * k), numbers(k * n), numbers(m * n));
+    let (va, vb) = (View::by_rows(&a, m, k).unwrap(), View::by_columns(&b, k, n).unwrap());
+    let wanted = expected(3.0, va, vb, -1.0, View::by_columns(&c, m, n).unwrap());
+    blas.gemm(3.0, va, vb, -1.0, ViewMut::by_columns(&mut c, m, n).unwrap()).unwrap();
+    assert_eq!(c, wanted);
+    assert_eq!(blas.figures(Kind::Single).operations, [2.0 * (m * n * k) as f64, 0.0]);
+}
