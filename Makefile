@@ -13,6 +13,7 @@
 # make exhaustive every operand of the inexact operations, 10^8 random ones of each exact one: hours
 # make bench      our kernels beside hand-written GLSL (and CUDA's library, where there is one)
 # make samples    build the C samples into target/recal/samples
+# make mpi-samples  build the programs for MPI into target/recal/mpi
 # make brook-samples build the samples of Brook+ into target/recal/brook-samples and run each with -e
 # make brook-bench   Brook+ beside the bare interface: docs/brook-tuning.md
 # make fuzz       SECONDS=60 for each of the fuzzers
@@ -31,6 +32,7 @@ DESTDIR ?=
 CARGO   ?= cargo
 CC      ?= cc
 CFLAGS  ?= -O3
+MPICC   ?= mpicc
 SECONDS ?= 60
 MINUTES ?= 10
 EVERY   ?= 8
@@ -44,7 +46,7 @@ INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs brook blas brook-samples brook-bench samples run test test-deps install uninstall dist dist-check platforms platforms-quick ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
+.PHONY: all libs brook blas brook-samples brook-bench samples mpi-samples run test test-deps install uninstall dist dist-check platforms platforms-quick ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
 
 all: libs brook blas
 
@@ -70,6 +72,12 @@ $(SAMPLES)/%: samples/c/%.c samples/c/sample.c samples/c/sample.h $(wildcard $(I
 	@mkdir -p $(SAMPLES)
 	$(CC) -std=c99 $(CFLAGS) $(WARNINGS) -I$(INCLUDE)/CAL $< samples/c/sample.c -o $@ \
 	    -L$(LIBS) -Wl,-rpath,'$$ORIGIN/../lib' -laticalrt -laticalcl -lm -lpthread
+
+mpi-samples: blas $(addprefix $(BUILD)/mpi/,$(basename $(notdir $(wildcard samples/mpi/*.c))))
+
+$(BUILD)/mpi/%: samples/mpi/%.c blas/include/calblas.h | blas
+	@mkdir -p $(BUILD)/mpi
+	$(MPICC) -std=c99 $(CFLAGS) $(WARNINGS) -Iblas/include $< -o $@ -L$(BLAS) -Wl,-rpath,'$$ORIGIN/../blas' -lCALBLAS -lm -lpthread
 
 run: libs $(SAMPLES)/simple_matmult
 	$(SAMPLES)/simple_matmult

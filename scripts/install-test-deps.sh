@@ -6,6 +6,7 @@ set -eu
 # command:package that provides it
 needed="gcc:gcc g++:g++ cmake:cmake pkg-config:pkg-config valgrind:valgrind readelf:binutils
     boinc:boinc-client spirv-val:spirv-tools glslangValidator:glslang-tools
+    mpicc:libopenmpi-dev mpirun:openmpi-bin hpcc:hpcc
     x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 i686-w64-mingw32-gcc:gcc-mingw-w64-i686"
 missing=
 for pair in $needed; do

@@ -2,55 +2,17 @@
 //!
 //! All products go to the device named, down to the smallest.
 
+mod support;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::OnceLock;
+use std::process::{Command, ExitCode};
 
 use recal_needs::{Arguments, LAVAPIPE, Need, Trial, trial};
-
-type Outcome = Result<(), String>;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use support::{Outcome, library, root, run};
 
 /// Where netlib's testers are: Debian's package `libblas-test`.
 fn testers() -> PathBuf {
     Path::new("/usr/lib").join(format!("{}-linux-gnu/blas", std::env::consts::ARCH))
-}
-
-/// A folder with the library, as a build makes it, and with the name by which testers ask for it.
-fn library() -> Result<&'static Path, String> {
-    static FOLDER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("calblas");
-        let mut build = Command::new("sh");
-        build.arg(root().join("scripts/build-blas.sh")).arg(&folder).arg("dev");
-        run(&mut build, None)?;
-        let link = folder.join("libblas.so.3");
-        let _ = std::fs::remove_file(&link);
-        std::os::unix::fs::symlink("libCALBLAS.so", &link).map_err(|e| e.to_string())?;
-        Ok(folder)
-    });
-    folder.as_deref().map_err(Clone::clone)
-}
-
-/// What it printed.
-fn run(command: &mut Command, input: Option<String>) -> Result<String, String> {
-    let name = format!("{command:?}");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|e| format!("{name}: {e}"))?;
-    let mut stdin = child.stdin.take().ok_or("no input")?;
-    let feeder = std::thread::spawn(move || {
-        use std::io::Write as _;
-        // Testers of level 1 read nothing.
-        let _ = stdin.write_all(input.unwrap_or_default().as_bytes());
-    });
-    let output = child.wait_with_output().map_err(|e| format!("{name}: {e}"))?;
-    let _ = feeder.join();
-    let text =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if output.status.success() { Ok(text) } else { Err(format!("{name}: {}\n{text}", output.status)) }
 }
 
 /// One of netlib's testers. `few`: sizes 1 and 7 only.
@@ -124,6 +86,47 @@ fn cmake() -> Outcome {
     if printed == "4 5 10 11 16\n" { Ok(()) } else { Err(format!("it printed {printed}")) }
 }
 
+/// As an alternative of Debian's for `libblas.so.3`, in folders of its own: taken by its priority, given back when it is removed.
+fn alternative() -> Outcome {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("calblas-alternative");
+    let _ = std::fs::remove_dir_all(&folder);
+    for name in ["alternatives", "admin", "lib"] {
+        std::fs::create_dir_all(folder.join(name)).map_err(|e| e.to_string())?;
+    }
+    let link = folder.join("lib/libblas.so.3");
+    let name = format!("libblas.so.3-{}-linux-gnu", std::env::consts::ARCH);
+    let alternatives = |arguments: &[&dyn AsRef<std::ffi::OsStr>]| {
+        let mut command = Command::new("update-alternatives");
+        command.arg("--quiet").arg("--altdir").arg(folder.join("alternatives"));
+        command.arg("--admindir").arg(folder.join("admin")).arg("--log").arg(folder.join("log"));
+        arguments.iter().for_each(|argument| _ = command.arg(argument));
+        run(&mut command, None)
+    };
+    let (ours, other) = (library()?.join("libCALBLAS.so"), testers().join("libblas.so.3"));
+    // Level 3 on the device tells who is at work.
+    let figures = folder.join("figures");
+    let told = || {
+        let _ = std::fs::remove_file(&figures);
+        let mut command = Command::new(testers().join("xscblat3"));
+        command.current_dir(&folder).env("LD_LIBRARY_PATH", folder.join("lib")).env_remove("CALBLAS_HOST");
+        command.env("CAL_BACKEND", "cpu").env("CALBLAS_LOG", &figures);
+        let input = std::fs::read_to_string(testers().join("sin3")).map_err(|e| e.to_string())?;
+        let text = run(&mut command, Some(input))?;
+        let passed = text.contains("PASS") && !text.contains("FAIL");
+        if passed { Ok(figures.exists()) } else { Err(text) }
+    };
+    alternatives(&[&"--install", &link, &name, &other, &"10"])?;
+    if told()? {
+        return Err("our library was at work before it was an alternative".into());
+    }
+    alternatives(&[&"--install", &link, &name, &ours, &"200"])?;
+    if !told()? {
+        return Err("our library was not at work as libblas.so.3".into());
+    }
+    alternatives(&[&"--remove", &name, &ours])?;
+    if told()? { Err("our library was at work after it was removed".into()) } else { Ok(()) }
+}
+
 /// Without a host BLAS, products work and what is the host's says what is missing.
 fn without_host() -> Outcome {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("calblas-without");
@@ -156,6 +159,7 @@ fn main() -> ExitCode {
     let host = || there("a host BLAS", testers().join("libblas.so.3").exists());
     let mut trials: Vec<Trial> = vec![
         trial("cmake", [Need::program("cmake"), host()], cmake),
+        trial("alternative", [Need::program("update-alternatives"), netlibs(), host()], alternative),
         trial("without_host", [Need::program("gcc")], without_host),
     ];
     let cpu: &[(&str, &str)] = &[("CAL_BACKEND", "cpu")];
