@@ -26,7 +26,8 @@ want() { # command, packages that provide it
 i386_system() {
     RECAL_I386=${RECAL_I386:-$PWD/target/i386-system}
     export RECAL_I386
-    if ! [ -x "$RECAL_I386/usr/bin/wine" ]; then
+    # A link to what lies in that system, not in this one.
+    if ! [ -L "$RECAL_I386/usr/bin/wine" ] && ! [ -x "$RECAL_I386/usr/bin/wine" ]; then
         make_i386_system || return 1
     fi
     # Wine asks there where it lies.
@@ -38,6 +39,7 @@ make_i386_system() {
     mkdir -p target
     # Takes its name when it is whole: an interrupted one has a Wine, too, and perhaps a mount.
     new=$RECAL_I386.new
+    as_root umount "$RECAL_I386/proc" 2>/dev/null || true
     as_root umount "$new/proc" 2>/dev/null || true
     as_root rm -rf --one-file-system "$RECAL_I386" "$new"
     as_root timeout "${MACHINE_SECONDS:-0}" debootstrap --variant=minbase --arch=i386 \
