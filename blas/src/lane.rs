@@ -183,7 +183,16 @@ impl Lane {
         if self.sets.len() == SETS {
             self.sets.remove(0);
         }
-        let set = Set::new((&self.device, &self.context, self.direct), shape, extent)?;
+        let lane = (&self.device, &self.context, self.direct);
+        let set = match Set::new(lane, shape, extent) {
+            // Others have memory, too: what is kept for later gives way.
+            Err(e) if !self.sets.is_empty() => {
+                log::debug!("{e}: memory of other blocks is given back");
+                self.sets.clear();
+                Set::new(lane, shape, extent)?
+            }
+            made => made?,
+        };
         self.sets.push(set);
         Ok(self.sets.len() - 1)
     }

@@ -1,4 +1,5 @@
-//! A device that fails in the middle: its blocks go to the host, the answer is right, and one line of the log says so.
+//! A device that fails in the middle, or gets no memory: its blocks go to the host, the answer is right, and one line of the log says
+//! so.
 
 mod support;
 
@@ -16,6 +17,10 @@ use support::{Random, expected, options};
 static LEFT: AtomicI64 = AtomicI64::new(i64::MAX);
 /// Failed commands are accepted, and fail when they are done.
 static LATE: AtomicBool = AtomicBool::new(false);
+/// Allocations that still succeed, and how many fail then.
+static MEMORY: Mutex<[i64; 2]> = Mutex::new([i64::MAX, 0]);
+/// Tests set these in turn.
+static TURN: Mutex<()> = Mutex::new(());
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The CPU, whose queues are lost after some commands.
@@ -51,6 +56,16 @@ impl Adapter for FailingAdapter {
 
 impl Device for FailingDevice {
     fn allocate(&self, request: MemoryRequest) -> Result<Arc<dyn Memory>> {
+        let mut memory = MEMORY.lock().unwrap();
+        match &mut *memory {
+            [left @ 1.., _] => *left -= 1,
+            [_, failures @ 1..] => {
+                *failures -= 1;
+                return Err(Error::OutOfMemory("others have it".into()));
+            }
+            _ => {}
+        }
+        drop(memory);
         self.0.allocate(request)
     }
 
@@ -129,11 +144,51 @@ impl log::Log for Lines {
     fn flush(&self) {}
 }
 
-#[test]
-fn blocks_of_a_lost_device_are_the_hosts() {
-    log::set_logger(&Lines).unwrap();
+/// An engine with the failing device, and the log.
+fn engine(block: usize) -> Blas {
+    let _ = log::set_logger(&Lines);
     log::set_max_level(log::LevelFilter::Warn);
     register_backend(Arc::new(Failing));
+    let config = Config { backends: vec!["failing".into()], ..Config::default() };
+    Blas::on(&Runtime::with_config(config).unwrap(), options(block))
+}
+
+#[test]
+fn memory_that_is_kept_gives_way_and_a_device_without_memory_is_retired() {
+    let _turn = TURN.lock().unwrap();
+    LINES.lock().unwrap().clear();
+    let blas = engine(64);
+    let mut random = Random(2);
+    // A block each. The second is much larger, so that the memory of the first is not enough.
+    for (side, failures) in [(8, 0), (300, 1), (900, i64::MAX)] {
+        let mut numbers = || (0..side * 64).map(|_| random.integer()).collect::<Vec<f64>>();
+        let (a, b) = (numbers(), numbers());
+        let mut c = vec![0.0; 64 * 64];
+        let (va, vb) = (View::by_rows(&a, 64, side).unwrap(), View::by_rows(&b, side, 64).unwrap());
+        let wanted = expected(1.0, va, vb, 0.0, View::by_columns(&c, 64, 64).unwrap());
+        *MEMORY.lock().unwrap() = [2, failures];
+        blas.gemm(1.0, va, vb, 0.0, ViewMut::by_columns(&mut c, 64, 64).unwrap()).unwrap();
+        let left = std::mem::replace(&mut *MEMORY.lock().unwrap(), [i64::MAX, 0]);
+        assert_eq!(c, wanted, "{side}");
+        let figures = blas.figures(Kind::Double);
+        let lines = std::mem::take(&mut *LINES.lock().unwrap());
+        match failures {
+            i64::MAX => {
+                assert!(left[1] < failures && figures.operations[1] > 0.0, "{left:?} {figures:?}");
+                assert_eq!((lines.len(), blas.devices().count()), (1, 0), "{lines:?}");
+                assert!(lines[0].contains("others have it"), "{lines:?}");
+            }
+            _ => {
+                assert_eq!((left[1], figures.operations[1]), (0, 0.0), "{side}");
+                assert_eq!((lines.len(), blas.devices().count()), (0, 1), "{lines:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_of_a_lost_device_are_the_hosts() {
+    let _turn = TURN.lock().unwrap();
     let (m, n, k) = (70, 60, 50);
     let mut random = Random(1);
     let mut numbers = |count: usize| (0..count).map(|_| random.integer()).collect::<Vec<f64>>();
@@ -143,8 +198,7 @@ fn blocks_of_a_lost_device_are_the_hosts() {
     // What is submitted first is the measurement of kernels; the fault comes later and later, at last not at all.
     let (mut hosts, mut shared) = (0, 0);
     for after in [0, 5, 60, 150, 171, 200, 251, 300, 100_000] {
-        let config = Config { backends: vec!["failing".into()], ..Config::default() };
-        let blas = Blas::on(&Runtime::with_config(config).unwrap(), options(16));
+        let blas = engine(16);
         LATE.store(after % 2 == 1, SeqCst);
         LEFT.store(after, SeqCst);
         let mut found = c.clone();

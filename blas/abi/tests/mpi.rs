@@ -63,39 +63,9 @@ fn summa(processes: usize) -> Outcome {
 /// further sizes for the other benchmarks, whose memory and time follow from the order.
 fn input(order: usize, block: usize, grid: [usize; 2]) -> String {
     let [rows, columns] = grid;
-    let values = [
-        "HPL.out",
-        "8",
-        "1",
-        &order.to_string(),
-        "1",
-        &block.to_string(),
-        "0",
-        "1",
-        &rows.to_string(),
-        &columns.to_string(),
-        "16.0",
-        "1",
-        "2",
-        "1",
-        "4",
-        "1",
-        "2",
-        "1",
-        "1",
-        "1",
-        "1",
-        "1",
-        "1",
-        "2",
-        "64",
-        "0",
-        "0",
-        "1",
-        "8",
-    ]
-    .join("\n");
-    format!("Linpack\nof a test\n{values}\n-\n0\n1\n0\n1\n")
+    let sizes = format!("1\n{order}\n1\n{block}\n0\n1\n{rows}\n{columns}");
+    let choices = "16.0 1 2 1 4 1 2 1 1 1 1 1 1 2 64 0 0 1 8".replace(' ', "\n");
+    format!("Linpack\nof a test\nHPL.out\n8\n{sizes}\n{choices}\n-\n0\n1\n0\n1\n")
 }
 
 /// High Performance Linpack on four processes: its residual is small, and products were our kernels', by time and by operations.
@@ -138,6 +108,55 @@ fn linpack() -> Outcome {
     Ok(())
 }
 
+/// The model of Linpack, where it can be told without it: a perfect machine multiplies all the time, four of them take a quarter of it, and
+/// each thing that is slow takes time of its own.
+fn model() -> Outcome {
+    let folder = folder("model")?;
+    let program = folder.join("linpack_model");
+    let mut compiler = Command::new("gcc");
+    compiler.args(["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program);
+    compiler.arg(root().join("samples/mpi/linpack_model.c")).arg("-lm");
+    run(&mut compiler, None)?;
+    // Seconds as a whole, and of the update, panel, broadcast, swap and solution.
+    let times = |options: &str| -> Result<Vec<f64>, String> {
+        let perfect = "-N 20000 -b 100 -P 1 -Q 1 -d 0 -g 100 -t 0 -f 1e9 -m 1e9 -w 1e9 -l 0";
+        let text =
+            run(Command::new(&program).args(perfect.split(' ')).args(options.split_whitespace()), None)?;
+        let seconds = text.split_whitespace().zip(text.split_whitespace().skip(1));
+        let seconds = seconds.filter(|(_, unit)| unit.trim_end_matches(',') == "s");
+        Ok(seconds.filter_map(|(number, _)| number.parse().ok()).collect())
+    };
+    let near = |found: f64, wanted: f64| (found - wanted).abs() <= 0.02 * wanted + 0.01;
+    let whole = 2.0 / 3.0 * 20000f64.powi(3) / 100e9;
+    // What is slow, which of the times that shows, and about how long it takes.
+    let (side, steps) = (20000f64, 200.0);
+    let cases = [
+        ("", 1, whole),
+        ("-P 2 -Q 2", 1, whole / 4.0),
+        ("-t 0.5", 1, side.powi(3) / 3.0 / 100.0 * 8.0 / 0.5e9),
+        ("-f 1", 2, side * side / 2.0 * 100.0 / 1e9),
+        ("-P 4 -l 100", 2, 20000.0 * 2.0 * 2.0 * 100e-6),
+        ("-Q 4 -w 0.01", 3, side * side / 2.0 * 8.0 / 0.01e9),
+        ("-P 2 -w 0.01", 4, 3.0 * side * side / 2.0 * 8.0 / 0.01e9),
+        ("-m 1", 4, 4.0 * side * side / 2.0 * 8.0 / 1e9),
+        ("-P 2 -Q 2 -l 100000", 5, steps * 3.0 * 0.1),
+    ];
+    for (options, at, wanted) in cases {
+        let times = times(options)?;
+        let [all, parts @ ..] = &times[..] else { return Err(format!("{options}: no times")) };
+        if parts.len() != 5 || !near(times[at], wanted) || !near(*all, parts.iter().sum()) {
+            return Err(format!("{options}: {times:?}, expected {wanted} at {at}"));
+        }
+    }
+    // A panel ahead hides what others wait for.
+    let (slow, ahead) = ("-Q 4 -f 1 -w 1", times("-Q 4 -f 1 -w 1 -d 1")?);
+    if ahead[0] >= 0.8 * times(slow)?[0] || ahead[0] < whole / 4.0 {
+        Err(format!("{ahead:?}"))
+    } else {
+        Ok(())
+    }
+}
+
 fn main() -> ExitCode {
     let host = Path::new("/usr/lib").join(format!("{}-linux-gnu/blas/libblas.so.3", std::env::consts::ARCH));
     let host = || Need::system("a host BLAS is not installed", host.exists());
@@ -148,6 +167,7 @@ fn main() -> ExitCode {
     }
     let needs = [Need::program("hpcc"), Need::program("mpirun"), host()];
     trials.push(trial("linpack", needs, linpack));
+    trials.push(trial("model", [Need::program("gcc")], model));
     // One after the other: each takes all processors.
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     recal_needs::run(&arguments, trials)
