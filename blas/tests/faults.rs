@@ -58,8 +58,8 @@ impl Device for FailingDevice {
     fn allocate(&self, request: MemoryRequest) -> Result<Arc<dyn Memory>> {
         let mut memory = MEMORY.lock().unwrap();
         match &mut *memory {
-            [left @ 1.., _] => *left -= 1,
-            [_, failures @ 1..] => {
+            [left, _] if *left > 0 => *left -= 1,
+            [_, failures] if *failures > 0 => {
                 *failures -= 1;
                 return Err(Error::OutOfMemory("others have it".into()));
             }
