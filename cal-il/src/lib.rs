@@ -11,6 +11,7 @@
 //!   written once over an abstract [`isa::Algebra`] that each backend instantiates.
 //! * [`text`] knows spelling only; [`check`] knows what is legal; [`lower`] turns legal instructions into scalar
 //!   operations; [`ir`] is what backends run.
+//! * [`opt`] runs passes over programs by name.
 //! * Problems are [`diagnostic::Diagnostic`]s with a source span and a rule name; several are collected before
 //!   a stage gives up.
 //!
@@ -24,6 +25,7 @@ pub mod inst;
 pub mod ir;
 pub mod isa;
 pub mod lower;
+pub mod opt;
 pub mod spirv;
 pub mod text;
 

@@ -1,12 +1,14 @@
 //! The passes that emission of SPIR-V runs, by name and in their order: one list for the emitter, for the tests of what they
-//! compute, and for `recal opt`.
+//! compute, and for [`crate::opt`].
 
 use std::borrow::Cow;
 
+use super::compact::compact;
 use super::inline::inline;
 use super::lockstep::keep;
 use super::payload::loosen;
 use super::speculate::{WORTH, speculate, without_flushes};
+use super::uniformity::Uniformity;
 use super::unroll::unroll;
 use super::validate::validate;
 use super::{MemoryInst, Program};
@@ -32,6 +34,17 @@ impl Settings<'_> {
         Settings { faithful: true, cost: &|_| 4, worth: WORTH, threads: 64, room: true };
 }
 
+/// What a pass has to do with flushes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flushes {
+    /// It may run before they are placed, and after.
+    Ignored,
+    /// It places them.
+    Placed,
+    /// It counts on them.
+    Needed,
+}
+
 /// A pass: a program in, one that computes the same out, or the same one.
 #[derive(Debug)]
 pub struct Pass {
@@ -39,9 +52,11 @@ pub struct Pass {
     pub name: &'static str,
     /// What it does, in a sentence.
     pub about: &'static str,
+    /// What it has to do with flushes.
+    pub flushes: Flushes,
     /// Only programs that are to give the documented bits need it.
     pub faithful: bool,
-    run: for<'p> fn(&'p Program, &Settings<'_>) -> Cow<'p, Program>,
+    pub(crate) run: for<'p> fn(&'p Program, &Settings<'_>) -> Cow<'p, Program>,
 }
 
 impl Pass {
@@ -56,48 +71,62 @@ impl Pass {
         }
         out
     }
-
-    /// The pass of a name.
-    pub fn named(name: &str) -> Option<&'static Pass> {
-        EMISSION.iter().find(|pass| pass.name == name)
-    }
 }
+
+/// What backends run that share registers; on the CPU the last of all.
+pub static COMPACT: Pass = Pass {
+    name: "compact",
+    about: "values whose lives do not overlap share registers",
+    flushes: Flushes::Needed,
+    faithful: false,
+    run: |program, _| {
+        let mut out = program.clone();
+        compact(&mut out, &Uniformity::of(program));
+        Cow::Owned(out)
+    },
+};
 
 /// The passes of emission.
 pub static EMISSION: [Pass; 6] = [
     Pass {
         name: "inline",
         about: "small functions become part of their callers",
+        flushes: Flushes::Needed,
         faithful: false,
         run: |program, _| inline(program),
     },
     Pass {
         name: "unroll",
         about: "loops that load run four rounds at a time, those of known rounds are written out",
+        flushes: Flushes::Needed,
         faithful: false,
         run: |program, settings| unroll(program, settings.faithful, settings.cost),
     },
     Pass {
         name: "flushes",
         about: "flushes of what is never a denormal go",
+        flushes: Flushes::Needed,
         faithful: true,
         run: |program, _| without_flushes(program),
     },
     Pass {
         name: "payload",
         about: "doubles hold NaNs of any payload where nobody reads their bits",
+        flushes: Flushes::Needed,
         faithful: true,
         run: |program, _| loosen(program),
     },
     Pass {
         name: "speculate",
         about: "regions run with bare sums and products first, and again in full if in doubt",
+        flushes: Flushes::Needed,
         faithful: true,
         run: |program, settings| speculate(program, settings.worth),
     },
     Pass {
         name: "lockstep",
         about: "fences and masks keep the threads of a wave together where they talk",
+        flushes: Flushes::Needed,
         faithful: false,
         run: |program, settings| keep(program, settings.threads, settings.room),
     },

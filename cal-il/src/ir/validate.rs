@@ -11,7 +11,16 @@ use crate::isa::{Algebra, Scalar};
 
 /// Checks `program`; `Err` names the first defects found.
 pub fn validate(program: &Program) -> Result<(), Vec<String>> {
-    let mut checker = Checker { program, defects: Vec::new() };
+    check(program, true)
+}
+
+/// The same but for flushes: what lowering does before it places them.
+pub fn validate_unflushed(program: &Program) -> Result<(), Vec<String>> {
+    check(program, false)
+}
+
+fn check(program: &Program, flushed: bool) -> Result<(), Vec<String>> {
+    let mut checker = Checker { program, flushed, defects: Vec::new() };
     for (number, function) in program.functions.iter().enumerate() {
         checker.block(&function.body, Place { function: number, in_loop: false, breakable: false });
     }
@@ -34,6 +43,8 @@ struct Place {
 
 struct Checker<'p> {
     program: &'p Program,
+    /// Float operations must get flushed words.
+    flushed: bool,
     defects: Vec<String>,
 }
 
@@ -211,6 +222,9 @@ impl Checker<'_> {
         }
         inst.dst.into_iter().for_each(|reg| self.register(reg, "destination"));
         inst.args.iter().for_each(|arg| self.operand(*arg));
+        if !self.flushed {
+            return;
+        }
         let mut at = 0;
         for class in inst.op.arguments() {
             if let (Class::F, Some(Operand::Imm(word))) = (class, inst.args.get(at))

@@ -176,7 +176,7 @@ fn short_swizzles(kernel: &Kernel) -> Vec<Diagnostic> {
     builder.fillers = fillers;
     let markers = builder.fillers.clone();
     let Ok((mut program, _)) = translate(builder) else { return Vec::new() };
-    let origins = passes::reduce(&mut program);
+    let origins = passes::reduce(&mut program, &mut |_, _| {});
     let mut read = vec![false; kernel.short_swizzles.len()];
     for function in &mut program.functions {
         visit::statements(&mut function.body, &mut |stmt| {

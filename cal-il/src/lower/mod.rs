@@ -25,17 +25,24 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::Diagnostic;
 use crate::inst::{Inst, Kernel};
+use crate::ir::passes::Watch;
 use crate::ir::{Builtin, Function, Operand, Output, Program, Reg, needed};
 use crate::isa::Meaning;
 
 use build::Builder;
+pub use passes::LOWERING;
 use write::Value;
 
 /// Lowers a checked kernel. Time and size are linear in the kernel.
 pub fn lower(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
+    lower_watched(kernel, &mut |_, _| {})
+}
+
+/// The same, and tells what the translation and each pass make of the kernel.
+pub fn lower_watched(kernel: &Kernel, watch: Watch<'_>) -> Result<Program, Vec<Diagnostic>> {
     let (mut program, names) = translate(Builder::new(kernel))?;
-    let origins = passes::run(&mut program);
-    needed::forget_untouched(&mut program);
+    watch("translate", &program);
+    let origins = passes::run(&mut program, watch);
     lint::run(kernel, &mut program, &origins, &names);
     Ok(program)
 }

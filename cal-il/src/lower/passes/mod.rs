@@ -1,25 +1,90 @@
-//! Passes over the program after lowering.
+//! Passes over the program after translation.
 
 mod float_state;
 mod values;
 mod webs;
 
-use crate::ir::{Program, Reg};
+use std::borrow::Cow;
+
+use crate::ir::passes::{Flushes, Pass, Watch};
+use crate::ir::{Program, Reg, needed};
+
+/// The passes of lowering, in their order.
+pub static LOWERING: [Pass; 5] = [
+    Pass {
+        name: "webs",
+        about: "unrelated uses of one register come apart",
+        flushes: Flushes::Ignored,
+        faithful: false,
+        run: |program, _| {
+            changed(program, |program| {
+                webs::run(program);
+            })
+        },
+    },
+    Pass {
+        name: "forward",
+        about: "copies and constants go where they are read, what is constant is computed",
+        flushes: Flushes::Ignored,
+        faithful: false,
+        run: |program, _| changed(program, |program| values::forward(program, &early(program))),
+    },
+    Pass {
+        name: "sweep",
+        about: "operations and loads go whose results nobody reads",
+        flushes: Flushes::Ignored,
+        faithful: false,
+        run: |program, _| changed(program, values::sweep),
+    },
+    Pass {
+        name: "float_state",
+        about: "flushes and canonical NaNs come where operations ask for them",
+        flushes: Flushes::Placed,
+        faithful: false,
+        run: |program, _| changed(program, |program| float_state::run(program, &early(program))),
+    },
+    Pass {
+        name: "needed",
+        about: "memory that nothing touches need not be bound",
+        flushes: Flushes::Ignored,
+        faithful: false,
+        run: |program, _| changed(program, needed::forget_untouched),
+    },
+];
+
+fn changed(program: &Program, change: impl FnOnce(&mut Program)) -> Cow<'_, Program> {
+    let mut program = program.clone();
+    change(&mut program);
+    Cow::Owned(program)
+}
+
+/// Registers that may be read before they are written.
+fn early(program: &Program) -> Vec<bool> {
+    let mut early = vec![false; program.registers as usize];
+    webs::run(&mut program.clone()).into_iter().flatten().for_each(|reg| early[reg as usize] = true);
+    early
+}
 
 /// Runs all passes. Returns the numbers that registers had before, for those that may be read before they are written.
-pub(super) fn run(program: &mut Program) -> Vec<Option<Reg>> {
-    let origins = reduce(program);
+pub(super) fn run(program: &mut Program, watch: Watch<'_>) -> Vec<Option<Reg>> {
+    let origins = reduce(program, watch);
     let early: Vec<bool> = origins.iter().map(Option::is_some).collect();
     float_state::run(program, &early);
+    watch("float_state", program);
+    needed::forget_untouched(program);
+    watch("needed", program);
     origins
 }
 
 /// Runs the passes that rename registers and remove what nothing reads.
-pub(super) fn reduce(program: &mut Program) -> Vec<Option<Reg>> {
+pub(super) fn reduce(program: &mut Program, watch: Watch<'_>) -> Vec<Option<Reg>> {
     let origins = webs::run(program);
+    watch("webs", program);
     let early: Vec<bool> = origins.iter().map(Option::is_some).collect();
     values::forward(program, &early);
+    watch("forward", program);
     values::sweep(program);
+    watch("sweep", program);
     origins
 }
 
