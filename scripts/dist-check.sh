@@ -70,7 +70,7 @@ archive() {
         prints 8.75 qemu-aarch64 -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH="$libraries" "$out"
         ;;
     x86_64-pc-windows-gnu) prints 8.75 env WINEPREFIX="$PWD/target/recal/$target/wine" WINEDEBUG=-all wine "$out" ;;
-    i686-pc-windows-gnu) prints 8.75 in_i386 env WINEPREFIX=/tmp/recal/wine WINEDEBUG=-all wine /tmp/dist-check/recal/bin/hello.exe ;;
+    i686-pc-windows-gnu) prints 8.75 in_i386 env WINEPREFIX=/tmp/recal-wine WINEDEBUG=-all wine /tmp/dist-check/recal/bin/hello.exe ;;
     esac
     rm -rf "$folder/recal" "$guest"
     echo "$target: the archive's hello prints 8.75"

@@ -17,6 +17,10 @@ i686-*) mingw=i686-w64-mingw32 ;;
 *) echo "windows-libs.sh: $triple is no Windows target" >&2; exit 1 ;;
 esac
 mkdir -p "$out"
+# The linker makes a library's address of the path of its output, and dlltool its members' names: both are relative, so that the
+# same sources give the same bytes in any folder.
+static=$(cd "$(dirname "$static")" && pwd)/$(basename "$static")
+cd "$out"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -46,12 +50,12 @@ forwarders() { # library, of, names on standard input
 link() { # library, inputs and options
     library=$1
     shift
-    "$mingw-gcc" -shared "${LIBGCC:--static-libgcc}" -o "$out/$library.dll" "$work/$library.def" "$@" \
+    "$mingw-gcc" -shared "${LIBGCC:--static-libgcc}" -o "$library.dll" "$work/$library.def" "$@" \
         -Wl,--no-insert-timestamp -Wl,--enable-stdcall-fixup -s
     # What programs link: undecorated and decorated names lead to the undecorated export.
-    "$mingw-dlltool" -k -d "$work/$library.lib.def" -l "$out/lib$library.dll.a"
-    cp "$out/lib$library.dll.a" "$out/$library.lib"
-    cp "$work/$library.lib.def" "$out/$library.def"
+    "$mingw-dlltool" -k -d "$work/$library.lib.def" -l "lib$library.dll.a"
+    cp "lib$library.dll.a" "$library.lib"
+    cp "$work/$library.lib.def" "$library.def"
 }
 import() { # library, names on standard input: the .def that import libraries are made of
     echo "LIBRARY $1.dll"
@@ -83,7 +87,7 @@ symbols "$work/aticalcl.o" | grep '^calcl' >"$work/cl"
 definitions aticalcl <"$work/cl" >"$work/aticalcl.def"
 import aticalcl <"$work/cl" >"$work/aticalcl.lib.def"
 import aticalrt <"$work/rt" >"$work/bridge.def"
-"$mingw-dlltool" -k -d "$work/bridge.def" -l "$work/libbridge.a"
+(cd "$work" && "$mingw-dlltool" -k -d bridge.def -l libbridge.a)
 link aticalcl "$work/windows.o" "$work/aticalcl.o" -L "$work" -lbridge
 
 : >"$work/empty.c"
@@ -94,5 +98,5 @@ for pair in aticalrt64:rt amdcalrt:rt amdcalrt64:rt aticalcl64:cl amdcalcl:cl am
     # Names that end in 64 are those of 64-bit programs.
     case $triple:$library in i686-*:*64) continue ;; esac
     forwarders "$library" "atical$part" <"$work/$part" | grep -v recal_cl_ >"$work/$library.def"
-    "$mingw-gcc" -shared -nostdlib -Wl,-e,0 -o "$out/$library.dll" "$work/$library.def" "$work/empty.o" -Wl,--no-insert-timestamp -s
+    "$mingw-gcc" -shared -nostdlib -Wl,-e,0 -o "$library.dll" "$work/$library.def" "$work/empty.o" -Wl,--no-insert-timestamp -s
 done

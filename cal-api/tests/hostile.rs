@@ -69,7 +69,7 @@ fn passed(output: &Output, what: &str) -> String {
 }
 
 /// Sets a limit, which the process may lift again.
-fn limit(resource: libc::__rlimit_resource_t, most: u64) {
+fn limit(resource: libc::__rlimit_resource_t, most: libc::rlim_t) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure lives until the calls return.
     let set = unsafe {
@@ -81,9 +81,9 @@ fn limit(resource: libc::__rlimit_resource_t, most: u64) {
     assert!(set, "a lower limit may be set");
 }
 
-fn address_space() -> u64 {
+fn address_space() -> libc::rlim_t {
     let pages = std::fs::read_to_string("/proc/self/statm").expect("Linux");
-    pages.split(' ').next().and_then(|n| n.parse::<u64>().ok()).expect("a number") * 4096
+    pages.split(' ').next().and_then(|n| n.parse::<libc::rlim_t>().ok()).expect("a number") * 4096
 }
 
 /// What every child does, and a test of its own: a small program on the last device, under the limit that is asked for.

@@ -297,7 +297,7 @@ constants! {
 mod tests {
     use super::*;
 
-    /// Sizes and a spread of offsets as the reference lists them for x86-64 Linux.
+    /// Sizes and a spread of offsets as the reference lists them for x86-64 Linux; elsewhere pointers may be shorter.
     #[test]
     fn layouts_are_the_historical_ones() {
         let all = layouts();
@@ -313,7 +313,7 @@ mod tests {
             ("CALdomain", 16),
             ("CALdomain3D", 12),
             ("CALprogramGrid", 32),
-            ("CALprogramGridArray", 16),
+            ("CALprogramGridArray", 8 + size_of::<usize>()),
             ("CALfuncInfo", 76),
             ("CALvec4f", 16),
             ("CALparam", 48),

@@ -1,6 +1,6 @@
 //! Inexact functions by multiple precision: the floats on either side of the true value.
 
-use astro_float::{BigFloat, Consts, RoundingMode};
+use astro_float::{BigFloat, Consts, RoundingMode, Word};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -25,6 +25,19 @@ fn exact(x: u32) -> BigFloat {
     BigFloat::from_f64(f64::from(f32::from_bits(x)), BITS)
 }
 
+/// The first 64 bits of a significand, whose words are as long as the processor's, and whether bits are set behind them.
+fn leading(words: &[Word]) -> (u64, bool) {
+    let (mut top, mut room) = (0, u64::BITS);
+    let mut words = words.iter().rev();
+    for word in words.by_ref().take((u64::BITS / Word::BITS) as usize) {
+        room -= Word::BITS;
+        #[allow(clippy::unnecessary_cast, reason = "words have 32 bits elsewhere")]
+        let word = *word as u64;
+        top |= word << room;
+    }
+    (top, words.any(|word| *word != 0))
+}
+
 /// Floats within `ulps` of the true value; with 1, the two neighbours (or the value itself if it is a float).
 fn around(value: &BigFloat, ulps: u32) -> Value {
     let Some((words, _, _, exponent, _)) = value.as_raw_parts() else { return Value::Any };
@@ -33,8 +46,8 @@ fn around(value: &BigFloat, ulps: u32) -> Value {
         return Value::Word(0);
     }
     // value = 0.1mmm… · 2^exponent
-    let top = words.last().copied().unwrap_or_default();
-    let inexact = top << 24 != 0 || words[..words.len() - 1].iter().any(|w| *w != 0);
+    let (top, behind) = leading(words);
+    let inexact = top << 24 != 0 || behind;
     let significand = (top >> 40) as u32;
     if exponent < -125 {
         return Value::span([sign, sign | 0x0080_0000]);
@@ -50,7 +63,7 @@ fn around(value: &BigFloat, ulps: u32) -> Value {
 /// The correctly rounded float.
 fn nearest(value: &BigFloat) -> Value {
     let Some((words, _, _, exponent, _)) = value.as_raw_parts() else { return Value::Any };
-    let top = words.last().copied().unwrap_or_default();
+    let (top, _) = leading(words);
     let up = u32::from(top >> 39 & 1 == 1); // never a tie for the functions here
     let magnitude = (((exponent + 126) as u32) << 23) + ((top >> 40) as u32 & 0x007F_FFFF) + up;
     Value::Word(magnitude | if value.is_negative() { 0x8000_0000 } else { 0 })
@@ -215,7 +228,7 @@ pub fn dsqrt(x: u64, reciprocal: bool) -> u64 {
     root.set_exponent(root.exponent().unwrap_or_default() - halves);
     let value = if reciprocal { root.reciprocal(BITS, NEAR) } else { root };
     let Some((words, _, _, exponent, _)) = value.as_raw_parts() else { return 0x7FF8_0000_0000_0000 };
-    let top = words.last().copied().unwrap_or_default();
+    let (top, _) = leading(words);
     let half = top >> 10 & 1; // never a tie; an exact root has no bits there
     (((exponent + 1022) as u64) << 52) + (top >> 11 & 0x000F_FFFF_FFFF_FFFF) + half
 }
