@@ -85,9 +85,8 @@ impl Checker<'_> {
     fn memory(&mut self, inst: &MemoryInst) {
         use MemoryInst as M;
         let interface = &self.program.interface;
-        let resource = |id: &Id| {
-            (id.index.is_none() && !interface.resources.contains_key(&id.base)).then_some(("i", id.base))
-        };
+        // Resources that are not declared read as zeros.
+        let resource = |_: &Id| None::<(&str, u32)>;
         let uav = |number: &u32| (!interface.uavs.contains_key(number)).then_some(("uav", *number));
         let typed = |number: &u32| {
             let typed = matches!(interface.uavs.get(number), Some(Uav::Typed { .. }));

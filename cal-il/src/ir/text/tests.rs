@@ -120,7 +120,6 @@ fn what_a_program_touches_is_in_its_interface() {
     for line in [
         "interpolants 3",
         "outputs 0 15",
-        "resources 2 d2 unnormalized",
         "constants 0 16",
         "uavs 0 raw",
         "uavs 1 structured 16",
