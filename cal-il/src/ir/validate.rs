@@ -2,7 +2,7 @@
 //! ask.
 
 use super::{
-    AtomicAddress, Block, Builtin, Cond, Id, InfoSource, LaneInst, MemoryInst, Operand, Program, Reg, Space,
+    AtomicAddress, Block, Builtin, Cond, InfoSource, LaneInst, MemoryInst, Operand, Program, Reg, Space,
     Stage, Stmt, StmtKind, Uav, visit,
 };
 use crate::inst::MAX_CALL_DEPTH;
@@ -85,8 +85,6 @@ impl Checker<'_> {
     fn memory(&mut self, inst: &MemoryInst) {
         use MemoryInst as M;
         let interface = &self.program.interface;
-        // Resources that are not declared read as zeros.
-        let resource = |_: &Id| None::<(&str, u32)>;
         let uav = |number: &u32| (!interface.uavs.contains_key(number)).then_some(("uav", *number));
         let typed = |number: &u32| {
             let typed = matches!(interface.uavs.get(number), Some(Uav::Typed { .. }));
@@ -94,11 +92,6 @@ impl Checker<'_> {
         };
         let srv = |number: &u32| (!interface.srvs.contains_key(number)).then_some(("srv", *number));
         let absent = match inst {
-            M::Sample { resource: id, .. }
-            | M::Gather { resource: id, .. }
-            | M::Fetch { resource: id, .. }
-            | M::ResourceInfo { resource: id, .. }
-            | M::BufferInfo { of: InfoSource::Resource(id), .. } => resource(id),
             M::BufferInfo { of: InfoSource::Uav(number), .. } => uav(number),
             M::BufferInfo { of: InfoSource::Srv(number), .. } => srv(number),
             M::ConstLoad { buffer, .. } => {
@@ -123,6 +116,12 @@ impl Checker<'_> {
                 (interface.lds_dwords_per_thread == 0).then_some(("lds of threads", 0))
             }
             M::Counter { uav, .. } => (!interface.counters.contains(uav)).then_some(("counter", *uav)),
+            // A computed number may turn out to be a constant: resources that nothing declares read 0.
+            M::Sample { .. }
+            | M::Gather { .. }
+            | M::Fetch { .. }
+            | M::ResourceInfo { .. }
+            | M::BufferInfo { of: InfoSource::Resource(_), .. } => None,
             // Rows outside the immediate constants read 0.
             M::ImmediateLoad { .. } | M::InitShared => None,
         };

@@ -138,6 +138,10 @@ fn what_a_program_touches_is_in_its_interface() {
         let defects = validate(&read(&text)).unwrap_err();
         assert!(text != WHOLE && defects.len() > 1, "{line}: {defects:?}");
     }
+    let computed = WHOLE.replacen("resources 2 d2 unnormalized\n", "", 1);
+    assert_ne!(computed, WHOLE);
+    // A computed number may turn out to be a constant: what is not declared reads 0.
+    assert_eq!(validate(&read(&computed)), validate(&read(WHOLE)));
     let other = WHOLE.replace("uavs 2 typed d2_array", "uavs 2 arena");
     assert!(validate(&read(&other)).unwrap_err().contains(&"typed uav2 is not in the interface".to_string()));
 }
