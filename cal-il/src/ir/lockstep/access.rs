@@ -139,14 +139,15 @@ impl Finder<'_> {
         let number = |f: Form| (f.own == 0 && f.spread == 0 && f.groups == [0; 2]).then_some(f.rest);
         let times = |f: Form, n: i64| Form {
             own: f.own * n,
-            rest: f.rest * n + (f.spread * n).min(0),
+            // Constants have 32 bits each.
+            rest: f.rest.saturating_mul(n).saturating_add((f.spread * n).min(0)),
             spread: f.spread * n.abs(),
             groups: f.groups.map(|g| g * n),
         };
         let up_to = |spread| Form { own: 0, rest: 0, spread, groups: [0; 2] };
         let plus = |a: Form, b: Form| Form {
             own: a.own + b.own,
-            rest: a.rest + b.rest,
+            rest: a.rest.saturating_add(b.rest),
             spread: a.spread + b.spread,
             groups: [a.groups[0] + b.groups[0], a.groups[1] + b.groups[1]],
         };
