@@ -84,16 +84,15 @@ fn launches_build_nothing() {
     let one = 1.0f32.to_bits();
     let nearest = Sampler::default();
 
-    // The first launches of a kernel, whatever they bind of plain words.
+    // The first launches of a kernel, whatever they bind of plain words. Sizes make no kinds of launches, so there are two
+    // of the first kind, and a third may already be one too many where a launch takes long.
     let kernel = load(NEXT);
     let loaded = built();
     assert!(loaded > 0, "loading builds");
-    for _ in 0..2 {
-        for (format, side, more) in
-            [(Format::Float32x4, 64, 0), (Format::Float32x4, 64, 4096), (Format::Float32x1, 20, 96)]
-        {
-            assert!(bench.launch(&kernel, format, side, more, nearest).iter().all(|word| *word == one));
-        }
+    for (format, side, more) in
+        [(Format::Float32x4, 64, 0), (Format::Float32x4, 64, 4096), (Format::Float32x1, 20, 96)]
+    {
+        assert!(bench.launch(&kernel, format, side, more, nearest).iter().all(|word| *word == one));
     }
     assert_eq!(built(), loaded, "a launch has built a pipeline");
 
@@ -110,10 +109,13 @@ fn launches_build_nothing() {
     assert_eq!(bench.launch(&kernel, Format::UnormInt8x4, 64, 0, repeat), [u32::MAX; 64]);
     assert_eq!(built(), loaded + 2, "a launch has built a pipeline");
 
-    // A kernel that is launched often gets one of its own, at last.
+    // A kernel that is launched often gets one of its own, at last. Of a fresh one all launches are counted here.
+    drop(kernel);
+    let kernel = load(NEXT);
+    let loaded = built();
     let start = Instant::now();
     let mut launches = 0;
-    while built() == loaded + 2 {
+    while built() == loaded {
         assert!(start.elapsed() < Duration::from_secs(240), "none after {launches} launches");
         assert!(bench.launch(&kernel, Format::Float32x4, 512, 0, nearest).iter().all(|word| *word == one));
         launches += 1;
