@@ -103,7 +103,9 @@ fn plain(line: &str) -> String {
         let digits = rest[at + 2..].find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len() - at - 2);
         let number = &rest[at + 2..at + 2 + digits];
         out += &rest[..at];
-        out += &if number.len() == 8 { format!("#{}", &number[..1]) } else { "@".into() };
+        // An address may have as many digits as a handle.
+        let address = [" obj ", " image ", "(obj = ", " image = "].iter().any(|before| out.ends_with(before));
+        out += &if address { "@".into() } else { format!("#{}", &number[..1]) };
         rest = &rest[at + 2 + digits..];
     }
     out + rest
