@@ -65,7 +65,7 @@ fn supported_ids_and_names() {
 #[test]
 fn pinned_memory_needs_no_map() {
     let _session = start();
-    type Create = unsafe extern "C" fn(*mut u32, u32, *mut c_void, u32, u32, u32, u32) -> CalResult;
+    type Create = unsafe extern "system" fn(*mut u32, u32, *mut c_void, u32, u32, u32, u32) -> CalResult;
     // SAFETY: the header declares this type for the procedure.
     let create: Create = unsafe { std::mem::transmute(proc_of(CAL_EXT_RES_CREATE, c"calResCreate1D")) };
     let device = open(CPU);
