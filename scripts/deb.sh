@@ -30,9 +30,9 @@ move() { # package, paths under usr
 }
 move librecal "lib/$multiarch/libaticalrt.so" "lib/$multiarch/libaticalcl.so" "lib/$multiarch/libaticaldd.so"
 move recal-brook bin/brcc "lib/$multiarch/libbrook.so" include/brook "lib/$multiarch/pkgconfig/brook.pc" "lib/$multiarch/cmake/Brook"
-move librecal-dev include "lib/$multiarch/pkgconfig" "lib/$multiarch/cmake"
+move librecal-dev include "lib/$multiarch/pkgconfig" "lib/$multiarch/cmake" share/man/man3
 move recal bin share
-gzip -9n "$work"/recal/usr/share/man/man*/*
+gzip -9n "$work"/recal/usr/share/man/man*/* "$work"/librecal-dev/usr/share/man/man*/*
 left=$(find "$work/all" -type f)
 [ -z "$left" ] || { echo "deb.sh: no package has $left" >&2; exit 1; }
 

@@ -29,6 +29,7 @@ if [ -x "$libs/../bin/recal" ]; then
     trap 'rm -rf "$pages"' EXIT
     "$tool" manual "$pages"
     put 644 share/man/man1 "$pages"/*.1
+    put 644 share/man/man3 "$pages"/*.3
     put 644 share/man/man7 "$pages"/*.7
     for pair in bash:bash-completion/completions/recal zsh:zsh/site-functions/_recal fish:fish/vendor_completions.d/recal.fish; do
         file=share/${pair#*:}

@@ -103,6 +103,8 @@ fn destdir(installation: &Installation) -> Result<()> {
         "bin/recal",
         "share/man/man1/recal.1",
         "share/man/man1/recal-run.1",
+        "share/man/man3/calCtxRunProgram.3",
+        "share/man/man7/amd-il.7",
         "share/man/man7/recal-environment.7",
         "share/bash-completion/completions/recal",
     ] {

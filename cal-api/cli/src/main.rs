@@ -1,4 +1,4 @@
-//! The `recal` command: devices, compile, run, bench, trace, analyze, disassemble, doctor.
+//! The `recal` command: devices, compile, run, bench, trace, analyze, disassemble, explain, doctor.
 
 mod analyze;
 mod array;
@@ -8,6 +8,7 @@ mod data;
 mod devices;
 mod disassemble;
 mod doctor;
+mod explain;
 mod files;
 mod hints;
 mod kernel;
@@ -59,6 +60,8 @@ enum Command {
     Trace(trace::Arguments),
     /// Show what a kernel binds, what it consists of, and what would limit it on a device of the time
     Analyze(analyze::Arguments),
+    /// Tell what an instruction, register, function, code or message means
+    Explain(explain::Arguments),
     /// Tell what is found here, what is not and why: devices, drivers, libraries, cache, environment
     Doctor {
         /// Print it as JSON
@@ -90,6 +93,7 @@ impl Command {
             Command::Trace(arguments) => arguments.json,
             Command::Analyze(arguments) => arguments.json,
             Command::Disassemble(arguments) => arguments.json,
+            Command::Explain(arguments) => arguments.json,
             Command::Completions { .. } | Command::Manual { .. } => false,
         }
     }
@@ -140,6 +144,7 @@ fn main() -> ExitCode {
         Command::Completions { shell } => manual::completions(*shell),
         Command::Manual { folder } => manual::manual(folder),
         Command::Disassemble(arguments) => disassemble::disassemble(arguments),
+        Command::Explain(arguments) => explain::explain(arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

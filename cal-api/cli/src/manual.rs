@@ -17,10 +17,14 @@ pub(crate) fn completions(shell: Shell) -> Outcome {
     print(&String::from_utf8_lossy(&script))
 }
 
-/// Writes `recal.1`, a page for each subcommand, and `recal-environment.7`.
+/// Writes `recal.1`, a page for each subcommand, `recal-environment.7`, a page of section 3 for each function of the API, and
+/// `amd-il.7`.
 pub(crate) fn manual(folder: &Path) -> Outcome {
     std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     clap_mangen::generate_to(Arguments::command().name("recal"), folder)?;
+    for page in recal_manual::man::pages() {
+        write(&folder.join(page.file), page.text.as_bytes())?;
+    }
     write(&folder.join("recal-environment.7"), environment().as_bytes())
 }
 

@@ -11,6 +11,11 @@
  *   - All functions may be called from any thread.
  *   - calGetErrorString() tells what went wrong last.
  *
+ * The comments of functions say, line by line, what each parameter is and when which code is returned. Not repeated
+ * there: CAL_RESULT_OK; CAL_RESULT_NOT_INITIALIZED outside calInit ... calShutdown, unless the function works at any
+ * time; CAL_RESULT_ERROR where memory is short or something fails inside. recal-manual and the man pages are made of
+ * these comments, so they keep their form.
+ *
  * The header is plain C: it works as C89 (with a 64-bit integer type), C99, C11 and every C++.
  */
 #ifndef __CAL_H__
@@ -357,95 +362,446 @@ typedef struct CALfuncInfoRec {
  * Subsystem
  * --------------------------------------------------------------------------------------------------------- */
 
-/* Starts the runtime. A second call before calShutdown answers CAL_RESULT_ALREADY and changes nothing. */
+/*
+ * Starts the runtime and finds the devices. The environment variables are read now. A second call before
+ * calShutdown answers CAL_RESULT_ALREADY and changes nothing. Works at any time.
+ *
+ * CAL_RESULT_ALREADY: the runtime runs already.
+ *
+ * Lifetime: the runtime lasts until calShutdown; pairs of both may follow each other. A child of fork has a
+ *     runtime that was never started.
+ *
+ * Example:
+ *     if (calInit() != CAL_RESULT_OK)
+ *         fprintf(stderr, "%s\n", calGetErrorString());
+ */
 CALAPI CALresult CALAPIENTRY calInit(void);
 
-/* Version of the runtime; works at any time. */
+/*
+ * Version of the runtime, 1.4.1734: programs of the time compare it with what they need. Works at any time.
+ *
+ * major: receives 1.
+ * minor: receives 4.
+ * imp: receives 1734.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: one of the pointers is NULL.
+ *
+ * Example:
+ *     CALuint major, minor, imp;
+ *     calGetVersion(&major, &minor, &imp);
+ *     printf("CAL %u.%u.%u\n", major, minor, imp);
+ */
 CALAPI CALresult CALAPIENTRY calGetVersion(CALuint* major, CALuint* minor, CALuint* imp);
 
-/* Ends the runtime: waits for work, frees whatever is still alive, makes every handle stale. */
+/*
+ * Ends the runtime: waits for work in flight, frees whatever is still alive, makes every handle stale.
+ *
+ * Lifetime: what is mapped stays readable until the process ends. Calls afterwards answer
+ *     CAL_RESULT_NOT_INITIALIZED.
+ *
+ * Example:
+ *     calShutdown();
+ */
 CALAPI CALresult CALAPIENTRY calShutdown(void);
 
 /* ------------------------------------------------------------------------------------------------------------
  * Devices
  * --------------------------------------------------------------------------------------------------------- */
 
-/* Number of devices; ordinals run from 0 to count - 1. */
+/*
+ * Number of devices; ordinals run from 0 to count - 1. GPUs come first, the CPU last.
+ *
+ * count: receives the number.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: count is NULL.
+ *
+ * Example:
+ *     CALuint count;
+ *     calDeviceGetCount(&count);
+ */
 CALAPI CALresult CALAPIENTRY calDeviceGetCount(CALuint* count);
 
-/* Target and limits of a device, which need not be open. */
+/*
+ * Target and limits of a device, which need not be open.
+ *
+ * info: receives them; all zero on failure.
+ * ordinal: which device, from 0 to count - 1.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: info is NULL.
+ * CAL_RESULT_ERROR: there is no device of that ordinal.
+ *
+ * Example:
+ *     CALdeviceinfo limits;
+ *     if (calDeviceGetInfo(&limits, 0) == CAL_RESULT_OK)
+ *         printf("up to %u x %u elements\n", limits.maxResource2DWidth, limits.maxResource2DHeight);
+ */
 CALAPI CALresult CALAPIENTRY calDeviceGetInfo(CALdeviceinfo* info, CALuint ordinal);
 
-/* Facts about a device, which need not be open. attribs->struct_size must be set. */
+/*
+ * Facts about a device, which need not be open. As many bytes are written as attribs->struct_size says, so that
+ * programs built with older headers keep working.
+ *
+ * attribs: receives them; its struct_size must be set.
+ * ordinal: which device, from 0 to count - 1.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: attribs is NULL, or struct_size is below 8.
+ * CAL_RESULT_ERROR: there is no device of that ordinal.
+ *
+ * Example:
+ *     CALdeviceattribs facts;
+ *     facts.struct_size = sizeof facts;
+ *     calDeviceGetAttribs(&facts, 0);
+ *     printf("%u SIMD engines, waves of %u\n", facts.numberOfSIMD, facts.wavefrontSize);
+ */
 CALAPI CALresult CALAPIENTRY calDeviceGetAttribs(CALdeviceattribs* attribs, CALuint ordinal);
 
-/* Free memory of an open device. status->struct_size must be set. */
+/*
+ * Free memory of an open device, in MB. status->struct_size must be set.
+ *
+ * status: receives it; its struct_size must be set.
+ * device: the open device.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: status is NULL, or struct_size is below 8.
+ * CAL_RESULT_BAD_HANDLE: device is not open.
+ *
+ * Example:
+ *     CALdevicestatus memory;
+ *     memory.struct_size = sizeof memory;
+ *     calDeviceGetStatus(&memory, device);
+ */
 CALAPI CALresult CALAPIENTRY calDeviceGetStatus(CALdevicestatus* status, CALdevice device);
 
-/* Opens a device. Each ordinal can be open once at a time. */
+/*
+ * Opens a device. Each ordinal can be open once at a time.
+ *
+ * dev: receives the device; 0 on failure.
+ * ordinal: which device, from 0 to count - 1.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: dev is NULL.
+ * CAL_RESULT_ALREADY: the device is open.
+ * CAL_RESULT_ERROR: there is no device of that ordinal, or its driver fails.
+ *
+ * Lifetime: until calDeviceClose or calShutdown.
+ *
+ * Example:
+ *     CALdevice first;
+ *     if (calDeviceOpen(&first, 0) != CAL_RESULT_OK)
+ *         fprintf(stderr, "%s\n", calGetErrorString());
+ */
 CALAPI CALresult CALAPIENTRY calDeviceOpen(CALdevice* dev, CALuint ordinal);
 
-/* Closes a device. */
+/*
+ * Closes a device with its contexts and resources.
+ *
+ * dev: the device; stale afterwards.
+ *
+ * CAL_RESULT_BAD_HANDLE: dev is not open.
+ *
+ * Lifetime: what is mapped stays readable until the process ends.
+ *
+ * Example:
+ *     calDeviceClose(device);
+ */
 CALAPI CALresult CALAPIENTRY calDeviceClose(CALdevice dev);
 
 /* ------------------------------------------------------------------------------------------------------------
  * Resources: "local" is device memory, "remote" is host memory that the device reaches
  * --------------------------------------------------------------------------------------------------------- */
 
+/*
+ * Allocates device memory of two dimensions.
+ *
+ * res: receives the resource; 0 on failure.
+ * dev: the device.
+ * width: columns, in elements.
+ * height: rows.
+ * format: what an element is.
+ * flags: 0, or CAL_RESALLOC_GLOBAL_BUFFER: no limit but memory for one dimension.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: res is NULL, an extent is 0, or format or flags have no such value.
+ * CAL_RESULT_BAD_HANDLE: dev is not open.
+ * CAL_RESULT_ERROR: the extent is beyond the limits of the device, or memory is short.
+ *
+ * Lifetime: until calResFree, calDeviceClose or calShutdown. The contents are zero at first.
+ *
+ * Example:
+ *     CALresource image2d;
+ *     calResAllocLocal2D(&image2d, device, 640, 480, CAL_FORMAT_FLOAT_4, 0);
+ */
 CALAPI CALresult CALAPIENTRY calResAllocLocal2D(CALresource* res, CALdevice dev, CALuint width, CALuint height,
                                                 CALformat format, CALuint flags);
 
+/*
+ * Allocates host memory of two dimensions that devices reach.
+ *
+ * res: receives the resource; 0 on failure.
+ * dev: the devices that will use it.
+ * deviceCount: how many they are; usually 1.
+ * width: columns, in elements.
+ * height: rows.
+ * format: what an element is.
+ * flags: 0, or CAL_RESALLOC_CACHEABLE: the host reads it fast; or CAL_RESALLOC_GLOBAL_BUFFER.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: res or dev is NULL, deviceCount or an extent is 0, or format or flags have no
+ *     such value.
+ * CAL_RESULT_BAD_HANDLE: one of the devices is not open.
+ * CAL_RESULT_ERROR: the extent is beyond the limits of the device, or memory is short.
+ *
+ * Lifetime: until calResFree, calDeviceClose or calShutdown. The contents are zero at first.
+ *
+ * Example:
+ *     CALresource staging;
+ *     calResAllocRemote2D(&staging, &device, 1, 640, 480, CAL_FORMAT_FLOAT_4, CAL_RESALLOC_CACHEABLE);
+ */
 CALAPI CALresult CALAPIENTRY calResAllocRemote2D(CALresource* res, CALdevice* dev, CALuint deviceCount,
                                                  CALuint width, CALuint height, CALformat format, CALuint flags);
 
+/*
+ * Allocates device memory of one dimension.
+ *
+ * res: receives the resource; 0 on failure.
+ * dev: the device.
+ * width: elements.
+ * format: what an element is.
+ * flags: 0, or CAL_RESALLOC_GLOBAL_BUFFER: no limit but memory for one dimension.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: res is NULL, an extent is 0, or format or flags have no such value.
+ * CAL_RESULT_BAD_HANDLE: dev is not open.
+ * CAL_RESULT_ERROR: the extent is beyond the limits of the device, or memory is short.
+ *
+ * Lifetime: until calResFree, calDeviceClose or calShutdown. The contents are zero at first.
+ *
+ * Example:
+ *     CALresource buffer;
+ *     calResAllocLocal1D(&buffer, device, 1 << 20, CAL_FORMAT_UNSIGNED_INT32_4, CAL_RESALLOC_GLOBAL_BUFFER);
+ */
 CALAPI CALresult CALAPIENTRY calResAllocLocal1D(CALresource* res, CALdevice dev, CALuint width, CALformat format,
                                                 CALuint flags);
 
+/*
+ * Allocates host memory of one dimension that devices reach.
+ *
+ * res: receives the resource; 0 on failure.
+ * dev: the devices that will use it.
+ * deviceCount: how many they are; usually 1.
+ * width: elements.
+ * format: what an element is.
+ * flags: 0, or CAL_RESALLOC_CACHEABLE: the host reads it fast; or CAL_RESALLOC_GLOBAL_BUFFER.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: res or dev is NULL, deviceCount or width is 0, or format or flags have no such
+ *     value.
+ * CAL_RESULT_BAD_HANDLE: one of the devices is not open.
+ * CAL_RESULT_ERROR: the extent is beyond the limits of the device, or memory is short.
+ *
+ * Lifetime: until calResFree, calDeviceClose or calShutdown. The contents are zero at first.
+ *
+ * Example:
+ *     CALresource constants;
+ *     calResAllocRemote1D(&constants, &device, 1, 4, CAL_FORMAT_FLOAT_4, 0);
+ */
 CALAPI CALresult CALAPIENTRY calResAllocRemote1D(CALresource* res, CALdevice* dev, CALuint deviceCount,
                                                  CALuint width, CALformat format, CALuint flags);
 
-/* Frees a resource. Work in flight that uses it still completes. */
+/*
+ * Frees a resource. Work in flight that uses it still completes; of memory of the application (calResCreate2D) the
+ * call waits for such work.
+ *
+ * res: the resource; stale afterwards.
+ *
+ * CAL_RESULT_BAD_HANDLE: res is no resource.
+ *
+ * Lifetime: mems of the resource keep its memory until they are released.
+ *
+ * Example:
+ *     calResFree(res);
+ */
 CALAPI CALresult CALAPIENTRY calResFree(CALresource res);
 
 /*
- * Gives the host a pointer to a resource and the pitch, in elements, from one row to the next: element (x, y) is
- * at pPtr + (y * pitch + x) * bytes-per-element. Waits for work that uses the resource. flags is 0.
+ * Gives the host a pointer to a resource and the pitch from one row to the next: element (x, y) is at pPtr + (y *
+ * pitch + x) * bytes-per-element. Waits for work that uses the resource.
+ *
+ * pPtr: receives the address; NULL on failure.
+ * pitch: receives the elements from one row to the next, at least the width.
+ * res: the resource.
+ * flags: 0; none are known.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: pPtr or pitch is NULL.
+ * CAL_RESULT_BAD_HANDLE: res is no resource.
+ * CAL_RESULT_ERROR: it is mapped already, or work that it waited for failed.
+ *
+ * Lifetime: the address is good until calResUnmap.
+ *
+ * Example:
+ *     CALvoid* data;
+ *     CALuint pitch, x, y;
+ *     calResMap(&data, &pitch, res, 0);
+ *     for (y = 0; y < 16; y++)
+ *         for (x = 0; x < 16; x++)
+ *             ((CALfloat*)data)[y * pitch + x] = 1.0f;
+ *     calResUnmap(res);
  */
 CALAPI CALresult CALAPIENTRY calResMap(CALvoid** pPtr, CALuint* pitch, CALresource res, CALuint flags);
 
-/* Ends a mapping; what the host wrote is seen by later work. */
+/*
+ * Ends a mapping; what the host wrote is seen by later work.
+ *
+ * res: the resource.
+ *
+ * CAL_RESULT_BAD_HANDLE: res is no resource.
+ * CAL_RESULT_ERROR: it is not mapped.
+ *
+ * Lifetime: the address of calResMap is not to be used afterwards.
+ *
+ * Example:
+ *     calResUnmap(res);
+ */
 CALAPI CALresult CALAPIENTRY calResUnmap(CALresource res);
 
 /* ------------------------------------------------------------------------------------------------------------
  * Contexts
  * --------------------------------------------------------------------------------------------------------- */
 
-/* Makes a context on a device. */
+/*
+ * Makes a context on a device: a queue of work, and what is bound to kernels.
+ *
+ * ctx: receives the context; 0 on failure.
+ * dev: the device.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: ctx is NULL.
+ * CAL_RESULT_BAD_HANDLE: dev is not open.
+ *
+ * Lifetime: until calCtxDestroy, calDeviceClose or calShutdown.
+ *
+ * Example:
+ *     CALcontext context;
+ *     calCtxCreate(&context, device);
+ */
 CALAPI CALresult CALAPIENTRY calCtxCreate(CALcontext* ctx, CALdevice dev);
 
-/* Destroys a context with its modules and mems. */
+/*
+ * Destroys a context with its modules and mems. Work that was submitted is still done; resources stay.
+ *
+ * ctx: the context; stale afterwards.
+ *
+ * CAL_RESULT_BAD_HANDLE: ctx is no context.
+ *
+ * Lifetime: modules, functions, names, mems, counters and events of the context end with it.
+ *
+ * Example:
+ *     calCtxDestroy(ctx);
+ */
 CALAPI CALresult CALAPIENTRY calCtxDestroy(CALcontext ctx);
 
-/* Makes a resource known to a context. */
+/*
+ * Makes a resource known to a context. It may be called again for the same resource.
+ *
+ * mem: receives the mem; 0 on failure.
+ * ctx: the context.
+ * res: a resource of its device.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: mem is NULL.
+ * CAL_RESULT_BAD_HANDLE: ctx is no context, or res no resource.
+ * CAL_RESULT_ERROR: the resource belongs to another device.
+ *
+ * Lifetime: until calCtxReleaseMem or calCtxDestroy.
+ *
+ * Example:
+ *     CALmem view;
+ *     calCtxGetMem(&view, ctx, res);
+ */
 CALAPI CALresult CALAPIENTRY calCtxGetMem(CALmem* mem, CALcontext ctx, CALresource res);
 
-/* Gives a mem back. */
+/*
+ * Gives a mem back, and unbinds it wherever it is bound. Work that was submitted with it is still done.
+ *
+ * ctx: the context.
+ * mem: the mem; stale afterwards.
+ *
+ * CAL_RESULT_BAD_HANDLE: ctx is no context, or mem none of it.
+ *
+ * Example:
+ *     calCtxReleaseMem(ctx, mem);
+ */
 CALAPI CALresult CALAPIENTRY calCtxReleaseMem(CALcontext ctx, CALmem mem);
 
-/* Binds a mem to a symbol until it is replaced; mem 0 unbinds. */
+/*
+ * Binds a mem to a symbol until it is replaced; mem 0 unbinds.
+ *
+ * ctx: the context.
+ * name: the symbol, of calModuleGetName.
+ * mem: what to bind, or 0.
+ *
+ * CAL_RESULT_BAD_HANDLE: one of the handles is none of this context.
+ * CAL_RESULT_BAD_NAME_TYPE: the symbol is a sampler, which takes no memory.
+ *
+ * Lifetime: bindings last until they are replaced, the mem is released, or the module unloaded. A launch takes
+ *     those of its moment.
+ *
+ * Example:
+ *     calModuleGetName(&name, ctx, module, "i0");
+ *     calCtxSetMem(ctx, name, mem);
+ */
 CALAPI CALresult CALAPIENTRY calCtxSetMem(CALcontext ctx, CALname name, CALmem mem);
 
 /*
  * Queues a pixel kernel over a rectangle and returns. Every symbol must be bound. Completion is told by
  * calCtxIsEventDone; the first such call, or calCtxFlush, starts the work.
+ *
+ * event: receives the event; 0 on failure.
+ * ctx: the context.
+ * func: the entry point, of calModuleGetEntry.
+ * domain: the rectangle of threads: thread (x, y) writes element (x, y) of the outputs.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: event or domain is NULL.
+ * CAL_RESULT_BAD_HANDLE: ctx or func is stale, or func belongs to another context.
+ * CAL_RESULT_ERROR: a symbol is not bound, or a bound resource does not fit, the kernel is a compute kernel,
+ *     or the rectangle goes beyond 32 bits.
+ *
+ * Lifetime: the event needs no release. The module, the mems and the resources may be released at once: the
+ *     launch keeps what it uses.
+ *
+ * Example:
+ *     CALdomain rectangle = {0, 0, 640, 480};
+ *     calCtxRunProgram(&event, ctx, func, &rectangle);
+ *     while (calCtxIsEventDone(ctx, event) == CAL_RESULT_PENDING)
+ *         ;
  */
 CALAPI CALresult CALAPIENTRY calCtxRunProgram(CALevent* event, CALcontext ctx, CALfunc func,
                                               const CALdomain* domain);
 
-/* CAL_RESULT_OK when the event's work is finished, CAL_RESULT_PENDING while it is not. Starts queued work. */
+/*
+ * CAL_RESULT_OK when the event's work is finished, CAL_RESULT_PENDING while it is not. Starts queued work. It may
+ * be asked again for ever.
+ *
+ * ctx: the context.
+ * event: the event, of a launch or a copy.
+ *
+ * CAL_RESULT_PENDING: the work is not finished; no error.
+ * CAL_RESULT_BAD_HANDLE: ctx is no context, or event none of it; event 0 too.
+ * CAL_RESULT_ERROR: the work failed: it took too long (CAL_TIMEOUT), or the device was lost.
+ *
+ * Example:
+ *     CALresult answer;
+ *     do
+ *         answer = calCtxIsEventDone(ctx, event);
+ *     while (answer == CAL_RESULT_PENDING);
+ *     if (answer != CAL_RESULT_OK)
+ *         fprintf(stderr, "%s\n", calGetErrorString());
+ */
 CALAPI CALresult CALAPIENTRY calCtxIsEventDone(CALcontext ctx, CALevent event);
 
-/* Starts queued work; does not wait. */
+/*
+ * Starts queued work; does not wait.
+ *
+ * ctx: the context.
+ *
+ * CAL_RESULT_BAD_HANDLE: ctx is no context.
+ * CAL_RESULT_ERROR: the device is lost.
+ *
+ * Example:
+ *     calCtxFlush(ctx);
+ */
 CALAPI CALresult CALAPIENTRY calCtxFlush(CALcontext ctx);
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -453,8 +809,25 @@ CALAPI CALresult CALAPIENTRY calCtxFlush(CALcontext ctx);
  * --------------------------------------------------------------------------------------------------------- */
 
 /*
- * Queues a copy of all of srcMem to the origin of dstMem: same format, dstMem at least as large in each
- * dimension. flags is 0.
+ * Queues a copy of all of srcMem to the origin of dstMem and returns. Both have the same format, and dstMem is at
+ * least as large in each dimension.
+ *
+ * event: receives the event; 0 on failure.
+ * ctx: the context.
+ * srcMem: what is read.
+ * dstMem: what is written.
+ * flags: 0; none are known.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: event is NULL.
+ * CAL_RESULT_BAD_HANDLE: ctx is no context, or a mem none of it.
+ * CAL_RESULT_ERROR: formats differ, or the destination is smaller.
+ *
+ * Lifetime: mems and resources may be released at once: the copy keeps what it uses.
+ *
+ * Example:
+ *     calMemCopy(&event, ctx, source, destination, 0);
+ *     while (calCtxIsEventDone(ctx, event) == CAL_RESULT_PENDING)
+ *         ;
  */
 CALAPI CALresult CALAPIENTRY calMemCopy(CALevent* event, CALcontext ctx, CALmem srcMem, CALmem dstMem,
                                         CALuint flags);
@@ -463,23 +836,109 @@ CALAPI CALresult CALAPIENTRY calMemCopy(CALevent* event, CALcontext ctx, CALmem 
  * Images and modules
  * --------------------------------------------------------------------------------------------------------- */
 
-/* Makes an image from bytes written by calclImageWrite. */
+/*
+ * Makes an image from bytes written by calclImageWrite. The bytes are copied.
+ *
+ * image: receives the image; NULL on failure.
+ * buffer: the bytes.
+ * size: how many they are.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: image or buffer is NULL.
+ * CAL_RESULT_ERROR: the bytes are no image of CAL.
+ *
+ * Lifetime: until calImageFree.
+ *
+ * Example:
+ *     CALimage stored;
+ *     calImageRead(&stored, bytes, size);
+ *     calModuleLoad(&module, ctx, stored);
+ *     calImageFree(stored);
+ */
 CALAPI CALresult CALAPIENTRY calImageRead(CALimage* image, const CALvoid* buffer, CALuint size);
 
-/* Frees an image. */
+/*
+ * Frees an image, of calImageRead or of calclLink. Works at any time.
+ *
+ * image: the image; not to be used afterwards.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: image is NULL.
+ *
+ * Lifetime: modules that were loaded from it stay.
+ *
+ * Example:
+ *     calImageFree(image);
+ */
 CALAPI CALresult CALAPIENTRY calImageFree(CALimage image);
 
-/* Loads an image into a context. The image may be freed afterwards. */
+/*
+ * Loads an image into a context: its code for the target of the device, or for an older one of its generation.
+ *
+ * module: receives the module; 0 on failure.
+ * ctx: the context.
+ * image: the image; it may be freed afterwards.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: module or image is NULL.
+ * CAL_RESULT_BAD_HANDLE: ctx is no context.
+ * CAL_RESULT_ERROR: the image has no code for the device, or is damaged.
+ *
+ * Lifetime: until calModuleUnload or calCtxDestroy.
+ *
+ * Example:
+ *     if (calModuleLoad(&module, ctx, image) != CAL_RESULT_OK)
+ *         fprintf(stderr, "%s\n", calGetErrorString());
+ */
 CALAPI CALresult CALAPIENTRY calModuleLoad(CALmodule* module, CALcontext ctx, CALimage image);
 
-/* Unloads a module; its functions and names end with it. */
+/*
+ * Unloads a module; its functions and names end with it. Work in flight is still done.
+ *
+ * ctx: the context.
+ * module: the module; stale afterwards.
+ *
+ * CAL_RESULT_BAD_HANDLE: ctx is no context, or module none of it.
+ *
+ * Example:
+ *     calModuleUnload(ctx, module);
+ */
 CALAPI CALresult CALAPIENTRY calModuleUnload(CALcontext ctx, CALmodule module);
 
-/* Finds the entry point; IL kernels have one, "main". */
+/*
+ * Finds the entry point; IL kernels have one, "main". Asking again gives the same handle.
+ *
+ * func: receives the function; 0 on failure.
+ * ctx: the context.
+ * module: the module.
+ * procName: "main".
+ *
+ * CAL_RESULT_INVALID_PARAMETER: func or procName is NULL.
+ * CAL_RESULT_BAD_HANDLE: ctx is no context, or module none of it.
+ * CAL_RESULT_ERROR: there is no function of that name.
+ *
+ * Lifetime: as long as the module.
+ *
+ * Example:
+ *     calModuleGetEntry(&func, ctx, module, "main");
+ */
 CALAPI CALresult CALAPIENTRY calModuleGetEntry(CALfunc* func, CALcontext ctx, CALmodule module,
                                                const CALchar* procName);
 
-/* Finds a symbol to bind: i0 ..., o0 ... o7, cb0 ..., uav0 ..., g[], s0 ... */
+/*
+ * Finds a symbol to bind: i0 ..., o0 ... o7, cb0 ..., uav0 ..., g[], s0 ... Asking again gives the same handle.
+ *
+ * name: receives the symbol; 0 on failure.
+ * ctx: the context.
+ * module: the module.
+ * varName: the symbol, as the kernel has it.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: name or varName is NULL.
+ * CAL_RESULT_BAD_HANDLE: ctx is no context, or module none of it.
+ * CAL_RESULT_ERROR: the kernel has no such symbol.
+ *
+ * Lifetime: as long as the module.
+ *
+ * Example:
+ *     calModuleGetName(&name, ctx, module, "cb0");
+ */
 CALAPI CALresult CALAPIENTRY calModuleGetName(CALname* name, CALcontext ctx, CALmodule module,
                                               const CALchar* varName);
 
@@ -487,21 +946,82 @@ CALAPI CALresult CALAPIENTRY calModuleGetName(CALname* name, CALcontext ctx, CAL
  * Errors
  * --------------------------------------------------------------------------------------------------------- */
 
-/* Text about the last call that failed; never NULL. Asking does not change it. */
+/*
+ * Text about the last call that failed, in any thread; never NULL. It names the function, the argument and the
+ * reason. Asking does not change it. Works at any time.
+ *
+ * Lifetime: the text stays valid while the next 256 different ones are asked for.
+ *
+ * Example:
+ *     fprintf(stderr, "%s\n", calGetErrorString());
+ */
 CALAPI const CALchar* CALAPIENTRY calGetErrorString(void);
 
 /* ------------------------------------------------------------------------------------------------------------
  * Compute kernels
  * --------------------------------------------------------------------------------------------------------- */
 
-/* Queues a compute kernel over a grid of groups; otherwise as calCtxRunProgram. */
+/*
+ * Queues a compute kernel over a grid of groups and returns; otherwise as calCtxRunProgram.
+ *
+ * event: receives the event; 0 on failure.
+ * ctx: the context.
+ * pProgramGrid: the function, threads per group as the kernel declares, number of groups. It is read before
+ *     the call returns.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: event or pProgramGrid is NULL.
+ * CAL_RESULT_BAD_HANDLE: ctx or func is stale, or func belongs to another context.
+ * CAL_RESULT_ERROR: a symbol is not bound, or a bound resource does not fit, the kernel is a pixel kernel, or
+ *     the group is not of the declared size.
+ *
+ * Lifetime: as of calCtxRunProgram.
+ *
+ * Example:
+ *     CALprogramGrid grid = {0, {64, 1, 1}, {16, 1, 1}, 0};
+ *     grid.func = func;
+ *     calCtxRunProgramGrid(&event, ctx, &grid);
+ */
 CALAPI CALresult CALAPIENTRY calCtxRunProgramGrid(CALevent* event, CALcontext ctx, CALprogramGrid* pProgramGrid);
 
-/* What a loaded kernel needs. */
+/*
+ * What a loaded kernel needs: registers, LDS, threads per group.
+ *
+ * pInfo: receives it: the whole structure of this header.
+ * ctx: the context.
+ * module: the module.
+ * func: its function.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: pInfo is NULL.
+ * CAL_RESULT_BAD_HANDLE: ctx is no context, module none of it, or func none of the module.
+ *
+ * Example:
+ *     CALfuncInfo needs;
+ *     calModuleGetFuncInfo(&needs, ctx, module, func);
+ *     printf("%u registers, %u bytes of LDS\n", needs.numGPRsUsed, needs.LDSSizeUsed);
+ */
 CALAPI CALresult CALAPIENTRY calModuleGetFuncInfo(CALfuncInfo* pInfo, CALcontext ctx, CALmodule module,
                                                   CALfunc func);
 
-/* Queues several grids, one after the other, under one event. */
+/*
+ * Queues several grids, one after the other, under one event.
+ *
+ * event: receives the event; 0 on failure.
+ * ctx: the context.
+ * pGridArray: the grids and their number; read before the call returns.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: event, pGridArray or its array is NULL, or the number is 0 or above 1048576.
+ * CAL_RESULT_BAD_HANDLE: ctx or a func is stale, or a func belongs to another context.
+ * CAL_RESULT_ERROR: as of calCtxRunProgramGrid; then none of them runs.
+ *
+ * Lifetime: as of calCtxRunProgram.
+ *
+ * Example:
+ *     CALprogramGrid grids[2] = {{0, {64, 1, 1}, {16, 1, 1}, 0}, {0, {64, 1, 1}, {4, 1, 1}, 0}};
+ *     CALprogramGridArray both = {0, 2, 0};
+ *     grids[0].func = grids[1].func = func;
+ *     both.gridArray = grids;
+ *     calCtxRunProgramGridArray(&event, ctx, &both);
+ */
 CALAPI CALresult CALAPIENTRY calCtxRunProgramGridArray(CALevent* event, CALcontext ctx,
                                                        CALprogramGridArray* pGridArray);
 

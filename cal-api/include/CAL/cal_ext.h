@@ -117,13 +117,54 @@ typedef enum calSamplerParamWrapMode {
     CAL_SAMPLER_WRAP_MIRROR_CLAMP_TO_BORDER_EXT = 7
 } CALsamplerParamWrapMode;
 
-/* CAL_RESULT_OK when the extension is there. */
+/*
+ * CAL_RESULT_OK when the extension is there.
+ *
+ * extid: which.
+ *
+ * CAL_RESULT_NOT_SUPPORTED: it is not there.
+ *
+ * Example:
+ *     if (calExtSupported(CAL_EXT_RES_CREATE) == CAL_RESULT_OK)
+ *         puts("memory of the program can be a resource");
+ */
 CALAPI CALresult CALAPIENTRY calExtSupported(CALextid extid);
 
-/* Version of an extension. */
+/*
+ * Version of an extension, 1.0.
+ *
+ * major: receives 1.
+ * minor: receives 0.
+ * extid: which.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: major or minor is NULL.
+ * CAL_RESULT_NOT_SUPPORTED: it is not there.
+ *
+ * Example:
+ *     CALuint major, minor;
+ *     calExtGetVersion(&major, &minor, CAL_EXT_COUNTERS);
+ */
 CALAPI CALresult CALAPIENTRY calExtGetVersion(CALuint* major, CALuint* minor, CALextid extid);
 
-/* Gives a function of an extension, or NULL and an error. */
+/*
+ * Gives a function of an extension, or NULL and an error. Cast it to its type of these headers.
+ *
+ * proc: receives the function; NULL on failure.
+ * extid: the extension.
+ * procname: the name of the function.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: proc or procname is NULL.
+ * CAL_RESULT_NOT_SUPPORTED: there is no such extension or function.
+ *
+ * Lifetime: as long as the library is loaded, calShutdown included.
+ *
+ * Example:
+ *     CALextproc found;
+ *     PFNCALRESCREATE2D create;
+ *     calExtGetProc(&found, CAL_EXT_RES_CREATE, "calResCreate2D");
+ *     create = (PFNCALRESCREATE2D)found;
+ *     create(&res, device, bytes, 64, 64, CAL_FORMAT_FLOAT_1, 0, 0);
+ */
 CALAPI CALresult CALAPIENTRY calExtGetProc(CALextproc* proc, CALextid extid, const CALchar* procname);
 
 /* CAL_EXT_DOMAIN_PARAMS: as calCtxRunProgram, with values for v0 to v7. */

@@ -33,10 +33,15 @@ typedef enum CALcountertypeEnum {
     CAL_COUNTER_INPUT_CACHE_HIT_RATE = 1  /* share of reads of inputs that the cache served */
 } CALcountertype;
 
+/* Makes a counter of a context. type says what it counts. */
 typedef CALresult (CALAPIENTRYP PFNCALCTXCREATECOUNTER)(CALcounter* counter, CALcontext ctx, CALcountertype type);
+/* Destroys a counter. */
 typedef CALresult (CALAPIENTRYP PFNCALCTXDESTROYCOUNTER)(CALcontext ctx, CALcounter counter);
+/* Counting begins with the work that is queued next. */
 typedef CALresult (CALAPIENTRYP PFNCALCTXBEGINCOUNTER)(CALcontext ctx, CALcounter counter);
+/* Counting ends with the work that was queued last. */
 typedef CALresult (CALAPIENTRYP PFNCALCTXENDCOUNTER)(CALcontext ctx, CALcounter counter);
+/* The value of a counter, from 0 to 1, once the work is done. */
 typedef CALresult (CALAPIENTRYP PFNCALCTXGETCOUNTER)(CALfloat* result, CALcontext ctx, CALcounter counter);
 
 #ifdef __cplusplus

@@ -24,10 +24,33 @@ typedef enum CALCLextidEnum {
 /* A function of an extension. */
 typedef CALvoid* CALCLextproc;
 
-/* CAL_RESULT_OK when the extension is there. */
+/*
+ * CAL_RESULT_OK when the extension is there; there are none. Works at any time.
+ *
+ * extid: which.
+ *
+ * CAL_RESULT_NOT_SUPPORTED: it is not there.
+ *
+ * Example:
+ *     if (calclExtSupported(CALCL_EXT_XXXX) != CAL_RESULT_OK)
+ *         puts("no extensions");
+ */
 CALAPI CALresult CALAPIENTRY calclExtSupported(CALCLextid extid);
 
-/* Gives a function of an extension, or NULL and an error. */
+/*
+ * Gives a function of an extension, or NULL and an error; there are none. Works at any time.
+ *
+ * proc: receives NULL.
+ * extid: the extension.
+ * procname: the name of the function.
+ *
+ * CAL_RESULT_INVALID_PARAMETER: proc or procname is NULL.
+ * CAL_RESULT_NOT_SUPPORTED: there is no such extension or function.
+ *
+ * Example:
+ *     CALCLextproc found;
+ *     calclExtGetProc(&found, CALCL_EXT_XXXX, "none");
+ */
 CALAPI CALresult CALAPIENTRY calclExtGetProc(CALCLextproc* proc, CALCLextid extid, const CALchar* procname);
 
 #ifdef __cplusplus

@@ -104,7 +104,7 @@ pub struct Row {
     pub rule: VectorRule,
     /// First hardware generation.
     pub family: Family,
-    /// What it does, in one sentence.
+    /// What it does: one sentence, then, where the sentence leaves something open, an empty line and more.
     pub doc: &'static str,
     /// Where the language reference describes it: part (`IL` for the language, `ALU` for arithmetic) and section.
     pub section: &'static str,
@@ -125,6 +125,12 @@ impl Opcode {
 
     /// What it does, in one sentence.
     pub fn doc(self) -> &'static str {
-        self.row().doc.trim()
+        self.row().doc.split("\n\n").next().unwrap_or_default().trim()
+    }
+
+    /// What the sentence leaves open, in words; empty where the meaning says all.
+    pub fn details(self) -> String {
+        let (_, details) = self.row().doc.split_once("\n\n").unwrap_or_default();
+        details.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }

@@ -4,6 +4,8 @@
 //!
 //! ```text
 //! /// What it does.
+//! ///
+//! /// What that sentence leaves open.
 //! Ident "mnemonic" [aliases] number Category destinations sources "controls" Scope VectorRule Family
 //!     [meaning] "section";
 //! ```
@@ -112,10 +114,18 @@ isa! {
     /// Arc tangent in radians.
     Atan "atan" [] 5 Float 1 1 "" Compute ScalarReplicated R600 [float Atan] "ALU 3.4";
     /// Leaves the innermost loop or switch.
+    ///
+    /// Threads that get here leave the loop or switch at once and go on behind its end; the others go on.
     Break "break" [] 6 Flow 0 0 "" Compute Other R600 [flow] "IL 4.3";
     /// Leaves the innermost loop or switch if a float comparison holds.
+    ///
+    /// The operands are compared as floats, position x; denormals count as what they are, and every relation but `ne`
+    /// is false for NaN.
     Breakc "breakc" [] 7 Flow 0 2 "_relop(op)" Compute Other R600 [flow] "IL 4.3";
     /// Calls a function.
+    ///
+    /// The number is that of a `func`. Calls nest as deep as the hardware's stack did; recursion is refused. Registers
+    /// are shared by all functions.
     Call "call" [] 8 Flow 0 0 "<label>" Compute Other R600 [flow] "IL 4.5";
     /// Calls a function by a Direct3D 9 boolean constant.
     Callnz "callnz" [] 9 Flow 0 1 "<label>" Graphics Other R600 [graphics] "IL 4.9";
@@ -130,8 +140,12 @@ isa! {
     /// Clamps a colour to the range of the target.
     Colorclamp "colorclamp" [] 14 Graphics 1 1 "" Graphics PerComponent R600 [graphics] "IL 4.9";
     /// Goes on with the next iteration.
+    ///
+    /// Threads that get here skip the rest of the loop's body. Directly inside `switch` it is an error.
     Continue "continue" [] 16 Flow 0 0 "" Compute Other R600 [flow] "IL 4.3";
     /// Goes on with the next iteration if a float comparison holds.
+    ///
+    /// The operands are compared as floats, position x, as `breakc` does.
     Continuec "continuec" [] 17 Flow 0 2 "_relop(op)" Compute Other R600 [flow] "IL 4.3";
     /// Cosine of radians, over the full range.
     Cos "cos" [] 18 Float 1 1 "" Compute ScalarReplicated R600 [float Cos] "ALU 3.4";
@@ -142,6 +156,9 @@ isa! {
     /// Defines default components.
     Dcldef "dcldef" [] 21 Decl 1 0 "_x(c) _y(c) _z(c) _w(c)" Graphics Other R600 [graphics] "IL 3.10";
     /// Declares the pixel position in whole numbers.
+    ///
+    /// The position is the column and row, without the half of the pixel's centre. For each component the specifier
+    /// says `*` (deliver it), `-` (not needed), or a constant.
     Dclpi "dclpi" [] 22 Decl 1 0 "_x(c) _y(c) _z(c) _w(c) [_center] [_bias] [_invert] [_centered]" Compute Other R600 [declaration] "IL 3.10";
     /// Declares an interpolated input by usage.
     Dclpin "dclpin" [] 23 Decl 1 0 "[_usage(u)] _x(c) _y(c) _z(c) _w(c) [_centroid] [_origin]" Graphics Other R600 [graphics] "IL 3.10";
@@ -176,14 +193,25 @@ isa! {
     /// Derivative along y.
     Dsy "dsy" [] 38 Graphics 1 1 "[_fine] [_centroid]" Graphics PerComponent R600 [graphics] "IL 4.9";
     /// Begins the other branch.
+    ///
+    /// Threads for which the condition of the `if` did not hold run what follows, up to `endif`.
     Else "else" [] 39 Flow 0 0 "" Compute Other R600 [flow] "IL 4.2";
     /// Ends the text.
+    ///
+    /// What follows is not read. It may stand behind `endmain`, behind the last function, or alone.
     End "end" [] 40 Flow 0 0 "" Compute Other R600 [flow] "IL 4.6";
     /// Ends an `if`.
+    ///
+    /// Threads of both branches go on together from here.
     Endif "endif" [] 41 Flow 0 0 "" Compute Other R600 [flow] "IL 4.2";
     /// Ends a loop.
+    ///
+    /// Threads that are still in the loop go back to its `whileloop`. A loop that nothing leaves is stopped by
+    /// `CAL_TIMEOUT`.
     Endloop "endloop" [] 42 Flow 0 0 "" Compute Other R600 [flow] "IL 4.3";
     /// Ends the main program.
+    ///
+    /// Functions follow, or `end`. It may be left out where nothing but `end` follows.
     Endmain "endmain" [] 43 Flow 0 0 "" Compute Other R600 [flow] "IL 4.6";
     /// e to the power of the source.
     Exn "exn" [] 44 Float 1 1 "" Compute ScalarReplicated R600 [float Exn] "ALU 3.3";
@@ -198,12 +226,20 @@ isa! {
     /// Fraction: the source minus its floor.
     Frc "frc" [] 49 Float 1 1 "" Compute PerComponent R600 [float Frc] "ALU 3.1";
     /// Begins a function.
+    ///
+    /// Functions stand behind `endmain`. The body reaches to `endfunc`, or to a final `ret` where the next `func` or
+    /// `end` follows.
     Func "func" [] 50 Flow 0 0 "<label>" Compute Other R600 [flow] "IL 4.5";
     /// Sum of the absolute derivatives.
     Fwidth "fwidth" [] 51 Graphics 1 1 "" Graphics PerComponent R600 [graphics] "IL 4.9";
     /// Runs the branch if a float comparison holds.
+    ///
+    /// The operands are compared as floats, position x; denormals count as what they are, and every relation but `ne`
+    /// is false for NaN.
     Ifc "ifc" [] 52 Flow 0 2 "_relop(op)" Compute Other R600 [flow] "IL 4.2";
     /// Runs the branch if any bit is set.
+    ///
+    /// An old spelling of `if_logicalnz`.
     Ifnz "ifnz" [] 53 Flow 0 1 "" Compute Other R600 [flow] "IL 4.2";
     /// Initialises an input.
     Initv "initv" [] 54 Decl 1 1 "" Graphics Other R600 [graphics] "IL 3.10";
@@ -264,6 +300,8 @@ isa! {
     /// Reflection of the first source at the normal in the second.
     Reflect "reflect" [] 82 Float 1 2 "[_normalize]" Compute Other R600 [vector Reflect] "ALU 3.8";
     /// Returns from a function; in main, ends the thread.
+    ///
+    /// Inside a function, threads that get here go on behind the call. In main they are done: their outputs are kept.
     Ret "ret" [] 83 Flow 0 0 "" Compute Other R600 [flow] "IL 4.5";
     /// Adds one half and rounds down.
     Rnd "rnd" [] 84 Float 1 1 "" Compute PerComponent R600 [float Rnd] "ALU 3.5";
@@ -300,46 +338,92 @@ isa! {
     /// Cosine of w in x, sine in y; the coefficient operands are ignored.
     Dxsincos "dxsincos" [] 100 Float 1 3 "" Compute Other R600 [vector SinCos] "ALU 3.4";
     /// Leaves the innermost loop or switch if no bit is set.
+    ///
+    /// Looks at position x of the source as an integer: -0.0 counts as set, since its sign bit is.
     BreakLogicalz "break_logicalz" [] 101 Flow 0 1 "" Compute Other R600 [flow] "IL 4.3";
     /// Leaves the innermost loop or switch if any bit is set.
+    ///
+    /// Looks at position x of the source as an integer: -0.0 counts as set, since its sign bit is.
     BreakLogicalnz "break_logicalnz" [] 102 Flow 0 1 "" Compute Other R600 [flow] "IL 4.3";
     /// Calls a function if no bit is set.
+    ///
+    /// Position x of the source decides; threads for which it is not 0 do not call.
     CallLogicalz "call_logicalz" [] 103 Flow 0 1 "<label>" Compute Other R600 [flow] "IL 4.5";
     /// Calls a function if any bit is set.
+    ///
+    /// Position x of the source decides; threads for which it is 0 do not call.
     CallLogicalnz "call_logicalnz" [] 104 Flow 0 1 "<label>" Compute Other R600 [flow] "IL 4.5";
     /// Labels an arm of a switch.
+    ///
+    /// The label is an integer, also in hex or negative. Arms fall through into the next unless they `break`; several
+    /// labels may stand together.
     Case "case" [] 105 Flow 0 0 "<int>" Compute Other R600 [flow] "IL 4.4";
     /// Goes on with the next iteration if no bit is set.
+    ///
+    /// Position x of the source decides, bit for bit.
     ContinueLogicalz "continue_logicalz" [] 106 Flow 0 1 "" Compute Other R600 [flow] "IL 4.3";
     /// Goes on with the next iteration if any bit is set.
+    ///
+    /// Position x of the source decides, bit for bit.
     ContinueLogicalnz "continue_logicalnz" [] 107 Flow 0 1 "" Compute Other R600 [flow] "IL 4.3";
     /// Labels the arm of a switch that takes all other values.
+    ///
+    /// It may stand anywhere among the arms and falls through as any of them.
     Default "default" [] 108 Flow 0 0 "" Compute Other R600 [flow] "IL 4.4";
     /// Ends a switch.
+    ///
+    /// Threads of all arms go on together from here.
     Endswitch "endswitch" [] 109 Flow 0 0 "" Compute Other R600 [flow] "IL 4.4";
     /// Ends a function.
+    ///
+    /// A function that gets here without `ret` returns, with a warning.
     Endfunc "endfunc" [] 110 Flow 0 0 "" Compute Other R600 [flow] "IL 4.5";
     /// Runs the branch if no bit is set.
+    ///
+    /// Position x of the source decides, as an integer: the branch runs where it is 0.
     IfLogicalz "if_logicalz" [] 111 Flow 0 1 "" Compute Other R600 [flow] "IL 4.2";
     /// Runs the branch if any bit is set.
+    ///
+    /// Position x of the source decides, as an integer: the branch runs where it is not 0. Comparisons such as `ilt`
+    /// and `lt` make such values.
     IfLogicalnz "if_logicalnz" [] 112 Flow 0 1 "" Compute Other R600 [flow] "IL 4.2";
     /// Begins an endless loop.
+    ///
+    /// It ends by `break`, `break_logicalz`, `break_logicalnz`, `breakc`, or by a return. Threads that have left wait
+    /// behind `endloop`.
     Whileloop "whileloop" [] 113 Flow 0 0 "" Compute Other R600 [flow] "IL 4.3";
     /// Chooses an arm by an integer.
+    ///
+    /// Position x of the source is compared as an integer with the label of each `case`.
     Switch "switch" [] 114 Flow 0 1 "" Compute Other R600 [flow] "IL 4.4";
     /// Returns from anywhere; in main, ends the thread.
+    ///
+    /// The thread is done wherever it stands, inside loops too, if this is main; a function returns.
     RetDyn "ret_dyn" [] 115 Flow 0 0 "" Compute Other R600 [flow] "IL 4.5";
     /// Returns if no bit is set.
+    ///
+    /// Position x of the source decides, bit for bit.
     RetLogicalz "ret_logicalz" [] 116 Flow 0 1 "" Compute Other R600 [flow] "IL 4.5";
     /// Returns if any bit is set.
+    ///
+    /// Position x of the source decides, bit for bit.
     RetLogicalnz "ret_logicalnz" [] 117 Flow 0 1 "" Compute Other R600 [flow] "IL 4.5";
     /// Declares a constant buffer.
+    ///
+    /// `cb2[16]` has sixteen rows of four words. There are 16 buffers, of up to 4096 rows; what the host bound is the
+    /// limit of access, not this number.
     DclCb "dcl_cb" [] 118 Decl 0 1 "" Compute Other R600 [declaration] "IL 3.3";
     /// Declares an array of temporaries.
+    ///
+    /// `x0[8]` has eight elements of four words, private to each thread, which start as 0. All arrays of a kernel
+    /// together have up to 65536 elements.
     DclIndexedTempArray "dcl_indexed_temp_array" [] 119 Decl 0 1 "" Compute Other R600 [declaration] "IL 3.5";
     /// Declares something of a graphics stage.
     DclInputPrimitive "dcl_input_primitive" [] 120 Decl 0 0 "<word>" Graphics Other R600 [graphics] "IL 3.9";
     /// Declares a constant of four words.
+    ///
+    /// Numbers with a point, an exponent or a final `f` are floats, others integers; hexadecimal ones are bits. A
+    /// double takes two words, the low one first.
     DclLiteral "dcl_literal" [] 121 Decl 0 1 "<value> <value> <value> <value>" Compute Other R600 [declaration] "IL 3.3";
     /// Declares something of a graphics stage.
     DclMaxOutputVertexCount "dcl_max_output_vertex_count" [] 122 Decl 0 0 "<int>" Graphics Other R600 [graphics] "IL 3.9";
@@ -348,18 +432,32 @@ isa! {
     /// Declares something of a graphics stage.
     DclOutputTopology "dcl_output_topology" [] 124 Decl 0 0 "<word>" Graphics Other R600 [graphics] "IL 3.9";
     /// Declares an output.
+    ///
+    /// Pixel kernels write `o0` to `o7`, usually declared by `dcl_output_generic o0`. A mask says which components are
+    /// written.
     DclOutput "dcl_output" [] 125 Decl 1 0 "[_usage(u)|_<u>] [_usageIndex(n)]" Compute Other R600 [declaration] "IL 3.2";
     /// Declares an input.
+    ///
+    /// The position is declared by `dcl_input_position_interp(linear_noperspective) vWinCoord0.xy__`. Other usages are
+    /// interpolated inputs, whose corners `calCtxRunProgramParams` gives. Components that are left out of the mask read
+    /// as 0.
     DclInput "dcl_input" [] 126 Decl 1 0 "[_usage(u)|_<u>] [_usageIndex(n)] [_interp(m)]" Compute Other R600 [declaration] "IL 3.1";
     /// Declares something of a graphics stage.
     DclVprim "dcl_vprim" [] 127 Decl 0 0 "" Graphics Other R600 [graphics] "IL 3.9";
     /// Declares a readable surface.
+    ///
+    /// The host binds it by the name `i` with the number. With `unnorm`, coordinates of `sample` count texels. The
+    /// format words are the kernel's opinion only: what the bound resource has decides.
     DclResource "dcl_resource" [] 128 Decl 0 0 "_id(n) _type(t[,unnorm]) [_fmtx(f)] [_fmty(f)] [_fmtz(f)] [_fmtw(f)]" Compute Other R600 [declaration] "IL 3.4";
     /// Ends a primitive strip.
     Cut "cut" [] 129 Graphics 0 0 "" Graphics Other R600 [graphics] "IL 4.9";
     /// Kills the pixel thread if no bit is set.
+    ///
+    /// A thread that is killed writes no output and no memory from here on. Pixel kernels only.
     DiscardLogicalz "discard_logicalz" [] 130 Graphics 0 1 "" Compute Other R600 [flow] "IL 4.7";
     /// Kills the pixel thread if any bit is set.
+    ///
+    /// A thread that is killed writes no output and no memory from here on. Pixel kernels only.
     DiscardLogicalnz "discard_logicalnz" [] 131 Graphics 0 1 "" Compute Other R600 [flow] "IL 4.7";
     /// Emits a vertex.
     Emit "emit" [] 132 Graphics 0 0 "" Graphics Other R600 [graphics] "IL 4.9";
@@ -516,16 +614,29 @@ isa! {
     /// Quotient of doubles, correctly rounded.
     Ddiv "ddiv" [] 208 Double 1 2 "[_zeroop(z)]" Compute DoublePair R600 [double_zeroop Ddiv] "ALU 7";
     /// Reserves shared registers.
+    ///
+    /// `sr4`, or `sr[4]`, reserves four registers of up to 128. Each lane of a SIMD engine has one copy for all waves
+    /// that run on it.
     DclSharedTemp "dcl_shared_temp" [] 209 Decl 0 1 "" Compute Other R700 [declaration] "IL 3.5";
     /// Zeroes the shared registers at the start of a launch.
     InitSharedRegisters "init_shared_registers" ["init_sr"] 210 Sync 0 0 "" Compute Other R700 [memory InitShared] "IL 3.5";
     /// Declares the exact group size.
+    ///
+    /// One to three numbers; their product is at most 1024. The launch must ask for the same.
     DclNumThreadPerGroup "dcl_num_thread_per_group" ["dcl_num_thread_per_blk"] 212 Decl 0 0 "<int> [<int>] [<int>]" Compute Other R700 [declaration] "IL 3.6";
     /// States the number of groups; a hint.
+    ///
+    /// It is told a warning and changes nothing: the launch says how many groups there are.
     DclTotalNumThreadGroup "dcl_total_num_thread_group" [] 213 Decl 0 0 "<int> [<int>] [<int>]" Compute Other R700 [declaration] "IL 3.6";
     /// Declares the LDS dwords that each thread owns.
+    ///
+    /// Each thread may write that many dwords, its own, by `lds_write_vec`, and read those of all by `lds_read_vec`. A
+    /// multiple of 4.
     DclLdsSizePerThread "dcl_lds_size_per_thread" [] 214 Decl 0 0 "<int>" Compute Other R700 [declaration] "IL 3.7";
     /// Says how waves share owned LDS.
+    ///
+    /// `_wavefrontRel` is the usual one. `_wavefrontAbs` is taken as that, with a warning: LDS does not outlive a
+    /// group.
     DclLdsSharingMode "dcl_lds_sharing_mode" [] 215 Decl 0 0 "{_wavefrontRel|_wavefrontAbs}" Compute Other R700 [declaration] "IL 3.7";
     /// Reads four dwords of any thread's LDS area.
     LdsReadVec "lds_read_vec" [] 216 Lds 1 1 "[_neighborExch] [_sharingMode(m)]" Compute Other R700 [memory ReadAny] "IL 5.8";
@@ -538,10 +649,17 @@ isa! {
     /// Stores up to four dwords to LDS.
     LdsStoreVec "lds_store_vec" [] 220 Lds 1 3 "{_id(n)|_resource(n)}" Compute Other Evergreen [store Lds Split] "IL 5.5";
     /// Declares a typed view.
+    ///
+    /// Its elements are converted by the format of what is bound to `uav` with the number, as texels are.
     DclUav "dcl_uav" [] 221 Decl 0 0 "_id(n) _type(t) _fmtx(f)" Compute Other Evergreen [declaration] "IL 3.8";
     /// Declares a byte-addressed view.
+    ///
+    /// Addresses count bytes; the low two bits are ignored. The host binds it by the name `uav` with the number.
     DclRawUav "dcl_raw_uav" [] 222 Decl 0 0 "_id(n)" Compute Other R700 [declaration] "IL 3.8";
     /// Declares a view of records.
+    ///
+    /// The stride is the number of bytes of a record, a multiple of 4 from 4 to 2048. Addresses are pairs: record in x,
+    /// byte in it in y.
     DclStructUav "dcl_struct_uav" [] 223 Decl 0 0 "_id(n) <stride>" Compute Other Evergreen [declaration] "IL 3.8";
     /// Loads a texel of a typed view.
     UavLoad "uav_load" [] 224 Uav 1 1 "_id(n) [_ext] [_cached|_uncached]" Compute Other Evergreen [load Uav Typed] "IL 5.6";
@@ -556,6 +674,9 @@ isa! {
     /// Stores up to four dwords of a record.
     UavStructStore "uav_struct_store" [] 229 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [store Uav Vector] "IL 5.6";
     /// Declares a byte-addressed view with byte and short access.
+    ///
+    /// As a raw view, and for `uav_arena_load`, `uav_arena_store` and the forms of bytes and shorts. A raw declaration
+    /// of the same number is no clash.
     DclArenaUav "dcl_arena_uav" [] 230 Decl 0 0 "_id(n)" Compute Other Evergreen [declaration] "IL 3.8";
     /// Loads a dword, or a byte or short, zero-extended.
     UavArenaLoad "uav_arena_load" [] 231 Uav 1 1 "_id(n) [_ext] _size(dword|short|byte) [_cached|_uncached]" Compute Other Evergreen [load Uav Arena] "IL 5.6";
@@ -612,16 +733,25 @@ isa! {
     /// Gives the last slot of an append buffer back.
     AppendBufConsume "append_buf_consume" [] 257 Gds 1 0 "_id(n)" Compute Other Evergreen [memory Consume] "IL 5.10";
     /// Declares a read-only byte-addressed buffer.
+    ///
+    /// It is bound as a resource is, and read by byte address.
     DclRawSrv "dcl_raw_srv" [] 258 Decl 0 0 "_id(n)" Compute Other Evergreen [declaration] "IL 3.9";
     /// Declares a read-only buffer of records.
+    ///
+    /// The stride is the number of bytes of a record, a multiple of 4. Addresses are pairs: record in x, byte in it in
+    /// y.
     DclStructSrv "dcl_struct_srv" [] 259 Decl 0 0 "_id(n) <stride>" Compute Other Evergreen [declaration] "IL 3.9";
     /// Loads up to four dwords from a read-only buffer.
     SrvRawLoad "srv_raw_load" [] 260 Memory 1 1 "_id(n) [_ext]" Compute Other Evergreen [load Srv Vector] "IL 5.11";
     /// Loads up to four dwords of a read-only record.
     SrvStructLoad "srv_struct_load" [] 261 Memory 1 1 "_id(n) [_ext]" Compute Other Evergreen [load Srv Vector] "IL 5.11";
     /// Declares a block of LDS in bytes.
+    ///
+    /// All blocks together have up to 65536 bytes, whole dwords. Every group has its own.
     DclLds "dcl_lds" [] 262 Decl 0 0 "_id(n) <bytes>" Compute Other Evergreen [declaration] "IL 3.7";
     /// Declares a block of LDS records.
+    ///
+    /// Stride in bytes, then the number of records. Addresses are pairs: record in x, byte in it in y.
     DclStructLds "dcl_struct_lds" [] 263 Decl 0 0 "_id(n) <stride> <count>" Compute Other Evergreen [declaration] "IL 3.7";
     /// Loads a dword from LDS.
     LdsLoad "lds_load" [] 264 Lds 1 1 "{_id(n)|_resource(n)}" Compute Other Evergreen [load Lds Dword] "IL 5.5";
@@ -790,24 +920,40 @@ isa! {
     /// Reciprocal square root of a double.
     Drsq "drsq" [] 344 Double 1 1 "[_zeroop(z)]" Compute DoublePair Evergreen [double_zeroop Drsq] "ALU 7";
     /// Begins a macro.
+    ///
+    /// Macros stand before the header or behind main. `in#` are the sources of the call, `out#` its destinations.
+    /// Literals, `r#` and `x#` that the body names are its own. Macros do not recurse.
     Mdef "mdef" [] 345 Flow 0 0 "(id) _out(n) _in(m) [_outline]" Compute Other R600 [flow] "IL 4.8";
     /// Ends a macro.
+    ///
+    /// Expansion goes on behind the `mcall`.
     Mend "mend" [] 346 Flow 0 0 "" Compute Other R600 [flow] "IL 4.8";
     /// Expands a macro.
+    ///
+    /// Destinations and sources stand in two lists in parentheses: `mcall(7)(r3.xy__), (l0.z, r0)`.
     Mcall "mcall" [] 347 Flow 0 0 "(id)" Compute Other R600 [flow] "IL 4.8";
     /// Declares something of a graphics stage.
     DclStream "dcl_stream" [] 348 Decl 0 0 "" Graphics Other Evergreen [graphics] "IL 3.9";
     /// Sets compiler flags; no effect is required.
+    ///
+    /// Flags are joined by bars, for example `refactoringAllowed|enableDoublePrecisionFloatOps`. Arithmetic is never
+    /// reassociated, whatever they say.
     DclGlobalFlags "dcl_global_flags" [] 349 Decl 0 0 "<flags>" Compute Other Evergreen [declaration] "IL 3.9";
     /// Reciprocal, per component.
     RcpVec "rcp_vec" [] 350 Float 1 1 "[_zeroop(z)]" Compute PerComponent Evergreen [zeroop Rcp] "ALU 3.2";
     /// Loads an interface pointer.
     LoadFptr "load_fptr" [] 351 Misc 1 1 "" Graphics Other Evergreen [graphics] "IL 4.9";
     /// Declares an upper bound of the group size.
+    ///
+    /// The launch chooses the size, up to this number of threads in all.
     DclMaxThreadPerGroup "dcl_max_thread_per_group" [] 352 Decl 0 0 "<int>" Compute Other Evergreen [declaration] "IL 3.6";
     /// Declares a block of GDS in bytes.
+    ///
+    /// GDS is one memory for all groups of a launch.
     DclGds "dcl_gds" [] 354 Decl 0 0 "_id(n) <bytes>" Compute Other Evergreen [declaration] "IL 3.7";
     /// Declares a block of GDS records.
+    ///
+    /// Stride in bytes, then the number of records.
     DclStructGds "dcl_struct_gds" [] 355 Decl 0 0 "_id(n) <stride> <count>" Compute Other Evergreen [declaration] "IL 3.7";
     /// Loads a dword from GDS.
     GdsLoad "gds_load" [] 356 Gds 1 1 "_id(n)" Compute Other Evergreen [load Gds Dword] "IL 5.9";
@@ -944,8 +1090,13 @@ isa! {
     /// Logical shift right of a 64-bit integer.
     U64shr "u64shr" [] 422 Int64 1 2 "" Compute DoublePair Evergreen [quad U64shr] "ALU 7";
     /// Declares a typed view.
+    ///
+    /// A later spelling of `dcl_uav`.
     DclTypedUav "dcl_typed_uav" [] 423 Decl 0 0 "_id(n) _type(t) _fmtx(f)" Compute Other Evergreen [declaration] "IL 3.8";
     /// Declares a view by stride and length.
+    ///
+    /// A raw view, or one of records if the stride is above 4. With `_access(private)` it is refused: that is scratch
+    /// memory of later chips.
     DclTypelessUav "dcl_typeless_uav" [] 424 Decl 0 0 "_id(n) [_stride(s)] [_length(b)] [_access(a)]" Compute Other Evergreen [declaration] "IL 3.8";
     /// High word of the 24-bit signed product.
     Imul24High "imul24_high" [] 425 Int 1 2 "" Compute PerComponent NorthernIslands [int Imul24High] "ALU 4";
@@ -1034,8 +1185,12 @@ isa! {
     /// Unsigned remainder; all ones for a zero divisor.
     U64mod "u64mod" [] 467 Int64 1 2 "" Compute DoublePair Evergreen [quad U64mod] "ALU 7";
     /// States the threads that take part in global wave sync.
+    ///
+    /// It is told a warning and does nothing.
     DclGwsThreadCount "dcl_gws_thread_count" [] 468 Decl 0 0 "<int>" Compute Other Evergreen [declaration] "IL 3.6";
     /// Declares a semaphore of global wave sync.
+    ///
+    /// Refused, as the instructions are: waiting for other groups needs their progress, which no device here promises.
     DclSemaphore "dcl_semaphore" [] 469 Decl 0 0 "_id(n)" Compute Other Evergreen [declaration] "IL 3.9";
     /// Sets the count of a semaphore.
     InitSemaphore "init_semaphore" ["semaphore_init"] 470 Sync 0 1 "_id(n)" Compute Other Evergreen [refused "semaphores need global wave sync, which no CAL device has"] "IL 5.13";
@@ -1072,6 +1227,8 @@ isa! {
     /// Tangent of radians, per component.
     TanVec "tan_vec" [] _ Float 1 1 "" Compute PerComponent R600 [float Tan] "ALU 3.4";
     /// States the wave size; a hint.
+    ///
+    /// It is told a warning and does nothing: waves have 64 threads.
     DclWavesize "dcl_wavesize" [] _ Decl 0 0 "<int>" Compute Other NorthernIslands [declaration] "IL 3.6";
     /// Loads a pair of words from group memory, aligned to 8 bytes.
     LdsLoad64 "lds_load64" [] _ Lds 1 1 "{_id(n)|_resource(n)}" Compute DoublePair NorthernIslands [load Lds Wide] "IL 5.5";

@@ -34,6 +34,16 @@ fn every_command_speaks_json() {
     let (value, good) = json(&[&["bench", path, "-n", "2"][..], &extent].concat());
     assert!(good && value["file"] == path && value["results"].as_array().unwrap().len() == 1, "{value}");
 
+    let (value, good) = json(&["explain", "mad_ieee", "--json"]);
+    assert!(good && value["name"] == "mad" && value["kind"] == "instruction", "{value}");
+    let titles: Vec<&str> =
+        value["sections"].as_array().unwrap().iter().map(|s| s["title"].as_str().unwrap()).collect();
+    assert!(titles.contains(&"Meaning") && titles.contains(&"Example"), "{titles:?}");
+    let (value, good) = json(&["explain", "--json"]);
+    assert!(good && value.as_array().unwrap().iter().any(|t| t["name"] == "calResMap"), "{value}");
+    let (value, good) = json(&["explain", "calResMop", "--json"]);
+    assert!(!good && value["error"].as_str().unwrap().contains("near are calResMap"), "{value}");
+
     // Errors, too: those of kernels with their places.
     let wrong = wrong.to_str().unwrap();
     for command in ["run", "bench", "trace", "analyze", "disassemble"] {
