@@ -618,8 +618,8 @@ CALAPI CALresult CALAPIENTRY calResAllocRemote1D(CALresource* res, CALdevice* de
 CALAPI CALresult CALAPIENTRY calResFree(CALresource res);
 
 /*
- * Gives the host a pointer to a resource and the pitch from one row to the next: element (x, y) is at pPtr + (y *
- * pitch + x) * bytes-per-element. Waits for work that uses the resource.
+ * Gives the host a pointer to a resource, and its pitch. Element (x, y) is at
+ * pPtr + (y * pitch + x) * bytes-per-element. Waits for work that uses the resource.
  *
  * pPtr: receives the address; NULL on failure.
  * pitch: receives the elements from one row to the next, at least the width.

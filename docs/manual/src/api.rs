@@ -245,10 +245,7 @@ fn extension(name: &str, header: &str, pointer: &str, prototype: String, said: &
         kind: Kind::Function,
         summary: first_sentence(said).0,
         sections: vec![
-            Section {
-                title: "Syntax",
-                blocks: vec![Block::Code("c", format!("#include <{header}>\n\n{prototype};"))],
-            },
+            Section { title: "Syntax", blocks: vec![Block::Code("c", declaration(header, &prototype))] },
             Section {
                 title: "Description",
                 blocks: [first_sentence(said).1, how]
@@ -275,6 +272,22 @@ fn table(head: [&str; 2], rows: &[(String, String)]) -> Block {
     )
 }
 
+/// A declaration in lines of 80 columns, parameters below each other.
+fn declaration(header: &str, prototype: &str) -> String {
+    let mut lines = vec![format!("#include <{header}>"), String::new()];
+    let indent = prototype.find('(').map_or(4, |at| at + 1);
+    let mut line = String::new();
+    for part in prototype.split_inclusive(", ") {
+        if line.len() + part.trim_end().len() > 78 && !line.trim().is_empty() {
+            lines.push(line.trim_end().to_string());
+            line = " ".repeat(indent);
+        }
+        line += part;
+    }
+    lines.push(line + ";");
+    lines.join("\n")
+}
+
 /// Functions of the same object: the words of a name up to its second capital.
 fn object(name: &str) -> String {
     let mut capitals = 0;
@@ -289,7 +302,7 @@ fn topic(f: &Function, all: &[Function]) -> Topic {
     let (summary, rest) = first_sentence(&f.text);
     let mut sections = vec![Section {
         title: "Syntax",
-        blocks: vec![Block::Code("c", format!("#include <{}>\n\n{};", f.header, f.prototype))],
+        blocks: vec![Block::Code("c", declaration(f.header, &f.prototype))],
     }];
     if !rest.is_empty() {
         sections.push(Section { title: "Description", blocks: vec![Block::Text(rest)] });
@@ -332,7 +345,7 @@ fn types() -> Vec<Topic> {
             let Some((name, _)) = rest.split_once(';') else { continue };
             let said = comment_lines(comment).iter().map(|l| l.trim()).collect::<Vec<_>>().join(" ");
             let (summary, more) = first_sentence(said.trim());
-            let enumerators = body.starts_with("typedef enum").then(|| enumerators(body)).unwrap_or_default();
+            let enumerators = if body.starts_with("typedef enum") { enumerators(body) } else { Vec::new() };
             let mut sections = Vec::new();
             if !more.is_empty() {
                 sections.push(Section { title: "Description", blocks: vec![Block::Text(more)] });

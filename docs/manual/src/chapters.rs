@@ -82,9 +82,12 @@ fn blocks(text: &str) -> Vec<Block> {
             }
         } else if !line.trim().is_empty() {
             let mut paragraph = line.to_string();
-            while let Some(more) = lines
-                .next_if(|l| !l.trim().is_empty() && !l.starts_with(['|', '`', '#']) && !l.starts_with("* "))
-            {
+            while let Some(more) = lines.next_if(|l| {
+                !l.trim().is_empty()
+                    && !l.starts_with(['|', '#'])
+                    && !l.starts_with("```")
+                    && !l.starts_with("* ")
+            }) {
                 paragraph.push(' ');
                 paragraph.push_str(more.trim());
             }

@@ -150,8 +150,8 @@ fn operands(row: &Row) -> Vec<Vec<String>> {
         };
         rows.push(vec![if stores(row) { "mem" } else { "dst" }.to_string(), what.to_string()]);
     }
-    for k in 0..usize::from(row.sources) {
-        rows.push(vec![OPERANDS[k].to_string(), kind(k).to_string()]);
+    for (k, name) in OPERANDS.iter().enumerate().take(usize::from(row.sources)) {
+        rows.push(vec![(*name).to_string(), kind(k).to_string()]);
     }
     rows
 }

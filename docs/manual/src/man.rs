@@ -59,7 +59,8 @@ fn block(page: &mut Roff, block: &Block) {
 
 fn head(name: &str, section: &str, summary: &str) -> Roff {
     let mut page = Roff::default();
-    page.control("TH", [name, section, "", "reCAL", "CAL"]);
+    // No date: pages of one state are the same bytes whenever they are made.
+    page.control("TH", [name, section, " ", "reCAL", "CAL"]);
     page.control("SH", ["NAME"]);
     // `man -k` reads this line: no markup, no full stop.
     page.text([roman(format!("{name} - {}", summary.trim_end_matches('.').replace('`', "")))]);
