@@ -13,8 +13,8 @@ use recal_il::isa::LaneOp;
 use crate::isa_choice::{Isa, MadShape};
 use crate::op::{Code, Op, Pc, RowId, Step};
 
-/// Applies all of it; `labels` are positions in the operations and are kept up to date.
-pub fn fuse(code: &mut Code, isa: &Isa, labels: &mut [Pc]) {
+/// Applies all of it, multiply-adds for the instructions that steps are interpreted by; `labels` are positions in the operations and are kept up to date.
+pub fn fuse(code: &mut Code, interpreted: Option<&Isa>, labels: &mut [Pc]) {
     let removed = flush_in_loads(code);
     let old = std::mem::take(&mut code.steps);
     let mut positions = Vec::with_capacity(code.ops.len() + 1);
@@ -25,10 +25,10 @@ pub fn fuse(code: &mut Code, isa: &Isa, labels: &mut [Pc]) {
             let range = *first as usize..*end as usize;
             let steps: Vec<Step> = range.clone().filter(|i| !removed[*i]).map(|i| old[i]).collect();
             *first = code.steps.len() as u32;
-            match isa.compiled() {
+            match interpreted {
                 // Compiled code keeps sums in machine registers by itself.
-                Some(_) => code.steps.extend(steps),
-                None => multiply_adds(code, isa, &steps),
+                None => code.steps.extend(steps),
+                Some(isa) => multiply_adds(code, isa, &steps),
             }
             *end = code.steps.len() as u32;
             if first == end {

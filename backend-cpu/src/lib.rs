@@ -19,6 +19,7 @@ mod fuse;
 mod isa_choice;
 mod lane_ops;
 mod launch;
+mod listing;
 mod load;
 mod memory;
 mod native;
@@ -33,6 +34,7 @@ mod wave;
 
 pub use device::CpuBackend;
 pub use isa_choice::InstructionSet;
+pub use listing::{code_listing, vector_listing};
 pub use observe::{Area, At, Finding, Kind, Misuse, TraceAccess, TraceFlow, TraceStep, trace};
 pub use report::{Interpreted, interpreted};
 

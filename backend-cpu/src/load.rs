@@ -18,7 +18,7 @@ use recal_il::isa::lane::Class;
 use self::access::{place_of, planar};
 use crate::compact;
 use crate::fuse;
-use crate::isa_choice::Isa;
+use crate::isa_choice::{self, InstructionSet, Isa};
 use crate::op::{
     Access, Addressing, ArmLabels, AtomicAt, Code, InfoOf, MemoryOp, NONE, Op, Pc, Place, RowId, Rows4,
     SampleOp, Slot, Step, Test,
@@ -28,11 +28,14 @@ use crate::registers;
 /// The flat form of `program` for the given instruction set. To be `watched`, it stays as it is and keeps its spans. `shapes`
 /// are those of its statements, or none.
 pub fn load(program: &Program, shapes: &[Shape], isa: &Isa, watched: bool) -> Code {
-    let mut loader = Loader::new(program, shapes, isa, watched);
-    for (number, function) in program.functions.iter().enumerate() {
-        loader.function(number, &function.body);
-    }
-    loader.finish()
+    let compiled = isa.compiled().is_some();
+    Loader { watched, compiled, ..Loader::new(program, shapes, isa) }.program()
+}
+
+/// The same that is to be compiled, whatever this processor has.
+pub fn load_compiled(program: &Program, shapes: &[Shape]) -> Code {
+    let isa = isa_choice::chosen(InstructionSet::Baseline);
+    Loader { compiled: true, ..Loader::new(program, shapes, isa) }.program()
 }
 
 struct Loader<'a> {
@@ -55,6 +58,8 @@ struct Loader<'a> {
     /// Addresses of samples, while their coordinates are unchanged, by slot.
     sampled: Vec<Option<Addressing>>,
     watched: bool,
+    /// Steps are not interpreted.
+    compiled: bool,
     /// Of the statement at hand.
     span: Span,
     shape: Shape,
@@ -86,7 +91,7 @@ fn lay_out<'a>(
 }
 
 impl<'a> Loader<'a> {
-    fn new(program: &'a Program, shapes: &'a [Shape], isa: &'a Isa, watched: bool) -> Self {
+    fn new(program: &'a Program, shapes: &'a [Shape], isa: &'a Isa) -> Self {
         let interface = &program.interface;
         let (lds, lds_bytes) = lay_out(interface.lds.iter(), |offset, bytes| Place::Lds { offset, bytes });
         let (gds, gds_bytes) = lay_out(interface.gds.iter(), |offset, bytes| Place::Gds { offset, bytes });
@@ -139,11 +144,19 @@ impl<'a> Loader<'a> {
             gds,
             open: 0,
             sampled: Vec::new(),
-            watched,
+            watched: false,
+            compiled: false,
             span: Span::default(),
             shape: Shape::Any,
             shapes: shapes.iter(),
         }
+    }
+
+    fn program(mut self) -> Code {
+        for (number, function) in self.program.functions.iter().enumerate() {
+            self.function(number, &function.body);
+        }
+        self.finish()
     }
 
     fn function(&mut self, number: usize, body: &Block) {
@@ -157,7 +170,8 @@ impl<'a> Loader<'a> {
 
     fn finish(mut self) -> Code {
         if !self.watched {
-            fuse::fuse(&mut self.code, self.isa, &mut self.labels);
+            let interpreted = (!self.compiled).then_some(self.isa);
+            fuse::fuse(&mut self.code, interpreted, &mut self.labels);
             self.code.temporaries = compact::compact(&mut self.code);
         }
         let arrays = self.arrays.values().map(|&(first, elements)| first..first + 4 * elements);

@@ -21,7 +21,15 @@ use crate::op::{
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
 /// [`recal_jit::line`] says. `None` if the system gives no memory for code.
 pub fn compile(code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Option<Body> {
-    let compiler = Compiler::new(isa).with_lines(line);
+    compile_by(Compiler::new(isa).with_lines(line), code, isa, shapes, line)
+}
+
+/// The same that keeps programs for listings.
+pub fn compile_listed(code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Option<Body> {
+    compile_by(Compiler::new(isa).with_lines(line).with_programs(), code, isa, shapes, line)
+}
+
+fn compile_by(compiler: Compiler, code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Option<Body> {
     let mut targets = HashSet::new();
     code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
     let words = code.literals.iter().copied().collect();

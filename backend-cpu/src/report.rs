@@ -6,7 +6,7 @@ use recal_il::ir::{Program, Width, lines};
 use recal_jit::{Compiler, Refusal};
 
 use crate::isa_choice::{self, InstructionSet};
-use crate::op::{Code, MemoryOp, Op, Texture};
+use crate::op::{Code, MemoryOp, Op, Shape, Texture};
 use crate::{load, native};
 
 /// An operation that is interpreted.
@@ -28,9 +28,7 @@ pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpr
     let mut code =
         load::load(program, &lines::shapes(program), isa_choice::chosen(InstructionSet::Baseline), true);
     code.find_sampled();
-    let simple = Texture { format: Format::Float32x4, wrap: [Wrap::ClampToEdge; 2], linear: false };
-    let shapes = vec![Some(simple); code.sampled.len()];
-    let body = native::compile(&code, isa, &shapes, recal_jit::line(0))?;
+    let body = native::compile(&code, isa, &simple_textures(&code), recal_jit::line(0))?;
     let mut compiler = Compiler::new(isa);
     let mut list: Vec<Interpreted> = Vec::new();
     let mut note = |what: String, why: &'static str, span: Option<Span>| {
@@ -56,13 +54,19 @@ pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpr
                 }
             }
             Op::Memory(index) => {
-                let (what, why) = access(&code.memory[*index as usize].op);
+                let (what, why) = describe(&code.memory[*index as usize].op);
                 note(what.into(), why, span_of(&code, *index));
             }
             _ => {}
         }
     }
     Some(list)
+}
+
+/// What samples find where nothing is known of a launch.
+pub fn simple_textures(code: &Code) -> Vec<Shape> {
+    let simple = Texture { format: Format::Float32x4, wrap: [Wrap::ClampToEdge; 2], linear: false };
+    vec![Some(simple); code.sampled.len()]
 }
 
 /// The instruction that makes an access.
@@ -72,7 +76,7 @@ fn span_of(code: &Code, access: u32) -> Option<Span> {
 }
 
 /// What an access that is not compiled does, and why it is not.
-fn access(op: &MemoryOp) -> (&'static str, &'static str) {
+pub fn describe(op: &MemoryOp) -> (&'static str, &'static str) {
     const KIND: &str = "accesses of this kind are not compiled";
     const PARTS: &str = "only whole words are compiled";
     const ALONE: &str = "it needs too many values at a time";

@@ -6,7 +6,8 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use recal_hal::with_room;
+use recal_cpu::InstructionSet;
+use recal_hal::{FloatMode, with_room};
 use recal_il::diagnostic::{Diagnostic, Span, render};
 use recal_il::inst::{Kernel, Node, Stage};
 use recal_il::ir::Program;
@@ -15,6 +16,7 @@ use recal_il::isa::{Category, Family, Opcode};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::image::{Image, Object};
+use crate::listing::spirv_watched;
 use crate::target::Target;
 
 /// Errors and warnings shown of one text.
@@ -151,12 +153,54 @@ pub(crate) fn dump_image(image: &Image) {
     }
 }
 
+/// Writes what a program becomes, with the name of its text's dump: after each pass of lowering and of emission (faithful mode,
+/// a device that can do everything), the SPIR-V module as text, and the vector program of the CPU device.
+pub(crate) fn dump_program(program: &Program, text: &[u8], target: Target) {
+    let Some((_, isa)) = dump_folder() else { return };
+    let name =
+        |extension: &str| format!("{}-{:016x}.{extension}", target.name.to_ascii_lowercase(), fnv1a(text));
+    let mut number = 0;
+    let mut watch = |pass: &'static str, program: &Program| {
+        dump_named(&name(&format!("{number:02}-{pass}.ir")), program.to_string().as_bytes());
+        number += 1;
+    };
+    with_room(|| {
+        if let Ok(kernel) = recal_il::front(text) {
+            // It was lowered without complaint before.
+            let _ = recal_il::lower::lower_watched(&kernel, &mut watch);
+        }
+        let spirv = spirv_watched(program, FloatMode::Faithful, &mut watch);
+        let spirv = spirv.unwrap_or_else(|reason| format!("; none: {reason}\n"));
+        dump_named(&name("spvasm"), spirv.as_bytes());
+        if let Some(vector) = recal_cpu::vector_listing(program, *isa) {
+            dump_named(&name("vector"), vector.as_bytes());
+        }
+    });
+}
+
+/// The folder of `CAL_DUMP`, if there is one, and the instructions that the CPU device uses.
+fn dump_folder() -> Option<&'static (std::path::PathBuf, InstructionSet)> {
+    static FOLDER: OnceLock<Option<(std::path::PathBuf, InstructionSet)>> = OnceLock::new();
+    let read = || {
+        let config = Config::from_env().0;
+        let fits = |set: &InstructionSet| set.available() && *set <= config.isa;
+        let isa = InstructionSet::ALL.into_iter().rfind(fits).unwrap_or(InstructionSet::Baseline);
+        config.dump.map(|folder| (folder, isa))
+    };
+    FOLDER.get_or_init(read).as_ref()
+}
+
 /// Writes to the folder of `CAL_DUMP`, if there is one; names hold the target and a hash, so equal ones meet.
 fn dump(target: Target, extension: &str, bytes: &[u8]) {
-    static FOLDER: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
-    let Some(folder) = FOLDER.get_or_init(|| Config::from_env().0.dump) else { return };
-    let name = format!("{}-{:016x}.{extension}", target.name.to_ascii_lowercase(), fnv1a(bytes));
-    if let Err(e) = write(folder, &name, bytes) {
+    if dump_folder().is_some() {
+        let name = format!("{}-{:016x}.{extension}", target.name.to_ascii_lowercase(), fnv1a(bytes));
+        dump_named(&name, bytes);
+    }
+}
+
+fn dump_named(name: &str, bytes: &[u8]) {
+    let Some((folder, _)) = dump_folder() else { return };
+    if let Err(e) = write(folder, name, bytes) {
         log::warn!("CAL_DUMP: {}: {e}", folder.join(name).display());
     }
 }

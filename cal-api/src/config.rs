@@ -150,7 +150,10 @@ pub const VARIABLES: &[Variable] = &[
         name: "CAL_DUMP",
         values: "a folder, created if missing",
         default: "nothing is written",
-        doc: "Receives the IL text of every kernel that is compiled (`*.il`) and every image that is linked (`*.elf`).",
+        doc: "Receives the IL text of every kernel that is compiled (`*.il`) and every image that is linked (`*.elf`); of \
+              every kernel that is loaded the program after each pass (`*.ir`, numbered, as `docs/ir.md` describes), the \
+              SPIR-V module in faithful mode on a device that can do everything (`*.spvasm`), the vector program of the CPU \
+              device (`*.vector`), and each module that a Vulkan device gets (`*.spv`).",
         parse: |config, text| {
             config.dump = Some(PathBuf::from(text));
             Ok(())

@@ -90,6 +90,7 @@ impl Device {
         }
         drop(programs);
         let program = Arc::new(compiler::program(text, target)?);
+        compiler::dump_program(&program, text, target);
         let mut programs = self.0.programs.lock();
         programs.push_back((target, text.into(), Arc::clone(&program)));
         if programs.len() > REMEMBERED {

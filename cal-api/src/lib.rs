@@ -25,7 +25,7 @@
 //! The C functions, `calInit` to `calShutdown` and the extensions, are in [`ffi`]; they are the same objects behind
 //! handles. Where the documents leave room, `docs/api-choices.md` says what this implementation does.
 
-pub use recal_cpu::{InstructionSet, Interpreted, interpreted};
+pub use recal_cpu::{InstructionSet, Interpreted, code_listing, interpreted, vector_listing};
 pub use recal_hal::{DomainParam, Finding, FloatMode, Format, Misuse, Remark, Sampler, Wrap};
 pub use recal_il::diagnostic::{Diagnostic, Severity};
 
@@ -38,6 +38,7 @@ pub use crate::error::{CalResult, Error, Result};
 pub use crate::event::Event;
 pub use crate::image::{Image, Listing, Object};
 pub use crate::launch::{Domain, Grid};
+pub use crate::listing::spirv_listing;
 pub use crate::map::{Element, Map};
 pub use crate::mem::Mem;
 pub use crate::module::{FuncInfo, Module, Name};

@@ -11,10 +11,13 @@
 //! which other operations. What needs a primitive without an operation is not compiled, see [`Compiler::supports`].
 
 mod choose;
+#[cfg(feature = "disassemble")]
+mod disassemble;
 mod emit;
 mod evaluate;
 mod graph;
 mod kept;
+mod listing;
 mod native;
 mod op;
 mod program;
@@ -51,6 +54,11 @@ impl Isa {
     /// Its name: `avx512`, `avx2`, `neon`.
     pub fn name(self) -> &'static str {
         self.0.name()
+    }
+
+    /// Threads of a strip.
+    pub fn lanes(self) -> u32 {
+        self.0.lanes()
     }
 
     /// This processor has it.
@@ -99,6 +107,8 @@ impl View {
 pub struct Function {
     full: u32,
     masked: u32,
+    /// Where its code ends; that for some lanes comes first.
+    end: u32,
     /// Rows that it needs.
     rows: u32,
     /// Views that it needs.
@@ -178,7 +188,7 @@ impl Compiler {
         Compiler { line, in_lines: known && line >= self.target.lanes(), ..self }
     }
 
-    /// The same that keeps programs for [`Module::evaluate`].
+    /// The same that keeps programs for [`Module::evaluate`] and [`Module::listing`].
     pub fn with_programs(self) -> Compiler {
         Compiler { programs: Some(Vec::new()), ..self }
     }
@@ -216,8 +226,16 @@ impl Compiler {
         dead: impl Fn(u32) -> bool,
         unseen: impl Fn(u32) -> bool,
     ) -> Option<Function> {
-        let mut function =
-            Function { full: 0, masked: 0, rows: 0, views: 0, stores: false, strict: false, program: 0 };
+        let mut function = Function {
+            full: 0,
+            masked: 0,
+            end: 0,
+            rows: 0,
+            views: 0,
+            stores: false,
+            strict: false,
+            program: 0,
+        };
         for step in steps {
             each_row(step, |row, _| function.rows = function.rows.max(row + 1));
             match *step {
@@ -250,7 +268,7 @@ impl Compiler {
             function.program = programs.len() as u32;
             programs.push(program);
         }
-        Some(Function { full, masked, ..function })
+        Some(Function { full, masked, end: self.code.bytes.len() as u32, ..function })
     }
 
     /// Appends the code of a program; where it starts. `None` if there are too many values at a time.
@@ -311,6 +329,21 @@ impl Module {
     /// The machine code of all functions.
     pub fn code(&self) -> &[u8] {
         &self.code
+    }
+
+    /// The machine code of a function: for any lanes, and for all of them, where that differs.
+    pub fn code_of(&self, function: Function) -> (&[u8], Option<&[u8]>) {
+        let Function { masked, full, end, .. } = function;
+        let bytes = |from: u32, to: u32| &self.code[from as usize..to as usize];
+        match full == masked {
+            true => (bytes(masked, end), None),
+            false => (bytes(masked, full), Some(bytes(full, end))),
+        }
+    }
+
+    /// The vector program of a function, for people; none if the compiler kept no programs.
+    pub fn listing(&self, function: Function) -> Option<String> {
+        self.programs.get(function.program as usize).map(Program::to_string)
     }
 
     /// Does what [`Module::call`] does by evaluating the program, for any processor, slowly.

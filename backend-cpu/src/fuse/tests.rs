@@ -91,7 +91,7 @@ fn chains_leave_what_their_steps_leave() {
         let (mut plain, mut fused) = (begin.clone(), begin);
         run(&code, &mut plain);
         code.ops.push(Op::Lanes { first: 0, end: code.steps.len() as u32 });
-        fuse(&mut code, isa, &mut []);
+        fuse(&mut code, Some(isa), &mut []);
         run(&code, &mut fused);
         for row in 0..ROWS as usize {
             assert_eq!(plain[row].0, fused[row].0, "row {row} of the sequence {seed}");
@@ -114,7 +114,7 @@ fn a_load_flushes_into_the_row_that_is_read() {
             ..Code::default()
         };
         ids.iter().for_each(|ids| step(&mut code, isa, LaneOp::Flush, ids));
-        fuse(&mut code, isa, &mut []);
+        fuse(&mut code, Some(isa), &mut []);
         let access = &code.memory[0];
         (access.flush, *access.op.loaded().expect("it is a load"), code.steps.len())
     };

@@ -55,7 +55,7 @@ fn format(text: &str) -> Result<(Symbol, Format), String> {
     Ok((symbol, data::format(format)?))
 }
 
-fn instructions(text: &str) -> Result<InstructionSet, String> {
+pub(crate) fn instructions(text: &str) -> Result<InstructionSet, String> {
     let names = || InstructionSet::ALL.map(InstructionSet::name).join(", ");
     let named = |set: &InstructionSet| text.eq_ignore_ascii_case(set.name());
     InstructionSet::ALL.into_iter().find(named).ok_or_else(|| format!("it is one of {}", names()))

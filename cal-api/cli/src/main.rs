@@ -1,4 +1,4 @@
-//! The `recal` command: devices, compile, run, bench, trace, analyze, disassemble, explain, doctor.
+//! The `recal` command: devices, compile, run, bench, trace, analyze, disassemble, opt, explain, doctor.
 
 mod analyze;
 mod array;
@@ -14,6 +14,7 @@ mod hints;
 mod kernel;
 mod manual;
 mod misuse;
+mod opt;
 mod picture;
 mod progress;
 mod run;
@@ -81,6 +82,8 @@ enum Command {
     },
     /// List an image, an object or IL text in canonical form
     Disassemble(disassemble::Arguments),
+    /// Run passes of the compiler by name, and print the program, its SPIR-V, its vector program or its machine code
+    Opt(opt::Arguments),
 }
 
 impl Command {
@@ -93,6 +96,7 @@ impl Command {
             Command::Trace(arguments) => arguments.json,
             Command::Analyze(arguments) => arguments.json,
             Command::Disassemble(arguments) => arguments.json,
+            Command::Opt(arguments) => arguments.json,
             Command::Explain(arguments) => arguments.json,
             Command::Completions { .. } | Command::Manual { .. } => false,
         }
@@ -144,6 +148,7 @@ fn main() -> ExitCode {
         Command::Completions { shell } => manual::completions(*shell),
         Command::Manual { folder } => manual::manual(folder),
         Command::Disassemble(arguments) => disassemble::disassemble(arguments),
+        Command::Opt(arguments) => opt::opt(arguments),
         Command::Explain(arguments) => explain::explain(arguments),
     };
     match outcome {

@@ -3,6 +3,7 @@
 mod answers;
 mod doctor;
 mod files;
+mod opt;
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -1,0 +1,140 @@
+//! Vector programs as text, for people: a value a line, `v3 = FMul v1, v2`; `row 4` is what a wave's register holds.
+
+use std::fmt::{self, Display, Formatter};
+
+use crate::graph::{Graph, Inst, NO, Node, Val};
+use crate::op::Op;
+use crate::program::{Block, Part, Program, Straight};
+
+impl Display for Program {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let said = [
+            (self.lazy, "instructions take denormals as zeros"),
+            (self.together, "the lanes of a strip take the same way"),
+        ];
+        said.iter().filter(|(is, _)| *is).try_for_each(|(_, what)| writeln!(f, "; {what}"))?;
+        parts(f, &self.parts, 0)
+    }
+}
+
+fn indent(f: &mut Formatter<'_>, depth: usize) -> fmt::Result {
+    (0..depth.min(40)).try_for_each(|_| f.write_str("  "))
+}
+
+fn parts(f: &mut Formatter<'_>, list: &[Part], depth: usize) -> fmt::Result {
+    for part in list {
+        match part {
+            Part::Block(of) => block(f, of, depth)?,
+            Part::If { nonzero, then, otherwise } => {
+                indent(f, depth)?;
+                writeln!(
+                    f,
+                    "{} {{",
+                    if *nonzero { "if the test holds" } else { "if the test does not hold" }
+                )?;
+                parts(f, then, depth + 1)?;
+                if !otherwise.is_empty() {
+                    indent(f, depth)?;
+                    f.write_str("} else {\n")?;
+                    parts(f, otherwise, depth + 1)?;
+                }
+                indent(f, depth)?;
+                f.write_str("}\n")?;
+            }
+            Part::Loop(of) => {
+                if let Some((graph, values)) = &of.kept {
+                    values_of(f, graph, depth, "k")?;
+                    for (number, value) in values.iter().enumerate() {
+                        indent(f, depth)?;
+                        writeln!(f, "kept {number} = k{value}")?;
+                    }
+                }
+                indent(f, depth)?;
+                f.write_str("loop {\n")?;
+                parts(f, &of.body, depth + 1)?;
+                indent(f, depth)?;
+                f.write_str("}\n")?;
+            }
+            Part::Break(test) => {
+                indent(f, depth)?;
+                f.write_str(match test {
+                    None => "break\n",
+                    Some(true) => "break if the test holds\n",
+                    Some(false) => "break if the test does not hold\n",
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn block(f: &mut Formatter<'_>, block: &Block, depth: usize) -> fmt::Result {
+    if let Some((attempt, doubt)) = &block.attempt {
+        indent(f, depth)?;
+        f.write_str("attempt {\n")?;
+        straight(f, attempt, depth + 1)?;
+        indent(f, depth)?;
+        writeln!(f, "}} in doubt where v{doubt} {{")?;
+        straight(f, &block.body, depth + 1)?;
+        indent(f, depth)?;
+        return f.write_str("}\n");
+    }
+    straight(f, &block.body, depth)
+}
+
+fn straight(f: &mut Formatter<'_>, of: &Straight, depth: usize) -> fmt::Result {
+    values_of(f, &of.graph, depth, "v")?;
+    for output in &of.outputs {
+        indent(f, depth)?;
+        let unseen = if output.unseen { " ; others may see anything" } else { "" };
+        writeln!(f, "row {} = v{}{unseen}", output.row, output.val)?;
+    }
+    if let Some(test) = of.test {
+        indent(f, depth)?;
+        writeln!(f, "test v{test}")?;
+    }
+    Ok(())
+}
+
+/// All values; constants stand where they are used.
+fn values_of(f: &mut Formatter<'_>, graph: &Graph, depth: usize, letter: &str) -> fmt::Result {
+    for (number, node) in graph.nodes.iter().enumerate() {
+        if matches!(node, Node::Word(_) | Node::Quad(_) | Node::Bool(_)) {
+            continue;
+        }
+        indent(f, depth)?;
+        write!(f, "{letter}{number} = ")?;
+        match node {
+            Node::Row(row) => write!(f, "row {row}")?,
+            Node::Field(view, field) => write!(f, "{field:?} of view {view}")?,
+            Node::Kept(kept) => write!(f, "kept {kept}")?,
+            Node::Inst(inst) => instruction(f, graph, inst, letter)?,
+            Node::Word(_) | Node::Quad(_) | Node::Bool(_) => {}
+        }
+        f.write_str("\n")?;
+    }
+    Ok(())
+}
+
+fn instruction(f: &mut Formatter<'_>, graph: &Graph, inst: &Inst, letter: &str) -> fmt::Result {
+    let value = |f: &mut Formatter<'_>, val: Val| match graph.node(val) {
+        Node::Word(word) => write!(f, "0x{word:08X}"),
+        Node::Quad(quad) => write!(f, "0x{quad:016X}"),
+        Node::Bool(all) => write!(f, "{all}"),
+        _ => write!(f, "{letter}{val}"),
+    };
+    match inst.op {
+        Op::Load(view) => write!(f, "Load view {view}")?,
+        Op::Store(view) => write!(f, "Store view {view}")?,
+        op => write!(f, "{op:?}")?,
+    }
+    for (k, arg) in inst.args.into_iter().filter(|arg| *arg != NO).enumerate() {
+        f.write_str(if k == 0 { " " } else { ", " })?;
+        value(f, arg)?;
+    }
+    if inst.mask != NO {
+        f.write_str(" where ")?;
+        value(f, inst.mask)?;
+    }
+    Ok(())
+}
