@@ -12,6 +12,7 @@ use recal_il::diagnostic::{Diagnostic, Span, render};
 use recal_il::inst::{Kernel, Node, Stage};
 use recal_il::ir::Program;
 use recal_il::isa::{Category, Family, Opcode};
+use recal_il::vliw::{self, CHIPS, Elements};
 
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -73,6 +74,18 @@ fn read(text: &[u8], target: Target) -> Result<Program, Vec<Diagnostic>> {
 /// The program of a text.
 pub(crate) fn program(text: &[u8], target: Target) -> Result<Program> {
     with_room(|| read(text, target)).map_err(|e| refused(&e, text))
+}
+
+/// What a compiler of the time might have made of a text for the chip of a target; none if there is no such chip or the model does
+/// not go as far.
+pub(crate) fn chip_code(text: &[u8], target: Target) -> Option<String> {
+    let chip = CHIPS.iter().find(|chip| Target::parse(chip.name) == Some(target))?;
+    with_room(|| {
+        read(text, target).ok()?;
+        let bare = recal_il::lower::lower_bare(&recal_il::front(text).ok()?).ok()?;
+        let code = vliw::compile(&bare, chip, &Elements::default()).ok()?;
+        Some(code.listing(chip))
+    })
 }
 
 /// The checked kernel of a text.

@@ -53,6 +53,9 @@ pub struct Listing {
     pub compute: bool,
     /// IL text in canonical form.
     pub il: String,
+    /// What a compiler of the time might have made of it for the target's chip, in the style of its disassembler; `None` if the text
+    /// does not compile for the target, or the target is no chip that `recal analyze` knows.
+    pub isa: Option<String>,
     /// The SPIR-V module for a device that can do everything; `None` if the text does not compile for the target.
     pub spirv: Option<String>,
 }
@@ -194,7 +197,11 @@ fn disassemble(bytes: &[u8], mut line: impl FnMut(&str)) -> Result<()> {
     for listing in listings(bytes)? {
         let stage = if listing.compute { "compute" } else { "pixel" };
         let name = listing.target;
-        for (what, text) in [("IL", Some(&listing.il)), ("SPIR-V", listing.spirv.as_ref())] {
+        for (what, text) in [
+            ("IL", Some(&listing.il)),
+            ("ISA (a model)", listing.isa.as_ref()),
+            ("SPIR-V", listing.spirv.as_ref()),
+        ] {
             let Some(text) = text else { continue };
             line(&format!("; target {name}, {stage} program, {what}\n"));
             text.lines().for_each(|text| line(&format!("{text}\n")));
@@ -208,6 +215,7 @@ fn listings(bytes: &[u8]) -> Result<Vec<Listing>> {
         target: encoding.target.name,
         compute: encoding.compute,
         il: listing::il(encoding.text),
+        isa: compiler::chip_code(encoding.text, encoding.target),
         spirv: compiler::program(encoding.text, encoding.target).ok().map(|program| listing::spirv(&program)),
     });
     Ok(list.collect())

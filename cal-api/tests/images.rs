@@ -153,11 +153,13 @@ fn listings_come_line_by_line() {
             && from_object.iter().all(|l| l.ends_with('\n') && l.matches('\n').count() == 1)
     );
     assert!(from_object.iter().any(|l| l.contains("sample_resource(0)_sampler(0)")));
-    // IL first, then the module, which adds.
+    // IL first, then code of the chip and the module, which both add.
     let heading = |text: &str| from_object.iter().position(|l| l.contains(text)).unwrap();
     assert!(
-        heading("program, IL") < heading("sample_resource") && heading("end\n") < heading("program, SPIR-V")
+        heading("program, IL") < heading("sample_resource")
+            && heading("end\n") < heading("program, ISA (a model)")
     );
+    assert!(heading("program, ISA") < heading(": ADD ") && heading(": ADD ") < heading("program, SPIR-V"));
     assert!(
         heading("program, SPIR-V") < heading("OpEntryPoint") && heading("OpEntryPoint") < heading("OpFAdd")
     );

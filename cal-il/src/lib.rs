@@ -11,6 +11,7 @@
 //!   written once over an abstract [`isa::Algebra`] that each backend instantiates.
 //! * [`text`] knows spelling only; [`check`] knows what is legal; [`lower`] turns legal instructions into scalar
 //!   operations; [`ir`] is what backends run.
+//! * [`vliw`] is what the chips of the time made of a program: [`ir::analyze`] counts it.
 //! * [`opt`] runs passes over programs by name.
 //! * Problems are [`diagnostic::Diagnostic`]s with a source span and a rule name; several are collected before
 //!   a stage gives up.
@@ -28,6 +29,7 @@ pub mod lower;
 pub mod opt;
 pub mod spirv;
 pub mod text;
+pub mod vliw;
 
 /// Text to checked kernel: [`text::parse`], then [`check::check`]. Statements that cannot be read do not keep the others
 /// from being checked: the diagnostics are those of both.

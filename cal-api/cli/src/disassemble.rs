@@ -32,7 +32,7 @@ pub(crate) fn disassemble(arguments: &Arguments) -> Outcome {
             let program = |l: &recal::Listing| {
                 json!({
                     "target": l.target.to_ascii_lowercase(), "stage": if l.compute { "compute" } else { "pixel" },
-                    "il": lines(&l.il), "spirv": l.spirv.as_deref().map(lines),
+                    "il": lines(&l.il), "isa": l.isa.as_deref().map(lines), "spirv": l.spirv.as_deref().map(lines),
                 })
             };
             ("image", image.listings().map_err(named)?.iter().map(program).collect())
@@ -44,7 +44,10 @@ pub(crate) fn disassemble(arguments: &Arguments) -> Outcome {
                 return print(&il);
             }
             let stage = format!("{:?}", ast.header.stage).to_ascii_lowercase();
-            ("il", vec![json!({ "target": null, "stage": stage, "il": lines(&il), "spirv": null })])
+            (
+                "il",
+                vec![json!({ "target": null, "stage": stage, "il": lines(&il), "isa": null, "spirv": null })],
+            )
         }
     };
     print_json(&json!({ "file": kernel.name, "kind": kind, "programs": programs }))

@@ -1,94 +1,23 @@
-//! What a kernel asks of a device of its time: counts, register use, and which unit limits it.
+//! What a kernel asks of a chip of its time: counts, registers, clauses, and which unit limits it.
 //!
-//! Input is a checked kernel and its program. The estimate follows the usual back-of-the-envelope rule for these
-//! parts: arithmetic, fetches and memory run in parallel, so the slowest of the three decides. Counts are static:
-//! every statement counts once, both sides of an `if` too, and a loop body as one iteration. Flushes and
-//! canonicalisations are ours and count nothing.
+//! Input is a checked kernel. [`crate::vliw`] makes code of it, as a compiler of the time would; stream cores, fetch units and memory
+//! bus work side by side, so the slowest decides. `docs/analyzer.md` says what each figure means and how far it goes.
 //!
 //! Formats belong to the memory that is bound, not to the kernel. Where [`Elements`] does not tell the size of an element, a
 //! read counts the components that it delivers and a store or output the components that it takes, 32 bits each.
 
-mod bundles;
-
-use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-use self::bundles::Bundles;
-use super::compact::compact;
-use super::uniformity::Uniformity;
-use super::{Block, LaneInst, LaneOp, MemoryInst, Operand, Output, Program, StmtKind, visit};
+use super::{Block, LaneInst, LaneOp, MemoryInst, Program, StmtKind};
 use crate::inst::{Kernel, Node};
 use crate::isa::lane::Class;
+use crate::vliw::{self, Chip, Code, Cost, Costs, Counts, Holder};
+pub use crate::vliw::{CHIPS, Elements};
 
-/// A device of the time, as far as the estimate needs it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Target {
-    /// Name of the chip.
-    pub name: &'static str,
-    /// VLIW instructions a clock.
-    pub thread_processors: u32,
-    /// Fetches a clock.
-    pub fetch_units: u32,
-    /// Width of the memory bus in bits.
-    pub bus_bits: u32,
-    /// Engine clock, MHz.
-    pub engine_mhz: u32,
-    /// Data rate of a memory pin, Mbit/s.
-    pub memory_mbps: u32,
-    /// Scalar operations in one VLIW instruction.
-    pub slots: u32,
-}
+/// Rounds that loops are taken to run where neither constants nor anybody say how many.
+pub const ASSUMED_ROUNDS: u32 = 16;
 
-const fn target(name: &'static str, units: [u32; 2], bus_bits: u32, clocks: [u32; 2], slots: u32) -> Target {
-    Target {
-        name,
-        thread_processors: units[0],
-        fetch_units: units[1],
-        bus_bits,
-        engine_mhz: clocks[0],
-        memory_mbps: clocks[1],
-        slots,
-    }
-}
-
-/// Known targets, oldest first: the figures of the first board of each chip.
-pub const TARGETS: &[Target] = &[
-    target("R600", [64, 16], 512, [743, 1656], 5),
-    target("RV610", [8, 4], 64, [700, 1600], 5),
-    target("RV630", [24, 8], 128, [800, 2200], 5),
-    target("RV670", [64, 16], 256, [775, 2250], 5),
-    target("RV770", [160, 40], 256, [750, 3600], 5),
-    target("RV730", [64, 32], 128, [750, 1800], 5),
-    target("RV710", [16, 8], 64, [600, 1600], 5),
-    target("Cypress", [320, 80], 256, [850, 4800], 5),
-    target("Juniper", [160, 40], 128, [850, 4800], 5),
-    target("Redwood", [80, 20], 128, [775, 4000], 5),
-    target("Cedar", [16, 8], 64, [650, 1600], 5),
-    target("Barts", [224, 56], 256, [900, 4200], 5),
-    target("Turks", [96, 24], 128, [800, 4000], 5),
-    target("Caicos", [32, 8], 64, [625, 1600], 5),
-    target("Cayman", [384, 96], 256, [880, 5500], 4),
-];
-
-impl Target {
-    /// The target with this name, in any case.
-    pub fn named(name: &str) -> Option<&'static Target> {
-        TARGETS.iter().find(|target| target.name.eq_ignore_ascii_case(name))
-    }
-}
-
-/// Sizes of the elements of bound memory in bits, by number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Elements {
-    /// `i#`
-    pub resources: BTreeMap<u32, u32>,
-    /// `o#`
-    pub outputs: BTreeMap<u32, u32>,
-    /// Typed `uav#`
-    pub uavs: BTreeMap<u32, u32>,
-}
-
-/// Counts of a kernel.
+/// Counts of a program: every statement once, both sides of an `if`, a round of a loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// IL instructions.
@@ -101,8 +30,6 @@ pub struct Stats {
     pub integer: u32,
     /// Operations on doubles and 64-bit integers.
     pub double: u32,
-    /// VLIW instructions, packed as dependencies allow.
-    pub vliw: u32,
     /// Texture and buffer fetches.
     pub fetch: u32,
     /// Reads of UAVs, `g[]` and indexed temporaries.
@@ -121,12 +48,10 @@ pub struct Stats {
     pub fence: u32,
     /// Outputs.
     pub export: u32,
-    /// Bits of global memory read and written.
-    pub memory_bits: u32,
-    /// Registers of four components live at once, about.
-    pub gprs: u32,
     /// LDS bytes of a group.
     pub lds_bytes: u32,
+    /// Threads of a group; 0 in pixel kernels.
+    pub group: u32,
 }
 
 /// The unit that decides.
@@ -140,36 +65,125 @@ pub enum Unit {
     Memory,
 }
 
-/// An estimate for a target.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Engine clocks of the whole chip for a thread, by unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Clocks {
+    /// Stream cores.
+    pub alu: f64,
+    /// Fetch units.
+    pub fetch: f64,
+    /// Memory bus.
+    pub memory: f64,
+}
+
+/// An estimate for a chip.
+#[derive(Clone, Debug)]
 pub struct Report {
-    /// Counts.
-    pub stats: Stats,
     /// Where.
-    pub target: Target,
-    /// Engine clocks that the stream cores of the whole chip spend on a thread.
-    pub alu_clocks: f64,
-    /// Engine clocks of the fetch units.
-    pub fetch_clocks: f64,
-    /// Engine clocks of the memory bus.
-    pub memory_clocks: f64,
-    /// The largest of the three.
-    pub limit: Unit,
-    /// Stream core instructions for each fetch; infinite without fetches.
-    pub alu_to_fetch: f64,
-    /// Waves that fit a SIMD by register use.
+    pub chip: Chip,
+    /// Counts of the program.
+    pub stats: Stats,
+    /// The code of the chip.
+    pub code: Code,
+    /// Counts of the code.
+    pub counts: Counts,
+    /// What a thread takes.
+    pub costs: Costs,
+    /// Rounds of loops about which constants say nothing.
+    pub assumed: u32,
+    /// Waves that fit a SIMD engine. None: not even a group does.
     pub waves: u32,
+    /// What keeps more of them away.
+    pub holder: Holder,
+}
+
+impl Clocks {
+    fn of(cost: &Cost, chip: &Chip) -> Self {
+        let bits_a_clock =
+            f64::from(chip.bus_bits) * f64::from(chip.memory_mbps) / f64::from(chip.engine_mhz);
+        Self {
+            alu: cost.bundles / f64::from(chip.thread_processors()),
+            fetch: cost.fetches / f64::from(chip.fetch_units),
+            memory: cost.bits / bits_a_clock,
+        }
+    }
+
+    /// The slowest unit, which decides, and its clocks.
+    pub fn limit(&self) -> (Unit, f64) {
+        if self.alu >= self.fetch && self.alu >= self.memory {
+            (Unit::Alu, self.alu)
+        } else if self.fetch >= self.memory {
+            (Unit::Fetch, self.fetch)
+        } else {
+            (Unit::Memory, self.memory)
+        }
+    }
 }
 
 impl Report {
+    /// Clocks of a thread: least, on average, most.
+    pub fn clocks(&self) -> [Clocks; 3] {
+        [self.costs.least, self.costs.mean, self.costs.most].map(|cost| Clocks::of(&cost, &self.chip))
+    }
+
+    /// The unit that decides, on average.
+    pub fn limit(&self) -> Unit {
+        self.clocks()[1].limit().0
+    }
+
+    /// Engine clocks of the deciding unit while each SIMD engine runs one wave: least, on average, most.
+    pub fn wave_clocks(&self) -> [f64; 3] {
+        self.clocks().map(|clocks| clocks.limit().1 * f64::from(self.chip.simds * self.chip.wave()))
+    }
+
+    /// VLIW instructions for each fetch, on average; infinite without fetches.
+    pub fn alu_to_fetch(&self) -> f64 {
+        self.costs.mean.bundles / self.costs.mean.fetches
+    }
+
+    /// Part of the slots of the VLIW instructions that does something.
+    pub fn packing(&self) -> f64 {
+        f64::from(self.counts.slots) / f64::from((self.counts.bundles * self.chip.slots()).max(1))
+    }
+
     /// Engine clocks that `threads` threads take at best.
     pub fn cycles(&self, threads: f64) -> f64 {
-        threads * self.alu_clocks.max(self.fetch_clocks).max(self.memory_clocks)
+        threads * self.clocks()[1].limit().1
     }
 
     /// Seconds that `threads` threads take at best.
     pub fn seconds(&self, threads: f64) -> f64 {
-        self.cycles(threads) / (f64::from(self.target.engine_mhz) * 1e6)
+        self.cycles(threads) / (f64::from(self.chip.engine_mhz) * 1e6)
+    }
+
+    /// Why the deciding unit decides.
+    pub fn reason(&self) -> String {
+        let (cost, clocks, chip) = (&self.costs.mean, self.clocks()[1], &self.chip);
+        let (unit, most) = clocks.limit();
+        let others = [(Unit::Alu, clocks.alu), (Unit::Fetch, clocks.fetch), (Unit::Memory, clocks.memory)];
+        let next = others.into_iter().filter(|(other, _)| *other != unit).max_by(|a, b| a.1.total_cmp(&b.1));
+        let what = match unit {
+            Unit::Alu => {
+                format!(
+                    "{:.1} VLIW instructions on {} thread processors",
+                    cost.bundles,
+                    chip.thread_processors()
+                )
+            }
+            Unit::Fetch => format!("{:.1} fetches on {} fetch units", cost.fetches, chip.fetch_units),
+            Unit::Memory => {
+                format!(
+                    "{:.0} bits on a bus of {} bits at {} Mbit/s a pin",
+                    cost.bits, chip.bus_bits, chip.memory_mbps
+                )
+            }
+        };
+        match next {
+            Some((other, clocks)) if clocks > 0.0 => {
+                format!("{what} take {:.1} times as long as {}", most / clocks, other.name())
+            }
+            _ => format!("{what}; nothing else takes time"),
+        }
     }
 }
 
@@ -184,86 +198,63 @@ impl Unit {
     }
 }
 
-/// Estimates how `program` would run on `target` with memory of the given element sizes.
-pub fn analyze(kernel: &Kernel, program: &Program, target: &Target, elements: &Elements) -> Report {
-    let stats = Stats::of(kernel, program, target.slots, elements);
-    let alu_clocks = f64::from(stats.vliw) / f64::from(target.thread_processors);
-    let fetches = stats.fetch + stats.load;
-    let fetch_clocks = f64::from(fetches) / f64::from(target.fetch_units);
-    let bits_a_clock =
-        f64::from(target.bus_bits) * f64::from(target.memory_mbps) / f64::from(target.engine_mhz);
-    let memory_clocks = f64::from(stats.memory_bits) / bits_a_clock;
-    let limit = if alu_clocks >= fetch_clocks && alu_clocks >= memory_clocks {
-        Unit::Alu
-    } else if fetch_clocks >= memory_clocks {
-        Unit::Fetch
-    } else {
-        Unit::Memory
-    };
-    Report {
+/// Estimates how a kernel would run on `chip` with memory of the given element sizes. `program` is what [`crate::lower::lower_bare`]
+/// makes of it; `rounds`: of loops about which constants say nothing. The message says what is beyond the model.
+pub fn analyze(
+    kernel: &Kernel,
+    program: &Program,
+    chip: &Chip,
+    elements: &Elements,
+    rounds: u32,
+) -> Result<Report, &'static str> {
+    let stats = Stats::of(kernel, program);
+    let code = vliw::compile(program, chip, elements)?;
+    let group = (stats.group > 0).then_some((stats.group, stats.lds_bytes));
+    let (waves, holder) = chip.waves(code.gprs, group);
+    Ok(Report {
+        chip: *chip,
         stats,
-        target: *target,
-        alu_clocks,
-        fetch_clocks,
-        memory_clocks,
-        limit,
-        alu_to_fetch: f64::from(stats.vliw) / f64::from(fetches),
-        // A SIMD holds 256 registers for each lane of a wave.
-        waves: (256 / stats.gprs.max(1)).clamp(1, 32),
-    }
+        counts: code.counts(),
+        costs: code.costs(rounds),
+        code,
+        assumed: rounds,
+        waves,
+        holder,
+    })
 }
 
 impl Stats {
-    /// Counts `program`; `slots` is the width of a VLIW instruction.
-    pub fn of(kernel: &Kernel, program: &Program, slots: u32, elements: &Elements) -> Self {
+    /// Counts a kernel and its program.
+    pub fn of(kernel: &Kernel, program: &Program) -> Self {
         let mut stats = Self {
             instructions: kernel.functions.iter().map(|f| instructions(&f.body)).sum(),
             export: program.outputs.len() as u32,
             lds_bytes: lds_bytes(program),
+            group: threads(program),
             ..Self::default()
         };
-        let output = |o: &Output| elements.outputs.get(&o.index).copied().unwrap_or(128);
-        stats.memory_bits = program.outputs.iter().map(output).sum();
-        let mut packer = Bundles { ready: vec![0; program.registers as usize], slots, ..Bundles::default() };
-        for function in &program.functions {
-            stats.block(&function.body, &mut packer, elements);
-        }
-        stats.vliw = packer.total + packer.bundles.len() as u32;
-        let mut packed = program.clone();
-        let facts = compact(&mut packed, &Uniformity::of(program));
-        // Uniform values live in constant registers or are recomputed; the rest takes vector registers.
-        let varying = (0..packed.registers).filter(|reg| !facts.register(*reg)).count() as u32;
-        stats.gprs = varying.div_ceil(4).max(1);
+        program.functions.iter().for_each(|function| stats.block(&function.body));
         stats
     }
 
-    fn block(&mut self, block: &Block, packer: &mut Bundles, elements: &Elements) {
+    fn block(&mut self, block: &Block) {
         for stmt in block {
             match &stmt.kind {
-                StmtKind::Lane(inst) => self.lane(inst, packer),
-                StmtKind::Memory(inst) => self.memory(inst, elements),
+                StmtKind::Lane(inst) => self.lane(inst),
+                StmtKind::Memory(inst) => self.memory(inst),
                 StmtKind::Fence(_) => self.fence += 1,
                 other => {
                     self.flow += 1;
-                    packer.close();
                     match other {
                         StmtKind::If { then, otherwise, .. } => {
-                            self.block(then, packer, elements);
-                            packer.close();
-                            self.block(otherwise, packer, elements);
-                            packer.close();
+                            self.block(then);
+                            self.block(otherwise);
                         }
                         StmtKind::Loop { body } => {
                             self.loops += 1;
-                            self.block(body, packer, elements);
-                            packer.close();
+                            self.block(body);
                         }
-                        StmtKind::Switch { arms, .. } => {
-                            for arm in arms {
-                                self.block(&arm.body, packer, elements);
-                                packer.close();
-                            }
-                        }
+                        StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| self.block(&arm.body)),
                         _ => {}
                     }
                 }
@@ -271,45 +262,25 @@ impl Stats {
         }
     }
 
-    fn lane(&mut self, inst: &LaneInst, packer: &mut Bundles) {
-        if matches!(inst.op, LaneOp::Flush | LaneOp::Canon) {
-            packer.pass_on(inst);
-            return;
-        }
+    fn lane(&mut self, inst: &LaneInst) {
         let classes = inst.op.arguments();
-        let wide = inst.op.result() == Class::Q || classes.contains(&Class::Q);
-        let transcendental = is_transcendental(inst.op);
-        if wide {
+        if inst.op.result() == Class::Q || classes.contains(&Class::Q) {
             self.double += 1;
         } else if classes.contains(&Class::F) || inst.op.result() == Class::F {
             self.float += 1;
-            self.transcendental += u32::from(transcendental);
+            self.transcendental += u32::from(is_transcendental(inst.op));
         } else {
             self.integer += 1;
         }
-        let width = match inst.op {
-            LaneOp::Dmul | LaneOp::Dmad | LaneOp::Ddiv | LaneOp::Drcp | LaneOp::Dsqrt | LaneOp::Drsq => 4,
-            _ if wide => 2,
-            _ => 1,
-        };
-        packer.place(inst, width, transcendental);
     }
 
-    fn memory(&mut self, inst: &MemoryInst, elements: &Elements) {
+    fn memory(&mut self, inst: &MemoryInst) {
         use super::Space;
-        let read = 32 * visit::destinations_of(inst).len() as u32;
-        let written = |src: &super::Src4| 32 * src.iter().flatten().count() as u32;
         match inst {
-            MemoryInst::Sample { resource, .. }
-            | MemoryInst::Fetch { resource, .. }
-            | MemoryInst::Gather { resource, .. } => {
-                self.fetch += 1;
-                // A gather reads four elements.
-                let times = if matches!(inst, MemoryInst::Gather { .. }) { 4 } else { 1 };
-                let element = elements.resources.get(&resource.base).map(|bits| bits * times);
-                self.memory_bits += element.unwrap_or(read);
-            }
-            MemoryInst::ConstLoad { .. }
+            MemoryInst::Sample { .. }
+            | MemoryInst::Fetch { .. }
+            | MemoryInst::Gather { .. }
+            | MemoryInst::ConstLoad { .. }
             | MemoryInst::ImmediateLoad { .. }
             | MemoryInst::ResourceInfo { .. }
             | MemoryInst::BufferInfo { .. }
@@ -318,26 +289,16 @@ impl Stats {
             | MemoryInst::RawStore { space: Space::Lds(_), .. }
             | MemoryInst::LdsWriteOwn { .. }
             | MemoryInst::LdsReadAny { .. } => self.lds += 1,
-            MemoryInst::TypedLoad { uav, .. } => {
-                self.load += 1;
-                self.memory_bits += elements.uavs.get(uav).copied().unwrap_or(read);
-            }
-            MemoryInst::RawLoad { space: Space::Gds(_), .. } => self.load += 1,
-            MemoryInst::RawStore { space: Space::Gds(_), .. } => self.store += 1,
-            MemoryInst::GlobalLoad { .. } | MemoryInst::RawLoad { .. } => {
-                self.load += 1;
-                self.memory_bits += read;
-            }
-            MemoryInst::GlobalStore { src, .. } | MemoryInst::RawStore { src, .. } => {
-                self.store += 1;
-                self.memory_bits += written(src);
-            }
-            MemoryInst::TypedStore { uav, .. } => {
-                self.store += 1;
-                self.memory_bits += elements.uavs.get(uav).copied().unwrap_or(128);
-            }
-            MemoryInst::ArrayLoad { .. } | MemoryInst::SharedLoad { .. } => self.load += 1,
-            MemoryInst::ArrayStore { .. } | MemoryInst::SharedStore { .. } => self.store += 1,
+            MemoryInst::TypedLoad { .. }
+            | MemoryInst::GlobalLoad { .. }
+            | MemoryInst::RawLoad { .. }
+            | MemoryInst::ArrayLoad { .. }
+            | MemoryInst::SharedLoad { .. } => self.load += 1,
+            MemoryInst::GlobalStore { .. }
+            | MemoryInst::RawStore { .. }
+            | MemoryInst::TypedStore { .. }
+            | MemoryInst::ArrayStore { .. }
+            | MemoryInst::SharedStore { .. } => self.store += 1,
             MemoryInst::Atomic { .. } | MemoryInst::Counter { .. } => self.atomic += 1,
             MemoryInst::InitShared => {}
         }
@@ -380,50 +341,78 @@ fn instructions(nodes: &[Node]) -> u32 {
         .sum()
 }
 
-fn lds_bytes(program: &Program) -> u32 {
-    let interface = &program.interface;
-    let blocks: u32 = interface.lds.values().fold(0, |sum, block| sum.saturating_add(block.bytes));
-    let threads = match interface.group {
+fn threads(program: &Program) -> u32 {
+    match program.interface.group {
         Some(super::GroupSize::Exact([x, y, z])) => x.saturating_mul(y).saturating_mul(z),
         Some(super::GroupSize::AtMost(n)) => n,
         None => 0,
-    };
-    blocks.saturating_add(interface.lds_dwords_per_thread.saturating_mul(4).saturating_mul(threads))
+    }
+}
+
+fn lds_bytes(program: &Program) -> u32 {
+    let interface = &program.interface;
+    let blocks: u32 = interface.lds.values().fold(0, |sum, block| sum.saturating_add(block.bytes));
+    let own = interface.lds_dwords_per_thread.saturating_mul(4).saturating_mul(threads(program));
+    blocks.saturating_add(own)
 }
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let s = &self.stats;
-        writeln!(f, "target        {}", self.target.name)?;
-        writeln!(f, "instructions  {} IL, {} VLIW", s.instructions, s.vliw)?;
+        let (s, c) = (&self.stats, &self.counts);
+        writeln!(f, "chip          {}", self.chip.name)?;
         writeln!(
             f,
-            "operations    {} float ({} transcendental), {} integer, {} double",
-            s.float, s.transcendental, s.integer, s.double
+            "operations    {} IL instructions: {} float ({} transcendental), {} integer, {} double",
+            s.instructions, s.float, s.transcendental, s.integer, s.double
         )?;
         writeln!(
             f,
-            "memory        {} fetches, {} loads, {} stores, {} atomics, {} LDS, {} outputs, {} bits a thread",
-            s.fetch, s.load, s.store, s.atomic, s.lds, s.export, s.memory_bits
+            "memory        {} fetches, {} loads, {} stores, {} atomics, {} LDS, {} outputs",
+            s.fetch, s.load, s.store, s.atomic, s.lds, s.export
         )?;
         writeln!(f, "flow          {} ({} loops), {} fences", s.flow, s.loops, s.fence)?;
         writeln!(
             f,
-            "registers     {} GPRs: {} waves a SIMD; {} bytes of LDS",
-            s.gprs, self.waves, s.lds_bytes
+            "code          {} VLIW, {:.1} % of their slots used; {} fetches; clauses: {} ALU, {} fetch, {} write, {} control",
+            c.bundles,
+            100.0 * self.packing(),
+            c.fetches,
+            c.alu_clauses,
+            c.fetch_clauses,
+            c.writes,
+            c.control
         )?;
-        if self.alu_to_fetch.is_finite() {
-            writeln!(f, "ALU:fetch     {:.2}", self.alu_to_fetch)?;
+        write!(
+            f,
+            "registers     {} GPRs, {} rows of scratch, {} bytes of LDS a group: ",
+            self.code.gprs, self.code.scratch, s.lds_bytes
+        )?;
+        match self.waves {
+            0 => writeln!(f, "a group does not fit a SIMD")?,
+            waves => writeln!(f, "{waves} waves a SIMD, held by {}", self.holder.name())?,
         }
+        for (what, cost) in
+            [("least", self.costs.least), ("mean", self.costs.mean), ("most", self.costs.most)]
+        {
+            writeln!(
+                f,
+                "{what:<13} {} VLIW, {} fetches, {} writes, {} bits a thread",
+                cost.bundles, cost.fetches, cost.writes, cost.bits
+            )?;
+        }
+        if self.alu_to_fetch().is_finite() {
+            writeln!(f, "ALU:fetch     {:.2}", self.alu_to_fetch())?;
+        }
+        let clocks = self.clocks()[1];
         writeln!(
             f,
             "clocks        {:.5} ALU, {:.5} fetch, {:.5} memory a thread: {} bound",
-            self.alu_clocks,
-            self.fetch_clocks,
-            self.memory_clocks,
-            self.limit.name()
+            clocks.alu,
+            clocks.fetch,
+            clocks.memory,
+            self.limit().name()
         )?;
-        Ok(())
+        writeln!(f, "because       {}", self.reason())
     }
 }
 

@@ -47,6 +47,15 @@ pub fn lower_watched(kernel: &Kernel, watch: Watch<'_>) -> Result<Program, Vec<D
     Ok(program)
 }
 
+/// Lowers a checked kernel for a device whose arithmetic flushes and cleans by itself: without the flushes and canonical NaNs
+/// that backends need.
+pub fn lower_bare(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
+    let (mut program, _) = translate(Builder::new(kernel))?;
+    passes::reduce(&mut program, &mut |_, _| {});
+    needed::forget_untouched(&mut program);
+    Ok(program)
+}
+
 /// Lowers a checked kernel for people who watch it run: every component of an `r#` and `o#` keeps one register for
 /// all of its life, and every copy is made. Computes the same words as [`lower`], more slowly.
 pub fn lower_named(kernel: &Kernel) -> Result<(Program, Names), Vec<Diagnostic>> {

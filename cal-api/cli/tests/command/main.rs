@@ -136,6 +136,8 @@ fn compiling_tells_all_as_json() {
     for program in programs {
         assert_eq!(program["stage"], "pixel");
         assert!(program["il"].as_array().unwrap().iter().any(|line| line == "whileloop"), "{program}");
+        let isa = program["isa"].as_array().unwrap();
+        assert!(isa.iter().any(|line| line.as_str().unwrap().contains("LOOP_DX10 i0")), "{program}");
         assert!(
             program["spirv"].as_array().unwrap().iter().any(|l| l.as_str().unwrap().contains("OpEntryPoint"))
         );
@@ -193,15 +195,47 @@ fn the_estimate_of_the_overview_as_json() {
     assert_eq!(value["binds"], serde_json::json!(["i0", "o0", "s0"]));
     assert!(value["group"].is_null());
     let count = |name: &str| value["counts"][name].as_u64().unwrap();
-    assert_eq!(["vliw", "fetch", "output", "memory_bits", "flow", "lds"].map(count), [1, 1, 1, 16, 0, 0]);
+    assert_eq!(["vliw", "fetch", "output", "flow", "lds"].map(count), [1, 1, 1, 0, 0]);
+    let mean = &value["thread"]["mean"];
+    assert_eq!(
+        (mean["memory_bits"].as_f64(), mean["clocks"]["alu"].as_f64()),
+        (Some(16.0), Some(1.0 / 64.0))
+    );
     assert_eq!((value["limit"].as_str(), value["alu_to_fetch"].as_f64()), (Some("fetch"), Some(1.0)));
     assert_eq!((value["lds_bytes"].as_u64(), value["target"]["engine_mhz"].as_u64()), (Some(0), Some(775)));
     assert!(value["gprs"].as_u64().unwrap() >= 1 && value["waves_per_simd"].as_u64().unwrap() >= 1);
     // 2 000 000 / 16 clocks, 0.16 ms.
     assert_eq!(value["clocks"].as_f64(), Some(125_000.0));
     assert!((value["seconds"].as_f64().unwrap() - 0.16e-3).abs() < 0.005e-3);
-    assert_eq!(value["clocks_per_thread"]["alu"].as_f64(), Some(1.0 / 64.0));
+    // All chips are in one table.
+    let chips = value["chips"].as_array().unwrap();
+    assert_eq!(chips.len(), 16);
+    let row = |name: &str| chips.iter().find(|chip| chip["target"]["name"] == name).unwrap();
+    assert_eq!((&row("rv670")["clocks"], &row("rv670")["code"]), (&value["clocks"], &value["code"]));
+    assert_eq!(
+        (row("cayman")["target"]["slots"].as_u64(), row("rv610")["target"]["wave"].as_u64()),
+        (Some(4), Some(16))
+    );
+    let text = printed(&[&options[..], &["--listing"]].concat());
+    assert!(text.contains("\nCayman ") && text.contains("SAMPLE R1.x___, R0.xyx, t0, s0"), "{text}");
     assert!(printed(&options).contains("at best       125000 clocks, 0.161 ms for 2000000 threads"));
+}
+
+#[test]
+fn rounds_of_loops_are_known_or_assumed() {
+    let kernel = scratch("analyze-loops").join("k.il");
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_cb cb0[1]\ndcl_literal l0, 0, 1, 10, 0\nmov r0.x, l0.x\nwhileloop\n\
+        ige r1.x, r0.x, l0.z\nbreak_logicalnz r1.x\niadd r0.x, r0.x, l0.y\nendloop\nwhileloop\nige r1.x, r0.x, cb0[0].x\n\
+        break_logicalnz r1.x\niadd r0.x, r0.x, l0.y\nendloop\nmov g[vAbsTidFlat.x], r0.x\nend\n";
+    std::fs::write(&kernel, text).unwrap();
+    let path = kernel.to_str().unwrap();
+    let (value, good) = json(&["analyze", path, "--trips", "7", "--json"]);
+    let one = |line: u32, rounds: u32, known: bool| serde_json::json!({ "line": line, "rounds": rounds, "known": known });
+    assert!(good && value["loops"] == serde_json::json!([one(6, 10, true), one(11, 7, false)]), "{value}");
+    let said = "loops         line 6: 10 rounds; line 11: 16 rounds, assumed (--trips)\n";
+    assert!(printed(&["analyze", path]).contains(said));
+    // Chips without compute kernels say so in their rows.
+    assert!(printed(&["analyze", path]).contains("RV670     target 670 has no compute kernels"));
 }
 
 #[test]
