@@ -5,6 +5,7 @@
 # make blas       linear algebra alone: libCALBLAS.so
 # make install    PREFIX=/usr/local [LIBDIR=lib] [DESTDIR=]: headers, libraries, pkg-config, CMake, the commands recal and brcc
 # make uninstall  PREFIX, LIBDIR, DESTDIR as for install: removes what that put there
+# make manual     the manual of IL and the API as pages of HTML, into target/recal/manual
 # make dist       archives and Debian packages for five targets, with SHA256SUMS, into target/recal/dist
 # make dist-check  what make dist made, as a stranger uses it: hello.c against every archive and package, lintian, removal
 # make platforms  samples, C programs, cases and API tests on 32-bit Linux, Arm (qemu) and Windows (Wine): docs/platforms.md
@@ -46,7 +47,7 @@ INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs brook blas brook-samples brook-bench samples mpi-samples run test test-deps install uninstall dist dist-check platforms platforms-quick ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
+.PHONY: all libs brook blas manual brook-samples brook-bench samples mpi-samples run test test-deps install uninstall dist dist-check platforms platforms-quick ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
 
 all: libs brook blas
 
@@ -81,6 +82,9 @@ $(BUILD)/mpi/%: samples/mpi/%.c blas/include/calblas.h | blas
 
 run: libs $(SAMPLES)/simple_matmult
 	$(SAMPLES)/simple_matmult
+
+manual:
+	$(CARGO) run -p recal-manual -- $(BUILD)/manual
 
 test-deps:
 	sh scripts/install-test-deps.sh

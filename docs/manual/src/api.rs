@@ -338,7 +338,8 @@ fn types() -> Vec<Topic> {
     let mut topics = Vec::new();
     for &(header, text) in HEADERS {
         for (comment, after) in commented(text) {
-            if !(after.starts_with("typedef enum") || after.starts_with("typedef struct")) {
+            let opens = after.lines().next().is_some_and(|line| line.ends_with('{'));
+            if !(opens && (after.starts_with("typedef enum") || after.starts_with("typedef struct"))) {
                 continue;
             }
             let Some((body, rest)) = after.split_once("\n}") else { continue };

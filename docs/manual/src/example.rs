@@ -16,7 +16,7 @@ examples! {
     "hello", "branches", "loop", "while_float", "switch", "function", "macro", "discard", "position",
     "constants", "array", "group_sum", "neighbours", "shared", "raw_view", "typed_view", "records", "arena",
     "typeless", "read_only", "counter", "share", "any_group", "double", "hints", "old_flow", "resource_size",
-    "late_hints",
+    "late_hints", "product_one", "product_four", "product_block", "apart", "waves", "julia",
 }
 
 /// The instruction that a word of a kernel begins with: the longest mnemonic before a specifier.

@@ -3,7 +3,7 @@
 use recal_il::isa::lane::{Class, fold};
 use recal_il::isa::{Category, Choice, Family, LaneOp, Meaning, Row, Scope, TABLE, VectorRule, View};
 
-use crate::pseudo::{LEGEND, OPERANDS};
+use crate::pseudo::{self, OPERANDS};
 use crate::topic::{Block, Kind, Section, Topic};
 use crate::{example, meaning, numerics};
 
@@ -397,11 +397,8 @@ fn topic(row: &Row, language: &[Topic]) -> Topic {
         }
         blocks.push(Block::Code("text", code.clone()));
     }
-    if codes.iter().any(|(_, code)| {
-        [" <s ", " <u ", ">>", "+.", "*.", "flush", "mask(", "fused"].iter().any(|s| code.contains(s))
-    }) {
-        blocks.push(Block::Text(LEGEND.to_string()));
-    }
+    let all: Vec<&str> = codes.iter().map(|(_, code)| code.as_str()).collect();
+    blocks.extend(pseudo::legend(&all.join("\n")).map(Block::Text));
     if !blocks.is_empty() {
         sections.push(Section { title: "Meaning", blocks });
     }

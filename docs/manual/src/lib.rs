@@ -12,6 +12,8 @@
 //! There is one text of each, so that no two pages can disagree.
 
 pub mod api;
+#[cfg(feature = "book")]
+pub mod book;
 
 pub mod chapters;
 pub mod example;
@@ -19,6 +21,8 @@ pub mod instruction;
 pub mod man;
 mod meaning;
 pub mod numerics;
+#[cfg(feature = "book")]
+mod plot;
 pub mod pseudo;
 pub mod rules;
 mod show;

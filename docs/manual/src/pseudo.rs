@@ -208,7 +208,22 @@ pub fn atomic(op: AtomicOp, wide: bool, sources: usize) -> String {
     text.replace("dst =", "new =")
 }
 
-/// What the signs of the pseudo-code mean.
-pub const LEGEND: &str = "Integers wrap; `<s`, `<u` compare signed and unsigned, `>>s` copies the sign, `>>u` fills with zeros. A dot \
-marks float arithmetic, rounded to nearest even: `+.`, `*.`, `<.`. `flush` makes denormals zeros of their sign, `mask` gives all ones \
-for true and 0 for false, `fused` rounds once.";
+/// What the signs of a piece of pseudo-code mean; those that are in it.
+pub fn legend(code: &str) -> Option<String> {
+    let signs = [
+        (&[" <s ", " <u "][..], "`<s` and `<u` compare signed and unsigned numbers"),
+        (&[">>s", ">>u"], "`>>s` copies the sign, `>>u` fills with zeros"),
+        (&["+.", "*.", "/."], "`+.`, `*.` and `/.` are float arithmetic, rounded to nearest even"),
+        (&["<. ", "<=.", "==."], "`<.`, `<=.` and `==.` compare floats and are false for NaN"),
+        (&["flush("], "`flush` makes denormals zeros of their sign"),
+        (&["canonical("], "`canonical` makes any NaN the one of the device"),
+        (&["mask("], "`mask` gives all ones for true, 0 for false"),
+        (&["fused("], "`fused` rounds once"),
+    ];
+    let used: Vec<&str> = signs
+        .iter()
+        .filter(|(marks, _)| marks.iter().any(|m| code.contains(m)))
+        .map(|(_, words)| *words)
+        .collect();
+    (!used.is_empty()).then(|| format!("Here {}.", used.join("; ")))
+}

@@ -3,6 +3,7 @@
 mod answers;
 mod doctor;
 mod files;
+mod manual;
 mod opt;
 
 use std::io::Write as _;
