@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use recal_hal::sync::{Condvar, Mutex, MutexGuard};
-use recal_hal::{Command, Error, FloatEnv, Queue, Result, Surface, Ticket};
+use recal_hal::timeline::{self, Span, Track};
+use recal_hal::{Command, Error, Extent, FloatEnv, Queue, Result, Surface, Ticket};
 
 use crate::context::{Counters, Stop, whole};
 use crate::device::CpuKernel;
@@ -25,7 +26,8 @@ const LOOKS: u32 = 2000;
 
 #[derive(Default)]
 struct State {
-    pending: VecDeque<(Ticket, Command)>,
+    /// With the flow of the timeline that leads to it.
+    pending: VecDeque<(Ticket, Command, u64)>,
     last: Ticket,
     /// A thread is running commands.
     running: bool,
@@ -51,6 +53,8 @@ pub struct Runner {
     threads: usize,
     watchdog: Option<Duration>,
     findings: Option<Arc<Findings>>,
+    /// Among the queues of a timeline.
+    number: u64,
 }
 
 /// A command queue of the CPU.
@@ -79,6 +83,7 @@ impl CpuQueue {
             threads: pool.threads().max(1),
             watchdog,
             findings,
+            number: timeline::queue(),
         };
         CpuQueue { runner: Arc::new(runner), pool }
     }
@@ -125,13 +130,13 @@ impl Runner {
         let mut started = begun;
         let mut state = self.state.lock();
         loop {
-            let next = state.pending.front().map(|(ticket, _)| *ticket);
+            let next = state.pending.front().map(|(ticket, ..)| *ticket);
             let due = !state.closing
                 && match awaited {
                     Some(last) => next.is_some_and(|ticket| ticket <= last),
                     None => next.is_some() && !(started - begun > TURN && self.shared.others_wait()),
                 };
-            let Some((ticket, command)) = (if due { state.pending.pop_front() } else { None }) else {
+            let Some((ticket, command, flow)) = (if due { state.pending.pop_front() } else { None }) else {
                 state.running = false;
                 // The rest was flushed too, but is nobody's to wait for now.
                 if !state.pending.is_empty() && !state.closing && !state.scheduled {
@@ -144,6 +149,7 @@ impl Runner {
             let stop = Arc::new(Stop::after(self.watchdog, Some(self.shared.clone())));
             state.stop = Some(stop.clone());
             drop(state);
+            let told = timeline::now().map(|start| (start, told(&command)));
             let result = self.execute(command, &stop, scratch);
             let now = Instant::now();
             self.busy.fetch_add((now - started).as_nanos() as u64, Ordering::Relaxed);
@@ -160,7 +166,32 @@ impl Runner {
             state.stop = None;
             self.completed.store(ticket, Ordering::Release);
             self.wake(&state);
+            if let Some((start, (name, size))) = told {
+                // Whoever waits for the command need not wait for this.
+                drop(state);
+                self.draw(name, size, start, now, flow);
+                state = self.state.lock();
+            }
         }
+    }
+
+    /// Records a command for the timeline: on the row of the queue, and on that of the thread that ran it.
+    fn draw(&self, name: &str, size: String, start: Instant, end: Instant, flow: u64) {
+        let arrives = if flow == 0 { &[] } else { std::slice::from_ref(&flow) };
+        let own = Span {
+            track: Track::Queue("CPU queue", self.number),
+            kind: "queue",
+            name,
+            start,
+            end,
+            details: &[("size", size)],
+            leaves: None,
+            arrives,
+        };
+        timeline::record(&own);
+        let work =
+            Span { track: Track::Thread, kind: "worker", name: "work", details: &[], arrives: &[], ..own };
+        timeline::record(&work);
     }
 
     fn execute(&self, command: Command, stop: &Arc<Stop>, scratch: &mut Scratch) -> Result<()> {
@@ -188,7 +219,7 @@ impl Runner {
 }
 
 /// Whether commands are done sooner than a worker would begin with them.
-fn is_small(commands: &VecDeque<(Ticket, Command)>) -> bool {
+fn is_small(commands: &VecDeque<(Ticket, Command, u64)>) -> bool {
     let cost = |command: &Command| match command {
         Command::Launch { kernel, extent, .. } => kernel
             .as_any()
@@ -198,10 +229,26 @@ fn is_small(commands: &VecDeque<(Ticket, Command)>) -> bool {
         Command::Copy { src, .. } => src.bytes() / 4,
     };
     let mut total = 0u64;
-    commands.iter().all(|(_, command)| {
+    commands.iter().all(|(_, command, _)| {
         total = total.saturating_add(cost(command));
         total <= SMALL
     })
+}
+
+/// What a command is, for the timeline.
+fn told(command: &Command) -> (&'static str, String) {
+    match command {
+        Command::Launch { extent, .. } => {
+            let size = match extent {
+                Extent::Domain { width, height, .. } => format!("{width} x {height}"),
+                Extent::Grid { groups: [x, y, z], block: [bx, by, bz] } => {
+                    format!("{x} x {y} x {z} groups of {bx} x {by} x {bz}")
+                }
+            };
+            ("launch", size)
+        }
+        Command::Copy { src, .. } => ("copy", format!("{} bytes", src.bytes())),
+    }
 }
 
 /// Copies the rectangle of `src` to the origin of `dst`.
@@ -229,10 +276,13 @@ fn copy(src: &Surface, dst: &Surface) -> Result<()> {
 
 impl Queue for CpuQueue {
     fn submit(&self, command: Command) -> Result<Ticket> {
+        let start = timeline::now();
+        let flow = start.map(|_| timeline::flow());
+        timeline::submitted(start, start.map_or("", |_| told(&command).0), flow);
         let mut state = self.runner.state.lock();
         state.last += 1;
         let ticket = state.last;
-        state.pending.push_back((ticket, command));
+        state.pending.push_back((ticket, command, flow.unwrap_or(0)));
         Ok(ticket)
     }
 

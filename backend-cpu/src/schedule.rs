@@ -21,7 +21,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use recal_hal::sync::{Condvar, Mutex};
-use recal_hal::{Bindings, Error, Extent, FloatEnv, Result};
+use recal_hal::{Bindings, Error, Extent, FloatEnv, Result, timeline};
 
 use crate::context::{Counters, Launch, Stop};
 use crate::isa_choice::Isa;
@@ -345,6 +345,8 @@ impl Shared {
                     others || self.waits(now, SPIN)
                 });
                 job.active.fetch_sub(1, Ordering::Release);
+                // Nobody waits for it any more.
+                timeline::done(timeline::is_on().then_some(since), "worker", "help");
                 drop(job);
                 idle = Instant::now();
                 state = self.state.lock();

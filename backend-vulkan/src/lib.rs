@@ -18,6 +18,7 @@ mod builder;
 mod cache;
 mod copy;
 mod device;
+mod draw;
 mod exit;
 mod import;
 mod instance;

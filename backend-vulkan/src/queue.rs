@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 use recal_hal::sync::Mutex;
+use recal_hal::timeline;
 use recal_hal::{Bindings, Command, Error, Heap, Kernel, Memory, Queue, Result, Ticket};
 
 use crate::device::Gpu;
@@ -83,6 +84,8 @@ pub(crate) struct State {
     busy: Duration,
     /// When the last chunk of each lane was seen to be done.
     last_done: [Option<Instant>; 2],
+    /// Flows of the timeline, by the tickets that they lead to.
+    pub flows: VecDeque<(Ticket, u64)>,
 }
 
 /// A queue of one context.
@@ -94,6 +97,8 @@ pub(crate) struct VulkanQueue {
     state: Mutex<State>,
     /// Highest ticket whose chunk was cleaned up after, and those of all before.
     retired: AtomicU64,
+    /// Of its lanes, among the queues of a timeline.
+    pub numbers: [u64; 2],
 }
 
 impl VulkanQueue {
@@ -106,6 +111,7 @@ impl VulkanQueue {
             counters,
             state: Mutex::default(),
             retired: AtomicU64::new(0),
+            numbers: [timeline::queue(), timeline::queue()],
         })
     }
 
@@ -303,6 +309,7 @@ impl VulkanQueue {
                 let from = before.map_or(chunk.work.started, |done| chunk.work.started.max(*done));
                 let time = now.saturating_duration_since(from);
                 state.busy += time;
+                self.draw(state, lane, &chunk, from, now);
                 chunk.work.tell(time);
                 if let Some(Deferred { ticket, work: Work::Slices(launch) }) = state.deferred.front_mut() {
                     if *ticket == chunk.first {
@@ -468,7 +475,16 @@ pub(crate) fn each_shadow(bindings: &Bindings, mut f: impl FnMut(&crate::import:
 impl Queue for VulkanQueue {
     fn submit(&self, command: Command) -> Result<Ticket> {
         self.gpu.check()?;
-        self.append(&mut self.state.lock(), command)
+        let start = timeline::now();
+        let name = if matches!(command, Command::Copy { .. }) { "copy" } else { "launch" };
+        let mut state = self.state.lock();
+        // It may be done before `append` returns.
+        let flow = start.map(|_| timeline::flow());
+        let next = state.order.issued() + 1;
+        state.flows.extend(flow.map(|flow| (next, flow)));
+        let ticket = self.append(&mut state, command);
+        timeline::submitted(start, name, flow);
+        ticket
     }
 
     fn flush(&self) -> Result<()> {

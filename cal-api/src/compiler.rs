@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use recal_cpu::InstructionSet;
-use recal_hal::{FloatMode, with_room};
+use recal_hal::{FloatMode, timeline, with_room};
 use recal_il::diagnostic::{Diagnostic, Span, render};
 use recal_il::inst::{Kernel, Node, Stage};
 use recal_il::ir::Program;
@@ -37,7 +37,10 @@ pub fn compile(text: impl AsRef<[u8]>, target: u32) -> Result<Object> {
 }
 
 fn compile_for(text: &[u8], target: Target) -> Result<Object> {
-    let program = program(text, target)?;
+    let start = timeline::now();
+    let program = program(text, target);
+    timeline::done(start, "compile", "compile");
+    let program = program?;
     if !program.warnings.is_empty() {
         // Old programs expect a compiler that prints nothing.
         log::info!(target: "recal::compiler", "{}", shown(&program.warnings, text));

@@ -51,6 +51,8 @@ pub struct Config {
     pub dump: Option<PathBuf>,
     /// Where API calls are written.
     pub trace: Trace,
+    /// File of the timeline.
+    pub timeline: Option<PathBuf>,
     /// Folder for built kernels; `None` = do not cache.
     pub cache: Option<PathBuf>,
     /// Longest time one launch may take; `None` = for ever.
@@ -176,6 +178,18 @@ pub const VARIABLES: &[Variable] = &[
         },
     },
     Variable {
+        name: "CAL_TIMELINE",
+        values: "a file name, in which `%p` stands for the number of the process; `.pftrace` at its end chooses Perfetto's own format, anything else the JSON of Chrome's tracer",
+        default: "nothing is written",
+        doc: "Writes what happened when, for ui.perfetto.dev or chrome://tracing: calls, compilations, submissions, waits, \
+              what queues executed, the CPU device's workers; arrows lead from the submission of a launch or copy to its \
+              execution (`docs/timeline.md`). Questions for an event that is pending are left out.",
+        parse: |config, text| {
+            config.timeline = Some(PathBuf::from(text));
+            Ok(())
+        },
+    },
+    Variable {
         name: "CAL_CACHE",
         values: "a folder, created if missing, or `off`",
         default: "`recal` in `$XDG_CACHE_HOME`, else in `$HOME/.cache`; on Windows in `%LOCALAPPDATA%`, on macOS in `$HOME/Library/Caches`",
@@ -230,6 +244,7 @@ impl Default for Config {
             log: "warn".into(),
             dump: None,
             trace: Trace::Off,
+            timeline: None,
             cache: None,
             timeout: Some(Duration::from_secs(600)),
             checks: false,
@@ -341,6 +356,7 @@ mod tests {
             ("CAL_LOG", "debug"),
             ("CAL_DUMP", "out"),
             ("CAL_TRACE", "1"),
+            ("CAL_TIMELINE", "t.json"),
             ("CAL_CACHE", "OFF"),
             ("CAL_TIMEOUT", "2.5"),
             ("CAL_DEBUG", "checks"),
@@ -358,6 +374,7 @@ mod tests {
                 log: "debug".into(),
                 dump: Some("out".into()),
                 trace: Trace::Stderr,
+                timeline: Some("t.json".into()),
                 cache: None,
                 timeout: Some(Duration::from_millis(2500)),
                 checks: true,

@@ -51,6 +51,7 @@ pub mod config;
 pub mod ffi;
 pub mod logger;
 pub mod target;
+mod timeline;
 
 mod compiler;
 mod context;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use recal_hal::{Command, Queue, Ticket};
+use recal_hal::{Command, Queue, Ticket, timeline};
 
 use crate::error::{Error, Result};
 use crate::sync::{AtomicU64, Mutex, MutexGuard};
@@ -137,7 +137,10 @@ impl Line {
                     }
                     return Ok(false);
                 }
-                self.queue.wait_for(last, NAP).map_err(|e| Error::backend("waiting for work", e))?;
+                let start = timeline::now();
+                let waited = self.queue.wait_for(last, NAP);
+                timeline::done(start, "wait", "nap");
+                waited.map_err(|e| Error::backend("waiting for work", e))?;
                 Asked::woke();
                 if self.queue.completed() < last {
                     return Ok(false);
@@ -152,7 +155,9 @@ impl Line {
         if self.queue.completed() < last {
             self.flush()?;
             // What failed is told ticket by ticket below; a wait that failed for another reason is told here.
+            let start = timeline::now();
             let waited = self.queue.wait(last);
+            timeline::done(start, "wait", "wait");
             if self.queue.completed() < last {
                 waited.map_err(|e| Error::backend("waiting for work", e))?;
             }
@@ -167,7 +172,10 @@ impl Line {
             return Ok(());
         }
         self.flush()?;
-        match self.queue.wait(last) {
+        let start = timeline::now();
+        let waited = self.queue.wait(last);
+        timeline::done(start, "wait", "wait for all");
+        match waited {
             Err(e) if self.queue.completed() < last => Err(Error::backend("waiting for work", e)),
             _ => Ok(()),
         }

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Weak};
 
 use recal_hal::sync::Mutex;
-use recal_hal::{Bindings, DomainParam, Kernel, Program, Sampler, with_room};
+use recal_hal::{Bindings, DomainParam, Kernel, Program, Sampler, timeline, with_room};
 use recal_il::inst::GroupSize;
 
 use crate::context::Context;
@@ -93,10 +93,11 @@ impl Context {
     }
 
     fn load_text(&self, program: Arc<Program>, text: &[u8]) -> Result<Module> {
-        let kernel =
-            self.device().hal().load_with_text(Arc::clone(&program), text).map_err(|e| {
-                Error::backend(format!("loading a kernel on {}", self.device().info().name), e)
-            })?;
+        let start = timeline::now();
+        let kernel = self.device().hal().load_with_text(Arc::clone(&program), text);
+        timeline::done(start, "compile", "load kernel");
+        let kernel = kernel
+            .map_err(|e| Error::backend(format!("loading a kernel on {}", self.device().info().name), e))?;
         let symbols = symbols(&program);
         let scan = Scan::of(&program);
         let slots = Slots {

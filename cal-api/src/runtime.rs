@@ -38,6 +38,15 @@ struct Inner {
     lines: Mutex<Vec<Weak<Line>>>,
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Of a C program `calShutdown` is the last that is written.
+        if self.config.timeline.is_some() && !crate::timeline::is_held() {
+            recal_hal::timeline::stop();
+        }
+    }
+}
+
 struct Entry {
     backend: String,
     adapter: Arc<dyn Adapter>,
@@ -63,6 +72,9 @@ impl Runtime {
 
     /// Finds the devices, as `config` says.
     pub fn with_config(config: Config) -> Result<Runtime> {
+        if let Some(path) = &config.timeline {
+            crate::timeline::begin(path);
+        }
         let registered = REGISTERED.read().clone();
         let mut names = config.backends.clone();
         if names.is_empty() {

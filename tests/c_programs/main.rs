@@ -12,6 +12,7 @@ mod packages;
 mod platforms;
 mod programs;
 mod samples;
+mod timeline;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
     trials.extend(clients::trials(&lazy));
     trials.extend(programs::trials(&lazy));
     trials.extend(samples::trials(&lazy));
+    trials.extend(timeline::trials(&lazy));
     trials.extend(platforms::trials(&lazy));
     let names = trials.iter().map(|t| t.name().to_owned()).collect();
     trials.extend(map::trials(names));

@@ -127,7 +127,7 @@ impl Sample {
         self.built.get_or_init(build).clone()
     }
 
-    fn command(&self, installation: &Installation, arguments: &[&str]) -> Result<Command> {
+    pub fn command(&self, installation: &Installation, arguments: &[&str]) -> Result<Command> {
         let mut command = Command::new(self.build(installation)?);
         command.current_dir(&installation.build).args(arguments);
         Ok(command)

@@ -16,6 +16,7 @@ mod fork;
 mod recent;
 mod stack;
 pub mod sync;
+pub mod timeline;
 mod variants;
 
 use std::any::Any;

@@ -4,6 +4,8 @@ use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use recal_hal::timeline::{self, Span, Track};
+
 use super::error_text::Library;
 use super::show::Show;
 use super::state::{Process, process};
@@ -146,8 +148,9 @@ pub(super) fn enter<T: Outputs>(
     // The program's own is back when the call returns.
     let _env = recal_hal::FloatEnv::enter();
     let process = process();
-    // The first call of all says whether there is a trace.
-    let start = (process.trace.is_on() || !process.is_initialized()).then(Instant::now);
+    // The first call of all says whether there is a trace, or a timeline.
+    let recorded = process.trace.is_on() || timeline::is_on() || !process.is_initialized();
+    let start = recorded.then(Instant::now);
     // Nothing behind the boundary is left half-changed by a panic: locks do not poison, and objects are built before
     // they are entered into tables.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -184,13 +187,35 @@ pub(super) fn enter<T: Outputs>(
         };
         process.trace.write(name, &line, &answer, start.elapsed());
     }
+    if let Some(start) = start
+        && timeline::is_on()
+    {
+        draw(name, start, outcome.as_ref().err());
+        // The last call of all.
+        if name == "calShutdown" && outcome.is_ok() {
+            timeline::stop();
+        }
+    }
     outcome.map_err(|e| e.result())
+}
+
+/// Records a call for the timeline.
+fn draw(name: &'static str, start: Instant, error: Option<&Error>) {
+    // Programs ask a million times.
+    if error.is_some_and(|e| e.result() == CalResult::Pending) {
+        return;
+    }
+    let details: &[_] =
+        &error.map(|e| ("error", format!("{}: {e}", e.result().name()))).into_iter().collect::<Vec<_>>();
+    let (track, end) = (Track::Thread, Instant::now());
+    timeline::record(&Span { track, kind: "call", name, start, end, details, leaves: None, arrives: &[] });
 }
 
 /// The text that a library gives about its latest error.
 pub(super) fn error_text(name: &'static str, library: Library) -> *const c_char {
     catch_unwind(|| {
         let process = process();
+        let drawn = timeline::now();
         let start = process.trace.is_on().then(Instant::now);
         let text = process.errors.get(library);
         if let Some(start) = start {
@@ -199,6 +224,7 @@ pub(super) fn error_text(name: &'static str, library: Library) -> *const c_char 
             unsafe { text.show("", &mut answer) };
             process.trace.write(name, &format!("{name}()"), &answer, start.elapsed());
         }
+        timeline::done(drawn, "call", name);
         text
     })
     .unwrap_or(c"no error text".as_ptr())

@@ -103,6 +103,7 @@ impl Process {
         crate::logger::start(&config);
         crate::logger::report(&config, &warnings);
         self.trace.configure(&config.trace);
+        crate::timeline::hold(true);
         let runtime = Runtime::with_config(config)?;
         *self.runtime.write() = Some(runtime);
         let epoch = self.epoch() + 1;
