@@ -729,8 +729,8 @@ impl Algebra for Emitter<'_> {
             return product;
         }
         // A device that flushes may find the product tiny before rounding it up to the smallest normal number.
-        // That is so if the significand product P, 48 bits, is at least 2^48 − 2^24 with biased exponents that
-        // sum to 126, or at least 2^47 − 2^23 with a sum of 127. T = P >> 16.
+        // That is so if the biased exponents sum to 127 and the significand product P, 48 bits, is at least
+        // 2^47 − 2^23 and below 2^47. T = P >> 16.
         let (c8, c23, byte, top) = (self.word(8), self.word(23), self.word(0xFF), self.word(0x8000_0000));
         let mut exponents = [a, a];
         let mut significands = [a, a];
@@ -742,15 +742,11 @@ impl Algebra for Emitter<'_> {
         }
         let sum = self.iadd(exponents[0], exponents[1]);
         let t = self.umulhi(significands[0], significands[1]);
-        let (c126, c127) = (self.word(126), self.word(127));
-        let (high, middle, range) = (self.word(0xFFFF_FEFF), self.word(0x7FFF_FF80), self.word(0x80));
-        let (at126, at127) = (self.ieq(sum, c126), self.ieq(sum, c127));
-        let near_one = self.ult(high, t);
+        let (c127, middle, range) = (self.word(127), self.word(0x7FFF_FF80), self.word(0x80));
+        let at127 = self.ieq(sum, c127);
         let offset = self.isub(t, middle);
         let near_half = self.ult(offset, range);
-        let first = self.both(at126, near_one);
-        let second = self.both(at127, near_half);
-        let corner = self.either(first, second);
+        let corner = self.both(at127, near_half);
         let signs = self.xor(a, b);
         let sign = self.and(signs, top);
         let smallest = self.word(0x0080_0000);

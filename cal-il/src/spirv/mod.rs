@@ -54,7 +54,7 @@ use module::{Type, Writer};
 use registers::{Memo, Registers};
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 28;
+pub const VERSION: u32 = 29;
 
 /// What a device can do, as far as emission depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
