@@ -5,23 +5,13 @@
 mod reference;
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use recal_il::ir::passes::Settings;
 use recal_il::ir::{Program, Space, text};
 use recal_il::opt;
+use recal_needs::pages::Page;
 use reference::Machine;
-
-const MARK: &str = "; becomes\n";
-
-fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
-    let mut files: Vec<_> =
-        fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
-    files.sort();
-    files
-}
 
 fn read(name: &str, program: &str) -> Program {
     text::parse(program.as_bytes()).unwrap_or_else(|found| {
@@ -30,14 +20,14 @@ fn read(name: &str, program: &str) -> Program {
 }
 
 /// Settings that the lines before the program name: `; worth 0`, `; native`.
-fn settings(name: &str, page: &str) -> Settings<'static> {
+fn settings(page: &Page) -> Settings<'static> {
     let mut settings = Settings::USUAL;
-    for line in page.lines().map_while(|line| line.strip_prefix("; ")) {
-        match line.split_once(' ') {
-            Some(("worth", number)) => settings.worth = number.parse().expect("a number"),
-            Some(("threads", number)) => settings.threads = number.parse().expect("a number"),
-            None if line == "native" => settings.faithful = false,
-            _ => assert!(line.starts_with("passes ") || line.starts_with("- "), "{name}: {line}"),
+    for setting in page.settings() {
+        match setting {
+            ("worth", number) => settings.worth = number.parse().expect("a number"),
+            ("threads", number) => settings.threads = number.parse().expect("a number"),
+            ("native", "") => settings.faithful = false,
+            other => assert_eq!(other.0, "passes", "{}", page.name),
         }
     }
     settings
@@ -78,18 +68,14 @@ fn computed(program: &Program) -> Left {
 #[test]
 fn passes_make_of_programs_what_the_pages_say() {
     let (mut wrong, mut changing) = (String::new(), BTreeSet::<&str>::new());
-    for path in files() {
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        let page = fs::read_to_string(&path).expect("a page");
-        let (before, after) = page.split_once(MARK).unwrap_or((&page, ""));
-        let first = page.lines().next().and_then(|line| line.strip_prefix("; passes "));
-        let names: Vec<&str> = first.expect("the first line names passes").split(' ').collect();
-        let passes: Vec<_> = names
-            .iter()
+    for page in Page::all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes")) {
+        let name = &page.name;
+        let first = page.settings().next().filter(|(what, _)| *what == "passes");
+        let passes: Vec<_> = (first.expect("the first line names passes").1.split(' '))
             .map(|pass| opt::named(pass).unwrap_or_else(|| panic!("{name}: no pass {pass}")))
             .collect();
-        let program = read(&name, before);
-        let made = opt::run(&program, &passes, &settings(&name, before), &mut |_, _| {})
+        let program = read(name, &page.before);
+        let made = opt::run(&program, &passes, &settings(&page), &mut |_, _| {})
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         if computed(&made) != computed(&program) {
             wrong += &format!("{name}: it computes something else:\n{made}");
@@ -98,18 +84,7 @@ fn passes_make_of_programs_what_the_pages_say() {
         if made != program {
             changing.extend(passes.iter().map(|pass| pass.name));
         }
-        let made = made.to_string();
-        if made == after {
-            continue;
-        }
-        if std::env::var_os("UPDATE").is_some() {
-            fs::write(&path, format!("{before}{MARK}{made}")).expect("written");
-            continue;
-        }
-        let line = made.lines().zip(after.lines()).position(|(a, b)| a != b);
-        let at = line.unwrap_or(made.lines().count().min(after.lines().count()));
-        wrong += &format!("{name}: {} is now, from line {} on:\n", names.join(", "), at + 1);
-        made.lines().skip(at.saturating_sub(4)).take(16).for_each(|line| wrong += &format!("    {line}\n"));
+        wrong += &page.difference(&made.to_string());
     }
     assert!(wrong.is_empty(), "{wrong}");
     let missing: Vec<_> =

@@ -46,7 +46,7 @@ fn parts(f: &mut Formatter<'_>, list: &[Part], depth: usize) -> fmt::Result {
                     values_of(f, graph, depth, "k")?;
                     for (number, value) in values.iter().enumerate() {
                         indent(f, depth)?;
-                        writeln!(f, "kept {number} = k{value}")?;
+                        writeln!(f, "kept {number} = {}", Shown(graph, *value, "k"))?;
                     }
                 }
                 indent(f, depth)?;
@@ -74,7 +74,7 @@ fn block(f: &mut Formatter<'_>, block: &Block, depth: usize) -> fmt::Result {
         f.write_str("attempt {\n")?;
         straight(f, attempt, depth + 1)?;
         indent(f, depth)?;
-        writeln!(f, "}} in doubt where v{doubt} {{")?;
+        writeln!(f, "}} in doubt where {} {{", Shown(&attempt.graph, *doubt, "v"))?;
         straight(f, &block.body, depth + 1)?;
         indent(f, depth)?;
         return f.write_str("}\n");
@@ -87,17 +87,17 @@ fn straight(f: &mut Formatter<'_>, of: &Straight, depth: usize) -> fmt::Result {
     for output in &of.outputs {
         indent(f, depth)?;
         let unseen = if output.unseen { " ; others may see anything" } else { "" };
-        writeln!(f, "row {} = v{}{unseen}", output.row, output.val)?;
+        writeln!(f, "row {} = {}{unseen}", output.row, Shown(&of.graph, output.val, "v"))?;
     }
     if let Some(test) = of.test {
         indent(f, depth)?;
-        writeln!(f, "test v{test}")?;
+        writeln!(f, "test {}", Shown(&of.graph, test, "v"))?;
     }
     Ok(())
 }
 
 /// All values; constants stand where they are used.
-fn values_of(f: &mut Formatter<'_>, graph: &Graph, depth: usize, letter: &str) -> fmt::Result {
+fn values_of(f: &mut Formatter<'_>, graph: &Graph, depth: usize, letter: &'static str) -> fmt::Result {
     for (number, node) in graph.nodes.iter().enumerate() {
         if matches!(node, Node::Word(_) | Node::Quad(_) | Node::Bool(_)) {
             continue;
@@ -116,13 +116,7 @@ fn values_of(f: &mut Formatter<'_>, graph: &Graph, depth: usize, letter: &str) -
     Ok(())
 }
 
-fn instruction(f: &mut Formatter<'_>, graph: &Graph, inst: &Inst, letter: &str) -> fmt::Result {
-    let value = |f: &mut Formatter<'_>, val: Val| match graph.node(val) {
-        Node::Word(word) => write!(f, "0x{word:08X}"),
-        Node::Quad(quad) => write!(f, "0x{quad:016X}"),
-        Node::Bool(all) => write!(f, "{all}"),
-        _ => write!(f, "{letter}{val}"),
-    };
+fn instruction(f: &mut Formatter<'_>, graph: &Graph, inst: &Inst, letter: &'static str) -> fmt::Result {
     match inst.op {
         Op::Load(view) => write!(f, "Load view {view}")?,
         Op::Store(view) => write!(f, "Store view {view}")?,
@@ -130,11 +124,25 @@ fn instruction(f: &mut Formatter<'_>, graph: &Graph, inst: &Inst, letter: &str) 
     }
     for (k, arg) in inst.args.into_iter().filter(|arg| *arg != NO).enumerate() {
         f.write_str(if k == 0 { " " } else { ", " })?;
-        value(f, arg)?;
+        write!(f, "{}", Shown(graph, arg, letter))?;
     }
     if inst.mask != NO {
-        f.write_str(" where ")?;
-        value(f, inst.mask)?;
+        write!(f, " where {}", Shown(graph, inst.mask, letter))?;
     }
     Ok(())
+}
+
+/// A value where it is used: a constant as it is, others by their number.
+struct Shown<'g>(&'g Graph, Val, &'static str);
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Shown(graph, val, letter) = self;
+        match graph.node(*val) {
+            Node::Word(word) => write!(f, "0x{word:08X}"),
+            Node::Quad(quad) => write!(f, "0x{quad:016X}"),
+            Node::Bool(all) => write!(f, "{all}"),
+            _ => write!(f, "{letter}{val}"),
+        }
+    }
 }

@@ -5,6 +5,8 @@
 //! With `CI=true` in the environment what `scripts/install-test-deps.sh` installs has to be there, and tests that miss it
 //! fail. What a processor does not have is skipped everywhere.
 
+pub mod pages;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
