@@ -3,7 +3,7 @@
 use rspirv::spirv::{Capability, Op, Word};
 
 use super::Emitter;
-use super::lane::Quad;
+use super::forms::Quad;
 use super::launch::Slot;
 use super::memory::{Place, Words};
 use super::module::Type;

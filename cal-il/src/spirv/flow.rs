@@ -6,22 +6,17 @@
 
 use std::collections::HashSet;
 
-use rspirv::spirv::{BuiltIn, Op, Word};
+use rspirv::spirv::{Op, Word};
 use smallvec::SmallVec;
 
 use super::counters::bounded_counters;
 use super::group::Filled;
-use super::launch::Slot;
 use super::rounds::Rounds;
+use super::uses::{continues, discards, ends, returns};
 use super::{Emitter, Mode};
-use crate::inst::Fence;
 use crate::ir::divergence::leaves;
-use crate::ir::visit::{any, calls, destinations_of, order, program_has, written};
-use crate::ir::{
-    Arm, Block, Builtin, Cond, LaneInst, MemoryInst, Operand, PositionKind, Program, Reg, Space, Stage, Stmt,
-    StmtKind, ThreadId,
-};
-use crate::isa::lane::Class;
+use crate::ir::visit::{calls, destinations_of, order, written};
+use crate::ir::{Arm, Block, Cond, LaneInst, Operand, Program, Reg, Stmt, StmtKind};
 use crate::isa::{Algebra, LaneOp};
 
 /// Key of the R700 areas among the LDS blocks.
@@ -36,13 +31,13 @@ pub(super) struct Flow {
     breaks: Vec<Word>,
     continues: Vec<Word>,
     /// Blocks around the current statement.
-    depth: u32,
+    pub depth: u32,
     /// Threads of the group may have parted.
     pub parted: bool,
     /// What is known of group memory.
     pub filled: Filled,
     /// Main is being written, which runs once.
-    main: bool,
+    pub main: bool,
     /// Ways out of loops that are never taken.
     pub second_exits: u32,
     pub rounds: Rounds,
@@ -51,7 +46,7 @@ pub(super) struct Flow {
     /// Counters of the innermost loop that cannot wrap.
     bounded: HashSet<Reg>,
     /// Words of the function where the present run of instructions began.
-    run: usize,
+    pub run: usize,
 }
 
 impl Flow {
@@ -69,163 +64,7 @@ impl Flow {
     }
 }
 
-/// Whether double-precision instructions occur: the module needs float controls for them.
-pub(super) fn uses_double(program: &Program) -> bool {
-    program_has(program, &|kind| match kind {
-        StmtKind::Lane(inst) => inst.op.result() == Class::Q || inst.op.arguments().contains(&Class::Q),
-        _ => false,
-    })
-}
-
-/// Whether threads exchange what they read from the R700 areas.
-pub(super) fn exchanges(program: &Program) -> bool {
-    program_has(program, &|kind| {
-        matches!(kind, StmtKind::Memory(MemoryInst::LdsReadAny { neighbor_exchange: true, .. }))
-    })
-}
-
-/// Whether there are 64-bit atomics on LDS: then its blocks are pairs of words.
-pub(super) fn pairs(program: &Program) -> bool {
-    program_has(program, &|kind| {
-        matches!(kind, StmtKind::Memory(MemoryInst::Atomic { space: Space::Lds(_), wide: Some(_), .. }))
-    })
-}
-
-/// Whether the program orders global memory between threads.
-pub(super) fn orders_memory(program: &Program) -> bool {
-    let atomic = |kind: &StmtKind| matches!(kind, StmtKind::Memory(MemoryInst::Atomic { .. }));
-    fences_memory(program) || program_has(program, &atomic)
-}
-
-/// Whether it does so by fences.
-pub(super) fn fences_memory(program: &Program) -> bool {
-    program_has(program, &|kind| match kind {
-        StmtKind::Fence(fence) => {
-            fence.intersects(Fence::MEMORY | Fence::MEMORY_READ | Fence::MEMORY_WRITE | Fence::GDS)
-        }
-        _ => false,
-    })
-}
-
-fn discards(block: &Block) -> bool {
-    any(block, &|kind| matches!(kind, StmtKind::Discard(_)))
-}
-
-/// Whether main stands in the entry point itself, so that what its threads have in common is there before the test
-/// whether they are in the domain: drivers that run threads under masks load it for all of them at once then.
-/// Nothing leaves such a main but its end, which is where outputs are stored.
-pub(super) fn inlines_main(program: &Program) -> bool {
-    program.stage == Stage::Pixel
-        && program.functions.first().is_some_and(|main| !returns(&main.body))
-        && !program_has(program, &|kind| matches!(kind, StmtKind::Discard(_)))
-}
-
 impl Emitter<'_> {
-    /// Writes all functions of the program; returns main's, `None` if that is to stand in the entry point.
-    pub fn program_functions(&mut self) -> Option<Word> {
-        let program = self.program;
-        let order = order(&program.functions);
-        for n in &order {
-            let id = self.w.id();
-            self.functions.insert(*n, id);
-        }
-        let void = self.t.void;
-        let inline = inlines_main(program);
-        for n in order.into_iter().filter(|n| *n > 0 || !inline) {
-            let function = self.functions[&n];
-            self.memo = Default::default();
-            self.flow.parted = self.divergence.parted(n);
-            self.flow.main = n == 0;
-            self.flow.run = 0;
-            self.w.begin(function, void, &[]);
-            if n == 0 {
-                self.start_registers();
-            }
-            self.block(&program.functions[n].body);
-            if self.w.reachable() {
-                self.spill();
-                self.w.return_void();
-            }
-            self.w.end();
-        }
-        (!inline).then(|| self.functions[&0])
-    }
-
-    /// Whether main is being written, which runs once.
-    pub fn in_main(&self) -> bool {
-        self.flow.main
-    }
-
-    /// Whether all threads that are left come by the current statement, once.
-    pub fn all_threads(&self) -> bool {
-        self.flow.main && self.flow.depth == 1 && !self.flow.parted
-    }
-
-    /// Writes the entry point around main, or around a call of it.
-    pub fn entry(&mut self, entry: Word, body: Option<Word>) {
-        let void = self.t.void;
-        self.memo = Default::default();
-        self.flow.main = false;
-        self.w.begin(entry, void, &[]);
-        match self.program.stage {
-            Stage::Pixel => {
-                let domain = self.row_at(0);
-                let (width, height) = (self.part(domain, 2), self.part(domain, 3));
-                let (x, y) = (self.domain_index(0), self.domain_index(1));
-                let (in_x, in_y) = (self.ult(x, width), self.ult(y, height));
-                let inside = self.both(in_x, in_y);
-                self.when(inside, |e| {
-                    match body {
-                        Some(body) => {
-                            e.w.op(Op::FunctionCall, void, &[body]);
-                        }
-                        None => e.main(),
-                    }
-                    match e.killed {
-                        None => e.outputs(),
-                        Some(killed) => {
-                            let killed = e.w.load(e.t.u32, killed, None);
-                            let zero = e.word(0);
-                            let alive = e.ieq(killed, zero);
-                            e.when(alive, |e| e.outputs());
-                        }
-                    }
-                });
-            }
-            Stage::Compute => {
-                if self.shared_words > 0 && !self.filled() {
-                    self.zero_group_memory();
-                }
-                if let Some(body) = body {
-                    self.w.op(Op::FunctionCall, void, &[body]);
-                }
-            }
-        }
-        self.report_rounds();
-        self.w.return_void();
-        self.w.end();
-    }
-
-    /// Writes main where it is not a function.
-    fn main(&mut self) {
-        let program = self.program;
-        self.flow.parted = false;
-        self.flow.main = true;
-        self.flow.run = 0;
-        self.start_registers();
-        self.block(&program.functions[0].body);
-    }
-
-    fn outputs(&mut self) {
-        let program = self.program;
-        for output in &program.outputs {
-            let words = output.registers.map(|register| self.read(register));
-            let row = self.layout.row(Slot::Output(output.index));
-            let (x, y) = (self.position_index(0), self.position_index(1));
-            self.store_texel(row, x, Some(y), words);
-        }
-    }
-
     /// Runs `f` where the condition holds. What `f` finds out is forgotten, registers must not be written.
     pub fn when(&mut self, condition: Word, f: impl FnOnce(&mut Self)) {
         let (yes, merge) = (self.w.id(), self.w.id());
@@ -271,7 +110,7 @@ impl Emitter<'_> {
         self.w.op(op, self.t.bool, &[value, zero])
     }
 
-    fn block(&mut self, block: &Block) {
+    pub(super) fn block(&mut self, block: &Block) {
         self.flow.depth += 1;
         for statement in block {
             if self.w.reachable() {
@@ -617,163 +456,4 @@ impl Emitter<'_> {
         self.killed = Some(killed);
         killed
     }
-
-    /// An operand's word.
-    pub fn operand(&mut self, operand: &Operand) -> Word {
-        match operand {
-            Operand::Reg(register) => self.read(*register),
-            Operand::Imm(bits) => self.word(*bits),
-            Operand::Const { buffer, row, component } => {
-                let words = self.constant_row(*buffer, *row);
-                self.part(words, u32::from(*component))
-            }
-            Operand::Builtin(builtin) => self.builtin(*builtin),
-        }
-    }
-
-    /// Component of a launch identifier.
-    pub fn launch_id(&mut self, builtin: BuiltIn, component: u32) -> Word {
-        let variable = self.input(builtin);
-        let outer = self.w.hoist(true);
-        let value = self.w.load_fixed(self.t.uvec3, variable);
-        let part = self.part(value, component);
-        self.w.hoist(outer);
-        if let (BuiltIn::LocalInvocationId, Some(size)) = (builtin, self.group) {
-            self.facts.limit(part, size[component as usize] - 1);
-            self.threads.is_number(part, Some(component as u8));
-        }
-        part
-    }
-
-    /// Column (0) or row (1) of the pixel in its domain.
-    pub fn domain_index(&mut self, axis: u32) -> Word {
-        let outer = self.w.hoist(true);
-        let group = self.launch_id(BuiltIn::WorkgroupId, axis);
-        let thread = self.launch_id(BuiltIn::LocalInvocationId, axis);
-        let side = self.word(self.group.expect("pixel kernels have a tile")[axis as usize]);
-        let first = self.imul(group, side);
-        let index = self.iadd(first, thread);
-        self.w.hoist(outer);
-        index
-    }
-
-    /// The same, of all columns or rows.
-    pub fn position_index(&mut self, axis: u32) -> Word {
-        let index = self.domain_index(axis);
-        if self.assume.surfaces.at_origin {
-            return index;
-        }
-        let outer = self.w.hoist(true);
-        let domain = self.row_at(0);
-        let first = self.part(domain, axis);
-        let index = self.iadd(index, first);
-        self.w.hoist(outer);
-        index
-    }
-
-    /// x + Sx (y + Sy z)
-    fn flatten(&mut self, [x, y, z]: [Word; 3], [sx, sy]: [Word; 2]) -> Word {
-        let plane = self.imul(sy, z);
-        let rows = self.iadd(y, plane);
-        let rows = self.imul(sx, rows);
-        self.iadd(x, rows)
-    }
-
-    pub fn builtin(&mut self, builtin: Builtin) -> Word {
-        if let Some(value) = self.memo.builtins.get(&builtin) {
-            return *value;
-        }
-        // Corner values take a division each: where they are used.
-        if let Builtin::Interpolant(register, component) = builtin {
-            return self.interpolant(register, component.into());
-        }
-        let outer = self.w.hoist(true);
-        let value = match builtin {
-            Builtin::Thread(ThreadId::InGroup | ThreadId::Absolute | ThreadId::Group, 3..) => self.word(0),
-            Builtin::Thread(ThreadId::InGroup, k) => self.launch_id(BuiltIn::LocalInvocationId, k.into()),
-            Builtin::Thread(ThreadId::Group, k) => self.launch_id(BuiltIn::WorkgroupId, k.into()),
-            Builtin::Thread(ThreadId::Absolute, k) => {
-                let group = self.launch_id(BuiltIn::WorkgroupId, k.into());
-                let thread = self.launch_id(BuiltIn::LocalInvocationId, k.into());
-                let first = self.imul(group, self.block[usize::from(k)]);
-                self.iadd(first, thread)
-            }
-            Builtin::Thread(ThreadId::InGroupFlat, _) if matches!(self.group, Some([_, 1, 1])) => {
-                self.launch_id(BuiltIn::LocalInvocationId, 0)
-            }
-            Builtin::Thread(ThreadId::InGroupFlat, _) => {
-                let id = [0, 1, 2].map(|k| self.launch_id(BuiltIn::LocalInvocationId, k));
-                let flat = self.flatten(id, [self.block[0], self.block[1]]);
-                self.threads.is_number(flat, None);
-                flat
-            }
-            Builtin::Thread(ThreadId::GroupFlat, _) => {
-                let id = [0, 1, 2].map(|k| self.launch_id(BuiltIn::WorkgroupId, k));
-                let groups = self.row_at(0);
-                let sizes = [self.part(groups, 0), self.part(groups, 1)];
-                self.flatten(id, sizes)
-            }
-            Builtin::Thread(ThreadId::AbsoluteFlat, _) => {
-                let group = self.builtin(Builtin::Thread(ThreadId::GroupFlat, 0));
-                let thread = self.builtin(Builtin::Thread(ThreadId::InGroupFlat, 0));
-                let xy = self.imul(self.block[0], self.block[1]);
-                let threads = self.imul(xy, self.block[2]);
-                let first = self.imul(group, threads);
-                self.iadd(first, thread)
-            }
-            Builtin::Position(k @ (0 | 1)) => {
-                let index = self.position_index(k.into());
-                // Far below 2^24: exact.
-                let whole = self.itof_raw(index);
-                let position = if self.program.interface.position == Some(PositionKind::Whole) {
-                    whole
-                } else {
-                    let half = self.word(0x3F00_0000);
-                    self.fadd_raw(whole, half)
-                };
-                self.memo.whole.insert(position, (index, k.into()));
-                position
-            }
-            Builtin::Position(_) => self.word(0),
-            Builtin::ObjectIndex => {
-                if self.program.stage == Stage::Compute {
-                    self.builtin(Builtin::Thread(ThreadId::AbsoluteFlat, 0))
-                } else {
-                    let domain = self.row_at(0);
-                    let width = self.part(domain, 2);
-                    let (x, y) = (self.domain_index(0), self.domain_index(1));
-                    let row = self.imul(y, width);
-                    self.iadd(row, x)
-                }
-            }
-            Builtin::Timer(_) | Builtin::ComputeUnit | Builtin::WaveSlot | Builtin::Interpolant(..) => {
-                self.word(0)
-            }
-        };
-        self.w.hoist(outer);
-        self.memo.builtins.insert(builtin, value);
-        value
-    }
-}
-
-/// Whether the end of the statements is never reached.
-fn ends(block: &Block) -> bool {
-    match block.last().map(|statement| &statement.kind) {
-        Some(StmtKind::Break(None) | StmtKind::Continue(None) | StmtKind::Return(None)) => true,
-        Some(StmtKind::If { then, otherwise, .. }) => ends(then) && ends(otherwise),
-        _ => false,
-    }
-}
-
-fn returns(block: &Block) -> bool {
-    any(block, &|kind| matches!(kind, StmtKind::Return(_) | StmtKind::Discard(_)))
-}
-
-fn continues(block: &Block) -> bool {
-    block.iter().any(|statement| match &statement.kind {
-        StmtKind::Continue(_) => true,
-        StmtKind::If { then, otherwise, .. } => continues(then) || continues(otherwise),
-        StmtKind::Switch { arms, .. } => arms.iter().any(|arm| continues(&arm.body)),
-        _ => false,
-    })
 }

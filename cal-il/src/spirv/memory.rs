@@ -7,10 +7,10 @@
 
 use rspirv::spirv::{Decoration, GlslStd450Op as GLOp, Op, Scope, StorageClass, Word};
 
-use super::lane::Quad;
+use super::forms::Quad;
 use super::launch::Slot;
 use super::module::Type;
-use super::{Emitter, flow};
+use super::{Emitter, uses};
 use crate::ir::{Dst4, Operand, Space};
 use crate::isa::Algebra;
 
@@ -128,9 +128,9 @@ impl Emitter<'_> {
         self.w.decorate(block, Decoration::Block, &[]);
         self.w.decorate_member(block, 0, Decoration::Offset, &[0]);
         // Those are for atomics alone.
-        if element != Type::U64 && flow::orders_memory(self.program) {
+        if element != Type::U64 && uses::orders_memory(self.program) {
             self.w.decorate_member(block, 0, Decoration::Coherent, &[]);
-            if !self.target.fences_apart && flow::fences_memory(self.program) {
+            if !self.target.fences_apart && uses::fences_memory(self.program) {
                 // Its fences may be words of their own, which tell the driver nothing of other memory.
                 self.w.decorate_member(block, 0, Decoration::Volatile, &[]);
             }

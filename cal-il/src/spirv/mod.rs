@@ -5,10 +5,13 @@
 //! the reason: what the device lacks.
 //!
 //! ```text
-//! module     types, constants, blocks            known, values  what was computed before
-//! registers  registers as variables          lane       lane operations (an Algebra), native, fused
-//! flow       statements, functions, barriers  memory     words: g[], UAVs, LDS, arrays, constants
-//! atomic     read-modify-write                texture    texels, samplers, formats
+//! target     what a device can do                 assume     what is known of a launch
+//! module     types, constants                     body       blocks, instructions; known, values: what was computed before
+//! entry      functions, the entry point           flow       statements
+//! registers  registers as variables               builtins   operands
+//! lane       lane operations                      algebra    an Algebra: forms, hidden, floats, pairs, fused; native
+//! memory     words: g[], UAVs, LDS, constants     atomic     read-modify-write
+//! group      group memory, barriers               texture    texels, samplers, formats
 //! ```
 //!
 //! Interface of the module: entry point `main`; a uniform block (set 0, binding 0) with the launch table of
@@ -17,13 +20,21 @@
 //! cover the domain. If [`Module::group`] is `None`, specialization constants 0, 1, 2 are the group's size.
 
 mod accesses;
+mod algebra;
+mod assume;
 mod atomic;
+mod body;
+mod builtins;
 mod counters;
+mod entry;
 mod facts;
+mod floats;
 mod flow;
 mod format;
+mod forms;
 mod fused;
 mod group;
+mod hidden;
 mod interpolant;
 mod known;
 mod lane;
@@ -31,11 +42,14 @@ pub mod launch;
 mod memory;
 mod module;
 mod native;
+mod pairs;
 mod registers;
 mod rounds;
 mod surface;
+mod target;
 mod texture;
 mod threads;
+mod uses;
 mod values;
 
 use std::collections::{HashMap, HashSet};
@@ -48,223 +62,15 @@ use crate::ir::passes::{Settings, Watch, emission};
 use crate::ir::speculate::WORTH;
 use crate::ir::visit::{any, program_has};
 use crate::ir::{GroupSize, MemoryInst, Program, Stage, StmtKind};
+pub use assume::{Assume, Formats, Shape, Surfaces};
 use known::Bits;
 use launch::Layout;
 use module::{Type, Writer};
 use registers::{Memo, Registers};
+pub use target::{Mode, Target};
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
 pub const VERSION: u32 = 29;
-
-/// What a device can do, as far as emission depends on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// Exactness wanted.
-    pub mode: Mode,
-    /// 64-bit floats.
-    pub float64: bool,
-    /// 64-bit integers. Without them pairs of words are used.
-    pub int64: bool,
-    /// 64-bit atomics in buffers.
-    pub int64_atomics: bool,
-    /// 64-bit atomics in group memory.
-    pub int64_shared_atomics: bool,
-    /// The device can be told to round single precision to nearest even.
-    pub rte32: bool,
-    /// The same for double precision.
-    pub rte64: bool,
-    /// The device can be told to keep signs of zero, infinities and NaNs in single precision.
-    pub nan_preserve32: bool,
-    /// The same for double precision.
-    pub nan_preserve64: bool,
-    /// The device can be told to keep denormals in single precision.
-    pub denorm_preserve32: bool,
-    /// The same for double precision.
-    pub denorm_preserve64: bool,
-    /// Single precision operations and comparisons see and give denormals, by the above or by a probe.
-    pub gradual32: bool,
-    /// Double precision sums, products and comparisons are IEEE, denormals included. Without it there are no doubles
-    /// in faithful mode.
-    pub exact64: bool,
-    /// `Fma` of doubles rounds once.
-    pub fused64: bool,
-    /// Double precision quotients are correctly rounded.
-    pub divides64: bool,
-    /// Double precision roots are correctly rounded.
-    pub roots64: bool,
-    /// Conversions of floats to integers saturate, and NaN gives 0.
-    pub saturates: bool,
-    /// What a thread computed in the round in which it leaves a loop stays its own while others go on.
-    pub keeps_exits: bool,
-    /// The device ends the loops of a thread after so many rounds together, whatever the program says: modules tell of it,
-    /// as [`launch::Layout::report`] says.
-    pub ends_loops: bool,
-    /// A memory barrier holds no thread up, so that it may stand where threads part.
-    pub fences_apart: bool,
-    /// Words of instructions in a row from which on the driver takes more than twice as long for twice as many, if it does.
-    pub longest_run: u32,
-    /// The device starts one group after another, so that short kernels wait for it: few large groups are better.
-    pub large_tiles: bool,
-    /// Largest group, flattened.
-    pub max_group: u32,
-    /// Largest group in x, y, z.
-    pub max_group_size: [u32; 3],
-    /// Bytes of group memory.
-    pub max_shared: u32,
-    /// Bytes of a uniform block.
-    pub max_uniform: u32,
-}
-
-impl Target {
-    /// A device that can do everything, with the limits of a large one.
-    pub const fn full(mode: Mode) -> Self {
-        Self {
-            mode,
-            float64: true,
-            int64: true,
-            int64_atomics: true,
-            int64_shared_atomics: true,
-            rte32: true,
-            rte64: true,
-            nan_preserve32: true,
-            nan_preserve64: true,
-            denorm_preserve32: true,
-            denorm_preserve64: true,
-            gradual32: true,
-            exact64: true,
-            fused64: true,
-            divides64: true,
-            roots64: true,
-            saturates: true,
-            keeps_exits: true,
-            ends_loops: false,
-            fences_apart: true,
-            longest_run: u32::MAX,
-            large_tiles: true,
-            max_group: 1024,
-            max_group_size: [1024; 3],
-            max_shared: 65536,
-            max_uniform: 65536,
-        }
-    }
-}
-
-/// Exactness of float operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// Every instruction gives the documented bits.
-    Faithful,
-    /// The device's own instructions.
-    Native,
-}
-
-/// What is known about a launch beforehand. A module runs only launches that keep to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Assume {
-    /// Formats of resources, outputs and typed UAVs.
-    pub formats: Formats,
-    /// All samplers have the default state: nearest, clamp to edge.
-    pub default_samplers: bool,
-    /// Sizes of the bound surfaces.
-    pub surfaces: Surfaces,
-    /// Zeros are behind every bound memory, from its last word to 16 bytes behind the next multiple of 16 bytes.
-    /// Outputs need none.
-    pub padded: bool,
-    /// Every surface is a storage buffer, too: set 1, its binding the slot's place in the layout. Where the surface ends, by
-    /// words, constants and `g[]` by rows of four, the buffer does: loads behind it give 0, stores do nothing. None is
-    /// larger than 1 GiB.
-    pub buffers: bool,
-}
-
-/// What is known of the sizes of surfaces: which are equal, so that indices are computed once for all of them, and which
-/// cover the domain, so that a thread's own place needs no test; and of the domain. By default nothing is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Surfaces {
-    /// By place among the slots of the layout: 1 + the first place of the same width, height and pitch; 0: not known.
-    same: [u8; Surfaces::PLACES],
-    /// Words of an element that is stored unconverted, by place; 0: not known.
-    words: [u8; Surfaces::PLACES],
-    /// A bit for each place whose surface covers the domain, and the domain with columns and rows exchanged.
-    covering: [u32; 2],
-    /// The domain begins at column 0 and row 0.
-    at_origin: bool,
-}
-
-/// What a launch knows of a surface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Width, height and pitch in elements.
-    pub size: [u32; 3],
-    /// Format.
-    pub format: crate::format::Format,
-}
-
-impl Assume {
-    /// Holds for every launch.
-    pub const NOTHING: Assume = Assume {
-        formats: Formats::Any,
-        default_samplers: false,
-        surfaces: Surfaces::UNKNOWN,
-        padded: false,
-        buffers: false,
-    };
-}
-
-impl Surfaces {
-    /// Slots that are looked at; the others count as unknown.
-    pub const PLACES: usize = 32;
-    /// Nothing is known.
-    pub const UNKNOWN: Surfaces =
-        Surfaces { same: [0; Self::PLACES], words: [0; Self::PLACES], covering: [0; 2], at_origin: false };
-
-    /// From the resources, outputs and UAVs by place, and the domain: column, row, width and height.
-    pub fn new(shapes: &[Option<Shape>], domain: Option<[u32; 4]>) -> Self {
-        let at_origin = matches!(domain, Some([0, 0, ..]));
-        let mut this = Self { at_origin, ..Self::default() };
-        for (k, shape) in shapes.iter().enumerate().take(Self::PLACES) {
-            let Some(Shape { size, format }) = shape else { continue };
-            let [width, height, _] = size;
-            if Formats::of(*format) != Formats::Any {
-                this.words[k] = (format.bytes() / 4) as u8;
-            }
-            if let Some(first) =
-                shapes.iter().position(|other| other.is_some_and(|other| other.size == *size))
-            {
-                this.same[k] = 1 + first as u8;
-            }
-            let Some([x, y, columns, rows]) = domain else { continue };
-            let covers = |right: Option<u32>, below: Option<u32>| {
-                right.is_some_and(|end| end <= *width) && below.is_some_and(|end| end <= *height)
-            };
-            let (right, below) = (x.checked_add(columns), y.checked_add(rows));
-            this.covering[0] |= u32::from(covers(right, below)) << k;
-            this.covering[1] |= u32::from(covers(below, right)) << k;
-        }
-        this
-    }
-}
-
-/// A class of formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Formats {
-    /// Four unconverted words.
-    FourWords,
-    /// One, two or four unconverted words.
-    Words,
-    /// All.
-    Any,
-}
-
-impl Formats {
-    /// The narrowest class that contains a format.
-    pub fn of(format: crate::format::Format) -> Formats {
-        match (format.encoding().is_raw(), format.bytes()) {
-            (true, 16) => Formats::FourWords,
-            (true, _) => Formats::Words,
-            (false, _) => Formats::Any,
-        }
-    }
-}
 
 /// A module and what its user must know.
 #[derive(Clone, Debug)]
@@ -525,7 +331,7 @@ impl<'a> Emitter<'a> {
             lds.insert(flow::OWN_AREAS, words);
             words = words.saturating_add(interface.lds_dwords_per_thread.saturating_mul(threads));
             exchange = words;
-            if flow::exchanges(program) {
+            if uses::exchanges(program) {
                 words = words.saturating_add(2 * threads);
             }
         } else {
@@ -561,7 +367,7 @@ impl<'a> Emitter<'a> {
             flushed_arguments: false,
             direct: false,
             refused: None,
-            uses_double: flow::uses_double(program),
+            uses_double: uses::uses_double(program),
             same_size,
             covering,
             element_words,
@@ -622,7 +428,7 @@ impl<'a> Emitter<'a> {
         }
         // With 64-bit atomics the blocks move to a variable of their own, and their words here are not used.
         let target = self.target;
-        let pairs = target.int64 && target.int64_shared_atomics && flow::pairs(self.program);
+        let pairs = target.int64 && target.int64_shared_atomics && uses::pairs(self.program);
         if self.shared_words > 0 && !(pairs && self.shared_words == self.lds_words) {
             let words = self.w.ty(Type::Array(self.shared_words));
             let shared = self.w.variable(StorageClass::Workgroup, words, None);

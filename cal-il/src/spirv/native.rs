@@ -7,7 +7,7 @@
 use rspirv::spirv::{GlslStd450Op as GLOp, Op, Word};
 
 use super::Emitter;
-use super::lane::Quad;
+use super::forms::Quad;
 use super::module::Type;
 use crate::isa::{Algebra, LaneOp};
 

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::known::{Bits, Known, Sparse, Words};
-use super::{Emitter, Mode, flow};
+use super::{Emitter, Mode, uses};
 use crate::ir::visit::{order, touched, written};
 use crate::ir::{Block, Builtin, Operand, Program, Reg, StmtKind};
 use crate::isa::lane::Class;
@@ -90,7 +90,7 @@ impl Registers {
         }
         let mut early = shared.clone();
         early.extend(program.outputs.iter().flat_map(|output| output.registers));
-        if !flow::inlines_main(program) {
+        if !uses::inlines_main(program) {
             shared.clone_from(&early);
         }
         let mut floats = Bits::default();
