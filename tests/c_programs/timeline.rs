@@ -46,7 +46,9 @@ fn look_at(events: &[Value]) -> Result<()> {
     let called = |name: &str| of("X").filter(|e| e["cat"] == "call" && e["name"] == name).count();
     let submitted = |name: &str| of("X").filter(|e| e["cat"] == "submit" && e["name"] == name).count();
     let (launches, copies) = (called("calCtxRunProgram"), called("calMemCopy"));
-    if launches == 0 || (launches, copies) != (submitted("launch"), submitted("copy")) {
+    // A Vulkan device is tried out with kernels of ours when it is opened.
+    let submissions = submitted("launch") + submitted("copy");
+    if launches == 0 || copies == 0 || submitted("launch") < launches || submitted("copy") < copies {
         return Err(format!("{launches} launches and {copies} copies were asked for, others submitted"));
     }
     // Every arrow has two ends, and leads forward.
@@ -54,8 +56,8 @@ fn look_at(events: &[Value]) -> Result<()> {
     for event in of("s").chain(of("f")) {
         arrows.entry(event["id"].as_u64().unwrap_or_default()).or_default().push(event);
     }
-    if arrows.len() != launches + copies {
-        return Err(format!("{} arrows for {launches} launches and {copies} copies", arrows.len()));
+    if arrows.len() != submissions {
+        return Err(format!("{} arrows for {submissions} submissions", arrows.len()));
     }
     for ends in arrows.values() {
         let [from, to] = ends[..] else { return Err(format!("an arrow's ends: {ends:?}")) };
