@@ -10,8 +10,10 @@ mod disassemble;
 mod doctor;
 mod explain;
 mod files;
+mod format;
 mod hints;
 mod kernel;
+mod lsp;
 mod manual;
 mod misuse;
 mod opt;
@@ -61,6 +63,12 @@ enum Command {
     Trace(trace::Arguments),
     /// Show what a kernel binds, what it consists of, and what would limit it on a device of the time
     Analyze(analyze::Arguments),
+    /// Lay kernels out: a statement a line, indented; comments stay
+    Fmt(format::Arguments),
+    /// Answer an editor: the Language Server Protocol over standard input and output
+    Lsp,
+    /// Print a TextMate grammar of IL, for editors
+    Grammar,
     /// Tell what an instruction, register, function, code or message means
     Explain(explain::Arguments),
     /// Tell what is found here, what is not and why: devices, drivers, libraries, cache, environment
@@ -98,7 +106,11 @@ impl Command {
             Command::Disassemble(arguments) => arguments.json,
             Command::Opt(arguments) => arguments.json,
             Command::Explain(arguments) => arguments.json,
-            Command::Completions { .. } | Command::Manual { .. } => false,
+            Command::Completions { .. }
+            | Command::Manual { .. }
+            | Command::Fmt(_)
+            | Command::Lsp
+            | Command::Grammar => false,
         }
     }
 }
@@ -150,6 +162,9 @@ fn main() -> ExitCode {
         Command::Disassemble(arguments) => disassemble::disassemble(arguments),
         Command::Opt(arguments) => opt::opt(arguments),
         Command::Explain(arguments) => explain::explain(arguments),
+        Command::Fmt(arguments) => format::format(arguments),
+        Command::Lsp => lsp::serve(),
+        Command::Grammar => format::grammar(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

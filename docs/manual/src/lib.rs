@@ -17,6 +17,7 @@ pub mod book;
 
 pub mod chapters;
 pub mod example;
+pub mod grammar;
 pub mod instruction;
 pub mod man;
 mod meaning;
@@ -28,5 +29,5 @@ pub mod rules;
 mod show;
 mod topic;
 
-pub use show::plain;
+pub use show::{markdown, plain};
 pub use topic::{Block, Kind, Section, Topic, find, nearest, topics};

@@ -88,6 +88,25 @@ pub fn plain(topic: &Topic, width: usize) -> String {
     out
 }
 
+/// The topic as Markdown, as editors show it: without numbers, targets and what is near.
+pub fn markdown(topic: &Topic) -> String {
+    let mut out = format!("**{}** ({})\n\n{}\n", topic.name, topic.kind.name(), topic.summary);
+    let wanted =
+        ["Syntax", "Description", "Specifiers", "Parameters", "Results", "Meaning", "Outcome", "Functions"];
+    for piece in topic.sections.iter().filter(|s| wanted.contains(&s.title)).flat_map(|s| &s.blocks) {
+        out.push('\n');
+        match piece {
+            Block::Text(text) => out.push_str(&format!("{text}\n")),
+            Block::Code(language, code) => out.push_str(&format!("```{language}\n{code}\n```\n")),
+            Block::List(items) => items.iter().for_each(|item| out.push_str(&format!("* {item}\n"))),
+            Block::Table(_, rows) => {
+                rows.iter().for_each(|row| out.push_str(&format!("* {}\n", row.join(": "))));
+            }
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -2,6 +2,7 @@
 
 mod answers;
 mod doctor;
+mod editor;
 mod files;
 mod manual;
 mod opt;
