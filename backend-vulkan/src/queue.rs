@@ -4,6 +4,9 @@
 //! Without one, copies go among the kernels. Commands that depend on each other through memory have a barrier between them;
 //! others may overlap. What a command uses is kept until its chunk is done.
 
+mod batch;
+mod wait;
+
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -13,15 +16,16 @@ use std::time::{Duration, Instant};
 use ash::vk;
 use recal_hal::sync::Mutex;
 use recal_hal::timeline;
-use recal_hal::{Bindings, Command, Error, Heap, Kernel, Memory, Queue, Result, Ticket};
+use recal_hal::{Command, Error, Heap, Queue, Result, Ticket};
 
+use self::batch::Reporting;
+pub(crate) use self::batch::{Batch, Keep, each_shadow};
 use crate::device::Gpu;
-use crate::kernel::{Kind, VulkanKernel};
 use crate::launch::{Deferred, Work};
-use crate::memory::{Block, shadow};
+use crate::memory::Block;
 use crate::once::{barrier, barrier_between_kernels};
 use crate::order::{self, Barrier, Lane, Order, Uses};
-use crate::table::{self, Chunk, Report};
+use crate::table::{self, Chunk};
 use crate::timeline::Timeline;
 
 /// Commands after which a chunk is submitted unasked.
@@ -32,41 +36,6 @@ const ERRORS: usize = 64;
 const SLICE: Duration = Duration::from_millis(100);
 /// How long a wait looks at the timeline again and again before it sleeps.
 const SPIN: Duration = Duration::from_micros(100);
-
-/// What a command keeps alive.
-pub(crate) enum Keep {
-    Kernel {
-        kernel: Arc<dyn Kernel>,
-        bindings: Arc<Bindings>,
-        kind: Option<Arc<Kind>>,
-        scratch: Option<Arc<Block>>,
-    },
-    Copy {
-        src: Arc<dyn Memory>,
-        dst: Arc<dyn Memory>,
-        _between: Option<Block>,
-    },
-}
-
-/// A launch that tells if the device ended one of its loops.
-struct Reporting {
-    /// 0 until it is known.
-    ticket: Ticket,
-    /// Among those of the batch.
-    chunk: usize,
-    report: Report,
-}
-
-/// The commands of a chunk.
-pub(crate) struct Batch {
-    pub commands: vk::CommandBuffer,
-    pub keeps: Vec<Keep>,
-    chunks: Vec<Chunk>,
-    started: Instant,
-    reports: Vec<Reporting>,
-    /// When the launch began that this is a later slice of.
-    pub since: Option<Instant>,
-}
 
 #[derive(Default)]
 pub(crate) struct State {
@@ -416,62 +385,6 @@ impl State {
     }
 }
 
-impl Batch {
-    /// Says which launch was recorded last.
-    pub fn sign(&mut self, ticket: Ticket) {
-        self.reports.iter_mut().filter(|report| report.ticket == 0).for_each(|report| report.ticket = ticket);
-    }
-
-    /// The launches whose loops were ended, once they are done.
-    fn reported(&self) -> Vec<Ticket> {
-        let ended = |r: &&Reporting| self.chunks.get(r.chunk).is_some_and(|chunk| chunk.reported(r.report));
-        self.reports.iter().filter(ended).map(|report| report.ticket).collect()
-    }
-
-    /// Tells the kernels how long they took, each as long as the others.
-    fn tell(&self, time: Duration) {
-        let share = time / (self.keeps.len() as u32).max(1);
-        for keep in &self.keeps {
-            if let Keep::Kernel { kernel, kind, .. } = keep {
-                if let (Some(own), Some(kind)) = (kernel.as_any().downcast_ref::<VulkanKernel>(), kind) {
-                    own.ran(kind, share);
-                }
-            }
-        }
-    }
-
-    /// The commands are done, or never ran.
-    fn finish(&mut self, ran: bool) {
-        for keep in self.keeps.drain(..) {
-            match keep {
-                Keep::Kernel { bindings, scratch, .. } => {
-                    each_shadow(&bindings, |shadow, writes| shadow.leave(ran && writes));
-                    drop(scratch);
-                }
-                Keep::Copy { src, dst, .. } => {
-                    for (memory, writes) in [(src, false), (dst, true)] {
-                        if let Some(shadow) = shadow(&*memory) {
-                            shadow.leave(ran && writes);
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Calls `f` for every bound memory that is a shadow, with whether kernels may write it.
-pub(crate) fn each_shadow(bindings: &Bindings, mut f: impl FnMut(&crate::import::Shadow, bool)) {
-    let read = bindings.resources.iter().chain(&bindings.constants).map(|(_, surface)| (surface, false));
-    let written = bindings.outputs.iter().chain(&bindings.uavs).map(|(_, surface)| (surface, true));
-    let global = bindings.global.iter().map(|surface| (surface, true));
-    for (surface, writes) in read.chain(written).chain(global) {
-        if let Some(shadow) = shadow(&*surface.memory) {
-            f(shadow, writes);
-        }
-    }
-}
-
 impl Queue for VulkanQueue {
     fn submit(&self, command: Command) -> Result<Ticket> {
         self.gpu.check()?;
@@ -533,86 +446,5 @@ impl Queue for VulkanQueue {
 
     fn busy(&self) -> Duration {
         self.state.lock().busy
-    }
-}
-
-impl VulkanQueue {
-    /// Waits for what is submitted, without starting anything.
-    pub fn settle(&self) {
-        let goals = self.state.lock().order.goals(Ticket::MAX);
-        if let Err(error) = self.wait_submitted(goals, None) {
-            log::debug!("work in flight at the end of the process: {error}");
-        }
-    }
-
-    /// Returns when no other thread is inside the driver for this queue.
-    pub fn pause(&self) {
-        let patience = Duration::from_secs(1);
-        let state = self.state.try_lock_for(patience);
-        let kernels = self.kernels.queue().try_lock_for(patience);
-        drop(kernels);
-        let copies = self.copies.as_ref().and_then(|copies| copies.queue().try_lock_for(patience));
-        drop((state, copies));
-    }
-
-    /// Waits until the timelines of the lanes have reached these points, of chunks that are submitted, or for about the limit,
-    /// and cleans up.
-    fn wait_submitted(&self, goals: [u64; 2], limit: Option<Duration>) -> Result<()> {
-        let begun = Instant::now();
-        // To sleep and be woken takes longer than many kernels. A device that is the processor needs it for itself.
-        if self.gpu.facts.kind != vk::PhysicalDeviceType::CPU {
-            let start = Instant::now();
-            let reached = |lane: Lane| {
-                let goal = goals[lane as usize];
-                goal == 0 || !self.timeline(lane).position().is_ok_and(|position| position < goal)
-            };
-            while start.elapsed() < SPIN && !Lane::ALL.into_iter().all(reached) {
-                std::hint::spin_loop();
-            }
-        }
-        loop {
-            let (semaphores, values): (Vec<_>, Vec<_>) = {
-                let mut state = self.state.lock();
-                self.retire(&mut state);
-                let waits = |lane: &Lane| {
-                    let next = state.order.running(*lane).next();
-                    next.is_some_and(|chunk| chunk.point <= goals[*lane as usize])
-                };
-                let lanes = Lane::ALL.into_iter().filter(waits);
-                lanes.map(|lane| (self.timeline(lane).semaphore, goals[lane as usize])).unzip()
-            };
-            let rest = limit.map(|limit| limit.saturating_sub(begun.elapsed()));
-            if semaphores.is_empty() || rest == Some(Duration::ZERO) {
-                return Ok(());
-            }
-            let slice = rest.map_or(SLICE, |rest| rest.min(SLICE));
-            let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
-            // SAFETY: the semaphores live as long as the queue, and `info` until the call returns.
-            let result = unsafe { self.gpu.raw.wait_semaphores(&info, slice.as_nanos() as u64) };
-            if let Err(error) = result {
-                if error != vk::Result::TIMEOUT {
-                    let error = self.gpu.error("waiting", error);
-                    let error = self.gpu.lose(error);
-                    self.abandon(&mut self.state.lock(), None, error.clone());
-                    return Err(error);
-                }
-            }
-        }
-    }
-}
-
-impl Drop for VulkanQueue {
-    fn drop(&mut self) {
-        let issued = self.state.get_mut().order.issued();
-        let waited = self.wait(issued);
-        if let Err(error) = &waited {
-            log::debug!("a queue was dropped with failed work: {error}");
-        }
-        // What was submitted before a failure may still be under way; and Mesa looks at the semaphores that work has waited
-        // for after it said that the work is done.
-        let late = self.copies.is_some() && self.gpu.facts.kind == vk::PhysicalDeviceType::CPU;
-        if (waited.is_err() || late) && !self.gpu.hung() {
-            [Some(&self.kernels), self.copies.as_ref()].into_iter().flatten().for_each(Timeline::idle);
-        }
     }
 }

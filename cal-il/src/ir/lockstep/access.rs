@@ -253,6 +253,11 @@ impl Finder<'_> {
 
     fn access(&self, inst: &MemoryInst, turns: Option<usize>) -> Option<Access> {
         let lds = |n: &u32| Area::Group(*n);
+        let area = |space: &Space| match space {
+            Space::Lds(n) => Some(lds(n)),
+            Space::Uav(n) => Some(Area::Uav(*n)),
+            Space::Srv(_) | Space::Gds(_) => None,
+        };
         let scaled = |form: Option<Form>, by: i64, offset: i64| {
             let form = form?;
             let groups = form.groups.map(|g| g * by);
@@ -267,20 +272,10 @@ impl Finder<'_> {
         };
         let (area, writes, form, bytes) = match inst {
             MemoryInst::RawLoad { space, address, width, dst } => {
-                let area = match space {
-                    Space::Lds(n) => lds(n),
-                    Space::Uav(n) => Area::Uav(*n),
-                    Space::Srv(_) | Space::Gds(_) => return None,
-                };
-                (area, false, self.form(address), size(width, dst.map(|d| d.is_some())))
+                (area(space)?, false, self.form(address), size(width, dst.map(|d| d.is_some())))
             }
             MemoryInst::RawStore { space, address, width, src } => {
-                let area = match space {
-                    Space::Lds(n) => lds(n),
-                    Space::Uav(n) => Area::Uav(*n),
-                    Space::Srv(_) | Space::Gds(_) => return None,
-                };
-                (area, true, self.form(address), size(width, src.map(|s| s.is_some())))
+                (area(space)?, true, self.form(address), size(width, src.map(|s| s.is_some())))
             }
             MemoryInst::Atomic { space: Space::Lds(n), address, wide, .. } => {
                 let form = match address {

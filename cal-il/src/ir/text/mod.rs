@@ -3,12 +3,14 @@
 //! ```text
 //! reader   characters, and where something is wrong     values   operands and what else stands in a statement
 //! memory   memory accesses: names and fields            interface what a program binds
+//! declared sizes and kinds of what is bound
 //! print    programs to text                             parse    text to programs
 //! ```
 //!
 //! What there is to write is said once: lane operations are read by the names of their list, memory accesses and the
 //! interface by the fields of their types, of which macros make both directions.
 
+mod declared;
 mod interface;
 mod memory;
 mod parse;

@@ -1,0 +1,102 @@
+//! The commands of a chunk, and what they keep until they are done.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ash::vk;
+use recal_hal::{Bindings, Kernel, Memory, Ticket};
+
+use crate::kernel::{Kind, VulkanKernel};
+use crate::memory::{Block, shadow};
+use crate::table::{Chunk, Report};
+
+/// What a command keeps alive.
+pub(crate) enum Keep {
+    Kernel {
+        kernel: Arc<dyn Kernel>,
+        bindings: Arc<Bindings>,
+        kind: Option<Arc<Kind>>,
+        scratch: Option<Arc<Block>>,
+    },
+    Copy {
+        src: Arc<dyn Memory>,
+        dst: Arc<dyn Memory>,
+        _between: Option<Block>,
+    },
+}
+
+/// A launch that tells if the device ended one of its loops.
+pub(super) struct Reporting {
+    /// 0 until it is known.
+    pub ticket: Ticket,
+    /// Among those of the batch.
+    pub chunk: usize,
+    pub report: Report,
+}
+
+/// The commands of a chunk.
+pub(crate) struct Batch {
+    pub commands: vk::CommandBuffer,
+    pub keeps: Vec<Keep>,
+    pub(super) chunks: Vec<Chunk>,
+    pub(super) started: Instant,
+    pub(super) reports: Vec<Reporting>,
+    /// When the launch began that this is a later slice of.
+    pub since: Option<Instant>,
+}
+
+impl Batch {
+    /// Says which launch was recorded last.
+    pub fn sign(&mut self, ticket: Ticket) {
+        self.reports.iter_mut().filter(|report| report.ticket == 0).for_each(|report| report.ticket = ticket);
+    }
+
+    /// The launches whose loops were ended, once they are done.
+    pub(super) fn reported(&self) -> Vec<Ticket> {
+        let ended = |r: &&Reporting| self.chunks.get(r.chunk).is_some_and(|chunk| chunk.reported(r.report));
+        self.reports.iter().filter(ended).map(|report| report.ticket).collect()
+    }
+
+    /// Tells the kernels how long they took, each as long as the others.
+    pub(super) fn tell(&self, time: Duration) {
+        let share = time / (self.keeps.len() as u32).max(1);
+        for keep in &self.keeps {
+            if let Keep::Kernel { kernel, kind, .. } = keep {
+                if let (Some(own), Some(kind)) = (kernel.as_any().downcast_ref::<VulkanKernel>(), kind) {
+                    own.ran(kind, share);
+                }
+            }
+        }
+    }
+
+    /// The commands are done, or never ran.
+    pub(super) fn finish(&mut self, ran: bool) {
+        for keep in self.keeps.drain(..) {
+            match keep {
+                Keep::Kernel { bindings, scratch, .. } => {
+                    each_shadow(&bindings, |shadow, writes| shadow.leave(ran && writes));
+                    drop(scratch);
+                }
+                Keep::Copy { src, dst, .. } => {
+                    for (memory, writes) in [(src, false), (dst, true)] {
+                        if let Some(shadow) = shadow(&*memory) {
+                            shadow.leave(ran && writes);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Calls `f` for every bound memory that is a shadow, with whether kernels may write it.
+pub(crate) fn each_shadow(bindings: &Bindings, mut f: impl FnMut(&crate::import::Shadow, bool)) {
+    let read = bindings.resources.iter().chain(&bindings.constants).map(|(_, surface)| (surface, false));
+    let written = bindings.outputs.iter().chain(&bindings.uavs).map(|(_, surface)| (surface, true));
+    let global = bindings.global.iter().map(|surface| (surface, true));
+    for (surface, writes) in read.chain(written).chain(global) {
+        if let Some(shadow) = shadow(&*surface.memory) {
+            f(shadow, writes);
+        }
+    }
+}
