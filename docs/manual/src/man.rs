@@ -61,6 +61,8 @@ fn head(name: &str, section: &str, summary: &str) -> Roff {
     let mut page = Roff::default();
     // No date: pages of one state are the same bytes whenever they are made.
     page.control("TH", [name, section, " ", "reCAL", "CAL"]);
+    // Lines with long names are not stretched.
+    page.control("ad", ["l"]);
     page.control("SH", ["NAME"]);
     // `man -k` reads this line: no markup, no full stop.
     page.text([roman(format!("{name} - {}", summary.trim_end_matches('.').replace('`', "")))]);
