@@ -3,7 +3,7 @@
 //! A NaN that arithmetic gives is the canonical one, which takes other devices some instructions after each operation. Sums and
 //! products of doubles do not care. So a pair of registers that holds nothing but their results holds them as they come, and
 //! whoever takes it bit for bit gets it through [`LaneOp::Dcanon`]. In the middle of a loop that is an operation less; a result
-//! that is stored at once would not gain anything and stays.
+//! that is stored at once would not gain anything and stays. Registers that are outputs become exact where the thread ends.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,6 +12,7 @@ use smallvec::smallvec;
 
 use super::visit::{any, memory_destinations, memory_operands, statements, tested};
 use super::{Block, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
+use crate::diagnostic::Span;
 use crate::isa::lane::Class;
 
 /// The program with payloads left open.
@@ -25,9 +26,20 @@ pub fn loosen(program: &Program) -> Cow<'_, Program> {
     if pairs.is_empty() {
         return Cow::Borrowed(program);
     }
-    let mut pass = Pass { pairs, next: program.registers };
-    for function in &mut out.functions {
+    let mut outputs: Vec<[Reg; 2]> = out
+        .outputs
+        .iter()
+        .flat_map(|output| output.registers)
+        .filter_map(|reg| pairs.get(&reg).map(|&(other, high)| if high { [other, reg] } else { [reg, other] }))
+        .collect();
+    outputs.sort_unstable();
+    outputs.dedup();
+    let mut pass = Pass { pairs, next: program.registers, ends: Vec::new() };
+    for (number, function) in out.functions.iter_mut().enumerate() {
+        // Main ends the thread.
+        pass.ends = if number == 0 { outputs.clone() } else { Vec::new() };
         function.body = pass.block(std::mem::take(&mut function.body));
+        pass.end(Span::default(), &mut function.body);
     }
     out.registers = pass.next;
     Cow::Owned(out)
@@ -58,7 +70,7 @@ fn is_indifferent(op: LaneOp) -> bool {
 struct Word {
     /// The other word, and whether this is the high one.
     partner: Option<(Reg, bool)>,
-    /// It is written by something else, or read at the end.
+    /// It is written by something else.
     other: bool,
     /// Readers that do not care.
     indifferent: u32,
@@ -67,9 +79,6 @@ struct Word {
 /// Low registers and high ones of the pairs that may hold any NaN, each by the other.
 fn pairs(program: &mut Program) -> HashMap<Reg, (Reg, bool)> {
     let mut words = vec![Word::default(); program.registers as usize];
-    for output in &program.outputs {
-        output.registers.iter().for_each(|reg| words[*reg as usize].other = true);
-    }
     for function in &mut program.functions {
         statements(&mut function.body, &mut |stmt| {
             let StmtKind::Lane(LaneInst { op, dst: [low, high], .. }) = stmt.kind else { return };
@@ -122,6 +131,8 @@ struct Pass {
     /// By word: the other one, and whether this is the high one.
     pairs: HashMap<Reg, (Reg, bool)>,
     next: Reg,
+    /// Pairs that are read when the function ends.
+    ends: Vec<[Reg; 2]>,
 }
 
 impl Pass {
@@ -140,6 +151,7 @@ impl Pass {
                 }
             }
             match &mut stmt.kind {
+                StmtKind::Return(_) => self.end(stmt.span, &mut out),
                 StmtKind::If { then, otherwise, .. } => {
                     *then = self.block(std::mem::take(then));
                     *otherwise = self.block(std::mem::take(otherwise));
@@ -155,7 +167,15 @@ impl Pass {
         out
     }
 
-    fn lane(&mut self, inst: &mut LaneInst, span: crate::diagnostic::Span, out: &mut Block) {
+    /// What the end reads, exact.
+    fn end(&self, span: Span, out: &mut Block) {
+        out.extend(self.ends.iter().map(|&[low, high]| {
+            let args = smallvec![Operand::Reg(low), Operand::Reg(high)];
+            Stmt { kind: StmtKind::Lane(LaneInst { op: LaneOp::Dcanon, dst: [low, high], args }), span }
+        }));
+    }
+
+    fn lane(&mut self, inst: &mut LaneInst, span: Span, out: &mut Block) {
         let indifferent = is_indifferent(inst.op);
         let mut at = 0;
         for class in inst.op.arguments() {
@@ -178,7 +198,7 @@ impl Pass {
     }
 
     /// The operand bit for bit.
-    fn exact(&mut self, operand: &mut Operand, span: crate::diagnostic::Span, out: &mut Block) {
+    fn exact(&mut self, operand: &mut Operand, span: Span, out: &mut Block) {
         let Operand::Reg(reg) = *operand else { return };
         let Some((partner, is_high)) = self.pairs.get(&reg).copied() else { return };
         let (low, high) = if is_high { (partner, reg) } else { (reg, partner) };
