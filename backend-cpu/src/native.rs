@@ -93,6 +93,10 @@ enum What {
 }
 
 impl What {
+    fn is_access(self) -> bool {
+        matches!(self, What::Load(..) | What::Store(..))
+    }
+
     /// The two may not be done for some lanes before the other for all, in this order.
     fn clashes(self, earlier: What) -> bool {
         match (earlier, self) {
@@ -118,8 +122,14 @@ struct Builder<'a> {
     items: Vec<Item>,
 }
 
+/// Most items that wait for a function: of more it would be several anyway.
+const MOST: usize = 8192;
+
 impl Builder<'_> {
     fn step(&mut self, op: usize, number: u32) {
+        if self.items.len() > MOST {
+            self.close();
+        }
         let step = &self.code.steps[number as usize];
         if !step.fused && self.compiler.supports(step.op) {
             self.items.push(Item { op, what: What::Step(number) });
@@ -171,9 +181,9 @@ impl Builder<'_> {
         loop {
             let mut push = |what: What| {
                 let alone = !(loops > 0 && matches!(what, What::Store(..)));
-                let fits = alone && !items.iter().any(|item| what.clashes(item.what));
+                let clash = what.is_access() && items.iter().any(|item| what.clashes(item.what));
                 items.push(Item { op: at, what });
-                fits.then_some(())
+                (alone && !clash).then_some(())
             };
             match self.code.ops[at] {
                 Op::Lanes { first, end } => {
@@ -214,8 +224,9 @@ impl Builder<'_> {
         let alone = self.function(&items, items[items.len() - 1]);
         std::mem::swap(&mut trial, &mut self.compiler);
         alone?;
-        let clash = |item: &Item| items.iter().any(|inner| inner.what.clashes(item.what));
-        if self.items.iter().any(clash) {
+        let mut accesses = items.iter().map(|item| item.what).filter(|what| what.is_access());
+        let clash = accesses.any(|inner| self.items.iter().any(|item| inner.clashes(item.what)));
+        if clash || self.items.len() > MOST {
             self.close();
         }
         self.body.samples |= samples;

@@ -305,7 +305,7 @@ impl<'a, 'b> Body<'a, 'b> {
                 let access = self.access(val, op, view, index, shape);
                 target.load_words(access, to);
             }
-            Op::Part(view, _) => {
+            Op::Part(view, _) | Op::Pair(view, _) => {
                 // The first of them that is needed loads all.
                 let place = self.place[val as usize];
                 if place.register.is_none() && place.slot.is_none() {
@@ -396,7 +396,8 @@ impl<'a, 'b> Body<'a, 'b> {
         let (target, line) = (self.target, self.frame.line);
         let shape = self.graph.shape_of(first);
         let access = self.access(val, op, view, index, shape);
-        target.load_group(access, &Group { count, line, to, wanted });
+        let whole = matches!(op, Op::Pair(..));
+        target.load_group(access, &Group { count, line, to, wanted, whole });
         parts.into_iter().filter(|&val| val != NO).for_each(|val| self.release(val));
     }
 

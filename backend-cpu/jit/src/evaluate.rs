@@ -177,7 +177,7 @@ impl Strip<'_, '_> {
                 Node::Field(view, field) => [self.views[usize::from(view)].texels[field as usize - 3]; MOST],
                 Node::Kept(number) => self.kept[number as usize],
                 Node::Inst(inst) => {
-                    if matches!(inst.op, Op::Load(_) | Op::Part(..) | Op::Store(_)) {
+                    if matches!(inst.op, Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Store(_)) {
                         self.shaped(&values[inst.args[0] as usize], graph.shape_of(inst.args[0]));
                     }
                     self.inst(inst, &values)
@@ -201,6 +201,16 @@ impl Strip<'_, '_> {
                     false => None,
                 };
                 std::array::from_fn(|lane| load(lane).map_or(0, |word| word.load(Relaxed)))
+            }
+            Op::Pair(view, k) => {
+                let load = |lane: usize, word: u8| match executes(self.exec, lane) {
+                    true => self::word(&self.views[usize::from(view)], a[lane].wrapping_add(u32::from(word))),
+                    false => None,
+                };
+                let [low, high] = [k / 2 * 2, k / 2 * 2 + 1]
+                    .map(|k| std::array::from_fn(|lane| load(lane, k).map_or(0, |word| word.load(Relaxed))));
+                let zip = if k % 2 == 0 { Op::ZipLow } else { Op::ZipHigh };
+                compute(zip, low, high, [0; MOST], self.lazy)
             }
             Op::Store(view) => {
                 for lane in (0..lanes).filter(|&lane| executes(self.exec, lane)) {

@@ -5,6 +5,7 @@
 
 mod doubt;
 mod lower;
+pub mod pairs;
 mod primitives;
 mod sample;
 

@@ -28,7 +28,7 @@ mod ticks;
 mod translate;
 mod tree;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use recal_il::isa::{LaneOp, lane};
 
@@ -117,8 +117,8 @@ pub struct Function {
     stores: bool,
     /// Lanes that take no part matter.
     strict: bool,
-    /// Number of its program, if programs are kept.
-    program: u32,
+    /// Numbers of its programs, if programs are kept: for some lanes, and for all.
+    programs: [u32; 2],
 }
 
 impl Function {
@@ -234,10 +234,16 @@ impl Compiler {
             views: 0,
             stores: false,
             strict: false,
-            program: 0,
+            programs: [0; 2],
         };
+        let (mut seen, mut after) = (HashSet::new(), Rows::default());
         for step in steps {
-            each_row(step, |row, _| function.rows = function.rows.max(row + 1));
+            each_row(step, |row, _| {
+                function.rows = function.rows.max(row + 1);
+                if seen.insert(row) && !dead(row) {
+                    after.insert(row);
+                }
+            });
             match *step {
                 Step::Load { view, .. } | Step::Sample { view, .. } => {
                     function.views = function.views.max(view + 1)
@@ -249,24 +255,29 @@ impl Compiler {
                 _ => {}
             }
         }
-        let tree = tree::tree(steps, Rows::of(function.rows, |row| !dead(row)), self.in_lines);
+        let tree = tree::tree(steps, after, self.in_lines);
         function.strict = !tree.iter().all(|tree| matches!(tree, Tree::Run(_)));
         let before = self.code.bytes.len();
         let modes: &[bool] = if self.target.denormals_as_zeros() { &[true, false] } else { &[false] };
         let made = modes.iter().find_map(|&lazy| {
-            let program = translate::program(&tree, self.target, lazy, self.in_lines, &constant, &unseen)?;
-            let masked = self.emit(&program, true)?;
+            let program = |whole| {
+                translate::program(&tree, self.target, lazy, self.in_lines, whole, &constant, &unseen)
+            };
+            let some = program(false)?;
             let apart = function.strict && !(self.in_lines && tree::together(&tree));
-            let full = if apart { masked } else { self.emit(&program, false)? };
-            Some((program, full, masked))
+            let all = if some.wide && !apart && self.in_lines { Some(program(true)?) } else { None };
+            let masked = self.emit(&some, true)?;
+            let full = if apart { masked } else { self.emit(all.as_ref().unwrap_or(&some), false)? };
+            Some((some, all, full, masked))
         });
-        let Some((program, full, masked)) = made else {
+        let Some((some, all, full, masked)) = made else {
             self.code.bytes.truncate(before);
             return None;
         };
         if let Some(programs) = &mut self.programs {
-            function.program = programs.len() as u32;
-            programs.push(program);
+            let first = programs.len() as u32;
+            function.programs = [first, first + u32::from(all.is_some())];
+            programs.extend([some].into_iter().chain(all));
         }
         Some(Function { full, masked, end: self.code.bytes.len() as u32, ..function })
     }
@@ -343,7 +354,13 @@ impl Module {
 
     /// The vector program of a function, for people; none if the compiler kept no programs.
     pub fn listing(&self, function: Function) -> Option<String> {
-        self.programs.get(function.program as usize).map(Program::to_string)
+        let [some, all] = function.programs;
+        let text = self.programs.get(some as usize)?.to_string();
+        let other = self.programs.get(all as usize).filter(|_| all != some);
+        Some(match other {
+            Some(all) => format!("; where some lanes execute\n{text}; where all lanes execute\n{all}"),
+            None => text,
+        })
     }
 
     /// Does what [`Module::call`] does by evaluating the program, for any processor, slowly.
@@ -359,7 +376,7 @@ impl Module {
         ticks: &mut Ticks<'_>,
     ) -> u64 {
         function.fits(rows, views);
-        let program = &self.programs[function.program as usize];
+        let program = &self.programs[function.programs[usize::from(exec == !0)] as usize];
         evaluate::evaluate(program, self.target.lanes() as usize, rows, views, exec, ticks)
     }
 

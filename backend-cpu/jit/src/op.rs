@@ -140,6 +140,8 @@ pub enum Op {
     Load(u8),
     /// One of a group of loads, see [`crate::graph::Graph::groups`]: of the words number a, and so many after them.
     Part(u8, u8),
+    /// The same as 64-bit elements: the low or high pairs of the first (0, 1) or the second (2, 3) of a group.
+    Pair(u8, u8),
     /// Stores b as words number a of a view.
     Store(u8),
     /// The mask a becomes the result of the function.
@@ -187,6 +189,6 @@ impl Op {
 
     /// The result depends on nothing but the operands.
     pub fn pure(self) -> bool {
-        !matches!(self, Op::Load(_) | Op::Part(..) | Op::Store(_) | Op::Return | Op::Copy)
+        !matches!(self, Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Store(_) | Op::Return | Op::Copy)
     }
 }

@@ -13,6 +13,8 @@ pub struct Program {
     pub loops: bool,
     /// The lanes of a strip take the same way, if all of them execute.
     pub together: bool,
+    /// It has 64-bit elements.
+    pub wide: bool,
 }
 
 /// Part of a function.

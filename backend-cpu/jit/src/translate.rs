@@ -1,12 +1,13 @@
 //! From the steps of a function to its vector program.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use recal_il::ir::lines::Shape;
 use recal_il::isa::{Algebra, LaneOp, lane};
 
 use crate::NONE;
 use crate::Step;
+use crate::graph::pairs::{Made, Pairs};
 use crate::graph::{Graph, Node, Val};
 use crate::kept::Kept;
 use crate::op::Op;
@@ -34,26 +35,43 @@ pub struct Translator<'c, C, U> {
     flushes: usize,
     /// What the innermost loop finds ready, when it is one.
     kept: Option<Kept>,
+    /// For code that runs where all lanes of all strips execute, and those of a line stay together.
+    whole: bool,
+    /// Rows of the innermost loop that hold 64-bit elements, when it is one.
+    pairs: Pairs,
+    /// There are 64-bit elements.
+    wide: bool,
 }
 
-/// The program of a function; `None` if it can't be made.
+/// The program of a function; `None` if it can't be made. `whole`: for strips of which all lanes execute, those of a line
+/// together.
 pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
     tree: &[Tree<'_>],
     target: &dyn Target,
     lazy: bool,
     in_lines: bool,
+    whole: bool,
     constant: &C,
     unseen: &U,
 ) -> Option<Program> {
-    let mut translator = Translator { target, constant, unseen, lazy, in_lines, flushes: 0, kept: None };
+    let mut translator = Translator {
+        target,
+        constant,
+        unseen,
+        lazy,
+        in_lines,
+        flushes: 0,
+        kept: None,
+        whole,
+        pairs: Pairs::default(),
+        wide: false,
+    };
     let parts = translator.list(tree)?;
     // Changing the float mode takes as long as some flushes.
     let together = in_lines && together(tree);
-    (!lazy || translator.flushes > WORTH).then_some(Program { parts, lazy, loops: loops(tree), together })
+    let Translator { flushes, wide, .. } = translator;
+    (!lazy || flushes > WORTH).then_some(Program { parts, lazy, loops: loops(tree), together, wide })
 }
-
-/// A graph, the rows that it changes and the mask of its test.
-type Made = (Graph, Vec<(u32, Val)>, Option<Val>);
 
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     fn list(&mut self, list: &[Tree<'_>]) -> Option<Vec<Part>> {
@@ -64,11 +82,36 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
                 Tree::If { nonzero, then, otherwise, .. } => {
                     Part::If { nonzero: *nonzero, then: self.list(then)?, otherwise: self.list(otherwise)? }
                 }
-                Tree::Loop { body } => Part::Loop(Box::new(self.repeat(body)?)),
+                Tree::Loop { body } => {
+                    self.pairs = self.pairs_of(body);
+                    let [before, after] = [true, false].map(|whole| self.moved(whole));
+                    parts.extend(before);
+                    let repeat = self.repeat(body);
+                    self.pairs = Pairs::default();
+                    parts.push(Part::Loop(Box::new(repeat?)));
+                    parts.extend(after);
+                    continue;
+                }
                 Tree::Break(test) => Part::Break(test.map(|(nonzero, _)| nonzero)),
             });
         }
         Some(parts)
+    }
+
+    /// The rows that an innermost loop may hold 64-bit elements in.
+    fn pairs_of(&self, body: &[Tree<'_>]) -> Pairs {
+        if !self.whole || loops(body) {
+            return Pairs::default();
+        }
+        let mut runs = Vec::new();
+        each_run(body, &mut |run| runs.extend(self.graph(run, Graph::new(self.lazy))));
+        Pairs::of(&runs)
+    }
+
+    /// A block that puts the words of 64-bit elements together, or apart.
+    fn moved(&self, whole: bool) -> Option<Part> {
+        let block = || Part::Block(Box::new(Block { body: self.straight(self.pairs.moved(whole)), attempt: None }));
+        (!self.pairs.is_empty()).then(block)
     }
 
     fn repeat(&mut self, body: &[Tree<'_>]) -> Option<Loop> {
@@ -104,6 +147,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 
     fn block(&mut self, run: &Run<'_>) -> Option<Block> {
         let made = self.graph(run, Graph::new(self.lazy))?;
+        self.wide |= made.0.is_wide();
         let flush = |node: &&Node| matches!(node, Node::Inst(inst) if inst.op == Op::Flush);
         let often = if self.kept.is_some() { 16 } else { 1 };
         self.flushes += often * made.0.nodes.iter().filter(flush).count();
@@ -164,7 +208,9 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         values.written.sort_unstable();
         values.written.dedup();
         let live = values.written.iter().filter(|&&row| run.live.contains(row));
-        let outputs = live.map(|&row| (row, values.rows[&row])).collect();
+        let mut outputs: Vec<(u32, Val)> = live.map(|&row| (row, values.rows[&row])).collect();
+        self.pairs.apply(&mut graph, &mut outputs);
+        graph.load_whole(&outputs, test, self.whole);
         if let Some(kept) = &self.kept {
             kept.replace(&mut graph);
         }
@@ -186,9 +232,10 @@ struct Values<'c, C> {
 struct Choice {
     mask: Val,
     nonzero: bool,
-    /// What rows held before, and at the end of the first side once that has come.
-    before: HashMap<u32, Val>,
-    first: Option<HashMap<u32, Val>>,
+    /// The rows that the side at hand has written, and what they held before.
+    before: Vec<(u32, Option<Val>)>,
+    /// What the first side left in rows, once it has ended.
+    first: Option<BTreeMap<u32, Val>>,
 }
 
 impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
@@ -200,8 +247,23 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
     }
 
     fn write(&mut self, row: u32, val: Val) {
-        self.rows.insert(row, val);
+        let before = self.rows.insert(row, val);
+        if let Some(choice) = self.choices.last_mut() {
+            choice.before.push((row, before));
+        }
         self.written.push(row);
+    }
+
+    /// Ends a side of the innermost choice: what it left in rows, which hold again what they held before.
+    fn undo(&mut self, before: Vec<(u32, Option<Val>)>) -> BTreeMap<u32, Val> {
+        let left = before.iter().map(|&(row, _)| (row, self.rows[&row])).collect();
+        for (row, val) in before.into_iter().rev() {
+            match val {
+                Some(val) => _ = self.rows.insert(row, val),
+                None => _ = self.rows.remove(&row),
+            }
+        }
+        left
     }
 
     fn step(&mut self, graph: &mut Graph, step: &Step<'_>) {
@@ -241,11 +303,12 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
             Step::If { row, nonzero, .. } => {
                 let word = self.value(graph, row);
                 let mask = graph.tested(word);
-                self.choices.push(Choice { mask, nonzero, before: self.rows.clone(), first: None });
+                self.choices.push(Choice { mask, nonzero, before: Vec::new(), first: None });
             }
             Step::Else => {
-                if let Some(choice) = self.choices.last_mut() {
-                    choice.first = Some(std::mem::replace(&mut self.rows, choice.before.clone()));
+                if let Some(mut choice) = self.choices.pop() {
+                    choice.first = Some(self.undo(std::mem::take(&mut choice.before)));
+                    self.choices.push(choice);
                 }
             }
             Step::EndIf => self.choices.pop().into_iter().for_each(|choice| self.join(graph, choice)),
@@ -258,29 +321,18 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
     /// Takes of each row what the side of a lane left there.
     fn join(&mut self, graph: &mut Graph, choice: Choice) {
         let Choice { mask, nonzero, before, first } = choice;
-        let second = std::mem::take(&mut self.rows);
+        let second = self.undo(before);
         let [first, second] = match first {
             Some(first) => [first, second],
-            None => [second, before],
+            None => [second, BTreeMap::new()],
         };
-        let mut rows: Vec<u32> = first.keys().chain(second.keys()).copied().collect();
-        rows.sort_unstable();
-        rows.dedup();
-        let [mut first, mut second] = [first, second].map(|rows| Values { rows, ..self.side() });
+        let rows: BTreeSet<u32> = first.keys().chain(second.keys()).copied().collect();
         for row in rows {
-            let [a, b] = [first.value(graph, row), second.value(graph, row)];
+            let before = self.value(graph, row);
+            let [a, b] = [&first, &second].map(|side| side.get(&row).copied().unwrap_or(before));
             let [a, b] = if nonzero { [a, b] } else { [b, a] };
-            self.rows.insert(row, if a == b { a } else { graph.select(mask, a, b) });
-        }
-    }
-
-    fn side(&self) -> Self {
-        Values {
-            constant: self.constant,
-            in_lines: self.in_lines,
-            rows: HashMap::new(),
-            written: Vec::new(),
-            choices: Vec::new(),
+            let val = if a == b { a } else { graph.select(mask, a, b) };
+            self.write(row, val);
         }
     }
 

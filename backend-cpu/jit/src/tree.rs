@@ -42,13 +42,6 @@ impl Run<'_> {
 pub struct Rows(Vec<u64>);
 
 impl Rows {
-    /// Rows below `count` that satisfy the condition.
-    pub fn of(count: u32, condition: impl Fn(u32) -> bool) -> Rows {
-        let mut rows = Rows::default();
-        (0..count).filter(|&row| condition(row)).for_each(|row| rows.insert(row));
-        rows
-    }
-
     pub fn contains(&self, row: u32) -> bool {
         self.0.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
     }

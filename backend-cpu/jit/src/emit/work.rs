@@ -74,7 +74,7 @@ fn doubled(graph: &Graph, masked: bool) -> (Graph, Vec<[Val; 2]>) {
                     Node::Inst(Inst { op: inst.op, args: inst.args.map(moved), mask: moved(inst.mask) })
                 };
                 // Two strips are of one line: what is the same for its threads is loaded once.
-                let loads = matches!(inst.op, Op::Load(_) | Op::Part(..));
+                let loads = matches!(inst.op, Op::Load(_) | Op::Part(..) | Op::Pair(..));
                 let same = loads && !masked && graph.shape_of(inst.args[0]) == Shape::Same;
                 let first = to.add(moved(0));
                 let second = match () {

@@ -41,7 +41,10 @@ impl Algebra for Graph {
         if let (Some(lo), Some(hi)) = (self.word_of(lo), self.word_of(hi)) {
             return self.quad(u64::from(hi) << 32 | u64::from(lo));
         }
-        [self.binary(Op::ZipLow, lo, hi), self.binary(Op::ZipHigh, lo, hi)]
+        match (self.parts(lo), self.parts(hi)) {
+            (Some((Op::Even, halves, NO)), Some((Op::Odd, same, NO))) if halves == same => [halves[0], halves[1]],
+            _ => [self.binary(Op::ZipLow, lo, hi), self.binary(Op::ZipHigh, lo, hi)],
+        }
     }
 
     fn lo(&mut self, q: [Val; 2]) -> Val {

@@ -80,6 +80,21 @@ pub struct Group {
     /// Registers of the words; the unwanted ones may be used.
     pub to: [u8; 4],
     pub wanted: [bool; 4],
+    /// What is wanted are not words but 64-bit elements, see [`Op::Pair`].
+    pub whole: bool,
+}
+
+impl Group {
+    /// The words that are needed.
+    fn words(&self) -> impl Iterator<Item = usize> + Clone + use<> {
+        let Group { count, wanted, whole, .. } = *self;
+        (0..count as usize).filter(move |&k| wanted[k] || whole && wanted[k ^ 1])
+    }
+
+    /// The first words of the 64-bit elements that are wanted.
+    fn elements(&self) -> impl Iterator<Item = usize> + use<> {
+        self.words().filter(|k| k % 2 == 0)
+    }
 }
 
 /// Code of a function around its body.

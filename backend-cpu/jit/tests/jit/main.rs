@@ -6,6 +6,7 @@ mod flow;
 mod kept;
 mod lines;
 mod operations;
+mod pairs;
 mod pressure;
 mod samples;
 
@@ -89,6 +90,7 @@ fn main() -> std::process::ExitCode {
         kept: what_does_not_change products_of_two_kinds;
         lines: neighbours_and_equals_in_lines known_shapes;
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;
+        pairs: loads_of_doubles sums_of_doubles;
         pressure: places_on_the_stack_are_used_again operands_come_from_memory;
         encodings: what_is_made_is_what_was_meant;
     };

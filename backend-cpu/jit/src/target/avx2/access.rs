@@ -133,7 +133,7 @@ fn find(code: &mut Code, index: u8, lane: u32, view: u8, more: u32, others: &mut
 /// Loads the parts of a group that are wanted. Where threads lie in lines of four, each line is looked at by itself.
 pub fn group(access: Access<'_>, group: &Group) {
     let Access { code, pool, exec, view, index, shape, .. } = access;
-    let Group { count, line, to, wanted } = *group;
+    let Group { count, line, to, wanted, whole } = *group;
     let known = shape == Shape::Same || shape == Shape::Step(count);
     let exec = executing(pool, exec);
     let steps = pool.lanes(8, |lane| lane % line * count);
@@ -166,12 +166,15 @@ pub fn group(access: Access<'_>, group: &Group) {
                 }
             }
         }
-        if count == 2 {
+        // Elements of two words are in their places already.
+        if whole && count == 4 {
+            unpack(code, to, wanted);
+        } else if !whole && count == 2 {
             let [a, b, ..] = to;
             vector(code, SHUFPS, VECTOR, a, Rm::Reg(b), Some(0xDD));
             vector(code, SHUFPS, a, a, Rm::Reg(b), Some(0x88));
             plain(code, COPY, b, Rm::Reg(VECTOR));
-        } else {
+        } else if !whole {
             transpose(code, to, wanted);
         }
         ends.push(jump(code, None));
@@ -185,13 +188,16 @@ pub fn group(access: Access<'_>, group: &Group) {
         // One element for all of a line.
         for lane in (0..8).step_by(line as usize) {
             find(code, index, lane, view, count - 1, &mut others);
-            for k in (0..count as usize).filter(|&k| wanted[k]) {
+            let (step, broadcast) = if whole { (2, BROADCASTSD) } else { (1, BROADCASTSS) };
+            for k in group.words().step_by(step) {
                 let word = Rm::Mem(Base::First, 4 * k as u32);
+                let places = if whole { vec![k, k + 1] } else { vec![k] };
+                let to = places.into_iter().filter(|&k| wanted[k]).map(|k| to[k]);
                 if lane == 0 {
-                    plain(code, BROADCASTSS, to[k], word);
+                    to.for_each(|to| plain(code, broadcast, to, word));
                 } else {
-                    plain(code, BROADCASTSS, VECTOR, word);
-                    vector(code, BLENDPS, to[k], to[k], Rm::Reg(VECTOR), Some(0xF0));
+                    plain(code, broadcast, VECTOR, word);
+                    to.for_each(|to| vector(code, BLENDPS, to, to, Rm::Reg(VECTOR), Some(0xF0)));
                 }
             }
         }
@@ -199,12 +205,36 @@ pub fn group(access: Access<'_>, group: &Group) {
     }
     others.into_iter().for_each(|at| land(code, at));
     // Word by word.
-    for k in (0..count as usize).filter(|&k| wanted[k]) {
+    for k in group.words() {
         vector(code, PADDD, to[k], index, Rm::Mem(Base::Pool, offsets[k]), None);
         within_view(code, view, to[k], exec);
         gather(code, to[k], index, 4 * k as u32, VECTOR);
     }
+    if whole {
+        for k in group.elements() {
+            let [a, b] = [to[k], to[k + 1]];
+            vector(code, UNPCKLPS, VECTOR, a, Rm::Reg(b), None);
+            vector(code, UNPCKHPS, b, a, Rm::Reg(b), None);
+            plain(code, COPY, a, Rm::Reg(VECTOR));
+        }
+    }
     ends.into_iter().for_each(|end| land(code, end));
+}
+
+/// Vectors of two 64-bit elements of one lane of each half become vectors of the first ones, then of the second ones.
+fn unpack(code: &mut Code, [a, b, c, d]: [u8; 4], wanted: [bool; 4]) {
+    let (first, second) = (wanted[0] || wanted[1], wanted[2] || wanted[3]);
+    if second {
+        vector(code, UNPCKHPD, VECTOR, a, Rm::Reg(b), None);
+    }
+    if first {
+        vector(code, UNPCKLPD, a, a, Rm::Reg(b), None);
+        vector(code, UNPCKLPD, b, c, Rm::Reg(d), None);
+    }
+    if second {
+        vector(code, UNPCKHPD, d, c, Rm::Reg(d), None);
+        plain(code, COPY, c, Rm::Reg(VECTOR));
+    }
 }
 
 /// Vectors of whole elements, four words of one lane of each half, become vectors of components.

@@ -20,6 +20,16 @@ const ODD: [[u32; 16]; 2] = [
     [2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31],
 ];
 
+/// The same of 64-bit elements: the first one's vectors, then the second one's, see [`crate::op::Op::Pair`].
+const FIRST: [[u32; 16]; 2] = [
+    [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27],
+    [0, 1, 4, 5, 16, 17, 20, 21, 8, 9, 12, 13, 24, 25, 28, 29],
+];
+const SECOND: [[u32; 16]; 2] = [
+    [4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31],
+    [2, 3, 6, 7, 18, 19, 22, 23, 10, 11, 14, 15, 26, 27, 30, 31],
+];
+
 /// r11 = where the first lane's word is
 fn first_address(code: &mut Code, index: u8) {
     first_word(code, index);
@@ -203,15 +213,15 @@ fn neighbours(code: &mut Code, group: &Group, starts: &Starts, tables: [u32; 2],
 pub fn group(access: Access<'_>, group: &Group) {
     let within = executing(&access);
     let Access { code, pool, view, index, shape, places, .. } = access;
-    let Group { count, to, wanted, .. } = *group;
-
+    let Group { count, to, wanted, whole, .. } = *group;
     let all = Lanes::All;
     // A load of 64 bytes is of one line.
     let line = group.line.max(16 / count);
     let stack = places.first().copied().filter(|_| line < 16);
     let firsts = pool.lanes(16, |lane| lane / line * line);
     let steps = pool.lanes(16, |lane| lane % line * count);
-    let (low, high) = (pool.table(&EVEN[count as usize / 2 - 1]), pool.table(&ODD[count as usize / 2 - 1]));
+    let tables = if whole { [&FIRST, &SECOND] } else { [&EVEN, &ODD] };
+    let [low, high] = tables.map(|tables| pool.table(&tables[count as usize / 2 - 1]));
     let offsets: Vec<u32> = (0..count).map(|k| pool.word(k)).collect();
     let lines: Vec<(u32, u32)> =
         (0..16).step_by(line as usize).map(|lane| (lane, pool.word(0xFFFF << lane & 0xFFFF))).collect();
@@ -266,18 +276,42 @@ pub fn group(access: Access<'_>, group: &Group) {
                 mask_load(code, SCRATCH, Base::Pool, mask);
             }
             let lanes = if lane > 0 { Lanes::Some(SCRATCH) } else { all };
-            for k in (0..count as usize).filter(|&k| wanted[k]) {
-                vector(code, PBROADCASTD, to[k], 0, Rm::Mem(Base::First, 4 * k as u32), lanes, None);
+            for k in group.words() {
+                let from = Rm::Mem(Base::First, 4 * (k / 2 * 2) as u32);
+                match whole && lines.len() == 1 {
+                    true if wanted[k] => plain(code, PBROADCASTQ, to[k], from),
+                    true => {}
+                    false => {
+                        let from = Rm::Mem(Base::First, 4 * k as u32);
+                        vector(code, PBROADCASTD, to[k], 0, from, lanes, None);
+                    }
+                }
             }
+        }
+        if whole && lines.len() > 1 {
+            put_together(code, group);
         }
         ends.push(jump(code, None));
     }
     others.into_iter().for_each(|at| land(code, at));
     // Word by word.
-    for k in (0..count as usize).filter(|&k| wanted[k]) {
+    for k in group.words() {
         vector(code, PADDD, VECTOR, index, Rm::Splat(Base::Pool, offsets[k]), all, None);
         within_view(code, view, VECTOR, within);
         gather(code, to[k], VECTOR, SCRATCH);
     }
+    if whole {
+        put_together(code, group);
+    }
     ends.into_iter().for_each(|end| land(code, end));
+}
+
+/// Words become 64-bit elements.
+fn put_together(code: &mut Code, group: &Group) {
+    for k in group.elements() {
+        let [a, b] = [group.to[k], group.to[k + 1]];
+        vector(code, UNPCKLPS, VECTOR, a, Rm::Reg(b), Lanes::All, None);
+        vector(code, UNPCKHPS, b, a, Rm::Reg(b), Lanes::All, None);
+        plain(code, LOAD, a, Rm::Reg(VECTOR));
+    }
 }

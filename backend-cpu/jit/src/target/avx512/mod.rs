@@ -106,7 +106,7 @@ impl Target for Avx512 {
     }
 
     fn places(&self, op: Op, line: u32) -> usize {
-        usize::from(matches!(op, Op::Part(..)) && line < 16)
+        usize::from(matches!(op, Op::Part(..) | Op::Pair(..)) && line < 16)
     }
 
     fn operation(&self, code: &mut Code, pool: &mut Pool, op: Op, to: u8, args: [Rm; 3], mask: Option<u8>) {

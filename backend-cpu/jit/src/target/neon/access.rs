@@ -135,7 +135,7 @@ pub fn store_words(access: Access<'_>, from: u8) {
 /// Loads the parts of a group that are wanted.
 pub fn group(access: Access<'_>, group: &Group) {
     let Access { code, pool, exec, view, index, shape, .. } = access;
-    let Group { count, to, wanted, .. } = *group;
+    let Group { count, to, wanted, whole, .. } = *group;
     let (may_differ, may_be_same) = (shape != Shape::Same, shape != Shape::Step(count));
     let (all, one, lane_of) = if count == 2 { (LD2, LD2R, LD2_LANE) } else { (LD4, LD4R, LD4_LANE) };
     let steps = pool.lanes(4, |lane| lane * count);
@@ -159,7 +159,7 @@ pub fn group(access: Access<'_>, group: &Group) {
         ends.push(jump_far(code, None));
     }
     apart.into_iter().for_each(|jump| land(code, jump));
-    let words = (0..count as u8).filter(|&k| wanted[usize::from(k)]);
+    let words = group.words().map(|k| k as u8);
     (0..count as u8).for_each(|k| zero(code, VECTOR + k));
     for lane in 0..4 {
         let mut next = Vec::new();
@@ -184,5 +184,13 @@ pub fn group(access: Access<'_>, group: &Group) {
         next.into_iter().for_each(|jump| land(code, jump));
     }
     ends.into_iter().for_each(|jump| land(code, jump));
-    words.for_each(|k| copy(code, to[usize::from(k)], VECTOR + k));
+    let wanted = (0..count as u8).filter(|&k| wanted[usize::from(k)]);
+    for (k, to) in wanted.map(|k| (k, to[usize::from(k)])) {
+        let first = VECTOR + k / 2 * 2;
+        match (whole, k % 2) {
+            (false, _) => copy(code, to, VECTOR + k),
+            (true, 0) => three(code, ZIP1, to, first, first + 1),
+            (true, _) => three(code, ZIP2, to, first, first + 1),
+        }
+    }
 }
