@@ -10,9 +10,6 @@ use recal_hal::{
     MemoryStatus, Program, Queue, Recent, Remark, Result,
 };
 
-use recal_il::ir::compact::compact;
-use recal_il::ir::lines;
-use recal_il::ir::uniformity::Uniformity;
 use recal_il::lower::{Names, lower_named};
 
 use crate::context::Counters;
@@ -227,14 +224,10 @@ impl Device for CpuDevice {
         if let (Some(kernel), false) = (self.loaded.get(&program), checked) {
             return Ok(Arc::new(kernel));
         }
-        // Before registers are shared.
-        let shapes =
-            if checked || self.isa.compiled().is_none() { Vec::new() } else { lines::shapes(&program) };
-        let mut packed = Program::clone(&program);
-        let mut names = Names::new();
+        let (mut packed, mut shapes, mut names) = (Program::clone(&program), Vec::new(), Names::new());
         // A check that follows single registers wants them apart, and by name if the text is known.
         if !checked {
-            compact(&mut packed, &Uniformity::of(&program));
+            (packed, shapes) = load::prepare(&program, self.isa.compiled().is_some());
         } else if let Some(named) = recal_il::front(text).ok().and_then(|kernel| lower_named(&kernel).ok())
             && named.0.declared == program.declared
         {

@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use recal_il::ir::compact::compact;
-use recal_il::ir::uniformity::Uniformity;
-use recal_il::ir::{Program, lines};
+use recal_il::ir::Program;
 use recal_jit::{Function, Module};
 
 use crate::isa_choice::InstructionSet;
@@ -48,9 +46,7 @@ fn listing(
     function: &dyn Fn(&Module, Function) -> Option<String>,
 ) -> Option<String> {
     let isa = set.code()?;
-    let shapes = lines::shapes(program);
-    let mut packed = program.clone();
-    compact(&mut packed, &Uniformity::of(program));
+    let (packed, shapes) = load::prepare(program, true);
     let mut code = load::load_compiled(&packed, &shapes);
     code.find_sampled();
     let body = native::compile_listed(&code, isa, &simple_textures(&code), recal_jit::line(64))?;

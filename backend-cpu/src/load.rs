@@ -8,10 +8,12 @@ use std::hash::Hash;
 
 use recal_il::diagnostic::Span;
 use recal_il::inst::{Dimension, PositionKind};
-use recal_il::ir::lines::Shape;
+use recal_il::ir::lines::{self, Shape};
+use recal_il::ir::payload::loosen;
+use recal_il::ir::uniformity::Uniformity;
 use recal_il::ir::{
-    AtomicAddress, Block, Builtin, Cond, Dst4, Id, InfoSource, LaneInst, MemoryInst, Operand, Program, Space,
-    Src4, Stmt, StmtKind, Uav,
+    self, AtomicAddress, Block, Builtin, Cond, Dst4, Id, InfoSource, LaneInst, MemoryInst, Operand, Program,
+    Space, Src4, Stmt, StmtKind, Uav,
 };
 use recal_il::isa::lane::Class;
 
@@ -30,6 +32,17 @@ use crate::registers;
 pub fn load(program: &Program, shapes: &[Shape], isa: &Isa, watched: bool) -> Code {
     let compiled = isa.compiled().is_some();
     Loader { watched, compiled, ..Loader::new(program, shapes, isa) }.program()
+}
+
+/// The program with what is done for any instruction set, and the shapes of its statements if it is to be compiled.
+pub fn prepare(program: &Program, compiled: bool) -> (Program, Vec<Shape>) {
+    let program = loosen(program);
+    // Before registers are shared.
+    let shapes = if compiled { lines::shapes(&program) } else { Vec::new() };
+    let uniformity = Uniformity::of(&program);
+    let mut packed = program.into_owned();
+    ir::compact::compact(&mut packed, &uniformity);
+    (packed, shapes)
 }
 
 /// The same that is to be compiled, whatever this processor has.
@@ -77,7 +90,7 @@ fn row_of<K: Eq + Hash>(map: &mut HashMap<K, RowId>, rows: &mut u32, key: K) -> 
 
 /// Consecutive places for blocks of memory, each at a multiple of 16 bytes; the total, too.
 fn lay_out<'a>(
-    blocks: impl Iterator<Item = (&'a u32, &'a recal_il::ir::MemoryBlock)>,
+    blocks: impl Iterator<Item = (&'a u32, &'a ir::MemoryBlock)>,
     place: impl Fn(u32, u32) -> Place,
 ) -> (HashMap<u32, Place>, u32) {
     let mut end = 0u32;

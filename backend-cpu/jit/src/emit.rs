@@ -9,6 +9,8 @@ mod plan;
 mod pool;
 mod work;
 
+use std::collections::HashSet;
+
 use recal_il::ir::lines::Shape;
 
 pub use self::flow::code;
@@ -63,6 +65,8 @@ struct Body<'a, 'b> {
     masks: [Option<Val>; 8],
     /// Operands of the instruction at hand.
     pinned: Vec<Val>,
+    /// Rows whose new values are all that matters.
+    replaced: HashSet<u32>,
     slots: u32,
     /// Places on the stack whose values are done with, and those that the instruction at hand may still read.
     free: Vec<u32>,
@@ -80,12 +84,20 @@ impl<'a, 'b> Body<'a, 'b> {
             vectors: [None; 32],
             masks: [None; 8],
             pinned: Vec::new(),
+            replaced: HashSet::new(),
             slots: frame.slots,
             free: Vec::new(),
             freed: Vec::new(),
             now: 0,
             frame,
         }
+    }
+
+    /// The same for a block that leaves values in rows when it ends, whatever happens.
+    fn replacing(mut self, stores: &[Vec<Output>]) -> Self {
+        let whole = |output: &&Output| output.unseen || !self.frame.masked;
+        self.replaced = stores.iter().flatten().filter(whole).map(|output| output.row).collect();
+        self
     }
 
     /// Stores values in rows; there may be more of them than registers.
@@ -101,10 +113,15 @@ impl<'a, 'b> Body<'a, 'b> {
             self.free.append(&mut self.freed);
             let from = self.fetch(val);
             let (pin, whole) = (self.frame.pin(row), unseen || !self.frame.masked);
+            match pin {
+                Some(pin) => self.make_way(pin, val),
+                None => self.frame.touch(),
+            }
             let exec = self.target.masks().exec[self.frame.strip_of(row)];
             let at = self.frame.row(row);
             let code = &mut self.frame.code;
             match pin {
+                Some(to) if to == from => {}
                 Some(to) if whole => self.target.load(code, to, Rm::Reg(from)),
                 Some(to) => self.target.merge(code, to, from, exec),
                 None if whole => self.target.store(code, from, Base::Rows, at),
@@ -196,6 +213,7 @@ impl<'a, 'b> Body<'a, 'b> {
         {
             let at = self.slot();
             self.frame.moves += 1;
+            self.frame.touch();
             self.place[val as usize].slot = Some(at);
             if mask {
                 self.target.mask_store(&mut self.frame.code, register, at);
@@ -229,6 +247,7 @@ impl<'a, 'b> Body<'a, 'b> {
             }
             (node, None) => unreachable!("{node:?} is used before it is computed"),
         };
+        self.frame.touch();
         self.target.load(&mut self.frame.code, register, from);
         register
     }
@@ -252,6 +271,9 @@ impl<'a, 'b> Body<'a, 'b> {
                 _ => None,
             };
             if let Some(found) = found {
+                if matches!(found, Rm::Mem(Base::Rows | Base::Stack, _)) {
+                    self.frame.touch();
+                }
                 return found;
             }
         }
@@ -275,10 +297,26 @@ impl<'a, 'b> Body<'a, 'b> {
         })
     }
 
+    /// The register of a pinned row becomes free for `val`: another value may have grown out of the row.
+    fn make_way(&mut self, pin: u8, val: Val) {
+        let Some(other) = self.vectors[pin as usize].filter(|other| *other != val) else { return };
+        self.vectors[pin as usize] = None;
+        self.place[other as usize].register = None;
+        if self.next_use(other).is_some() {
+            let to = self.take(other);
+            self.target.load(&mut self.frame.code, to, Rm::Reg(pin));
+        }
+    }
+
     /// A register for the result that starts as `from`: the same one if nobody needs it any more.
     fn start_as(&mut self, val: Val, from: Val, elsewhere: bool) -> u8 {
         let source = self.fetch(from);
-        if !elsewhere && self.next_use(from).is_none() && self.pin(from).is_none() {
+        // A pinned row that is written later has no use for what it holds.
+        let taken = match self.graph.node(from) {
+            Node::Row(row) if self.frame.pin(row).is_some() => !self.replaced.contains(&row),
+            _ => false,
+        };
+        if !elsewhere && self.next_use(from).is_none() && !taken {
             self.place[from as usize].register = None;
             self.vectors[source as usize] = Some(val);
             self.place[val as usize].register = Some(source);

@@ -141,8 +141,8 @@ pub fn line(width: u32) -> u32 {
 
 /// Two strips at a time may move one value to the stack or back for so many operations.
 const MANY: u32 = 8;
-/// Most values of a function that is tried with two strips: more never fit the registers, and take their time.
-const MOST_TWICE: usize = 1000;
+/// Most values of a function that is tried in several ways: more never fit the registers, and take their time.
+const MOST_TRIED: usize = 1000;
 
 /// Why an operation is not compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -289,15 +289,30 @@ impl Compiler {
         // Strips without loops follow each other closely enough; in loops they would wait for their own results. Jumps that
         // a strip takes together two take together if they are of one line.
         let alike = line >= 2 * target.lanes();
-        let small = program.loops && program::size(&program.parts) <= MOST_TWICE;
+        let small = program.loops && program::size(&program.parts) <= MOST_TRIED;
+        let Compiler { code, pool, .. } = self;
+        let mut made = Trial { program, target, masked, line, strips: 1, pins: target.pinned() };
         if small && target.strips() > 1 && (masked || alike) {
-            let two = body(program, Frame::new(target, &mut self.pool, masked, program.lazy, line, 2));
-            if MANY * two.moves <= two.instructions && two.finish(&mut self.code) {
-                return Some(at);
+            let two = Trial { strips: 2, ..made };
+            let frame = two.body(pool);
+            if MANY * frame.moves <= frame.instructions {
+                made = two;
             }
         }
-        let one = body(program, Frame::new(target, &mut self.pool, masked, program.lazy, line, 1));
-        one.finish(&mut self.code).then_some(at)
+        let mut frame = made.body(pool);
+        // More rows in registers leave fewer of them to everything else.
+        if small && frame.touches > 0 {
+            let more = Trial { pins: frame.most_pins(), ..made };
+            let touches = frame.touches;
+            frame = more.body(pool);
+            if frame.touches >= touches {
+                frame = made.body(pool);
+            }
+        }
+        if frame.finish(code) {
+            return Some(at);
+        }
+        Trial { strips: 1, ..made }.body(pool).finish(code).then_some(at)
     }
 
     /// Makes the functions callable; `None` if the system gives no memory for them.
@@ -318,11 +333,28 @@ impl Compiler {
     }
 }
 
-/// The code of a program's parts.
-fn body<'p>(program: &Program, mut frame: Frame<'p>) -> Frame<'p> {
-    frame.ticks = program.loops.then(|| frame.slot());
-    emit::code(&program.parts, &mut frame);
-    frame
+/// One way to make code of a program.
+#[derive(Clone, Copy)]
+struct Trial<'a> {
+    program: &'a Program,
+    target: &'static dyn Target,
+    masked: bool,
+    line: u32,
+    /// Strips at a time.
+    strips: u32,
+    /// Most rows that loops keep in registers.
+    pins: usize,
+}
+
+impl Trial<'_> {
+    /// The code of the program's parts.
+    fn body<'p>(&self, pool: &'p mut Pool) -> Frame<'p> {
+        let Trial { program, target, masked, line, strips, pins } = *self;
+        let mut frame = Frame { pins, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
+        frame.ticks = program.loops.then(|| frame.slot());
+        emit::code(&program.parts, &mut frame);
+        frame
+    }
 }
 
 /// Functions that can be called.

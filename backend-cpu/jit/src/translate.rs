@@ -110,7 +110,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 
     /// A block that puts the words of 64-bit elements together, or apart.
     fn moved(&self, whole: bool) -> Option<Part> {
-        let block = || Part::Block(Box::new(Block { body: self.straight(self.pairs.moved(whole)), attempt: None }));
+        let block =
+            || Part::Block(Box::new(Block { body: self.straight(self.pairs.moved(whole)), attempt: None }));
         (!self.pairs.is_empty()).then(block)
     }
 

@@ -30,7 +30,9 @@ pub fn loosen(program: &Program) -> Cow<'_, Program> {
         .outputs
         .iter()
         .flat_map(|output| output.registers)
-        .filter_map(|reg| pairs.get(&reg).map(|&(other, high)| if high { [other, reg] } else { [reg, other] }))
+        .filter_map(|reg| {
+            pairs.get(&reg).map(|&(other, high)| if high { [other, reg] } else { [reg, other] })
+        })
         .collect();
     outputs.sort_unstable();
     outputs.dedup();

@@ -224,7 +224,7 @@ impl Flow<'_, '_> {
         }
         let strips = self.frame.strips;
         let pinned = of.hot.iter().flat_map(|row| (0..strips).map(move |strip| strips * row + strip));
-        self.frame.pinned = pinned.take(self.target.pinned()).collect();
+        self.frame.pinned = pinned.take(self.frame.pins).collect();
         self.move_pinned(true);
         let head = self.frame.code.bytes.len();
         self.list(&of.body);

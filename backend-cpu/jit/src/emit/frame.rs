@@ -6,6 +6,9 @@ use crate::graph::{Graph, Val};
 use crate::program::Straight;
 use crate::target::{self, Base, Rm, Target};
 
+/// Fewest vector registers that are left to blocks.
+const LEAST: usize = 7;
+
 /// What the blocks of a function share.
 pub struct Frame<'a> {
     pub target: &'static dyn Target,
@@ -34,6 +37,10 @@ pub struct Frame<'a> {
     /// Operations, and moves of values to the stack and back.
     pub instructions: u32,
     pub moves: u32,
+    /// Most rows that a loop keeps in registers.
+    pub pins: usize,
+    /// How often innermost loops read and write rows and the stack.
+    pub touches: u32,
 }
 
 impl<'a> Frame<'a> {
@@ -61,6 +68,8 @@ impl<'a> Frame<'a> {
             stops: Vec::new(),
             instructions: 0,
             moves: 0,
+            pins: target.pinned(),
+            touches: 0,
         };
         if lazy {
             // The caller's float mode.
@@ -88,6 +97,16 @@ impl<'a> Frame<'a> {
 
     fn given(&self) -> u8 {
         self.target.vectors(if self.masked { self.strips as u8 } else { 0 })
+    }
+
+    /// Most rows that could be in registers while the largest access has what it needs.
+    pub fn most_pins(&self) -> usize {
+        (self.target.pinned() * 3 / 2).min(usize::from(self.given()).saturating_sub(LEAST))
+    }
+
+    /// An operation reads or writes a row, or the stack.
+    pub fn touch(&mut self) {
+        self.touches += u32::from(!self.pinned.is_empty());
     }
 
     /// Where a row is.
@@ -145,7 +164,7 @@ impl<'a> Frame<'a> {
     pub fn block(&mut self, block: &Straight) -> Option<Tests> {
         let work = Work::new(block, &[], self.strips, self.masked);
         let plan = Plan::new(work.graph, &work.outputs, &work.tests, false);
-        let mut body = Body::new(self, &plan.graph, &plan.uses);
+        let mut body = Body::new(self, &plan.graph, &plan.uses).replacing(&plan.stores);
         for (time, (&val, stores)) in plan.order.iter().zip(&plan.stores).enumerate() {
             body.now = 2 * time as u32;
             body.instruction(val);

@@ -122,7 +122,11 @@ impl Graph {
             let place = &mut taken[val as usize];
             *place = if *place == Taken::ByNobody || *place == by { by } else { Taken::Otherwise };
         };
-        outputs.iter().map(|&(_, val)| val).chain(test).for_each(|val| note(&mut taken, val, Taken::Otherwise));
+        outputs
+            .iter()
+            .map(|&(_, val)| val)
+            .chain(test)
+            .for_each(|val| note(&mut taken, val, Taken::Otherwise));
         for val in (0..self.nodes.len()).rev() {
             let Node::Inst(inst) = self.nodes[val] else { continue };
             let acts = matches!(inst.op, Op::Store(_) | Op::Return);
@@ -155,7 +159,8 @@ impl Graph {
                 let of = |val: Val| if val == NO { Taken::ByNobody } else { taken[val as usize] };
                 let [a, b] = [of(low), of(high)];
                 a == Taken::ByNobody && b == Taken::ByNobody
-                    || a == Taken::Whole { with: high, low: true } && b == Taken::Whole { with: low, low: false }
+                    || a == Taken::Whole { with: high, low: true }
+                        && b == Taken::Whole { with: low, low: false }
             };
             let apart = parts.iter().all(|part| *part == NO || groups[part] == 1);
             apart && is(parts[0], parts[1]) && is(parts[2], parts[3])
@@ -164,7 +169,9 @@ impl Graph {
         let mut vectors: HashMap<[Val; 2], [Node; 2]> = HashMap::new();
         for parts in &found {
             for (k, words) in [(0, [parts[0], parts[1]]), (2, [parts[2], parts[3]])] {
-                let Some(inst @ Inst { op: Op::Part(view, _), args: [first, ..], .. }) = self.as_inst(words[0]) else {
+                let Some(inst @ Inst { op: Op::Part(view, _), args: [first, ..], .. }) =
+                    self.as_inst(words[0])
+                else {
                     continue;
                 };
                 let same = whole && self.shape_of(first) == Shape::Same;
@@ -174,7 +181,8 @@ impl Graph {
             }
         }
         for node in &mut self.nodes {
-            if let Node::Inst(Inst { op: op @ (Op::ZipLow | Op::ZipHigh), args: [low, high, _], mask: NO }) = *node
+            if let Node::Inst(Inst { op: op @ (Op::ZipLow | Op::ZipHigh), args: [low, high, _], mask: NO }) =
+                *node
                 && let Some(vectors) = vectors.get(&[low, high])
             {
                 *node = vectors[usize::from(op == Op::ZipHigh)];
@@ -184,6 +192,8 @@ impl Graph {
 
     /// It has operations on 64-bit elements.
     pub fn is_wide(&self) -> bool {
-        self.nodes.iter().any(|node| matches!(node, Node::Inst(inst) if inst.op == Op::ZipLow || inst.op.wide()))
+        self.nodes
+            .iter()
+            .any(|node| matches!(node, Node::Inst(inst) if inst.op == Op::ZipLow || inst.op.wide()))
     }
 }

@@ -42,7 +42,9 @@ impl Algebra for Graph {
             return self.quad(u64::from(hi) << 32 | u64::from(lo));
         }
         match (self.parts(lo), self.parts(hi)) {
-            (Some((Op::Even, halves, NO)), Some((Op::Odd, same, NO))) if halves == same => [halves[0], halves[1]],
+            (Some((Op::Even, halves, NO)), Some((Op::Odd, same, NO))) if halves == same => {
+                [halves[0], halves[1]]
+            }
             _ => [self.binary(Op::ZipLow, lo, hi), self.binary(Op::ZipHigh, lo, hi)],
         }
     }

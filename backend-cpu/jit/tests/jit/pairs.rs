@@ -29,8 +29,11 @@ pub fn loads_of_doubles(on: On) {
             }
             let function = compiler.function(&steps, |_| None, |row| row < 5, |row| row < 5).unwrap();
             let module = compiler.finish().unwrap();
-            let width = (4 * to.iter().rposition(|row| *row != NONE).unwrap_or(0) as u32 + 4).next_multiple_of(8);
-            for start in [0, 4, 72, 4 * COUNT - 20, 4 * COUNT - 4 * width, 4 * COUNT, 0x7FFF_FFF8, 0xFFFF_FFF4] {
+            let width =
+                (4 * to.iter().rposition(|row| *row != NONE).unwrap_or(0) as u32 + 4).next_multiple_of(8);
+            for start in
+                [0, 4, 72, 4 * COUNT - 20, 4 * COUNT - 4 * width, 4 * COUNT, 0x7FFF_FFF8, 0xFFFF_FFF4]
+            {
                 for exec in [!0, 0xFF00_FFFF_0F0F_5555u64] {
                     let address = |lane: usize| {
                         let (line, place) = (lane as u32 / line, lane as u32 % line);
@@ -41,8 +44,9 @@ pub fn loads_of_doubles(on: On) {
                             Shape::Any => [width * place, 0, 20 * (place * 7 % 5)][line as usize % 3],
                         })
                     };
-                    let mut rows: Vec<Row> =
-                        (0..11).map(|row| Row(std::array::from_fn(|lane| (lane * 11 + row) as u32))).collect();
+                    let mut rows: Vec<Row> = (0..11)
+                        .map(|row| Row(std::array::from_fn(|lane| (lane * 11 + row) as u32)))
+                        .collect();
                     rows[0] = Row(std::array::from_fn(address));
                     rows[10] = Row(std::array::from_fn(|lane| 0x3FF0_0000 + 1000 * lane as u32));
                     let before = rows.clone();
@@ -58,7 +62,10 @@ pub fn loads_of_doubles(on: On) {
                                 true => [lo, hi.unwrap()],
                                 false => [5, 6].map(|row: usize| before[row + 2 * k].0[lane]),
                             };
-                            assert_eq!(got, expected, "{shape:?} {to:?} from {start:#x}, line {line}, lane {lane}");
+                            assert_eq!(
+                                got, expected,
+                                "{shape:?} {to:?} from {start:#x}, line {line}, lane {lane}"
+                            );
                         }
                     }
                 }
@@ -90,7 +97,13 @@ const ROWS: u32 = 22;
 fn rounds() -> Vec<Step<'static>> {
     use LaneOp::*;
     let lane = |op, ids, writes| Step::Lane { op, ids, writes };
-    let load = |address, to: u32, lanes| Step::Load { view: 0, address, to: [to, to + 1, NONE, NONE], flush: 0, lanes };
+    let load = |address, to: u32, lanes| Step::Load {
+        view: 0,
+        address,
+        to: [to, to + 1, NONE, NONE],
+        flush: 0,
+        lanes,
+    };
     vec![
         Step::Loop,
         lane(Ige, &[FLAG, ROUND, ROUNDS], 1),
@@ -127,8 +140,7 @@ pub fn sums_of_doubles(on: On) {
     for (known, wanted) in [(true, true), (false, true), (true, false)] {
         let mut compiler = on.compiler().with_lines(16);
         let constants = [(ONE, 1), (ZERO, 0), (STEP, 24)];
-        let constant =
-            |row: u32| constants.iter().find(|(of, _)| known && *of == row).map(|(_, word)| *word);
+        let constant = |row: u32| constants.iter().find(|(of, _)| known && *of == row).map(|(_, word)| *word);
         let dead = |row: u32| matches!(row, FLAG | A..PLAIN) || !wanted && (AGAIN..SEEN).contains(&row);
         let function = compiler.function(&steps, constant, dead, dead).unwrap();
         let module = compiler.finish().unwrap();
@@ -156,7 +168,8 @@ pub fn sums_of_doubles(on: On) {
                     for step in &steps {
                         match *step {
                             Step::Lane { op, ids, writes } if !skip => {
-                                let args: Vec<u32> = ids[writes..].iter().map(|&row| own[row as usize]).collect();
+                                let args: Vec<u32> =
+                                    ids[writes..].iter().map(|&row| own[row as usize]).collect();
                                 let (lo, hi) = fold(op, &args);
                                 own[ids[0] as usize] = lo;
                                 if writes == 2 {
