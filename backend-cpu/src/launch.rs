@@ -162,7 +162,7 @@ fn seen_by_code(context: &Context<'_>, (place, sampler): Seen) -> recal_jit::Vie
         Some(s) => {
             let sampler = launch.samplers.get(sampler as usize).copied().unwrap_or_default();
             let line = s.pitch.wrapping_mul(s.words.max(1));
-            view.with_texels(s.width, s.height, line, border_words(&sampler, s))
+            view.with_texels(s.width, s.height, line, s.words, border_words(&sampler, s))
         }
         None => view,
     }

@@ -339,8 +339,7 @@ impl<'a, 'b> Body<'a, 'b> {
                 let index = self.fetch(a);
                 // A gather must not write over its indices.
                 let to = self.take(val);
-                let shape = self.graph.shape_of(a);
-                let access = self.access(val, op, view, index, shape);
+                let access = self.access(val, op, view, index, a);
                 target.load_words(access, to);
             }
             Op::Part(view, _) | Op::Pair(view, _) => {
@@ -352,8 +351,7 @@ impl<'a, 'b> Body<'a, 'b> {
             }
             Op::Store(view) => {
                 let (index, from) = (self.fetch(a), self.fetch(b));
-                let shape = self.graph.shape_of(a);
-                let access = self.access(val, op, view, index, shape);
+                let access = self.access(val, op, view, index, a);
                 target.store_words(access, from);
             }
             Op::Return => {
@@ -406,16 +404,17 @@ impl<'a, 'b> Body<'a, 'b> {
         self.target.operation(code, pool, op, to, args, mask);
     }
 
-    /// What code for an access has at hand.
-    fn access(&mut self, val: Val, op: Op, view: u8, index: u8, shape: Shape) -> Access<'_> {
+    /// What code for an access has at hand; `words` are the numbers of the words in `index`.
+    fn access(&mut self, val: Val, op: Op, view: u8, index: u8, words: Val) -> Access<'_> {
         let places: Vec<u32> = (0..self.target.places(op, self.frame.line)).map(|_| self.slot()).collect();
         self.freed.extend(&places);
         let second = usize::from(self.graph.second.contains(&val));
         let Frame { code, pool, masked, .. } = &mut *self.frame;
         // What is known of executing lanes says nothing about the first lane unless all execute.
-        let shape = if *masked { Shape::Any } else { shape };
+        let shape = if *masked { Shape::Any } else { self.graph.shape_of(words) };
+        let inside = self.graph.inside.contains(&(view, words));
         let exec = masked.then(|| self.target.masks().exec[second]);
-        Access { code, pool, exec, view, index, shape, places }
+        Access { code, pool, exec, view, index, shape, inside, places }
     }
 
     /// Loads the parts of a group that are used, with the first words of the elements in `first`.
@@ -432,8 +431,7 @@ impl<'a, 'b> Body<'a, 'b> {
             }
         }
         let (target, line) = (self.target, self.frame.line);
-        let shape = self.graph.shape_of(first);
-        let access = self.access(val, op, view, index, shape);
+        let access = self.access(val, op, view, index, first);
         let whole = matches!(op, Op::Pair(..));
         target.load_group(access, &Group { count, line, to, wanted, whole });
         parts.into_iter().filter(|&val| val != NO).for_each(|val| self.release(val));

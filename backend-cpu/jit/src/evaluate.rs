@@ -180,7 +180,7 @@ impl Strip<'_, '_> {
                     if matches!(inst.op, Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Store(_)) {
                         self.shaped(&values[inst.args[0] as usize], graph.shape_of(inst.args[0]));
                     }
-                    self.inst(inst, &values)
+                    self.inst(inst, graph, &values)
                 }
             };
             values.push(value);
@@ -188,30 +188,46 @@ impl Strip<'_, '_> {
         values
     }
 
-    fn inst(&mut self, inst: Inst, values: &[Vector]) -> Vector {
+    /// What is loaded from the words that begin at `first`.
+    fn loaded(&self, op: Op, first: Vector) -> Vector {
+        let of = |view: u8, k: u8| -> Vector {
+            let load = |lane: usize| match lane < self.lanes && self.exec >> lane & 1 == 1 {
+                true => word(&self.views[usize::from(view)], first[lane].wrapping_add(u32::from(k))),
+                false => None,
+            };
+            std::array::from_fn(|lane| load(lane).map_or(0, |word| word.load(Relaxed)))
+        };
+        match op {
+            Op::Part(view, k) => of(view, k),
+            Op::Pair(view, k) => {
+                let zip = if k % 2 == 0 { Op::ZipLow } else { Op::ZipHigh };
+                compute(zip, of(view, k / 2 * 2), of(view, k / 2 * 2 + 1), [0; MOST], self.lazy)
+            }
+            Op::Load(view) => of(view, 0),
+            op => unreachable!("{op:?} loads nothing"),
+        }
+    }
+
+    fn inst(&mut self, inst: Inst, graph: &Graph, values: &[Vector]) -> Vector {
         let of = |val: Val| if val == NO { [0; MOST] } else { values[val as usize] };
         let [a, b, c] = inst.args.map(of);
         let lanes = self.lanes;
         let executes = |exec: u32, lane: usize| lane < lanes && exec >> lane & 1 == 1;
         let mut value = match inst.op {
-            Op::Load(view) | Op::Part(view, _) => {
-                let offset = if let Op::Part(_, k) = inst.op { u32::from(k) } else { 0 };
-                let load = |lane: usize| match executes(self.exec, lane) {
-                    true => word(&self.views[usize::from(view)], a[lane].wrapping_add(offset)),
-                    false => None,
+            Op::Load(view) | Op::Part(view, _) | Op::Pair(view, _)
+                if graph.inside.contains(&(view, inst.args[0])) =>
+            {
+                let (count, k) = match inst.op {
+                    Op::Part(_, k) => (1, k),
+                    Op::Pair(_, k) => (2, k / 2 * 2),
+                    _ => (1, 0),
                 };
-                std::array::from_fn(|lane| load(lane).map_or(0, |word| word.load(Relaxed)))
+                let last = u32::from(k) + count - 1;
+                let end = self.views[usize::from(view)].words.saturating_sub(last);
+                assert!(a[..lanes].iter().all(|at| *at < end), "{a:x?} is not inside");
+                self.loaded(inst.op, a)
             }
-            Op::Pair(view, k) => {
-                let load = |lane: usize, word: u8| match executes(self.exec, lane) {
-                    true => self::word(&self.views[usize::from(view)], a[lane].wrapping_add(u32::from(word))),
-                    false => None,
-                };
-                let [low, high] = [k / 2 * 2, k / 2 * 2 + 1]
-                    .map(|k| std::array::from_fn(|lane| load(lane, k).map_or(0, |word| word.load(Relaxed))));
-                let zip = if k % 2 == 0 { Op::ZipLow } else { Op::ZipHigh };
-                compute(zip, low, high, [0; MOST], self.lazy)
-            }
+            Op::Load(_) | Op::Part(..) | Op::Pair(..) => self.loaded(inst.op, a),
             Op::Store(view) => {
                 for lane in (0..lanes).filter(|&lane| executes(self.exec, lane)) {
                     if let Some(word) = word(&self.views[usize::from(view)], a[lane]) {

@@ -9,6 +9,8 @@ pub mod pairs;
 mod primitives;
 mod sample;
 
+pub use self::sample::{SURFACES, checked_once, unit_code};
+
 use std::collections::{HashMap, HashSet};
 
 use recal_il::ir::lines::Shape;
@@ -90,6 +92,8 @@ pub struct Graph {
     /// What is known of numbers of words, in the lanes that execute: modulo 2^30, so who relies on steps looks whether the
     /// first and the last word are in the view.
     pub shapes: HashMap<Val, Shape>,
+    /// Numbers of words of views that lie inside, with all words of the element, in all lanes.
+    pub inside: HashSet<(u8, Val)>,
     /// Accesses and results of the second of two strips.
     pub second: HashSet<Val>,
     /// Of the texels of the sample at hand.
@@ -117,6 +121,7 @@ impl Graph {
             nodes: self.nodes.clone(),
             groups: self.groups.clone(),
             shapes: self.shapes.clone(),
+            inside: self.inside.clone(),
             second: self.second.clone(),
             lazy: self.lazy,
             ..Graph::default()

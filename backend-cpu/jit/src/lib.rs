@@ -81,7 +81,12 @@ pub struct View {
     words: u32,
     /// As [`graph::Field`] numbers them.
     texels: [u32; 11],
+    /// Words of a texel; 0 if the view is no surface, or one that is converted.
+    unit: u32,
 }
+
+/// What is read of surfaces that are not there.
+static NOTHING: [u32; 4] = [0; 4];
 
 impl View {
     /// The `bytes` bytes at `start`.
@@ -89,16 +94,23 @@ impl View {
     /// # Safety
     /// They are valid, for reads and writes by any thread, whenever a function is called with the view.
     pub unsafe fn new(start: *const u8, bytes: usize) -> View {
-        View { start, words: (bytes / 4).min(1 << 30) as u32, texels: [0; 11] }
+        View { start, words: (bytes / 4).min(1 << 30) as u32, texels: [0; 11], unit: 0 }
     }
 
-    /// The same as a surface: its size in texels, at least 1 x 1, the words from one line to the next (of formats that are
-    /// converted: the elements), and the border as a texel would be read.
-    pub fn with_texels(self, width: u32, height: u32, line: u32, border: [u32; 4]) -> View {
+    /// The same as a surface of texels of `unit` words: its size in texels, at least 1 x 1, the words from one line to the next,
+    /// and the border as a texel would be read. Of formats that are converted `unit` is 0, and a line is counted in elements. A
+    /// surface that does not lie in the view is a texel of zeros.
+    pub fn with_texels(self, width: u32, height: u32, line: u32, unit: u32, border: [u32; 4]) -> View {
+        let before = u64::from(height.max(1) - 1) * u64::from(line);
+        if unit > 0 && before + u64::from(width) * u64::from(unit) > u64::from(self.words) {
+            // SAFETY: code only reads what it sees as a surface.
+            let nothing = unsafe { View::new(NOTHING.as_ptr().cast(), size_of_val(&NOTHING)) };
+            return nothing.with_texels(1, 1, 0, unit.min(4), border);
+        }
         let [columns, lines] = [width, height].map(|size| (size as f32).to_bits());
         let [x, y, z, w] = border;
         let last = [width, height].map(|size| size.saturating_sub(1));
-        View { texels: [last[0], last[1], line, columns, lines, width, height, x, y, z, w], ..self }
+        View { texels: [last[0], last[1], line, columns, lines, width, height, x, y, z, w], unit, ..self }
     }
 }
 
@@ -113,6 +125,8 @@ pub struct Function {
     rows: u32,
     /// Views that it needs.
     views: u8,
+    /// For each of the first views, two bits: 0, or how many words the texels have that it reads.
+    units: u64,
     /// It stores to views.
     stores: bool,
     /// Lanes that take no part matter.
@@ -130,6 +144,11 @@ impl Function {
     fn fits(&self, rows: &[Row], views: &[View]) {
         assert!(self.rows as usize <= rows.len(), "the function needs {} rows", self.rows);
         assert!(usize::from(self.views) <= views.len(), "the function needs {} views", self.views);
+        let unit = |view: usize| self.units >> (2 * view) & 3;
+        let right =
+            |(view, seen): (usize, &View)| unit(view) == 0 || unit(view) == graph::unit_code(seen.unit);
+        let texels = views.iter().take(self.views.into()).take(graph::SURFACES).enumerate().all(right);
+        assert!(texels, "the function reads texels of another size");
     }
 }
 
@@ -232,6 +251,7 @@ impl Compiler {
             end: 0,
             rows: 0,
             views: 0,
+            units: 0,
             stores: false,
             strict: false,
             programs: [0; 2],
@@ -245,8 +265,13 @@ impl Compiler {
                 }
             });
             match *step {
-                Step::Load { view, .. } | Step::Sample { view, .. } => {
-                    function.views = function.views.max(view + 1)
+                Step::Load { view, .. } => function.views = function.views.max(view + 1),
+                Step::Sample { view, sample, .. } => {
+                    function.views = function.views.max(view + 1);
+                    if graph::checked_once(view, sample.format) {
+                        let unit = graph::unit_code(sample.format.read_words());
+                        function.units |= unit << (2 * view);
+                    }
                 }
                 Step::Store { view, .. } => {
                     function.views = function.views.max(view + 1);

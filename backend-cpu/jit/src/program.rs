@@ -13,7 +13,7 @@ pub struct Program {
     pub loops: bool,
     /// The lanes of a strip take the same way, if all of them execute.
     pub together: bool,
-    /// It has 64-bit elements.
+    /// It has 64-bit elements that can stay whole if all lanes execute.
     pub wide: bool,
 }
 

@@ -39,7 +39,7 @@ pub struct Translator<'c, C, U> {
     whole: bool,
     /// Rows of the innermost loop that hold 64-bit elements, when it is one.
     pairs: Pairs,
-    /// There are 64-bit elements.
+    /// Code for all lanes would be other code.
     wide: bool,
 }
 
@@ -148,7 +148,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 
     fn block(&mut self, run: &Run<'_>) -> Option<Block> {
         let made = self.graph(run, Graph::new(self.lazy))?;
-        self.wide |= made.0.is_wide();
+        self.wide |= made.0.gains_from_whole(self.kept.is_some());
         let flush = |node: &&Node| matches!(node, Node::Inst(inst) if inst.op == Op::Flush);
         let often = if self.kept.is_some() { 16 } else { 1 };
         self.flushes += often * made.0.nodes.iter().filter(flush).count();

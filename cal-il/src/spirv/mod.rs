@@ -70,7 +70,7 @@ use registers::{Memo, Registers};
 pub use target::{Mode, Target};
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 29;
+pub const VERSION: u32 = 30;
 
 /// A module and what its user must know.
 #[derive(Clone, Debug)]

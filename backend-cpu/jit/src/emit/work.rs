@@ -90,6 +90,8 @@ fn doubled(graph: &Graph, masked: bool) -> (Graph, Vec<[Val; 2]>) {
         let shape = graph.shape_of(val);
         both.into_iter().for_each(|val| to.shape(val, shape));
     }
+    to.inside =
+        graph.inside.iter().flat_map(|&(view, val)| place[val as usize].map(|val| (view, val))).collect();
     for (&val, parts) in &graph.groups {
         for strip in [0, 1] {
             let parts = parts.map(|part| if part == NO { NO } else { place[part as usize][strip] });

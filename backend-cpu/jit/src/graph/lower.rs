@@ -24,6 +24,7 @@ impl Graph {
             graph.groups.insert(place[val as usize], parts);
         }
         self.shapes.iter().for_each(|(&val, &shape)| graph.shape(place[val as usize], shape));
+        graph.inside = self.inside.iter().map(|&(view, val)| (view, place[val as usize])).collect();
         (graph, place)
     }
 

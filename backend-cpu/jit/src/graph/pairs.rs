@@ -190,10 +190,14 @@ impl Graph {
         }
     }
 
-    /// It has operations on 64-bit elements.
-    pub fn is_wide(&self) -> bool {
-        self.nodes
-            .iter()
-            .any(|node| matches!(node, Node::Inst(inst) if inst.op == Op::ZipLow || inst.op.wide()))
+    /// If all lanes execute, some of it may be done once for both vectors of 64-bit elements, or rows may hold them `in_loop`.
+    pub fn gains_from_whole(&self, in_loop: bool) -> bool {
+        self.nodes.iter().any(|node| match node {
+            Node::Inst(Inst { op: Op::Pair(..), args: [first, ..], .. }) => {
+                self.shape_of(*first) == Shape::Same
+            }
+            Node::Inst(inst) => in_loop && inst.op == Op::ZipLow,
+            _ => false,
+        })
     }
 }

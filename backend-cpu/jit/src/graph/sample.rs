@@ -20,6 +20,25 @@ fn unit(format: Format) -> u32 {
     if format.encoding().is_raw() { format.read_words() } else { 1 }
 }
 
+/// Views that [`crate::Function`] knows the texels of.
+pub const SURFACES: usize = 32;
+
+/// Texels of the view are read without asking whether they are inside: wrap modes have seen to that, and the view is as large as it
+/// says, see [`crate::View::with_texels`].
+pub fn checked_once(view: u8, format: Format) -> bool {
+    usize::from(view) < SURFACES && format.encoding().is_raw() && matches!(format.read_words(), 1 | 2 | 4)
+}
+
+/// The words of a texel as two bits.
+pub fn unit_code(words: u32) -> u64 {
+    match words {
+        0 => 0,
+        1 => 1,
+        2 => 2,
+        _ => 3,
+    }
+}
+
 impl Graph {
     /// The components that are wanted of what `coordinates` mean in a view, see [`crate::Step::Sample`].
     pub fn sampled(
@@ -133,6 +152,9 @@ impl Graph {
             at = self.iadd(at, start);
             inside = inside.and(self, row_inside);
         }
+        if checked_once(view, sample.format) && matches!(inside, Truth::Known(true)) {
+            self.inside.insert((view, at));
+        }
         let mut words = self.element(view, sample.format, at, wanted);
         for (k, word) in words.iter_mut().enumerate().filter(|(k, _)| wanted[*k]) {
             let texel = *word;
@@ -167,6 +189,9 @@ impl Graph {
                 let offset = self.word(k as u32);
                 let index = self.iadd(first, offset);
                 self.shape(index, self.sampling);
+                if self.inside.contains(&(view, first)) {
+                    self.inside.insert((view, index));
+                }
                 self.unary(Op::Load(view), index)
             }
         })

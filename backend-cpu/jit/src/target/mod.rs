@@ -67,6 +67,9 @@ pub struct Access<'a> {
     pub index: u8,
     /// What is known of them.
     pub shape: Shape,
+    /// All of them lie in the view, with all words of their elements, whether their lanes execute or not. What follows the
+    /// first one does only if all lanes execute.
+    pub inside: bool,
     /// Where vectors can be put for a while: as many as [`Target::places`] says.
     pub places: Vec<u32>,
 }

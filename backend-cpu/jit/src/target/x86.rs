@@ -130,6 +130,11 @@ pub fn inside(code: &mut Code, view: u8, more: u32) -> usize {
     outside
 }
 
+/// r11 = where word number r11d of the view at r10 is
+pub fn first_address(code: &mut Code) {
+    code.raw(&[0x4F, 0x8D, 0x1C, 0x9A]); // lea r11, [r10 + 4 * r11]
+}
+
 /// Lets denormal operands count as zeros, or restores the mode of the caller from the first place on the stack.
 fn float_mode(code: &mut Code, pool: &mut Pool, lazy: bool) {
     if lazy {

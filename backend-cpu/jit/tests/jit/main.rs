@@ -98,9 +98,14 @@ fn main() -> std::process::ExitCode {
         lines::widths();
         Ok(())
     })];
+    // Who knows where a page ends.
+    #[cfg(unix)]
+    let edges = tests! { samples: nothing_beyond_the_last_texel; };
+    #[cfg(not(unix))]
+    let edges: [(&str, fn(On)); 0] = [];
     for isa in Isa::all() {
         for code in [true, false] {
-            for (name, test) in tests {
+            for (name, test) in tests.into_iter().chain(edges) {
                 let name = format!("{} {}: {name}", isa.name(), if code { "code" } else { "evaluated" });
                 // The evaluator needs nothing.
                 let needs = code.then(|| Need::instructions(isa.name(), isa.available()));

@@ -47,7 +47,7 @@ pub fn samples(on: On) {
         let memory: Vec<u32> = (0..pitch * height * words).map(|_| random.edge()).collect();
         // SAFETY: the vector outlives the call.
         let view = unsafe { View::new(memory.as_ptr().cast(), 4 * memory.len()) };
-        let view = view.with_texels(width, height, pitch * words, [0; 4]);
+        let view = view.with_texels(width, height, pitch * words, words, [0; 4]);
         let scale = if unnormalized { 16.0 } else { 1.2 };
         let mut coordinate = |k: usize| {
             if k % 7 == 3 { edges[k % 10] } else { (random.word() as f32 / 4.0e9 - 0.1) * scale }
@@ -110,8 +110,8 @@ pub fn samples_of_all_formats(on: On) {
         let border = Layout::of(&mut Scalar, format).border(&mut Scalar, colour);
         // SAFETY: the vector outlives the call.
         let view = unsafe { View::new(memory.as_ptr().cast(), 4 * memory.len()) };
-        let line = if format.encoding().is_raw() { pitch * format.read_words() } else { pitch };
-        let view = view.with_texels(width, height, line, border);
+        let unit = if format.encoding().is_raw() { format.read_words() } else { 0 };
+        let view = view.with_texels(width, height, pitch * unit.max(1), unit, border);
         let mut coordinate = |k: usize| {
             let edges = [f32::NAN, f32::INFINITY, -0.0, -1e-40, 1e-40, -3e9, 0.5, 7.0, 2.5, -0.25];
             let scale = if sample.unnormalized { 1.0 } else { 0.125 };
@@ -182,5 +182,106 @@ pub fn samples_of_all_formats(on: On) {
                 assert_eq!(got, word, "{format:?}, round {round}, lane {lane} at {at:?}: {sample:?}");
             }
         }
+    }
+}
+
+/// Memory that ends where nothing may be read.
+#[cfg(unix)]
+struct AtTheEnd {
+    start: *mut u8,
+    page: usize,
+}
+
+#[cfg(unix)]
+impl AtTheEnd {
+    fn new(words: &[u32]) -> (AtTheEnd, *const u8) {
+        // SAFETY: memory of its own; the words lie in the first page, and the second one is closed.
+        unsafe {
+            let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
+            assert!(size_of_val(words) <= page);
+            let (access, kind) =
+                (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            let start = libc::mmap(std::ptr::null_mut(), 2 * page, access, kind, -1, 0);
+            assert!(start != libc::MAP_FAILED && libc::mprotect(start.add(page), page, libc::PROT_NONE) == 0);
+            let first = start.cast::<u8>().add(page - size_of_val(words));
+            first.cast::<u32>().copy_from_nonoverlapping(words.as_ptr(), words.len());
+            (AtTheEnd { start: start.cast(), page }, first)
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for AtTheEnd {
+    fn drop(&mut self) {
+        // SAFETY: nobody has it any more.
+        unsafe { libc::munmap(self.start.cast(), 2 * self.page) };
+    }
+}
+
+/// Texels are read without asking whether they are inside: nothing beyond the last one is touched, whatever the lanes ask for, and
+/// a surface that is larger than its view reads as nothing.
+#[cfg(unix)]
+pub fn nothing_beyond_the_last_texel(on: On) {
+    let (width, height) = (19u32, 3u32);
+    for (format, unit) in
+        [(Format::Float32x1, 1), (Format::Float32x2, 2), (Format::Float32x4, 4), (Format::Float64x2, 4)]
+    {
+        let words: Vec<u32> = (0..width * height * unit).map(|k| 0x3F80_0000 + k).collect();
+        let (memory, first) = AtTheEnd::new(&words);
+        // SAFETY: the memory outlives the calls.
+        let view = unsafe { View::new(first, 4 * words.len()) };
+        let there = view.with_texels(width, height, width * unit, unit, [0; 4]);
+        let larger = view.with_texels(width, height + 1, width * unit, unit, [0; 4]);
+        for lanes in [Shape::Any, Shape::Same] {
+            let sample = Sample {
+                unnormalized: true,
+                offset: [0; 2],
+                format,
+                wrap: [Wrap::ClampToEdge; 2],
+                filter: Filter::Nearest,
+                normal: [false; 2],
+            };
+            let step = Step::Sample {
+                view: 0,
+                sample,
+                coordinates: [0, 1, NONE, NONE],
+                to: [2, 3, 4, 5],
+                flush: 0,
+                lanes,
+            };
+            let mut compiler = on.compiler().with_lines(16);
+            let function = compiler.function(&[step], |_| None, |_| false, |_| false).unwrap();
+            let module = compiler.finish().unwrap();
+            // The last texel for all; the last columns and beyond, one after another; from far left and right.
+            let columns: [fn(usize) -> f32; 4] = [
+                |_| 1e9,
+                |lane| 18.5 + lane as f32,
+                |lane| 12.5 + lane as f32,
+                |lane| (lane as f32 - 30.0) * 1e7,
+            ];
+            for (number, column) in columns.into_iter().enumerate() {
+                if lanes == Shape::Same && number > 0 {
+                    continue;
+                }
+                for exec in [!0, 1, 0x8001_0001_0001_8001u64, 0x7F7F_0101_00FF_FF00] {
+                    for (surface, is_there) in [(there, true), (larger, false)] {
+                        let mut rows = vec![Row::splat(9); 6];
+                        rows[0] = Row(std::array::from_fn(|lane| column(lane).to_bits()));
+                        rows[1] = Row::splat(2.5f32.to_bits());
+                        on.call(&module, function, &mut rows, &[surface], exec, &mut endless());
+                        for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
+                            let x = (column(lane).floor().clamp(0.0, 18.0)) as u32;
+                            let word = words[((2 * width + x) * unit) as usize];
+                            let expected = if is_there { word } else { 0 };
+                            assert_eq!(
+                                rows[2].0[lane], expected,
+                                "{format:?} {number} lane {lane} of {exec:x}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        drop(memory);
     }
 }

@@ -6,7 +6,9 @@ use super::VECTOR;
 use super::encode::{first_word, gather, plain, short, test, top_bits, vector};
 use super::table::*;
 use crate::emit::{Code, Pool};
-use crate::target::x86::{BELOW, NOT_BELOW, NOT_ZERO, ZERO, back, inside, jump, land, view_start};
+use crate::target::x86::{
+    BELOW, NOT_BELOW, NOT_ZERO, ZERO, back, first_address, inside, jump, land, view_start,
+};
 use crate::target::{Access, Base, Group, Rm, entry};
 
 /// The lanes that execute, as an operand.
@@ -42,9 +44,29 @@ fn within_view(code: &mut Code, view: u8, index: u8, exec: Rm) {
     vector(code, PANDN, VECTOR, VECTOR, exec, None);
 }
 
+/// `VECTOR` = the lanes whose words are gathered.
+fn gathered(code: &mut Code, pool: &mut Pool, view: u8, index: u8, exec: Rm, inside: bool) {
+    match inside {
+        // Every word is there, and nobody looks at those of lanes that do not execute.
+        true => {
+            let all = ones(pool);
+            plain(code, LOAD, VECTOR, all);
+        }
+        false => within_view(code, view, index, exec),
+    }
+}
+
+/// r11 = where the first word is; jumps, to `others`, unless it and those that follow are in the view.
+fn reach(code: &mut Code, view: u8, more: u32, is_inside: bool, others: &mut Vec<usize>) {
+    match is_inside {
+        true => first_address(code),
+        false => others.push(inside(code, view, more)),
+    }
+}
+
 /// Loads words: neighbours together, and one that all lanes want once.
 pub fn load(access: Access<'_>, to: u8) {
-    let Access { code, pool, exec, view, index, shape, .. } = access;
+    let Access { code, pool, exec, view, index, shape, inside: is_inside, .. } = access;
     let known = match shape {
         Shape::Same => Some((0, BROADCASTSS)),
         Shape::Step(1) => Some((7, LOAD)),
@@ -53,6 +75,10 @@ pub fn load(access: Access<'_>, to: u8) {
     if let Some((more, enc)) = known {
         view_start(code, view);
         first_word(code, index);
+        if is_inside {
+            first_address(code);
+            return plain(code, enc, to, Rm::Mem(Base::First, 0));
+        }
         let outside = inside(code, view, more);
         plain(code, enc, to, Rm::Mem(Base::First, 0));
         let done = jump(code, None);
@@ -62,21 +88,23 @@ pub fn load(access: Access<'_>, to: u8) {
         gather(code, to, index, 0, VECTOR);
         return land(code, done);
     }
-    let (exec, lanes) = (executing(pool, exec), pool.lanes(8, |lane| lane));
+    let mask = exec;
+    let (exec, lanes) = (executing(pool, mask), pool.lanes(8, |lane| lane));
     view_start(code, view);
     let other = differ(code, index, Some(lanes), exec);
     first_word(code, index);
-    let mut others = vec![inside(code, view, 7)];
+    let mut others = Vec::new();
+    reach(code, view, 7, is_inside && mask.is_none(), &mut others);
     plain(code, LOAD, to, Rm::Mem(Base::First, 0));
     let near = jump(code, None);
     land(code, other);
     others.push(differ(code, index, None, exec));
     first_word(code, index);
-    others.push(inside(code, view, 0));
+    reach(code, view, 0, is_inside, &mut others);
     plain(code, BROADCASTSS, to, Rm::Mem(Base::First, 0));
     let same = jump(code, None);
     others.into_iter().for_each(|other| land(code, other));
-    within_view(code, view, index, exec);
+    gathered(code, pool, view, index, exec, is_inside);
     gather(code, to, index, 0, VECTOR);
     land(code, near);
     land(code, same);
@@ -84,7 +112,7 @@ pub fn load(access: Access<'_>, to: u8) {
 
 /// Stores words: neighbours together, others one by one.
 pub fn store(access: Access<'_>, from: u8) {
-    let Access { code, pool, exec: mask, view, index, shape, places } = access;
+    let Access { code, pool, exec: mask, view, index, shape, places, .. } = access;
     let (exec, ones, lanes) = (executing(pool, mask), ones(pool), pool.lanes(8, |lane| lane));
     view_start(code, view);
     let other = (shape != Shape::Step(1)).then(|| differ(code, index, Some(lanes), exec));
@@ -120,21 +148,30 @@ pub fn store(access: Access<'_>, from: u8) {
 }
 
 /// r11 = where the word of a lane is; jumps, to `others`, unless it and those that follow are in the view.
-fn find(code: &mut Code, index: u8, lane: u32, view: u8, more: u32, others: &mut Vec<usize>) {
+fn find(
+    code: &mut Code,
+    index: u8,
+    lane: u32,
+    view: u8,
+    more: u32,
+    is_inside: bool,
+    others: &mut Vec<usize>,
+) {
     if lane == 0 {
         first_word(code, index);
     } else {
         vector(code, EXTRACTF128, index, 0, Rm::Reg(VECTOR), Some(1));
         first_word(code, VECTOR);
     }
-    others.push(inside(code, view, more));
+    reach(code, view, more, is_inside, others);
 }
 
 /// Loads the parts of a group that are wanted. Where threads lie in lines of four, each line is looked at by itself.
 pub fn group(access: Access<'_>, group: &Group) {
-    let Access { code, pool, exec, view, index, shape, .. } = access;
+    let Access { code, pool, exec, view, index, shape, inside: is_inside, .. } = access;
     let Group { count, line, to, wanted, whole } = *group;
     let known = shape == Shape::Same || shape == Shape::Step(count);
+    let near_inside = is_inside && exec.is_none();
     let exec = executing(pool, exec);
     let steps = pool.lanes(8, |lane| lane % line * count);
     let offsets: Vec<u32> = (0..count).map(|k| pool.lanes(8, |_| k)).collect();
@@ -155,7 +192,7 @@ pub fn group(access: Access<'_>, group: &Group) {
         for half in 0..2u32 {
             let lane = 4 * half;
             if lane % line == 0 {
-                find(code, index, lane, view, line * count - 1, &mut others);
+                find(code, index, lane, view, line * count - 1, near_inside, &mut others);
             }
             let start = if lane % line == 0 { 0 } else { 16 * count };
             for k in 0..count {
@@ -177,6 +214,9 @@ pub fn group(access: Access<'_>, group: &Group) {
         } else if !whole {
             transpose(code, to, wanted);
         }
+        if others.is_empty() && known {
+            return;
+        }
         ends.push(jump(code, None));
         not_near.into_iter().for_each(|at| land(code, at));
     }
@@ -187,7 +227,7 @@ pub fn group(access: Access<'_>, group: &Group) {
     if !known || shape == Shape::Same {
         // One element for all of a line.
         for lane in (0..8).step_by(line as usize) {
-            find(code, index, lane, view, count - 1, &mut others);
+            find(code, index, lane, view, count - 1, is_inside, &mut others);
             let (step, broadcast) = if whole { (2, BROADCASTSD) } else { (1, BROADCASTSS) };
             for k in group.words().step_by(step) {
                 let word = Rm::Mem(Base::First, 4 * k as u32);
@@ -201,13 +241,16 @@ pub fn group(access: Access<'_>, group: &Group) {
                 }
             }
         }
+        if others.is_empty() {
+            return;
+        }
         ends.push(jump(code, None));
     }
     others.into_iter().for_each(|at| land(code, at));
     // Word by word.
     for k in group.words() {
         vector(code, PADDD, to[k], index, Rm::Mem(Base::Pool, offsets[k]), None);
-        within_view(code, view, to[k], exec);
+        gathered(code, pool, view, to[k], exec, is_inside);
         gather(code, to[k], index, 4 * k as u32, VECTOR);
     }
     if whole {

@@ -6,7 +6,7 @@ use super::encode::{Lanes, first_word, gather, mask_load, permute, plain, scatte
 use super::table::*;
 use super::{SCRATCH, TEMPORARY, VECTOR};
 use crate::emit::Code;
-use crate::target::x86::{NOT_ZERO, inside, jump, land, view_start};
+use crate::target::x86::{self, NOT_ZERO, inside, jump, land, view_start};
 use crate::target::{Access, Base, Group, Rm, entry};
 
 /// Which words of two vectors are first components of elements of two words, or the first two of those of four.
@@ -33,7 +33,7 @@ const SECOND: [[u32; 16]; 2] = [
 /// r11 = where the first lane's word is
 fn first_address(code: &mut Code, index: u8) {
     first_word(code, index);
-    code.raw(&[0x4F, 0x8D, 0x1C, 0x9A]); // lea r11, [r10 + 4 * r11]
+    x86::first_address(code);
 }
 
 /// Jumps unless the numbers of the lanes are those of the first lane and the steps that the pool holds, or equal.
@@ -79,6 +79,12 @@ fn load_known(access: &mut Access<'_>, to: u8) -> bool {
         _ => return false,
     };
     let code = &mut *access.code;
+    if access.inside {
+        view_start(code, view);
+        first_address(code, index);
+        plain(code, enc, to, Rm::Mem(Base::First, 0));
+        return true;
+    }
     let outside = first_inside(code, view, index, more);
     plain(code, enc, to, Rm::Mem(Base::First, 0));
     let done = jump(code, None);
@@ -147,6 +153,8 @@ struct Starts {
     stack: Option<u32>,
     view: u8,
     more: u32,
+    /// They are in the view.
+    is_inside: bool,
 }
 
 impl Starts {
@@ -156,7 +164,10 @@ impl Starts {
             Some(at) if lane > 0 => code.raw_with(&[0x44, 0x8B, 0x99], at + 4 * lane), // mov r11d, [rcx + ..]
             _ => first_word(code, self.index),
         }
-        others.push(inside(code, self.view, self.more));
+        match self.is_inside {
+            true => x86::first_address(code),
+            false => others.push(inside(code, self.view, self.more)),
+        }
     }
 }
 
@@ -212,7 +223,7 @@ fn neighbours(code: &mut Code, group: &Group, starts: &Starts, tables: [u32; 2],
 /// neighbours, or one element.
 pub fn group(access: Access<'_>, group: &Group) {
     let within = executing(&access);
-    let Access { code, pool, view, index, shape, places, .. } = access;
+    let Access { code, pool, exec, view, index, shape, inside: is_inside, places } = access;
     let Group { count, to, wanted, whole, .. } = *group;
     let all = Lanes::All;
     // A load of 64 bytes is of one line.
@@ -253,7 +264,8 @@ pub fn group(access: Access<'_>, group: &Group) {
             }
         }
     }
-    let starts = Starts { index, stack, view, more: line * count - 1 };
+    let starts =
+        Starts { index, stack, view, more: line * count - 1, is_inside: is_inside && exec.is_none() };
     if shape != Shape::Same {
         let not_near = (!known).then(|| {
             vector(code, PADDD, to[0], VECTOR, table(steps), all, None);
@@ -261,6 +273,9 @@ pub fn group(access: Access<'_>, group: &Group) {
         });
         // Neighbours, all of them inside.
         neighbours(code, group, &starts, [low, high], &mut others);
+        if others.is_empty() && known {
+            return;
+        }
         ends.push(jump(code, None));
         not_near.into_iter().for_each(|at| land(code, at));
     }
@@ -269,7 +284,7 @@ pub fn group(access: Access<'_>, group: &Group) {
     }
     if !known || shape == Shape::Same {
         // One element for all of a line.
-        let starts = Starts { more: count - 1, ..starts };
+        let starts = Starts { more: count - 1, is_inside, ..starts };
         for &(lane, mask) in &lines {
             starts.find(code, lane, &mut others);
             if lane > 0 {
@@ -290,6 +305,9 @@ pub fn group(access: Access<'_>, group: &Group) {
         }
         if whole && lines.len() > 1 {
             put_together(code, group);
+        }
+        if others.is_empty() {
+            return;
         }
         ends.push(jump(code, None));
     }

@@ -56,12 +56,13 @@ fn differ(code: &mut Code, index: u8, steps: Option<u32>, others: Others) -> usi
     jump_near(code, If::Zero(FREE))
 }
 
-/// x10 = where the first lane's word is; jumps unless it and those that follow are inside.
-fn first_address(code: &mut Code, index: u8, more: u32) -> usize {
+/// x10 = where the first lane's word is; jumps, to `others`, unless it and those that follow are inside.
+fn first_address(code: &mut Code, index: u8, more: u32, is_inside: bool, others: &mut Vec<usize>) {
     lane_to_word(code, WORD, index, 0);
-    let outside = inside(code, more);
+    if !is_inside {
+        others.push(inside(code, more));
+    }
     add_words(code, WORD, START, WORD);
-    outside
 }
 
 /// For each lane that executes and whose word is inside, with its address in x10.
@@ -88,7 +89,7 @@ fn zero(code: &mut Code, to: u8) {
 
 /// Loads words: neighbours together, and one that all lanes want once.
 pub fn load_words(access: Access<'_>, to: u8) {
-    let Access { code, pool, exec, view, index, shape, .. } = access;
+    let Access { code, pool, exec, view, index, shape, inside: is_inside, .. } = access;
     let steps = pool.lanes(4, |lane| lane);
     let masked = exec.is_some();
     let rest = others(masked, Others::Equal);
@@ -97,7 +98,7 @@ pub fn load_words(access: Access<'_>, to: u8) {
     let (mut apart, mut ends) = (Vec::new(), Vec::new());
     if may_differ {
         let other = may_be_same.then(|| differ(code, index, Some(steps), rest));
-        apart.push(first_address(code, index, 3));
+        first_address(code, index, 3, is_inside && !masked, &mut apart);
         load(code, to, Base::First, 0);
         ends.push(jump_far(code, None));
         other.into_iter().for_each(|jump| land(code, jump));
@@ -106,7 +107,7 @@ pub fn load_words(access: Access<'_>, to: u8) {
         if may_differ {
             apart.push(differ(code, index, None, rest));
         }
-        apart.push(first_address(code, index, 0));
+        first_address(code, index, 0, is_inside, &mut apart);
         two(code, LD1R, to, WORD);
         ends.push(jump_far(code, None));
     }
@@ -124,17 +125,18 @@ pub fn store_words(access: Access<'_>, from: u8) {
     let masked = exec.is_some();
     let rest = others(masked, Others::Different);
     let other = (shape != Shape::Step(1)).then(|| differ(code, index, Some(steps), rest));
-    let outside = first_address(code, index, 3);
+    let mut apart: Vec<usize> = other.into_iter().collect();
+    first_address(code, index, 3, false, &mut apart);
     store(code, from, Base::First, 0);
     let near = jump_far(code, None);
-    other.into_iter().chain([outside]).for_each(|jump| land(code, jump));
+    apart.into_iter().for_each(|jump| land(code, jump));
     each_lane(code, masked, index, |code, lane| single(code, ST1_LANE, from, lane, WORD));
     land(code, near);
 }
 
 /// Loads the parts of a group that are wanted.
 pub fn group(access: Access<'_>, group: &Group) {
-    let Access { code, pool, exec, view, index, shape, .. } = access;
+    let Access { code, pool, exec, view, index, shape, inside: is_inside, .. } = access;
     let Group { count, to, wanted, whole, .. } = *group;
     let (may_differ, may_be_same) = (shape != Shape::Same, shape != Shape::Step(count));
     let (all, one, lane_of) = if count == 2 { (LD2, LD2R, LD2_LANE) } else { (LD4, LD4R, LD4_LANE) };
@@ -145,7 +147,7 @@ pub fn group(access: Access<'_>, group: &Group) {
     let (mut apart, mut ends) = (Vec::new(), Vec::new());
     if may_differ {
         let other = may_be_same.then(|| differ(code, index, Some(steps), rest));
-        apart.push(first_address(code, index, 4 * count - 1));
+        first_address(code, index, 4 * count - 1, is_inside && !masked, &mut apart);
         two(code, all, VECTOR, WORD);
         ends.push(jump_far(code, None));
         other.into_iter().for_each(|jump| land(code, jump));
@@ -154,7 +156,7 @@ pub fn group(access: Access<'_>, group: &Group) {
         if may_differ {
             apart.push(differ(code, index, None, rest));
         }
-        apart.push(first_address(code, index, count - 1));
+        first_address(code, index, count - 1, is_inside, &mut apart);
         two(code, one, VECTOR, WORD);
         ends.push(jump_far(code, None));
     }
