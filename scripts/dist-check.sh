@@ -1,7 +1,7 @@
 #!/bin/sh
 # dist-check.sh DIST [TARGET...]: what dist.sh made, as a stranger uses it. Checksums; README's program, built against each archive by
-# the target's compiler as README says, and run; Debian packages installed, README's program built against the installed files
-# and run, `recal doctor`, lintian where it is installed, and everything removed: nothing stays.
+# the target's compiler, and run: for Windows by the very commands of README; Debian packages installed, README's program built against
+# the installed files and run, `recal doctor`, man pages, lintian where it is installed, and everything removed: nothing stays.
 #
 # Packages for i386 go into the system for i386 (scripts/machine.sh) by its own dpkg, the others into a folder.
 set -eu
@@ -21,6 +21,9 @@ fail() {
     exit 1
 }
 sed -n '/^```c$/,/^```$/p' README.md | sed '1d;/^```$/,$d' >"$work/hello.c"
+# What README says for Windows: a block of commands, the last of which runs the program.
+sed -n '/^    unzip recal-/,/^$/s/^    //p' README.md >"$work/windows.sh"
+[ "$(wc -l <"$work/windows.sh")" = 3 ] || fail "README.md does not say in three lines how programs for Windows are built"
 (cd "$dist" && sha256sum -c --quiet SHA256SUMS)
 echo "SHA256SUMS: right"
 
@@ -47,14 +50,28 @@ archive() {
         mkdir -p "$guest"
         folder=$guest
     fi
-    case $system in
-    linux) tar -C "$folder" -xf "$dist/$name.tar.xz" ;;
-    windows) for part in recal recal-command recal-brook; do (cd "$folder" && unzip -qo "$dist/$part-$version-$target.zip"); done ;;
-    esac
-    mv "$folder/$name" "$folder/recal"
     out=$folder/recal/bin/hello
-    [ "$system" = linux ] || out=$out.exe
-    "${tools}gcc" -Wall -Wextra "$work/hello.c" -I"$folder/recal/include/CAL" -L"$folder/recal/lib" -laticalrt -laticalcl -o "$out"
+    case $system in
+    linux)
+        tar -C "$folder" -xf "$dist/$name.tar.xz"
+        mv "$folder/$name" "$folder/recal"
+        "${tools}gcc" -Wall -Wextra "$work/hello.c" -I"$folder/recal/include/CAL" -L"$folder/recal/lib" -laticalrt -laticalcl -o "$out"
+        ;;
+    windows)
+        out=$out.exe
+        # The folder of the i386 system has no other copy.
+        [ "$folder" = "$work" ] || cp "$work/hello.c" "$folder/"
+        want unzip unzip || fail "unzip is not installed"
+        cp "$dist/recal-$version-$target.zip" "$folder/"
+        # The others unpack into the same folder.
+        for part in recal-command recal-brook; do (cd "$folder" && unzip -qo "$dist/$part-$version-$target.zip"); done
+        # The text names the 64-bit compiler and archive. Where Wine lies is this script's affair.
+        sed -e '$d' -e "s/x86_64-pc-windows-gnu/$target/g;s/x86_64-w64-mingw32-/$tools/g" "$work/windows.sh" >"$work/build.sh"
+        (cd "$folder" && sh -e "$work/build.sh" >"$work/log") || { cat "$work/log" >&2; fail "$target: README's commands"; }
+        [ -e "$folder/recal/bin/recal.exe" ] && [ -e "$folder/recal/bin/brcc.exe" ] ||
+            fail "$target: the archives unpack into several folders"
+        ;;
+    esac
     libraries=$folder/recal/lib
     case $target in
     x86_64-unknown-linux-gnu)
@@ -103,6 +120,15 @@ packages() {
     fi
     libraries=$root/usr/lib/$multiarch
     "${tools}gcc" -Wall -Wextra "$work/hello.c" -I"$root/usr/include/CAL" -L"$libraries" -laticalrt -laticalcl -o "$work/hello"
+    functions=$("${tools}objdump" -T "$libraries/libaticalrt.so" "$libraries/libaticalcl.so" |
+        sed -n 's/.* \(cal\(cl\)\{0,1\}[A-Z][A-Za-z0-9]*\)$/\1/p')
+    [ "$(echo "$functions" | wc -l)" = 51 ] || fail "$deb: the libraries export $functions"
+    for name in $functions; do
+        [ -e "$root/usr/share/man/man3/$name.3.gz" ] || fail "$deb: there is no man page of $name"
+    done
+    for page in man1/recal.1 man7/amd-il.7; do
+        [ -e "$root/usr/share/man/$page.gz" ] || fail "$deb: there is no man page $page"
+    done
     case $deb in
     i386)
         cp "$work/hello" "$root/tmp/dist-check/"

@@ -28,7 +28,7 @@ build() { # target
     sh scripts/build-libs.sh "target/recal/$1/lib" release "$1"
     sh scripts/build-brook.sh "target/recal/$1/brook" release "$1"
 }
-build "$host"
+case $targets in *-linux-*) build "$host" ;; esac
 
 . scripts/machine.sh
 want xz xz-utils && want zip zip && want dpkg-deb dpkg || {

@@ -65,6 +65,11 @@ compilers() {
     aarch64-unknown-linux-gnu) cross_packages=aarch64-linux-gnu ;;
     x86_64-pc-windows-gnu) cross_packages=mingw-w64-x86-64 ;;
     i686-pc-windows-gnu) cross_packages=mingw-w64-i686 ;;
+    *-apple-darwin)
+        want clang clang || why="there is no clang"
+        [ -z "$why" ]
+        return
+        ;;
     *) return 0 ;;
     esac
     [ "$target" != "$(uname -m)-unknown-linux-gnu" ] || return 0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # platforms.sh [--quick] [TARGET...]: builds the libraries for other systems and processors, and runs with them samples and C
 # programs, the conformance cases, and the tests of the API and the CPU backend: 32-bit Linux as it is and on Mesa's software
-# driver, Arm under qemu, Windows under Wine. All four without TARGET.
+# driver, Arm under qemu, Windows under Wine. What is for macOS is compiled only. Then documentation for each. All without TARGET.
 #
 # --quick is sooner done: libraries built as tests are, no drivers, and the most telling parts first.
 # PLATFORMS_MINUTES ends it after so many minutes; what was not run by then is told as such, and is no failure.
@@ -19,7 +19,8 @@ if [ "${1:-}" = --quick ]; then
     PLATFORMS_MAY_LACK=1
     shift
 fi
-targets=${*:-i686-unknown-linux-gnu x86_64-pc-windows-gnu i686-pc-windows-gnu aarch64-unknown-linux-gnu}
+targets=${*:-i686-unknown-linux-gnu x86_64-pc-windows-gnu i686-pc-windows-gnu aarch64-unknown-linux-gnu
+    x86_64-apple-darwin aarch64-apple-darwin}
 begun=$(date +%s)
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
@@ -62,11 +63,18 @@ lack() { # target, part, why
 }
 
 usable=
+documented=
 for target in $targets; do
     . scripts/target.sh
     time_is_left all || continue
     MACHINE_SECONDS=$limit
     machine || { lack "$target" all "$why"; continue; }
+    if [ "$system" = macos ]; then
+        part check sh scripts/rust-tests.sh "$target" check && documented="$documented $target"
+        continue
+    fi
+    # Reads the headers as Microsoft's compiler does; the programs' tests tell when it is not there.
+    [ "$system" != windows ] || want clang clang || true
     [ "$target$profile" != i686-unknown-linux-gnurelease ] || i386_system ||
         lack "$target" lavapipe "there is no system for i386"
     part libraries sh scripts/build-libs.sh "target/recal/$target/lib" "$profile" "$target" || continue
@@ -75,6 +83,7 @@ for target in $targets; do
     part programs env RECAL_PLATFORMS="$target" "${CARGO:-cargo}" test -p recal-conformance --test c_programs -- platforms:: \
         --test-threads=2 $skip || true
     usable="$usable $target"
+    documented="$documented $target"
 done
 for name in api cases cpu; do
     for target in $usable; do
@@ -83,6 +92,9 @@ for name in api cases cpu; do
         esac
         part "$name" sh scripts/rust-tests.sh "$target" "$name" || true
     done
+done
+for target in $documented; do
+    part docs sh scripts/rust-tests.sh "$target" docs || true
 done
 
 cat "$report"

@@ -1,8 +1,11 @@
 #!/bin/sh
-# rust-tests.sh TARGET PART...: builds Rust tests for another system or processor and runs them, under qemu or Wine where needed.
+# rust-tests.sh TARGET PART...: builds Rust tests for another system or processor and runs them, under qemu or Wine where needed. For
+# macOS, where nothing is linked or run, there are the last two parts.
 #   cpu     the tests of the CPU backend: encoders, compiled code and the evaluator (recal-jit), the engine (recal-cpu)
 #   cases   every conformance case and random kernels on the CPU, compiled and interpreted; not for Windows
 #   api     the tests of the API (recal): objects, work, images, extensions, limits
+#   check   all that the workspace has compiles, tests included
+#   docs    the documentation of the libraries has no warnings
 # Installs what is missing: scripts/machine.sh.
 set -eu
 target=${1:?usage: rust-tests.sh TARGET PART...}
@@ -49,6 +52,11 @@ for part in "$@"; do
         esac
         # shellcheck disable=SC2086 # words or none
         tests -p recal --lib --tests --no-fail-fast -- $skip
+        ;;
+    check) "$cargo" clippy --workspace --all-targets --target "$target" -- -D warnings ;;
+    docs)
+        RUSTDOCFLAGS="-D warnings" "$cargo" doc --no-deps --target "$target" -p recal-il -p recal-hal -p recal-jit -p recal-cpu \
+            -p recal-vulkan -p recal -p recal-brook -p recal-blas
         ;;
     *)
         echo "rust-tests.sh: there is no part $part" >&2

@@ -1,7 +1,7 @@
 # Sourced with a target of Rust in $target. Sets
 #   tools   what the names of GNU's tools for it begin with
-#   system  linux or windows
-#   deb     Debian's name of the architecture, and multiarch its name in paths; both empty for Windows
+#   system  linux, windows or macos, for which nothing is linked
+#   deb     Debian's name of the architecture, and multiarch its name in paths; both empty but for Linux
 deb=
 multiarch=
 system=linux
@@ -11,6 +11,7 @@ i686-unknown-linux-gnu) tools=i686-linux-gnu- deb=i386 multiarch=i386-linux-gnu 
 aarch64-unknown-linux-gnu) tools=aarch64-linux-gnu- deb=arm64 multiarch=aarch64-linux-gnu ;;
 x86_64-pc-windows-gnu) tools=x86_64-w64-mingw32- system=windows ;;
 i686-pc-windows-gnu) tools=i686-w64-mingw32- system=windows ;;
+x86_64-apple-darwin | aarch64-apple-darwin) tools= system=macos ;;
 *)
     echo "$target is no target of ours" >&2
     exit 1
@@ -24,6 +25,11 @@ put_linker() { # path, command
 # Sets cargo up for $target, from the root of the sources: its linker, and no line tables and no folder of this machine in what it
 # builds, so that the same sources and compilers give the same bytes anywhere. Sets CC, too.
 cross() {
+    if [ "$system" = macos ]; then
+        # Build scripts of crates assemble a few lines; their compiler would ask for Apple's kit.
+        export "CC_$(echo "$target" | tr - _)=clang" SDKROOT=/
+        return
+    fi
     CC=${tools}gcc
     RUSTFLAGS="--remap-path-prefix=$PWD=recal --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
     # A hash of what is stripped later, too, where symbols go by the folder.
