@@ -26,8 +26,13 @@ put_linker() { # path, command
 # builds, so that the same sources and compilers give the same bytes anywhere. Sets CC, too.
 cross() {
     if [ "$system" = macos ]; then
-        # Build scripts of crates assemble a few lines; their compiler would ask for Apple's kit.
-        export "CC_$(echo "$target" | tr - _)=clang" SDKROOT=/
+        # Build scripts of crates assemble a few lines; their compiler would ask for Apple's kit. C++ wants headers of it, and as
+        # nothing is linked, what stands for that in the example of Brook+ is empty.
+        mkdir -p "target/recal/$target"
+        put_linker "target/recal/$target/c++" 'case " $* " in *" -o "*) ;; *) exec clang++ "$@" ;; esac
+while [ "$1" != -o ]; do shift; done
+: >"$2"'
+        export "CC_$(echo "$target" | tr - _)=clang" "CXX_$(echo "$target" | tr - _)=$PWD/target/recal/$target/c++" SDKROOT=/
         return
     fi
     CC=${tools}gcc

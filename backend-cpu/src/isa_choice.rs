@@ -252,13 +252,13 @@ static NEON: Isa = Isa { name: "NEON", set: InstructionSet::Neon, ..baseline::IS
 
 /// Every build that this processor can run, best first.
 pub fn available() -> Vec<&'static Isa> {
-    let mut list = Vec::new();
     #[cfg(target_arch = "x86_64")]
-    list.extend(x86::available());
+    let of_its_own = x86::available();
     #[cfg(target_arch = "aarch64")]
-    list.push(&NEON);
-    list.push(&baseline::ISA);
-    list
+    let of_its_own = [&NEON];
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let of_its_own = [];
+    of_its_own.into_iter().chain([&baseline::ISA]).collect()
 }
 
 /// The best build for this processor that is not above `limit`.

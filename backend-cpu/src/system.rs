@@ -171,9 +171,9 @@ mod host {
 
     fn number(name: &CStr) -> Option<u64> {
         let (data, bytes) = sysctl(name)?;
-        match data.get(..bytes)? {
-            &[a, b, c, d] => Some(u32::from_ne_bytes([a, b, c, d]).into()),
-            &[a, b, c, d, e, f, g, h] => Some(u64::from_ne_bytes([a, b, c, d, e, f, g, h])),
+        match *data.get(..bytes)? {
+            [a, b, c, d] => Some(u32::from_ne_bytes([a, b, c, d]).into()),
+            [a, b, c, d, e, f, g, h] => Some(u64::from_ne_bytes([a, b, c, d, e, f, g, h])),
             _ => None,
         }
     }

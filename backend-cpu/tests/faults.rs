@@ -1,7 +1,8 @@
 //! What the system may refuse, refused at every place where it is asked for: memory of resources and of GDS, memory for
 //! compiled code, the right to run it, threads. An error that says so, or the right results without it, and nothing left.
 //!
-//! The functions that ask the system are replaced for the whole of this program.
+//! The functions that ask the system are replaced for the whole of this program, by Linux's calls.
+#![cfg(target_os = "linux")]
 
 mod harness;
 
