@@ -4,7 +4,7 @@ mod chromium;
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use chromium::Browser;
 use recal_needs::Need;
@@ -148,28 +148,38 @@ fn a_wrong_kernel_is_shown_with_what_is_wrong() {
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 
+/// Ends with the test, however that ends.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It is gone already, or goes now.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 fn a_served_page_compiles_what_is_typed() {
     let folder = scratch("served");
-    let mut server = recal().args(["explore", "--serve"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut server = Server(recal().args(["explore", "--serve"]).stdout(Stdio::piped()).spawn().unwrap());
     let mut address = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut address).unwrap();
     let mut browser = Browser::start(&folder.join("profile"));
     browser.window(1280, 800, "light");
     browser.open(address.trim());
     browser.value("document.getElementById('source').focus(); document.getElementById('source').select()");
     let text = "il_ps_2_0\ndcl_output_generic o0\ndcl_cb cb0[1]\nmad o0, cb0[0], cb0[0], cb0[0]\nend\n";
     browser.ask("Input.insertText", serde_json::json!({ "text": text }));
-    browser.until("document.getElementById('listing-after').textContent.includes('Mad')");
+    browser.until("document.getElementById('listing-before').textContent.includes('Mad')");
     assert_eq!(browser.value(FITS), true);
-    browser.ask("Input.insertText", serde_json::json!({ "text": "frobnicate r0\n" }));
+    browser.value("document.getElementById('source').select()");
+    browser.ask("Input.insertText", serde_json::json!({ "text": "il_ps_2_0\nfrobnicate r0\nend\n" }));
     browser.until("document.querySelector('.note.error') !== null");
     assert_eq!(browser.complaints, Vec::<String>::new());
     let own =
         |url: &String| url.starts_with(address.trim()) || url.starts_with("data:") || url == "about:blank";
     assert!(browser.requests.iter().all(own), "{:?}", browser.requests);
     std::fs::write(folder.join("served.png.base64"), browser.picture(false)).unwrap();
-    server.kill().unwrap();
-    server.wait().unwrap();
 }
 
 recal_needs::tests!([Need::program("chromium")] =>

@@ -42,8 +42,9 @@ function tools(data, counts) {
 
 /** Shows everything that is known of a kernel. */
 function show(data) {
-  document.title = data.file + " – recal explore";
-  byId("title").textContent = data.file;
+  const name = data.file.split(/[\\/]/).pop();
+  document.title = name + " – recal explore";
+  byId("title").textContent = name;
   const counts = new Map((data.run?.lines ?? []).map((one) => [one.line, one]));
   byId("listings").replaceChildren(...data.listings.map((of) => listing(of, counts)));
   diagnose(data.diagnostics);
@@ -59,7 +60,9 @@ function show(data) {
   byId("run").hidden = !data.run;
   byId("run-said").textContent = data.run ? ran(data.run) : "";
   byId("roof").hidden = data.roofs.length === 0;
-  byId("roof-chart").replaceChildren(...(data.roofs.length > 0 ? roofline(data.roofs) : []));
+  const [chart, roofs] = data.roofs.length > 0 ? roofline(data.roofs) : ["", ""];
+  byId("roof-chart").replaceChildren(chart);
+  byId("roof-said").textContent = roofs;
   byId("chips").hidden = data.chips.length === 0;
   byId("chips-table").replaceChildren(data.chips.length > 0 ? chips(data.chips) : "");
 }

@@ -44,5 +44,5 @@ function roofline(roofs) {
     made.append(drawn("circle", { class: "dot", cx: a, cy: b, r: 5 }));
     made.append(drawn("text", { x: right ? a - 9 : a + 9, y: at, "text-anchor": right ? "end" : "start" }, "kernel, " + roof.name));
   }
-  return [made, element("p", {}, said + ".")];
+  return [made, said + "."];
 }
