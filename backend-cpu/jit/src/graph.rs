@@ -120,6 +120,7 @@ impl Default for Graph {
             floats: false,
             groups: HashMap::new(),
             shapes: HashMap::new(),
+            inside: HashSet::new(),
             second: HashSet::new(),
             sampling: Shape::default(),
             plain: false,
