@@ -22,11 +22,14 @@ pub fn vector_listing(program: &Program, set: InstructionSet) -> Option<String> 
     Some(lines.into_iter().map(|line| line.text + "\n").collect())
 }
 
+/// What tells machine code line by line, each with the byte where it begins.
+pub type Disassemble<'a> = &'a dyn Fn(&[u8]) -> Vec<(u32, String)>;
+
 /// The same with machine code, as `disassemble` tells it with the bytes where its lines begin, in place of vector programs.
 pub fn code_listing(
     program: &Program,
     set: InstructionSet,
-    disassemble: &dyn Fn(&[u8]) -> Vec<(u32, String)>,
+    disassemble: Disassemble<'_>,
 ) -> Option<Vec<Line>> {
     listing(program, set, &|module, function, spans| {
         let (any, all) = module.code_of(function);
@@ -140,8 +143,8 @@ mod tests {
                 assert!(!of(part).is_empty(), "{set:?}: nothing is for {part}");
             }
             let multiplies = |line: &&str| line.contains("mul") || line.contains("fma");
-            assert!(of("mad").iter().any(|line| multiplies(&line)), "{set:?}: {:?}", of("mad"));
-            assert!(!of("iadd").iter().any(|line| multiplies(&line)), "{set:?}: {:?}", of("iadd"));
+            assert!(of("mad").iter().any(|line| multiplies(line)), "{set:?}: {:?}", of("mad"));
+            assert!(!of("iadd").iter().any(|line| multiplies(line)), "{set:?}: {:?}", of("iadd"));
             assert!(of("sin").iter().any(|line| line.contains("interpreted")), "{set:?}: {:?}", of("sin"));
         }
     }
