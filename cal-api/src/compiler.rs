@@ -98,7 +98,7 @@ pub(crate) fn kernel(text: &[u8]) -> Result<Kernel> {
 
 /// The error that shows diagnostics.
 pub(crate) fn refused(diagnostics: &[Diagnostic], text: &[u8]) -> Error {
-    Error::failed(format!("the kernel was not accepted\n{}", shown(diagnostics, text)))
+    Error::kernel(diagnostics, format!("the kernel was not accepted\n{}", shown(diagnostics, text)))
 }
 
 fn shown(diagnostics: &[Diagnostic], text: &[u8]) -> String {

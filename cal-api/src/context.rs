@@ -16,6 +16,8 @@ use crate::line::Line;
 use crate::mem::Mem;
 use crate::module::{self, Module};
 use crate::resource::Resource;
+use crate::runtime::Runtime;
+use crate::typed::Pool;
 
 /// One in-order queue of a device. Clones are the same context. Dropping all of them does not stop work in flight.
 #[derive(Clone)]
@@ -30,6 +32,8 @@ struct Inner {
     counters: Mutex<Vec<Weak<Window>>>,
     /// First tickets of events that span several, by their last ones. The errors that they lead to are kept for few.
     ranges: Mutex<BTreeMap<Ticket, Ticket>>,
+    /// Memory of typed buffers and images that are gone.
+    pool: Pool,
     /// There were counters, or events that span several tickets: polling looks at them only then.
     polled: [AtomicBool; 2],
 }
@@ -52,6 +56,41 @@ impl fmt::Debug for Context {
     }
 }
 
+/// A context of the first device that can be opened, which `CAL_BACKEND` may choose: made when it is first asked for, and the same
+/// one for as long as anyone has it or something made with it.
+///
+/// ```
+/// let context = recal::default_context()?;
+/// assert_eq!(context, recal::default_context()?);
+/// # Ok::<(), recal::Error>(())
+/// ```
+pub fn default_context() -> Result<Context> {
+    static DEFAULT: Mutex<Weak<Inner>> = Mutex::new(Weak::new());
+    let mut default = DEFAULT.lock();
+    if let Some(inner) = default.upgrade() {
+        return Ok(Context(inner));
+    }
+    let runtime = Runtime::new()?;
+    let mut failed = None;
+    for ordinal in 0..runtime.devices().count() as u32 {
+        match runtime.open(ordinal).and_then(|device| device.create_context()) {
+            Ok(context) => {
+                *default = Arc::downgrade(&context.0);
+                return Ok(context);
+            }
+            Err(e) => {
+                log::warn!("{e}");
+                failed.get_or_insert(e);
+            }
+        }
+    }
+    match failed {
+        Some(error) => Err(error),
+        // Which says what there is.
+        None => runtime.open(0)?.create_context(),
+    }
+}
+
 impl Context {
     pub(crate) fn new(device: &Device) -> Result<Context> {
         static CONTEXTS: AtomicU32 = AtomicU32::new(0);
@@ -65,6 +104,7 @@ impl Context {
             modules: Mutex::new(Vec::new()),
             counters: Mutex::new(Vec::new()),
             ranges: Mutex::new(BTreeMap::new()),
+            pool: Pool::default(),
             polled: Default::default(),
         })))
     }
@@ -72,6 +112,15 @@ impl Context {
     /// The device.
     pub fn device(&self) -> &Device {
         &self.0.device
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.0.pool
+    }
+
+    /// Gives back the memory of typed buffers and images that are gone, which is kept for the next ones of their shapes.
+    pub fn trim(&self) {
+        self.0.pool.clear();
     }
 
     pub(crate) fn line(&self) -> &Arc<Line> {

@@ -1,11 +1,13 @@
 //! Why a call failed.
 //!
-//! One [`Error`] type for the whole crate: a message that names the object and the reason, a cause chain, and the
-//! `CALresult` value that the C functions return for it.
+//! One [`Error`] type for the whole crate: a message that names the object and the reason, a cause chain, what it is about as a
+//! value to match on, and the `CALresult` value that the C functions return for it.
 
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
+
+use recal_il::diagnostic::Diagnostic;
 
 /// Result codes (CAL 1.4: `CALresult`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,9 +81,37 @@ impl CalResult {
 /// ```
 #[derive(Clone)]
 pub struct Error {
-    kind: CalResult,
+    code: CalResult,
     message: String,
-    source: Option<Arc<dyn StdError + Send + Sync>>,
+    source: Option<Arc<recal_hal::Error>>,
+    diagnostics: Option<Arc<[Diagnostic]>>,
+}
+
+/// What an [`Error`] is about, for who goes on in different ways.
+///
+/// ```
+/// use recal::ErrorKind;
+/// let error = recal::compile("il_ps_2_0\nmull r0, r1, r2\nend\n", 8).unwrap_err();
+/// let ErrorKind::Kernel(diagnostics) = error.kind() else { panic!("{error}") };
+/// assert_eq!(diagnostics[0].rule, "unknown-opcode");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ErrorKind<'e> {
+    /// A kernel was not accepted: everything that was found in it. Places count bytes of its text.
+    Kernel(&'e [Diagnostic]),
+    /// Not enough memory of the wanted kind.
+    OutOfMemory,
+    /// A kernel ran longer than the limit (`CAL_TIMEOUT`) and was stopped.
+    Timeout,
+    /// The device is gone; what was made on it answers so from now on.
+    DeviceLost,
+    /// Legal, but not there.
+    Unsupported,
+    /// An argument is wrong: its value, or an object that belongs elsewhere.
+    Argument,
+    /// Anything else.
+    Other,
 }
 
 /// Result of a call of this crate.
@@ -90,11 +120,34 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// The code that the C functions return for this error; never [`CalResult::Ok`].
     pub fn result(&self) -> CalResult {
-        self.kind
+        self.code
     }
 
-    fn new(kind: CalResult, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
+    /// What it is about.
+    pub fn kind(&self) -> ErrorKind<'_> {
+        use recal_hal::Error as Hal;
+        if let Some(diagnostics) = &self.diagnostics {
+            return ErrorKind::Kernel(diagnostics);
+        }
+        match (self.source.as_deref(), self.code) {
+            (Some(Hal::OutOfMemory(_)), _) => ErrorKind::OutOfMemory,
+            (Some(Hal::Timeout(_)), _) => ErrorKind::Timeout,
+            (Some(Hal::DeviceLost(_)), _) => ErrorKind::DeviceLost,
+            (Some(Hal::Unsupported(_)), _) | (_, CalResult::NotSupported) => ErrorKind::Unsupported,
+            (_, CalResult::InvalidParameter | CalResult::BadHandle | CalResult::BadNameType) => {
+                ErrorKind::Argument
+            }
+            _ => ErrorKind::Other,
+        }
+    }
+
+    fn new(code: CalResult, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), source: None, diagnostics: None }
+    }
+
+    /// A text that is no kernel: what was found in it, and the same shown.
+    pub(crate) fn kernel(found: &[Diagnostic], shown: impl Into<String>) -> Self {
+        Self { diagnostics: Some(found.into()), ..Self::new(CalResult::Error, shown) }
     }
 
     pub(crate) fn failed(message: impl Into<String>) -> Self {
@@ -131,7 +184,7 @@ impl Error {
 
     /// An error of a backend, with what was being done.
     pub(crate) fn backend(doing: impl fmt::Display, cause: recal_hal::Error) -> Self {
-        Self { kind: CalResult::Error, message: doing.to_string(), source: Some(Arc::new(cause)) }
+        Self { source: Some(Arc::new(cause)), ..Self::new(CalResult::Error, doing.to_string()) }
     }
 
     /// The same error with what was being done in front.
@@ -157,7 +210,7 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({self})", self.kind.name())
+        write!(f, "{}({self})", self.code.name())
     }
 }
 
@@ -176,6 +229,18 @@ mod tests {
         for (value, result) in CalResult::ALL.into_iter().enumerate() {
             assert_eq!(result as usize, value);
         }
+    }
+
+    #[test]
+    fn kinds_are_those_of_causes_and_codes() {
+        let lost =
+            Error::backend("waiting", recal_hal::Error::DeviceLost("gone".into())).context("calCtxFlush");
+        assert_eq!(lost.kind(), ErrorKind::DeviceLost);
+        let late = Error::backend("waiting", recal_hal::Error::Timeout("1 s".into()));
+        assert_eq!(late.kind(), ErrorKind::Timeout);
+        assert_eq!(Error::unsupported("no").kind(), ErrorKind::Unsupported);
+        assert_eq!(Error::bad_handle("no").kind(), ErrorKind::Argument);
+        assert_eq!(Error::failed("no").kind(), ErrorKind::Other);
     }
 
     #[test]

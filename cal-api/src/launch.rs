@@ -30,6 +30,20 @@ impl Domain {
     }
 }
 
+impl From<u32> for Domain {
+    /// So many columns of one row.
+    fn from(width: u32) -> Domain {
+        Domain::of(width, 1)
+    }
+}
+
+impl From<(u32, u32)> for Domain {
+    /// Columns and rows at the origin.
+    fn from((width, height): (u32, u32)) -> Domain {
+        Domain::of(width, height)
+    }
+}
+
 /// The groups of a compute kernel (CAL 1.4: `CALprogramGrid`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {

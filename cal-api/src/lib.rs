@@ -19,6 +19,8 @@
 //! # Ok::<(), recal::Error>(())
 //! ```
 //!
+//! [`typed`] has buffers and images with element types, and kernels inside Rust, by the macros `il!` and `#[kernel]`.
+//!
 //! Objects are reference-counted and usable from any thread; what a launch uses stays alive until it is done,
 //! whatever is dropped meanwhile. [`Error::result`] gives the `CALresult` code.
 //!
@@ -28,23 +30,29 @@
 pub use recal_cpu::{InstructionSet, Interpreted, code_listing, interpreted, vector_listing};
 pub use recal_hal::{DomainParam, Finding, FloatMode, Format, Misuse, Remark, Sampler, Wrap};
 pub use recal_il::diagnostic::{Diagnostic, Severity};
+#[cfg(feature = "macros")]
+#[doc = include_str!("typed/il.md")]
+pub use recal_macros::il;
+#[cfg(feature = "macros")]
+#[doc = include_str!("typed/kernel.md")]
+pub use recal_macros::kernel;
 
 pub use crate::compiler::{compile, diagnose};
 pub use crate::config::{Config, Trace};
-pub use crate::context::Context;
+pub use crate::context::{Context, default_context};
 pub use crate::counter::{Counter, CounterType};
 pub use crate::device::{Device, DeviceInfo};
-pub use crate::error::{CalResult, Error, Result};
+pub use crate::error::{CalResult, Error, ErrorKind, Result};
 pub use crate::event::Event;
 pub use crate::image::{Image, Listing, Object};
 pub use crate::launch::{Domain, Grid};
-pub use crate::listing::{spirv_lines, spirv_listing};
+pub use crate::listing::spirv_listing;
 pub use crate::map::{Element, Map};
 pub use crate::mem::Mem;
 pub use crate::module::{FuncInfo, Module, Name};
 pub use crate::resource::{Place, Resource};
 pub use crate::runtime::{Runtime, register_backend};
-pub use crate::step::{Access, AccessKind, Area, At, Counts, Flow, Profile, Step, Threads};
+pub use crate::step::{Access, AccessKind, Area, At, Flow, Step, Threads};
 pub use crate::symbol::Symbol;
 
 pub mod config;
@@ -52,6 +60,7 @@ pub mod ffi;
 pub mod logger;
 pub mod target;
 mod timeline;
+pub mod typed;
 
 mod compiler;
 mod context;
@@ -73,6 +82,7 @@ mod scan;
 mod step;
 mod symbol;
 mod sync;
+mod wakers;
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

@@ -165,6 +165,25 @@ impl Line {
         self.outcome(first, last)
     }
 
+    /// As [`Line::wait`], for about so long at most; false if the work is not done by then.
+    pub(crate) fn wait_for(&self, first: Ticket, last: Ticket, limit: Duration) -> Result<bool> {
+        let start = Instant::now();
+        while self.queue.completed() < last {
+            let left = limit.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            self.flush()?;
+            let since = timeline::now();
+            let waited = self.queue.wait_for(last, left);
+            timeline::done(since, "wait", "wait for a time");
+            if self.queue.completed() < last {
+                waited.map_err(|e| Error::backend("waiting for work", e))?;
+            }
+        }
+        self.outcome(first, last).map(|()| true)
+    }
+
     /// Awaits everything. Failures of single commands are not reported again.
     pub(crate) fn wait_all(&self) -> Result<()> {
         let last = self.last();

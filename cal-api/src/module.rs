@@ -131,12 +131,22 @@ impl Module {
 
     /// The symbol called `name`: `i0`, `o0`, `cb0`, `uav0`, `g[]`, `s0`.
     pub fn name(&self, name: &str) -> Result<Name> {
-        let slot = name.parse().ok().and_then(|s: Symbol| self.0.symbols.iter().position(|&t| t == s));
-        let slot = slot.ok_or_else(|| {
-            let known: Vec<_> = self.0.symbols.iter().map(Symbol::to_string).collect();
-            Error::failed(format!("varName: the kernel has no `{name}`; it has {}", known.join(", ")))
-        })?;
-        Ok(Name { module: self.clone(), slot })
+        name.parse().ok().and_then(|symbol| self.slot(symbol)).ok_or_else(|| self.unknown(name))
+    }
+
+    /// As [`Module::name`], for who has the symbol.
+    pub fn symbol(&self, symbol: Symbol) -> Result<Name> {
+        self.slot(symbol).ok_or_else(|| self.unknown(&symbol.to_string()))
+    }
+
+    fn slot(&self, symbol: Symbol) -> Option<Name> {
+        let slot = self.0.symbols.iter().position(|&known| known == symbol)?;
+        Some(Name { module: self.clone(), slot })
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let known: Vec<_> = self.0.symbols.iter().map(Symbol::to_string).collect();
+        Error::failed(format!("varName: the kernel has no `{name}`; it has {}", known.join(", ")))
     }
 
     /// Binds a resource to a symbol: [`Module::name`], [`Context::mem`] and [`Name::bind`] in one.

@@ -251,6 +251,21 @@ impl Resource {
         self.0.shape.format
     }
 
+    pub(crate) fn shape(&self) -> Shape {
+        self.0.shape
+    }
+
+    /// Nothing that was submitted with it is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        let state = self.0.state.lock();
+        state.uses.iter().all(|(line, ticket)| ticket.is_some_and(|t| line.completed() >= t))
+    }
+
+    /// Someone else has it, too.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     /// True if the resource belongs to `device`.
     pub fn is_on(&self, device: &Device) -> bool {
         self.memory_on(device).is_some()

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use recal::{Map, Resource};
 
+pub mod epgpu;
+
 /// What can go wrong in a sample.
 pub type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
@@ -95,3 +97,8 @@ pub fn write_png(path: &Path, width: u32, height: u32, pixels: &[u8]) -> Result<
     encoder.write_header()?.write_image_data(pixels)?;
     Ok(())
 }
+
+/// The examples of the manual's chapter are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/manual/chapters/rust.md")]
+struct Chapter;

@@ -53,3 +53,9 @@ fn transpose() {
     passes("transpose", env!("CARGO_BIN_EXE_transpose"), &["-n", "64", "-i", "1", "-o", &path]);
     assert_eq!(png_size(&path), (128, 64));
 }
+
+#[test]
+fn epgpu() {
+    let text = passes("epgpu", env!("CARGO_BIN_EXE_epgpu"), &["-n", "48", "-i", "1"]);
+    assert_eq!(text.matches("ratio").count(), 5);
+}

@@ -8,9 +8,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Folders of the product; tests are not looked at.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
     "cal-il/src",
     "cal-api/src",
+    "cal-api/macros/src",
     "cal-api/hal/src",
     "cal-api/rt/src",
     "cal-api/cli/src",

@@ -72,6 +72,7 @@ fn crates_can_be_published() {
             "recal-hal",
             "recal-il",
             "recal-jit",
+            "recal-macros",
             "recal-manual",
             "recal-rt",
             "recal-vulkan"

@@ -10,8 +10,7 @@ use std::collections::HashMap;
 
 use recal_il::ir::Fence;
 
-use super::place::{Area, Kind};
-use super::touch::Touch;
+use super::touch::{Area, Kind, Touch};
 use crate::wave::LANES;
 
 /// The threads that did something since the last barrier.

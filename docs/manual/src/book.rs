@@ -172,6 +172,7 @@ impl Place {
                     let (language, text) = code.take().unwrap_or_default();
                     let html = match language.split_once(' ') {
                         Some(("plot", name)) => plot::bars(name, text.trim()).unwrap_or_default(),
+                        _ if language == "rust" => highlighted(&language, shown_of_rust(&text).trim_end()),
                         _ => highlighted(&language, text.trim_end()),
                     };
                     events.push(Event::Html(html.into()));
@@ -442,4 +443,9 @@ pub fn files() -> Vec<File> {
         files.push(File { bytes: page("../", list, &topic.name, &body), name: address(topic) });
     }
     files
+}
+
+/// An example of Rust without the lines that only its test needs.
+fn shown_of_rust(code: &str) -> String {
+    code.lines().filter(|line| !line.starts_with("# ")).map(|line| format!("{line}\n")).collect()
 }

@@ -34,6 +34,7 @@ chapters! {
     "index" false,
     "tutorial" false,
     "porting" false,
+    "rust" false,
     "debugging" false,
     "fast" false,
     "gallery" false,

@@ -113,6 +113,13 @@ fn kernels_of_the_chapters_compile() {
 }
 
 #[test]
+fn examples_of_rust_are_shown_without_what_only_tests_need() {
+    let page = &pages()["rust.html"];
+    assert!(page.contains("partial_sums") && page.contains("pollster::block_on"));
+    assert!(!page.contains("\n# "), "hidden lines");
+}
+
+#[test]
 fn plots_show_all_of_their_numbers() {
     for (name, page) in pages() {
         for chapter in CHAPTERS.iter().filter(|c| format!("{}.html", c.name) == name) {

@@ -3,7 +3,6 @@
 mod answers;
 mod doctor;
 mod editor;
-mod explore;
 mod files;
 mod manual;
 mod opt;

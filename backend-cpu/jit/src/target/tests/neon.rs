@@ -219,9 +219,8 @@ fn constants() {
 #[test]
 fn functions() {
     let mut code = Code::default();
-    let nop = Code { bytes: vec![0x1F, 0x20, 0x03, 0xD5], ..Code::default() };
     let frame = crate::target::Frame {
-        body: &nop,
+        body: &[0x1F, 0x20, 0x03, 0xD5], // nop
         stack: 4096 + 128,
         masked: true,
         strips: 1,
