@@ -17,17 +17,25 @@ use crate::op::{Code, Op, Pc, RowId, Step};
 pub fn fuse(code: &mut Code, interpreted: Option<&Isa>, labels: &mut [Pc]) {
     let removed = flush_in_loads(code);
     let old = std::mem::take(&mut code.steps);
+    // What is listed is compiled: its steps stay what they are.
+    let [old_spans, old_op_spans] = [&mut code.step_spans, &mut code.op_spans].map(std::mem::take);
+    let mut op_spans = old_op_spans.into_iter();
     let mut positions = Vec::with_capacity(code.ops.len() + 1);
     let mut ops = Vec::with_capacity(code.ops.len());
     for mut op in std::mem::take(&mut code.ops) {
         positions.push(ops.len() as Pc);
+        let span = op_spans.next();
         if let Op::Lanes { first, end } = &mut op {
             let range = *first as usize..*end as usize;
             let steps: Vec<Step> = range.clone().filter(|i| !removed[*i]).map(|i| old[i]).collect();
             *first = code.steps.len() as u32;
             match interpreted {
                 // Compiled code keeps sums in machine registers by itself.
-                None => code.steps.extend(steps),
+                None => {
+                    code.steps.extend(steps);
+                    let spans = range.filter(|i| !removed[*i]).filter_map(|i| old_spans.get(i));
+                    code.step_spans.extend(spans);
+                }
                 Some(isa) => multiply_adds(code, isa, &steps),
             }
             *end = code.steps.len() as u32;
@@ -36,6 +44,7 @@ pub fn fuse(code: &mut Code, interpreted: Option<&Isa>, labels: &mut [Pc]) {
             }
         }
         ops.push(op);
+        code.op_spans.extend(span);
     }
     positions.push(ops.len() as Pc);
     code.ops = ops;

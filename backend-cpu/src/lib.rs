@@ -35,7 +35,9 @@ mod wave;
 pub use device::CpuBackend;
 pub use isa_choice::InstructionSet;
 pub use listing::{code_listing, vector_listing};
-pub use observe::{Area, At, Finding, Kind, Misuse, TraceAccess, TraceFlow, TraceStep, trace};
+pub use observe::{
+    Area, At, Counts, Finding, Kind, Misuse, Profile, TraceAccess, TraceFlow, TraceStep, profile, trace,
+};
 pub use report::{Interpreted, interpreted};
 
 /// The examples of the README are tests.

@@ -1,69 +1,92 @@
 //! What kernels become on this device, for people.
 
-use std::fmt::Write as _;
-
+use recal_il::diagnostic::Span;
 use recal_il::ir::Program;
+use recal_il::listing::Line;
 use recal_jit::{Function, Module};
 
 use crate::isa_choice::InstructionSet;
 use crate::op::{Code, Op};
-use crate::report::{describe, simple_textures};
+use crate::report::{describe, simple_textures, span_of};
 use crate::{load, native};
 
 /// The vector program that a program becomes where kernels are compiled for `set`, whether this processor has it or not: its
 /// functions, and between them what is interpreted. `None` if for this set nothing is compiled. Samples are taken to be of
 /// surfaces with whole words and the nearest filter, threads to be in lines of 64.
 pub fn vector_listing(program: &Program, set: InstructionSet) -> Option<String> {
-    listing(program, set, &|module, function| {
-        Some(format!("compiled {{\n{}}}\n", indented(&module.listing(function)?)))
-    })
+    let lines = listing(program, set, &|module, function, _| {
+        let text = module.listing(function)?;
+        let inner = text.lines().map(|line| Line::new(format!("  {line}"), Span::default()));
+        Some(enclosed("compiled", inner.collect()))
+    })?;
+    Some(lines.into_iter().map(|line| line.text + "\n").collect())
 }
 
-/// The same with machine code, as `disassemble` tells it, in place of vector programs.
+/// What tells machine code line by line, each with the byte where it begins.
+pub type Disassemble<'a> = &'a dyn Fn(&[u8]) -> Vec<(u32, String)>;
+
+/// The same with machine code, as `disassemble` tells it with the bytes where its lines begin, in place of vector programs.
 pub fn code_listing(
     program: &Program,
     set: InstructionSet,
-    disassemble: &dyn Fn(&[u8]) -> String,
-) -> Option<String> {
-    listing(program, set, &|module, function| {
+    disassemble: Disassemble<'_>,
+) -> Option<Vec<Line>> {
+    listing(program, set, &|module, function, spans| {
         let (any, all) = module.code_of(function);
+        let lines = |code: &[u8], whole: bool| {
+            let placed = disassemble(code).into_iter().map(|(at, text)| {
+                let step = module.step_at(function, whole, at);
+                let span = step.and_then(|step| spans.get(step as usize)).copied();
+                Line::new(format!("  {text}"), span.unwrap_or_default())
+            });
+            placed.collect()
+        };
         let some = if all.is_some() { "some threads" } else { "any threads" };
-        let mut text = format!("code for {some} {{\n{}}}\n", indented(&disassemble(any)));
+        let mut text = enclosed(&format!("code for {some}"), lines(any, false));
         if let Some(all) = all {
-            let _ = write!(text, "code for whole waves {{\n{}}}\n", indented(&disassemble(all)));
+            text.extend(enclosed("code for whole waves", lines(all, true)));
         }
         Some(text)
     })
 }
 
-fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
+/// Lines between braces.
+fn enclosed(head: &str, inner: Vec<Line>) -> Vec<Line> {
+    let plain = |text: String| Line::new(text, Span::default());
+    [vec![plain(format!("{head} {{"))], inner, vec![plain("}".into())]].concat()
 }
 
-fn listing(
-    program: &Program,
-    set: InstructionSet,
-    function: &dyn Fn(&Module, Function) -> Option<String>,
-) -> Option<String> {
+/// The lines of a function of the module, whose steps come from these instructions.
+type OfFunction<'a> = &'a dyn Fn(&Module, Function, &[Span]) -> Option<Vec<Line>>;
+
+fn listing(program: &Program, set: InstructionSet, function: OfFunction<'_>) -> Option<Vec<Line>> {
     let isa = set.code()?;
     let (packed, shapes) = load::prepare(program, true);
     let mut code = load::load_compiled(&packed, &shapes);
     code.find_sampled();
     let body = native::compile_listed(&code, isa, &simple_textures(&code), recal_jit::line(64))?;
-    let mut text = format!("; {} code, strips of {} threads\n", isa.name(), isa.lanes());
+    let head = format!("; {} code, strips of {} threads", isa.name(), isa.lanes());
+    let mut text = vec![Line::new(head, Span::default())];
+    let of = |spans: &[Span], at: usize| spans.get(at).copied().unwrap_or_default();
     for (at, op) in body.ops.iter().enumerate() {
         match op {
             Op::Native(native) => {
-                let _ = write!(text, "{at}: {}", function(body.module.as_ref()?, *native)?);
+                let spans = body.spans.get(at).map_or(&[][..], Vec::as_slice);
+                let mut lines = function(body.module.as_ref()?, *native, spans)?;
+                if let Some(first) = lines.first_mut() {
+                    first.text.insert_str(0, &format!("{at}: "));
+                }
+                text.append(&mut lines);
             }
-            Op::Lanes { first, end } => {
-                (*first..*end)
-                    .for_each(|step| _ = writeln!(text, "{at}: interpreted {}", lane(&code, step as usize)));
-            }
+            Op::Lanes { first, end } => text.extend((*first..*end).map(|step| {
+                let said = format!("{at}: interpreted {}", lane(&code, step as usize));
+                Line::new(said, of(&code.step_spans, step as usize))
+            })),
             Op::Memory(index) => {
-                let _ = writeln!(text, "{at}: interpreted {}", describe(&code.memory[*index as usize].op).0);
+                let said = format!("{at}: interpreted {}", describe(&code.memory[*index as usize].op).0);
+                text.push(Line::new(said, span_of(&code, *index).unwrap_or_default()));
             }
-            other => _ = writeln!(text, "{at}: {other:?}"),
+            other => text.push(Line::new(format!("{at}: {other:?}"), Span::default())),
         }
     }
     Some(text)
@@ -95,6 +118,35 @@ mod tests {
             {
                 assert!(listing.contains(part), "{part} is not in\n{listing}");
             }
+        }
+    }
+
+    /// Every instruction of the kernel that computes has machine code, and what is interpreted has its place.
+    #[test]
+    fn machine_code_knows_what_it_is_for() {
+        let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 1.5, 2, 0, 1\n\
+            ishl r0.x, vaTid.x, l0.y\nuav_raw_load_id(0) r1.x, r0.x\nwhileloop\nige r3.x, r4.x, r1.x\n\
+            break_logicalnz r3.x\nmad r5.x, r5.x, l0.x, r1.x\niadd r4.x, r4.x, l0.w\nendloop\nsin r2.x, r5.x\n\
+            uav_raw_store_id(0) mem0.x, r0.x, r2.x\nend\n";
+        let program = recal_il::compile(text.as_bytes()).unwrap();
+        for set in [InstructionSet::Neon, InstructionSet::Avx2, InstructionSet::Avx512] {
+            let isa = set.code().unwrap();
+            let lines = code_listing(&program, set, &|code| isa.disassembled(code)).unwrap();
+            let of = |part: &str| {
+                let said = |line: &&Line| {
+                    line.span
+                        .is_some_and(|span| text[span.start as usize..span.end as usize].starts_with(part))
+                };
+                lines.iter().filter(said).map(|line| line.text.as_str()).collect::<Vec<_>>()
+            };
+            for part in ["ishl", "uav_raw_load", "ige", "break", "mad", "iadd", "sin", "uav_raw_store"] {
+                assert!(!of(part).is_empty(), "{set:?}: nothing is for {part}");
+            }
+            let multiplies =
+                |lines: Vec<&str>| lines.iter().any(|line| line.contains("mul") || line.contains("fma"));
+            assert!(multiplies(of("mad")), "{set:?}: {:?}", of("mad"));
+            assert!(!multiplies(of("iadd")), "{set:?}: {:?}", of("iadd"));
+            assert!(of("sin").iter().any(|line| line.contains("interpreted")), "{set:?}: {:?}", of("sin"));
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::registers;
 /// are those of its statements, or none.
 pub fn load(program: &Program, shapes: &[Shape], isa: &Isa, watched: bool) -> Code {
     let compiled = isa.compiled().is_some();
-    Loader { watched, compiled, ..Loader::new(program, shapes, isa) }.program()
+    Loader { watched, spans: watched, compiled, ..Loader::new(program, shapes, isa) }.program()
 }
 
 /// The program with what is done for any instruction set, and the shapes of its statements if it is to be compiled.
@@ -45,10 +45,10 @@ pub fn prepare(program: &Program, compiled: bool) -> (Program, Vec<Shape>) {
     (packed, shapes)
 }
 
-/// The same that is to be compiled, whatever this processor has.
+/// The same that is to be compiled, whatever this processor has, and keeps its spans.
 pub fn load_compiled(program: &Program, shapes: &[Shape]) -> Code {
     let isa = isa_choice::chosen(InstructionSet::Baseline);
-    Loader { compiled: true, ..Loader::new(program, shapes, isa) }.program()
+    Loader { compiled: true, spans: true, ..Loader::new(program, shapes, isa) }.program()
 }
 
 struct Loader<'a> {
@@ -71,6 +71,8 @@ struct Loader<'a> {
     /// Addresses of samples, while their coordinates are unchanged, by slot.
     sampled: Vec<Option<Addressing>>,
     watched: bool,
+    /// What comes of which instruction is kept.
+    spans: bool,
     /// Steps are not interpreted.
     compiled: bool,
     /// Of the statement at hand.
@@ -158,6 +160,7 @@ impl<'a> Loader<'a> {
             open: 0,
             sampled: Vec::new(),
             watched: false,
+            spans: false,
             compiled: false,
             span: Span::default(),
             shape: Shape::Any,
@@ -235,7 +238,7 @@ impl<'a> Loader<'a> {
 
     fn push(&mut self, op: Op) {
         self.code.ops.push(op);
-        if self.watched {
+        if self.spans {
             self.code.op_spans.push(self.span);
         }
     }
@@ -344,7 +347,7 @@ impl<'a> Loader<'a> {
             writes,
             fused: false,
         });
-        if self.watched {
+        if self.spans {
             self.code.step_spans.push(self.span);
         }
         inst.dst.iter().for_each(|&row| self.written(row));

@@ -9,6 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use recal_il::diagnostic::Span;
 use recal_il::ir::{Builtin, Width};
 use recal_jit::{Compiler, Filter, Function, Isa, Sample};
 
@@ -250,6 +251,10 @@ impl Builder<'_> {
     fn emit(&mut self, items: &[Item]) -> bool {
         let Some(last) = items.last() else { return false };
         if let Some(function) = self.function(items, *last) {
+            if !self.code.op_spans.is_empty() {
+                self.body.spans.resize(self.body.ops.len(), Vec::new());
+                self.body.spans.push(items.iter().map(|item| self.span(item)).collect());
+            }
             self.body.ops.push(Op::Native(function));
             return true;
         }
@@ -260,6 +265,15 @@ impl Builder<'_> {
         let (first, rest) = items.split_at(self.middle(items));
         self.emit(first);
         self.emit(rest)
+    }
+
+    /// The instruction of an item, of code that keeps them.
+    fn span(&self, item: &Item) -> Span {
+        let span = match item.what {
+            What::Step(number) => self.code.step_spans.get(number as usize),
+            _ => self.code.op_spans.get(item.op),
+        };
+        span.copied().unwrap_or_default()
     }
 
     /// A place in the middle that is in no construct.

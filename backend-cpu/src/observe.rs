@@ -3,9 +3,11 @@
 //! A watched launch runs unfused operations, one at a time; everything else is the engine's own code, so what is
 //! observed is what happens. [`Checker`] finds reads of registers that were never written, accesses outside their
 //! memory, words that two threads of a group touch in no order, and barriers that part of a group misses. [`trace`]
-//! delivers what one thread does.
+//! delivers what one thread does, [`profile()`] counts what all do.
 
 mod check;
+mod place;
+mod profile;
 mod race;
 mod touch;
 mod trace;
@@ -20,8 +22,9 @@ use crate::op::Code;
 use crate::wave::Wave;
 
 pub use check::Checker;
+pub use place::{Area, At, Kind};
+pub use profile::{Counts, Profile, profile};
 pub use recal_hal::{Finding, Misuse};
-pub use touch::{Area, At, Kind};
 pub use trace::{TraceAccess, TraceFlow, TraceStep, trace};
 
 /// What is about to happen, or has happened.

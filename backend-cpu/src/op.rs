@@ -214,6 +214,8 @@ pub struct Body {
     pub module: Option<Module>,
     /// The memory that it sees.
     pub views: Vec<Seen>,
+    /// Of listed code, the instructions that the steps of each operation are of; none if it is not compiled.
+    pub spans: Vec<Vec<Span>>,
     /// Samples are compiled, so that those which are not may not find the texels of earlier ones.
     pub samples: bool,
 }
@@ -225,7 +227,7 @@ pub struct Code {
     pub ops: Vec<Op>,
     /// Registers of the program; their rows come first.
     pub registers: u32,
-    /// Instructions of the lane operations and of the others, if the code is to be watched.
+    /// Instructions of the lane operations and of the others, if the code is to be watched or listed.
     pub step_spans: Vec<Span>,
     /// The kernel text, likewise, if it is known.
     pub text: Box<[u8]>,

@@ -70,7 +70,7 @@ pub fn simple_textures(code: &Code) -> Vec<Shape> {
 }
 
 /// The instruction that makes an access.
-fn span_of(code: &Code, access: u32) -> Option<Span> {
+pub fn span_of(code: &Code, access: u32) -> Option<Span> {
     let at = code.ops.iter().position(|op| matches!(op, Op::Memory(index) if *index == access))?;
     code.op_spans.get(at).copied()
 }

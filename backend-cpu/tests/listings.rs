@@ -22,7 +22,8 @@ fn programs_become_the_listings_of_the_pages() {
                 let isa = set.code().expect("instructions that code is made of");
                 let listing = match what {
                     "vector" => vector_listing(&program, set),
-                    "asm" => code_listing(&program, set, &|code| isa.disassemble(code)),
+                    "asm" => code_listing(&program, set, &|code| isa.disassembled(code))
+                        .map(|lines| lines.into_iter().map(|line| line.text + "\n").collect()),
                     _ => panic!("{name}: {what}"),
                 };
                 made += &listing.expect("a listing");

@@ -46,13 +46,13 @@ pub use crate::error::{CalResult, Error, ErrorKind, Result};
 pub use crate::event::Event;
 pub use crate::image::{Image, Listing, Object};
 pub use crate::launch::{Domain, Grid};
-pub use crate::listing::spirv_listing;
+pub use crate::listing::{spirv_lines, spirv_listing};
 pub use crate::map::{Element, Map};
 pub use crate::mem::Mem;
 pub use crate::module::{FuncInfo, Module, Name};
 pub use crate::resource::{Place, Resource};
 pub use crate::runtime::{Runtime, register_backend};
-pub use crate::step::{Access, AccessKind, Area, At, Flow, Step, Threads};
+pub use crate::step::{Access, AccessKind, Area, At, Counts, Flow, Profile, Step, Threads};
 pub use crate::symbol::Symbol;
 
 pub mod config;

@@ -4,8 +4,10 @@
 //! one for native arithmetic, default samplers and any format.
 
 use recal_hal::FloatMode;
+use recal_il::diagnostic::Span;
 use recal_il::ir::Program;
 use recal_il::ir::passes::Watch;
+use recal_il::listing::Line;
 use recal_il::spirv::{self, Assume, Mode, Target};
 use rspirv::binary::Disassemble;
 
@@ -32,6 +34,13 @@ pub fn spirv_listing(program: &Program, mode: FloatMode) -> Result<String> {
 
 /// The same, and tells what the passes before make of the program.
 pub(crate) fn spirv_watched(program: &Program, mode: FloatMode, watch: Watch<'_>) -> Result<String> {
+    let lines = spirv_lines(program, mode, watch)?;
+    Ok(lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n"))
+}
+
+/// As [`spirv_listing`], line by line with the instruction of the kernel's text that each comes from; `watch` is told what the
+/// passes before make of the program.
+pub fn spirv_lines(program: &Program, mode: FloatMode, watch: Watch<'_>) -> Result<Vec<Line>> {
     let mode = match mode {
         FloatMode::Faithful => Mode::Faithful,
         FloatMode::Default | FloatMode::Native => Mode::Native,
@@ -39,6 +48,53 @@ pub(crate) fn spirv_watched(program: &Program, mode: FloatMode, watch: Watch<'_>
     let assume = Assume { default_samplers: true, ..Assume::NOTHING };
     let module = spirv::emit_watched(program, &Target::full(mode), assume, watch)
         .map_err(|reason| Error::failed(reason.to_string()))?;
-    let module = rspirv::dr::load_words(&module.words).map_err(|reason| Error::failed(reason.to_string()))?;
-    Ok(module.disassemble())
+    let loaded = rspirv::dr::load_words(&module.words).map_err(|reason| Error::failed(reason.to_string()))?;
+    let text = loaded.disassemble();
+    // An instruction a line, in the order of the module; the number of words is in the upper half of the first.
+    let mut at = HEADER;
+    let mut spans = module.spans.iter().copied().peekable();
+    let mut span = Span::default();
+    let lines = text.lines().map(|line| {
+        if line.starts_with(';') {
+            return Line::new(line, Span::default());
+        }
+        while let Some((_, next)) = spans.next_if(|(from, _)| *from as usize <= at) {
+            span = next;
+        }
+        at += module.words.get(at).map_or(1, |first| (first >> 16).max(1) as usize);
+        Line::new(line, span)
+    });
+    Ok(lines.collect())
+}
+
+/// Words before the first instruction of a module.
+const HEADER: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_of_a_module_know_where_they_come_from() {
+        let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+            dcl_literal l0, 3.0, 1, 0, 0\nmov r1.x, l0.z\nwhileloop\nige r2.x, r1.x, l0.y\nbreak_logicalnz r2.x\n\
+            iadd r1.x, r1.x, l0.y\nendloop\nif_logicalnz r1.x\nmul r3.x, vWinCoord0.x, l0.x\nendif\n\
+            add o0, r3.x, vWinCoord0.y\nend\n";
+        let program = recal_il::compile(text.as_bytes()).unwrap();
+        let lines = spirv_lines(&program, FloatMode::Native, &mut |_, _| {}).unwrap();
+        let plain = spirv_listing(&program, FloatMode::Native).unwrap();
+        assert_eq!(plain.lines().collect::<Vec<_>>(), lines.iter().map(|l| &l.text[..]).collect::<Vec<_>>());
+        let of = |part: &str| {
+            let found = lines.iter().filter(|line| line.text.contains(part));
+            let said = found.filter_map(|line| line.span).map(|span| {
+                let text = &text[span.start as usize..span.end as usize];
+                text.split_whitespace().next().unwrap_or_default()
+            });
+            said.collect::<std::collections::BTreeSet<_>>()
+        };
+        assert!(of("OpFMul").contains("mul") && !of("OpFMul").contains("add"), "{:?}", of("OpFMul"));
+        assert!(of("OpFAdd").contains("add"), "{:?}", of("OpFAdd"));
+        assert!(of("OpLoopMerge").contains("whileloop"), "{:?}", of("OpLoopMerge"));
+        assert!(of("OpFunctionEnd").is_empty() && of("OpTypeInt").is_empty());
+    }
 }

@@ -5,10 +5,15 @@
 //! the host and before the function returns; its stores are made, those of other tiles and groups are not. Only the CPU
 //! backend has memory that can be looked into in this way: modules of other devices are refused.
 
-pub use recal_cpu::{Area, At, Kind as AccessKind, TraceAccess as Access, TraceFlow as Flow};
+use std::time::Duration;
+
+pub use recal_cpu::{
+    Area, At, Counts, Kind as AccessKind, Profile, TraceAccess as Access, TraceFlow as Flow,
+};
 use recal_hal::Extent;
 use recal_il::diagnostic::Span;
-use recal_il::ir::Reg;
+use recal_il::ir::{Program, Reg};
+use recal_il::lower::Names;
 
 use crate::compiler::kernel;
 use crate::error::{Error, Result};
@@ -63,22 +68,8 @@ impl Module {
         mut sink: impl FnMut(Step),
     ) -> Result<()> {
         let text = text.as_ref();
-        let (program, names) = kernel(text).and_then(|kernel| {
-            recal_il::lower::lower_named(&kernel).map_err(|e| crate::compiler::refused(&e, text))
-        })?;
-        if program.declared != self.program().declared {
-            return Err(Error::invalid("text: it is not the text of this module"));
-        }
-        let extent = match threads {
-            Threads::Domain(Domain { x, y, width, height }) => {
-                crate::launch::domain_extent(self, Domain { x, y, width, height })?;
-                Extent::Domain { x, y, width, height }
-            }
-            Threads::Grid(grid) => {
-                crate::launch::grid_extent(self, grid)?;
-                Extent::Grid { groups: grid.groups, block: grid.block }
-            }
-        };
+        let (program, names) = self.watched(text)?;
+        let extent = self.extent(threads)?;
         self.context().finish()?;
         let bound = self.bound(None)?;
         let mut open = Open { text, span: None, writes: Vec::new(), accesses: Vec::new(), flow: None };
@@ -94,6 +85,44 @@ impl Module {
         });
         open.close(&mut sink);
         outcome.map_err(|e| Error::backend("tracing a thread", e))
+    }
+}
+
+impl Module {
+    /// Runs a launch on the host and before the function returns, one operation at a time, and counts what each
+    /// instruction does. `text` is what the module was compiled from. After `limit` it ends where it is. Stores are made.
+    pub fn profile(&self, text: impl AsRef<[u8]>, threads: Threads, limit: Duration) -> Result<Profile> {
+        let (program, _) = self.watched(text.as_ref())?;
+        let extent = self.extent(threads)?;
+        self.context().finish()?;
+        let bound = self.bound(None)?;
+        recal_cpu::profile(&program, &bound.bindings, extent, limit)
+            .map_err(|e| Error::backend("counting what a kernel does", e))
+    }
+
+    /// The program to be watched, and what its registers are called.
+    fn watched(&self, text: &[u8]) -> Result<(Program, Names)> {
+        let (program, names) = kernel(text).and_then(|kernel| {
+            recal_il::lower::lower_named(&kernel).map_err(|e| crate::compiler::refused(&e, text))
+        })?;
+        match program.declared == self.program().declared {
+            true => Ok((program, names)),
+            false => Err(Error::invalid("text: it is not the text of this module")),
+        }
+    }
+
+    /// The launch as it is asked for, whatever of it does nothing.
+    fn extent(&self, threads: Threads) -> Result<Extent> {
+        match threads {
+            Threads::Domain(Domain { x, y, width, height }) => {
+                crate::launch::domain_extent(self, Domain { x, y, width, height })?;
+                Ok(Extent::Domain { x, y, width, height })
+            }
+            Threads::Grid(grid) => {
+                crate::launch::grid_extent(self, grid)?;
+                Ok(Extent::Grid { groups: grid.groups, block: grid.block })
+            }
+        }
     }
 }
 

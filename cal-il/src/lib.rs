@@ -12,6 +12,7 @@
 //! * [`text`] knows spelling only; [`check`] knows what is legal; [`lower`] turns legal instructions into scalar
 //!   operations; [`ir`] is what backends run.
 //! * [`vliw`] is what the chips of the time made of a program: [`ir::analyze`] counts it.
+//! * [`listing`] prints programs with the places that their lines come from.
 //! * [`opt`] runs passes over programs by name.
 //! * Problems are [`diagnostic::Diagnostic`]s with a source span and a rule name; several are collected before
 //!   a stage gives up.
@@ -25,6 +26,7 @@ pub mod format;
 pub mod inst;
 pub mod ir;
 pub mod isa;
+pub mod listing;
 pub mod lower;
 pub mod opt;
 pub mod spirv;

@@ -6,7 +6,7 @@ use recal_il::isa::lane;
 
 use crate::Step;
 use crate::graph::{Graph, Node, Val};
-use crate::tree::{Run, Tree};
+use crate::tree::{Numbered, Run, Tree};
 
 /// Most operations of a side: about what masks and jumps cost, and what is mispredicted now and then.
 const MOST: usize = 24;
@@ -23,9 +23,9 @@ pub fn short(list: Vec<Tree<'_>>, in_lines: bool) -> Vec<Tree<'_>> {
                     (Some(first), Some(second)) if !alike => {
                         before.steps.push(step);
                         before.steps.extend(&first.steps);
-                        before.steps.push(&Step::Else);
+                        before.steps.push(Numbered::new(step.number, &Step::Else));
                         before.steps.extend(&second.steps);
-                        before.steps.push(&Step::EndIf);
+                        before.steps.push(Numbered::new(step.number, &Step::EndIf));
                         before.test = None;
                         before.open = true;
                     }
@@ -36,7 +36,9 @@ pub fn short(list: Vec<Tree<'_>>, in_lines: bool) -> Vec<Tree<'_>> {
                 before.steps.extend(run.steps);
                 (before.test, before.open) = (run.test, run.open);
             }
-            (_, Tree::Loop { body }) => made.push(Tree::Loop { body: short(body, in_lines) }),
+            (_, Tree::Loop { body, number }) => {
+                made.push(Tree::Loop { body: short(body, in_lines), number });
+            }
             (_, tree) => made.push(tree),
         }
     }

@@ -1,7 +1,6 @@
 //! Machine code as text, for people: an instruction a line, with the place that jumps name before the one at it.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use iced_x86::{Decoder, DecoderOptions, Formatter as _, Instruction, IntelFormatter, OpKind};
 use yaxpeax_arch::{Decoder as _, U8Reader};
@@ -12,19 +11,24 @@ use crate::Isa;
 impl Isa {
     /// The instructions of code, one a line. Jumps name places by bytes from the beginning; a line has the place alone.
     pub fn disassemble(self, code: &[u8]) -> String {
+        self.disassembled(code).into_iter().map(|(_, line)| line + "\n").collect()
+    }
+
+    /// The same lines, each with the byte where its instruction begins.
+    pub fn disassembled(self, code: &[u8]) -> Vec<(u32, String)> {
         let mut instructions = if self.name() == "neon" { arm(code) } else { x86(code) };
         // What fills up to where the next function begins.
         let last = instructions.iter().rposition(|i| !["int3", "brk #0x0"].contains(&i.says.as_str()));
         instructions.truncate(last.map_or(0, |last| last + 1));
         let targets: BTreeSet<u64> = instructions.iter().filter_map(|i| i.target).collect();
-        let mut text = String::new();
+        let mut lines = Vec::new();
         for Listed { at, says, .. } in instructions {
             if targets.contains(&at) {
-                let _ = writeln!(text, "{at:#x}:");
+                lines.push((at as u32, format!("{at:#x}:")));
             }
-            let _ = writeln!(text, "  {says}");
+            lines.push((at as u32, format!("  {says}")));
         }
-        text
+        lines
     }
 }
 

@@ -31,9 +31,36 @@ const STACK: u32 = 240 * 64;
 pub struct Code {
     /// The bytes.
     pub bytes: Vec<u8>,
+    /// From which byte on they are for which step of their function, or [`NO`].
+    pub marks: Vec<(u32, u32)>,
 }
 
 impl Code {
+    /// What follows is for a step, or for [`NO`].
+    pub fn is_for(&mut self, step: u32) {
+        let at = self.bytes.len() as u32;
+        match self.marks.last_mut() {
+            Some((last, of)) if *last == at => *of = step,
+            Some((_, of)) if *of == step => {}
+            _ => self.marks.push((at, step)),
+        }
+    }
+
+    /// What the bytes are for at the moment.
+    pub fn step(&self) -> u32 {
+        self.marks.last().map_or(NO, |(_, step)| *step)
+    }
+
+    /// Appends code with its marks.
+    pub fn append(&mut self, bytes: &[u8], marks: &[(u32, u32)]) {
+        let base = self.bytes.len() as u32;
+        for &(at, step) in marks {
+            self.marks.push((base + at, step));
+        }
+        self.raw(bytes);
+        self.is_for(NO);
+    }
+
     /// Appends bytes as they are.
     pub fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -107,6 +134,7 @@ impl<'a, 'b> Body<'a, 'b> {
             stores.iter().partition(|output| self.place[output.val as usize].register.is_some());
         let stores: Vec<Output> = held.into_iter().chain(spilled).collect();
         for (k, &Output { row, val, unseen }) in stores.iter().enumerate() {
+            self.frame.code.is_for(self.graph.origin(val));
             // What is still to be stored has a use ahead.
             self.now = done - 1;
             self.pinned = vec![val];
@@ -330,6 +358,7 @@ impl<'a, 'b> Body<'a, 'b> {
     fn instruction(&mut self, val: Val) {
         let Some(inst) = self.graph.as_inst(val) else { return };
         self.frame.instructions += 1;
+        self.frame.code.is_for(self.graph.origin(val));
         let Inst { op, args: [a, b, _], .. } = inst;
         let target = self.target;
         self.pinned = inst.operands().collect();

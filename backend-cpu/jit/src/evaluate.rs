@@ -83,7 +83,7 @@ impl Strip<'_, '_> {
                         tried.unwrap_or_else(|| (&block.body, self.values(&block.body.graph)));
                     test = self.keep(body, &values);
                 }
-                Part::If { nonzero, then, otherwise } => {
+                Part::If { nonzero, then, otherwise, .. } => {
                     let outer = self.exec;
                     let chosen = if *nonzero { test } else { !test };
                     self.agreed(chosen);
@@ -109,7 +109,7 @@ impl Strip<'_, '_> {
                     }
                     self.exec = outer;
                 }
-                Part::Break(condition) => {
+                Part::Break(condition, _) => {
                     let leave = match condition {
                         Some(nonzero) => self.exec & if *nonzero { test } else { !test },
                         None => self.exec,

@@ -77,9 +77,13 @@ impl Inst {
 }
 
 /// The operations of a run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Graph {
     pub nodes: Vec<Node>,
+    /// The step that asked for each of them first.
+    origins: Vec<u32>,
+    /// The step at hand.
+    pub step: u32,
     known: HashMap<Node, Val>,
     /// Something was asked for that there is no operation for.
     pub unsupported: bool,
@@ -104,6 +108,27 @@ pub struct Graph {
     pub plain_products: HashSet<Val>,
 }
 
+impl Default for Graph {
+    fn default() -> Graph {
+        Graph {
+            nodes: Vec::new(),
+            origins: Vec::new(),
+            step: NO,
+            known: HashMap::new(),
+            unsupported: false,
+            lazy: false,
+            floats: false,
+            groups: HashMap::new(),
+            shapes: HashMap::new(),
+            inside: HashSet::new(),
+            second: HashSet::new(),
+            sampling: Shape::default(),
+            plain: false,
+            plain_products: HashSet::new(),
+        }
+    }
+}
+
 impl Graph {
     /// An empty one; `lazy`: instructions on floats take denormals as zeros.
     pub fn new(lazy: bool) -> Graph {
@@ -119,6 +144,7 @@ impl Graph {
     pub fn to_extend(&self) -> Graph {
         Graph {
             nodes: self.nodes.clone(),
+            origins: self.origins.clone(),
             groups: self.groups.clone(),
             shapes: self.shapes.clone(),
             inside: self.inside.clone(),
@@ -129,9 +155,10 @@ impl Graph {
     }
 
     pub fn add(&mut self, node: Node) -> Val {
-        let nodes = &mut self.nodes;
+        let (nodes, origins, step) = (&mut self.nodes, &mut self.origins, self.step);
         *self.known.entry(node).or_insert_with(|| {
             nodes.push(node);
+            origins.push(step);
             nodes.len() as Val - 1
         })
     }
@@ -139,6 +166,7 @@ impl Graph {
     /// A node of the second of two strips, whatever is there already.
     pub fn apart(&mut self, node: Node) -> Val {
         self.nodes.push(node);
+        self.origins.push(self.step);
         let val = self.nodes.len() as Val - 1;
         self.second.insert(val);
         val
@@ -147,6 +175,11 @@ impl Graph {
     /// The node, if it is there.
     pub fn find(&self, node: Node) -> Option<Val> {
         self.known.get(&node).copied()
+    }
+
+    /// The step that asked for a value first; [`NO`]: none did.
+    pub fn origin(&self, val: Val) -> u32 {
+        self.origins.get(val as usize).copied().unwrap_or(NO)
     }
 
     pub fn node(&self, val: Val) -> Node {

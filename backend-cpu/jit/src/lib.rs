@@ -297,6 +297,7 @@ impl Compiler {
         });
         let Some((some, all, full, masked)) = made else {
             self.code.bytes.truncate(before);
+            self.code.marks.retain(|(at, _)| (*at as usize) < before);
             return None;
         };
         if let Some(programs) = &mut self.programs {
@@ -351,6 +352,7 @@ impl Compiler {
         Some(Module {
             target,
             code: code.bytes,
+            marks: code.marks,
             memory,
             pool: rows.collect(),
             programs: programs.unwrap_or_default(),
@@ -386,6 +388,8 @@ impl Trial<'_> {
 pub struct Module {
     target: &'static dyn Target,
     code: Vec<u8>,
+    /// From which byte on it is for which step.
+    marks: Vec<(u32, u32)>,
     /// The same where the processor finds it, if it has the instructions.
     memory: Option<native::Code>,
     /// Rows, so that vectors in it are aligned.
@@ -407,6 +411,15 @@ impl Module {
             true => (bytes(masked, end), None),
             false => (bytes(masked, full), Some(bytes(full, end))),
         }
+    }
+
+    /// The step of a function that a byte of its code is for, as [`Compiler::function`] was given them; `whole`: of the code for
+    /// all lanes. `None` where it is for the function as a whole.
+    pub fn step_at(&self, function: Function, whole: bool, byte: u32) -> Option<u32> {
+        let at = byte + if whole { function.full } else { function.masked };
+        let after = self.marks.partition_point(|(from, _)| *from <= at);
+        let step = self.marks.get(after.checked_sub(1)?)?.1;
+        (step != graph::NO).then_some(step)
     }
 
     /// The vector program of a function, for people; none if the compiler kept no programs.

@@ -25,7 +25,7 @@ fn parts(f: &mut Formatter<'_>, list: &[Part], depth: usize) -> fmt::Result {
     for part in list {
         match part {
             Part::Block(of) => block(f, of, depth)?,
-            Part::If { nonzero, then, otherwise } => {
+            Part::If { nonzero, then, otherwise, .. } => {
                 indent(f, depth)?;
                 writeln!(
                     f,
@@ -55,7 +55,7 @@ fn parts(f: &mut Formatter<'_>, list: &[Part], depth: usize) -> fmt::Result {
                 indent(f, depth)?;
                 f.write_str("}\n")?;
             }
-            Part::Break(test) => {
+            Part::Break(test, _) => {
                 indent(f, depth)?;
                 f.write_str(match test {
                     None => "break\n",

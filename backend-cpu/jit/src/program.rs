@@ -26,10 +26,12 @@ pub enum Part {
         nonzero: bool,
         then: Vec<Part>,
         otherwise: Vec<Part>,
+        /// The step that it is.
+        step: u32,
     },
     Loop(Box<Loop>),
-    /// Lanes leave the innermost loop whose test is as said, or all.
-    Break(Option<bool>),
+    /// Lanes leave the innermost loop whose test is as said, or all; and the step.
+    Break(Option<bool>, u32),
 }
 
 /// Repeats the body until all lanes have left.
@@ -40,6 +42,8 @@ pub struct Loop {
     pub body: Vec<Part>,
     /// The rows of an innermost loop that are used most, most first.
     pub hot: Vec<u32>,
+    /// The step that it is.
+    pub step: u32,
 }
 
 /// Operations without flow.
@@ -75,7 +79,7 @@ pub fn size(list: &[Part]) -> usize {
         Part::Block(block) => block.body.graph.nodes.len(),
         Part::If { then, otherwise, .. } => size(then) + size(otherwise),
         Part::Loop(of) => size(&of.body),
-        Part::Break(_) => 0,
+        Part::Break(..) => 0,
     };
     list.iter().map(of).sum()
 }
@@ -84,7 +88,7 @@ pub fn size(list: &[Part]) -> usize {
 pub fn breaks(list: &[Part]) -> bool {
     list.iter().any(|part| match part {
         Part::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
-        Part::Break(_) => true,
+        Part::Break(..) => true,
         Part::Block(_) | Part::Loop(_) => false,
     })
 }

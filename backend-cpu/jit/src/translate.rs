@@ -8,7 +8,7 @@ use recal_il::isa::{Algebra, LaneOp, lane};
 use crate::NONE;
 use crate::Step;
 use crate::graph::pairs::{Made, Pairs};
-use crate::graph::{Graph, Node, Val};
+use crate::graph::{Graph, NO, Node, Val};
 use crate::kept::Kept;
 use crate::op::Op;
 use crate::program::{Block, Loop, Output, Part, Program, Straight};
@@ -79,20 +79,23 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         for tree in list {
             parts.push(match tree {
                 Tree::Run(run) => Part::Block(Box::new(self.block(run)?)),
-                Tree::If { nonzero, then, otherwise, .. } => {
-                    Part::If { nonzero: *nonzero, then: self.list(then)?, otherwise: self.list(otherwise)? }
-                }
-                Tree::Loop { body } => {
+                Tree::If { step, nonzero, then, otherwise, .. } => Part::If {
+                    nonzero: *nonzero,
+                    then: self.list(then)?,
+                    otherwise: self.list(otherwise)?,
+                    step: step.number,
+                },
+                Tree::Loop { body, number } => {
                     self.pairs = self.pairs_of(body);
                     let [before, after] = [true, false].map(|whole| self.moved(whole));
                     parts.extend(before);
-                    let repeat = self.repeat(body);
+                    let repeat = self.repeat(body, *number);
                     self.pairs = Pairs::default();
                     parts.push(Part::Loop(Box::new(repeat?)));
                     parts.extend(after);
                     continue;
                 }
-                Tree::Break(test) => Part::Break(test.map(|(nonzero, _)| nonzero)),
+                Tree::Break(test, number) => Part::Break(test.map(|(nonzero, _)| nonzero), *number),
             });
         }
         Some(parts)
@@ -115,9 +118,9 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         (!self.pairs.is_empty()).then(block)
     }
 
-    fn repeat(&mut self, body: &[Tree<'_>]) -> Option<Loop> {
+    fn repeat(&mut self, body: &[Tree<'_>], step: u32) -> Option<Loop> {
         if loops(body) {
-            return Some(Loop { kept: None, body: self.list(body)?, hot: Vec::new() });
+            return Some(Loop { kept: None, body: self.list(body)?, hot: Vec::new(), step });
         }
         let mut kept = Kept::new(body, self.lazy);
         each_run(body, &mut |run| {
@@ -130,7 +133,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         self.kept = Some(kept);
         let list = self.list(body);
         self.kept = None;
-        Some(Loop { kept: ready, body: list?, hot: self.hottest(body) })
+        Some(Loop { kept: ready, body: list?, hot: self.hottest(body), step })
     }
 
     /// The rows that are mentioned most often.
@@ -197,11 +200,13 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             choices: Vec::new(),
         };
         for step in &run.steps {
+            graph.step = step.number;
             values.step(&mut graph, step);
             if graph.unsupported || graph.nodes.len() > LONGEST {
                 return None;
             }
         }
+        graph.step = NO;
         let test = run.test.map(|row| {
             let word = values.value(&mut graph, row);
             graph.tested(word)

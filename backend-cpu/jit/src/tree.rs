@@ -1,6 +1,7 @@
 //! Steps as a tree of constructs, and which rows are wanted where.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 
 use recal_il::ir::lines::Shape;
 
@@ -11,17 +12,38 @@ pub enum Tree<'a> {
     /// Steps without flow.
     Run(Run<'a>),
     /// Two sides; lanes whose test is `nonzero` take the first. The test is that of the run before. `step` is where it begins.
-    If { step: &'a Step<'a>, nonzero: bool, lanes: Shape, then: Vec<Tree<'a>>, otherwise: Vec<Tree<'a>> },
+    If { step: Numbered<'a>, nonzero: bool, lanes: Shape, then: Vec<Tree<'a>>, otherwise: Vec<Tree<'a>> },
     /// Until all lanes have left.
-    Loop { body: Vec<Tree<'a>> },
+    Loop { body: Vec<Tree<'a>>, number: u32 },
     /// Lanes leave whose test is as said, or all.
-    Break(Option<(bool, Shape)>),
+    Break(Option<(bool, Shape)>, u32),
+}
+
+/// A step, and its number in the function.
+#[derive(Clone, Copy)]
+pub struct Numbered<'a> {
+    pub number: u32,
+    step: &'a Step<'a>,
+}
+
+impl<'a> Numbered<'a> {
+    pub fn new(number: u32, step: &'a Step<'a>) -> Self {
+        Numbered { number, step }
+    }
+}
+
+impl<'a> Deref for Numbered<'a> {
+    type Target = Step<'a>;
+
+    fn deref(&self) -> &Step<'a> {
+        self.step
+    }
 }
 
 /// Steps without flow, but for choices that lanes make by themselves ([`crate::choose`]).
 #[derive(Default)]
 pub struct Run<'a> {
-    pub steps: Vec<&'a Step<'a>>,
+    pub steps: Vec<Numbered<'a>>,
     /// The row that the construct after it tests.
     pub test: Option<u32>,
     /// Rows that are read later.
@@ -89,14 +111,15 @@ pub fn each_row(step: &Step<'_>, mut visit: impl FnMut(u32, bool)) {
 /// The tree of steps whose constructs are closed; `after` are the rows that are read after them. Choices with short sides
 /// become parts of runs; `in_lines` is whether anything is known of the lanes of a strip.
 pub fn tree<'a>(steps: &'a [Step<'a>], after: Rows, in_lines: bool) -> Vec<Tree<'a>> {
-    let (list, _) = parse(&mut steps.iter());
+    let mut rest = (0..).zip(steps).map(|(number, step)| Numbered { number, step });
+    let (list, _) = parse(&mut rest);
     let mut list = choose::short(list, in_lines);
     liveness(&mut list, after, &Rows::default());
     list
 }
 
 /// Parses up to the end of the construct; what ends it, too.
-fn parse<'a>(rest: &mut std::slice::Iter<'a, Step<'a>>) -> (Vec<Tree<'a>>, Option<&'a Step<'a>>) {
+fn parse<'a>(rest: &mut impl Iterator<Item = Numbered<'a>>) -> (Vec<Tree<'a>>, Option<Numbered<'a>>) {
     let mut list = Vec::new();
     let mut run = Run::default();
     let close = |list: &mut Vec<Tree<'a>>, run: &mut Run<'a>, test| {
@@ -108,17 +131,17 @@ fn parse<'a>(rest: &mut std::slice::Iter<'a, Step<'a>>) -> (Vec<Tree<'a>>, Optio
             Step::If { row, nonzero, lanes } => {
                 close(&mut list, &mut run, Some(row));
                 let (then, end) = parse(rest);
-                let other = matches!(end, Some(Step::Else));
+                let other = matches!(end.as_deref(), Some(Step::Else));
                 let otherwise = if other { parse(rest).0 } else { Vec::new() };
                 list.push(Tree::If { step, nonzero, lanes, then, otherwise });
             }
             Step::Loop => {
                 close(&mut list, &mut run, None);
-                list.push(Tree::Loop { body: parse(rest).0 });
+                list.push(Tree::Loop { body: parse(rest).0, number: step.number });
             }
             Step::Break(test) => {
                 close(&mut list, &mut run, test.map(|(row, ..)| row));
-                list.push(Tree::Break(test.map(|(_, nonzero, lanes)| (nonzero, lanes))));
+                list.push(Tree::Break(test.map(|(_, nonzero, lanes)| (nonzero, lanes)), step.number));
             }
             Step::Else | Step::EndIf | Step::EndLoop => {
                 end = Some(step);
@@ -148,7 +171,7 @@ fn liveness(list: &mut [Tree<'_>], after: Rows, exit: &Rows) -> Rows {
                             rows.remove(row)
                         }
                     });
-                    match (step, around.last_mut()) {
+                    match (&**step, around.last_mut()) {
                         (Step::EndIf, _) => around.push((rows.clone(), None)),
                         (Step::Else, Some((after, other))) => {
                             *other = Some(std::mem::replace(&mut rows, after.clone()));
@@ -171,7 +194,7 @@ fn liveness(list: &mut [Tree<'_>], after: Rows, exit: &Rows) -> Rows {
                 rows = liveness(then, rows, exit);
                 rows.add(&other);
             }
-            Tree::Loop { body } => {
+            Tree::Loop { body, .. } => {
                 let mut head = Rows::default();
                 loop {
                     let before = liveness(body, head.clone(), &rows);
@@ -181,8 +204,8 @@ fn liveness(list: &mut [Tree<'_>], after: Rows, exit: &Rows) -> Rows {
                 }
                 rows = head;
             }
-            Tree::Break(None) => rows = exit.clone(),
-            Tree::Break(Some(_)) => _ = rows.add(exit),
+            Tree::Break(None, _) => rows = exit.clone(),
+            Tree::Break(Some(_), _) => _ = rows.add(exit),
         }
     }
     rows
@@ -219,8 +242,8 @@ pub fn mentions(list: &[Tree<'_>], counts: &mut HashMap<u32, usize>) {
                 mentions(then, counts);
                 mentions(otherwise, counts);
             }
-            Tree::Loop { body } => mentions(body, counts),
-            Tree::Break(_) => {}
+            Tree::Loop { body, .. } => mentions(body, counts),
+            Tree::Break(..) => {}
         }
     }
 }
@@ -234,8 +257,8 @@ pub fn each_run<'t>(list: &'t [Tree<'t>], visit: &mut impl FnMut(&'t Run<'t>)) {
                 each_run(then, visit);
                 each_run(otherwise, visit);
             }
-            Tree::Loop { body } => each_run(body, visit),
-            Tree::Break(_) => {}
+            Tree::Loop { body, .. } => each_run(body, visit),
+            Tree::Break(..) => {}
         }
     }
 }
@@ -247,8 +270,8 @@ pub fn together(list: &[Tree<'_>]) -> bool {
         Tree::If { lanes, then, otherwise, .. } => {
             *lanes == Shape::Same && together(then) && together(otherwise)
         }
-        Tree::Loop { body } => together(body),
-        Tree::Break(test) => test.is_none_or(|(_, lanes)| lanes == Shape::Same),
+        Tree::Loop { body, .. } => together(body),
+        Tree::Break(test, _) => test.is_none_or(|(_, lanes)| lanes == Shape::Same),
     })
 }
 
@@ -257,6 +280,6 @@ pub fn loops(list: &[Tree<'_>]) -> bool {
     list.iter().any(|tree| match tree {
         Tree::If { then, otherwise, .. } => loops(then) || loops(otherwise),
         Tree::Loop { .. } => true,
-        Tree::Run(_) | Tree::Break(_) => false,
+        Tree::Run(_) | Tree::Break(..) => false,
     })
 }

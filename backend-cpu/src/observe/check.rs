@@ -11,8 +11,9 @@ use recal_il::diagnostic::Span;
 use recal_il::ir::Fence;
 use recal_il::isa::LaneOp;
 
+use super::place::Kind;
 use super::race::Races;
-use super::touch::{Kind, Touch, each_touch, rows_used};
+use super::touch::{Touch, each_touch, rows_used};
 use super::{Event, Finding, Findings, Misuse, Watch, line_at};
 use crate::context::{Context, Launch};
 use crate::launch::position_of;

@@ -10,7 +10,8 @@ use std::collections::HashMap;
 
 use recal_il::ir::Fence;
 
-use super::touch::{Area, Kind, Touch};
+use super::place::{Area, Kind};
+use super::touch::Touch;
 use crate::wave::LANES;
 
 /// The threads that did something since the last barrier.

@@ -1,99 +1,18 @@
 //! What a memory access touches: for each lane the memory by its name in the kernel, the place as the kernel counts it,
 //! and the bytes.
 
-use std::fmt;
-
 use recal_hal::Wrap;
 use recal_il::ir::Width;
+use recal_il::isa::Scalar;
+use recal_il::isa::memory::Truth;
+use recal_il::isa::memory::texel::{Axis, nearest};
 
+use super::place::{Area, At, Kind};
 use crate::context::{Context, Surface};
-use crate::memory::texture::sampler_of;
+use crate::memory::texture::{axis, sampler_of};
 use crate::memory::{View, is_beyond, view_of};
 use crate::op::{Addressing, AtomicAt, Code, MemoryOp, NONE, Place, RowId, SampleOp, Slot};
 use crate::wave::{LANES, Wave, lanes};
-
-/// Memory as a kernel names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Area {
-    /// `i#`: a texture or a read-only buffer.
-    Resource(u32),
-    /// `cb#`
-    Constant(u32),
-    /// `icb`
-    Immediate,
-    /// `x#`
-    Array(u32),
-    /// `g[]`
-    Global,
-    /// `uav#`
-    Uav(u32),
-    /// A block of LDS by its id.
-    Lds(u32),
-    /// The part of LDS that each thread owns (R700).
-    OwnLds,
-    /// A block of GDS by its id.
-    Gds(u32),
-    /// `sr#`
-    Shared(u32),
-}
-
-impl fmt::Display for Area {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Area::Resource(n) => write!(f, "i{n}"),
-            Area::Constant(n) => write!(f, "cb{n}"),
-            Area::Immediate => f.write_str("icb"),
-            Area::Array(n) => write!(f, "x{n}"),
-            Area::Global => f.write_str("g"),
-            Area::Uav(n) => write!(f, "uav{n}"),
-            Area::Lds(n) => write!(f, "lds{n}"),
-            Area::OwnLds => f.write_str("lds"),
-            Area::Gds(n) => write!(f, "gds{n}"),
-            Area::Shared(n) => write!(f, "sr{n}"),
-        }
-    }
-}
-
-/// A place in an area, as the kernel gave it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum At {
-    /// Byte address.
-    Byte(u32),
-    /// Element of four components.
-    Element(i64),
-    /// Column and row.
-    Texel([i64; 2]),
-    /// Coordinates of a sample.
-    Coordinate([f32; 2]),
-    /// Owner and dword of R700 LDS.
-    Owned(u32, u64),
-    /// The area is one register.
-    Whole,
-}
-
-impl fmt::Display for At {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            At::Byte(n) => write!(f, "[byte {n}]"),
-            At::Element(n) => write!(f, "[{n}]"),
-            At::Texel([x, y]) => write!(f, "({x}, {y})"),
-            At::Coordinate([u, v]) => write!(f, "({u:?}, {v:?})"),
-            At::Owned(thread, dword) => write!(f, "[thread {thread}, dword {dword}]"),
-            At::Whole => Ok(()),
-        }
-    }
-}
-
-/// What an access does to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Reads it.
-    Read,
-    /// Writes it.
-    Write,
-    /// Reads and writes it in one.
-    Atomic,
-}
 
 /// Neighbouring bytes of a view, and what is written there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +42,8 @@ pub struct Touch<'a> {
     pub view: View<'a>,
     /// Those that are inside.
     pub pieces: [Option<Piece>; 4],
+    /// Of reads of texels, address and bytes of the texel; with a filter, of the nearest one.
+    pub texel: Option<(usize, usize)>,
 }
 
 /// Number of an `x#`, or of a block of LDS or GDS, by where it lies.
@@ -166,7 +87,7 @@ impl<'a> Lister<'_, 'a, '_> {
         bytes: usize,
         components: [RowId; 4],
     ) -> Touch<'a> {
-        let mut touch = Touch { lane, area, at, kind, outside: false, view, pieces: [None; 4] };
+        let mut touch = Touch { lane, area, at, kind, outside: false, view, pieces: [None; 4], texel: None };
         for (k, &row) in components.iter().enumerate().filter(|(_, row)| **row != NONE) {
             let offset = usize::try_from(base + 4 * k as i64).ok();
             let inside = offset.filter(|o| o.checked_add(bytes).is_some_and(|end| end <= view.bytes()));
@@ -204,7 +125,8 @@ impl<'a> Lister<'_, 'a, '_> {
             let element = i64::from(self.word(index.0, lane) as i32) + i64::from(index.1);
             let outside = element as u64 >= u64::from(elements);
             let at = At::Element(element);
-            (self.add)(Touch { lane, area, at, kind, outside, view: View::EMPTY, pieces: [None; 4] });
+            let (view, pieces) = (View::EMPTY, [None; 4]);
+            (self.add)(Touch { lane, area, at, kind, outside, view, pieces, texel: None });
         }
     }
 
@@ -302,7 +224,8 @@ impl<'a> Lister<'_, 'a, '_> {
                         if used { whole } else { 0 }
                     });
                     let outside = surface.is_none_or(|s| texel_outside([s.width, s.height], at));
-                    self.texture(lane, area, At::Texel(at), outside);
+                    let texel = at.map(|k| u32::try_from(k).unwrap_or(u32::MAX));
+                    self.texture(lane, (area, surface), At::Texel(at), outside, texel);
                 }
             }
             MemoryOp::Sample(SampleOp { resource, sampler, at, .. }) => {
@@ -329,6 +252,7 @@ impl<'a> Lister<'_, 'a, '_> {
                 outside: false,
                 view: View::EMPTY,
                 pieces: [None; 4],
+                texel: None,
             };
             (self.add)(touch);
         }
@@ -371,7 +295,8 @@ impl<'a> Lister<'_, 'a, '_> {
                 pieces[0] = Some(Piece { offset, bytes, value });
             }
             let at = At::Texel(at);
-            (self.add)(Touch { lane, area, at, kind, outside, view: surface.view, pieces });
+            let view = surface.view;
+            (self.add)(Touch { lane, area, at, kind, outside, view, pieces, texel: None });
         }
     }
 
@@ -386,9 +311,21 @@ impl<'a> Lister<'_, 'a, '_> {
         (Area::Resource(number), place.map(|place| &launch.resources[place]))
     }
 
-    fn texture(&mut self, lane: usize, area: Area, at: At, outside: bool) {
-        let (view, pieces) = (View::EMPTY, [None; 4]);
-        (self.add)(Touch { lane, area, at, kind: Kind::Read, outside, view, pieces });
+    /// A read of the texel at a column and row, if it is one of the surface's.
+    fn texture(
+        &mut self,
+        lane: usize,
+        (area, surface): (Area, Option<&Surface<'a>>),
+        at: At,
+        outside: bool,
+        texel: [u32; 2],
+    ) {
+        let (view, pieces, kind) = (View::EMPTY, [None; 4], Kind::Read);
+        let texel = surface.filter(|s| texel[0] < s.width && texel[1] < s.height).map(|s| {
+            let element = texel[1] as usize * s.pitch as usize + texel[0] as usize;
+            (s.view.address() + element * s.format.bytes() as usize, s.format.bytes() as usize)
+        });
+        (self.add)(Touch { lane, area, at, kind, outside, view, pieces, texel });
     }
 
     /// A sample misses if its nearest texel is beyond an edge to which coordinates are clamped. The other wrap modes are
@@ -414,7 +351,21 @@ impl<'a> Lister<'_, 'a, '_> {
             if at.dimensions < 2 {
                 shown[1] = 0.0;
             }
-            self.texture(lane, area, At::Coordinate(shown), outside);
+            let texel = surface.map_or([u32::MAX; 2], |surface| {
+                [0, 1].map(|k| match k == 1 && (at.dimensions < 2 || surface.height < 2) {
+                    true => 0,
+                    false => {
+                        let axis = Axis { coord: bits[k], ..axis(at, surface, &sampler, k) };
+                        let (index, inside) = nearest(&mut Scalar, &axis);
+                        if matches!(inside, Truth::Known(true) | Truth::Value(true)) {
+                            index
+                        } else {
+                            u32::MAX
+                        }
+                    }
+                })
+            });
+            self.texture(lane, (area, surface), At::Coordinate(shown), outside, texel);
         }
     }
 }

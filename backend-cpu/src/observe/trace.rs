@@ -6,7 +6,8 @@ use recal_hal::{Bindings, Error, Extent};
 use recal_il::diagnostic::Span;
 use recal_il::ir::Program;
 
-use super::touch::{Area, At, Kind, Touch, each_touch};
+use super::place::{Area, At, Kind};
+use super::touch::{Touch, each_touch};
 use super::{Event, Watch};
 use crate::context::{Context, Counters, Launch, Stop};
 use crate::isa_choice::{self, InstructionSet};

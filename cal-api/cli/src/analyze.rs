@@ -99,7 +99,7 @@ type Row = (&'static Chip, Result<Report, String>);
 
 /// A row for each chip.
 fn table(
-    arguments: &Arguments,
+    trips: u32,
     text: &[u8],
     kernel: &recal_il::inst::Kernel,
     program: &Program,
@@ -111,10 +111,17 @@ fn table(
         if let Some(error) = found.iter().find(|d| d.severity == Severity::Error) {
             return Ok((chip, Err(error.message.clone())));
         }
-        let report = analyze::analyze(kernel, program, chip, elements, arguments.trips);
+        let report = analyze::analyze(kernel, program, chip, elements, trips);
         Ok((chip, report.map_err(str::to_owned)))
     };
     CHIPS.iter().map(row).collect()
+}
+
+/// The table for a million threads, for a kernel that is accepted: a chip each, as in the field `chips` of `--json`.
+pub(crate) fn chips(text: &[u8], trips: u32) -> Outcome<Vec<Value>> {
+    let (kernel, bare) = compiled(text).map_err(|_| "the kernel is not accepted")?;
+    let rows = table(trips, text, &kernel, &bare, &Elements::default())?;
+    Ok(rows.iter().map(|row| in_a_row(row, 1_000_000)).collect())
 }
 
 /// A kernel, and its program as chips of the time take it.
@@ -138,7 +145,7 @@ pub(crate) fn analyze(arguments: &Arguments) -> Outcome {
     let (kernel, bare) = compiled(text).map_err(refused)?;
     let report = analyze::analyze(&kernel, &bare, chip, &elements, arguments.trips)
         .map_err(|reason| format!("{}: {reason}", source.name))?;
-    let rows = table(arguments, text, &kernel, &bare, &elements)?;
+    let rows = table(arguments.trips, text, &kernel, &bare, &elements)?;
     let set = arguments.isa.unwrap_or_else(InstructionSet::best);
     let program = recal_il::lower::lower(&kernel).map_err(refused)?;
     let interpreted = recal::interpreted(&program, set);
@@ -249,7 +256,7 @@ fn loops(report: &Report, trips: u32, text: &[u8]) -> String {
 }
 
 /// The line of a byte of the text.
-fn line_of(start: u32, text: &[u8]) -> usize {
+pub(crate) fn line_of(start: u32, text: &[u8]) -> usize {
     1 + text[..(start as usize).min(text.len())].iter().filter(|&&byte| byte == b'\n').count()
 }
 

@@ -188,6 +188,22 @@ fn probes(arguments: &Arguments, device: &Device, context: &Context) -> Outcome<
     Ok(results)
 }
 
+/// What a device does at best in a short look: operations on floats a second, of a kernel that does nothing else, and bytes a
+/// second, of one that reads and writes 16 bytes a thread.
+pub(crate) fn roof(device: &Device, context: &Context) -> Outcome<[f64; 2]> {
+    const REPEAT: u32 = 3;
+    let target = device.info().target;
+    let allocate = |width, height| device.allocate_2d(width, height, Format::Float32x4, Place::Local);
+    let (from, to) = (allocate(1024, 1024)?, allocate(1024, 1024)?);
+    let fetch = load(context, target, FETCH, &[("i0", &from), ("o0", &to)])?;
+    let fetched = measure("fetch", REPEAT, || Ok(context.run(&fetch, Domain::of(1024, 1024))?.wait()?))?;
+    let arithmetic = load(context, target, ARITHMETIC, &[("o0", &to)])?;
+    let computed =
+        measure("arithmetic", REPEAT, || Ok(context.run(&arithmetic, Domain::of(ROW, ROW))?.wait()?))?;
+    let operations = f64::from(ROW) * f64::from(ROW) * f64::from(ROUNDS) * 8.0;
+    Ok([operations / computed.times()[0], 2.0 * 1024.0 * 1024.0 * 16.0 / fetched.times()[0]])
+}
+
 fn load(context: &Context, target: u32, text: &str, bind: &[(&str, &Resource)]) -> Outcome<Module> {
     let module = context.load(&recal::compile(text, target)?.into())?;
     bind.iter().try_for_each(|(symbol, resource)| module.bind(symbol, resource))?;

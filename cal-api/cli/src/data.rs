@@ -123,6 +123,12 @@ pub(crate) fn takes_output(saves: &[Save], json: bool) -> Outcome<bool> {
 }
 
 impl Bound {
+    /// The symbol, its elements, and the bytes of one.
+    pub(crate) fn size(&self) -> (&str, u64, u64) {
+        let elements = u64::from(self.resource.width()) * u64::from(self.height.max(1));
+        (&self.symbol, elements, self.resource.format().bytes().into())
+    }
+
     /// Writes the memory to a file.
     pub(crate) fn save(&self, path: &Path) -> Outcome {
         let bytes = self.resource.map::<u8>()?.rows().flatten().copied().collect();

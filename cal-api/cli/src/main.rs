@@ -1,4 +1,4 @@
-//! The `recal` command: devices, compile, run, bench, trace, analyze, disassemble, opt, explain, doctor.
+//! The `recal` command: devices, compile, run, bench, trace, analyze, explore, disassemble, opt, explain, doctor.
 
 mod analyze;
 mod array;
@@ -9,6 +9,7 @@ mod devices;
 mod disassemble;
 mod doctor;
 mod explain;
+mod explore;
 mod files;
 mod format;
 mod hints;
@@ -63,6 +64,8 @@ enum Command {
     Trace(trace::Arguments),
     /// Show what a kernel binds, what it consists of, and what would limit it on a device of the time
     Analyze(analyze::Arguments),
+    /// Write a page on which a kernel, its programs and its machine code stand side by side; or serve one that is typed into
+    Explore(explore::Arguments),
     /// Lay kernels out: a statement a line, indented; comments stay
     Fmt(format::Arguments),
     /// Answer an editor: the Language Server Protocol over standard input and output
@@ -105,6 +108,7 @@ impl Command {
             Command::Analyze(arguments) => arguments.json,
             Command::Disassemble(arguments) => arguments.json,
             Command::Opt(arguments) => arguments.json,
+            Command::Explore(arguments) => arguments.json,
             Command::Explain(arguments) => arguments.json,
             Command::Completions { .. }
             | Command::Manual { .. }
@@ -162,6 +166,7 @@ fn main() -> ExitCode {
         Command::Disassemble(arguments) => disassemble::disassemble(arguments),
         Command::Opt(arguments) => opt::opt(arguments),
         Command::Explain(arguments) => explain::explain(arguments),
+        Command::Explore(arguments) => explore::explore(arguments),
         Command::Fmt(arguments) => format::format(arguments),
         Command::Lsp => lsp::serve(),
         Command::Grammar => format::grammar(),

@@ -76,8 +76,9 @@ pub(crate) fn opt(arguments: &Arguments) -> Outcome {
             if let Emit::Vector = arguments.emit {
                 ("vector", recal::vector_listing(&program, set).ok_or_else(none)?)
             } else {
-                let disassemble = |code: &[u8]| isa.disassemble(code);
-                ("asm", recal::code_listing(&program, set, &disassemble).ok_or_else(none)?)
+                let disassemble = |code: &[u8]| isa.disassembled(code);
+                let lines = recal::code_listing(&program, set, &disassemble).ok_or_else(none)?;
+                ("asm", lines.into_iter().map(|line| line.text + "\n").collect())
             }
         }
     };

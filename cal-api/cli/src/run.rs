@@ -79,6 +79,23 @@ fn groups(text: &str) -> Result<Groups, String> {
 }
 
 impl Extent {
+    /// Something was said about it.
+    pub(crate) fn is_given(&self) -> bool {
+        self.domain.is_some() || self.grid.is_some()
+    }
+
+    /// The arguments that say the same.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if let Some(Domain { x, y, width, height }) = self.domain {
+            all.extend(["--domain".into(), format!("{width}x{height}+{x}+{y}")]);
+        }
+        if let Some(Groups([x, y, z])) = self.grid {
+            all.extend(["--grid".into(), format!("{x}x{y}x{z}")]);
+        }
+        all
+    }
+
     pub(crate) fn threads(&self, module: &Module) -> Outcome<Threads> {
         let block = module.info().group;
         // Pixel kernels have no groups.
@@ -149,7 +166,12 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// Best and mean time of a launch, in seconds.
-fn launch(repeat: u32, context: &Context, module: &Module, threads: Threads) -> Outcome<(f64, f64)> {
+pub(crate) fn launch(
+    repeat: u32,
+    context: &Context,
+    module: &Module,
+    threads: Threads,
+) -> Outcome<(f64, f64)> {
     let mut best = f64::INFINITY;
     let mut total = 0.0;
     let progress = Progress::new(u64::from(repeat));

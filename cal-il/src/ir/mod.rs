@@ -22,6 +22,7 @@ pub mod compact;
 pub(crate) mod divergence;
 pub mod inline;
 pub mod lines;
+pub mod live;
 pub mod lockstep;
 mod memory;
 pub mod needed;

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use super::module::{GLSL, Type, Writer};
 use super::values::{Section, Value, Values};
+use crate::diagnostic::Span;
 
 /// Alignment of an access through a device address.
 pub(super) type Align = u32;
@@ -35,6 +36,21 @@ pub(super) struct OpenFunction {
     hoist: bool,
     /// Label of the open block.
     block: Option<Word>,
+    /// From which words on what is in the prologue and in the body comes from which part of the kernel's text.
+    marks: [Marks; 2],
+}
+
+/// Where in a list of words what comes from a part of the kernel's text begins.
+pub(super) type Marks = Vec<(u32, Span)>;
+
+/// Notes that what follows comes from there.
+fn note(marks: &mut Marks, list: &Section, span: Span) {
+    let at = list.0.len() as u32;
+    match marks.last_mut() {
+        Some((last, of)) if *last == at => *of = span,
+        Some((_, of)) if *of == span => {}
+        _ => marks.push((at, span)),
+    }
 }
 
 /// Whether an instruction depends on its operands alone.
@@ -141,7 +157,14 @@ impl Writer {
         }
         let (mut body, mut kept, mut read) = (open.body, 0, 0);
         let unread = open.stores.into_iter().filter(|(_, local)| !open.locals[*local as usize].read);
+        let [prologue_marks, mut marks] = open.marks;
+        let mut moved = 0;
         for at in unread.map(|(at, _)| at).chain([body.0.len()]) {
+            // What begins up to here moves by what went before.
+            while let Some((from, _)) = marks.get_mut(moved).filter(|(from, _)| *from as usize <= at) {
+                *from = (kept + (*from as usize).saturating_sub(read)) as u32;
+                moved += 1;
+            }
             body.0.copy_within(read..at, kept);
             kept += at - read;
             read = at + body.0.get(at).map_or(0, |first| *first >> 16) as usize;
@@ -149,6 +172,21 @@ impl Writer {
         body.0.truncate(kept);
         body.push(Op::FunctionEnd, &[], &[]);
         self.functions.extend([head, open.prologue, body]);
+        self.marks.extend([Marks::new(), prologue_marks, marks]);
+    }
+
+    /// Where what follows in the innermost open function comes from.
+    pub fn origin(&self) -> Span {
+        self.open.last().and_then(|open| open.marks[1].last()).map_or(Span::default(), |(_, span)| *span)
+    }
+
+    /// What follows in the innermost open function comes from this part of the kernel's text.
+    pub fn comes_from(&mut self, span: Span) {
+        if let Some(OpenFunction { prologue, body, marks: [in_prologue, in_body], .. }) = self.open.last_mut()
+        {
+            note(in_prologue, prologue, span);
+            note(in_body, body, span);
+        }
     }
 
     /// A function-scope variable, wherever the function is at the moment.

@@ -112,12 +112,15 @@ impl Emitter<'_> {
 
     pub(super) fn block(&mut self, block: &Block) {
         self.flow.depth += 1;
+        let around = self.w.origin();
         for statement in block {
             if self.w.reachable() {
                 self.end_run();
+                self.w.comes_from(statement.span);
                 self.statement(statement);
             }
         }
+        self.w.comes_from(around);
         self.flow.depth -= 1;
     }
 

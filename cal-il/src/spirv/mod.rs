@@ -57,6 +57,7 @@ use std::fmt;
 
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, StorageClass, Word};
 
+use crate::diagnostic::Span;
 use crate::ir::divergence::Divergence;
 use crate::ir::passes::{Settings, Watch, emission};
 use crate::ir::speculate::WORTH;
@@ -77,6 +78,8 @@ pub const VERSION: u32 = 30;
 pub struct Module {
     /// SPIR-V words.
     pub words: Vec<u32>,
+    /// From which of them on instructions come from which part of the kernel's text; an empty one is none. Ascending.
+    pub spans: Vec<(u32, Span)>,
     /// The uniform block.
     pub layout: Layout,
     /// Threads of a group; `None`: specialization constants 0 to 2.
@@ -160,7 +163,10 @@ fn emit_prepared(
     emitter.module();
     match emitter.refused {
         Some(reason) => Err(Unsupported(reason)),
-        None => Ok(Module { words: emitter.w.finish(), layout: emitter.layout, group, shared }),
+        None => {
+            let (words, spans) = emitter.w.finish();
+            Ok(Module { words, spans, layout: emitter.layout, group, shared })
+        }
     }
 }
 

@@ -7,9 +7,10 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::body::OpenFunction;
+use super::body::{Marks, OpenFunction};
 use super::known::{Bits, Sparse};
 use super::values::Section;
+use crate::diagnostic::Span;
 
 use rspirv::spirv::{self, Capability, Decoration, Op, StorageClass, Word};
 
@@ -51,6 +52,8 @@ pub(super) struct Writer {
     /// Types, constants and variables of the module.
     pub(super) globals: Section,
     pub(super) functions: Vec<Section>,
+    /// Of each of those.
+    pub(super) marks: Vec<Marks>,
     pub(super) types: FxHashMap<Type, Word>,
     pub(super) function_types: FxHashMap<SmallVec<[Word; 6]>, Word>,
     pub(super) words: FxHashMap<u32, Word>,
@@ -78,8 +81,8 @@ impl Writer {
         Self { next: GLSL + 1, capabilities, ..Self::default() }
     }
 
-    /// The finished words.
-    pub fn finish(self) -> Vec<u32> {
+    /// The finished words, and where in them what comes from a part of the kernel's text begins.
+    pub fn finish(self) -> (Vec<u32>, Marks) {
         let mut head = Section(vec![spirv::MAGIC_NUMBER, 0x0001_0500, GENERATOR, self.next, 0]);
         for capability in self.capabilities {
             head.push(Op::Capability, &[], &[capability as u32]);
@@ -88,8 +91,15 @@ impl Writer {
         let addressing = spirv::AddressingModel::PhysicalStorageBuffer64 as u32;
         head.push(Op::MemoryModel, &[], &[addressing, spirv::MemoryModel::GLSL450 as u32]);
         let mut all = vec![head, self.entry_points, self.modes, self.annotations, self.globals];
+        let mut at: usize = all.iter().map(|section| section.0.len()).sum();
+        let mut marks = Marks::new();
+        for (section, own) in self.functions.iter().zip(self.marks) {
+            marks.push((at as u32, Span::default()));
+            marks.extend(own.into_iter().map(|(from, span)| (at as u32 + from, span)));
+            at += section.0.len();
+        }
         all.extend(self.functions);
-        all.iter().map(|section| &section.0[..]).collect::<Vec<_>>().concat()
+        (all.iter().map(|section| &section.0[..]).collect::<Vec<_>>().concat(), marks)
     }
 
     pub fn id(&mut self) -> Word {

@@ -35,17 +35,27 @@ struct Flow<'a, 'b> {
 impl Flow<'_, '_> {
     fn list(&mut self, list: &[Part]) {
         let mut test = None;
+        let around = self.frame.code.step();
         for part in list {
             // A construct with a test comes after the block that makes it.
             let tested = test.unwrap_or_default();
             match part {
                 Part::Block(block) => test = self.block(block),
-                Part::If { nonzero, then, otherwise } => self.choice(tested, *nonzero, then, otherwise),
-                Part::Loop(of) => self.repeat(of),
-                Part::Break(None) => self.leave(None, true),
-                Part::Break(Some(nonzero)) => self.leave(Some(tested), *nonzero),
+                Part::If { nonzero, then, otherwise, step } => {
+                    self.frame.code.is_for(*step);
+                    self.choice(tested, *nonzero, then, otherwise);
+                }
+                Part::Loop(of) => {
+                    self.frame.code.is_for(of.step);
+                    self.repeat(of);
+                }
+                Part::Break(test, step) => {
+                    self.frame.code.is_for(*step);
+                    self.leave(test.map(|_| tested), test.unwrap_or(true));
+                }
             }
         }
+        self.frame.code.is_for(around);
     }
 
     fn block(&mut self, block: &Block) -> Option<Tests> {

@@ -240,7 +240,7 @@ impl<'a> Frame<'a> {
         let stack = self.place(self.most).next_multiple_of(64);
         if stack <= STACK {
             let frame = target::Frame {
-                body: &self.code.bytes,
+                body: &self.code,
                 stack,
                 masked: self.masked,
                 strips: self.strips as u8,

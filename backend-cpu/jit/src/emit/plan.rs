@@ -27,6 +27,7 @@ impl Plan {
                 Node::Row(same) if same == output.row => {}
                 Node::Inst(_) => results.push(output),
                 _ => {
+                    graph.step = graph.origin(output.val);
                     let copy = graph.unary(Op::Copy, output.val);
                     copies.push(copy);
                     results.push(Output { val: copy, ..output });

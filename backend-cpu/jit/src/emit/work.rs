@@ -65,6 +65,7 @@ fn doubled(graph: &Graph, masked: bool) -> (Graph, Vec<[Val; 2]>) {
     let mut to = Graph::new(graph.lazy);
     let mut place: Vec<[Val; 2]> = Vec::with_capacity(graph.nodes.len());
     for (val, &node) in (0..).zip(&graph.nodes) {
+        to.step = graph.origin(val);
         let both = match node {
             Node::Row(row) => [0, 1].map(|strip| to.add(Node::Row(2 * row + strip))),
             Node::Kept(number) => [0, 1].map(|strip| to.add(Node::Kept(2 * number + strip))),

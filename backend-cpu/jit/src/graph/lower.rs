@@ -9,7 +9,8 @@ impl Graph {
     pub fn lowered(&self, target: &dyn Target) -> (Graph, Vec<Val>) {
         let mut graph = Graph::new(self.lazy);
         let mut place: Vec<Val> = Vec::with_capacity(self.nodes.len());
-        for &node in &self.nodes {
+        for (&node, &step) in self.nodes.iter().zip(&self.origins) {
+            graph.step = step;
             let moved = |val: Val| if val == NO { NO } else { place[val as usize] };
             let val = match node {
                 Node::Inst(Inst { op, args, mask }) => {
@@ -23,6 +24,7 @@ impl Graph {
             let parts = parts.map(|val| if val == NO { NO } else { place[val as usize] });
             graph.groups.insert(place[val as usize], parts);
         }
+        graph.step = NO;
         self.shapes.iter().for_each(|(&val, &shape)| graph.shape(place[val as usize], shape));
         graph.inside = self.inside.iter().map(|&(view, val)| (view, place[val as usize])).collect();
         (graph, place)

@@ -102,7 +102,7 @@ impl Group {
 
 /// Code of a function around its body.
 pub struct Frame<'a> {
-    pub body: &'a [u8],
+    pub body: &'a Code,
     /// Bytes on the stack, a multiple of 64.
     pub stack: u32,
     pub masked: bool,

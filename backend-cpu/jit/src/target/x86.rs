@@ -221,7 +221,7 @@ pub fn function(
         executing(code, pool);
     }
     let base = code.bytes.len();
-    code.raw(frame.body);
+    code.append(&frame.body.bytes, &frame.body.marks);
     none.into_iter().for_each(|none| land(code, none));
     code.raw_with(&[0x48, 0x81, 0xC7], 4 * u32::from(lanes)); // add rdi, 4 * lanes
     code.raw(&[0x48, 0xC1, 0xEA, lanes]); // shr rdx, lanes

@@ -3,6 +3,7 @@
 mod answers;
 mod doctor;
 mod editor;
+mod explore;
 mod files;
 mod manual;
 mod opt;

@@ -219,8 +219,9 @@ fn constants() {
 #[test]
 fn functions() {
     let mut code = Code::default();
+    let nop = Code { bytes: vec![0x1F, 0x20, 0x03, 0xD5], ..Code::default() };
     let frame = crate::target::Frame {
-        body: &[0x1F, 0x20, 0x03, 0xD5], // nop
+        body: &nop,
         stack: 4096 + 128,
         masked: true,
         strips: 1,

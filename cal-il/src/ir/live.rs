@@ -1,0 +1,249 @@
+//! Which registers are live where: they hold a word that something may read later.
+//!
+//! Calls are taken by what their functions read and write wherever they are called from. A round over all statements goes on
+//! what the round before found at the heads of loops and at the ends of functions, until nothing is new.
+
+use super::visit::{destinations_of, operands_of, tested_of};
+use super::{Block, Operand, Program, Reg, Stmt, StmtKind};
+
+/// A set of registers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Live(Vec<u64>);
+
+impl Live {
+    /// They, in order.
+    pub fn registers(&self) -> Vec<Reg> {
+        let words = self.0.iter().zip(0u32..);
+        words
+            .flat_map(|(bits, at)| (0..64).filter(move |k| bits >> k & 1 == 1).map(move |k| 64 * at + k))
+            .collect()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|bits| bits.count_ones() as usize).sum()
+    }
+
+    /// There are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn insert(&mut self, reg: Reg) {
+        let at = reg as usize / 64;
+        self.0.resize(self.0.len().max(at + 1), 0);
+        self.0[at] |= 1 << (reg % 64);
+    }
+
+    fn remove(&mut self, reg: Reg) {
+        if let Some(bits) = self.0.get_mut(reg as usize / 64) {
+            *bits &= !(1 << (reg % 64));
+        }
+    }
+
+    /// Adds those of `other`; true if any was new.
+    fn add(&mut self, other: &Live) -> bool {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        let mut new = false;
+        for (bits, more) in self.0.iter_mut().zip(&other.0) {
+            new |= *more & !*bits != 0;
+            *bits |= more;
+        }
+        new
+    }
+}
+
+/// The registers that are live when each statement begins, in the order in which programs are printed.
+pub fn live(program: &Program) -> Vec<Live> {
+    let mut count = 0;
+    let bodies = program.functions.iter().map(|function| {
+        let first = count;
+        count += statements(&function.body);
+        first
+    });
+    let mut walk = Walk {
+        first: bodies.collect(),
+        at: vec![Live::default(); count],
+        ends: vec![Live::default(); program.functions.len()],
+        begins: vec![Live::default(); program.functions.len()],
+        heads: vec![None; count],
+        new: true,
+    };
+    if let Some(end) = walk.ends.first_mut() {
+        program.outputs.iter().flat_map(|output| output.registers).for_each(|reg| end.insert(reg));
+    }
+    while std::mem::take(&mut walk.new) {
+        for (number, function) in program.functions.iter().enumerate() {
+            let end = walk.ends[number].clone();
+            let ways = Ways { leave: end.clone(), again: end.clone(), end: end.clone() };
+            let begin = walk.block(&function.body, walk.first[number], end, &ways);
+            walk.new |= walk.begins[number].add(&begin);
+        }
+    }
+    walk.at
+}
+
+/// Statements of a block and of the blocks in it.
+pub fn statements(block: &Block) -> usize {
+    block.iter().map(|stmt| 1 + blocks(stmt).into_iter().map(statements).sum::<usize>()).sum()
+}
+
+/// The blocks of a statement, in the order of the text.
+fn blocks(stmt: &Stmt) -> Vec<&Block> {
+    match &stmt.kind {
+        StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
+        StmtKind::Loop { body } => vec![body],
+        StmtKind::Switch { arms, .. } => arms.iter().map(|arm| &arm.body).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What is live where jumps lead.
+struct Ways {
+    leave: Live,
+    again: Live,
+    end: Live,
+}
+
+struct Walk {
+    /// First statement of each function.
+    first: Vec<usize>,
+    at: Vec<Live>,
+    /// After, and at the beginning of, each function.
+    ends: Vec<Live>,
+    begins: Vec<Live>,
+    /// At the heads of loops, by statement.
+    heads: Vec<Option<Live>>,
+    /// Something was found that the round has not gone on.
+    new: bool,
+}
+
+impl Walk {
+    /// What is live before a block whose first statement has the number `first`.
+    fn block(&mut self, block: &Block, first: usize, after: Live, ways: &Ways) -> Live {
+        let mut numbers = Vec::with_capacity(block.len());
+        let mut next = first;
+        for stmt in block {
+            numbers.push(next);
+            next += 1 + blocks(stmt).into_iter().map(statements).sum::<usize>();
+        }
+        let mut live = after;
+        for (stmt, number) in block.iter().zip(numbers).rev() {
+            live = self.statement(stmt, number, live, ways);
+            self.at[number].clone_from(&live);
+        }
+        live
+    }
+
+    fn statement(&mut self, stmt: &Stmt, number: usize, after: Live, ways: &Ways) -> Live {
+        let read = |live: &mut Live, operand: Option<Operand>| {
+            if let Some(Operand::Reg(reg)) = operand {
+                live.insert(reg);
+            }
+        };
+        let always = |conditional: bool, to: &Live| {
+            let mut live = to.clone();
+            if conditional {
+                live.add(&after);
+            }
+            live
+        };
+        let mut live = match &stmt.kind {
+            StmtKind::Lane(inst) => {
+                let mut live = after;
+                inst.dst.iter().for_each(|reg| live.remove(*reg));
+                inst.args.iter().for_each(|operand| read(&mut live, Some(*operand)));
+                return live;
+            }
+            StmtKind::Memory(inst) => {
+                let mut live = after;
+                destinations_of(inst).iter().for_each(|reg| live.remove(*reg));
+                operands_of(inst).iter().for_each(|operand| read(&mut live, Some(*operand)));
+                return live;
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                let second = number + 1 + statements(then);
+                let mut live = self.block(then, number + 1, after.clone(), ways);
+                live.add(&self.block(otherwise, second, after, ways));
+                live
+            }
+            StmtKind::Loop { body } => {
+                let head = self.heads[number].clone().unwrap_or_default();
+                let inner = Ways { leave: after, again: head.clone(), end: ways.end.clone() };
+                let live = self.block(body, number + 1, head, &inner);
+                self.new |= self.heads[number].get_or_insert_default().add(&live);
+                live
+            }
+            StmtKind::Switch { arms, .. } => {
+                let inner = Ways { leave: after.clone(), again: ways.again.clone(), end: ways.end.clone() };
+                let mut all =
+                    if arms.iter().any(|arm| arm.default) { Live::default() } else { after.clone() };
+                let mut first = number + 1 + arms.iter().map(|arm| statements(&arm.body)).sum::<usize>();
+                let mut live = after;
+                // An arm falls through into the next.
+                for arm in arms.iter().rev() {
+                    first -= statements(&arm.body);
+                    live = self.block(&arm.body, first, live, &inner);
+                    all.add(&live);
+                }
+                all
+            }
+            StmtKind::Break(cond) => always(cond.is_some(), &ways.leave),
+            StmtKind::Continue(cond) => always(cond.is_some(), &ways.again),
+            StmtKind::Return(cond) => always(cond.is_some(), &ways.end),
+            StmtKind::Call { function, cond } => {
+                match self.ends.get_mut(*function) {
+                    Some(end) => self.new |= end.add(&after),
+                    None => return after,
+                }
+                always(cond.is_some(), &self.begins[*function])
+            }
+            StmtKind::Discard(_) | StmtKind::Fence(_) => after,
+        };
+        read(&mut live, tested_of(&stmt.kind));
+        live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is live before the statements of a program.
+    fn of(body: &str) -> Vec<Vec<Reg>> {
+        let text = format!("program compute\nregisters 6\nfunction 0 {{\n{body}\n}}\n");
+        let program = crate::ir::text::parse(text.as_bytes()).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        live(&program).iter().map(Live::registers).collect()
+    }
+
+    #[test]
+    fn words_live_from_their_definition_to_their_last_use() {
+        let found =
+            of("%0 = Iadd 1, 2\n%1 = Iadd %0, 3\n%2 = Iadd %0, %1\n%0 = Iadd %2, %2\n%3 = Iadd %0, %0");
+        assert_eq!(found, [vec![], vec![0], vec![0, 1], vec![2], vec![0]]);
+    }
+
+    #[test]
+    fn what_a_loop_carries_is_live_all_through_it() {
+        let found = of(
+            "%0 = Iadd 1, 2\nloop {\n  %1 = Ige %0, 5\n  break if %1\n  %0 = Iadd %0, 1\n  %2 = Iadd %2, 1\n}\n%3 = Iadd %2, 1",
+        );
+        // %2 starts as 0 and is read in every round.
+        assert_eq!(found, [vec![2], vec![0, 2], vec![0, 2], vec![0, 1, 2], vec![0, 2], vec![0, 2], vec![2]]);
+    }
+
+    #[test]
+    fn sides_of_a_choice_are_apart() {
+        let found = of("if %0 {\n  %1 = Iadd %2, 1\n} else {\n  %1 = Iadd %3, 1\n}\n%4 = Iadd %1, 1");
+        assert_eq!(found, [vec![0, 2, 3], vec![2], vec![3], vec![1]]);
+    }
+
+    #[test]
+    fn functions_are_part_of_the_way() {
+        let text = "program compute\nregisters 4\nfunction 0 {\n%0 = Iadd 1, 2\ncall 1\n%3 = Iadd %1, %2\n}\n\
+            function 1 label 7 {\n%1 = Iadd %0, 1\n}\n";
+        let program = crate::ir::text::parse(text.as_bytes()).unwrap();
+        let found: Vec<_> = live(&program).iter().map(Live::registers).collect();
+        assert_eq!(found, [vec![2], vec![0, 2], vec![1, 2], vec![0, 2]]);
+    }
+}
