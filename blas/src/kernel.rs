@@ -25,10 +25,8 @@ pub struct Shape {
 }
 
 /// Shapes that are tried: (rows, columns, depth).
-const SINGLE: [(usize, usize, usize); 9] =
-    [(6, 4, 4), (8, 4, 4), (8, 2, 4), (4, 4, 4), (8, 4, 2), (4, 2, 4), (5, 2, 4), (8, 1, 4), (6, 1, 4)];
-const DOUBLE: [(usize, usize, usize); 9] =
-    [(6, 2, 2), (6, 2, 3), (8, 2, 1), (8, 1, 3), (4, 1, 4), (4, 1, 2), (6, 1, 2), (6, 1, 4), (4, 2, 2)];
+const SINGLE: [(usize, usize, usize); 5] = [(6, 4, 4), (8, 4, 4), (8, 2, 4), (4, 4, 4), (8, 4, 2)];
+const DOUBLE: [(usize, usize, usize); 5] = [(6, 2, 2), (6, 2, 3), (8, 2, 1), (8, 1, 3), (4, 1, 4)];
 
 /// Vector registers that sums may take before they go to memory: the CPU's processors have 32 of them, a GPU's thread more.
 const SUMS: usize = 28;

@@ -11,7 +11,7 @@ use crate::scalar::{Precision, Real};
 use crate::view::{View, ViewMut};
 
 /// Candidates that are measured.
-const TRIED: usize = 20;
+const TRIED: usize = 3;
 
 /// Rows, columns and steps of the product that is measured.
 const SIZE: [usize; 3] = [384, 512, 256];
