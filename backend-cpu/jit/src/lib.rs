@@ -29,6 +29,7 @@ mod translate;
 mod tree;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicU32;
 
 use recal_il::isa::{LaneOp, lane};
 
@@ -86,7 +87,7 @@ pub struct View {
 }
 
 /// What is read of surfaces that are not there.
-static NOTHING: [u32; 4] = [0; 4];
+static NOTHING: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
 
 impl View {
     /// The `bytes` bytes at `start`.
@@ -102,8 +103,8 @@ impl View {
     /// surface that does not lie in the view is a texel of zeros.
     pub fn with_texels(self, width: u32, height: u32, line: u32, unit: u32, border: [u32; 4]) -> View {
         let before = u64::from(height.max(1) - 1) * u64::from(line);
-        if unit > 0 && before + u64::from(width) * u64::from(unit) > u64::from(self.words) {
-            // SAFETY: code only reads what it sees as a surface.
+        if unit > 0 && before + u64::from(width.max(1)) * u64::from(unit) > u64::from(self.words) {
+            // SAFETY: it is there as long as the process, and any thread may access it.
             let nothing = unsafe { View::new(NOTHING.as_ptr().cast(), size_of_val(&NOTHING)) };
             return nothing.with_texels(1, 1, 0, unit.min(4), border);
         }

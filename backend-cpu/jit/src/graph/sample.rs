@@ -29,13 +29,13 @@ pub fn checked_once(view: u8, format: Format) -> bool {
     usize::from(view) < SURFACES && format.encoding().is_raw() && matches!(format.read_words(), 1 | 2 | 4)
 }
 
-/// The words of a texel as two bits.
+/// The words of a texel as two bits; 0 for what no code reads so.
 pub fn unit_code(words: u32) -> u64 {
     match words {
-        0 => 0,
         1 => 1,
         2 => 2,
-        _ => 3,
+        4 => 3,
+        _ => 0,
     }
 }
 

@@ -232,6 +232,8 @@ pub fn nothing_beyond_the_last_texel(on: On) {
         let view = unsafe { View::new(first, 4 * words.len()) };
         let there = view.with_texels(width, height, width * unit, unit, [0; 4]);
         let larger = view.with_texels(width, height + 1, width * unit, unit, [0; 4]);
+        // SAFETY: nothing of it is accessed.
+        let none = unsafe { View::new(first.add(4 * words.len()), 0) }.with_texels(0, 0, 0, unit, [0; 4]);
         for lanes in [Shape::Any, Shape::Same] {
             let sample = Sample {
                 unnormalized: true,
@@ -264,7 +266,7 @@ pub fn nothing_beyond_the_last_texel(on: On) {
                     continue;
                 }
                 for exec in [!0, 1, 0x8001_0001_0001_8001u64, 0x7F7F_0101_00FF_FF00] {
-                    for (surface, is_there) in [(there, true), (larger, false)] {
+                    for (surface, is_there) in [(there, true), (larger, false), (none, false)] {
                         let mut rows = vec![Row::splat(9); 6];
                         rows[0] = Row(std::array::from_fn(|lane| column(lane).to_bits()));
                         rows[1] = Row::splat(2.5f32.to_bits());
