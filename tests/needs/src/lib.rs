@@ -81,6 +81,11 @@ impl Need {
         Need { what: format!("{name} is not installed"), there, installed: true }
     }
 
+    /// Anything else that the script installs; `what` says that it is not there.
+    pub fn installed(what: &str, there: bool) -> Need {
+        Need { what: what.into(), there, installed: true }
+    }
+
     /// Any Vulkan device, as the caller found them: the script installs drivers.
     pub fn vulkan(devices: usize) -> Need {
         Need { what: "there is no Vulkan device".into(), there: devices > 0, installed: true }
