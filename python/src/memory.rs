@@ -23,6 +23,8 @@ impl Memory {
     /// Gives the device an array.
     pub(crate) fn new(py: Python<'_>, context: &Context, given: Given) -> PyResult<(String, Memory)> {
         let (symbol, bytes, width, height, format, writes) = given;
+        // Whatever is said: nobody can write the others.
+        let writes = writes || !(symbol.starts_with('i') || symbol.starts_with("cb"));
         let format = Format::ALL.iter().copied().find(|f| f.name() == format);
         let format = format.ok_or_else(|| argument(format!("{symbol}: no such format")))?;
         let wanted = u64::from(width) * u64::from(height.max(1)) * u64::from(format.bytes());
@@ -39,7 +41,7 @@ impl Memory {
         let imported = match wanted % 4 {
             // SAFETY: the buffer is held until `Memory` goes, so the bytes stay where they are, and their number was checked. The resource
             // goes first, which waits for all work that uses it. Meanwhile nothing here touches them; another thread of Python that does
-            // gets what a racing kernel would, as with every array that two of them use. Kernels write only what `writes` says.
+            // gets what a racing kernel would, as with every array that two of them use. Inputs and constants, of which buffers may be read-only, no kernel writes.
             0 => unsafe { device.import(bytes.buf_ptr().cast(), width, height, format) }.ok(),
             // Kernels work on whole words.
             _ => None,

@@ -191,6 +191,7 @@ def test_what_the_binding_itself_is_given_is_checked():
         (("g[]", data, 17, 0, "UNSIGNED_INT32_1", True), "68 bytes in a row are wanted"),
         (("g[]", data[::2], 8, 0, "UNSIGNED_INT32_1", True), "in a row"),
         (("g[]", data, 16, 0, "NOTHING", True), "no such format"),
+        (("g[]", bytes(64), 16, 0, "UNSIGNED_INT32_1", False), "read-only"),
         (("g[]", data[:0], 0, 0, "UNSIGNED_INT32_1", True), "without elements"),
     ]:
         with pytest.raises(ValueError, match=why):

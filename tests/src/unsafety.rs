@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Folders of the product; tests are not looked at.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 15] = [
     "cal-il/src",
     "cal-api/src",
     "cal-api/macros/src",
@@ -23,6 +23,7 @@ const SOURCES: [&str; 14] = [
     "brook/runtime/src",
     "blas/src",
     "blas/abi/src",
+    "python/src",
 ];
 
 /// Unsafe code of a file.
