@@ -99,6 +99,10 @@ pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Cont
         let flow = WATCHED && !matches!(body.ops[pc], Op::Lanes { .. });
         if flow {
             context.show(wave, Event::Op(pc), false);
+            // Who watches may have had enough.
+            if launch.stop.raised() {
+                return Outcome::Stopped;
+            }
         }
         let here = pc;
         pc = match &body.ops[pc] {
@@ -107,6 +111,9 @@ pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Cont
                     let event = Event::Step(*first as usize + number);
                     if WATCHED {
                         context.show(wave, event, false);
+                        if launch.stop.raised() {
+                            return Outcome::Stopped;
+                        }
                     }
                     let ids = &code.operands[step.first as usize..][..usize::from(step.count)];
                     if wave.full {

@@ -36,7 +36,8 @@ pub use device::CpuBackend;
 pub use isa_choice::InstructionSet;
 pub use listing::{code_listing, vector_listing};
 pub use observe::{
-    Area, At, Counts, Finding, Kind, Misuse, Profile, TraceAccess, TraceFlow, TraceStep, profile, trace,
+    Area, At, Call, Contents, Counts, Debugger, Finding, Kind, Layout, Misuse, Next, Profile, State,
+    TraceAccess, TraceFlow, TraceStep, debug, profile, trace,
 };
 pub use report::{Interpreted, interpreted};
 

@@ -3,9 +3,10 @@
 //! A watched launch runs unfused operations, one at a time; everything else is the engine's own code, so what is
 //! observed is what happens. [`Checker`] finds reads of registers that were never written, accesses outside their
 //! memory, words that two threads of a group touch in no order, and barriers that part of a group misses. [`trace`]
-//! delivers what one thread does, [`profile()`] counts what all do.
+//! delivers what one thread does, [`profile()`] counts what all do, [`debug()`] stands still wherever it is told to.
 
 mod check;
+mod debug;
 mod place;
 mod profile;
 mod race;
@@ -22,6 +23,7 @@ use crate::op::Code;
 use crate::wave::Wave;
 
 pub use check::Checker;
+pub use debug::{Call, Contents, Debugger, Layout, Next, State, debug};
 pub use place::{Area, At, Kind};
 pub use profile::{Counts, Profile, profile};
 pub use recal_hal::{Finding, Misuse};

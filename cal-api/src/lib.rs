@@ -56,6 +56,7 @@ pub use crate::step::{Access, AccessKind, Area, At, Counts, Flow, Profile, Step,
 pub use crate::symbol::Symbol;
 
 pub mod config;
+pub mod debug;
 pub mod ffi;
 pub mod logger;
 pub mod target;

@@ -69,7 +69,7 @@ impl Module {
     ) -> Result<()> {
         let text = text.as_ref();
         let (program, names) = self.watched(text)?;
-        let extent = self.extent(threads)?;
+        let extent = self.watched_extent(threads)?;
         self.context().finish()?;
         let bound = self.bound(None)?;
         let mut open = Open { text, span: None, writes: Vec::new(), accesses: Vec::new(), flow: None };
@@ -93,7 +93,7 @@ impl Module {
     /// instruction does. `text` is what the module was compiled from. After `limit` it ends where it is. Stores are made.
     pub fn profile(&self, text: impl AsRef<[u8]>, threads: Threads, limit: Duration) -> Result<Profile> {
         let (program, _) = self.watched(text.as_ref())?;
-        let extent = self.extent(threads)?;
+        let extent = self.watched_extent(threads)?;
         self.context().finish()?;
         let bound = self.bound(None)?;
         recal_cpu::profile(&program, &bound.bindings, extent, limit)
@@ -101,7 +101,7 @@ impl Module {
     }
 
     /// The program to be watched, and what its registers are called.
-    fn watched(&self, text: &[u8]) -> Result<(Program, Names)> {
+    pub(crate) fn watched(&self, text: &[u8]) -> Result<(Program, Names)> {
         let (program, names) = kernel(text).and_then(|kernel| {
             recal_il::lower::lower_named(&kernel).map_err(|e| crate::compiler::refused(&e, text))
         })?;
@@ -112,7 +112,7 @@ impl Module {
     }
 
     /// The launch as it is asked for, whatever of it does nothing.
-    fn extent(&self, threads: Threads) -> Result<Extent> {
+    pub(crate) fn watched_extent(&self, threads: Threads) -> Result<Extent> {
         match threads {
             Threads::Domain(Domain { x, y, width, height }) => {
                 crate::launch::domain_extent(self, Domain { x, y, width, height })?;
