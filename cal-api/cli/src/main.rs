@@ -1,10 +1,11 @@
-//! The `recal` command: devices, compile, run, bench, trace, analyze, explore, disassemble, opt, explain, doctor.
+//! The `recal` command: devices, compile, run, bench, trace, debug, analyze, explore, disassemble, opt, explain, doctor.
 
 mod analyze;
 mod array;
 mod bench;
 mod compile;
 mod data;
+mod debug;
 mod devices;
 mod disassemble;
 mod doctor;
@@ -62,6 +63,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Follow one thread of a kernel: the registers that each instruction writes
     Trace(trace::Arguments),
+    /// Stand still in a kernel: breakpoints, steps forwards and back, registers of a wave, memory
+    Debug(debug::Arguments),
     /// Show what a kernel binds, what it consists of, and what would limit it on a device of the time
     Analyze(analyze::Arguments),
     /// Write a page on which a kernel, its programs and its machine code stand side by side; or serve one that is typed into
@@ -112,6 +115,7 @@ impl Command {
             Command::Explain(arguments) => arguments.json,
             Command::Completions { .. }
             | Command::Manual { .. }
+            | Command::Debug(_)
             | Command::Fmt(_)
             | Command::Lsp
             | Command::Grammar => false,
@@ -159,6 +163,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
         Command::Trace(arguments) => trace::trace(arguments),
+        Command::Debug(arguments) => debug::debug(arguments),
         Command::Analyze(arguments) => analyze::analyze(arguments),
         Command::Doctor { json } => doctor::doctor(*json),
         Command::Completions { shell } => manual::completions(*shell),

@@ -38,9 +38,9 @@ pub(crate) struct Arguments {
 
 /// A position.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Thread([u32; 3]);
+pub(crate) struct Thread(pub(crate) [u32; 3]);
 
-fn thread(text: &str) -> Result<Thread, String> {
+pub(crate) fn thread(text: &str) -> Result<Thread, String> {
     let mut at = [0; 3];
     let parts: Vec<&str> = text.split([',', 'x']).collect();
     if parts.len() > at.len() {

@@ -1,6 +1,8 @@
 //! The command as a user runs it.
 
 mod answers;
+mod dap;
+mod debugger;
 mod doctor;
 mod editor;
 mod explore;
