@@ -66,9 +66,9 @@ impl Map {
             }
             let begins = match op {
                 Op::Lanes { first, end } => {
-                    for step in *first as usize..*end as usize {
-                        let span = code.step_spans[step];
-                        steps[step] = if span == last { Span::default() } else { span };
+                    let range = *first as usize..*end as usize;
+                    for (step, &span) in steps[range.clone()].iter_mut().zip(&code.step_spans[range]) {
+                        *step = if span == last { Span::default() } else { span };
                         last = span;
                     }
                     false
