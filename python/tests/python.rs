@@ -68,12 +68,11 @@ fn install() -> Result<PathBuf, String> {
     Ok(own)
 }
 
-/// The tests, the examples of the README and of the package's own documentation, and the example with its plot.
+/// The tests, and the examples of the README and of the manual's chapter.
 fn pytest(backend: &str) -> Result<(), String> {
     let python = installed()?;
     // Not in the package's folder, whose `recal` has no library.
-    let beside = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python").join(backend);
-    fs::create_dir_all(&beside).map_err(|e| e.to_string())?;
+    let root = package().join("..");
     done(
         Command::new(&python)
             .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib"])
@@ -81,7 +80,8 @@ fn pytest(backend: &str) -> Result<(), String> {
             .arg(package())
             .arg(package().join("tests"))
             .arg(package().join("README.md"))
-            .current_dir(&beside)
+            .arg(package().join("../docs/manual/chapters/tasks.md"))
+            .current_dir(root)
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("MPLBACKEND", "agg")
             .env("CAL_BACKEND", backend)

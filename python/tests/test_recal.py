@@ -280,6 +280,8 @@ def test_findings_tell_the_line():
 def test_the_roof_is_where_memory_says():
     dot = recal.roofline(SCALE)
     # 32 bytes of memory for a few operations: under the slope.
+    # As the boxes of the HD 5870 said: 1600 stream cores at 850 MHz, 153.6 GB/s.
+    assert dot["peak"] == pytest.approx(1600 * 850e6) and dot["bandwidth"] == pytest.approx(153.6e9)
     assert dot["bytes"] == 32 and dot["attainable"] == dot["bandwidth"] * dot["intensity"] < dot["peak"]
 
 

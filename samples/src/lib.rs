@@ -98,7 +98,12 @@ pub fn write_png(path: &Path, width: u32, height: u32, pixels: &[u8]) -> Result<
     Ok(())
 }
 
-/// The examples of the manual's chapter are tests.
+/// The examples of the manual's chapters are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/manual/chapters/rust.md")]
 struct Chapter;
+
+/// The same of the tasks of someone new.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/manual/chapters/tasks.md")]
+struct Tasks;

@@ -33,6 +33,7 @@ macro_rules! chapters {
 chapters! {
     "index" false,
     "tutorial" false,
+    "tasks" false,
     "porting" false,
     "rust" false,
     "debugging" false,
