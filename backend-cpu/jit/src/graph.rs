@@ -270,11 +270,21 @@ impl Graph {
         }
     }
 
-    /// A choice among flushed values may be made before they are flushed.
+    /// A choice among flushed values may be made before they are flushed. Constants among them are what flushing leaves as they
+    /// are: not denormals, and not signalling NaNs, which a sum makes quiet.
     fn flushed_later(&self, val: Val) -> Option<(Val, bool)> {
         match self.node(val) {
             Node::Inst(Inst { op: Op::Flush, args: [inner, ..], .. }) if self.lazy => Some((inner, true)),
-            Node::Word(word) if word & 0x7F80_0000 != 0 || word & 0x007F_FFFF == 0 => Some((val, false)),
+            Node::Word(word) => {
+                let (exponent, quiet, fraction) =
+                    (word & 0x7F80_0000, word & 0x0040_0000, word & 0x007F_FFFF);
+                let kept = match exponent {
+                    0 => fraction == 0,
+                    0x7F80_0000 => fraction == 0 || quiet != 0,
+                    _ => true,
+                };
+                kept.then_some((val, false))
+            }
             _ => None,
         }
     }
