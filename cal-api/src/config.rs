@@ -53,6 +53,8 @@ pub struct Config {
     pub trace: Trace,
     /// File of the timeline.
     pub timeline: Option<PathBuf>,
+    /// Folder that receives what is launched, with its data.
+    pub capture: Option<PathBuf>,
     /// Folder for built kernels; `None` = do not cache.
     pub cache: Option<PathBuf>,
     /// Longest time one launch may take; `None` = for ever.
@@ -190,6 +192,18 @@ pub const VARIABLES: &[Variable] = &[
         },
     },
     Variable {
+        name: "CAL_CAPTURE",
+        values: "a folder, created if missing, in which `%p` stands for the number of the process",
+        default: "nothing is written",
+        doc: "Keeps every launch with its kernel and the contents of everything that is bound, and what it wrote, each distinct \
+              content once; and the calls of a C program. `recal replay` runs it again on any device, `recal diff` on two \
+              (`docs/capture.md`). A launch returns when it is done. A capture that is in the folder is replaced.",
+        parse: |config, text| {
+            config.capture = Some(PathBuf::from(text));
+            Ok(())
+        },
+    },
+    Variable {
         name: "CAL_CACHE",
         values: "a folder, created if missing, or `off`",
         default: "`recal` in `$XDG_CACHE_HOME`, else in `$HOME/.cache`; on Windows in `%LOCALAPPDATA%`, on macOS in `$HOME/Library/Caches`",
@@ -245,6 +259,7 @@ impl Default for Config {
             dump: None,
             trace: Trace::Off,
             timeline: None,
+            capture: None,
             cache: None,
             timeout: Some(Duration::from_secs(600)),
             checks: false,
@@ -357,6 +372,7 @@ mod tests {
             ("CAL_DUMP", "out"),
             ("CAL_TRACE", "1"),
             ("CAL_TIMELINE", "t.json"),
+            ("CAL_CAPTURE", "c"),
             ("CAL_CACHE", "OFF"),
             ("CAL_TIMEOUT", "2.5"),
             ("CAL_DEBUG", "checks"),
@@ -375,6 +391,7 @@ mod tests {
                 dump: Some("out".into()),
                 trace: Trace::Stderr,
                 timeline: Some("t.json".into()),
+                capture: Some("c".into()),
                 cache: None,
                 timeout: Some(Duration::from_millis(2500)),
                 checks: true,

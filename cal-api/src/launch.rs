@@ -114,7 +114,12 @@ impl Context {
             windows.iter().for_each(|w| w.add(reads, lines as f64));
         }
         let kernel = Arc::clone(module.kernel());
-        self.submit(Command::Launch { kernel, bindings: bound.bindings, extent }, &bound.resources)
+        let command = Command::Launch { kernel, bindings: Arc::clone(&bound.bindings), extent };
+        let submit = || self.submit(command, &bound.resources);
+        match self.device().runtime().capture() {
+            Some(recorder) => recorder.launch(module, &bound, extent, submit),
+            None => submit(),
+        }
     }
 }
 

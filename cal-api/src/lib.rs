@@ -55,6 +55,7 @@ pub use crate::runtime::{Runtime, register_backend};
 pub use crate::step::{Access, AccessKind, Area, At, Counts, Flow, Profile, Step, Threads};
 pub use crate::symbol::Symbol;
 
+pub mod capture;
 pub mod config;
 pub mod debug;
 pub mod ffi;

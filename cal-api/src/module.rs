@@ -3,6 +3,7 @@
 //! Bindings belong to the module and persist across launches until replaced, unbound, or their mem is released.
 //! A launch takes a snapshot; the snapshot is kept until something changes.
 
+use std::fmt;
 use std::sync::{Arc, Weak};
 
 use recal_hal::sync::Mutex;
@@ -25,6 +26,8 @@ pub(crate) struct Inner {
     context: Context,
     program: Arc<Program>,
     kernel: Arc<dyn Kernel>,
+    /// Kept for captures only.
+    text: Option<Box<[u8]>>,
     symbols: Vec<Symbol>,
     scan: Scan,
     bound: Mutex<Slots>,
@@ -73,6 +76,13 @@ pub struct FuncInfo {
     pub stack: u32,
 }
 
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let symbols: Vec<_> = self.0.symbols.iter().map(Symbol::to_string).collect();
+        write!(f, "Module({} in {:?})", symbols.join(", "), self.0.context)
+    }
+}
+
 impl PartialEq for Module {
     fn eq(&self, other: &Module) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -98,6 +108,8 @@ impl Context {
         timeline::done(start, "compile", "load kernel");
         let kernel = kernel
             .map_err(|e| Error::backend(format!("loading a kernel on {}", self.device().info().name), e))?;
+        let captured = self.device().runtime().capture().is_some() && !text.is_empty();
+        let text = captured.then(|| text.into());
         let symbols = symbols(&program);
         let scan = Scan::of(&program);
         let slots = Slots {
@@ -109,6 +121,7 @@ impl Context {
             context: self.clone(),
             program,
             kernel,
+            text,
             symbols,
             scan,
             bound: Mutex::new(slots),
@@ -181,6 +194,11 @@ impl Module {
 
     pub(crate) fn kernel(&self) -> &Arc<dyn Kernel> {
         &self.0.kernel
+    }
+
+    /// The text of the kernel, if launches are captured and there is one.
+    pub(crate) fn text(&self) -> Option<&[u8]> {
+        self.0.text.as_deref()
     }
 
     pub(crate) fn scan(&self) -> Scan {

@@ -202,6 +202,29 @@ impl Resource {
         Ok(Self::new(shape, layout, views, fixed, false))
     }
 
+    /// Allocates with rows that are so many elements apart, as memory of the application may have them.
+    pub(crate) fn with_pitch(device: &Device, shape: Shape, pitch: u32, place: Place) -> Result<Resource> {
+        if pitch < shape.width {
+            return Err(Error::failed(format!("pitch: {pitch}, but rows have {} elements", shape.width)));
+        }
+        shape.check(device, Flags { global_buffer: true })?;
+        let layout = Shape { width: pitch, ..shape }.layout(1)?;
+        let rounded = layout
+            .bytes
+            .checked_next_multiple_of(PAGE)
+            .ok_or_else(|| Error::failed("more bytes than can be counted"))?;
+        let memory =
+            device.hal().allocate(MemoryRequest { bytes: rounded, heap: place.heap() }).map_err(|e| {
+                Error::backend(format!("allocating {rounded} bytes on {}", device.info().name), e)
+            })?;
+        Ok(Self::new(shape, layout, vec![(device.clone(), memory)], None, false))
+    }
+
+    /// Memory of the same shape and pitch that is fast to read on the host.
+    pub(crate) fn twin(&self, device: &Device) -> Result<Resource> {
+        Self::with_pitch(device, self.shape(), self.pitch(), Place::RemoteCached)
+    }
+
     /// Wraps memory of the application that a backend has imported.
     pub(crate) fn pinned(
         device: &Device,

@@ -8,6 +8,7 @@ use std::sync::{Arc, Weak};
 use recal_hal::sync::{Mutex, RwLock};
 use recal_hal::{Adapter, Backend, FloatMode, Remark};
 
+use crate::capture::{self, Recorder};
 use crate::config::Config;
 use crate::device::{Device, DeviceInfo};
 use crate::error::{Error, Result};
@@ -34,6 +35,8 @@ struct Inner {
     /// Backends that were asked, in order, and what they remarked.
     remarks: Vec<(String, Vec<Remark>)>,
     config: Config,
+    /// What is launched is kept.
+    capture: Option<Arc<Recorder>>,
     /// Queues ever made, to wait for their work at shutdown.
     lines: Mutex<Vec<Weak<Line>>>,
 }
@@ -115,7 +118,8 @@ impl Runtime {
                 entries.push(Entry { backend: name.clone(), adapter, info, open: AtomicBool::new(false) });
             }
         }
-        Ok(Runtime(Arc::new(Inner { entries, remarks, config, lines: Mutex::new(Vec::new()) })))
+        let capture = config.capture.as_deref().and_then(capture::begin);
+        Ok(Runtime(Arc::new(Inner { entries, remarks, config, capture, lines: Mutex::new(Vec::new()) })))
     }
 
     /// Facts about the devices, in order of their ordinals.
@@ -193,6 +197,11 @@ impl Runtime {
     /// Facts about one device.
     pub fn info(&self, ordinal: u32) -> Result<&DeviceInfo> {
         Ok(&self.entry(ordinal)?.info)
+    }
+
+    /// Who keeps what is launched, if anyone does.
+    pub(crate) fn capture(&self) -> Option<&Arc<Recorder>> {
+        self.0.capture.as_ref()
     }
 
     pub(crate) fn memory_status(&self, ordinal: u32) -> Result<recal_hal::MemoryStatus> {

@@ -216,14 +216,19 @@ impl Queue for Planned<Lossy> {
     }
 }
 
+/// What an output holds that was given nothing.
+fn nothing<T: Default>(_: &T) -> T {
+    T::default()
+}
+
 /// Calls, and ends the program with the code if it is an error.
 macro_rules! step {
     ($name:ident(&mut $out:ident $(, $argument:expr)*)) => {
         // SAFETY: as for `call!`.
         match unsafe { $name(&mut $out $(, $argument)*) } {
-            CalResult::Ok => assert_ne!($out, Default::default(), stringify!($name)),
+            CalResult::Ok => assert_ne!($out, nothing(&$out), stringify!($name)),
             code => {
-                assert_eq!($out, Default::default(), "{} failed and gave something", stringify!($name));
+                assert_eq!($out, nothing(&$out), "{} failed and gave something", stringify!($name));
                 return Err((stringify!($name), code));
             }
         }

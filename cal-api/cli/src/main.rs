@@ -1,8 +1,9 @@
-//! The `recal` command: devices, compile, run, bench, trace, debug, analyze, explore, disassemble, opt, explain, doctor.
+//! The `recal` command: devices, compile, run, bench, trace, debug, replay, diff, reduce, analyze, explore, disassemble, opt, explain, doctor.
 
 mod analyze;
 mod array;
 mod bench;
+mod choice;
 mod compile;
 mod data;
 mod debug;
@@ -21,6 +22,8 @@ mod misuse;
 mod opt;
 mod picture;
 mod progress;
+mod reduce;
+mod replay;
 mod run;
 mod trace;
 
@@ -40,7 +43,7 @@ use crate::misuse::Misused;
     name = "recal",
     version,
     after_help = "Environment variables such as CAL_BACKEND and CAL_LOG act as for any CAL program.\n\
-                  Exit status: 0, 1 after an error, 2 for wrong arguments, 3 if CAL_DEBUG=checks found something."
+                  Exit status: 0, 1 after an error, 2 for wrong arguments,\n3 if CAL_DEBUG=checks found something or results differ (replay, diff)."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -69,6 +72,12 @@ enum Command {
     Analyze(analyze::Arguments),
     /// Write a page on which a kernel, its programs and its machine code stand side by side; or serve one that is typed into
     Explore(explore::Arguments),
+    /// Run what CAL_CAPTURE kept again, and compare what the launches write
+    Replay(replay::Arguments),
+    /// Run what CAL_CAPTURE kept on two devices: the first launch, resource and element whose bits differ
+    Diff(replay::DiffArguments),
+    /// Make a kernel smaller as long as two devices differ on it, or a command fails
+    Reduce(reduce::Arguments),
     /// Lay kernels out: a statement a line, indented; comments stay
     Fmt(format::Arguments),
     /// Answer an editor: the Language Server Protocol over standard input and output
@@ -113,6 +122,9 @@ impl Command {
             Command::Opt(arguments) => arguments.json,
             Command::Explore(arguments) => arguments.json,
             Command::Explain(arguments) => arguments.json,
+            Command::Replay(arguments) => arguments.json,
+            Command::Diff(arguments) => arguments.json,
+            Command::Reduce(arguments) => arguments.json,
             Command::Completions { .. }
             | Command::Manual { .. }
             | Command::Debug(_)
@@ -138,6 +150,25 @@ impl std::fmt::Display for Told {
 
 impl Error for Told {}
 
+/// What was compared is not the same, and that was shown.
+#[derive(Debug)]
+pub(crate) struct Differs(&'static str);
+
+impl Differs {
+    /// An error if it differs.
+    pub(crate) fn check(differs: bool, what: &'static str) -> Outcome {
+        if differs { Err(Differs(what).into()) } else { Ok(()) }
+    }
+}
+
+impl std::fmt::Display for Differs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl Error for Differs {}
+
 /// Whether an error only says that the reader of the output is gone, as `head` is when it has enough.
 fn reader_is_gone(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
@@ -147,7 +178,12 @@ fn reader_is_gone(error: &(dyn Error + 'static)) -> bool {
 /// Tells an error; as JSON, too, where that is wanted and nothing was printed yet.
 fn tell(error: &(dyn Error + 'static), json: bool) {
     eprintln!("recal: {error}");
-    if json && !error.is::<Told>() && !error.is::<Misused>() && !error.is::<doctor::Unwell>() {
+    if json
+        && !error.is::<Told>()
+        && !error.is::<Misused>()
+        && !error.is::<Differs>()
+        && !error.is::<doctor::Unwell>()
+    {
         let value = error.downcast_ref().map_or_else(|| json!({ "error": error.to_string() }), Refused::json);
         // Nobody listens: there is nobody to tell that, either.
         let _ = files::print_json(&value);
@@ -172,6 +208,9 @@ fn main() -> ExitCode {
         Command::Opt(arguments) => opt::opt(arguments),
         Command::Explain(arguments) => explain::explain(arguments),
         Command::Explore(arguments) => explore::explore(arguments),
+        Command::Replay(arguments) => replay::replay(arguments),
+        Command::Diff(arguments) => replay::diff(arguments),
+        Command::Reduce(arguments) => reduce::reduce(arguments),
         Command::Fmt(arguments) => format::format(arguments),
         Command::Lsp => lsp::serve(),
         Command::Grammar => format::grammar(),
@@ -181,7 +220,7 @@ fn main() -> ExitCode {
         Err(error) if reader_is_gone(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             tell(&*error, command.json());
-            if error.is::<Misused>() { ExitCode::from(3) } else { ExitCode::FAILURE }
+            if error.is::<Misused>() || error.is::<Differs>() { ExitCode::from(3) } else { ExitCode::FAILURE }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Instant;
 
 use recal_hal::timeline::{self, Span, Track};
@@ -9,6 +10,7 @@ use recal_hal::timeline::{self, Span, Track};
 use super::error_text::Library;
 use super::show::Show;
 use super::state::{Process, process};
+use crate::capture::{self, Recorder};
 use crate::error::{CalResult, Error, Result};
 
 /// When an entry point works.
@@ -150,6 +152,7 @@ pub(super) fn enter<T: Outputs>(
     let process = process();
     // The first call of all says whether there is a trace, or a timeline.
     let recorded = process.trace.is_on() || timeline::is_on() || !process.is_initialized();
+    let captured = capture_of(process);
     let start = recorded.then(Instant::now);
     // Nothing behind the boundary is left half-changed by a panic: locks do not poison, and objects are built before
     // they are entered into tables.
@@ -170,9 +173,9 @@ pub(super) fn enter<T: Outputs>(
         process.errors.set(library, format!("{name}: {error}"));
         log::debug!(target: "recal::api", "{name}: {error}");
     }
-    if let Some(start) = start
-        && process.trace.is_on()
-    {
+    // `calInit` has begun a capture, `calShutdown` has ended it.
+    let captured = captured.or_else(|| capture_of(process)).filter(|_| !is_pending(&outcome));
+    if process.trace.is_on() && start.is_some() || captured.is_some() {
         let mut line = format!("{name}(");
         arguments(&mut line);
         line.push(')');
@@ -185,7 +188,14 @@ pub(super) fn enter<T: Outputs>(
             // The rest of a long text is in the log.
             Err(e) => format!("{}: {}", e.result().name(), e.to_string().lines().next().unwrap_or_default()),
         };
-        process.trace.write(name, &line, &answer, start.elapsed());
+        if let Some(start) = start
+            && process.trace.is_on()
+        {
+            process.trace.write(name, &line, &answer, start.elapsed());
+        }
+        if let Some(captured) = captured {
+            captured.call(format!("{line} = {answer}"));
+        }
     }
     if let Some(start) = start
         && timeline::is_on()
@@ -197,6 +207,18 @@ pub(super) fn enter<T: Outputs>(
         }
     }
     outcome.map_err(|e| e.result())
+}
+
+/// Who keeps the calls, if anyone does.
+fn capture_of(process: &Process) -> Option<Arc<Recorder>> {
+    if !capture::is_on() {
+        return None;
+    }
+    process.runtime().ok()?.capture().cloned()
+}
+
+fn is_pending<T>(outcome: &Result<T>) -> bool {
+    outcome.as_ref().is_err_and(|e| e.result() == CalResult::Pending)
 }
 
 /// Records a call for the timeline.

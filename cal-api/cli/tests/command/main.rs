@@ -9,6 +9,8 @@ mod explore;
 mod files;
 mod manual;
 mod opt;
+mod reduce;
+mod replay;
 
 use std::io::Write as _;
 use std::path::PathBuf;
