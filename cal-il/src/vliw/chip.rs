@@ -1,8 +1,7 @@
 //! The chips of the time, a row each: everything that the model knows about them.
 //!
-//! Units and board figures are those of the first board of a chip, as printed by its maker on the board's data sheet. Where the
-//! technical overview of 2009 prints a figure (RV670: 64 thread processors, 16 fetch units, 256 bits, 775 and 2 x 1125 MHz), the
-//! row has it.
+//! Units and board figures are those commonly stated for the first board of a chip. Only RV670's were compared with a print of
+//! the time (the technical overview of 2009: 64 thread processors, 16 fetch units, 256 bits, 775 and 2 x 1125 MHz).
 
 /// What the instruction sets differ in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -100,7 +100,7 @@ fn roof(name: &str, source: &str, [peak, bandwidth]: [f64; 2], dot: Option<[f64;
     json!({ "name": name, "source": source, "peak": peak, "bandwidth": bandwidth, "dot": dot })
 }
 
-/// The roofs of the chips, as their data sheets state them, with what the analyzer makes of the kernel; and of the CPU device as
+/// The roofs of the chips by their stated clocks and units, with what the analyzer makes of the kernel; and of the CPU device as
 /// it was measured.
 pub(super) fn roofs(chips: &Value, run: &Value) -> Vec<Value> {
     let number = |value: &Value| value.as_f64().unwrap_or(0.0);
