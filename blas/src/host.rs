@@ -5,10 +5,9 @@
 //! our own is passed over.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use libloading::Library;
 
 use crate::scalar::{Kind, Scalar};
 use crate::view::{View, ViewMut};
@@ -35,7 +34,14 @@ pub(crate) enum Triangle {
 }
 
 /// Where host libraries are looked for when nobody names one, in order: OpenBLAS, BLIS, ATLAS, then whatever the system's is.
+#[cfg(windows)]
 fn candidates() -> Vec<String> {
+    ["libopenblas.dll", "openblas.dll", "libblis.dll", "libblas.dll", "blas.dll"].map(str::to_owned).to_vec()
+}
+
+#[cfg(not(windows))]
+fn candidates() -> Vec<String> {
+    use std::path::PathBuf;
     let mut found = vec!["libopenblas.so.0".to_owned()];
     let folders = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].map(PathBuf::from);
     let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
@@ -58,6 +64,21 @@ fn candidates() -> Vec<String> {
     }
     found.extend(["libblis.so.4", "libblas.so.3", "libblas.so"].map(str::to_owned));
     found
+}
+
+/// Opens a library. Where the system would wait with a function that is missing until it is called, that is a failure now.
+fn load(name: &str) -> Result<Library, libloading::Error> {
+    #[cfg(unix)]
+    {
+        use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+        // SAFETY: what the library does when it is loaded is what the user asked for by naming or installing it.
+        unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map(From::from)
+    }
+    #[cfg(not(unix))]
+    // SAFETY: as above.
+    unsafe {
+        Library::new(name)
+    }
 }
 
 /// The address of a routine that is never the host's: our own library's. Set by who exports BLAS routines.
@@ -94,9 +115,7 @@ impl Host {
     }
 
     fn open(name: &str) -> Result<Host, String> {
-        // SAFETY: what the library does when it is loaded is what the user asked for by naming or installing it.
-        let library =
-            unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| e.to_string())?;
+        let library = load(name).map_err(|e| e.to_string())?;
         let mut host =
             Host { library, name: name.to_owned(), products: [None; 4], triangles: [[None; 4]; 2] };
         let gemm = host.symbol("sgemm_").ok_or_else(|| format!("{name} has no sgemm_"))?;
@@ -118,7 +137,7 @@ impl Host {
     pub fn symbol(&self, name: &str) -> Option<*const c_void> {
         // SAFETY: the address is handed out only; who calls it knows its type.
         let symbol = unsafe { self.library.get::<*const c_void>(name.as_bytes()) }.ok()?;
-        Some(symbol.into_raw()).filter(|address| !address.is_null()).map(|a| a.cast_const())
+        Some(*symbol).filter(|address| !address.is_null())
     }
 
     /// C = alpha A B + beta C. False if nothing was done, since the library or its integers have no way to say it.
