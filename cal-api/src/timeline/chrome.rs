@@ -1,7 +1,4 @@
 //! The JSON of Chrome's tracer: an array of events. A reader takes an array without its end, too.
-//!
-//! Written by hand: whoever links a library of JSON gets its comparisons of numbers with JSON values, which make `Default::default()`
-//! ambiguous in places where it was not.
 
 use std::io::Write as _;
 
@@ -13,15 +10,7 @@ pub(super) struct Chrome;
 
 /// A text as JSON has it.
 fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c < ' ' => out += &format!("\\u{:04x}", c as u32),
-            c => out.push(c),
-        }
-    }
-    out + "\""
+    serde_json::to_string(text).expect("a text is JSON")
 }
 
 /// Microseconds, as the format wants them.

@@ -1,16 +1,14 @@
 //! An editor's conversation with `recal debug --dap`.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::scratch;
+use crate::wire::Wire;
 
 struct Editor {
-    child: Child,
-    from: BufReader<ChildStdout>,
+    wire: Wire,
     asked: u64,
     received: u64,
     /// Events that came before an answer.
@@ -19,16 +17,8 @@ struct Editor {
 
 impl Editor {
     fn new() -> Editor {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_recal"))
-            .args(["debug", "--dap"])
-            .env("CAL_BACKEND", "cpu")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let from = BufReader::new(child.stdout.take().unwrap());
-        let mut editor = Editor { child, from, asked: 0, received: 0, events: Vec::new() };
+        let wire = Wire::new(&["debug", "--dap"]);
+        let mut editor = Editor { wire, asked: 0, received: 0, events: Vec::new() };
         let able = editor.ask("initialize", json!({ "adapterID": "recal", "linesStartAt1": true }));
         for ability in ["ConfigurationDoneRequest", "ConditionalBreakpoints", "StepBack", "ReadMemoryRequest"]
         {
@@ -37,27 +27,8 @@ impl Editor {
         editor
     }
 
-    fn raw(&mut self, text: &str) {
-        let to = self.child.stdin.as_mut().unwrap();
-        to.write_all(text.as_bytes()).unwrap();
-        to.flush().unwrap();
-    }
-
     fn receive(&mut self) -> Value {
-        let mut length = 0;
-        loop {
-            let mut line = String::new();
-            assert!(self.from.read_line(&mut line).unwrap() > 0, "the debugger is gone");
-            if line == "\r\n" {
-                break;
-            }
-            if let Some(n) = line.strip_prefix("Content-Length: ") {
-                length = n.trim().parse().unwrap();
-            }
-        }
-        let mut text = vec![0; length];
-        self.from.read_exact(&mut text).unwrap();
-        let message: Value = serde_json::from_slice(&text).unwrap();
+        let message = self.wire.receive();
         self.received += 1;
         assert_eq!(message["seq"], self.received, "{message}");
         message
@@ -65,10 +36,9 @@ impl Editor {
 
     fn send(&mut self, command: &str, arguments: Value) -> u64 {
         self.asked += 1;
-        let message =
-            json!({ "seq": self.asked, "type": "request", "command": command, "arguments": arguments })
-                .to_string();
-        self.raw(&format!("Content-Length: {}\r\n\r\n{message}", message.len()));
+        self.wire.send(
+            &json!({ "seq": self.asked, "type": "request", "command": command, "arguments": arguments }),
+        );
         self.asked
     }
 
@@ -152,7 +122,7 @@ impl Editor {
 
     fn leaves(mut self) {
         self.ask("disconnect", json!({}));
-        assert!(self.child.wait().unwrap().success());
+        self.wire.ends();
     }
 }
 
@@ -380,7 +350,7 @@ fn what_is_wrong_is_told_and_nothing_ends() {
     editor.ask("launch", launch(&path, json!({ "stopOnEntry": true })));
     editor.event("initialized");
     // None of these is a request; the one behind them is answered.
-    editor.raw("Content-Length: 3\r\n\r\n{\"]Content-Length: x\r\n\r\nContent-Length: 4\r\n\r\nnull\r\n\r\nContent-Length: 2\r\n\r\n[]");
+    editor.wire.raw("Content-Length: 3\r\n\r\n{\"]Content-Length: x\r\n\r\nContent-Length: 4\r\n\r\nnull\r\n\r\nContent-Length: 2\r\n\r\n[]");
     editor.ask("configurationDone", json!({}));
     let said: Vec<Value> = editor.events.iter().filter(|event| event["event"] == "output").cloned().collect();
     assert_eq!(said.len(), 4, "{said:?}");
@@ -411,7 +381,7 @@ fn what_is_wrong_is_told_and_nothing_ends() {
     // Gone in the middle of a message.
     let mut editor = Editor::new();
     editor.ask("launch", launch(&path, json!({})));
-    editor.raw("Content-Length: 100\r\n\r\n{");
-    drop(editor.child.stdin.take());
-    assert!(editor.child.wait().unwrap().success());
+    editor.wire.raw("Content-Length: 100\r\n\r\n{");
+    editor.wire.hang_up();
+    editor.wire.ends();
 }

@@ -1,28 +1,18 @@
 //! An editor's conversation with `recal lsp`, `recal fmt`, and the grammar.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdout, Command, Stdio};
-
 use serde_json::{Value, json};
 
+use crate::wire::Wire;
 use crate::{printed, recal, recal_with, scratch};
 
 struct Editor {
-    child: Child,
-    from: BufReader<ChildStdout>,
+    wire: Wire,
     asked: u64,
 }
 
 impl Editor {
     fn new() -> Editor {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_recal"))
-            .arg("lsp")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let from = BufReader::new(child.stdout.take().unwrap());
-        let mut editor = Editor { child, from, asked: 0 };
+        let mut editor = Editor { wire: Wire::new(&["lsp"]), asked: 0 };
         let able = editor.ask("initialize", json!({ "capabilities": {} }));
         let able = &able["capabilities"];
         assert!(able["hoverProvider"] == true && able["definitionProvider"] == true, "{able}");
@@ -34,38 +24,14 @@ impl Editor {
         editor
     }
 
-    fn send(&mut self, message: &Value) {
-        let text = message.to_string();
-        let to = self.child.stdin.as_mut().unwrap();
-        write!(to, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
-        to.flush().unwrap();
-    }
-
-    fn receive(&mut self) -> Value {
-        let mut length = 0;
-        loop {
-            let mut line = String::new();
-            assert!(self.from.read_line(&mut line).unwrap() > 0, "the server is gone");
-            if line == "\r\n" {
-                break;
-            }
-            if let Some(n) = line.strip_prefix("Content-Length: ") {
-                length = n.trim().parse().unwrap();
-            }
-        }
-        let mut text = vec![0; length];
-        self.from.read_exact(&mut text).unwrap();
-        serde_json::from_slice(&text).unwrap()
-    }
-
     fn tell(&mut self, method: &str, params: Value) {
-        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+        self.wire.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
     fn ask(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;
-        self.send(&json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params }));
-        let answer = self.receive();
+        self.wire.send(&json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params }));
+        let answer = self.wire.receive();
         assert_eq!(answer["id"], self.asked, "{answer}");
         assert!(answer["error"].is_null(), "{method}: {answer}");
         answer["result"].clone()
@@ -74,7 +40,7 @@ impl Editor {
     /// Opens or changes the kernel; what the server then says about it.
     fn shows(&mut self, method: &str, params: Value) -> Vec<Value> {
         self.tell(method, params);
-        let said = self.receive();
+        let said = self.wire.receive();
         assert_eq!(said["method"], "textDocument/publishDiagnostics", "{said}");
         said["params"]["diagnostics"].as_array().unwrap().clone()
     }
@@ -175,7 +141,7 @@ fn an_editor_is_answered() {
     assert!(closed.is_empty());
     assert!(editor.ask("shutdown", Value::Null).is_null());
     editor.tell("exit", Value::Null);
-    assert!(editor.child.wait().unwrap().success());
+    editor.wire.ends();
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod manual;
 mod opt;
 mod reduce;
 mod replay;
+mod wire;
 
 use std::io::Write as _;
 use std::path::PathBuf;
