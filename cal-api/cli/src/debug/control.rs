@@ -62,13 +62,6 @@ pub(crate) struct Watch {
 /// Values, or why there are none.
 type Seen = Result<Vec<(String, Value)>, String>;
 
-fn same(a: &Seen, b: &Seen) -> bool {
-    match (a, b) {
-        (Ok(a), Ok(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.1.same(b.1)),
-        (a, b) => a.is_err() == b.is_err(),
-    }
-}
-
 /// A value that changed.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
@@ -298,7 +291,8 @@ impl Control {
             let now = watch.expression.values(state, lane);
             let before = watch.last.replace((state.part(), now.clone()));
             let Some((part, before)) = before else { continue };
-            if same(&before, &now) || group && part != state.part() {
+            // LDS is another memory in each group.
+            if group && part != state.part() {
                 continue;
             }
             let shown = |seen: &Seen, k: usize| match seen {

@@ -174,14 +174,6 @@ impl Value {
         }
     }
 
-    /// The same bits: NaN is itself.
-    pub(crate) fn same(self, other: Value) -> bool {
-        match (self, other) {
-            (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
-            (a, b) => a == b,
-        }
-    }
-
     /// As `kind`.
     fn to(self, kind: Type) -> Value {
         match (kind, self) {
