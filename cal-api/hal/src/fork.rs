@@ -1,6 +1,6 @@
 //! What a child of `fork` must not inherit.
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// Grows in children: values of another generation are the parent's.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
@@ -28,6 +28,7 @@ impl<T: Send + Sync> PerProcess<T> {
                 Some((of, state)) if *of == generation => return state,
                 _ => {}
             }
+            #[cfg(unix)]
             count_children();
             let fresh = Box::into_raw(Box::new((generation, (self.make)())));
             match self.current.compare_exchange(current, fresh, Ordering::AcqRel, Ordering::Acquire) {
@@ -43,21 +44,20 @@ impl<T: Send + Sync> PerProcess<T> {
 }
 
 /// Has children count themselves as another generation.
+#[cfg(unix)]
 fn count_children() {
+    use std::sync::atomic::AtomicBool;
     /// No `Once`: a thread of the parent might be inside at the fork.
     static DONE: AtomicBool = AtomicBool::new(false);
+    extern "C" fn in_child() {
+        GENERATION.fetch_add(1, Ordering::AcqRel);
+    }
     if DONE.swap(true, Ordering::AcqRel) {
         return;
     }
-    #[cfg(unix)]
-    {
-        extern "C" fn in_child() {
-            GENERATION.fetch_add(1, Ordering::AcqRel);
-        }
-        // SAFETY: the handler only changes an atomic; the library is never unloaded (`-z nodelete`).
-        let failed = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
-        if failed != 0 {
-            log::warn!("children of fork cannot be told apart: error {failed}");
-        }
+    // SAFETY: the handler only changes an atomic; the library is never unloaded (`-z nodelete`).
+    let failed = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    if failed != 0 {
+        log::warn!("children of fork cannot be told apart: error {failed}");
     }
 }
