@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use recal_hal::sync::{Condvar, Mutex, MutexGuard};
-use recal_hal::timeline::{self, Span, Track};
-use recal_hal::{Command, Error, Extent, FloatEnv, Queue, Result, Surface, Ticket};
+use recal_hal::timeline::{self, Detail, Flows, Span, Track};
+use recal_hal::{Command, Error, FloatEnv, Queue, Result, Surface, Ticket};
 
 use crate::context::{Counters, Stop, whole};
 use crate::device::CpuKernel;
@@ -176,22 +176,12 @@ impl Runner {
     }
 
     /// Records a command for the timeline: on the row of the queue, and on that of the thread that ran it.
-    fn draw(&self, name: &str, size: String, start: Instant, end: Instant, flow: u64) {
-        let arrives = if flow == 0 { &[] } else { std::slice::from_ref(&flow) };
-        let own = Span {
-            track: Track::Queue("CPU queue", self.number),
-            kind: "queue",
-            name,
-            start,
-            end,
-            details: &[("size", size)],
-            leaves: None,
-            arrives,
-        };
-        timeline::record(&own);
-        let work =
-            Span { track: Track::Thread, kind: "worker", name: "work", details: &[], arrives: &[], ..own };
-        timeline::record(&work);
+    fn draw(&self, name: &'static str, detail: Detail, start: Instant, end: Instant, flow: u64) {
+        let times = [start, end];
+        let arrives = if flow == 0 { Flows::None } else { Flows::One(flow) };
+        let queue = Track::Queue("CPU queue", self.number);
+        timeline::record(Span { detail, arrives, ..Span::new(queue, "queue", name, times) });
+        timeline::record(Span::new(Track::Thread, "worker", "work", times));
     }
 
     fn execute(&self, command: Command, stop: &Arc<Stop>, scratch: &mut Scratch) -> Result<()> {
@@ -236,18 +226,10 @@ fn is_small(commands: &VecDeque<(Ticket, Command, u64)>) -> bool {
 }
 
 /// What a command is, for the timeline.
-fn told(command: &Command) -> (&'static str, String) {
+fn told(command: &Command) -> (&'static str, Detail) {
     match command {
-        Command::Launch { extent, .. } => {
-            let size = match extent {
-                Extent::Domain { width, height, .. } => format!("{width} x {height}"),
-                Extent::Grid { groups: [x, y, z], block: [bx, by, bz] } => {
-                    format!("{x} x {y} x {z} groups of {bx} x {by} x {bz}")
-                }
-            };
-            ("launch", size)
-        }
-        Command::Copy { src, .. } => ("copy", format!("{} bytes", src.bytes())),
+        Command::Launch { extent, .. } => ("launch", Detail::Extent(*extent)),
+        Command::Copy { src, .. } => ("copy", Detail::Bytes(src.bytes())),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a physical device can do: facts for the emitter and the queues, and CAL attributes.
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use ash::{amd, ext, khr, nv, vk};
@@ -50,12 +51,19 @@ pub(crate) struct Facts {
     /// Alignment for imported host memory, if the device can import.
     pub import_alignment: Option<u64>,
     pub memory_budget: bool,
+    /// The extension by which the device's clock is read.
+    pub calibrated: Option<&'static CStr>,
+    /// Bits of the times that queues for kernels and queues for copies take; 0 = none.
+    pub timestamp_bits: [u32; 2],
+    /// The host may reset queries.
+    pub resets_queries: bool,
     pub multiprocessors: u32,
     pub shader_engines: u32,
 }
 
 impl Facts {
-    fn read(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Result<Self, String> {
+    fn read(whole: &Instance, physical: vk::PhysicalDevice) -> Result<Self, String> {
+        let instance = &whole.raw;
         // SAFETY: here and below, the physical device belongs to this live instance, and the chained structures
         // live until the call returns.
         let api = unsafe { instance.get_physical_device_properties(physical) }.api_version;
@@ -132,6 +140,9 @@ impl Facts {
             f.queue_flags.contains(vk::QueueFlags::TRANSFER) && (f.queue_flags & !others).is_empty()
         };
         let copies = families.iter().enumerate().find(|(_, f)| apart(f));
+        let stamps = |family: Option<usize>| family.map_or(0, |family| families[family].timestamp_valid_bits);
+        let calibrated = [khr::calibrated_timestamps::NAME, ext::calibrated_timestamps::NAME];
+        let calibrated = calibrated.into_iter().find(|name| has(name) && reads_clock(whole, physical, name));
         let kind = core.device_type;
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
         let (multiprocessors, shader_engines) = if sm {
@@ -184,6 +195,9 @@ impl Facts {
             push_descriptors: pushed.max_push_descriptors,
             import_alignment: import.then_some(host.min_imported_host_pointer_alignment),
             memory_budget: has(ext::memory_budget::NAME),
+            calibrated,
+            timestamp_bits: [stamps(Some(queue_family)), stamps(copies.map(|(family, _)| family))],
+            resets_queries: f12.host_query_reset != 0,
             multiprocessors: multiprocessors.max(1),
             shader_engines: shader_engines.max(1),
         })
@@ -252,6 +266,22 @@ impl Facts {
     }
 }
 
+/// Whether an extension reads the device's own clock.
+fn reads_clock(instance: &Instance, physical: vk::PhysicalDevice, extension: &CStr) -> bool {
+    let (entry, raw) = (&*instance.entry, &instance.raw);
+    // SAFETY: the physical device belongs to the living instance and has the extension.
+    let domains = unsafe {
+        if extension == khr::calibrated_timestamps::NAME {
+            khr::calibrated_timestamps::Instance::new(entry, raw)
+                .get_physical_device_calibrateable_time_domains(physical)
+        } else {
+            ext::calibrated_timestamps::Instance::new(entry, raw)
+                .get_physical_device_calibrateable_time_domains(physical)
+        }
+    };
+    domains.is_ok_and(|domains| domains.contains(&vk::TimeDomainKHR::DEVICE))
+}
+
 fn mib(bytes: u64) -> u32 {
     u32::try_from(bytes / MIB).unwrap_or(u32::MAX)
 }
@@ -271,7 +301,7 @@ impl VulkanAdapter {
         physical: vk::PhysicalDevice,
         options: Arc<Options>,
     ) -> Result<Self, String> {
-        let facts = Facts::read(&instance.raw, physical)?;
+        let facts = Facts::read(&instance, physical)?;
         let attributes = facts.attributes();
         Ok(Self { instance, physical, options, facts: Arc::new(facts), attributes })
     }

@@ -1,6 +1,7 @@
 //! Copies: where they run, and what is recorded of them.
 
 use ash::vk;
+use recal_hal::timeline::Detail;
 use recal_hal::{Error, Heap, Result, Surface};
 
 use crate::memory::{Block, Place, place, shadow};
@@ -39,6 +40,7 @@ impl VulkanQueue {
             (0..rows).map(region).collect()
         };
         let (source, target) = ((from.offset, from_pitch), (to.offset, to_pitch));
+        let size = Detail::Bytes(row * height);
         let raw = &self.gpu.raw;
         let lane = self.lane_of_copy(&from, &to, row * height);
         let mut uses = Uses { reads: vec![from.span], ..Uses::default() };
@@ -47,24 +49,30 @@ impl VulkanQueue {
         let mut between = None;
         if row == 0 || height == 0 || (from.buffer == to.buffer && source == target) {
             // Nothing moves.
-            self.recording(state, lane)?;
+            let commands = self.recording(state, lane)?.commands;
+            self.time(state, lane, commands, "copy", &size);
+            self.timed(state, lane, commands);
         } else if from.buffer == to.buffer {
             // Regions of a Vulkan copy must not overlap: the source is read whole before anything is written.
             let block = Block::allocate(&self.gpu, row * height, Heap::Local)?;
             let commands = self.recording(state, lane)?.commands;
             self.order(state, lane, commands, &uses, true);
+            self.time(state, lane, commands, "copy", &size);
             // SAFETY: recording; all memories are kept until the command is done and the regions are inside them.
             unsafe {
                 raw.cmd_copy_buffer(commands, from.buffer, block.buffer, &rows(source, (0, row)));
                 barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS);
                 raw.cmd_copy_buffer(commands, block.buffer, to.buffer, &rows((0, row), target));
             }
+            self.timed(state, lane, commands);
             between = Some(block);
         } else {
             let commands = self.recording(state, lane)?.commands;
             self.order(state, lane, commands, &uses, true);
+            self.time(state, lane, commands, "copy", &size);
             // SAFETY: as above.
             unsafe { raw.cmd_copy_buffer(commands, from.buffer, to.buffer, &rows(source, target)) };
+            self.timed(state, lane, commands);
         }
         for memory in [&src.memory, &dst.memory] {
             if let Some(shadow) = shadow(&**memory) {

@@ -24,6 +24,7 @@ use crate::instance::{Instance, Options};
 use crate::kernel::VulkanKernel;
 use crate::memory::Block;
 use crate::queue::VulkanQueue;
+use crate::stamps::Timing;
 use crate::table::Limits;
 use crate::{exit, probe, table};
 
@@ -54,6 +55,8 @@ pub(crate) struct Gpu {
     pub target: Target,
     pub watchdog: Option<Duration>,
     pub import: Option<ext::external_memory_host::Device>,
+    /// Where a timeline is written and the device takes times.
+    pub timing: Option<Timing>,
     /// First those for kernels, then those for copies.
     pub queues: Vec<DeviceQueue>,
     kernel_queues: usize,
@@ -106,6 +109,7 @@ impl Gpu {
         let mut features12 = vk::PhysicalDeviceVulkan12Features::default()
             .buffer_device_address(true)
             .timeline_semaphore(true)
+            .host_query_reset(Timing::is_wanted(&facts))
             .shader_buffer_int64_atomics(facts.int64_atomics)
             .shader_shared_int64_atomics(facts.int64_shared_atomics);
         let mut extensions = Vec::new();
@@ -115,6 +119,7 @@ impl Gpu {
         if facts.memory_budget {
             extensions.push(ext::memory_budget::NAME.as_ptr());
         }
+        extensions.extend(Timing::extension(&facts).map(CStr::as_ptr));
         let mut robustness = vk::PhysicalDeviceRobustness2FeaturesEXT::default()
             .robust_buffer_access2(true)
             .null_descriptor(true);
@@ -164,10 +169,12 @@ impl Gpu {
         let buffers =
             limits.map(|limits| Buffers { push: khr::push_descriptor::Device::new(instance, &raw), limits });
         let import = facts.import_alignment.map(|_| ext::external_memory_host::Device::new(instance, &raw));
+        let timing = Timing::new(&facts, &adapter.instance, &raw);
         Ok(Self {
             target: target(&facts, mode),
             watchdog: options.watchdog,
             import,
+            timing,
             queues,
             kernel_queues,
             families: families.iter().map(|(family, _)| *family).collect(),

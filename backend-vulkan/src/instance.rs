@@ -169,7 +169,7 @@ pub(crate) struct Instance {
     pub raw: ash::Instance,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     // The loader library outlives every function pointer above.
-    entry: ManuallyDrop<Entry>,
+    pub entry: ManuallyDrop<Entry>,
 }
 
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";

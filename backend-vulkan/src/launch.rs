@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ash::vk;
+use recal_hal::timeline::Detail;
 use recal_hal::{Bindings, Command, Error, Extent, Kernel, Result, Ticket};
 use recal_il::spirv::Assume;
 
@@ -69,6 +70,7 @@ impl Iterator for Pieces {
 pub(crate) struct Launch {
     kernel: Arc<dyn Kernel>,
     bindings: Arc<Bindings>,
+    extent: Extent,
     pipeline: vk::Pipeline,
     kind: Option<Arc<Kind>>,
     table: table::Table,
@@ -167,7 +169,7 @@ impl VulkanQueue {
         let slice = self.gpu.options.slice.unwrap_or(SLICE);
         let pieces = Pieces::new(groups, slice);
         let (begun, started) = (false, None);
-        Ok(Launch { kernel, bindings, pipeline, kind, table, scratch, pieces, slice, begun, started })
+        Ok(Launch { kernel, bindings, extent, pipeline, kind, table, scratch, pieces, slice, begun, started })
     }
 
     /// Records the next slice of a launch.
@@ -180,6 +182,7 @@ impl VulkanQueue {
         let scratch = launch.scratch.as_ref().filter(|_| !launch.begun);
         self.order(state, Lane::Kernels, commands, &launch.table.uses, scratch.is_some());
         launch.begun = true;
+        self.time(state, Lane::Kernels, commands, "launch", &Detail::Extent(launch.extent));
         let raw = &self.gpu.raw;
         if let Some(scratch) = scratch {
             // SAFETY: recording; the block is kept with the command.
@@ -212,6 +215,7 @@ impl VulkanQueue {
                 raw.cmd_dispatch_base(commands, x, y, z, width, height, depth);
             }
         }
+        self.timed(state, Lane::Kernels, commands);
         each_shadow(&launch.bindings, |shadow, _| shadow.enter());
         let (kernel, bindings, kind) = (launch.kernel.clone(), launch.bindings.clone(), launch.kind.clone());
         let keep = Keep::Kernel { kernel, bindings, kind, scratch: launch.scratch.clone() };

@@ -5,7 +5,7 @@
 //! * [`instance`](self) — loader, instance, validation messages, list of adapters
 //! * `adapter` — what a physical device can do, as facts for the emitter and as CAL attributes
 //! * `device`, `memory`, `import`, `kernel`, `queue` — the objects of the contract; `launch`, `copy` — what is recorded of a command, of a large launch slice by slice; `order` — what of a queue waits for what;
-//!   `timeline` — what it waits with; `builder` — pipelines that are built behind the launches
+//!   `timeline` — what it waits with; `stamps`, `clock` — when the device did it, for `draw`; `builder` — pipelines that are built behind the launches
 //! * `table` — the bindings of a launch as its kernel reads them; `cache` — pipelines on disk; `probe` — what
 //!   drivers do not report; `exit` — the end of the process
 //!
@@ -16,6 +16,7 @@
 mod adapter;
 mod builder;
 mod cache;
+mod clock;
 mod copy;
 mod device;
 mod draw;
@@ -29,6 +30,7 @@ mod once;
 mod order;
 mod probe;
 mod queue;
+mod stamps;
 mod table;
 mod timeline;
 

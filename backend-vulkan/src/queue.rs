@@ -25,6 +25,7 @@ use crate::launch::{Deferred, Work};
 use crate::memory::Block;
 use crate::once::{barrier, barrier_between_kernels};
 use crate::order::{self, Barrier, Lane, Order, Uses};
+use crate::stamps::Stamps;
 use crate::table::{self, Chunk};
 use crate::timeline::Timeline;
 
@@ -47,12 +48,15 @@ pub(crate) struct State {
     /// By lane.
     free_commands: [Vec<vk::CommandBuffer>; 2],
     free_chunks: Vec<Chunk>,
+    pub free_stamps: Vec<Stamps>,
     scratch: Option<Arc<Block>>,
     /// Tickets that failed, and why.
     errors: VecDeque<(RangeInclusive<Ticket>, Error)>,
     busy: Duration,
     /// When the last chunk of each lane was seen to be done.
     last_done: [Option<Instant>; 2],
+    /// Where the device's times of each lane end, as they are drawn.
+    pub last_drawn: [Option<Instant>; 2],
     /// Flows of the timeline, by the tickets that they lead to.
     pub flows: VecDeque<(Ticket, u64)>,
 }
@@ -107,11 +111,13 @@ impl VulkanQueue {
                 state.free_commands[lane as usize].push(commands);
                 return Err(self.gpu.error("command buffer", error));
             }
+            let stamps = self.stamps(state, lane);
             let batch = Batch {
                 commands,
                 keeps: Vec::new(),
                 chunks: Vec::new(),
                 started: Instant::now(),
+                stamps,
                 reports: Vec::new(),
                 since: None,
             };
@@ -278,7 +284,7 @@ impl VulkanQueue {
                 let from = before.map_or(chunk.work.started, |done| chunk.work.started.max(*done));
                 let time = now.saturating_duration_since(from);
                 state.busy += time;
-                self.draw(state, lane, &chunk, from, now);
+                self.draw(state, lane, &mut chunk, from, now);
                 chunk.work.tell(time);
                 if let Some(Deferred { ticket, work: Work::Slices(launch) }) = state.deferred.front_mut() {
                     if *ticket == chunk.first {
@@ -299,6 +305,7 @@ impl VulkanQueue {
                     chunk.reset();
                     state.free_chunks.push(chunk);
                 }
+                state.free_stamps.extend(chunk.work.stamps.take());
                 state.free_commands[lane as usize].push(chunk.work.commands);
                 self.gpu.steps.done.get_or_init(crate::exit::register);
             }

@@ -184,7 +184,7 @@ pub const VARIABLES: &[Variable] = &[
         values: "a file name, in which `%p` stands for the number of the process; `.pftrace` at its end chooses Perfetto's own format, anything else the JSON of Chrome's tracer",
         default: "nothing is written",
         doc: "Writes what happened when, for ui.perfetto.dev or chrome://tracing: calls, compilations, submissions, waits, \
-              what queues executed, the CPU device's workers; arrows lead from the submission of a launch or copy to its \
+              what queues and devices executed, the CPU device's workers; arrows lead from the submission of a launch or copy to its \
               execution (`docs/timeline.md`). Questions for an event that is pending are left out.",
         parse: |config, text| {
             config.timeline = Some(PathBuf::from(text));

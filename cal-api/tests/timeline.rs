@@ -1,4 +1,4 @@
-//! `CAL_TIMELINE` draws what a program does. A process of its own: the variable is read by `calInit`.
+//! `CAL_TIMELINE` draws what a program does, on the CPU and on a Vulkan device. A process of its own: the variable is read by `calInit`.
 
 #![allow(clippy::macro_metavars_in_unsafe)]
 
@@ -10,18 +10,37 @@ use std::path::{Path, PathBuf};
 use recal::ffi::types::*;
 use recal::ffi::*;
 use recal::{CalResult, Format};
+use recal_needs::{LAVAPIPE, Need};
 use serde_json::Value;
 use support::*;
 
 const LAUNCHES: usize = 3;
+
+/// Takes a while.
+const LONG: &str = "il_ps_2_0\n\
+    dcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n\
+    dcl_output_generic o0\n\
+    dcl_literal l0, 0, 1, 500, 0\n\
+    mov r0, vWinCoord0.xyxy\n\
+    mov r1.x, l0.x\n\
+    whileloop\n\
+    ige r2.x, r1.x, l0.z\n\
+    break_logicalnz r2.x\n\
+    mad r0, r0, r0, vWinCoord0.xyxy\n\
+    iadd r1.x, r1.x, l0.y\n\
+    endloop\n\
+    mov o0, r0\n\
+    end\n";
+/// Nanoseconds that no machine does it in: two million products, 16 at a time, four billion times in a second.
+const LEAST: f64 = 20_000.0;
 
 /// Compiles, launches, copies, waits.
 fn program() {
     ok!(calInit());
     let device = open(0);
     let ctx = context(device);
-    let (module, func) = load(ctx, FILL);
-    let [out, other] = [(); 2].map(|()| local_2d(device, 64, 64, Format::Float32x1));
+    let (module, func) = load(ctx, LONG);
+    let [out, other] = [(); 2].map(|()| local_2d(device, 64, 64, Format::Float32x4));
     bind(ctx, module, c"o0", out);
     let mut event = 0;
     for _ in 0..LAUNCHES {
@@ -31,7 +50,33 @@ fn program() {
     ok!(calMemCopy(&mut event, ctx, mem(ctx, out), mem(ctx, other), 0));
     assert_eq!(finish(ctx, event), CalResult::Ok);
     expect!(InvalidParameter, calCtxRunProgram(&mut event, ctx, func, std::ptr::null()));
+    #[cfg(unix)]
+    a_child_is_not_drawn();
     ok!(calShutdown());
+}
+
+/// A child of `fork` computes, and neither waits for what the parent's threads hold nor writes to its file.
+#[cfg(unix)]
+fn a_child_is_not_drawn() {
+    thread_local!(static CHILD: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+    if CHILD.get() || std::env::var("CAL_BACKEND").as_deref() != Ok("cpu") {
+        return;
+    }
+    // SAFETY: the child only calls functions under test and `_exit`; a signal ends it if it hangs.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0);
+    if child == 0 {
+        // SAFETY: as above.
+        unsafe { libc::alarm(60) };
+        CHILD.set(true);
+        let computed = std::panic::catch_unwind(program).is_ok();
+        // SAFETY: as above.
+        unsafe { libc::_exit(i32::from(!computed)) };
+    }
+    let mut status = 0;
+    // SAFETY: waits for the child made above.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
 }
 
 /// What both forms say.
@@ -46,27 +91,109 @@ struct Slice {
     arrives: Vec<u64>,
 }
 
-#[test]
-fn a_program_is_drawn() {
+/// Draws a program in both forms, on a backend.
+fn drawn(backend: &str, look_at: fn(&HashMap<u64, String>, &[Slice])) {
+    // They share the environment and `calInit`.
+    let _alone = start_alone();
     let number = std::process::id().to_string();
-    let named = |end: &str| std::env::temp_dir().join(format!("recal-timeline-%p.{end}"));
-    let file = |end: &str| std::env::temp_dir().join(format!("recal-timeline-{number}.{end}"));
-    let (json, perfetto) = (file("json"), file("pftrace"));
-    for path in [named("json"), named("pftrace")] {
-        // SAFETY: this is the only test of the process.
+    let named = |end: &str| std::env::temp_dir().join(format!("recal-timeline-{backend}-%p.{end}"));
+    let file = |end: &str| PathBuf::from(named(end).to_string_lossy().replace("%p", &number));
+    for end in ["json", "pftrace"] {
+        // SAFETY: no other thread of this process looks at the environment: the tests run one at a time.
         unsafe {
-            std::env::set_var("CAL_TIMELINE", path);
-            std::env::set_var("CAL_BACKEND", "cpu");
+            std::env::set_var("CAL_TIMELINE", named(end));
+            std::env::set_var("CAL_BACKEND", backend);
+            std::env::set_var("CAL_VULKAN_DEVICE", LAVAPIPE.device);
+            std::env::set_var("CAL_CACHE", "off");
         }
         // Twice: the second goes on in the file.
         program();
         program();
     }
-    let (rows, slices) = from_json(&json);
-    look_at(&rows, &slices);
-    let (rows, slices) = from_perfetto(&perfetto);
-    look_at(&rows, &slices);
-    [json, perfetto].iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    for (path, read) in [(file("json"), from_json as fn(&Path) -> _), (file("pftrace"), from_perfetto)] {
+        let (rows, slices) = read(&path);
+        are_nested(&rows, &slices);
+        look_at(&rows, &slices);
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+fn start_alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn main() -> std::process::ExitCode {
+    let arguments = recal_needs::Arguments { test_threads: Some(1), ..recal_needs::Arguments::from_args() };
+    let trials = vec![
+        recal_needs::trial("a_program_is_drawn", [], || drawn("cpu", look_at)),
+        recal_needs::trial("a_device_tells_its_times", [Need::driver(LAVAPIPE)], || {
+            drawn("vulkan", look_at_device)
+        }),
+    ];
+    recal_needs::run(&arguments, trials)
+}
+
+/// Each submission of the program, in order, with where its arrow arrives.
+fn arrows<'a>(slices: &'a [Slice]) -> Vec<(&'a Slice, &'a Slice)> {
+    let of_a_call = |s: &&Slice| {
+        let inside = |call: &&Slice| {
+            call.kind == "call" && call.row == s.row && call.start <= s.start && s.end <= call.end
+        };
+        // A device is tried out with kernels of ours when it is opened.
+        slices.iter().filter(inside).any(|call| ["calCtxRunProgram", "calMemCopy"].contains(&&*call.name))
+    };
+    let submitted = slices.iter().filter(|s| s.kind == "submit");
+    let mut own: Vec<&Slice> = submitted.clone().filter(of_a_call).collect();
+    own.sort_by(|a, b| a.start.total_cmp(&b.start));
+    let end = |s: &'a Slice| {
+        let [flow] = s.leaves[..] else { panic!("{s:?}") };
+        let arrives: Vec<&Slice> = slices.iter().filter(|s| s.arrives.contains(&flow)).collect();
+        let [executed] = arrives[..] else { panic!("{s:?} arrives at {arrives:?}") };
+        (s, executed)
+    };
+    // Those that are not the program's have two ends, too.
+    submitted.for_each(|s| {
+        end(s);
+    });
+    own.into_iter().map(end).collect()
+}
+
+/// What a Vulkan device did, by its own clock.
+fn look_at_device(rows: &HashMap<u64, String>, slices: &[Slice]) {
+    let arrows = arrows(slices);
+    assert_eq!(arrows.len(), 2 * (LAUNCHES + 1));
+    let mut last = 0.0;
+    for (submitted, executed) in &arrows {
+        assert_eq!((&*executed.kind, &executed.name), ("device", &submitted.name), "{executed:?}");
+        let row = &rows[&executed.row];
+        // Mesa's driver has its clock read.
+        let queue = row.strip_suffix(", by the device's clock").unwrap_or_else(|| panic!("{row}"));
+        // After it was asked for, in the order of the queue, and before the host saw that it was done.
+        assert!(executed.start >= submitted.start.max(last), "{submitted:?} {executed:?}");
+        last = executed.end;
+        let around = |s: &&Slice| {
+            s.kind == "queue" && rows[&s.row] == queue && s.start <= executed.start && executed.end <= s.end
+        };
+        let seen = slices.iter().find(around).unwrap_or_else(|| panic!("{executed:?} in no chunk"));
+        let done = |s: &&Slice| s.kind == "call" && s.name == "calCtxIsEventDone" && s.end >= seen.end;
+        assert!(slices.iter().any(|s| done(&s)), "{seen:?} was never asked for");
+        if executed.name == "launch" {
+            assert!(executed.end - executed.start >= LEAST, "{executed:?}");
+        }
+    }
+}
+
+/// Slices of a row are in each other, or apart.
+fn are_nested(rows: &HashMap<u64, String>, slices: &[Slice]) {
+    for a in slices {
+        assert!(a.start <= a.end && rows.contains_key(&a.row), "{a:?}");
+        for b in slices.iter().filter(|b| b.row == a.row) {
+            let apart = a.end <= b.start || b.end <= a.start;
+            let nested = a.start <= b.start && b.end <= a.end || b.start <= a.start && a.end <= b.end;
+            assert!(apart || nested, "{a:?} {b:?}");
+        }
+    }
 }
 
 fn look_at(rows: &HashMap<u64, String>, slices: &[Slice]) {
@@ -82,29 +209,14 @@ fn look_at(rows: &HashMap<u64, String>, slices: &[Slice]) {
     assert_eq!((count("submit", "launch"), count("submit", "copy")), (2 * LAUNCHES, 2));
     assert_eq!((count("queue", "launch"), count("queue", "copy")), (2 * LAUNCHES, 2));
     assert_eq!(count("worker", "work"), 2 * (LAUNCHES + 1));
-    // Each submission's arrow arrives once, later, in an execution of the same name on a queue's row.
-    for submitted in slices.iter().filter(|s| s.kind == "submit") {
-        let [flow] = submitted.leaves[..] else { panic!("{submitted:?}") };
-        let arrives: Vec<&Slice> = slices.iter().filter(|s| s.arrives.contains(&flow)).collect();
-        let [executed] = arrives[..] else { panic!("{submitted:?} arrives at {arrives:?}") };
+    // Each submission's arrow leaves from within a call and arrives once, later, in an execution of the same name on a queue's row.
+    let arrows = arrows(slices);
+    assert_eq!(arrows.len(), 2 * (LAUNCHES + 1));
+    for (submitted, executed) in arrows {
         assert!(
             executed.kind == "queue" && executed.name == submitted.name && executed.start >= submitted.start
         );
         assert!(rows[&executed.row].starts_with("CPU queue "), "{}", rows[&executed.row]);
-        // It leaves from within a call.
-        let inside = |s: &&Slice| {
-            s.kind == "call" && s.row == submitted.row && s.start <= submitted.start && submitted.end <= s.end
-        };
-        assert_eq!(slices.iter().filter(inside).count(), 1, "{submitted:?}");
-    }
-    // Slices of a row are in each other, or apart.
-    for a in slices {
-        assert!(a.start <= a.end && rows.contains_key(&a.row), "{a:?}");
-        for b in slices.iter().filter(|b| b.row == a.row) {
-            let apart = a.end <= b.start || b.end <= a.start;
-            let nested = a.start <= b.start && b.end <= a.end || b.start <= a.start && a.end <= b.end;
-            assert!(apart || nested, "{a:?} {b:?}");
-        }
     }
 }
 
@@ -176,7 +288,7 @@ fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
 }
 
 /// By the numbers of Perfetto's documents: packets are field 1; of a packet 8 is the time, 11 an event, 60 a track.
-fn from_perfetto(path: &PathBuf) -> (HashMap<u64, String>, Vec<Slice>) {
+fn from_perfetto(path: &Path) -> (HashMap<u64, String>, Vec<Slice>) {
     let bytes = std::fs::read(path).unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let mut rows = HashMap::new();

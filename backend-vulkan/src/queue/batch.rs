@@ -8,6 +8,7 @@ use recal_hal::{Bindings, Kernel, Memory, Ticket};
 
 use crate::kernel::{Kind, VulkanKernel};
 use crate::memory::{Block, shadow};
+use crate::stamps::Stamps;
 use crate::table::{Chunk, Report};
 
 /// What a command keeps alive.
@@ -39,7 +40,9 @@ pub(crate) struct Batch {
     pub commands: vk::CommandBuffer,
     pub keeps: Vec<Keep>,
     pub(super) chunks: Vec<Chunk>,
-    pub(super) started: Instant,
+    pub started: Instant,
+    /// While a timeline is written: when the device did the commands.
+    pub stamps: Option<Stamps>,
     pub(super) reports: Vec<Reporting>,
     /// When the launch began that this is a later slice of.
     pub since: Option<Instant>,
@@ -49,6 +52,9 @@ impl Batch {
     /// Says which launch was recorded last.
     pub fn sign(&mut self, ticket: Ticket) {
         self.reports.iter_mut().filter(|report| report.ticket == 0).for_each(|report| report.ticket = ticket);
+        if let Some(stamps) = &mut self.stamps {
+            stamps.sign(ticket);
+        }
     }
 
     /// The launches whose loops were ended, once they are done.

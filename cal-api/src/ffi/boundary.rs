@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use recal_hal::timeline::{self, Span, Track};
+use recal_hal::timeline::{self, Detail, Span, Track};
 
 use super::error_text::Library;
 use super::show::Show;
@@ -227,10 +227,8 @@ fn draw(name: &'static str, start: Instant, error: Option<&Error>) {
     if error.is_some_and(|e| e.result() == CalResult::Pending) {
         return;
     }
-    let details: &[_] =
-        &error.map(|e| ("error", format!("{}: {e}", e.result().name()))).into_iter().collect::<Vec<_>>();
-    let (track, end) = (Track::Thread, Instant::now());
-    timeline::record(&Span { track, kind: "call", name, start, end, details, leaves: None, arrives: &[] });
+    let detail = error.map_or(Detail::None, |e| Detail::text("error", format!("{}: {e}", e.result().name())));
+    timeline::record(Span { detail, ..Span::new(Track::Thread, "call", name, [start, Instant::now()]) });
 }
 
 /// The text that a library gives about its latest error.

@@ -1,64 +1,100 @@
 //! The JSON of Chrome's tracer: an array of events. A reader takes an array without its end, too.
 
-use std::io::Write as _;
-
 use recal_hal::timeline::Span;
 
-use super::{Drawn, Form};
+use super::{Drawn, Form, told};
 
-pub(super) struct Chrome;
+#[derive(Default)]
+pub(super) struct Chrome {
+    /// Memory that is used again.
+    text: String,
+}
 
 /// A text as JSON has it.
-fn quoted(text: &str) -> String {
-    serde_json::to_string(text).expect("a text is JSON")
+fn quoted(out: &mut Vec<u8>, text: &str) {
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    if text.as_bytes().iter().all(plain) {
+        put(out, &["\"", text, "\""]);
+    } else {
+        serde_json::to_writer(out, text).expect("a text is JSON");
+    }
+}
+
+/// Texts, one after the other.
+fn put(out: &mut Vec<u8>, texts: &[&str]) {
+    texts.iter().for_each(|text| out.extend_from_slice(text.as_bytes()));
+}
+
+fn number(out: &mut Vec<u8>, number: u64) {
+    put(out, &[itoa::Buffer::new().format(number)]);
 }
 
 /// Microseconds, as the format wants them.
-fn micro(nanoseconds: u64) -> String {
-    format!("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000)
+fn micro(out: &mut Vec<u8>, nanoseconds: u64) {
+    number(out, nanoseconds / 1000);
+    let rest = (nanoseconds % 1000) as u32;
+    let digit = |place: u32| b'0' + (rest / place % 10) as u8;
+    out.extend([b'.', digit(100), digit(10), digit(1)]);
 }
 
-/// An event behind others; writing to memory does not fail.
-macro_rules! put {
-    ($out:expr, $($text:tt)*) => { drop(write!($out, $($text)*)) };
+/// Whose an event is.
+fn of(out: &mut Vec<u8>, process: u32, row: u32) {
+    put(out, &[",\"pid\":"]);
+    number(out, process.into());
+    put(out, &[",\"tid\":"]);
+    number(out, row.into());
+}
+
+/// What a process or a row is called.
+fn named(out: &mut Vec<u8>, what: &str, process: u32, row: u32, name: &str) {
+    put(out, &["{\"ph\":\"M\",\"name\":\"", what, "\""]);
+    of(out, process, row);
+    put(out, &[",\"args\":{\"name\":"]);
+    quoted(out, name);
+    put(out, &["}}"]);
 }
 
 impl Form for Chrome {
-    fn begin(&self, out: &mut Vec<u8>, process: u32, name: &str) {
-        let name = quoted(name);
-        put!(
-            out,
-            "[\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{process},\"tid\":0,\"args\":{{\"name\":{name}}}}}"
-        );
+    fn begin(&mut self, out: &mut Vec<u8>, process: u32, name: &str) {
+        put(out, &["[\n"]);
+        named(out, "process_name", process, 0, name);
     }
 
-    fn track(&self, out: &mut Vec<u8>, track: &Drawn<'_>) {
-        let Drawn { process, number, .. } = track;
-        let name = quoted(track.name);
-        put!(
-            out,
-            ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{process},\"tid\":{number},\"args\":{{\"name\":{name}}}}}"
-        );
+    fn track(&mut self, out: &mut Vec<u8>, track: Drawn, name: &str) {
+        put(out, &[",\n"]);
+        named(out, "thread_name", track.process, track.number, name);
     }
 
-    fn span(&self, out: &mut Vec<u8>, track: &Drawn<'_>, span: &Span<'_>, [start, end]: [u64; 2]) {
-        let Drawn { process, number, .. } = track;
-        let details: Vec<String> =
-            span.details.iter().map(|(name, value)| format!("{}:{}", quoted(name), quoted(value))).collect();
-        let (name, at, took) = (quoted(span.name), micro(start), micro(end.saturating_sub(start)));
-        put!(
-            out,
-            ",\n{{\"ph\":\"X\",\"name\":{name},\"cat\":\"{}\",\"pid\":{process},\"tid\":{number},\"ts\":{at},\"dur\":{took},\"args\":{{{}}}}}",
-            span.kind,
-            details.join(",")
-        );
+    fn span(&mut self, out: &mut Vec<u8>, track: Drawn, span: &Span) {
+        let Span { start, end, .. } = *span;
+        put(out, &[",\n{\"ph\":\"X\",\"name\":"]);
+        quoted(out, &span.name);
+        put(out, &[",\"cat\":\"", span.kind, "\""]);
+        of(out, track.process, track.number);
+        put(out, &[",\"ts\":"]);
+        micro(out, start);
+        put(out, &[",\"dur\":"]);
+        micro(out, end.saturating_sub(start));
+        self.text.clear();
+        if let Some(name) = told(&span.detail, &mut self.text) {
+            put(out, &[",\"args\":{"]);
+            quoted(out, name);
+            put(out, &[":"]);
+            quoted(out, &self.text);
+            put(out, &["}"]);
+        }
+        put(out, &["}"]);
         // An arrow leaves the span that is open at its time on its row, and ends at the one that is open there then.
-        let leaves = span.leaves.iter().map(|flow| ("\"s\"", flow));
-        for (phase, flow) in leaves.chain(span.arrives.iter().map(|flow| ("\"f\",\"bp\":\"e\"", flow))) {
-            put!(
-                out,
-                ",\n{{\"ph\":{phase},\"id\":{flow},\"name\":\"command\",\"cat\":\"flow\",\"pid\":{process},\"tid\":{number},\"ts\":{at}}}"
-            );
+        let leaves = Some(&span.leaves).filter(|flow| **flow > 0).map(|flow| ("\"s\"", flow));
+        let arrives = span.arrives.numbers().iter().map(|flow| ("\"f\",\"bp\":\"e\"", flow));
+        for (phase, flow) in leaves.into_iter().chain(arrives) {
+            put(out, &[",\n{\"ph\":", phase, ",\"id\":"]);
+            number(out, *flow);
+            put(out, &[",\"name\":\"command\",\"cat\":\"flow\""]);
+            of(out, track.process, track.number);
+            put(out, &[",\"ts\":"]);
+            micro(out, start);
+            put(out, &["}"]);
         }
     }
 

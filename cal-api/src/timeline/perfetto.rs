@@ -4,13 +4,7 @@
 use prost::Message;
 use recal_hal::timeline::Span;
 
-use super::{Drawn, Form};
-
-#[derive(Clone, PartialEq, Message)]
-struct Trace {
-    #[prost(message, repeated, tag = "1")]
-    packet: Vec<Packet>,
-}
+use super::{Drawn, Form, told};
 
 #[derive(Clone, PartialEq, Message)]
 struct Packet {
@@ -84,59 +78,84 @@ struct ThreadDescriptor {
     thread_name: Option<String>,
 }
 
-pub(super) struct Perfetto;
+/// Messages whose memory is used again.
+#[derive(Default)]
+pub(super) struct Perfetto {
+    begin: Packet,
+    end: Packet,
+}
 
 /// The track of the process; rows come after it.
 const PROCESS: u64 = 1 << 32;
+/// All packets are of one sequence.
+const SEQUENCE: Option<u32> = Some(1);
 
-fn put(out: &mut Vec<u8>, packet: Packet) {
-    let packet = Packet { trusted_packet_sequence_id: Some(1), ..packet };
-    // A trace is its packets, one after the other.
-    out.extend(Trace { packet: vec![packet] }.encode_to_vec());
+/// A trace is its packets, one after the other, each as its field 1.
+fn put(out: &mut Vec<u8>, packet: &Packet) {
+    out.push(1 << 3 | 2);
+    packet.encode_length_delimited(out).expect("memory grows");
+}
+
+fn describe(out: &mut Vec<u8>, descriptor: TrackDescriptor) {
+    let track_descriptor = Some(descriptor);
+    put(out, &Packet { trusted_packet_sequence_id: SEQUENCE, track_descriptor, ..Default::default() });
+}
+
+/// Puts a text where one was, or none.
+fn set(to: &mut Option<String>, text: &str) {
+    let to = to.get_or_insert_default();
+    to.clear();
+    to.push_str(text);
 }
 
 impl Form for Perfetto {
-    fn begin(&self, out: &mut Vec<u8>, process: u32, name: &str) {
+    fn begin(&mut self, out: &mut Vec<u8>, process: u32, name: &str) {
         let process = ProcessDescriptor { pid: Some(process as i32), process_name: Some(name.into()) };
-        let descriptor =
-            TrackDescriptor { uuid: Some(PROCESS), process: Some(process), ..Default::default() };
-        put(out, Packet { track_descriptor: Some(descriptor), ..Default::default() });
+        describe(out, TrackDescriptor { uuid: Some(PROCESS), process: Some(process), ..Default::default() });
     }
 
-    fn track(&self, out: &mut Vec<u8>, track: &Drawn<'_>) {
+    fn track(&mut self, out: &mut Vec<u8>, track: Drawn, name: &str) {
         let thread = track.thread.then(|| ThreadDescriptor {
             pid: Some(track.process as i32),
             tid: Some(track.number as i32),
-            thread_name: Some(track.name.into()),
+            thread_name: Some(name.into()),
         });
         let descriptor = TrackDescriptor {
             uuid: Some(PROCESS + u64::from(track.number)),
-            name: Some(track.name.into()),
+            name: Some(name.into()),
             process: None,
             thread,
             parent_uuid: Some(PROCESS),
         };
-        put(out, Packet { track_descriptor: Some(descriptor), ..Default::default() });
+        describe(out, descriptor);
     }
 
-    fn span(&self, out: &mut Vec<u8>, track: &Drawn<'_>, span: &Span<'_>, [start, end]: [u64; 2]) {
-        let annotation = |(name, value): &(&str, String)| DebugAnnotation {
-            name: Some((*name).into()),
-            string_value: Some(value.clone()),
-        };
+    fn span(&mut self, out: &mut Vec<u8>, track: Drawn, span: &Span) {
         let uuid = Some(PROCESS + u64::from(track.number));
-        let begin = TrackEvent {
-            debug_annotations: span.details.iter().map(annotation).collect(),
-            r#type: Some(1),
-            track_uuid: uuid,
-            categories: vec![span.kind.into()],
-            name: Some(span.name.into()),
-            flow_ids: span.leaves.into_iter().collect(),
-            terminating_flow_ids: span.arrives.to_vec(),
-        };
-        let finish = TrackEvent { r#type: Some(2), track_uuid: uuid, ..Default::default() };
-        for (timestamp, event) in [(start, begin), (end, finish)] {
-            put(out, Packet { timestamp: Some(timestamp), track_event: Some(event), ..Default::default() });
+        let event = self.begin.track_event.get_or_insert_default();
+        event.r#type = Some(1);
+        event.track_uuid = uuid;
+        set(&mut event.name, &span.name);
+        event.categories.resize_with(1, String::new);
+        event.categories[0].clear();
+        event.categories[0].push_str(span.kind);
+        event.flow_ids.clear();
+        event.flow_ids.extend(Some(span.leaves).filter(|flow| *flow > 0));
+        event.terminating_flow_ids.clear();
+        event.terminating_flow_ids.extend(span.arrives.numbers());
+        event.debug_annotations.clear();
+        let mut text = String::new();
+        if let Some(name) = told(&span.detail, &mut text) {
+            let (name, string_value) = (Some(name.into()), Some(text));
+            event.debug_annotations.push(DebugAnnotation { string_value, name });
+        }
+        let event = self.end.track_event.get_or_insert_default();
+        event.r#type = Some(2);
+        event.track_uuid = uuid;
+        for (timestamp, packet) in [(span.start, &mut self.begin), (span.end, &mut self.end)] {
+            packet.timestamp = Some(timestamp);
+            packet.trusted_packet_sequence_id = SEQUENCE;
+            put(out, packet);
         }
     }
 
