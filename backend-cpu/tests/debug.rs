@@ -20,7 +20,8 @@ impl<F: FnMut(&State<'_>) -> Next> Debugger for Ask<F> {
 fn run(text: &str, extent: Extent, words: u32, step: impl FnMut(&State<'_>) -> Next) -> Vec<u32> {
     let machine = Machine::new();
     let out = machine.surface(Format::UnsignedInt32x1, words, 1);
-    let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
+    let constants = vec![(0, machine.surface(Format::Float32x4, 1, 1))];
+    let bindings = Bindings { uavs: vec![(0, out.clone())], constants, ..Bindings::default() };
     let (program, names) = lower_named(&recal_il::front(text.as_bytes()).unwrap()).unwrap();
     debug(&program, names, &bindings, extent, &mut Ask(step)).unwrap();
     read(&out, words as usize)
@@ -98,6 +99,21 @@ fn running_again_leads_to_the_same_states() {
     // Not from the start: from a copy of the memory between.
     assert!(from(160_000) > 60_000 && from(160_000) <= 160_000, "{arrived:?}");
     assert!(from(90_000) > 1 && from(90_000) <= 90_000, "{arrived:?}");
+}
+
+/// A constant that a loop wants flushed is, before everything: the line that wants it is not the first.
+#[test]
+fn constants_of_later_lines_are_no_stops() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 4\ndcl_cb cb0[1]\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 2, 0\n\
+        mov r1.x, l0.x\nwhileloop\nige r2.x, r1.x, l0.z\nbreak_logicalnz r2.x\n\
+        mad r0, r0, cb0[0], r0\niadd r1.x, r1.x, l0.y\nendloop\nend\n";
+    let mut lines = Vec::new();
+    run(text, grid(1, 4), 4, |state| {
+        let span = state.instruction().map(|k| state.instructions()[k]);
+        lines.extend(span.map(|span| 1 + text[..span.start as usize].matches('\n').count()));
+        Next::Go
+    });
+    assert_eq!(lines, [6, 7, 8, 9, 10, 11, 8, 9, 10, 11, 8, 9]);
 }
 
 #[test]

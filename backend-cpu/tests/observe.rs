@@ -388,6 +388,26 @@ fn everything_that_can_be_missed() {
     }
 }
 
+/// What is flushed before everything for a line that comes later is no step of that line.
+#[test]
+fn a_trace_begins_with_the_first_line() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 4\ndcl_cb cb0[1]\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 2, 0\n\
+        mov r1.x, l0.x\nwhileloop\nige r2.x, r1.x, l0.z\nbreak_logicalnz r2.x\n\
+        mad r0, r0, cb0[0], r0\niadd r1.x, r1.x, l0.y\nendloop\nend\n";
+    let machine = Machine::new();
+    let (uav, constants) =
+        (machine.surface(Format::UnsignedInt32x1, 4, 1), machine.surface(Format::Float32x4, 1, 1));
+    let bindings = Bindings { uavs: vec![(0, uav)], constants: vec![(0, constants)], ..Bindings::default() };
+    let (program, _) = recal_il::lower::lower_named(&recal_il::front(text.as_bytes()).unwrap()).unwrap();
+    let mut words = Vec::new();
+    trace(&program, &bindings, grid(1, 4), [1, 0, 0], &mut |step| {
+        words.push(text[step.span.start as usize..].split_whitespace().next().unwrap());
+    })
+    .unwrap();
+    words.dedup();
+    assert_eq!(words[..4], ["mov", "whileloop", "ige", "break_logicalnz"]);
+}
+
 #[test]
 fn a_trace_shows_memory_and_flow() {
     let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_lds_id(3) 256\n\

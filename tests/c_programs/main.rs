@@ -5,6 +5,7 @@
 
 mod abi;
 mod brook;
+mod capture;
 mod clients;
 mod drivers;
 mod map;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
     let lazy = Lazy::default();
     let mut trials = abi::trials(&lazy);
     trials.extend(brook::trials(&lazy));
+    trials.extend(capture::trials(&lazy));
     trials.extend(packages::trials(&lazy));
     trials.extend(clients::trials(&lazy));
     trials.extend(programs::trials(&lazy));

@@ -9,6 +9,7 @@ mod state;
 use recal_hal::{Bindings, Error, Extent};
 use recal_il::diagnostic::Span;
 use recal_il::ir::Program;
+use recal_il::isa::LaneOp;
 use recal_il::lower::Names;
 
 pub use self::state::{Call, Contents, Layout, State};
@@ -67,9 +68,15 @@ impl Map {
             let begins = match op {
                 Op::Lanes { first, end } => {
                     let range = *first as usize..*end as usize;
-                    for (step, &span) in steps[range.clone()].iter_mut().zip(&code.step_spans[range]) {
-                        *step = if span == last { Span::default() } else { span };
-                        last = span;
+                    let spans = &code.step_spans[range.clone()];
+                    for ((step, &span), known) in
+                        steps[range.clone()].iter_mut().zip(spans).zip(&code.steps[range])
+                    {
+                        // Operands are flushed before their instruction, and constants before all.
+                        if known.op != LaneOp::Flush {
+                            *step = if span == last { Span::default() } else { span };
+                            last = span;
+                        }
                     }
                     false
                 }

@@ -5,6 +5,7 @@ use std::fmt;
 use recal_hal::{Bindings, Error, Extent};
 use recal_il::diagnostic::Span;
 use recal_il::ir::Program;
+use recal_il::isa::LaneOp;
 
 use super::place::{Area, At, Kind};
 use super::touch::{Touch, each_touch};
@@ -263,6 +264,8 @@ impl Watch for Tracer<'_> {
         };
         let mut access = None;
         match event {
+            // Of an operand, for an operation that comes, perhaps lines later. What it gives has no name.
+            Event::Step(index) if code.steps[index].op == LaneOp::Flush => return,
             Event::Step(index) if self.active(wave) => code.ids(index).0.iter().for_each(|&row| note(row)),
             Event::Step(_) => return,
             Event::Op(index) => match &code.ops[index] {

@@ -20,9 +20,9 @@ use std::path::PathBuf;
 use recal::{Config, Runtime};
 
 use self::control::{Engine, Front};
-use crate::data::{self, Binding, Save};
+use crate::data;
 use crate::kernel::Kernel;
-use crate::run::Extent;
+use crate::run::Launch;
 use crate::trace::Thread;
 use crate::{Outcome, files, hints};
 
@@ -40,19 +40,6 @@ pub(crate) struct Arguments {
     /// Answer an editor: the Debug Adapter Protocol over standard input and output; the editor says what to launch
     #[arg(long, exclusive = true)]
     dap: bool,
-}
-
-/// What runs.
-#[derive(clap::Args)]
-struct Launch {
-    /// What a symbol gets, as for `recal run`
-    #[arg(short, long = "bind", value_name = "NAME=VALUE", value_parser = data::binding)]
-    bind: Vec<Binding>,
-    /// File to save a symbol's memory to afterwards, as it is then
-    #[arg(short, long = "save", value_name = "NAME=FILE", value_parser = data::save)]
-    save: Vec<Save>,
-    #[command(flatten)]
-    extent: Extent,
 }
 
 pub(crate) fn debug(arguments: &Arguments) -> Outcome {

@@ -18,16 +18,8 @@ use crate::{Outcome, hints};
 pub(crate) struct Arguments {
     /// IL text or image; `-` = standard input
     kernel: PathBuf,
-    /// What a symbol gets: i0=in.npy, i0=in.png, i0=in.raw:64x64:float_4 (`-` = standard input), cb0=1,2.5,0x10,-3i
-    /// (integers have an i or are hex), o0=64x64:float_4 (zeros)
-    #[arg(short, long = "bind", value_name = "NAME=VALUE", value_parser = data::binding)]
-    bind: Vec<Binding>,
-    /// File to save a symbol's memory to afterwards: o0=out.npy, o0=out.png, or raw bytes under any other name (`-` =
-    /// standard output)
-    #[arg(short, long = "save", value_name = "NAME=FILE", value_parser = data::save)]
-    save: Vec<Save>,
     #[command(flatten)]
-    extent: Extent,
+    launch: Launch,
     /// Device by number, see `recal devices`
     #[arg(long, default_value_t = 0)]
     device: u32,
@@ -37,6 +29,21 @@ pub(crate) struct Arguments {
     /// Print one JSON object; times in seconds
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What runs, on what: what all commands that run a kernel once take.
+#[derive(clap::Args)]
+pub(crate) struct Launch {
+    /// What a symbol gets: i0=in.npy, i0=in.png, i0=in.raw:64x64:float_4 (`-` = standard input), cb0=1,2.5,0x10,-3i
+    /// (integers have an i or are hex), o0=64x64:float_4 (zeros)
+    #[arg(short, long = "bind", value_name = "NAME=VALUE", value_parser = data::binding)]
+    pub(crate) bind: Vec<Binding>,
+    /// File to save a symbol's memory to afterwards, as it is then: o0=out.npy, o0=out.png, or raw bytes under any other name (`-` =
+    /// standard output)
+    #[arg(short, long = "save", value_name = "NAME=FILE", value_parser = data::save)]
+    pub(crate) save: Vec<Save>,
+    #[command(flatten)]
+    pub(crate) extent: Extent,
 }
 
 /// How many threads run.
@@ -124,22 +131,22 @@ pub(crate) fn threads_json(threads: Threads) -> Value {
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let json = arguments.json;
-    let output_taken = data::takes_output(&arguments.save, json)?;
+    let output_taken = data::takes_output(&arguments.launch.save, json)?;
     let kernel = Kernel::read(&arguments.kernel)?;
     let runtime = Runtime::new()?;
     let device = runtime.open(arguments.device)?;
     let context = device.create_context()?;
     let loaded = kernel.load(&context, json)?;
     let module = loaded.module;
-    let threads = arguments.extent.threads(&module)?;
-    let bound = data::bind(&device, &module, &arguments.bind)?;
-    let saves = data::saves(&arguments.save, &bound)?;
-    let hints = hints::tell(&loaded.text, &arguments.bind, json);
+    let threads = arguments.launch.extent.threads(&module)?;
+    let bound = data::bind(&device, &module, &arguments.launch.bind)?;
+    let saves = data::saves(&arguments.launch.save, &bound)?;
+    let hints = hints::tell(&loaded.text, &arguments.launch.bind, json);
     let (best, mean) = launch(arguments.repeat, &context, &module, threads)?;
     saves.iter().try_for_each(|(bound, path)| bound.save(path))?;
     let findings = device.findings();
     if json {
-        let saved: Vec<_> = arguments.save.iter().map(Save::json).collect();
+        let saved: Vec<_> = arguments.launch.save.iter().map(Save::json).collect();
         print_json(&json!({
             "file": kernel.name,
             "device": device.info().name,

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use recal::{AccessKind, Config, Runtime, Step};
 use serde_json::{Value, json};
 
-use crate::data::{self, Binding, Save};
+use crate::data::{self, Save};
 use crate::files::print_json;
 use crate::kernel::{Kernel, diagnostics};
-use crate::run::{Extent, threads_json};
+use crate::run::{Launch, threads_json};
 use crate::{Outcome, hints};
 
 /// Arguments of `recal trace`.
@@ -17,15 +17,9 @@ use crate::{Outcome, hints};
 pub(crate) struct Arguments {
     /// IL text or image; `-` = standard input
     kernel: PathBuf,
-    /// What a symbol gets, as for `recal run`
-    #[arg(short, long = "bind", value_name = "NAME=VALUE", value_parser = data::binding)]
-    bind: Vec<Binding>,
-    /// File to save a symbol's memory to afterwards; only the thread's own tile or group has run
-    #[arg(short, long = "save", value_name = "NAME=FILE", value_parser = data::save)]
-    save: Vec<Save>,
     #[command(flatten)]
-    extent: Extent,
-    /// The thread: column and row of the domain, or its absolute id, e.g. 5,3
+    launch: Launch,
+    /// The thread: column and row of the domain, or its absolute id, e.g. 5,3; only its own tile or group runs
     #[arg(short, long, value_name = "X[,Y[,Z]]", default_value = "0", value_parser = thread)]
     thread: Thread,
     /// Stop after this many instructions
@@ -54,7 +48,7 @@ pub(crate) fn thread(text: &str) -> Result<Thread, String> {
 
 pub(crate) fn trace(arguments: &Arguments) -> Outcome {
     let json = arguments.json;
-    let output_taken = data::takes_output(&arguments.save, json)?;
+    let output_taken = data::takes_output(&arguments.launch.save, json)?;
     let kernel = Kernel::read(&arguments.kernel)?;
     // Only the CPU can be watched.
     let (config, _) = Config::from_env();
@@ -67,10 +61,10 @@ pub(crate) fn trace(arguments: &Arguments) -> Outcome {
     let context = device.create_context()?;
     let loaded = kernel.load(&context, json)?;
     let (module, text) = (loaded.module, loaded.text);
-    let threads = arguments.extent.threads(&module)?;
-    let bound = data::bind(&device, &module, &arguments.bind)?;
-    let saves = data::saves(&arguments.save, &bound)?;
-    let hints = hints::tell(&text, &arguments.bind, json);
+    let threads = arguments.launch.extent.threads(&module)?;
+    let bound = data::bind(&device, &module, &arguments.launch.bind)?;
+    let saves = data::saves(&arguments.launch.save, &bound)?;
+    let hints = hints::tell(&text, &arguments.launch.bind, json);
     let mut out: Box<dyn Write> = match output_taken {
         true => Box::new(std::io::stderr().lock()),
         false => Box::new(std::io::stdout().lock()),
@@ -98,7 +92,7 @@ pub(crate) fn trace(arguments: &Arguments) -> Outcome {
     drop(out);
     saves.iter().try_for_each(|(bound, path)| bound.save(path))?;
     if json {
-        let saved: Vec<_> = arguments.save.iter().map(Save::json).collect();
+        let saved: Vec<_> = arguments.launch.save.iter().map(Save::json).collect();
         return print_json(&json!({
             "file": kernel.name,
             "device": device.info().name,

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::held::{Contents, Held};
-use super::{Bound, Texel};
+use super::Texel;
+use super::held::{Contents, Held, memory};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::map::Map;
-use crate::resource::{Resource, Shape};
+use crate::resource::Shape;
 
 /// Elements one after the other, as many as memory holds: for `g[]`, `uav#`, one-dimensional `i#`, a row of `o#`, `cb#`.
 ///
@@ -57,43 +56,9 @@ impl<T: Texel> Buffer<T> {
     pub fn len(&self) -> usize {
         self.held.len()
     }
-
-    /// The elements, after the launches that use them.
-    pub fn read(&self) -> Result<Vec<T>> {
-        self.held.read_all()
-    }
-
-    /// Reads into a slice of the same length.
-    pub fn read_into(&self, elements: &mut [T]) -> Result<()> {
-        self.held.read(elements)
-    }
-
-    /// Writes all elements, after the launches that use them.
-    pub fn write(&mut self, elements: &[T]) -> Result<()> {
-        self.held.write(elements)
-    }
-
-    /// The memory itself, as numbers: one row ([`Map::rows`]).
-    pub fn map(&mut self) -> Result<Map<'_, T::Component>> {
-        self.held.map::<T>()
-    }
-
-    /// The context whose launches may use it.
-    pub fn context(&self) -> &Context {
-        self.held.context()
-    }
-
-    /// The resource, for the functions that take one. Who keeps it sees the memory as long as it lives.
-    pub fn resource(&self) -> &Resource {
-        self.held.resource()
-    }
 }
 
-impl<T: Texel> Bound for Buffer<T> {
-    fn held(&self) -> &Held {
-        &self.held
-    }
-}
+memory!(Buffer);
 
 impl<T: Texel> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -188,3 +188,47 @@ fn allocate(context: &Context, shape: Shape) -> Result<Resource> {
         result => result,
     }
 }
+
+/// What can be done with memory that is typed by element, whatever its extents.
+macro_rules! memory {
+    ($name:ident) => {
+        impl<T: Texel> $name<T> {
+            /// The elements, row by row, after the launches that use them.
+            pub fn read(&self) -> Result<Vec<T>> {
+                self.held.read_all()
+            }
+
+            /// Reads into a slice of as many elements.
+            pub fn read_into(&self, elements: &mut [T]) -> Result<()> {
+                self.held.read(elements)
+            }
+
+            /// Writes all elements, after the launches that use them.
+            pub fn write(&mut self, elements: &[T]) -> Result<()> {
+                self.held.write(elements)
+            }
+
+            /// The memory itself, as numbers; [`Map::rows`](crate::Map::rows) are its rows.
+            pub fn map(&mut self) -> Result<crate::Map<'_, T::Component>> {
+                self.held.map::<T>()
+            }
+
+            /// The context whose launches may use it.
+            pub fn context(&self) -> &Context {
+                self.held.context()
+            }
+
+            /// The resource, for the functions that take one. Who keeps it sees the memory as long as it lives.
+            pub fn resource(&self) -> &crate::Resource {
+                self.held.resource()
+            }
+        }
+
+        impl<T: Texel> super::Bound for $name<T> {
+            fn held(&self) -> &Held {
+                &self.held
+            }
+        }
+    };
+}
+pub(super) use memory;

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::held::{Contents, Held};
-use super::{Bound, Texel};
+use super::Texel;
+use super::held::{Contents, Held, memory};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::map::Map;
-use crate::resource::{Resource, Shape};
+use crate::resource::Shape;
 
 /// Rows of elements, for two-dimensional `i#` and `uav#`, and `o#`. In slices, rows follow each other without padding.
 ///
@@ -63,43 +62,9 @@ impl<T: Texel> Image<T> {
     pub fn height(&self) -> u32 {
         self.held.resource().height()
     }
-
-    /// The elements row by row, after the launches that use them.
-    pub fn read(&self) -> Result<Vec<T>> {
-        self.held.read_all()
-    }
-
-    /// Reads into a slice of as many elements.
-    pub fn read_into(&self, elements: &mut [T]) -> Result<()> {
-        self.held.read(elements)
-    }
-
-    /// Writes all elements, after the launches that use them.
-    pub fn write(&mut self, elements: &[T]) -> Result<()> {
-        self.held.write(elements)
-    }
-
-    /// The memory itself, as numbers; [`Map::rows`] are its rows.
-    pub fn map(&mut self) -> Result<Map<'_, T::Component>> {
-        self.held.map::<T>()
-    }
-
-    /// The context whose launches may use it.
-    pub fn context(&self) -> &Context {
-        self.held.context()
-    }
-
-    /// The resource, for the functions that take one. Who keeps it sees the memory as long as it lives.
-    pub fn resource(&self) -> &Resource {
-        self.held.resource()
-    }
 }
 
-impl<T: Texel> Bound for Image<T> {
-    fn held(&self) -> &Held {
-        &self.held
-    }
-}
+memory!(Image);
 
 impl<T: Texel> fmt::Debug for Image<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
