@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use recal_hal::{
-    Adapter, Attributes, Backend, Device, DeviceOptions, Kernel, KernelResources, Memory, MemoryRequest,
-    MemoryStatus, Program, Queue, Recent, Remark, Result,
+    Adapter, Attributes, Backend, Device, DeviceOptions, FloatMode, Kernel, KernelResources, Memory,
+    MemoryRequest, MemoryStatus, Program, Queue, Recent, Remark, Result,
 };
 
+use recal_il::ir::native::native;
 use recal_il::lower::{Names, lower_named};
 
 use crate::context::Counters;
@@ -151,6 +152,7 @@ impl Adapter for CpuAdapter {
             in_use: self.in_use.clone(),
             limit: self.limit(),
             watchdog: options.watchdog,
+            native: options.float_mode == FloatMode::Native,
             findings: options.checks.then(|| self.findings.clone()),
             loaded: Recent::default(),
         }))
@@ -175,6 +177,8 @@ pub struct CpuDevice {
     in_use: InUse,
     limit: u64,
     watchdog: Option<Duration>,
+    /// Floats are as the processor has them, not as documented.
+    native: bool,
     /// Where misuse by kernels is reported, if it is looked for.
     findings: Option<Arc<Findings>>,
     /// What was loaded last.
@@ -204,6 +208,10 @@ impl Device for CpuDevice {
         self.load_with_text(program, &[])
     }
 
+    fn float_mode(&self) -> FloatMode {
+        if self.native { FloatMode::Native } else { FloatMode::Faithful }
+    }
+
     fn findings(&self) -> Option<Vec<Finding>> {
         self.findings.as_ref().map(|findings| findings.take())
     }
@@ -227,17 +235,21 @@ impl Device for CpuDevice {
         let (mut packed, mut shapes, mut names) = (Program::clone(&program), Vec::new(), Names::new());
         // A check that follows single registers wants them apart, and by name if the text is known.
         if !checked {
-            (packed, shapes) = load::prepare(&program, self.isa.compiled().is_some());
+            (packed, shapes) = load::prepare(&program, self.isa.compiled().is_some(), self.native);
         } else if let Some(named) = recal_il::front(text).ok().and_then(|kernel| lower_named(&kernel).ok())
             && named.0.declared == program.declared
         {
             (packed, names) = named;
+        }
+        if checked && self.native {
+            packed = native(&packed);
         }
         let mut code = load::load(&packed, &shapes, self.isa, checked);
         if checked {
             code.text = text.into();
             code.names = names;
         }
+        code.gradual = self.native;
         let code = Arc::new(code);
         let resources = KernelResources {
             gprs: packed.registers.div_ceil(4),

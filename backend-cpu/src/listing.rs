@@ -61,7 +61,7 @@ type OfFunction<'a> = &'a dyn Fn(&Module, Function, &[Span]) -> Option<Vec<Line>
 
 fn listing(program: &Program, set: InstructionSet, function: OfFunction<'_>) -> Option<Vec<Line>> {
     let isa = set.code()?;
-    let (packed, shapes) = load::prepare(program, true);
+    let (packed, shapes) = load::prepare(program, true, false);
     let mut code = load::load_compiled(&packed, &shapes);
     code.find_sampled();
     let body = native::compile_listed(&code, isa, &simple_textures(&code), recal_jit::line(64))?;

@@ -9,6 +9,7 @@ use std::hash::Hash;
 use recal_il::diagnostic::Span;
 use recal_il::inst::{Dimension, PositionKind};
 use recal_il::ir::lines::{self, Shape};
+use recal_il::ir::passes::{NATIVE, Settings};
 use recal_il::ir::payload::loosen;
 use recal_il::ir::uniformity::Uniformity;
 use recal_il::ir::{
@@ -34,9 +35,11 @@ pub fn load(program: &Program, shapes: &[Shape], isa: &Isa, watched: bool) -> Co
     Loader { watched, spans: watched, compiled, ..Loader::new(program, shapes, isa) }.program()
 }
 
-/// The program with what is done for any instruction set, and the shapes of its statements if it is to be compiled.
-pub fn prepare(program: &Program, compiled: bool) -> (Program, Vec<Shape>) {
-    let program = loosen(program);
+/// The program with what is done for any instruction set, and the shapes of its statements if it is to be compiled. `native`: in
+/// native float mode.
+pub fn prepare(program: &Program, compiled: bool, native: bool) -> (Program, Vec<Shape>) {
+    let settings = Settings { faithful: !native, ..Settings::USUAL };
+    let program = if native { NATIVE.run(program, &settings) } else { loosen(program) };
     // Before registers are shared.
     let shapes = if compiled { lines::shapes(&program) } else { Vec::new() };
     let uniformity = Uniformity::of(&program);

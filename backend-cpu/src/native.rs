@@ -22,12 +22,16 @@ use crate::op::{
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
 /// [`recal_jit::line`] says. `None` if the system gives no memory for code.
 pub fn compile(code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Option<Body> {
-    compile_by(Compiler::new(isa).with_lines(line), code, isa, shapes, line)
+    compile_by(compiler(code, isa, line), code, isa, shapes, line)
 }
 
 /// The same that keeps programs for listings.
 pub fn compile_listed(code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Option<Body> {
-    compile_by(Compiler::new(isa).with_lines(line).with_programs(), code, isa, shapes, line)
+    compile_by(compiler(code, isa, line).with_programs(), code, isa, shapes, line)
+}
+
+fn compiler(code: &Code, isa: Isa, line: u32) -> Compiler {
+    Compiler::new(isa).with_lines(line).keeping_denormals(code.gradual)
 }
 
 fn compile_by(compiler: Compiler, code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Option<Body> {
@@ -220,7 +224,7 @@ impl Builder<'_> {
             at += 1;
         }
         // What can't be compiled alone can't be with more.
-        let mut trial = Compiler::new(self.isa).with_lines(self.line);
+        let mut trial = compiler(self.code, self.isa, self.line);
         std::mem::swap(&mut trial, &mut self.compiler);
         let alone = self.function(&items, items[items.len() - 1]);
         std::mem::swap(&mut trial, &mut self.compiler);

@@ -293,6 +293,8 @@ pub struct Code {
     pub sampled: Vec<(u32, u32)>,
     /// Rows that hold nothing but temporaries: nobody reads them unwritten.
     pub temporaries: HashSet<RowId>,
+    /// Floats keep denormals: native float mode.
+    pub gradual: bool,
     /// What it is to be compiled to.
     pub native: Option<recal_jit::Isa>,
     /// What waves run.

@@ -396,6 +396,13 @@ impl VulkanDevice {
 }
 
 impl Device for VulkanDevice {
+    fn float_mode(&self) -> FloatMode {
+        match self.gpu.target.mode {
+            Mode::Faithful => FloatMode::Faithful,
+            Mode::Native => FloatMode::Native,
+        }
+    }
+
     fn allocate(&self, request: MemoryRequest) -> Result<Arc<dyn Memory>> {
         let _call = exit::enter()?;
         self.gpu.check()?;

@@ -107,7 +107,8 @@ pub const VARIABLES: &[Variable] = &[
         values: "`faithful`, `native`",
         default: "faithful on the CPU, native on a GPU",
         doc: "`faithful`: every instruction gives the documented bits. `native`: the device's own instructions, \
-              within the documented bounds. The CPU is always faithful.",
+              within the documented bounds; of the CPU device sums, products and fused multiply-adds as IEEE 754 \
+              has them, with denormals (`docs/numerics.md`).",
         parse: |config, text| {
             config.float = match text.to_ascii_lowercase().as_str() {
                 "faithful" => FloatMode::Faithful,

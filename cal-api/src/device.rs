@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use recal_hal::Attributes as DeviceInfo;
 use recal_hal::sync::Mutex;
-use recal_hal::{MemoryStatus, Program};
+use recal_hal::{FloatMode, MemoryStatus, Program};
 
 use crate::compiler;
 use crate::context::Context;
@@ -102,6 +102,19 @@ impl Device {
     /// Facts about the device.
     pub fn info(&self) -> &DeviceInfo {
         &self.0.info
+    }
+
+    /// How exact float operations are on it: as it was opened, or its backend's default.
+    ///
+    /// ```
+    /// use recal::{Config, FloatMode, Runtime};
+    /// let runtime = Runtime::with_config(Config { backends: vec!["cpu".into()], ..Config::default() })?;
+    /// assert_eq!(runtime.open(0)?.float_mode(), FloatMode::Faithful);
+    /// assert_eq!(runtime.open_with(0, FloatMode::Native)?.float_mode(), FloatMode::Native);
+    /// # Ok::<(), recal::Error>(())
+    /// ```
+    pub fn float_mode(&self) -> FloatMode {
+        self.0.hal.float_mode()
     }
 
     /// Number of the device in its runtime.

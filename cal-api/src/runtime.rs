@@ -158,7 +158,7 @@ impl Runtime {
     }
 
     /// Opens a device with an exactness of its own, whatever `CAL_FLOAT` says: its contexts have it, those of other
-    /// devices do not. The CPU is faithful in any case.
+    /// devices do not.
     ///
     /// ```
     /// let runtime = recal::Runtime::new()?;

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use crate::ir::Program;
-use crate::ir::passes::{COMPACT, EMISSION, Flushes, Pass, Settings, Watch};
+use crate::ir::passes::{COMPACT, EMISSION, Flushes, NATIVE, Pass, Settings, Watch};
 use crate::ir::validate::{validate, validate_unflushed};
 use crate::lower::LOWERING;
 
 /// Every pass, in the order in which a kernel meets them.
 pub fn passes() -> impl Iterator<Item = &'static Pass> {
-    LOWERING.iter().chain(&EMISSION).chain([&COMPACT])
+    LOWERING.iter().chain(&EMISSION).chain([&NATIVE, &COMPACT])
 }
 
 /// The pass of a name.
@@ -50,16 +50,12 @@ pub fn run(
     validate_unflushed(&program).map_err(|defects| Inconsistent { after: None, defects })?;
     let mut last = None;
     for pass in passes {
-        if pass.flushes == Flushes::Needed {
+        if matches!(pass.flushes, Flushes::Needed | Flushes::Dropped) {
             validate(&program).map_err(|defects| Inconsistent { after: last, defects })?;
         }
         program = (pass.run)(&program, settings).into_owned();
         last = Some(pass.name);
-        let found = match pass.flushes {
-            Flushes::Ignored => validate_unflushed(&program),
-            Flushes::Placed | Flushes::Needed => validate(&program),
-        };
-        found.map_err(|defects| Inconsistent { after: last, defects })?;
+        pass.flushes.validate(&program).map_err(|defects| Inconsistent { after: last, defects })?;
         watch(pass.name, &program);
     }
     Ok(program)

@@ -180,6 +180,8 @@ pub struct Compiler {
     line: u32,
     /// Those of a strip are in a line.
     in_lines: bool,
+    /// What takes denormals as zeros has no place in the code.
+    gradual: bool,
     code: Code,
     pool: Pool,
     refused: HashMap<LaneOp, Option<Refusal>>,
@@ -193,6 +195,7 @@ impl Compiler {
             target: isa.0,
             line: 16,
             in_lines: false,
+            gradual: false,
             code: Code::default(),
             pool: Pool::default(),
             refused: HashMap::new(),
@@ -206,6 +209,11 @@ impl Compiler {
         let known = line > 0;
         let line = if line == 0 { 16 } else { line };
         Compiler { line, in_lines: known && line >= self.target.lanes(), ..self }
+    }
+
+    /// The same for steps whose floats may be denormals: nothing takes those as zeros.
+    pub fn keeping_denormals(self, kept: bool) -> Compiler {
+        Compiler { gradual: kept, ..self }
     }
 
     /// The same that keeps programs for [`Module::evaluate`] and [`Module::listing`].
@@ -284,7 +292,8 @@ impl Compiler {
         let tree = tree::tree(steps, after, self.in_lines);
         function.strict = !tree.iter().all(|tree| matches!(tree, Tree::Run(_)));
         let before = self.code.bytes.len();
-        let modes: &[bool] = if self.target.denormals_as_zeros() { &[true, false] } else { &[false] };
+        let lazily = self.target.denormals_as_zeros() && !self.gradual;
+        let modes: &[bool] = if lazily { &[true, false] } else { &[false] };
         let made = modes.iter().find_map(|&lazy| {
             let program = |whole| {
                 translate::program(&tree, self.target, lazy, self.in_lines, whole, &constant, &unseen)

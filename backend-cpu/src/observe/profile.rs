@@ -148,7 +148,7 @@ impl Watch for Counter {
 fn flops(op: LaneOp) -> u64 {
     let float = |class: &Class| matches!(class, Class::F);
     match op {
-        LaneOp::Mad | LaneOp::MadIeee | LaneOp::Fma => 2,
+        LaneOp::Mad | LaneOp::MadIeee | LaneOp::Fma | LaneOp::BareFma => 2,
         LaneOp::Flush | LaneOp::Canon => 0,
         op if float(&op.result()) && op.arguments().iter().any(float) => 1,
         _ => 0,

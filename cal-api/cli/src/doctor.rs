@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Instant;
 
-use recal::{Config, Domain, Format, Place, Remark, Runtime};
+use recal::{Config, Domain, FloatMode, Format, Place, Remark, Runtime};
 use serde_json::{Value, json};
 
 use crate::files::{print, print_json};
@@ -62,8 +62,10 @@ pub(crate) fn doctor(json: bool) -> Outcome {
         let test = test(&runtime, ordinal as u32);
         let about = format!("{ordinal}: {} ({backend})", info.name);
         sections[0].lines.push(match &test {
-            Ok(seconds) => {
-                line(State::Good, about, format!("computes; opened and tried in {:.1} ms", 1e3 * seconds))
+            Ok(Test { seconds, float }) => {
+                let text =
+                    format!("computes, floats {}; opened and tried in {:.1} ms", name(*float), 1e3 * seconds);
+                line(State::Good, about, text)
             }
             Err(error) => line(State::Bad, about, error.to_string()),
         });
@@ -103,8 +105,23 @@ fn remark(remark: &Remark) -> Line {
     line(state, &remark.about, &remark.text)
 }
 
+/// What a device that computes was found to be.
+struct Test {
+    seconds: f64,
+    float: FloatMode,
+}
+
+/// The name in `CAL_FLOAT`.
+fn name(mode: FloatMode) -> &'static str {
+    match mode {
+        FloatMode::Faithful => "faithful",
+        FloatMode::Native => "native",
+        FloatMode::Default => "by its backend's default",
+    }
+}
+
 /// Opens a device and has it compute; the seconds that it took.
-fn test(runtime: &Runtime, ordinal: u32) -> Outcome<f64> {
+fn test(runtime: &Runtime, ordinal: u32) -> Outcome<Test> {
     const KERNEL: &str = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n\
         dcl_output_generic o0\nmul o0, vWinCoord0.xxxx, vWinCoord0.yyyy\nend\n";
     let start = Instant::now();
@@ -122,7 +139,7 @@ fn test(runtime: &Runtime, ordinal: u32) -> Outcome<f64> {
             }
         }
     }
-    Ok(start.elapsed().as_secs_f64())
+    Ok(Test { seconds: start.elapsed().as_secs_f64(), float: device.float_mode() })
 }
 
 /// The page for people.
@@ -145,11 +162,12 @@ fn page(sections: &[Section]) -> String {
     page + "\n+ there and used, - absent or not used, ! in the way\n"
 }
 
-fn page_json(runtime: &Runtime, tests: &[Outcome<f64>], sections: &[Section], healthy: bool) -> Value {
+fn page_json(runtime: &Runtime, tests: &[Outcome<Test>], sections: &[Section], healthy: bool) -> Value {
     let devices =
         runtime.devices_by_backend().zip(tests).enumerate().map(|(ordinal, ((backend, info), test))| {
             let mut value = devices::device(ordinal, backend, info);
-            value["seconds"] = test.as_ref().ok().copied().into();
+            value["seconds"] = test.as_ref().ok().map(|test| test.seconds).into();
+            value["float"] = test.as_ref().ok().map(|test| name(test.float)).into();
             value["error"] = test.as_ref().err().map(|e| e.to_string()).into();
             value
         });

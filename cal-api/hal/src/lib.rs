@@ -216,6 +216,11 @@ pub trait Device: Send + Sync {
         self.load(program)
     }
 
+    /// How exact float operations are, [`FloatMode::Default`] if the backend does not say.
+    fn float_mode(&self) -> FloatMode {
+        FloatMode::Default
+    }
+
     /// Takes the misuse by kernels that was found since the last call; `None` if nothing looks for it: the device was
     /// opened without [`DeviceOptions::checks`], or cannot check.
     fn findings(&self) -> Option<Vec<Finding>> {

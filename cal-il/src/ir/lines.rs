@@ -409,6 +409,7 @@ impl Algebra for Words {
         dadd_raw(a, b) -> word;
         dmul_raw(a, b) -> word;
         dfma_raw(a, b, c) -> word;
+        ffma_raw(a, b, c) -> word;
         deq(a, b) -> truth;
         dlt(a, b) -> truth;
         ftod_raw(a) -> word;

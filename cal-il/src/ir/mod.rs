@@ -25,6 +25,7 @@ pub mod lines;
 pub mod live;
 pub mod lockstep;
 mod memory;
+pub mod native;
 pub mod needed;
 pub mod passes;
 pub mod payload;

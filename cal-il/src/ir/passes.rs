@@ -6,11 +6,12 @@ use std::borrow::Cow;
 use super::compact::compact;
 use super::inline::inline;
 use super::lockstep::keep;
+use super::native::native;
 use super::payload::loosen;
 use super::speculate::{WORTH, speculate, without_flushes};
 use super::uniformity::Uniformity;
 use super::unroll::unroll;
-use super::validate::validate;
+use super::validate::{validate, validate_unflushed};
 use super::{MemoryInst, Program};
 
 /// What passes go by besides the program.
@@ -43,6 +44,18 @@ pub enum Flushes {
     Placed,
     /// It counts on them.
     Needed,
+    /// It counts on them, and takes most of them away.
+    Dropped,
+}
+
+impl Flushes {
+    /// Checks what comes out of a pass.
+    pub(crate) fn validate(self, program: &Program) -> Result<(), Vec<String>> {
+        match self {
+            Flushes::Ignored | Flushes::Dropped => validate_unflushed(program),
+            Flushes::Placed | Flushes::Needed => validate(program),
+        }
+    }
 }
 
 /// A pass: a program in, one that computes the same out, or the same one.
@@ -65,7 +78,7 @@ impl Pass {
         let out = (self.run)(program, settings);
         if cfg!(debug_assertions)
             && matches!(out, Cow::Owned(_))
-            && let Err(defects) = validate(&out)
+            && let Err(defects) = self.flushes.validate(&out)
         {
             panic!("after {}: {defects:#?}\n{out}", self.name);
         }
@@ -84,6 +97,15 @@ pub static COMPACT: Pass = Pass {
         compact(&mut out, &Uniformity::of(program));
         Cow::Owned(out)
     },
+};
+
+/// What the CPU runs first in native float mode.
+pub static NATIVE: Pass = Pass {
+    name: "native",
+    about: "sums and products are the processor's: fused, not flushed, NaNs as they come",
+    flushes: Flushes::Dropped,
+    faithful: false,
+    run: |program, _| Cow::Owned(native(program)),
 };
 
 /// The passes of emission.

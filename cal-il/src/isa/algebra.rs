@@ -90,6 +90,8 @@ pub trait Algebra: Sized {
     fn fadd_raw(&mut self, a: Self::W, b: Self::W) -> Self::W;
     /// a · b
     fn fmul_raw(&mut self, a: Self::W, b: Self::W) -> Self::W;
+    /// a · b + c with one rounding
+    fn ffma_raw(&mut self, a: Self::W, b: Self::W, c: Self::W) -> Self::W;
     /// Ordered a == b, denormals as they are.
     fn feq(&mut self, a: Self::W, b: Self::W) -> Self::B;
     /// Ordered a < b, denormals as they are.

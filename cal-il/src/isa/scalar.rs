@@ -88,6 +88,7 @@ impl Algebra for Scalar {
 
         fadd_raw(a: u32, b: u32) -> u32 = (f(a) + f(b)).to_bits();
         fmul_raw(a: u32, b: u32) -> u32 = (f(a) * f(b)).to_bits();
+        ffma_raw(a: u32, b: u32, c: u32) -> u32 = fused(f(a), f(b), f(c)).to_bits();
         feq(a: u32, b: u32) -> bool = f(a) == f(b);
         flt(a: u32, b: u32) -> bool = f(a) < f(b);
         fle(a: u32, b: u32) -> bool = f(a) <= f(b);
@@ -136,7 +137,7 @@ impl Algebra for Scalar {
             let whole = if magnitude < WHOLE { whole } else { magnitude };
             whole.to_bits() | a & 0x8000_0000
         };
-        fma(a: u32, b: u32, c: u32) -> u32 = Scalar.flush(fused(f(a), f(b), f(c)).to_bits());
+        fma(a: u32, b: u32, c: u32) -> u32 = Scalar.flush(Scalar.ffma_raw(a, b, c));
         // Double precision lands on the right side of every midpoint: all significands were tried.
         frsqrt(a: u32) -> u32 = ((1.0 / f64::from(f(a)).sqrt()) as f32).to_bits();
         fsqrt(a: u32) -> u32 = f(a).sqrt().to_bits();

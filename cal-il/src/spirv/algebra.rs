@@ -257,6 +257,10 @@ impl Algebra for Emitter<'_> {
         self.rounded_up(a, b, product)
     }
 
+    fn ffma_raw(&mut self, a: Word, b: Word, c: Word) -> Word {
+        self.glsl_float(GLOp::Fma, &[a, b, c])
+    }
+
     fn feq(&mut self, a: Word, b: Word) -> Word {
         if self.native_compare() {
             return self.float_compare(Op::FOrdEqual, a, b);

@@ -63,7 +63,7 @@ pub(super) fn direct(op: LaneOp, generation: Generation) -> Option<(&'static str
         L::MulIeee | L::BareMul => ("MUL_IEEE", Any, two),
         L::Mad => ("MULADD", Any, three),
         L::MadIeee => ("MULADD_IEEE", Any, three),
-        L::Fma => ("FMA", Vec, three),
+        L::Fma | L::BareFma => ("FMA", Vec, three),
         L::Min => ("MIN_DX10", Any, two),
         L::Max => ("MAX_DX10", Any, two),
         L::MinIeee => ("MIN", Any, two),

@@ -58,6 +58,7 @@ fn bare_sums_and_products() {
     check(LaneOp::BareAdd, &[], |x| bits((single(x[0]) + single(x[1])).value));
     check(LaneOp::BareSub, &[], |x| bits((single(x[0]) - single(x[1])).value));
     check(LaneOp::BareMul, &[], |x| bits((single(x[0]) * single(x[1])).value));
+    check(LaneOp::BareFma, &[], |x| bits(single(x[0]).mul_add(single(x[1]), single(x[2])).value));
     let same = |got: u64, want: Double| if want.is_nan() { double(got).is_nan() } else { got == quad(want) };
     hold(LaneOp::BareDadd, &[], |x, got| same(got, (double(x[0]) + double(x[1])).value));
     hold(LaneOp::BareDsub, &[], |x, got| same(got, (double(x[0]) - double(x[1])).value));

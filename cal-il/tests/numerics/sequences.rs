@@ -47,6 +47,7 @@ impl Algebra for Sequences {
         ult(a: u32, b: u32) -> bool;
         fadd_raw(a: u32, b: u32) -> u32;
         fmul_raw(a: u32, b: u32) -> u32;
+        ffma_raw(a: u32, b: u32, c: u32) -> u32;
         feq(a: u32, b: u32) -> bool;
         flt(a: u32, b: u32) -> bool;
         fle(a: u32, b: u32) -> bool;

@@ -150,7 +150,7 @@ impl Algebra for Writer {
         shl(a, n) infix "<<"; shr(a, n) infix ">>u"; sar(a, n) infix ">>s";
         popcount(a) call "popcount"; clz(a) call "leading_zeros"; reverse(a) call "reverse";
         ieq(a, b) infix "=="; ilt(a, b) infix "<s"; ult(a, b) infix "<u";
-        fadd_raw(a, b) infix "+."; fmul_raw(a, b) infix "*.";
+        fadd_raw(a, b) infix "+."; fmul_raw(a, b) infix "*."; ffma_raw(a, b, c) call "fused";
         feq(a, b) infix "==."; flt(a, b) infix "<."; fle(a, b) infix "<=.";
         itof_raw(a) call "float_of_signed"; utof_raw(a) call "float_of_unsigned"; ftoi_raw(a) call "truncated";
         qadd(a, b) infix "+"; qsub(a, b) infix "-"; qmul(a, b) infix "*";

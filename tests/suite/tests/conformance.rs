@@ -1,4 +1,4 @@
-//! The suite on the CPU backend, in faithful mode: every case passes or is in `known.toml`.
+//! The suite on the CPU backend, in faithful and in native mode: every case passes or is in `known.toml`.
 
 use recal_cpu::{CpuBackend, InstructionSet};
 use recal_hal::FloatMode;
@@ -7,14 +7,18 @@ use recal_suite::runner::{Runner, Verdict};
 use recal_suite::{coverage, report, suite};
 
 /// With one set of instructions.
-fn the_cpu_backend_passes_every_case(set: InstructionSet) {
+fn the_cpu_backend_passes_every_case(set: InstructionSet, mode: FloatMode) {
     let cases = suite::load("").unwrap();
-    let runner = Runner::open(&CpuBackend::limited(set), None, FloatMode::Faithful).unwrap();
+    let runner = Runner::open(&CpuBackend::limited(set), None, mode).unwrap();
     let verdicts = runner.run_all(&cases);
-    let summary =
-        report::summarize(&cases, &verdicts, &suite::known().unwrap(), "cpu", "faithful", &runner.name);
+    let name = name(mode);
+    let summary = report::summarize(&cases, &verdicts, &suite::known().unwrap(), "cpu", name, &runner.name);
     assert!(summary.wrong.is_empty(), "{}: {summary}", set.name());
     assert!(summary.passed > 600, "{}: {summary}", set.name());
+}
+
+fn name(mode: FloatMode) -> &'static str {
+    if mode == FloatMode::Native { "native" } else { "faithful" }
 }
 
 fn every_instruction_has_cases() {
@@ -80,8 +84,11 @@ fn main() -> std::process::ExitCode {
     ];
     for set in InstructionSet::ALL {
         let needs = [Need::instructions(set.name(), set.available())];
-        let name = format!("the_cpu_backend_passes_every_case::{}", set.name());
-        trials.push(trial(name, needs, move || the_cpu_backend_passes_every_case(set)));
+        for mode in [FloatMode::Faithful, FloatMode::Native] {
+            let name = format!("the_cpu_backend_passes_every_case::{}::{}", set.name(), name(mode));
+            let needs = needs.clone();
+            trials.push(trial(name, needs, move || the_cpu_backend_passes_every_case(set, mode)));
+        }
     }
     recal_needs::run(&Arguments::from_args(), trials)
 }

@@ -256,6 +256,10 @@ impl Algebra for Graph {
             let (a, b) = (g.float(a), g.float(b));
             g.symmetric(Op::FMul, a, b)
         };
+        ffma_raw(a, b, c) word = |g| {
+            let args = [a, b, c].map(|arg| g.float(arg));
+            g.inst(Op::FFma, args)
+        };
         feq(a, b) bool = |g| g.compare_floats(Equal, a, b);
         flt(a, b) bool = |g| g.compare_floats(Less, a, b);
         fle(a, b) bool = |g| g.compare_floats(LessEqual, a, b);
@@ -285,8 +289,7 @@ impl Algebra for Graph {
         fceil(a) word = |g| g.rounded(a, 2);
         fnearest(a) word = |g| g.rounded(a, 0);
         fma(a, b, c) word = |g| {
-            let args = [a, b, c].map(|arg| g.float(arg));
-            let sum = g.inst(Op::FFma, args);
+            let sum = g.ffma_raw(a, b, c);
             g.flush(sum)
         };
         fdiv(a, b) word = |g| {

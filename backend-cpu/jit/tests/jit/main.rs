@@ -84,7 +84,7 @@ macro_rules! tests {
 
 fn main() -> std::process::ExitCode {
     let tests = tests! {
-        operations: every_operation_alone random_runs random_runs_of_floats memory tests_of_rows
+        operations: every_operation_alone denormals_are_kept random_runs random_runs_of_floats memory tests_of_rows
             chains_of_multiply_adds;
         samples: samples samples_of_all_formats;
         kept: what_does_not_change products_of_two_kinds;

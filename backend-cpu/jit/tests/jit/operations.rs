@@ -127,6 +127,32 @@ pub fn every_operation_alone(on: On) {
     assert!(compiled > 120, "only {compiled} operations are compiled");
 }
 
+/// Quotients alone would have all code take denormals as zeros.
+pub fn denormals_are_kept(on: On) {
+    let quotients: Vec<[u32; 4]> = (0..16).map(|k| [8 + k, 0, 1, 2]).collect();
+    let mut steps: Vec<_> =
+        quotients.iter().map(|ids| Step::Lane { op: LaneOp::Div, ids, writes: 1 }).collect();
+    steps.push(Step::Lane { op: LaneOp::BareFma, ids: &[3, 0, 1, 2], writes: 1 });
+    steps.push(Step::Lane { op: LaneOp::BareAdd, ids: &[4, 2, 2], writes: 1 });
+    let mut compiler = on.compiler().keeping_denormals(true);
+    let function = compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
+    let module = compiler.finish().unwrap();
+    let mut random = Random(11);
+    for _ in 0..20 {
+        let mut rows = vec![Row::splat(0); 24];
+        rows[..3].iter_mut().for_each(|row| *row = Row(std::array::from_fn(|_| random.edge())));
+        on.call(&module, function, &mut rows, &[], !0, &mut endless());
+        for lane in 0..LANES {
+            let [x, y, z, fused, sum] = [0, 1, 2, 3, 4].map(|row: usize| rows[row].0[lane]);
+            for (op, got, args) in [(LaneOp::BareFma, fused, &[x, y, z][..]), (LaneOp::BareAdd, sum, &[z, z])]
+            {
+                let expected = fold(op, args);
+                assert!(same(op, (got, 0), expected), "{op:?}({args:x?}) is {got:x}, not {expected:x?}");
+            }
+        }
+    }
+}
+
 /// Runs of random operations over few rows, with constants, rows that die and more values than registers.
 pub fn random_runs(on: On) {
     // Which NaN these give is not said, and other operations look at its bits.

@@ -32,7 +32,10 @@ fn what_is_here_is_told() {
     assert_eq!((status, json["healthy"].as_bool()), (Some(0), Some(true)), "{text}");
     assert_eq!(json["devices"][0]["backend"], "cpu");
     assert!(json["devices"][0]["error"].is_null() && json["devices"][0]["seconds"].as_f64().unwrap() > 0.0);
-    assert!(line(&json, "devices", "0: ").1.starts_with("computes; "));
+    assert!(line(&json, "devices", "0: ").1.starts_with("computes, floats faithful; "));
+    assert_eq!(json["devices"][0]["float"], "faithful");
+    let native = page(&[("CAL_CACHE", cache), ("CAL_FLOAT", "native")]).0;
+    assert_eq!(native["devices"][0]["float"], "native");
     assert_eq!(line(&json, "backend cpu", "instructions").0, "good");
     assert_eq!(line(&json, "backend vulkan", "not asked"), ("absent", "CAL_BACKEND=cpu"));
     assert_eq!(line(&json, "cache", cache).0, "good");

@@ -72,6 +72,12 @@ pub fn bare_mul<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
     a.fmul_raw(x, y)
 }
 
+/// x · y + z rounded once, by IEEE rules, not flushed.
+#[inline(always)]
+pub fn bare_fma<A: Algebra>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {
+    a.ffma_raw(x, y, z)
+}
+
 /// x · (y − z) + z, each step rounded.
 #[inline(always)]
 pub fn lrp<A: Algebra>(a: &mut A, x: A::W, y: A::W, z: A::W) -> A::W {

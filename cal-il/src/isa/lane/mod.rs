@@ -156,6 +156,7 @@ macro_rules! for_each_lane_op {
             BareAdd (F, F) -> F = float::bare_add;
             BareSub (F, F) -> F = float::bare_sub;
             BareMul (F, F) -> F = float::bare_mul;
+            BareFma (F, F, F) -> F = float::bare_fma;
             Lrp (F, F, F) -> F = float::lrp;
             Min (F, F) -> F = float::min;
             Max (F, F) -> F = float::max;
@@ -373,7 +374,14 @@ impl LaneOp {
         use LaneOp as O;
         matches!(
             self,
-            O::BareAdd | O::BareSub | O::BareMul | O::BareDadd | O::BareDsub | O::BareDmul | O::BareDmad
+            O::BareAdd
+                | O::BareSub
+                | O::BareMul
+                | O::BareFma
+                | O::BareDadd
+                | O::BareDsub
+                | O::BareDmul
+                | O::BareDmad
         )
     }
 }
