@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
 
+use crate::fiber;
 use crate::launch::{Own, line};
 use crate::memory::{Block, TexelCache, View};
 use crate::observe::{Event, Watch};
@@ -117,6 +118,9 @@ impl Stop {
         }
         if let Some(shared) = &self.shared {
             shared.make_room(now);
+        }
+        if !self.raised() {
+            fiber::pause(now);
         }
         self.raised()
     }

@@ -8,12 +8,13 @@
 //!
 //! 64 threads run as one wave; each register is a row of 64 words ([`wave`]). A program is loaded once into flat
 //! operations with row numbers ([`op`], [`load`]), which [`flow`] walks with a mask of executing lanes. The loops
-//! over lanes are compiled for several instruction sets ([`isa_choice`]). `unsafe` is found in two places only:
-//! that choice, and shared bytes ([`memory`]).
+//! over lanes are compiled for several instruction sets ([`isa_choice`]). `unsafe` is found in three places only:
+//! that choice, shared bytes ([`memory`]), and stacks that change threads ([`fiber`]).
 
 mod compact;
 mod context;
 mod device;
+mod fiber;
 mod flow;
 mod fuse;
 mod isa_choice;

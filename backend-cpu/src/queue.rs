@@ -15,6 +15,7 @@ use recal_hal::{Command, Error, FloatEnv, Queue, Result, Surface, Ticket};
 
 use crate::context::{Counters, Stop, whole};
 use crate::device::CpuKernel;
+use crate::fiber::{self, Fiber, Stacks};
 use crate::launch::{Scratch, parts};
 use crate::observe::Findings;
 use crate::schedule::{Job, Pool, SMALL, Shared, TURN, cost};
@@ -33,6 +34,8 @@ struct State {
     running: bool,
     /// A worker has been asked to.
     scheduled: bool,
+    /// What a thread has begun and had no time to end; `running` is set.
+    parked: Option<Fiber>,
     /// Signal of the launch in progress.
     stop: Option<Arc<Stop>>,
     closing: bool,
@@ -49,6 +52,7 @@ pub struct Runner {
     busy: AtomicU64,
     errors: Mutex<VecDeque<(Ticket, Error)>>,
     shared: Arc<Shared>,
+    stacks: Stacks,
     counters: Arc<Counters>,
     threads: usize,
     watchdog: Option<Duration>,
@@ -79,6 +83,7 @@ impl CpuQueue {
             busy: AtomicU64::new(0),
             errors: Mutex::default(),
             shared: pool.shared().clone(),
+            stacks: pool.shared().stacks().clone(),
             counters,
             threads: pool.threads().max(1),
             watchdog,
@@ -94,7 +99,10 @@ impl Runner {
     pub fn run_scheduled(self: &Arc<Self>, scratch: &mut Scratch) {
         let mut state = self.state.lock();
         state.scheduled = false;
-        if !state.running {
+        if let Some(fiber) = state.parked.take() {
+            drop(state);
+            fiber.run(None);
+        } else if !state.running {
             state.running = true;
             drop(state);
             self.run(None, scratch);
@@ -175,13 +183,48 @@ impl Runner {
         }
     }
 
+    /// Runs commands up to the one that is waited for, on this thread, for so long at most; a worker does the rest. False if the
+    /// work is another thread's.
+    fn run_until(self: &Arc<Self>, awaited: Ticket, until: Option<Instant>) -> bool {
+        let mut state = self.state.lock();
+        let fiber = if state.parked.is_some() {
+            state.parked.take()
+        } else if state.running {
+            None
+        } else {
+            let runner = self.clone();
+            let work = move || {
+                let mut scratch = std::mem::take(&mut runner.state.lock().scratch);
+                runner.run(Some(awaited), &mut scratch);
+                runner.state.lock().scratch = scratch;
+            };
+            let fiber = Fiber::new(&self.stacks, work);
+            state.running = fiber.is_some();
+            fiber
+        };
+        drop(state);
+        let Some(fiber) = fiber else { return false };
+        if let Some(rest) = fiber.run(until) {
+            let mut state = self.state.lock();
+            state.parked = Some(rest);
+            if !state.scheduled {
+                state.scheduled = true;
+                self.shared.enqueue(self.clone());
+            }
+        }
+        true
+    }
+
     /// Records a command for the timeline: on the row of the queue, and on that of the thread that ran it.
+    // Not inlined: the thread may be another than the one that began the command.
+    #[inline(never)]
     fn draw(&self, name: &'static str, detail: Detail, start: Instant, end: Instant, flow: u64) {
         let times = [start, end];
         let arrives = if flow == 0 { Flows::None } else { Flows::One(flow) };
         let queue = Track::Queue("CPU queue", self.number);
         timeline::record(Span { detail, arrives, ..Span::new(queue, "queue", name, times) });
-        timeline::record(Span::new(Track::Thread, "worker", "work", times));
+        let start = fiber::since().map_or(start, |since| since.max(start));
+        timeline::record(Span::new(Track::Thread, "worker", "work", [start, end]));
     }
 
     fn execute(&self, command: Command, stop: &Arc<Stop>, scratch: &mut Scratch) -> Result<()> {
@@ -301,7 +344,10 @@ impl Queue for CpuQueue {
             if ticket > state.last {
                 return Err(Error::Failed(format!("ticket {ticket} was never given out")));
             }
-            if !state.running {
+            if let Some(fiber) = state.parked.take() {
+                drop(state);
+                fiber.run(None);
+            } else if !state.running {
                 state.running = true;
                 let mut scratch = std::mem::take(&mut state.scratch);
                 drop(state);
@@ -318,20 +364,24 @@ impl Queue for CpuQueue {
         Ok(())
     }
 
+    fn waiting_works(&self) -> bool {
+        self.pool.threads() > 0
+    }
+
     fn wait_for(&self, ticket: Ticket, limit: Duration) -> Result<()> {
-        self.flush()?;
         let start = Instant::now();
-        let mut state = self.runner.state.lock();
         while self.completed() < ticket {
             let now = Instant::now();
             let Some(rest) = limit.checked_sub(now - start).filter(|rest| !rest.is_zero()) else { break };
-            if !state.running {
-                drop(state);
-                self.runner.shared.make_room(now);
-                state = self.runner.state.lock();
+            if self.runner.run_until(ticket, now.checked_add(rest)) {
+                continue;
             }
+            // Another thread does it, or must.
+            self.flush()?;
+            self.runner.shared.make_room(now);
+            let state = self.runner.state.lock();
             if self.completed() < ticket {
-                state = self.runner.sleep(state, Some(rest));
+                drop(self.runner.sleep(state, Some(rest)));
             }
         }
         Ok(())
@@ -355,6 +405,12 @@ impl Drop for CpuQueue {
         while state.running {
             if let Some(stop) = &state.stop {
                 stop.cancel();
+            }
+            if let Some(fiber) = state.parked.take() {
+                drop(state);
+                fiber.run(None);
+                state = self.runner.state.lock();
+                continue;
             }
             state = self.runner.sleep(state, None);
         }

@@ -24,6 +24,7 @@ use recal_hal::sync::{Condvar, Mutex};
 use recal_hal::{Bindings, Error, Extent, FloatEnv, Result, timeline};
 
 use crate::context::{Counters, Launch, Stop};
+use crate::fiber::Stacks;
 use crate::isa_choice::Isa;
 use crate::launch::{Scratch, parts, run_parts};
 use crate::memory::{Block, InUse, View};
@@ -201,6 +202,7 @@ pub struct Shared {
     waiting: AtomicU64,
     /// Launches that workers may help with.
     jobs: AtomicUsize,
+    stacks: Stacks,
     start: Instant,
 }
 
@@ -212,6 +214,7 @@ impl Default for Shared {
             news: AtomicU64::new(0),
             waiting: AtomicU64::new(0),
             jobs: AtomicUsize::new(0),
+            stacks: Stacks::default(),
             start: Instant::now(),
         }
     }
@@ -227,6 +230,11 @@ impl Shared {
     fn waits(&self, now: Instant, patience: Duration) -> bool {
         let since = self.waiting.load(Ordering::Relaxed);
         since > 0 && (now - self.start).as_nanos() as u64 > since + patience.as_nanos() as u64
+    }
+
+    /// Where callers who give their time to a queue work.
+    pub fn stacks(&self) -> &Stacks {
+        &self.stacks
     }
 
     /// Whether a worker that has spent a turn with a queue should look at others.

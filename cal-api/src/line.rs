@@ -25,6 +25,9 @@ const AT_ONCE: Duration = Duration::from_micros(2);
 const NAP: Duration = Duration::from_millis(1);
 /// A thread that asks again so soon after a nap does nothing else.
 const AWAKE: Duration = Duration::from_micros(20);
+/// Works in a row for which a thread did nothing but ask until they were done, after which it is taken to do so from the first
+/// question on, where it can do the work itself meanwhile.
+const HABIT: u32 = 2;
 
 /// A queue. Resources and events hold on to it, so work outlives its context.
 pub(crate) struct Line {
@@ -48,32 +51,41 @@ struct Asked {
     /// When it asked first, or woke from its last nap.
     since: Option<Instant>,
     naps: bool,
+    /// Works before this one for which it did nothing but ask, in a row.
+    habit: u32,
+    /// So it was with the last one, to its end.
+    ended: bool,
 }
 
 thread_local! {
-    static ASKED: Cell<Asked> = const { Cell::new(Asked { what: (0, 0), times: 0, since: None, naps: false }) };
+    static ASKED: Cell<Asked> =
+        const { Cell::new(Asked { what: (0, 0), times: 0, since: None, naps: false, habit: 0, ended: false }) };
 }
 
 impl Asked {
-    /// Counts a question of this thread about work that is not done; true if it has done nothing for a while but ask
-    /// for this work.
-    fn only(what: (usize, Ticket)) -> bool {
+    /// Counts a question of this thread about work that is not done; true if it does nothing but ask for this work, as it has
+    /// shown with many questions, or before with other work if its time is `useful` to the work.
+    fn only(what: (usize, Ticket), useful: bool) -> bool {
         let mut asked = ASKED.get();
         let within = |limit| asked.since.is_some_and(|since| since.elapsed() < limit);
         let naps = asked.what == what
             && if asked.naps { within(AWAKE) } else { asked.times >= PATIENCE && within(AT_ONCE * PATIENCE) };
         let anew = asked.what != what || !naps && (asked.naps || asked.times >= PATIENCE);
         if anew {
-            asked = Asked { what, times: 0, since: Some(Instant::now()), naps: false };
+            let habit = if asked.what != what && asked.ended { asked.habit } else { 0 };
+            asked = Asked { what, times: 0, since: Some(Instant::now()), naps: false, habit, ended: false };
         }
         asked.times = asked.times.saturating_add(1);
-        asked.naps = naps;
+        asked.naps = naps || useful && asked.habit >= HABIT;
         ASKED.set(asked);
-        naps
+        asked.naps
     }
 
-    fn woke() {
-        ASKED.set(Asked { since: Some(Instant::now()), ..ASKED.get() });
+    /// The thread comes from a nap.
+    fn woke(done: bool) {
+        let asked = ASKED.get();
+        let habit = asked.habit.saturating_add(u32::from(done));
+        ASKED.set(Asked { since: Some(Instant::now()), habit, ended: done, ..asked });
     }
 }
 
@@ -128,9 +140,14 @@ impl Line {
     /// Whether the work of the tickets `first` to `last` is done; starts it if not. An error if any of it failed.
     pub(crate) fn is_done(&self, first: Ticket, last: Ticket) -> Result<bool> {
         if self.queue.completed() < last {
-            self.flush()?;
+            let what = (std::ptr::from_ref(self).addr(), last);
+            let works = self.queue.waiting_works();
+            let only = Asked::only(what, works);
+            if !(only && works) {
+                self.flush()?;
+            }
             if self.queue.completed() < last {
-                if !Asked::only((std::ptr::from_ref(self).addr(), last)) {
+                if !only {
                     // Who asks again and again may have the core that the work waits for.
                     if self.asked.fetch_add(1, Ordering::Relaxed) % EVERY == EVERY - 1 {
                         std::thread::yield_now();
@@ -141,8 +158,9 @@ impl Line {
                 let waited = self.queue.wait_for(last, NAP);
                 timeline::done(start, "wait", "nap");
                 waited.map_err(|e| Error::backend("waiting for work", e))?;
-                Asked::woke();
-                if self.queue.completed() < last {
+                let done = self.queue.completed() >= last;
+                Asked::woke(done);
+                if !done {
                     return Ok(false);
                 }
             }

@@ -49,6 +49,12 @@ impl Work {
         event
     }
 
+    /// Four groups, which the first to ask or wait starts.
+    fn run(&self) -> Event {
+        let grid = Grid { block: [64, 1, 1], groups: [4, 1, 1] };
+        self.ctx.run_grid(&self.module, grid).expect("it is accepted")
+    }
+
     fn words(&self) -> Vec<u32> {
         self.out.map::<u32>().expect("a map").to_vec()
     }
@@ -170,6 +176,69 @@ fn who_only_asks_sleeps() {
     assert!(quickest < Duration::from_millis(20), "100 questions took {quickest:?}");
 }
 
+/// `uav0[thread] = thread` after a million rounds: some milliseconds.
+fn long_count() -> String {
+    COUNT.replace("l0, 2, 8, 1, 0", "l0, 2, 1000000, 1, 0")
+}
+
+/// Does nothing but ask for short work, until this thread is known for it.
+fn only_ask(work: &Work) {
+    for _ in 0..4 {
+        let event = work.run();
+        poll(&event, "short work").expect("nothing fails");
+    }
+}
+
+/// Processor's time of this thread.
+#[cfg(target_os = "linux")]
+fn own_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("the system tells it");
+    let time = text.split(' ').next().and_then(|word| word.parse().ok()).expect("nanoseconds first");
+    Duration::from_nanos(time)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_only_asks_works() {
+    let device = cpu(Duration::from_secs(600));
+    let (short, long) = (Work::new(&device, COUNT), Work::new(&device, &long_count()));
+    let mut most = Duration::ZERO;
+    for _ in 0..20 {
+        only_ask(&short);
+        long.out.map::<u32>().expect("a map").fill(!0);
+        let event = long.run();
+        let before = own_time();
+        let done = event.is_done().expect("nothing fails");
+        most = most.max(own_time() - before);
+        println!("done by the first question: {done}");
+        poll(&event, "long work").expect("nothing fails");
+        assert!(long.words().iter().zip(0..).all(|(word, k)| *word == k), "what changed threads went wrong");
+    }
+    // Asleep it takes some microseconds.
+    assert!(most > Duration::from_micros(200), "a question took {most:?} of the processor's time");
+}
+
+#[test]
+fn who_works_while_asking_has_its_answer() {
+    let device = cpu(Duration::from_secs(5));
+    let (short, endless) = (Work::new(&device, COUNT), Work::new(&device, ENDLESS));
+    for _ in 0..3 {
+        only_ask(&short);
+        let event = endless.run();
+        assert!(!event.is_done().expect("it goes on"), "before its limit is over");
+        // The rest is a worker's, or of who waits.
+        let error = event.wait().expect_err("it never ends");
+        assert!(error.to_string().contains("timeout"), "{error}");
+        only_ask(&short);
+    }
+    // A queue ends with what nobody goes on with.
+    let start = Instant::now();
+    let event = endless.run();
+    assert!(!event.is_done().expect("it goes on"));
+    drop((event, endless));
+    assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
+}
+
 #[test]
 fn waits_end_with_the_work() {
     let device = cpu(Duration::from_secs(600));
@@ -177,13 +246,7 @@ fn waits_end_with_the_work() {
     let start = Instant::now();
     for round in 0..60 {
         // Started by a worker in every other round, else by who waits.
-        let event = if round % 2 == 0 {
-            work.launch(64, [4, 1, 1])
-        } else {
-            work.ctx
-                .run_grid(&work.module, Grid { block: [64, 1, 1], groups: [4, 1, 1] })
-                .expect("it is accepted")
-        };
+        let event = if round % 2 == 0 { work.launch(64, [4, 1, 1]) } else { work.run() };
         event.wait().expect("nothing fails");
     }
     // Each takes some microseconds.

@@ -447,8 +447,13 @@ pub trait Queue: Send + Sync {
     /// Flushes, then blocks until `ticket` is done.
     fn wait(&self, ticket: Ticket) -> Result<()>;
 
-    /// Blocks until `ticket`, which was flushed, is done, or for about so long: for who polls, and would take the time of
-    /// a processor from the work.
+    /// Whether a thread that waits does the work itself, so that waiting is sooner done than asking.
+    fn waiting_works(&self) -> bool {
+        false
+    }
+
+    /// Blocks until `ticket`, which was flushed unless waiting works, is done, or for about so long: for who polls, and would
+    /// take the time of a processor from the work.
     fn wait_for(&self, ticket: Ticket, limit: Duration) -> Result<()> {
         let _ = ticket;
         std::thread::sleep(limit.min(Duration::from_micros(100)));
