@@ -12,7 +12,8 @@
 # make platforms-quick  as much of that as ten minutes allow
 # make ci         format, lints, documentation, make test
 # make exhaustive every operand of the inexact operations, 10^8 random ones of each exact one: hours
-# make bench      our kernels beside hand-written GLSL (and CUDA's library, where there is one)
+# make bench      our kernels beside hand-written GLSL and OpenCL C (and CUDA's library, where there is one)
+# make bench-tables  the tables of docs/performance.md from benches/results
 # make samples    build the C samples into target/recal/samples
 # make mpi-samples  build the programs for MPI into target/recal/mpi
 # make brook-samples build the samples of Brook+ into target/recal/brook-samples and run each with -e
@@ -47,7 +48,7 @@ INCLUDE  := cal-api/include
 PROGRAMS := $(filter-out sample,$(basename $(notdir $(wildcard samples/c/*.c))))
 WARNINGS := -Wall -Wextra -Wno-overlength-strings
 
-.PHONY: all libs brook blas manual brook-samples brook-bench samples mpi-samples run test test-deps install uninstall dist dist-check platforms platforms-quick ci exhaustive bench clean fuzz stress faults races arm isolation mutants audit
+.PHONY: all libs brook blas manual brook-samples brook-bench samples mpi-samples run test test-deps install uninstall dist dist-check platforms platforms-quick ci exhaustive bench bench-tables clean fuzz stress faults races arm isolation mutants audit
 
 all: libs brook blas
 
@@ -115,6 +116,8 @@ platforms-quick:
 ci:
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	for backend in cpu vulkan; do \
+	    $(CARGO) clippy -p recal --all-targets --no-default-features --features $$backend -- -D warnings || exit 1; done
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	$(MAKE) test
 
@@ -123,8 +126,12 @@ exhaustive:
 	RECAL_RANDOM=100000000 $(CARGO) test --release -p recal-il --test numerics
 
 bench: test-deps
+	sh scripts/install-bench-deps.sh
 	@mkdir -p $(BUILD)
 	$(CARGO) run --release -p recal-bench -- --json $(BUILD)/bench.json
+
+bench-tables:
+	$(CARGO) run --release -p recal-bench -- --tables docs/performance.md
 
 fuzz:
 	CARGO="$(CARGO)" sh scripts/fuzz.sh $(SECONDS)

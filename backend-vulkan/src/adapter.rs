@@ -127,7 +127,7 @@ impl Facts {
         // SAFETY: as above.
         let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
         // A family that also does graphics is the main one on every desktop driver. One for computing alone starts kernels a
-        // microsecond sooner on an H200, and stops for good if many threads submit to it (docs/performance.md).
+        // microsecond sooner on an H200, and stops for good if many threads submit to it (docs/notebook.md).
         let queue_family = families
             .iter()
             .position(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS))

@@ -8,10 +8,9 @@ use recal::{Domain, Format, Module, Place};
 use recal_il::spirv::{Assume, Formats, Mode, Target};
 
 use crate::case::{Buffer, Case, Step, Threads, Unit};
-use crate::cuda::Cuda;
 use crate::measure::{Effort, Result, Runner, Series, Timed, interleaved};
-use crate::peer::Gpu;
 use crate::report::Row;
+use crate::run::Peers;
 use crate::subject::Ours;
 
 const EMPTY: &str = "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 1.0, 1.0, 1.0, 1.0\nmov o0, l0\nend\n";
@@ -37,13 +36,14 @@ fn empty_case() -> Case {
 pub fn launches(
     effort: Effort,
     ours: &[&Ours],
-    gpu: Option<&Gpu>,
-    cuda: Option<&Cuda>,
+    peers: Peers<'_>,
 ) -> Result<Vec<(&'static str, Vec<Series>)>> {
     let case = empty_case();
     let mut subjects = ours.iter().map(|ours| ours.prepare(&case)).collect::<Result<Vec<_>>>()?;
-    let mut peer = gpu.map(|gpu| gpu.prepare(&case)).transpose()?;
-    for runner in subjects.iter_mut().map(|s| s as &mut dyn Runner).chain(peer.as_mut().map(|p| p as _)) {
+    let mut peer = peers.glsl.map(|gpu| gpu.prepare(&case)).transpose()?;
+    let mut opencl = peers.opencl.map(|opencl| opencl.prepare(&case)).transpose()?;
+    let runners = subjects.iter_mut().map(|s| s as &mut dyn Runner);
+    for runner in runners.chain(peer.as_mut().map(|p| p as _)).chain(opencl.as_mut().map(|p| p as _)) {
         runner.run(1)?;
         (case.check)(&runner.read()?, true).map_err(|e| format!("{}: {e}", runner.who()))?;
     }
@@ -85,7 +85,10 @@ pub fn launches(
     if let Some(peer) = &mut peer {
         waits.push(("glsl".into(), Box::new(|times| (0..times).try_for_each(|_| peer.run(1)))));
     }
-    if let Some(cuda) = cuda {
+    if let Some(opencl) = &mut opencl {
+        waits.push((opencl.who(), Box::new(|times| (0..times).try_for_each(|_| opencl.run(1)))));
+    }
+    if let Some(cuda) = peers.cuda {
         waits.push(("cuda".into(), Box::new(|times| (0..times).try_for_each(|_| cuda.launch(1)))));
     }
     all.push(("launch and wait", interleaved(effort, &mut waits)?));
@@ -98,7 +101,10 @@ pub fn launches(
     if let Some(peer) = &mut peer {
         batches.push(("glsl".into(), Box::new(|times| peer.run(times))));
     }
-    if let Some(cuda) = cuda {
+    if let Some(opencl) = &mut opencl {
+        batches.push((opencl.who(), Box::new(|times| opencl.run(times))));
+    }
+    if let Some(cuda) = peers.cuda {
         batches.push(("cuda".into(), Box::new(|times| cuda.launch(times))));
     }
     // Long batches: what is measured is the cost of one more launch.
@@ -108,15 +114,10 @@ pub fn launches(
 }
 
 /// The copy command over two resources of `width` x `height` float4, beside the drivers' own.
-pub fn copy_command(
-    effort: Effort,
-    ours: &[&Ours],
-    gpu: Option<&Gpu>,
-    cuda: Option<&Cuda>,
-    mut case: Case,
-) -> Result<Row> {
-    let peer = gpu.map(|gpu| gpu.prepare(&case)).transpose()?;
-    let mut runner = cuda.map(|cuda| cuda.prepare(&case)).transpose()?.flatten();
+pub fn copy_command(effort: Effort, ours: &[&Ours], peers: Peers<'_>, mut case: Case) -> Result<Row> {
+    let peer = peers.glsl.map(|gpu| gpu.prepare(&case)).transpose()?;
+    let opencl = peers.opencl.map(|opencl| opencl.prepare(&case)).transpose()?;
+    let mut runner = peers.cuda.map(|cuda| cuda.prepare(&case)).transpose()?.flatten();
     let mut subjects: Vec<Timed<'_>> = Vec::new();
     for ours in ours {
         let [width, height] = [case.buffers[0].width, case.buffers[0].height];
@@ -146,6 +147,9 @@ pub fn copy_command(
     }
     if let Some(peer) = &peer {
         subjects.push(("driver".into(), Box::new(|times| peer.copy_command(times))));
+    }
+    if let Some(opencl) = &opencl {
+        subjects.push((format!("{} copy", opencl.who()), Box::new(|times| opencl.copy_command(times))));
     }
     if let Some(runner) = &mut runner {
         subjects.push(("cuda".into(), Box::new(|times| runner.run(times))));

@@ -3,14 +3,15 @@
 
 use std::hint::black_box;
 use std::sync::Barrier;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use recal::InstructionSet;
+use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Unit};
 
 /// All cores together, in 10^9 a second.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Peak {
     /// Products and sums of single floats.
     pub single: f64,
@@ -25,12 +26,13 @@ pub struct Peak {
 /// Rounds of a measurement of operations, some milliseconds, and the bytes of one of copies.
 const ROUNDS: u32 = 1 << 22;
 const COPIED: usize = 128 << 20;
-/// The best of so many counts.
+/// The best of what fits into this time and of so many counts: clocks rise while there is work.
+const LEAST: Duration = Duration::from_millis(150);
 const TIMES: usize = 5;
 
 impl Peak {
-    /// Measures with so many threads; takes some tenths of a second.
-    pub fn measure(threads: usize) -> Peak {
+    /// Measures with so many threads and no better instructions than these; takes a second or so.
+    pub fn measure(threads: usize, limit: InstructionSet) -> Peak {
         let threads = threads.max(1);
         let rate = |work: fn(u32) -> f64| {
             let mut done = vec![0.0; threads];
@@ -40,7 +42,7 @@ impl Peak {
         let half = COPIED / 2 / threads;
         let mut memory: Vec<_> = (0..threads).map(|k| (vec![k as u8; half], vec![1u8; half])).collect();
         let seconds = best(&mut memory, |(to, from)| to.copy_from_slice(black_box(from)));
-        let [single, double, integer] = operations();
+        let [single, double, integer] = operations(limit);
         Peak {
             single: rate(single),
             double: rate(double),
@@ -85,14 +87,20 @@ fn best<T: Send>(shares: &mut [T], work: impl Fn(&mut T) + Sync) -> f64 {
         let [first, last] = [times.iter().map(|time| time.0).min(), times.iter().map(|time| time.1).max()];
         first.zip(last).map_or(f64::INFINITY, |(first, last)| (last - first).as_secs_f64())
     };
-    (0..TIMES).map(|_| once(shares)).fold(f64::INFINITY, f64::min)
+    let begun = Instant::now();
+    let (mut least, mut times) = (f64::INFINITY, 0);
+    while times < TIMES || begun.elapsed() < LEAST {
+        least = least.min(once(shares));
+        times += 1;
+    }
+    least
 }
 
-/// What does operations on singles, doubles and integers for so many rounds with the widest vectors that there are, and says how
-/// many it did.
+/// What does operations on singles, doubles and integers for so many rounds with the widest vectors that there are within a limit, and
+/// says how many it did.
 type Works = [fn(u32) -> f64; 3];
 
-fn operations() -> Works {
+fn operations(limit: InstructionSet) -> Works {
     #[cfg(target_arch = "x86_64")]
     {
         // What each function is compiled for is asked right before.
@@ -108,13 +116,15 @@ fn operations() -> Works {
                 ]
             };
         }
-        if is_x86_feature_detected!("avx512f") {
+        if limit >= InstructionSet::Avx512 && is_x86_feature_detected!("avx512f") {
             return with!(wide);
         }
-        if is_x86_feature_detected!("avx2") {
+        if limit >= InstructionSet::Avx2 && is_x86_feature_detected!("avx2") {
             return with!(vectors);
         }
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = limit;
     [portable::single, portable::double, portable::integer]
 }
 
@@ -267,10 +277,12 @@ mod tests {
     /// No processor does less than one operation in some cycles, nor more than some hundred in one.
     #[test]
     fn what_is_measured_is_possible() {
-        let Peak { single, double, integer, bytes } = Peak::measure(1);
-        for (what, rate) in [("single", single), ("double", double), ("integer", integer)] {
-            assert!((0.2..3000.0).contains(&rate), "{what}: {rate}");
+        for limit in [InstructionSet::Baseline, InstructionSet::best()] {
+            let Peak { single, double, integer, bytes } = Peak::measure(1, limit);
+            for (what, rate) in [("single", single), ("double", double), ("integer", integer)] {
+                assert!((0.2..3000.0).contains(&rate), "{what}: {rate}");
+            }
+            assert!((0.1..2000.0).contains(&bytes), "{bytes}");
         }
-        assert!((0.1..2000.0).contains(&bytes), "{bytes}");
     }
 }

@@ -1,19 +1,25 @@
 //! Results as a table and as JSON.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::measure::Series;
 use crate::peak::Peak;
 
 /// Everything of a run.
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 pub struct Report {
+    /// What tables call the machine.
+    pub machine: String,
+    /// The instructions that our CPU device uses.
+    pub isa: String,
     /// Processor.
     pub processor: String,
     /// Its cores that this program may use.
     pub cores: usize,
     /// Vulkan device of the peers and of the Vulkan backend.
     pub vulkan: Option<String>,
+    /// OpenCL's device and version.
+    pub opencl: Option<String>,
     /// Optimised build.
     pub optimised: bool,
     /// Rounds.
@@ -22,14 +28,16 @@ pub struct Report {
     pub peak: Option<Peak>,
     /// Rows.
     pub rows: Vec<Row>,
-    /// Geometric means of ratios, by who and against whom.
-    pub means: Vec<Ratio>,
+    /// Ratios over all kernels, by who and against whom.
+    pub means: Vec<Mean>,
+    /// The geometric mean of the parts of the peak.
+    pub of_peak: Option<f64>,
     /// What could not be measured, and why.
     pub notes: Vec<String>,
 }
 
 /// One kernel, or one kind of overhead.
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 pub struct Row {
     /// Which.
     pub name: String,
@@ -46,7 +54,7 @@ pub struct Row {
 }
 
 /// How fast one was.
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 pub struct Entry {
     /// Who.
     pub who: String,
@@ -59,7 +67,7 @@ pub struct Entry {
 }
 
 /// One speed over another.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Deserialize, Serialize)]
 pub struct Ratio {
     /// Whose.
     pub who: String,
@@ -67,6 +75,23 @@ pub struct Ratio {
     pub against: String,
     /// Above 1: faster.
     pub ratio: f64,
+}
+
+/// A ratio over all kernels.
+#[derive(Clone, Deserialize, Serialize)]
+pub struct Mean {
+    /// Whose.
+    pub who: String,
+    /// Over whose.
+    pub against: String,
+    /// Geometric mean.
+    pub ratio: f64,
+    /// Of so many kernels.
+    pub kernels: usize,
+    /// The least of them.
+    pub least: f64,
+    /// Whose that is.
+    pub least_name: String,
 }
 
 impl Row {
@@ -119,7 +144,13 @@ impl Row {
     }
 }
 
-fn digits(value: f64) -> String {
+fn geometric(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    (values.map(f64::ln).sum::<f64>() / count).exp()
+}
+
+/// Three digits, or as many as there are before the point.
+pub fn digits(value: f64) -> String {
     match value {
         v if v >= 100.0 => format!("{v:.0}"),
         v if v >= 10.0 => format!("{v:.1}"),
@@ -146,19 +177,20 @@ impl Report {
                 .filter(|(r, _)| r.who == who && r.against == against)
                 .map(|(r, name)| (r.ratio, name))
                 .collect();
-            let mean = (of.iter().map(|(r, _)| r.ln()).sum::<f64>() / of.len() as f64).exp();
-            if let Some((least, name)) = of.iter().min_by(|a, b| a.0.total_cmp(&b.0)) {
-                println!(
-                    "{who} against {against}: geometric mean {mean:.2} over {} kernels, least {least:.2} ({name})",
-                    of.len()
-                );
-            }
-            self.means.push(Ratio { who, against, ratio: mean });
+            let Some((least, name)) = of.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
+            let ratio = geometric(of.iter().map(|(ratio, _)| *ratio));
+            println!(
+                "{who} against {against}: geometric mean {ratio:.2} over {} kernels, least {least:.2} ({name})",
+                of.len()
+            );
+            let (kernels, least, least_name) = (of.len(), *least, (*name).to_owned());
+            self.means.push(Mean { who, against, ratio, kernels, least, least_name });
         }
         let parts: Vec<f64> = self.rows.iter().filter_map(|row| row.of_peak).collect();
         if !parts.is_empty() {
-            let mean = (parts.iter().map(|part| part.ln()).sum::<f64>() / parts.len() as f64).exp();
+            let mean = geometric(parts.iter().copied());
             println!("cpu: geometric mean {:.0} % of peak over {} kernels", 100.0 * mean, parts.len());
+            self.of_peak = Some(mean);
         }
         for note in &self.notes {
             println!("note: {note}");

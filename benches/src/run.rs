@@ -3,19 +3,33 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use recal::{Config, InstructionSet};
+
 use crate::case::{Case, Scale};
 use crate::cases::FAMILIES;
 use crate::cuda::Cuda;
 use crate::measure::{Effort, Result, Runner, Series, Timed, interleaved};
+use crate::opencl::OpenCl;
 use crate::overhead;
 use crate::peak::Peak;
 use crate::peer::{self, Gpu};
 use crate::report::{Report, Row};
 use crate::subject::Ours;
 
+/// The others: whoever is here.
+#[derive(Clone, Copy, Default)]
+pub struct Peers<'a> {
+    /// GLSL on a Vulkan device.
+    pub glsl: Option<&'a Gpu>,
+    /// OpenCL C on the processor.
+    pub opencl: Option<&'a OpenCl>,
+    /// CUDA's library.
+    pub cuda: Option<&'a Cuda>,
+}
+
 /// The command line.
 #[derive(clap::Parser, Clone, Debug, Default)]
-#[command(about = "Speed of reCAL beside hand-written GLSL, plain loops and CUDA's own library")]
+#[command(about = "Speed of reCAL beside hand-written GLSL and OpenCL C, plain loops and CUDA's own library")]
 pub struct Options {
     /// Small problems, one round: does everything run?
     #[arg(long)]
@@ -35,6 +49,9 @@ pub struct Options {
     /// Leave GLSL out.
     #[arg(long)]
     pub no_glsl: bool,
+    /// Leave OpenCL out. It is left out beside hardware anyhow.
+    #[arg(long)]
+    pub no_opencl: bool,
     /// Rounds.
     #[arg(long, default_value_t = 5)]
     pub rounds: usize,
@@ -47,9 +64,18 @@ pub struct Options {
     /// Problems for a GPU, whatever the device. Default: by the device.
     #[arg(long)]
     pub large: bool,
+    /// What tables call the machine. Default: its processor.
+    #[arg(long)]
+    pub machine: Option<String>,
     /// Where to write the results as JSON.
     #[arg(long)]
     pub json: Option<PathBuf>,
+    /// Measure nothing: write the tables of this document from results that were kept.
+    #[arg(long)]
+    pub tables: Option<PathBuf>,
+    /// Folder of files that `--json` wrote, for `--tables`.
+    #[arg(long, default_value = "benches/results")]
+    pub results: PathBuf,
 }
 
 /// Runs everything and prints the table.
@@ -94,23 +120,39 @@ pub fn run(options: &Options) -> Result<Report> {
             None
         }
     };
+    let opencl = match OpenCl::open() {
+        _ if options.no_opencl || (hardware && !options.quick) => None,
+        Ok(opencl) => Some(opencl),
+        Err(error) => {
+            note("no OpenCL", &error);
+            None
+        }
+    };
     let (processor, cores) = overhead::processor();
+    let limit = Config::from_env().0.isa;
+    let isa = InstructionSet::ALL.into_iter().rev().find(|isa| *isa <= limit && isa.available());
     let mut report = Report {
+        machine: options.machine.clone().unwrap_or_else(|| format!("{cores} x {processor}")),
+        isa: isa.unwrap_or(InstructionSet::Baseline).name().into(),
         processor,
         cores,
         vulkan: gpu.as_ref().map(|gpu| gpu.name.clone()),
+        opencl: opencl.as_ref().map(|opencl| opencl.name.clone()),
         optimised: !cfg!(debug_assertions),
         rounds: effort.rounds,
-        peak: ours.iter().any(|ours| ours.label == "cpu").then(|| Peak::measure(cores)),
+        peak: ours.iter().any(|ours| ours.label == "cpu").then(|| Peak::measure(cores, limit)),
         rows: Vec::new(),
         means: Vec::new(),
+        of_peak: None,
         notes,
     };
     println!(
-        "{} x {}, Vulkan: {}{}",
+        "{} x {}, {}, Vulkan: {}, OpenCL: {}{}",
         report.cores,
         report.processor,
+        report.isa,
         report.vulkan.as_deref().unwrap_or("none"),
+        report.opencl.as_deref().unwrap_or("none"),
         if report.optimised { "" } else { "; NOT an optimised build" }
     );
     if let Some(Peak { single, double, integer, bytes }) = report.peak {
@@ -122,7 +164,11 @@ pub fn run(options: &Options) -> Result<Report> {
         options.only.is_empty()
             || options.only.iter().any(|only| name.starts_with(only.as_str()) || only.starts_with(name))
     };
-    let peers = gpu.as_ref().filter(|_| !options.no_glsl && peer::built());
+    let peers = Peers {
+        glsl: gpu.as_ref().filter(|_| !options.no_glsl && peer::built()),
+        opencl: opencl.as_ref(),
+        cuda: cuda.as_ref(),
+    };
     if !peer::built() {
         report.notes.push("no GLSL peers: glslangValidator was not there when this was built".into());
     }
@@ -137,9 +183,7 @@ pub fn run(options: &Options) -> Result<Report> {
                 continue;
             }
             let limit = report.peak.map(|peak| peak.limit(&case));
-            match measure(case, effort, &ours, peers, cuda.as_ref(), &mut report.notes)
-                .map(|row| row.of_peak(limit))
-            {
+            match measure(case, effort, &ours, peers, &mut report.notes).map(|row| row.of_peak(limit)) {
                 Ok(row) => add(&mut report, row),
                 Err(error) => return Err(format!("{family}: {error}").into()),
             }
@@ -148,7 +192,7 @@ pub fn run(options: &Options) -> Result<Report> {
     let all: Vec<&Ours> = ours.iter().collect();
     if wanted("copy_command") {
         for case in crate::cases::copies(scale) {
-            let row = overhead::copy_command(effort, &all, peers, cuda.as_ref(), case)?;
+            let row = overhead::copy_command(effort, &all, peers, case)?;
             add(&mut report, row);
         }
     }
@@ -161,7 +205,7 @@ pub fn run(options: &Options) -> Result<Report> {
         add(&mut report, overhead::copy_beside_kernel(effort, &all, bytes)?);
     }
     if wanted("launch") {
-        for (name, series) in overhead::launches(effort, &all, peers, cuda.as_ref())? {
+        for (name, series) in overhead::launches(effort, &all, peers)? {
             add(&mut report, Row::new(name, None, "µs", &series));
         }
     }
@@ -199,8 +243,7 @@ fn measure(
     mut case: Case,
     effort: Effort,
     ours: &[Ours],
-    gpu: Option<&Gpu>,
-    cuda: Option<&Cuda>,
+    peers: Peers<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Row> {
     let mut runners: Vec<(bool, Box<dyn Runner + '_>)> = Vec::new();
@@ -211,13 +254,16 @@ fn measure(
         }
         runners.push((true, Box::new(ours.prepare(&case)?)));
     }
-    if let Some(gpu) = gpu {
+    if let Some(gpu) = peers.glsl {
         match gpu.doubles || !case.doubles {
             true => runners.push((false, Box::new(gpu.prepare(&case)?))),
             false => notes.push(format!("{}: {} has no 64-bit floats", case.name, gpu.name)),
         }
     }
-    if let Some(runner) = cuda.map(|cuda| cuda.prepare(&case)).transpose()?.flatten() {
+    if let Some(opencl) = peers.opencl {
+        runners.push((false, Box::new(opencl.prepare(&case)?)));
+    }
+    if let Some(runner) = peers.cuda.map(|cuda| cuda.prepare(&case)).transpose()?.flatten() {
         runners.push((false, Box::new(runner)));
     }
     for (exact, runner) in &mut runners {
