@@ -32,8 +32,7 @@ use std::collections::BTreeMap;
 use recal_hal::{DomainParam, Extent, Sampler, Wrap};
 use serde::{Deserialize, Serialize};
 
-use crate::launch::{Domain, Grid};
-use crate::step::Threads;
+use crate::launch::{Domain, Grid, Threads};
 
 pub(crate) use recorder::{Recorder, begin, is_on};
 pub use replay::{Capture, Prepared};

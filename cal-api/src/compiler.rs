@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+#[cfg(feature = "cpu")]
 use recal_cpu::InstructionSet;
 use recal_hal::{FloatMode, timeline, with_room};
 use recal_il::diagnostic::{Diagnostic, Span, render};
@@ -91,11 +92,6 @@ pub(crate) fn chip_code(text: &[u8], target: Target) -> Option<String> {
     })
 }
 
-/// The checked kernel of a text.
-pub(crate) fn kernel(text: &[u8]) -> Result<Kernel> {
-    with_room(|| recal_il::front(text)).map_err(|e| refused(&e, text))
-}
-
 /// The error that shows diagnostics.
 pub(crate) fn refused(diagnostics: &[Diagnostic], text: &[u8]) -> Error {
     Error::kernel(diagnostics, format!("the kernel was not accepted\n{}", shown(diagnostics, text)))
@@ -172,7 +168,9 @@ pub(crate) fn dump_image(image: &Image) {
 /// Writes what a program becomes, with the name of its text's dump: after each pass of lowering and of emission (faithful mode,
 /// a device that can do everything), the SPIR-V module as text, and the vector program of the CPU device.
 pub(crate) fn dump_program(program: &Program, text: &[u8], target: Target) {
-    let Some((_, isa)) = dump_folder() else { return };
+    if dump_folder().is_none() {
+        return;
+    }
     let name =
         |extension: &str| format!("{}-{:016x}.{extension}", target.name.to_ascii_lowercase(), fnv1a(text));
     let mut number = 0;
@@ -188,22 +186,25 @@ pub(crate) fn dump_program(program: &Program, text: &[u8], target: Target) {
         let spirv = spirv_watched(program, FloatMode::Faithful, &mut watch);
         let spirv = spirv.unwrap_or_else(|reason| format!("; none: {reason}\n"));
         dump_named(&name("spvasm"), spirv.as_bytes());
-        if let Some(vector) = recal_cpu::vector_listing(program, *isa) {
+        #[cfg(feature = "cpu")]
+        if let Some(vector) = recal_cpu::vector_listing(program, instructions()) {
             dump_named(&name("vector"), vector.as_bytes());
         }
     });
 }
 
-/// The folder of `CAL_DUMP`, if there is one, and the instructions that the CPU device uses.
-fn dump_folder() -> Option<&'static (std::path::PathBuf, InstructionSet)> {
-    static FOLDER: OnceLock<Option<(std::path::PathBuf, InstructionSet)>> = OnceLock::new();
-    let read = || {
-        let config = Config::from_env().0;
-        let fits = |set: &InstructionSet| set.available() && *set <= config.isa;
-        let isa = InstructionSet::ALL.into_iter().rfind(fits).unwrap_or(InstructionSet::Baseline);
-        config.dump.map(|folder| (folder, isa))
-    };
-    FOLDER.get_or_init(read).as_ref()
+/// The folder of `CAL_DUMP`, if there is one.
+fn dump_folder() -> Option<&'static std::path::PathBuf> {
+    static FOLDER: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
+    FOLDER.get_or_init(|| Config::from_env().0.dump).as_ref()
+}
+
+/// The instructions that the CPU device uses.
+#[cfg(feature = "cpu")]
+fn instructions() -> InstructionSet {
+    let limit = Config::from_env().0.isa;
+    let fits = |set: &InstructionSet| set.available() && *set <= limit;
+    InstructionSet::ALL.into_iter().rfind(fits).unwrap_or(InstructionSet::Baseline)
 }
 
 /// Writes to the folder of `CAL_DUMP`, if there is one; names hold the target and a hash, so equal ones meet.
@@ -215,7 +216,7 @@ fn dump(target: Target, extension: &str, bytes: &[u8]) {
 }
 
 fn dump_named(name: &str, bytes: &[u8]) {
-    let Some((folder, _)) = dump_folder() else { return };
+    let Some(folder) = dump_folder() else { return };
     if let Err(e) = write(folder, name, bytes) {
         log::warn!("CAL_DUMP: {}: {e}", folder.join(name).display());
     }

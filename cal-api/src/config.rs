@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+#[cfg(feature = "cpu")]
 use recal_cpu::InstructionSet;
 use recal_hal::FloatMode;
 
@@ -44,6 +45,7 @@ pub struct Config {
     /// Target to report instead of the device's own.
     pub target: Option<Target>,
     /// The best set of instructions that the CPU device may use.
+    #[cfg(feature = "cpu")]
     pub isa: InstructionSet,
     /// Log filter.
     pub log: String,
@@ -134,11 +136,14 @@ pub const VARIABLES: &[Variable] = &[
         default: "the best that the processor has",
         doc: "The best set of instructions that the CPU device may use. What the processor lacks is not used whatever is \
               named; with `baseline` nothing is compiled, and kernels are many times slower.",
+        #[cfg(feature = "cpu")]
         parse: |config, text| {
             let named = |set: &InstructionSet| text.eq_ignore_ascii_case(set.name());
             config.isa = InstructionSet::ALL.into_iter().find(named).ok_or("no such instruction set")?;
             Ok(())
         },
+        #[cfg(not(feature = "cpu"))]
+        parse: |_, _| Err("the CPU device is not compiled in".into()),
     },
     Variable {
         name: "CAL_LOG",
@@ -255,6 +260,7 @@ impl Default for Config {
             vulkan_device: None,
             float: FloatMode::Default,
             target: None,
+            #[cfg(feature = "cpu")]
             isa: InstructionSet::Avx512,
             log: "warn".into(),
             dump: None,
@@ -317,11 +323,14 @@ impl Config {
             Trace::Stderr => "standard error".into(),
             Trace::File(path) => path.display().to_string(),
         };
+        #[cfg(feature = "cpu")]
+        let isa = self.isa.name();
+        #[cfg(not(feature = "cpu"))]
+        let isa = "none";
         format!(
-            "backends {backends}, float {}, target {}, instructions up to {}, timeout {}, cache {}, dump {}, trace {trace}, checks {}",
+            "backends {backends}, float {}, target {}, instructions up to {isa}, timeout {}, cache {}, dump {}, trace {trace}, checks {}",
             format!("{:?}", self.float).to_lowercase(),
             self.target.map_or("the device's", |t| t.name),
-            self.isa.name(),
             self.timeout.map_or("none".into(), |t| format!("{} s", t.as_secs_f64())),
             folder(&self.cache),
             folder(&self.dump),
@@ -368,6 +377,7 @@ mod tests {
             ("CAL_VULKAN_DEVICE", "llvmpipe"),
             ("CAL_FLOAT", "Faithful"),
             ("CAL_TARGET", "rv770"),
+            #[cfg(feature = "cpu")]
             ("CAL_ISA", "AVX2"),
             ("CAL_LOG", "debug"),
             ("CAL_DUMP", "out"),
@@ -387,6 +397,7 @@ mod tests {
                 vulkan_device: Some("llvmpipe".into()),
                 float: FloatMode::Faithful,
                 target: Target::from_value(5),
+                #[cfg(feature = "cpu")]
                 isa: InstructionSet::Avx2,
                 log: "debug".into(),
                 dump: Some("out".into()),

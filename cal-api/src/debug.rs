@@ -9,8 +9,8 @@ pub use recal_hal::Extent;
 pub use recal_il::ir::Builtin;
 
 use crate::error::{Error, Result};
+use crate::launch::Threads;
 use crate::module::Module;
-use crate::step::Threads;
 
 impl Module {
     /// Runs a launch under a debugger. `text` is what the module was compiled from.

@@ -53,6 +53,15 @@ pub struct Grid {
     pub groups: [u32; 3],
 }
 
+/// The threads of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// Of a pixel kernel.
+    Domain(Domain),
+    /// Of a compute kernel.
+    Grid(Grid),
+}
+
 impl Context {
     /// Runs a pixel kernel: one thread per position of `domain`.
     pub fn run(&self, module: &Module, domain: Domain) -> Result<Event> {

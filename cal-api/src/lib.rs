@@ -24,9 +24,13 @@
 //! Objects are reference-counted and usable from any thread; what a launch uses stays alive until it is done,
 //! whatever is dropped meanwhile. [`Error::result`] gives the `CALresult` code.
 //!
+//! The features `cpu` and `vulkan`, both on unless switched off, are the backends that are compiled in; [`register_backend`] adds others.
+//! Following and counting what a kernel does ([`Module::trace`], [`Module::profile`], [`mod@debug`]) needs `cpu`.
+//!
 //! The C functions, `calInit` to `calShutdown` and the extensions, are in [`ffi`]; they are the same objects behind
 //! handles. Where the documents leave room, `docs/api-choices.md` says what this implementation does.
 
+#[cfg(feature = "cpu")]
 pub use recal_cpu::{InstructionSet, Interpreted, code_listing, interpreted, vector_listing};
 pub use recal_hal::{DomainParam, Finding, FloatMode, Format, Misuse, Remark, Sampler, Wrap};
 pub use recal_il::diagnostic::{Diagnostic, Severity};
@@ -45,18 +49,20 @@ pub use crate::device::{Device, DeviceInfo};
 pub use crate::error::{CalResult, Error, ErrorKind, Result};
 pub use crate::event::Event;
 pub use crate::image::{Image, Listing, Object};
-pub use crate::launch::{Domain, Grid};
+pub use crate::launch::{Domain, Grid, Threads};
 pub use crate::listing::{spirv_lines, spirv_listing};
 pub use crate::map::{Element, Map};
 pub use crate::mem::Mem;
 pub use crate::module::{FuncInfo, Module, Name};
 pub use crate::resource::{Place, Resource};
 pub use crate::runtime::{Runtime, register_backend};
-pub use crate::step::{Access, AccessKind, Area, At, Counts, Flow, Profile, Step, Threads};
+#[cfg(feature = "cpu")]
+pub use crate::step::{Access, AccessKind, Area, At, Counts, Flow, Profile, Step};
 pub use crate::symbol::Symbol;
 
 pub mod capture;
 pub mod config;
+#[cfg(feature = "cpu")]
 pub mod debug;
 pub mod ffi;
 pub mod logger;
@@ -81,12 +87,13 @@ mod module;
 mod resource;
 mod runtime;
 mod scan;
+#[cfg(feature = "cpu")]
 mod step;
 mod symbol;
 mod sync;
 mod wakers;
 
 /// The examples of the README are tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "cpu"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -96,9 +96,20 @@ impl Runtime {
             let backend =
                 registered.iter().find(|b| b.name() == name).cloned().or_else(|| built_in(name, &config));
             let Some(backend) = backend else {
-                let mut known: Vec<&str> = DEFAULT_BACKENDS.to_vec();
+                let own = DEFAULT_BACKENDS.contains(&&**name);
+                if own && config.backends.is_empty() {
+                    log::debug!("backend `{name}` is not compiled in");
+                    continue;
+                }
+                let mut known: Vec<&str> = COMPILED_IN.to_vec();
                 known.extend(registered.iter().map(|b| b.name()));
-                let why = format!("no backend is called `{name}`; there are {}", known.join(", "));
+                let there = if known.is_empty() { "none".into() } else { known.join(", ") };
+                let why = match own {
+                    true => format!(
+                        "the backend `{name}` is not compiled in, it is a feature of the crate `recal`; there are {there}"
+                    ),
+                    false => format!("no backend is called `{name}`; there are {there}"),
+                };
                 log::warn!("CAL_BACKEND: {why}");
                 remarks.push((name.clone(), vec![Remark::bad("CAL_BACKEND", why)]));
                 continue;
@@ -211,6 +222,11 @@ impl Runtime {
     fn entry(&self, ordinal: u32) -> Result<&Entry> {
         self.0.entries.get(ordinal as usize).ok_or_else(|| {
             let there = match self.0.entries.len() {
+                0 if self.0.remarks.is_empty() => {
+                    "there is no device: no backend is compiled in, they are the \
+                                                   features `cpu` and `vulkan` of the crate `recal`"
+                        .to_owned()
+                }
                 0 if self.0.config.backends.is_empty() => "there is no device".to_owned(),
                 0 => format!("there is no device (CAL_BACKEND is {})", self.0.config.backends.join(",")),
                 1 => "the only device is 0".to_owned(),
@@ -252,9 +268,20 @@ impl Runtime {
 /// Backends asked when `CAL_BACKEND` is not set, in order.
 const DEFAULT_BACKENDS: [&str; 2] = ["vulkan", "cpu"];
 
+/// Those of them that this build has.
+const COMPILED_IN: &[&str] = &[
+    #[cfg(feature = "vulkan")]
+    "vulkan",
+    #[cfg(feature = "cpu")]
+    "cpu",
+];
+
+#[cfg_attr(not(any(feature = "cpu", feature = "vulkan")), expect(unused_variables))]
 fn built_in(name: &str, config: &Config) -> Option<Arc<dyn Backend>> {
     match name {
+        #[cfg(feature = "cpu")]
         "cpu" => Some(Arc::new(recal_cpu::CpuBackend::limited(config.isa))),
+        #[cfg(feature = "vulkan")]
         "vulkan" => Some(Arc::new(recal_vulkan::Vulkan::new(recal_vulkan::Options {
             validation: config.checks,
             device: config.vulkan_device.clone(),

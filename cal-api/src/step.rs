@@ -10,24 +10,15 @@ use std::time::Duration;
 pub use recal_cpu::{
     Area, At, Counts, Kind as AccessKind, Profile, TraceAccess as Access, TraceFlow as Flow,
 };
-use recal_hal::Extent;
+use recal_hal::{Extent, with_room};
 use recal_il::diagnostic::Span;
 use recal_il::ir::{Program, Reg};
 use recal_il::lower::Names;
 
-use crate::compiler::kernel;
+use crate::compiler::refused;
 use crate::error::{Error, Result};
-use crate::launch::{Domain, Grid};
+use crate::launch::{Domain, Threads};
 use crate::module::Module;
-
-/// The threads of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Threads {
-    /// Of a pixel kernel.
-    Domain(Domain),
-    /// Of a compute kernel.
-    Grid(Grid),
-}
 
 /// An IL instruction that the thread executed.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,9 +93,9 @@ impl Module {
 
     /// The program to be watched, and what its registers are called.
     pub(crate) fn watched(&self, text: &[u8]) -> Result<(Program, Names)> {
-        let (program, names) = kernel(text).and_then(|kernel| {
-            recal_il::lower::lower_named(&kernel).map_err(|e| crate::compiler::refused(&e, text))
-        })?;
+        let lowered =
+            with_room(|| recal_il::front(text).and_then(|kernel| recal_il::lower::lower_named(&kernel)));
+        let (program, names) = lowered.map_err(|e| refused(&e, text))?;
         match program.declared == self.program().declared {
             true => Ok((program, names)),
             false => Err(Error::invalid("text: it is not the text of this module")),

@@ -266,7 +266,13 @@ fn context(backend: &str) -> Option<Context> {
 
 fn main() -> std::process::ExitCode {
     let mut trials: Vec<Trial> = Vec::new();
-    for backend in ["cpu", "vulkan"] {
+    let compiled_in: &[&str] = &[
+        #[cfg(feature = "cpu")]
+        "cpu",
+        #[cfg(feature = "vulkan")]
+        "vulkan",
+    ];
+    for backend in compiled_in {
         let found = context(backend);
         for (name, test) in TESTS {
             let name = format!("{backend}: {name}");

@@ -9,9 +9,9 @@ use super::{Done, Head, Held, LIST, Launch, Record, VERSION};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::launch::Threads;
 use crate::module::Module;
 use crate::resource::{Place, Resource, Shape};
-use crate::step::Threads;
 use crate::{Format, compile};
 
 /// A folder that `CAL_CAPTURE` filled.
