@@ -32,7 +32,7 @@ for part in "$@"; do
     cases)
         # Whatever else is asked about cases: not what they look like, which the host knows, but what they give.
         tests -p recal-suite --test conformance -- the_cpu_backend_passes_every_case
-        tests -p recal-suite --test fuzzing -- the_cpu_backend_agrees_with_the_slow_interpreter
+        tests -p recal-suite --test fuzzing -- the_cpu_backend_agrees_with_the_plain_interpreter
         ;;
     api)
         [ "$system" != windows ] || echo "rust-tests.sh: not on Windows: fork, hostile, leaks, which fork, set limits of Unix, count in /proc"

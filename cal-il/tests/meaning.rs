@@ -1,20 +1,19 @@
 //! What kernels compute: hand-worked cases of masks, modifiers, hazards, flow, doubles, memory and the idioms of
-//! real programs, run by the slow interpreter.
+//! real programs, run by the plain interpreter.
 
-mod reference;
+mod plain;
 
-use recal_il::ir::Space;
 use recal_il::ir::compact::compact;
 use recal_il::ir::uniformity::Uniformity;
 use recal_il::ir::unroll::unroll;
 use recal_il::ir::validate::validate;
-use reference::Machine;
+use recal_reference::Machine;
 
 const NAN: u32 = 0x7FC0_0000;
 
 /// Runs `body` as one compute thread; returns the first `rows` rows of `g[]`.
 fn run(declarations: &str, body: &str, rows: usize) -> Vec<[u32; 4]> {
-    run_on(&mut Machine { global: vec![[0; 4]; rows], ..Machine::default() }, declarations, body)
+    run_on(&mut plain::machine(&[], &vec![[0; 4]; rows]), declarations, body)
 }
 
 fn run_on(machine: &mut Machine, declarations: &str, body: &str) -> Vec<[u32; 4]> {
@@ -34,12 +33,12 @@ fn run_on(machine: &mut Machine, declarations: &str, body: &str) -> Vec<[u32; 4]
     let unrolled = unroll(&program, true, |_| 1);
     validate(&unrolled).unwrap_or_else(|d| panic!("{d:#?}\n{unrolled}"));
     let (mut again, mut ahead) = (machine.clone(), machine.clone());
-    again.run(&packed);
-    ahead.run(&unrolled);
-    machine.run(&program);
-    assert_eq!(again.global, machine.global, "{program}\npacked:\n{packed}");
-    assert_eq!(ahead.global, machine.global, "{program}\nunrolled:\n{unrolled}");
-    machine.global.clone()
+    plain::run(&mut again, &packed, 1);
+    plain::run(&mut ahead, &unrolled, 1);
+    plain::run(machine, &program, 1);
+    assert_eq!(again.memories, machine.memories, "{program}\npacked:\n{packed}");
+    assert_eq!(ahead.memories, machine.memories, "{program}\nunrolled:\n{unrolled}");
+    plain::global(machine)
 }
 
 fn floats(row: [f32; 4]) -> [u32; 4] {
@@ -120,11 +119,8 @@ fn integers_negate_by_twos_complement_and_moves_by_the_sign_bit() {
 
 #[test]
 fn relative_constants_arrays_and_literals() {
-    let mut machine = Machine {
-        constants: (0..8).map(|k| [k, k + 100, 0, 0]).collect(),
-        global: vec![[0; 4]; 6],
-        ..Machine::default()
-    };
+    let constants: Vec<_> = (0..8).map(|k| [k, k + 100, 0, 0]).collect();
+    let mut machine = plain::machine(&constants, &[[0; 4]; 6]);
     let got = run_on(
         &mut machine,
         "dcl_cb cb0[8]\ndcl_indexed_temp_array x0[4]\ndcl_literal l2, 2, 3, 0, 1\ndcl_literal l3, -1, 9, 0, 0",
@@ -376,13 +372,10 @@ fn denormals_are_flushed_in_arithmetic_and_kept_in_moves() {
 
 #[test]
 fn raw_structured_and_narrow_memory() {
-    let mut machine = Machine { global: vec![[0; 4]; 8], ..Machine::default() };
-    let uav = Space::Uav(1);
-    machine.bytes.insert(uav, (0..64).collect());
-    machine.bytes.insert(Space::Uav(2), vec![0; 64]);
-    machine.bytes.insert(Space::Uav(3), (0x80..0xC0).collect());
-    machine.bytes.insert(Space::Lds(4), vec![0; 32]);
-    machine.bytes.insert(Space::Lds(5), vec![0; 64]);
+    let mut machine = plain::machine(&[], &[[0; 4]; 8]);
+    plain::uav(&mut machine, 1, (0..64).collect());
+    plain::uav(&mut machine, 2, vec![0; 64]);
+    plain::uav(&mut machine, 3, (0x80..0xC0).collect());
     let got = run_on(
         &mut machine,
         "dcl_raw_uav_id(1)\ndcl_struct_uav_id(2) 16\ndcl_arena_uav_id(3)\ndcl_lds_id(4) 32\ndcl_struct_lds_id(5) 16, 4\n\
@@ -406,19 +399,18 @@ fn raw_structured_and_narrow_memory() {
 
 #[test]
 fn compare_exchange_operand_orders_differ() {
-    let mut machine = Machine { global: vec![[0; 4]; 2], ..Machine::default() };
-    machine.bytes.insert(Space::Uav(1), vec![5, 0, 0, 0]);
-    machine.bytes.insert(Space::Lds(4), vec![5, 0, 0, 0]);
+    let mut machine = plain::machine(&[], &[[0; 4]; 2]);
+    plain::uav(&mut machine, 1, vec![5, 0, 0, 0]);
     let got = run_on(
         &mut machine,
         "dcl_raw_uav_id(1)\ndcl_lds_id(4) 4\ndcl_literal l0, 0, 5, 9, 0xF0",
         // UAV: new value, compare value. LDS: compare value, new value.
-        "uav_read_cmp_xchg_id(1) g[0].x, l0.x, l0.z, l0.y\nlds_read_cmp_xchg_id(4) g[0].y, l0.x, l0.y, l0.z\n\
+        "lds_store_id(4) l0.x, l0.y\nuav_read_cmp_xchg_id(1) g[0].x, l0.x, l0.z, l0.y\nlds_read_cmp_xchg_id(4) g[0].y, l0.x, l0.y, l0.z\n\
          uav_raw_load_id(1) g[0].z, l0.x\nlds_load_id(4) g[0].w, l0.x\nlds_mskor_id(4) l0.x, l0.z, l0.w\nlds_load_id(4) g[1].x, l0.x",
     );
     // A dword load puts dword k in component k, so g[0].z is dword 2, outside.
     assert_eq!(got[0], [5, 5, 0, 9]);
-    assert_eq!(machine.bytes[&Space::Uav(1)], [9, 0, 0, 0]);
+    assert_eq!(plain::uav_bytes(&machine, 1), [9, 0, 0, 0]);
     assert_eq!(got[1][0], 0xF0, "9 without the bits of 9, or 0xF0");
 }
 
@@ -449,7 +441,7 @@ fn outputs_accumulate_and_default_to_zero() {
     let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\ndcl_output_generic o1\n\
                 dcl_literal l0, 1.0, 2.0, 3.0, 0x7F800000\nadd o0, l0, l0\nmad o0, l0, l0.xxxx, o0\nsub o1.x, l0.w, l0.w\nmov o1.z, vWinCoord0.x\nend\n";
     let program = recal_il::compile(text.as_bytes()).unwrap();
-    let outputs = Machine { thread: 7, ..Machine::default() }.run(&program);
-    assert_eq!(outputs[0], floats([3.0, 6.0, 9.0, f32::INFINITY]));
-    assert_eq!(outputs[1], [NAN, 0, 7.5f32.to_bits(), 0]);
+    let outputs = plain::run(&mut Machine::default(), &program, 8);
+    assert_eq!(outputs[0][7], floats([3.0, 6.0, 9.0, f32::INFINITY]));
+    assert_eq!(outputs[1][7], [NAN, 0, 7.5f32.to_bits(), 0]);
 }

@@ -1,17 +1,16 @@
 //! Passes by examples: `tests/passes/*.ir` holds a program, and behind a line `; becomes` what the passes of its first line make
 //! of it. `UPDATE=1` writes what they make of it now; the difference is to be read before it is kept. Whatever is written there,
-//! both programs must compute the same in the slow interpreter, and no program may break the rules of `ir::validate`.
+//! both programs must compute the same in the plain interpreter, and no program may break the rules of `ir::validate`.
 
-mod reference;
+mod plain;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use recal_il::ir::passes::Settings;
-use recal_il::ir::{Program, Space, text};
+use recal_il::ir::{Program, text};
 use recal_il::opt;
 use recal_needs::pages::Page;
-use reference::Machine;
 
 fn read(name: &str, program: &str) -> Program {
     text::parse(program.as_bytes()).unwrap_or_else(|found| {
@@ -43,26 +42,21 @@ struct Left {
 
 fn computed(program: &Program) -> Left {
     let floats = |k: usize| [0, 1, 2, 3].map(|c| ((4 * k + c) as f32 * 0.75 - 2.0).to_bits());
-    let block = |bytes: u32| (0..bytes).map(|k| (k * 37 % 251) as u8).collect::<Vec<u8>>();
-    let uavs: Vec<Space> = program.declared.uavs.keys().map(|n| Space::Uav(*n)).collect();
-    let lds = program.interface.lds.iter();
-    let mut bytes: HashMap<Space, Vec<u8>> = uavs.iter().map(|space| (*space, block(256))).collect();
-    bytes.extend(lds.map(|(n, memory)| (Space::Lds(*n), vec![0; memory.bytes as usize])));
-    let mut machine = Machine {
-        constants: (0..16).map(floats).collect(),
-        global: (0..16).map(floats).collect(),
-        bytes,
-        // Speculation leaves operands unflushed where that makes no difference.
-        bare: true,
-        ..Machine::default()
-    };
-    let mut outputs = Vec::new();
-    for thread in 0..8 {
-        machine.thread = thread;
-        outputs.push(machine.run(program));
+    let rows: Vec<_> = (0..16).map(floats).collect();
+    let mut machine = plain::machine(&rows, &rows);
+    // All constant buffers and resources are that one memory.
+    let bound = machine.constants[&0];
+    machine.constants.extend(program.declared.constants.keys().map(|number| (*number, bound)));
+    let resources = program.declared.resources.keys().chain(program.declared.srvs.keys());
+    machine.resources.extend(resources.map(|number| (*number, bound)));
+    for number in program.declared.uavs.keys() {
+        plain::uav(&mut machine, *number, (0..256).map(|k| (k * 37 % 251) as u8).collect());
     }
-    let uavs = uavs.iter().map(|space| machine.bytes[space].clone()).collect();
-    Left { global: machine.global, uavs, outputs }
+    // Speculation leaves operands unflushed where that makes no difference.
+    machine.bare = true;
+    let outputs = plain::run(&mut machine, program, 8);
+    let uavs = program.declared.uavs.keys().map(|number| plain::uav_bytes(&machine, *number)).collect();
+    Left { global: plain::global(&machine), uavs, outputs }
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn fuzz_for(task: &Task, device: Option<&str>, print: bool) -> Result<bool, Stri
         "interpreter" => None,
         other => return Err(format!("unknown engine `{other}`")),
     };
-    let name = device.as_ref().map_or("the slow interpreter", |device| &device.name);
+    let name = device.as_ref().map_or("the plain interpreter", |device| &device.name);
     let against = device.as_ref().map_or(fuzz::Against::Interpreter, fuzz::Against::Device);
     let folder = suite::cases_folder().join("found");
     // Panics are findings; each is reported once, with its kernel.

@@ -16,6 +16,7 @@ use recal_hal::{
 };
 
 use crate::case::{Buffer, Case, Slot};
+use crate::judge::{compare, panic_text, refusal};
 use crate::native::Values;
 use crate::patience::{Patience, STILL};
 use crate::{memory, native};
@@ -106,9 +107,6 @@ const TRIES: u32 = 3;
 
 /// Launches of each kernel: the second one may get code that knows the sizes of what was bound.
 const LAUNCHES: usize = 2;
-
-/// Lines printed for one failed case.
-const MOST_LINES: usize = 12;
 
 impl Runner {
     /// Opens the first device of a backend, or the first whose name contains `device`.
@@ -379,23 +377,13 @@ fn launch(
 
 /// A buffer's memory: as long as it is, or whole pages.
 fn place(device: &Arc<dyn Device>, buffer: &Buffer, exact: bool) -> recal_hal::Result<Arc<dyn Memory>> {
-    let bytes = spread(buffer);
+    let bytes = buffer.spread();
     let length = (bytes.len() as u64).max(4);
     let whole = length.next_multiple_of(4096).max(4096);
     let request = MemoryRequest { bytes: if exact { length } else { whole }, heap: Heap::RemoteCached };
     let memory = device.allocate(request)?;
     memory::write(memory.as_ref(), &bytes)?;
     Ok(memory)
-}
-
-/// The initial bytes with rows at their pitch.
-fn spread(buffer: &Buffer) -> Vec<u8> {
-    let pitch = buffer.pitch() as usize * buffer.format.bytes() as usize;
-    let mut bytes = vec![0; pitch * buffer.height as usize];
-    for (k, row) in buffer.initial.chunks(buffer.row_bytes().max(1)).enumerate() {
-        bytes[k * pitch..k * pitch + row.len()].copy_from_slice(row);
-    }
-    bytes
 }
 
 fn bind(case: &Case, memories: &[Arc<dyn Memory>]) -> Bindings {
@@ -421,83 +409,4 @@ fn bind(case: &Case, memories: &[Arc<dyn Memory>]) -> Bindings {
         }
     }
     bindings
-}
-
-/// Compares memory with what is wanted, and everything else with what it was.
-fn compare(buffer: &Buffer, memory: &[u8], loose: bool, lines: &mut Vec<String>) {
-    let pitch = buffer.pitch() as usize * buffer.format.bytes() as usize;
-    let row = buffer.row_bytes().max(1);
-    let place = |at: usize| at / row * pitch + at % row;
-    let mut untouched = spread(buffer);
-    untouched.resize(memory.len(), 0);
-    let mut wrong = 0;
-    for &(at, want) in buffer.expected.iter().flatten() {
-        let start = place(at);
-        let found = &memory[start..start + want.bytes()];
-        if !want.accepts(found, loose) {
-            wrong += 1;
-            if lines.len() < MOST_LINES {
-                let hex: String = found.iter().rev().map(|b| format!("{b:02X}")).collect();
-                lines.push(format!(
-                    "{} byte {at} (word {}): 0x{hex}, wanted {want:X?}",
-                    buffer.slots[0],
-                    at / 4
-                ));
-            }
-        }
-        untouched[start..start + want.bytes()].copy_from_slice(found);
-    }
-    if wrong > MOST_LINES {
-        lines.push(format!("{}: {wrong} wrong in all", buffer.slots[0]));
-    }
-    if let Some(at) = (0..memory.len()).find(|&k| memory[k] != untouched[k]) {
-        lines.push(format!(
-            "{}: memory byte {at} changed to {:02X}, which nothing should write",
-            buffer.slots[0], memory[at]
-        ));
-    }
-}
-
-/// Judges the compiler's errors.
-fn refusal(
-    text: &str,
-    errors: &[recal_il::diagnostic::Diagnostic],
-    wanted: Option<&str>,
-) -> Result<(), Vec<String>> {
-    if let Some(wanted) = wanted
-        && errors
-            .iter()
-            .any(|e| e.rule.contains(wanted) || e.message.to_lowercase().contains(&wanted.to_lowercase()))
-    {
-        return Ok(());
-    }
-    let mut lines: Vec<String> = errors
-        .iter()
-        .take(4)
-        .map(|e| {
-            let line = text.as_bytes()[..(e.span.start as usize).min(text.len())]
-                .iter()
-                .filter(|b| **b == b'\n')
-                .count();
-            format!(
-                "line {}: {} [{}]: {}",
-                line + 1,
-                e.message,
-                e.rule,
-                text.lines().nth(line).unwrap_or_default()
-            )
-        })
-        .collect();
-    if let Some(wanted) = wanted {
-        lines.push(format!("refused, but not for `{wanted}`"));
-    }
-    Err(lines)
-}
-
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("of unknown kind")
 }

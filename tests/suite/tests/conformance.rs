@@ -1,10 +1,11 @@
-//! The suite on the CPU backend, in faithful and in native mode: every case passes or is in `known.toml`.
+//! The suite on the CPU backend, in faithful and in native mode, and on the plain interpreter: every case passes or is in
+//! `known.toml`.
 
 use recal_cpu::{CpuBackend, InstructionSet};
 use recal_hal::FloatMode;
 use recal_needs::{Arguments, Need, trial};
 use recal_suite::runner::{Runner, Verdict};
-use recal_suite::{coverage, report, suite};
+use recal_suite::{coverage, plain, report, suite};
 
 /// With one set of instructions.
 fn the_cpu_backend_passes_every_case(set: InstructionSet, mode: FloatMode) {
@@ -19,6 +20,14 @@ fn the_cpu_backend_passes_every_case(set: InstructionSet, mode: FloatMode) {
 
 fn name(mode: FloatMode) -> &'static str {
     if mode == FloatMode::Native { "native" } else { "faithful" }
+}
+
+fn the_plain_interpreter_passes_every_case() {
+    let cases = suite::load("").unwrap();
+    let (verdicts, known) = (plain::run_all(&cases), suite::known().unwrap());
+    let summary = report::summarize(&cases, &verdicts, &known, "cpu", "faithful", "the plain interpreter");
+    assert!(summary.wrong.is_empty(), "{summary}");
+    assert!(summary.passed > 600, "{summary}");
 }
 
 fn every_instruction_has_cases() {
@@ -77,6 +86,7 @@ fn a_wrong_expectation_is_noticed() {
 
 fn main() -> std::process::ExitCode {
     let mut trials = vec![
+        trial("the_plain_interpreter_passes_every_case", [], the_plain_interpreter_passes_every_case),
         trial("every_instruction_has_cases", [], every_instruction_has_cases),
         trial("conformance_md_is_up_to_date", [], conformance_md_is_up_to_date),
         trial("the_cases_that_the_documents_name_exist", [], the_cases_that_the_documents_name_exist),

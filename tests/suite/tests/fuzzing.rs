@@ -1,4 +1,4 @@
-//! Random kernels, the same in every run: the CPU backend against the slow interpreter, and against a Vulkan
+//! Random kernels, the same in every run: the CPU backend against the plain interpreter, and against a Vulkan
 //! device where there is one.
 
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ fn cpu() -> Runner {
 }
 
 /// With one set of instructions.
-fn the_cpu_backend_agrees_with_the_slow_interpreter(set: InstructionSet) {
+fn the_cpu_backend_agrees_with_the_plain_interpreter(set: InstructionSet) {
     let runner = &Runner::open(&CpuBackend::limited(set), None, FloatMode::Faithful).unwrap();
     let start = Instant::now();
     // As many as ten seconds allow, and some on a busy machine, too.
@@ -39,7 +39,7 @@ fn a_difference_is_noticed_and_shrunk() {
         (1..200u64).find_map(|seed| fuzz::compare(&runner, &wrong, fuzz::kernel(&wrong, seed), seed).err());
     let found = found.expect("a kernel with a dadd whose result matters");
     assert!(found.case.text.contains("dadd"), "{}", found.case.text);
-    let whole = Kernel::new(found.seed, Engine::INTERPRETER).text();
+    let whole = Kernel::new(found.seed, Engine::WORDS).text();
     assert!(found.case.text.lines().count() < whole.lines().count(), "{}", found.case.text);
 }
 
@@ -56,7 +56,7 @@ fn kernels_are_varied() {
     assert!(words.len() > 200, "{}", words.len());
 }
 
-/// Sums and products that run bare first, in the slow interpreter, against the CPU backend, which runs them as they are.
+/// Sums and products that run bare first, in the plain interpreter, against the CPU backend, which runs them as they are.
 fn bare_regions_agree_with_full_ones() {
     let runner = &cpu();
     let start = Instant::now();
@@ -80,10 +80,10 @@ fn bare_regions_agree_with_full_ones() {
     assert!(count > 150, "{count} of 200 have regions that run bare");
 }
 
-/// Loops are unrolled in a good part of the kernels, for devices and for the slow interpreter.
+/// Loops are unrolled in a good part of the kernels, for devices and for the plain interpreter.
 fn kernels_have_loops_to_unroll() {
     let unrolled = |seed: &u64| {
-        let text = Kernel::new(*seed, Engine::INTERPRETER).text();
+        let text = Kernel::new(*seed, Engine::WORDS).text();
         let program = recal_il::compile(text.as_bytes()).unwrap();
         recal_il::ir::unroll::unroll(&program, true, |_| 4).registers > program.registers
     };
@@ -100,8 +100,8 @@ fn main() -> std::process::ExitCode {
     ];
     for set in InstructionSet::ALL {
         let needs = [Need::instructions(set.name(), set.available())];
-        let name = format!("the_cpu_backend_agrees_with_the_slow_interpreter::{}", set.name());
-        trials.push(trial(name, needs, move || the_cpu_backend_agrees_with_the_slow_interpreter(set)));
+        let name = format!("the_cpu_backend_agrees_with_the_plain_interpreter::{}", set.name());
+        trials.push(trial(name, needs, move || the_cpu_backend_agrees_with_the_plain_interpreter(set)));
     }
     recal_needs::run(&Arguments::from_args(), trials)
 }

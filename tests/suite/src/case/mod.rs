@@ -97,6 +97,16 @@ impl Buffer {
         if self.height > 1 { self.width.next_multiple_of(64) } else { self.width }
     }
 
+    /// The initial bytes with rows at their pitch.
+    pub fn spread(&self) -> Vec<u8> {
+        let pitch = self.pitch() as usize * self.format.bytes() as usize;
+        let mut bytes = vec![0; pitch * self.height as usize];
+        for (k, row) in self.initial.chunks(self.row_bytes().max(1)).enumerate() {
+            bytes[k * pitch..k * pitch + row.len()].copy_from_slice(row);
+        }
+        bytes
+    }
+
     /// Bytes of one row without padding.
     pub fn row_bytes(&self) -> usize {
         self.width as usize * self.format.bytes() as usize

@@ -98,7 +98,7 @@ impl Generator {
         }
     }
 
-    /// What the slow interpreter does not have.
+    /// What the plain interpreter does not have.
     fn device_memory(&mut self, out: &mut Vec<Statement>) {
         let (register, component) = (self.register(), self.component());
         let textures = self.shape.textures.len();

@@ -22,7 +22,8 @@ const TYPED: [u32; 2] = [32, 16];
 /// What the other engine can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Engine {
-    /// A device: pixel kernels, several groups, barriers, textures, formats. Otherwise the slow interpreter.
+    /// Pixel kernels, several groups, barriers, textures, formats. Otherwise one group of two waves, each thread with words of
+    /// its own.
     pub device: bool,
     /// 64-bit floats.
     pub float64: bool,
@@ -31,9 +32,9 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The slow interpreter.
-    pub const INTERPRETER: Engine = Engine { device: false, float64: true, atomics64: false };
-    /// A device that can do everything.
+    /// Arithmetic, flow and words of memory.
+    pub const WORDS: Engine = Engine { device: false, float64: true, atomics64: false };
+    /// All that there is.
     pub const DEVICE: Engine = Engine { device: true, float64: true, atomics64: true };
 }
 
