@@ -40,7 +40,16 @@ const LIMIT: u32 = 64;
 /// whose many rounds follow from constants run several of them in a row if `counted` says so: compilers of devices would do it,
 /// but not where they must not know all about counters.
 pub fn unroll(program: &Program, counted: bool, cost: impl Fn(&MemoryInst) -> u32) -> Cow<'_, Program> {
-    let mut pass = Pass { cost: &cost, counted, next: program.registers };
+    run(program, Pass { cost: &cost, counted, folded: false, next: program.registers })
+}
+
+/// The program with those loops written out whose rounds follow from constants, and nothing else changed: for who has no compiler
+/// behind it that sees through counters. What counts is a constant in each round.
+pub fn written_out(program: &Program, cost: impl Fn(&MemoryInst) -> u32) -> Cow<'_, Program> {
+    run(program, Pass { cost: &cost, counted: false, folded: true, next: program.registers })
+}
+
+fn run<'p>(program: &'p Program, mut pass: Pass<'_>) -> Cow<'p, Program> {
     if !program.functions.iter().any(|function| pass.finds(&function.body)) {
         return Cow::Borrowed(program);
     }
@@ -55,6 +64,8 @@ pub fn unroll(program: &Program, counted: bool, cost: impl Fn(&MemoryInst) -> u3
 struct Pass<'a> {
     cost: &'a dyn Fn(&MemoryInst) -> u32,
     counted: bool,
+    /// Loops are written out or stay, counters are folded.
+    folded: bool,
     /// The next free register.
     next: Reg,
 }
@@ -76,13 +87,16 @@ impl Pass<'_> {
         let mut out = Block::with_capacity(block.len());
         for mut stmt in block.drain(..) {
             if let StmtKind::Loop { body } = &stmt.kind
-                && let Some(rounds) = whole::written_out(body, &out, self.cost)
+                && let Some(rounds) = match self.folded {
+                    true => whole::folded(body, &out, self.cost, stmt.span),
+                    false => whole::written_out(body, &out, self.cost),
+                }
             {
                 out.extend(rounds);
                 continue;
             }
             match &mut stmt.kind {
-                StmtKind::Loop { body } if self.is_small(body) => {
+                StmtKind::Loop { body } if !self.folded && self.is_small(body) => {
                     if self.counted
                         && let Some(several) = whole::several(body, &out, self.cost)
                     {

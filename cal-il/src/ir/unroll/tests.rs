@@ -5,7 +5,7 @@ const LOAD: &str = "uav_raw_load_id(0) r5.x, r4.x\niadd r4.x, r4.x, l0.w\niadd r
 fn program(body: &str) -> Program {
     let text = format!(
         "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 64\ndcl_cb cb0[2]\n\
-         dcl_literal l0, 0, 1, 2, 4\ndcl_literal l1, 1.0, -0.5, 0.0, 16.0\ndcl_literal l2, 24, 27, 25, 0\nmov r4, l0\nmov r6, l0\n{body}\n\
+         dcl_literal l0, 0, 1, 2, 4\ndcl_literal l1, 1.0, -0.5, 0.0, 16.0\ndcl_literal l2, 24, 27, 25, 0\ndcl_literal l3, 8, 7, 0, 0\nmov r4, l0\nmov r6, l0\n{body}\n\
          mov g[0], r6\nmov g[1], r1\nend\n"
     );
     crate::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
@@ -152,6 +152,51 @@ fn known_rounds_are_written_out() {
     assert_eq!(whole("mov r1.x, l0.w", &format!("{halves}\nwhileloop\nbreak\nendloop")), None);
     let branch = "if_logicalnz r6.x\nmov r1.x, l0.x\nendif";
     assert_eq!(whole("mov r1.x, l0.w", &format!("{halves}\n{branch}")), None);
+}
+
+/// The counter is a constant in all that reads it, and has its last word at the end.
+#[test]
+fn counters_are_folded() {
+    let folded = |start: &str, body: &str| {
+        let program = program(&format!("{start}\nwhileloop\n{body}\nendloop"));
+        let changed = written_out(&program, |_| 4);
+        crate::ir::validate::validate(&changed).unwrap_or_else(|defects| panic!("{defects:#?}\n{changed}"));
+        let body = &changed.functions[0].body;
+        let whole = !body.iter().any(|stmt| matches!(stmt.kind, StmtKind::Loop { .. }));
+        let stored = body.iter().filter_map(|stmt| match &stmt.kind {
+            StmtKind::Memory(MemoryInst::RawStore { src, .. }) => src[0],
+            StmtKind::If { then, .. } => match &then[0].kind {
+                StmtKind::Memory(MemoryInst::RawStore { src, .. }) => src[0],
+                _ => None,
+            },
+            _ => None,
+        });
+        let words = stored.map(|operand| if let Operand::Imm(word) = operand { word } else { u32::MAX });
+        let left = body.iter().filter_map(|stmt| match &stmt.kind {
+            StmtKind::Lane(LaneInst { op: LaneOp::Mov, args, .. }) => match args[..] {
+                [Operand::Imm(word)] => Some(word),
+                _ => None,
+            },
+            _ => None,
+        });
+        whole.then(|| (words.collect::<Vec<u32>>(), left.collect::<Vec<u32>>()))
+    };
+    let test = "uge r2.x, r1.x, l0.w\nbreak_logicalnz r2.x\n";
+    let store = "lds_store_id(0) r4.x, r1.x\nfence_threads_lds\n";
+    let step = "iadd r1.x, r1.x, l0.y";
+    let counts = folded("mov r1.x, l0.y", &format!("{test}{store}{step}")).unwrap();
+    assert_eq!(counts.0, [1, 2, 3]);
+    assert!(counts.1.ends_with(&[4, u32::MAX]), "the counter, and that it has reached its end: {counts:?}");
+    let inner = format!("{test}if_logicalnz r6.x\n{store}endif\n{step}");
+    assert_eq!(folded("mov r1.x, l0.x", &inner).unwrap().0, [0, 1, 2, 3]);
+    // What is read after the counter moved is the next word.
+    assert_eq!(folded("mov r1.x, l0.x", &format!("{test}{step}\n{store}")).unwrap().0, [1, 2, 3, 4]);
+    // Sixteen rounds are the most, and none is the least.
+    let sixteen = format!("uge r2.x, r1.x, l2.x\nbreak_logicalnz r2.x\n{store}{step}");
+    assert_eq!(folded("mov r1.x, l3.x", &sixteen).map(|(words, _)| words.len()), Some(16));
+    assert_eq!(folded("mov r1.x, l3.y", &sixteen), None);
+    assert_eq!(folded("mov r1.x, l0.w", &format!("{test}{store}{step}")).unwrap().0, []);
+    assert_eq!(folded("mov r1.x, cb0[0].x", &format!("{test}{store}{step}")), None);
 }
 
 /// Twelve rounds as three of four, and none of what counts otherwise.

@@ -5,9 +5,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use smallvec::smallvec;
+
 use super::{Block, Cond, Counter, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind, Sum};
 use super::{counting, exit, writes};
-use crate::ir::visit::{registers, statements};
+use crate::diagnostic::Span;
+use crate::ir::visit::{memory_operands, registers, statements, tested};
 use crate::isa::lane::fold;
 
 /// Most rounds.
@@ -44,21 +47,92 @@ pub(super) fn written_out(body: &Block, before: &Block, cost: &dyn Fn(&MemoryIns
     }
     let mut counts = Constants { before, words: HashMap::new() };
     let mut block = Block::new();
-    for _ in 0..ROUNDS.min((LIMIT / operations.max(1)) as usize) {
+    let most = ROUNDS.min((LIMIT / operations.max(1)) as usize);
+    let whole = rounds(body, &counting, most, &mut counts, &mut |stmt, _, _| block.push(stmt.clone()));
+    whole.then_some(block)
+}
+
+/// The same of any counters, whose registers are constants in what reads them, and hold what they come to at the end.
+pub(super) fn folded(
+    body: &Block,
+    before: &Block,
+    cost: &dyn Fn(&MemoryInst) -> u32,
+    span: Span,
+) -> Option<Block> {
+    let operations = operations(body, cost).filter(|operations| *operations <= LIMIT / 2)?;
+    let counting = counting(body)?;
+    let mut counts = Constants { before, words: HashMap::new() };
+    let counted: HashSet<Reg> = body
+        .iter()
+        .zip(&counting)
+        .filter_map(
+            |(stmt, counts)| {
+                if let StmtKind::Lane(inst) = &stmt.kind { counts.then_some(inst.dst) } else { None }
+            },
+        )
+        .flatten()
+        .collect();
+    let mut block = Block::new();
+    let mut known = true;
+    // The last one may do no more than to leave.
+    let most = 1 + ROUNDS.min((LIMIT / operations.max(1)) as usize);
+    let whole = rounds(body, &counting, most, &mut counts, &mut |stmt, counts, counting| {
+        if counting {
+            return;
+        }
+        let mut round = vec![stmt.clone()];
+        statements(&mut round, &mut |stmt| {
+            let mut fold = |operand: &mut Operand| {
+                if matches!(operand, Operand::Reg(reg) if counted.contains(reg)) {
+                    match counts.word(*operand) {
+                        Some(word) => *operand = Operand::Imm(word),
+                        None => known = false,
+                    }
+                }
+            };
+            match &mut stmt.kind {
+                StmtKind::Lane(inst) => inst.args.iter_mut().for_each(&mut fold),
+                StmtKind::Memory(inst) => memory_operands(inst, &mut |operand, _| fold(operand)),
+                kind => tested(kind).into_iter().for_each(|(operand, _)| fold(operand)),
+            }
+        });
+        block.append(&mut round);
+    });
+    let mut last: Vec<(Reg, u32)> = counts.words.into_iter().collect();
+    last.sort_unstable();
+    block.extend(last.into_iter().map(|(reg, word)| {
+        let inst = LaneInst { op: LaneOp::Mov, dst: [reg; 2], args: smallvec![Operand::Imm(word)] };
+        Stmt { kind: StmtKind::Lane(inst), span }
+    }));
+    (whole && known).then_some(block)
+}
+
+/// Tells of what all rounds do, `most` of them at most, with what is known then and whether it counts; whether these are all.
+fn rounds(
+    body: &Block,
+    counting: &[bool],
+    most: usize,
+    counts: &mut Constants<'_>,
+    found: &mut dyn FnMut(&Stmt, &mut Constants<'_>, bool),
+) -> bool {
+    for _ in 0..most {
         for (at, stmt) in body.iter().enumerate() {
             if let Some(cond) = exit(stmt) {
-                if counts.holds(cond)? {
-                    return Some(block);
+                match counts.holds(cond) {
+                    Some(true) => return true,
+                    Some(false) => continue,
+                    None => return false,
                 }
-                continue;
             }
             if let (true, StmtKind::Lane(inst)) = (counting[at], &stmt.kind) {
-                counts.compute(inst)?;
+                if counts.compute(inst).is_none() {
+                    return false;
+                }
             }
-            block.push(stmt.clone());
+            found(stmt, counts, counting[at]);
         }
     }
-    None
+    false
 }
 
 /// Most rounds of a loop that are counted beforehand.
