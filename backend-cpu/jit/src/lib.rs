@@ -18,6 +18,7 @@ mod evaluate;
 mod graph;
 mod kept;
 mod listing;
+mod module;
 mod native;
 mod op;
 mod program;
@@ -35,6 +36,7 @@ use recal_il::isa::{LaneOp, lane};
 
 use crate::emit::{Code, Frame, Pool};
 use crate::graph::{Graph, Node, Val};
+pub use crate::module::{Bound, Module};
 use crate::program::Program;
 pub use crate::row::{LANES, Row};
 pub use crate::step::{Filter, NONE, Sample, Step};
@@ -144,6 +146,10 @@ impl Function {
 
     fn fits(&self, rows: &[Row], views: &[View]) {
         assert!(self.rows as usize <= rows.len(), "the function needs {} rows", self.rows);
+        self.fits_views(views);
+    }
+
+    fn fits_views(&self, views: &[View]) {
         assert!(usize::from(self.views) <= views.len(), "the function needs {} views", self.views);
         let unit = |view: usize| self.units >> (2 * view) & 3;
         let right =
@@ -185,6 +191,7 @@ pub struct Compiler {
     code: Code,
     pool: Pool,
     refused: HashMap<LaneOp, Option<Refusal>>,
+    functions: Vec<Function>,
     programs: Option<Vec<Program>>,
 }
 
@@ -199,6 +206,7 @@ impl Compiler {
             code: Code::default(),
             pool: Pool::default(),
             refused: HashMap::new(),
+            functions: Vec::new(),
             programs: None,
         }
     }
@@ -315,7 +323,9 @@ impl Compiler {
             function.programs = [first, first + u32::from(all.is_some())];
             programs.extend([some].into_iter().chain(all));
         }
-        Some(Function { full, masked, end: self.code.bytes.len() as u32, ..function })
+        let function = Function { full, masked, end: self.code.bytes.len() as u32, ..function };
+        self.functions.push(function);
+        Some(function)
     }
 
     /// Appends the code of a program; where it starts. `None` if there are too many values at a time.
@@ -353,7 +363,7 @@ impl Compiler {
 
     /// Makes the functions callable; `None` if the system gives no memory for them.
     pub fn finish(self) -> Option<Module> {
-        let Compiler { target, code, pool, programs, .. } = self;
+        let Compiler { target, code, pool, functions, programs, .. } = self;
         let memory = if target.available() { Some(native::executable(&code.bytes).ok()?) } else { None };
         let rows = pool
             .words
@@ -365,6 +375,7 @@ impl Compiler {
             marks: code.marks,
             memory,
             pool: rows.collect(),
+            functions,
             programs: programs.unwrap_or_default(),
         })
     }
@@ -391,101 +402,6 @@ impl Trial<'_> {
         frame.ticks = program.loops.then(|| frame.slot());
         emit::code(&program.parts, &mut frame);
         frame
-    }
-}
-
-/// Functions that can be called.
-pub struct Module {
-    target: &'static dyn Target,
-    code: Vec<u8>,
-    /// From which byte on it is for which step.
-    marks: Vec<(u32, u32)>,
-    /// The same where the processor finds it, if it has the instructions.
-    memory: Option<native::Code>,
-    /// Rows, so that vectors in it are aligned.
-    pool: Box<[Row]>,
-    programs: Vec<Program>,
-}
-
-impl Module {
-    /// The machine code of all functions.
-    pub fn code(&self) -> &[u8] {
-        &self.code
-    }
-
-    /// The machine code of a function: for any lanes, and for all of them, where that differs.
-    pub fn code_of(&self, function: Function) -> (&[u8], Option<&[u8]>) {
-        let Function { masked, full, end, .. } = function;
-        let bytes = |from: u32, to: u32| &self.code[from as usize..to as usize];
-        match full == masked {
-            true => (bytes(masked, end), None),
-            false => (bytes(masked, full), Some(bytes(full, end))),
-        }
-    }
-
-    /// The step of a function that a byte of its code is for, as [`Compiler::function`] was given them; `whole`: of the code for
-    /// all lanes. `None` where it is for the function as a whole.
-    pub fn step_at(&self, function: Function, whole: bool, byte: u32) -> Option<u32> {
-        let at = byte + if whole { function.full } else { function.masked };
-        let after = self.marks.partition_point(|(from, _)| *from <= at);
-        let step = self.marks.get(after.checked_sub(1)?)?.1;
-        (step != graph::NO).then_some(step)
-    }
-
-    /// The vector program of a function, for people; none if the compiler kept no programs.
-    pub fn listing(&self, function: Function) -> Option<String> {
-        let [some, all] = function.programs;
-        let text = self.programs.get(some as usize)?.to_string();
-        let other = self.programs.get(all as usize).filter(|_| all != some);
-        Some(match other {
-            Some(all) => format!("; where some lanes execute\n{text}; where all lanes execute\n{all}"),
-            None => text,
-        })
-    }
-
-    /// Does what [`Module::call`] does by evaluating the program, for any processor, slowly.
-    ///
-    /// # Panics
-    /// If the compiler kept no programs.
-    pub fn evaluate(
-        &self,
-        function: Function,
-        rows: &mut [Row],
-        views: &[View],
-        exec: u64,
-        ticks: &mut Ticks<'_>,
-    ) -> u64 {
-        function.fits(rows, views);
-        let program = &self.programs[function.programs[usize::from(exec == !0)] as usize];
-        evaluate::evaluate(program, self.target.lanes() as usize, rows, views, exec, ticks)
-    }
-
-    /// Runs a function of this module on rows; returns what [`Step::Test`] says, for lanes in `exec` at least. Lanes
-    /// whose bit in `exec` is clear keep what they have, in rows that are not unseen. It ends early if `ticks` says so.
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
-    #[inline]
-    pub fn call(
-        &self,
-        function: Function,
-        rows: &mut [Row],
-        views: &[View],
-        exec: u64,
-        ticks: &mut Ticks<'_>,
-    ) -> u64 {
-        function.fits(rows, views);
-        let Some(memory) = &self.memory else { panic!("this processor has no {}", self.target.name()) };
-        let at = if exec == !0 { function.full } else { function.masked };
-        // SAFETY: `Compiler` made the bytes at `at` a function of this signature, which reads and writes no rows but
-        // those below `function.rows`, aligned as `Row` is, reads constants of the pool that was made with it, and
-        // accesses words of views below `function.views` that lie inside, which `View::new` makes the caller promise.
-        // It calls nothing but what `ticks` holds, with `ticks`, and leaves the float mode as it was. The code
-        // is in executable memory only if the processor has the features that it uses.
-        unsafe {
-            let entry: native::Entry = std::mem::transmute(memory.as_ptr().add(at as usize));
-            entry(rows.as_mut_ptr(), self.pool.as_ptr().cast(), exec, views.as_ptr(), ticks)
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::encode::{Lanes, first_word, gather, mask_load, permute, plain, scatte
 use super::table::*;
 use super::{SCRATCH, TEMPORARY, VECTOR};
 use crate::emit::Code;
-use crate::target::x86::{self, NOT_ZERO, inside, jump, land, view_start};
+use crate::target::x86::{self, BELOW, NOT_ZERO, inside, jump, land, view_start};
 use crate::target::{Access, Base, Group, Rm, entry};
 
 /// Which words of two vectors are first components of elements of two words, or the first two of those of four.
@@ -139,10 +139,17 @@ pub fn store(access: Access<'_>, from: u8) {
     view_start(code, view);
     let other = differ(code, index, Some(lanes), within);
     first_address(code, index);
+    // What a masked store holds is not handed to loads that follow.
+    super::encode::mask_test(code, SCRATCH);
+    let all = jump(code, Some(BELOW));
     vector(code, STORE_NEAR, from, 0, Rm::Mem(Base::First, 0), Lanes::Some(SCRATCH), None);
+    let some = jump(code, None);
+    land(code, all);
+    plain(code, STORE_NEAR, from, Rm::Mem(Base::First, 0));
     let near = jump(code, None);
     land(code, other);
     scattered(code, PSCATTERDD, from, index, SCRATCH);
+    land(code, some);
     land(code, near);
 }
 

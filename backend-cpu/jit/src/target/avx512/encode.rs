@@ -101,7 +101,7 @@ pub fn mask_and_not(code: &mut Code, to: u8, a: u8, b: u8) {
     mask(code, 0x42, 1, to, a, Rm::Reg(b));
 }
 
-/// Sets the zero flag if no lane is in the mask.
+/// Sets the zero flag if no lane is in the mask, the carry flag if all are.
 pub fn mask_test(code: &mut Code, of: u8) {
     mask(code, 0x98, 0, of, 0, Rm::Reg(of));
 }

@@ -165,8 +165,12 @@ impl Target for Avx512 {
         vector(code, LOAD, to, 0, Rm::Reg(from), Lanes::Some(exec), None);
     }
 
+    // Processors hand a load what an earlier store of its bytes holds, but not what a masked store holds: that load waits until
+    // the store is in the cache.
     fn merge_store(&self, code: &mut Code, from: u8, base: Base, at: u32, exec: u8) {
-        vector(code, STORE, from, 0, Rm::Mem(base, at), Lanes::Some(exec), None);
+        self.load(code, VECTOR, Rm::Mem(base, at));
+        self.merge(code, VECTOR, from, exec);
+        self.store(code, VECTOR, base, at);
     }
 
     fn mask_copy(&self, code: &mut Code, to: u8, from: u8) {

@@ -1,0 +1,151 @@
+//! Functions that can be called, and what the processor finds of them.
+
+use crate::program::Program;
+use crate::row::Row;
+use crate::target::Target;
+use crate::ticks::Ticks;
+use crate::{Function, View, evaluate, graph, native};
+
+/// Functions that can be called.
+pub struct Module {
+    pub(crate) target: &'static dyn Target,
+    pub(crate) code: Vec<u8>,
+    /// From which byte on it is for which step.
+    pub(crate) marks: Vec<(u32, u32)>,
+    /// The same where the processor finds it, if it has the instructions.
+    pub(crate) memory: Option<native::Code>,
+    /// Rows, so that vectors in it are aligned.
+    pub(crate) pool: Box<[Row]>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) programs: Vec<Program>,
+}
+
+/// A module with the memory that its functions see, which all of them fit.
+pub struct Bound<'a> {
+    module: &'a Module,
+    views: Vec<View>,
+    /// Rows that the functions need.
+    rows: usize,
+}
+
+impl Bound<'_> {
+    /// The same as [`Module::call`], with less to ask each time.
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions, or the rows are too few.
+    #[inline(always)]
+    pub fn call(&self, function: Function, rows: &mut [Row], exec: u64, ticks: &mut Ticks<'_>) -> u64 {
+        assert!(self.rows <= rows.len(), "the functions need {} rows", self.rows);
+        // SAFETY: all functions of the module fit the views and so many rows.
+        unsafe { self.module.enter(function, rows, &self.views, exec, ticks) }
+    }
+}
+
+impl Module {
+    /// The machine code of all functions.
+    pub fn code(&self) -> &[u8] {
+        &self.code
+    }
+
+    /// The machine code of a function: for any lanes, and for all of them, where that differs.
+    pub fn code_of(&self, function: Function) -> (&[u8], Option<&[u8]>) {
+        let Function { masked, full, end, .. } = function;
+        let bytes = |from: u32, to: u32| &self.code[from as usize..to as usize];
+        match full == masked {
+            true => (bytes(masked, end), None),
+            false => (bytes(masked, full), Some(bytes(full, end))),
+        }
+    }
+
+    /// The step of a function that a byte of its code is for, as [`Compiler::function`] was given them; `whole`: of the code for
+    /// all lanes. `None` where it is for the function as a whole.
+    pub fn step_at(&self, function: Function, whole: bool, byte: u32) -> Option<u32> {
+        let at = byte + if whole { function.full } else { function.masked };
+        let after = self.marks.partition_point(|(from, _)| *from <= at);
+        let step = self.marks.get(after.checked_sub(1)?)?.1;
+        (step != graph::NO).then_some(step)
+    }
+
+    /// The vector program of a function, for people; none if the compiler kept no programs.
+    pub fn listing(&self, function: Function) -> Option<String> {
+        let [some, all] = function.programs;
+        let text = self.programs.get(some as usize)?.to_string();
+        let other = self.programs.get(all as usize).filter(|_| all != some);
+        Some(match other {
+            Some(all) => format!("; where some lanes execute\n{text}; where all lanes execute\n{all}"),
+            None => text,
+        })
+    }
+
+    /// Does what [`Module::call`] does by evaluating the program, for any processor, slowly.
+    ///
+    /// # Panics
+    /// If the compiler kept no programs.
+    pub fn evaluate(
+        &self,
+        function: Function,
+        rows: &mut [Row],
+        views: &[View],
+        exec: u64,
+        ticks: &mut Ticks<'_>,
+    ) -> u64 {
+        function.fits(rows, views);
+        let program = &self.programs[function.programs[usize::from(exec == !0)] as usize];
+        evaluate::evaluate(program, self.target.lanes() as usize, rows, views, exec, ticks)
+    }
+
+    /// Runs a function of this module on rows; returns what [`Step::Test`] says, for lanes in `exec` at least. Lanes
+    /// whose bit in `exec` is clear keep what they have, in rows that are not unseen. It ends early if `ticks` says so.
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
+    #[inline]
+    pub fn call(
+        &self,
+        function: Function,
+        rows: &mut [Row],
+        views: &[View],
+        exec: u64,
+        ticks: &mut Ticks<'_>,
+    ) -> u64 {
+        function.fits(rows, views);
+        // SAFETY: it was just seen that the function fits.
+        unsafe { self.enter(function, rows, views, exec, ticks) }
+    }
+
+    /// The module with the memory that its functions see.
+    ///
+    /// # Panics
+    /// If the views are not what the functions were made for.
+    pub fn bind(&self, views: Vec<View>) -> Bound<'_> {
+        self.functions.iter().for_each(|function| function.fits_views(&views));
+        let rows = self.functions.iter().map(|function| function.rows as usize).max().unwrap_or(0);
+        Bound { module: self, views, rows }
+    }
+
+    /// See [`Module::call`].
+    ///
+    /// # Safety
+    /// The function is one of the module's and fits the rows and the views.
+    #[inline(always)]
+    unsafe fn enter(
+        &self,
+        function: Function,
+        rows: &mut [Row],
+        views: &[View],
+        exec: u64,
+        ticks: &mut Ticks<'_>,
+    ) -> u64 {
+        let Some(memory) = &self.memory else { panic!("this processor has no {}", self.target.name()) };
+        let at = if exec == !0 { function.full } else { function.masked };
+        // SAFETY: `Compiler` made the bytes at `at` a function of this signature, which reads and writes no rows but
+        // those below `function.rows`, aligned as `Row` is, reads constants of the pool that was made with it, and
+        // accesses words of views below `function.views` that lie inside, which `View::new` makes the caller promise.
+        // It calls nothing but what `ticks` holds, with `ticks`, and leaves the float mode as it was. The code
+        // is in executable memory only if the processor has the features that it uses.
+        unsafe {
+            let entry: native::Entry = std::mem::transmute(memory.as_ptr().add(at as usize));
+            entry(rows.as_mut_ptr(), self.pool.as_ptr().cast(), exec, views.as_ptr(), ticks)
+        }
+    }
+}
