@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
 
 use crate::fiber;
-use crate::launch::{Own, line};
+use crate::launch::Own;
 use crate::memory::{Block, TexelCache, View};
 use crate::observe::{Event, Watch};
 use crate::op::{Body, Code, Shape, Slot, Texture};
 use crate::schedule::Shared;
+use crate::system;
 use crate::wave::{Row, Wave};
 
 /// Append counters of a device, by UAV number.
@@ -32,6 +33,8 @@ pub struct Surface<'a> {
     pub format: Format,
     /// Words per element if they are stored bit for bit, else 0.
     pub words: u32,
+    /// What is stored will not be in the caches when it is read.
+    pub past_caches: bool,
 }
 
 impl<'a> Surface<'a> {
@@ -53,7 +56,14 @@ impl<'a> Surface<'a> {
             pitch: surface.pitch,
             format: surface.format,
             words,
+            past_caches: false,
         })
+    }
+
+    /// The two have bytes in common.
+    fn overlaps(&self, other: View<'_>) -> bool {
+        let [own, others] = [self.view, other].map(|view| view.address()..view.address() + view.bytes());
+        own.start < others.end && others.start < own.end
     }
 }
 
@@ -204,9 +214,9 @@ impl<'a> Launch<'a> {
             resources.get(place as usize).and_then(|surface| shape(surface, &sampler))
         };
         let shapes: Vec<Shape> = code.sampled.iter().map(shape).collect();
-        Ok(Launch {
+        let mut launch = Launch {
             code,
-            body: code.body(&shapes, line(extent)),
+            body: code.body(&shapes, code.tiling.line(extent)),
             extent,
             resources,
             buffers: code
@@ -229,7 +239,23 @@ impl<'a> Launch<'a> {
             gds,
             counters,
             stop,
-        })
+        };
+        launch.pass_caches();
+        Ok(launch)
+    }
+
+    /// Outputs that the caches can't hold are stored past them, unless the launch reads them.
+    fn pass_caches(&mut self) {
+        let written: usize = self.outputs.iter().map(|surface| surface.view.bytes()).sum();
+        // Some of it is for what is read.
+        if written < system::cache_bytes() / 4 * 3 {
+            return;
+        }
+        let surfaces = self.resources.iter().chain(&self.uavs).map(|surface| surface.view);
+        let read: Vec<View<'_>> = surfaces.chain(self.buffers.iter().copied()).chain([self.global]).collect();
+        for output in &mut self.outputs {
+            output.past_caches = !read.iter().any(|read| output.overlaps(*read));
+        }
     }
 
     /// The resource of a slot whose number is known.
@@ -245,12 +271,14 @@ pub struct Context<'a> {
     pub launch: &'a Launch<'a>,
     /// LDS: blocks, then the R700 areas.
     pub lds: View<'a>,
-    /// The memory of [`Body::views`].
-    pub views: Vec<recal_jit::View>,
+    /// What compiled code is called by, with the memory of [`Body::views`].
+    pub compiled: Option<recal_jit::Bound<'a>>,
     /// Shared registers.
     pub shared: &'a mut [Row],
     /// Places of threads in their group, for each wave.
     pub own: Vec<Own>,
+    /// The group whose place is in the waves' rows.
+    pub placed: Option<[u32; 3]>,
     /// Threads per group.
     pub group_threads: u32,
     /// Waves per group.

@@ -4,11 +4,12 @@
 //! lets go on whoever entered it and is in none of them. A side without lanes is jumped over.
 
 use recal_il::ir::Fence;
+use recal_jit::Function;
 
 use crate::context::Context;
 use crate::memory;
 use crate::observe::Event;
-use crate::op::{ArmLabels, Code, Frame, Op, RowId, Step, Test};
+use crate::op::{ArmLabels, Code, Frame, Op, Phase, RowId, Step, Test};
 use crate::wave::{Mask, Row, Wave, nonzero};
 
 /// Why a wave stopped.
@@ -88,6 +89,38 @@ fn masked<const WRITES: usize>(wave: &mut Wave, step: Step, ids: &[RowId]) {
     }
 }
 
+/// The fence is of memory that other groups see.
+pub fn orders(fence: Fence) -> bool {
+    !fence.difference(Fence::THREADS | Fence::LDS | Fence::SHARED).is_empty()
+}
+
+/// Calls a compiled function; true if the launch is to stop.
+#[inline(always)]
+fn native(wave: &mut Wave, function: Function, context: &mut Context<'_>) -> bool {
+    let exec = if wave.full && !function.strict() { !0 } else { wave.exec };
+    let Some(compiled) = &context.compiled else { return false };
+    let ticks = &mut context.native_ticks;
+    wave.tested = compiled.call(function, &mut wave.rows, exec, ticks);
+    ticks.stopped()
+}
+
+/// Runs waves that were just started, each phase for all of them before the next one.
+pub fn run_phases(waves: &mut [Wave], phases: &[Phase], context: &mut Context<'_>) -> Outcome {
+    for phase in phases {
+        for wave in &mut *waves {
+            for &function in &phase.functions {
+                if native(wave, function, context) {
+                    return Outcome::Stopped;
+                }
+            }
+        }
+        if phase.ordered {
+            std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        }
+    }
+    Outcome::Ended
+}
+
 /// Runs `wave` from where it is. The frames match the operations by construction of the loader.
 #[inline(always)]
 pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
@@ -134,13 +167,8 @@ pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Cont
                 next
             }
             Op::Native(function) => {
-                let exec = if wave.full && !function.strict() { !0 } else { wave.exec };
-                if let Some(module) = &body.module {
-                    let (views, ticks) = (&context.views, &mut context.native_ticks);
-                    wave.tested = module.call(*function, &mut wave.rows, views, exec, ticks);
-                    if ticks.stopped() {
-                        return Outcome::Stopped;
-                    }
+                if native(wave, *function, context) {
+                    return Outcome::Stopped;
                 }
                 next
             }
@@ -275,7 +303,7 @@ pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Cont
                 leave(wave, leaving, next, *skip)
             }
             Op::Fence(fence) => {
-                if !fence.difference(Fence::THREADS | Fence::LDS | Fence::SHARED).is_empty() {
+                if orders(*fence) {
                     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
                 }
                 if fence.contains(Fence::THREADS) && context.group_waves > 1 {

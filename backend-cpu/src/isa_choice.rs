@@ -13,7 +13,7 @@ use recal_il::isa::{Algebra, LaneOp};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::{self, Outcome};
 use crate::lane_ops::{lane_body, lane_table, mad_table};
-use crate::launch::{self, Own, Tile};
+use crate::launch::{self, Group, Own, Tile};
 use crate::op::{Code, RowId, Rows4};
 use crate::wave::{LANES, Mask, Row, Wave};
 use recal_il::isa::Scalar as Cpu;
@@ -101,7 +101,7 @@ pub struct Isa {
     mad: fn(MadShape) -> Handler,
     run: unsafe fn(&mut Wave, &Code, &mut Context<'_>) -> Outcome,
     place_tile: unsafe fn(&mut Wave, &Launch<'_>, &Tile),
-    place_group: unsafe fn(&mut Wave, &Launch<'_>, &Own, [u32; 3], u64),
+    place_group: unsafe fn(&mut Wave, &Launch<'_>, &Own, &Group),
     store_output: unsafe fn(&Wave, &Surface<'_>, Rows4, &Tile, Mask),
 }
 
@@ -138,9 +138,9 @@ impl Isa {
     }
 
     /// Fills the rows that depend on the group.
-    pub fn place_group(&self, wave: &mut Wave, launch: &Launch<'_>, own: &Own, group: [u32; 3], part: u64) {
+    pub fn place_group(&self, wave: &mut Wave, launch: &Launch<'_>, own: &Own, group: &Group) {
         // SAFETY: as in `run`.
-        unsafe { (self.place_group)(wave, launch, own, group, part) }
+        unsafe { (self.place_group)(wave, launch, own, group) }
     }
 
     /// Stores an output of a tile.
@@ -169,14 +169,8 @@ macro_rules! build {
             }
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
-            unsafe fn place_group(
-                wave: &mut Wave,
-                launch: &Launch<'_>,
-                own: &Own,
-                group: [u32; 3],
-                part: u64,
-            ) {
-                launch::place_group(wave, launch, own, group, part);
+            unsafe fn place_group(wave: &mut Wave, launch: &Launch<'_>, own: &Own, group: &Group) {
+                launch::place_group(wave, launch, own, group);
             }
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]

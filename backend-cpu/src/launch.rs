@@ -8,12 +8,12 @@ mod parts;
 use recal_hal::{Error, Extent};
 use recal_il::ir::{Builtin, ThreadId};
 
-use self::parts::{BAND, tile_origin, tile_shape};
-pub use self::parts::{line, part_of, parts, position_of};
+use self::parts::BAND;
+pub use self::parts::{Tiling, part_of, parts, position_of};
 use crate::context::{Context, Launch, Surface};
-use crate::flow::Outcome;
+use crate::flow::{Outcome, run_phases};
 use crate::isa_choice::Isa;
-use crate::memory::{Block, InUse, TexelCache, View, border_words, elements, view_of};
+use crate::memory::{Block, InUse, TexelCache, View, border_words, elements, ordered, view_of};
 use crate::observe::Watch;
 use crate::op::{Code, NONE, Place, Seen};
 use crate::system;
@@ -63,10 +63,11 @@ impl Scratch {
     fn prepare(&mut self, launch: &Launch<'_>) -> Result<(), Error> {
         let code = launch.code;
         let (threads, waves) = group_size(launch.extent);
-        self.reserve(code.rows as usize, waves as usize)?;
+        let rows = (code.rows + launch.body.copies) as usize;
+        self.reserve(rows, waves as usize)?;
         self.waves.resize_with(self.waves.len().max(waves as usize), Wave::default);
         for wave in &mut self.waves[..waves as usize] {
-            wave.rows.resize(wave.rows.len().max(code.rows as usize), Row::ZERO);
+            wave.rows.resize(wave.rows.len().max(rows), Row::ZERO);
             wave.starts.resize(wave.starts.len().max(code.samples as usize), [0; 2]);
             for &(row, word) in &code.literals {
                 wave.rows[row as usize] = Row::splat(word);
@@ -126,17 +127,19 @@ pub fn run_parts<'a>(
         own,
         launch,
         lds,
-        views: Vec::new(),
+        compiled: None,
         shared: &mut scratch.shared,
         group_threads,
         group_waves,
         texels: vec![TexelCache::default(); launch.code.texel_slots],
         watch,
+        placed: None,
         ticks: 0,
         native_ticks: recal_jit::Ticks::new(launch.stop),
     };
-    context.views = launch.body.views.iter().map(|&seen| seen_by_code(&context, seen)).collect();
-    while let Some(range) = claim() {
+    let views = launch.body.views.iter().map(|&seen| seen_by_code(&context, seen)).collect();
+    context.compiled = launch.body.module.as_ref().map(|module| module.bind(views));
+    'parts: while let Some(range) = claim() {
         for part in range {
             if let Some(watch) = &mut context.watch {
                 watch.part(part);
@@ -146,9 +149,12 @@ pub fn run_parts<'a>(
                 Extent::Grid { .. } => group(isa, waves, &mut context, part),
             };
             if outcome == Outcome::Stopped || context.part() || launch.stop.raised() {
-                return Ok(());
+                break 'parts;
             }
         }
+    }
+    if launch.outputs.iter().any(|output| output.past_caches) {
+        ordered();
     }
     Ok(())
 }
@@ -200,10 +206,11 @@ impl Tile {
 fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Outcome {
     let launch = context.launch;
     let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
-    let shape = tile_shape(width);
+    let tiling = launch.code.tiling;
+    let shape = tiling.shape(width);
     // What is read in the order of the tiles is best read line by line.
     let band = if launch.code.in_lines { 1 } else { BAND };
-    let corner = tile_origin(part, width, height, band);
+    let corner = tiling.origin(part, width, height, band);
     let tile = Tile { shift: shape[0].ilog2(), corner, first: [x, y], size: [width, height] };
     let (columns, lines) = ((width - corner[0]).min(shape[0]), (height - corner[1]).min(shape[1]));
     let in_line = Mask::MAX >> (LANES as u32 - columns);
@@ -211,7 +218,10 @@ fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Out
     clear(wave, context);
     isa.place_tile(wave, launch, &tile);
     wave.start(mask, 0);
-    let outcome = isa.run(wave, launch.code, context);
+    let outcome = match &*launch.body.phases {
+        [] => isa.run(wave, launch.code, context),
+        phases => run_phases(std::slice::from_mut(wave), phases, context),
+    };
     if outcome == Outcome::Ended {
         let kept = mask & !wave.killed;
         for (surface, (_, rows)) in launch.outputs.iter().zip(&launch.code.outputs) {
@@ -332,12 +342,23 @@ fn place_wave(wave: &mut Wave, code: &Code, block: [u32; 3], index: usize) -> Ow
     own
 }
 
+/// A group, and along which axes it lies elsewhere than the one before.
+pub struct Group {
+    number: [u32; 3],
+    part: u64,
+    moved: [bool; 3],
+}
+
 /// Fills the rows that depend on the group: its place in the grid, and its number.
 #[inline(always)]
-pub fn place_group(wave: &mut Wave, launch: &Launch<'_>, own: &Own, group: [u32; 3], part: u64) {
+pub fn place_group(wave: &mut Wave, launch: &Launch<'_>, own: &Own, group: &Group) {
     let Extent::Grid { block, .. } = launch.extent else { return };
+    let Group { number: group, part, moved } = *group;
     for &(row, builtin) in &launch.code.builtins {
         let (start, step) = match builtin {
+            Builtin::Thread(ThreadId::Group | ThreadId::Absolute, k @ 0..3) if !moved[usize::from(k)] => {
+                continue;
+            }
             Builtin::Thread(ThreadId::Group, k @ 0..3) => (group[usize::from(k)], None),
             Builtin::Thread(ThreadId::GroupFlat, _) => (part as u32, None),
             Builtin::Thread(ThreadId::Absolute, k @ 0..3) => {
@@ -367,19 +388,28 @@ fn group(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, part: u64) ->
     let (gx, gy) = (u64::from(groups[0]), u64::from(groups[1]));
     let number = [(part % gx) as u32, (part / gx % gy) as u32, (part / (gx * gy)) as u32];
     context.lds.zero();
+    // What depends on the place along an axis stays while groups follow each other along another one.
+    let moved = context.placed.map_or([true; 3], |before| [0, 1, 2].map(|k| before[k] != number[k]));
+    context.placed = Some(number);
     for (index, (wave, own)) in waves.iter_mut().zip(&context.own).enumerate() {
         clear(wave, context);
-        isa.place_group(wave, launch, own, number, part);
+        isa.place_group(wave, launch, own, &Group { number, part, moved });
         let lanes_here = (threads - (index * LANES) as u32).min(LANES as u32);
         let mask = if lanes_here == LANES as u32 { !0 } else { (1 << lanes_here) - 1 };
         wave.start(mask, index as u32);
     }
+    if !launch.body.phases.is_empty() {
+        return run_phases(waves, &launch.body.phases, context);
+    }
     // A wave that has ended counts as arrived at every barrier.
-    let mut running = vec![true; waves.len()];
-    while running.contains(&true) {
-        for (wave, running) in waves.iter_mut().zip(&mut running).filter(|(_, running)| **running) {
+    let mut running = waves.len();
+    while running > 0 {
+        for wave in waves.iter_mut().filter(|wave| !wave.ended) {
             match isa.run(wave, launch.code, context) {
-                Outcome::Ended => *running = false,
+                Outcome::Ended => {
+                    wave.ended = true;
+                    running -= 1;
+                }
                 Outcome::Barrier => {}
                 Outcome::Stopped => return Outcome::Stopped,
             }

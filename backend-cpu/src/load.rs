@@ -3,6 +3,7 @@
 
 mod access;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -12,6 +13,7 @@ use recal_il::ir::lines::{self, Shape};
 use recal_il::ir::passes::{NATIVE, Settings};
 use recal_il::ir::payload::loosen;
 use recal_il::ir::uniformity::Uniformity;
+use recal_il::ir::unroll::written_out;
 use recal_il::ir::{
     self, AtomicAddress, Block, Builtin, Cond, Dst4, Id, InfoSource, LaneInst, MemoryInst, Operand, Program,
     Space, Src4, Stmt, StmtKind, Uav,
@@ -22,6 +24,7 @@ use self::access::{place_of, planar};
 use crate::compact;
 use crate::fuse;
 use crate::isa_choice::{self, InstructionSet, Isa};
+use crate::launch::Tiling;
 use crate::op::{
     Access, Addressing, ArmLabels, AtomicAt, Code, InfoOf, MemoryOp, NONE, Op, Pc, Place, RowId, Rows4,
     SampleOp, Slot, Step, Test,
@@ -35,11 +38,19 @@ pub fn load(program: &Program, shapes: &[Shape], isa: &Isa, watched: bool) -> Co
     Loader { watched, spans: watched, compiled, ..Loader::new(program, shapes, isa) }.program()
 }
 
+/// What an access costs, in operations.
+const ACCESS: u32 = 4;
+
 /// The program with what is done for any instruction set, and the shapes of its statements if it is to be compiled. `native`: in
 /// native float mode.
 pub fn prepare(program: &Program, compiled: bool, native: bool) -> (Program, Vec<Shape>) {
     let settings = Settings { faithful: !native, ..Settings::USUAL };
     let program = if native { NATIVE.run(program, &settings) } else { loosen(program) };
+    // Code has compilers' work done before, rounds with constants for counters too; interpreted rounds are rounds.
+    let program = match compiled {
+        true => Cow::Owned(written_out(&program, |_| ACCESS).into_owned()),
+        false => program,
+    };
     // Before registers are shared.
     let shapes = if compiled { lines::shapes(&program) } else { Vec::new() };
     let uniformity = Uniformity::of(&program);
@@ -199,7 +210,9 @@ impl<'a> Loader<'a> {
         if self.code.native.is_some() {
             self.code.find_sampled();
         }
-        self.code.in_lines = !self.watched && self.samples_in_lines();
+        if !self.watched {
+            self.tiles();
+        }
         for op in &mut self.code.ops {
             jumps(op, |pc| *pc = self.labels[*pc as usize]);
         }
@@ -210,14 +223,22 @@ impl<'a> Loader<'a> {
         self.code
     }
 
-    fn samples_in_lines(&self) -> bool {
-        let [column, line] = [0, 1].map(|axis| self.builtins.get(&Builtin::Position(axis)));
+    /// Whether the coordinates of all samples are such.
+    fn samples(&self, test: impl Fn([Option<&RowId>; 2]) -> bool) -> bool {
         self.code.memory.iter().all(|access| match &access.op {
-            MemoryOp::Sample(sample) => {
-                Some(&sample.at.coord[0]) == column && Some(&sample.at.coord[1]) == line
-            }
+            MemoryOp::Sample(sample) => test([0, 1].map(|axis| Some(&sample.at.coord[axis]))),
             _ => false,
         })
+    }
+
+    fn tiles(&mut self) {
+        let place = [0, 1].map(|axis| self.builtins.get(&Builtin::Position(axis)));
+        let [column, line] = place;
+        self.code.in_lines = self.samples(|coord| coord == place);
+        let exchanged = [line, column];
+        if !self.code.in_lines && self.samples(|coord| coord == place || coord == exchanged) {
+            self.code.tiling = Tiling::Square;
+        }
     }
 
     fn label(&mut self) -> Pc {

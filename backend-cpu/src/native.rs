@@ -5,18 +5,23 @@
 //!
 //! A function goes over a wave in strips, while an access by all lanes comes before the next operation of any. So a
 //! function never touches memory again that it stored to, and stores to none that it loaded from. A construct becomes
-//! part of a function if all that is in it can, and if it stores nothing in loops.
+//! part of functions if all that is in it can, and if it stores nothing in loops ([`constructs`]).
+
+mod constructs;
 
 use std::collections::{HashMap, HashSet};
 
 use recal_il::diagnostic::Span;
 use recal_il::ir::{Builtin, Width};
+use recal_il::isa::LaneOp;
 use recal_jit::{Compiler, Filter, Function, Isa, Sample};
 
 use crate::compact::leaves;
+use crate::flow::orders;
 use crate::load::jumps;
 use crate::op::{
-    Access, Body, Code, MemoryOp, NONE, Op, Pc, Place, RowId, SampleOp, Seen, Shape, Step, Test, Texture,
+    Access, Body, Code, MemoryOp, NONE, Op, Pc, Phase, Place, RowId, SampleOp, Seen, Shape, Step, Test,
+    Texture,
 };
 
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
@@ -77,7 +82,25 @@ fn compile_by(compiler: Compiler, code: &Code, isa: Isa, shapes: &[Shape], line:
         return None;
     }
     body.ops.iter_mut().for_each(|op| jumps(op, |pc| *pc = positions[*pc as usize]));
+    body.phases = phases(&body.ops).unwrap_or_default();
     Some(body)
+}
+
+/// The phases of operations that are functions and barriers.
+fn phases(ops: &[Op]) -> Option<Vec<Phase>> {
+    let mut phases = vec![Phase::default()];
+    for op in ops {
+        match op {
+            Op::Native(function) => phases.last_mut()?.functions.push(*function),
+            Op::Fence(fence) => {
+                phases.last_mut()?.ordered = orders(*fence);
+                phases.push(Phase::default());
+            }
+            Op::End => return Some(phases),
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// A step, or an access, of the operation at `op`.
@@ -95,11 +118,23 @@ enum What {
     Test(RowId),
     /// Part of a construct.
     Flow,
+    /// Copies what a choice is going to test to a row.
+    Keep(RowId),
+    /// The choice once more, in a function that goes on with its sides: the row tells who takes which.
+    Again(RowId),
+    /// Its second side begins, likewise.
+    Otherwise,
+    /// It ends, in a function that does not go to its end.
+    Close,
 }
 
 impl What {
     fn is_access(self) -> bool {
         matches!(self, What::Load(..) | What::Store(..))
+    }
+
+    fn is_flow(self) -> bool {
+        matches!(self, What::Flow | What::Again(_) | What::Otherwise | What::Close)
     }
 
     /// The two may not be done for some lanes before the other for all, in this order.
@@ -166,7 +201,7 @@ impl Builder<'_> {
         };
         self.body.samples |= matches!(self.code.memory[index as usize].op, MemoryOp::Sample(_));
         if let Some(last) = self.items.iter().rposition(|item| what.clashes(item.what)) {
-            if self.items.iter().any(|item| matches!(item.what, What::Flow)) {
+            if self.items.iter().any(|item| item.what.is_flow()) {
                 self.close();
             } else {
                 let rest = self.items.split_off(last + 1);
@@ -177,68 +212,6 @@ impl Builder<'_> {
         self.items.push(Item { op, what });
     }
 
-    /// Takes the construct at `first` into the next function, if all of it can be compiled; its last operation.
-    fn construct(&mut self, first: usize) -> Option<usize> {
-        let (mut depth, mut loops) = (0, 0);
-        let mut items: Vec<Item> = Vec::new();
-        let mut samples = false;
-        let mut at = first;
-        loop {
-            let mut push = |what: What| {
-                let alone = !(loops > 0 && matches!(what, What::Store(..)));
-                let clash = what.is_access() && items.iter().any(|item| what.clashes(item.what));
-                items.push(Item { op: at, what });
-                (alone && !clash).then_some(())
-            };
-            match self.code.ops[at] {
-                Op::Lanes { first, end } => {
-                    for number in first..end {
-                        let step = &self.code.steps[number as usize];
-                        if step.fused || !self.compiler.supports(step.op) {
-                            return None;
-                        }
-                        push(What::Step(number))?;
-                    }
-                }
-                Op::Memory(index) => {
-                    samples |= matches!(self.code.memory[index as usize].op, MemoryOp::Sample(_));
-                    push(self.access(index)?)?;
-                }
-                Op::Break { .. } if loops == 0 => return None,
-                Op::Break { .. } | Op::Else { .. } => push(What::Flow)?,
-                Op::If { .. } | Op::Loop => {
-                    push(What::Flow)?;
-                    depth += 1;
-                    loops += u32::from(matches!(self.code.ops[at], Op::Loop));
-                }
-                Op::EndIf { .. } | Op::EndLoop { .. } => {
-                    push(What::Flow)?;
-                    depth -= 1;
-                    loops -= u32::from(matches!(self.code.ops[at], Op::EndLoop { .. }));
-                }
-                _ => return None,
-            }
-            if depth == 0 {
-                break;
-            }
-            at += 1;
-        }
-        // What can't be compiled alone can't be with more.
-        let mut trial = compiler(self.code, self.isa, self.line);
-        std::mem::swap(&mut trial, &mut self.compiler);
-        let alone = self.function(&items, items[items.len() - 1]);
-        std::mem::swap(&mut trial, &mut self.compiler);
-        alone?;
-        let mut accesses = items.iter().map(|item| item.what).filter(|what| what.is_access());
-        let clash = accesses.any(|inner| self.items.iter().any(|item| inner.clashes(item.what)));
-        if clash || self.items.len() > MOST {
-            self.close();
-        }
-        self.body.samples |= samples;
-        self.items.append(&mut items);
-        Some(at)
-    }
-
     /// Tests a row for the operation that comes next; true if compiled code does it.
     fn test(&mut self, op: usize, row: RowId) -> bool {
         self.items.push(Item { op, what: What::Test(row) });
@@ -247,14 +220,21 @@ impl Builder<'_> {
 
     /// Makes functions of the items; false if the last of them is interpreted.
     fn close(&mut self) -> bool {
+        match self.items.last() {
+            Some(&last) => self.close_after(last),
+            None => false,
+        }
+    }
+
+    /// The same where rows are read from after `last` on.
+    fn close_after(&mut self, last: Item) -> bool {
         let items = std::mem::take(&mut self.items);
-        self.emit(&items)
+        self.emit(&items, last)
     }
 
     /// Makes one function, or several if they are too many for one.
-    fn emit(&mut self, items: &[Item]) -> bool {
-        let Some(last) = items.last() else { return false };
-        if let Some(function) = self.function(items, *last) {
+    fn emit(&mut self, items: &[Item], last: Item) -> bool {
+        if let Some(function) = self.function(items, last) {
             if !self.code.op_spans.is_empty() {
                 self.body.spans.resize(self.body.ops.len(), Vec::new());
                 self.body.spans.push(items.iter().map(|item| self.span(item)).collect());
@@ -267,8 +247,8 @@ impl Builder<'_> {
             return false;
         }
         let (first, rest) = items.split_at(self.middle(items));
-        self.emit(first);
-        self.emit(rest)
+        first.last().into_iter().for_each(|&last| _ = self.emit(first, last));
+        self.emit(rest, last)
     }
 
     /// The instruction of an item, of code that keeps them.
@@ -285,12 +265,15 @@ impl Builder<'_> {
         let mut depth = 0;
         let mut places = (0..items.len()).filter(|&at| {
             let place = depth == 0;
-            if let What::Flow = items[at].what {
-                match self.code.ops[items[at].op] {
+            match items[at].what {
+                What::Flow => match self.code.ops[items[at].op] {
                     Op::If { .. } | Op::Loop => depth += 1,
                     Op::EndIf { .. } | Op::EndLoop { .. } => depth -= 1,
                     _ => {}
-                }
+                },
+                What::Again(_) => depth += 1,
+                What::Close => depth -= 1,
+                _ => {}
             }
             place && at > 0
         });
@@ -314,7 +297,8 @@ impl Builder<'_> {
                 }
             }
             What::Load(index, _) | What::Store(index, _) => self.body.ops.push(Op::Memory(index)),
-            What::Test(_) | What::Flow => {}
+            // None of them is alone but a copy, and there is code for that.
+            What::Test(_) | What::Flow | What::Keep(_) | What::Again(_) | What::Otherwise | What::Close => {}
         }
     }
 
@@ -328,9 +312,24 @@ impl Builder<'_> {
 
     fn function(&mut self, items: &[Item], last: Item) -> Option<Function> {
         let code = self.code;
+        let copied = |item: &Item| match (item.what, &code.ops[item.op]) {
+            (What::Keep(to), Op::If { cond, .. }) => Some([to, cond.row]),
+            _ => None,
+        };
+        let copies: Vec<[RowId; 2]> = items.iter().filter_map(copied).collect();
+        let mut copies = copies.iter();
         let mut steps = Vec::with_capacity(items.len());
         for item in items {
             steps.push(match item.what {
+                What::Keep(_) => recal_jit::Step::Lane { op: LaneOp::Mov, ids: copies.next()?, writes: 1 },
+                What::Again(row) => match &code.ops[item.op] {
+                    Op::If { cond: Test { nonzero, lanes, .. }, .. } => {
+                        recal_jit::Step::If { row, nonzero: *nonzero, lanes: *lanes }
+                    }
+                    op => unreachable!("{op:?} is no choice"),
+                },
+                What::Otherwise => recal_jit::Step::Else,
+                What::Close => recal_jit::Step::EndIf,
                 What::Step(number) => {
                     let Step { op, first, count, writes, .. } = code.steps[number as usize];
                     let ids = &code.operands[first as usize..][..usize::from(count)];
@@ -367,7 +366,7 @@ impl Builder<'_> {
             });
         }
         let dead = |row: RowId| code.temporaries.contains(&row) && !read_later(code, last, row);
-        let unseen = |row: RowId| code.temporaries.contains(&row);
+        let unseen = |row: RowId| code.temporaries.contains(&row) || row >= code.rows;
         self.compiler.function(&steps, |row| self.words.get(&row).copied(), dead, unseen)
     }
 

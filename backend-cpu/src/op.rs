@@ -16,6 +16,7 @@ use recal_jit::{Function, Module};
 
 pub use self::access::{Access, Addressing, AtomicAt, InfoOf, MemoryOp, Place, SampleOp, Slot};
 use crate::isa_choice::Handler;
+use crate::launch::Tiling;
 use crate::wave::Mask;
 
 /// Number of a row of a wave.
@@ -205,6 +206,15 @@ pub type Shape = Option<Texture>;
 /// Memory that compiled code sees: a place, and the number of the sampler that it is sampled by, or [`NONE`].
 pub type Seen = (Place, u32);
 
+/// What a wave does between two barriers.
+#[derive(Debug, Default)]
+pub struct Phase {
+    /// One after another.
+    pub functions: Vec<Function>,
+    /// Memory is in order before the next one.
+    pub ordered: bool,
+}
+
 /// What waves run.
 #[derive(Default)]
 pub struct Body {
@@ -214,6 +224,10 @@ pub struct Body {
     pub module: Option<Module>,
     /// The memory that it sees.
     pub views: Vec<Seen>,
+    /// Rows that it needs beyond [`Code::rows`].
+    pub copies: u32,
+    /// Its phases, if all of it is functions without flow between them.
+    pub phases: Vec<Phase>,
     /// Of listed code, the instructions that the steps of each operation are of; none if it is not compiled.
     pub spans: Vec<Vec<Span>>,
     /// Samples are compiled, so that those which are not may not find the texels of earlier ones.
@@ -289,6 +303,8 @@ pub struct Code {
     pub whole_position: bool,
     /// All samples are at the position of the thread, so that tiles in a line read what lies in a line.
     pub in_lines: bool,
+    /// How threads of a domain are made tiles.
+    pub tiling: Tiling,
     /// Pairs of resources, by place, and samplers of samples that can be compiled for surfaces of a known shape.
     pub sampled: Vec<(u32, u32)>,
     /// Rows that hold nothing but temporaries: nobody reads them unwritten.

@@ -23,6 +23,12 @@ pub fn memory_bytes() -> usize {
     *BYTES.get_or_init(|| (memory_mib() as usize) << 20)
 }
 
+/// Bytes of the largest cache, asked for once; 32 MiB where the system does not say.
+pub fn cache_bytes() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| host::cache_bytes().unwrap_or(32 << 20))
+}
+
 /// Memory that could be allocated now, MiB.
 pub fn available_mib() -> u32 {
     host::available_mib().unwrap_or(1024).min(ADDRESSABLE)
@@ -63,6 +69,15 @@ mod host {
 
     pub fn available_mib() -> Option<u32> {
         meminfo("MemAvailable")
+    }
+
+    pub fn cache_bytes() -> Option<usize> {
+        let size = |level: u32| {
+            let path = format!("/sys/devices/system/cpu/cpu0/cache/index{level}/size");
+            let kib: usize = read_to_string(path).ok()?.trim().strip_suffix('K')?.parse().ok()?;
+            Some(kib << 10)
+        };
+        (0..5).filter_map(size).max()
     }
 
     pub fn processor_name() -> Option<String> {
@@ -120,6 +135,10 @@ mod host {
 
     pub fn available_mib() -> Option<u32> {
         u32::try_from(memory()?.available >> 20).ok()
+    }
+
+    pub fn cache_bytes() -> Option<usize> {
+        None
     }
 
     /// What the registry says of the first processor.
@@ -180,6 +199,10 @@ mod host {
 
     pub fn memory_mib() -> Option<u32> {
         u32::try_from(number(c"hw.memsize")? >> 20).ok()
+    }
+
+    pub fn cache_bytes() -> Option<usize> {
+        number(c"hw.l3cachesize").or_else(|| number(c"hw.l2cachesize"))?.try_into().ok()
     }
 
     /// The system tells pages of many kinds, and gives back what it keeps: half of the whole is a guess.

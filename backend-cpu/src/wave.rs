@@ -78,6 +78,8 @@ pub struct Wave {
     pub arms: Vec<Mask>,
     /// Next operation.
     pub pc: usize,
+    /// All threads of a group's wave are done.
+    pub ended: bool,
     /// Where each sample of the program read last and the time before, to guess where it reads next.
     pub starts: Vec<[u32; 2]>,
     /// Components that the current load flushes.
@@ -97,6 +99,7 @@ impl Wave {
         self.frames.clear();
         self.arms.clear();
         self.pc = 0;
+        self.ended = false;
         self.index = index;
         self.set_exec(launched);
     }

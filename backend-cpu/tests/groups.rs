@@ -3,6 +3,7 @@
 mod harness;
 
 use harness::{Machine, grid, read};
+use recal_cpu::InstructionSet;
 use recal_hal::{Bindings, Extent, Format};
 
 #[test]
@@ -149,4 +150,63 @@ fn all_lanes_access_memory_before_any_goes_on() {
     machine.run(text, bindings, grid(1, 64));
     // Twice in LDS, twice in the UAV: all the way round.
     assert_eq!(read(&out, 64), (0..64).collect::<Vec<u32>>());
+}
+
+/// A machine for each instruction set that this processor has.
+fn machines() -> impl Iterator<Item = (InstructionSet, Machine)> {
+    let sets = InstructionSet::ALL.into_iter().filter(|set| set.available());
+    sets.map(|set| (set, Machine::limited(set)))
+}
+
+/// Both sides of a choice, one within another, load from the memory that they then store to: all lanes load before any stores, also
+/// where lanes 16 or 32 further on are another strip's.
+#[test]
+fn choices_store_what_all_lanes_have_loaded_before() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 256\n\
+        dcl_literal l0, 2, 17, 63, 1\ndcl_literal l1, 3, 40, 100, 5\nmov r0.x, vTidInGrpFlat0.x\nishl r0.y, r0.x, l0.x\n\
+        imul r1.x, r0.x, r0.x\nlds_store_id(0) r0.y, r1.x\nfence_threads_lds\n\
+        iadd r2.x, r0.x, l0.y\niand r2.x, r2.x, l0.z\nishl r2.x, r2.x, l0.x\niand r3.x, r0.x, l1.x\n\
+        if_logicalnz r3.x\n\
+          lds_load_id(0) r4.x, r2.x\niadd r4.x, r4.x, l1.z\nlds_store_id(0) r0.y, r4.x\n\
+          ult r3.x, r0.x, l1.y\n\
+          if_logicalnz r3.x\n\
+            lds_load_id(0) r5.x, r2.x\niadd r5.x, r5.x, r4.x\nlds_store_id(0) r0.y, r5.x\n\
+          endif\n\
+          lds_load_id(0) r6.x, r0.y\niadd r6.x, r6.x, l1.w\nlds_store_id(0) r0.y, r6.x\n\
+        else\n\
+          lds_load_id(0) r4.x, r2.x\nlds_store_id(0) r0.y, r4.x\n\
+        endif\n\
+        lds_load_id(0) r7.x, r0.y\nuav_raw_store_id(0) mem0.x___, r0.y, r7.x\nend\n";
+    let mut memory: Vec<u32> = (0..64).map(|t| t * t).collect();
+    let all = |memory: &mut Vec<u32>, which: &dyn Fn(u32) -> bool, new: &dyn Fn(&[u32], u32) -> u32| {
+        let before = memory.clone();
+        (0..64).filter(|&t| which(t)).for_each(|t| memory[t as usize] = new(&before, t));
+    };
+    let other = |memory: &[u32], t: u32| memory[(t as usize + 17) % 64];
+    let first = |t: u32| t & 3 != 0;
+    let start = memory.clone();
+    let loaded = |t: u32| other(&start, t) + 100;
+    all(&mut memory, &first, &|_, t| loaded(t));
+    all(&mut memory, &|t| first(t) && t < 40, &|memory, t| other(memory, t) + loaded(t));
+    all(&mut memory, &first, &|memory, t| memory[t as usize] + 5);
+    all(&mut memory, &|t| !first(t), &|memory, t| other(memory, t));
+    for (set, machine) in machines() {
+        assert_eq!(machine.compute(text, 64, 64), memory, "{set:?}");
+    }
+}
+
+/// Rounds that follow from constants, around barriers of several waves.
+#[test]
+fn sums_of_halves_in_known_rounds() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 200\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 1024\n\
+        dcl_literal l0, 2, 128, 1, 0\ndcl_literal l1, 56, 800, 200, 0\nmov r0.x, vTidInGrpFlat0.x\nishl r0.y, r0.x, l0.x\n\
+        imul r1.x, r0.x, r0.x\nlds_store_id(0) r0.y, r1.x\nfence_threads_lds\nmov r6.x, l0.y\nwhileloop\n\
+        break_logicalz r6.x\nult r3.x, r0.x, r6.x\nif_logicalnz r3.x\niadd r7.x, r0.x, r6.x\nishl r7.x, r7.x, l0.x\n\
+        lds_load_id(0) r8.x, r7.x\nlds_load_id(0) r9.x, r0.y\niadd r9.x, r9.x, r8.x\nlds_store_id(0) r0.y, r9.x\nendif\n\
+        fence_threads_lds\nushr r6.x, r6.x, l0.z\nendloop\nlds_load_id(0) r9.x, l0.w\niadd r9.x, r9.x, r6.x\n\
+        uav_raw_store_id(0) mem0.x___, r0.y, r9.x\nend\n";
+    let sum: u32 = (0..200).map(|t| t * t).sum();
+    for (set, machine) in machines() {
+        assert_eq!(machine.compute(text, 200, 200), [sum; 200], "{set:?}");
+    }
 }

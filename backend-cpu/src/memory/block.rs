@@ -13,6 +13,11 @@ use super::View;
 /// Bytes that live allocations of a device take.
 pub type InUse = Arc<AtomicU64>;
 
+/// Bytes from which on huge pages are asked for: the size of one. Kernels that step from line to line meet a new page at
+/// each step otherwise.
+#[cfg(target_os = "linux")]
+const HUGE: usize = 2 << 20;
+
 /// A block of memory.
 pub struct Block {
     start: NonNull<u8>,
@@ -39,6 +44,11 @@ impl Block {
             )));
         }
         let memory = MmapMut::map_anon(size).ok();
+        #[cfg(target_os = "linux")]
+        if let Some(memory) = memory.as_ref().filter(|_| size >= HUGE) {
+            // A favour: without it, or where the system does not know them, pages are small.
+            let _ = memory.advise(memmap2::Advice::HugePage);
+        }
         let start = memory.map(|mut memory| (NonNull::new(memory.as_mut_ptr()), memory));
         let Some((Some(start), memory)) = start else {
             in_use.fetch_sub(bytes, Relaxed);

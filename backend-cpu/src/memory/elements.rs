@@ -134,7 +134,7 @@ pub fn store_line(surface: &Surface<'_>, start: usize, rows: [&Row; 4]) -> bool 
                 words[4 * lane + 2] = z[lane];
                 words[4 * lane + 3] = w[lane];
             }
-            surface.view.write(4 * start, &words)
+            write(surface, 4 * start, &words)
         }
         2 => {
             let mut words = [0; 2 * LANES];
@@ -142,10 +142,18 @@ pub fn store_line(surface: &Surface<'_>, start: usize, rows: [&Row; 4]) -> bool 
                 words[2 * lane] = x[lane];
                 words[2 * lane + 1] = y[lane];
             }
-            surface.view.write(2 * start, &words)
+            write(surface, 2 * start, &words)
         }
-        1 => surface.view.write(start, x),
+        1 => write(surface, start, x),
         _ => false,
+    }
+}
+
+#[inline(always)]
+fn write<const N: usize>(surface: &Surface<'_>, index: usize, words: &[u32; N]) -> bool {
+    match surface.past_caches {
+        true => surface.view.stream(index, words),
+        false => surface.view.write(index, words),
     }
 }
 

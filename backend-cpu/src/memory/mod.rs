@@ -17,7 +17,7 @@ pub use block::{Block, InUse};
 pub use buffer::view_of;
 pub use filter::{border_words, is_beyond};
 pub use texture::TexelCache;
-pub use view::View;
+pub use view::{View, ordered};
 
 use crate::context::Context;
 use crate::op::{Access, MemoryOp};

@@ -26,6 +26,13 @@ impl Machine {
         Machine { device, queue }
     }
 
+    /// One with no better instructions than those.
+    pub fn limited(set: InstructionSet) -> Machine {
+        let device = CpuBackend::limited(set).adapters()[0].open(&DeviceOptions::default()).unwrap();
+        let queue = device.create_queue().unwrap();
+        Machine { device, queue }
+    }
+
     /// One that interprets all kernels.
     pub fn interpreting(options: &DeviceOptions) -> Machine {
         let device = CpuBackend::limited(InstructionSet::Baseline).adapters()[0].open(options).unwrap();

@@ -1,0 +1,149 @@
+//! Whole constructs as parts of functions.
+//!
+//! What all lanes do before any goes on, the strips of one function do one after another. So a construct that stores to
+//! memory which it loaded from, or the reverse, becomes several functions: each goes as far as strips may go alone, closes the choices that
+//! are open, and the next one makes them again by a copy of what they tested. In loops that cannot be: they are then interpreted.
+
+use super::{Builder, Item, MOST, What, compiler};
+use crate::op::{MemoryOp, Op, RowId};
+
+/// A construct that is open.
+struct Open {
+    /// Its operation, and where it is among the items of the function.
+    op: usize,
+    item: usize,
+    /// The copy of the row that a choice tests, if there is one.
+    kept: Option<RowId>,
+    /// Its second side has begun.
+    second: bool,
+}
+
+/// The functions of a construct.
+#[derive(Default)]
+struct Walk {
+    /// Those that are done, with what comes last in each.
+    done: Vec<(Vec<Item>, Item)>,
+    items: Vec<Item>,
+    open: Vec<Open>,
+    loops: usize,
+    /// Rows for copies that are taken.
+    copies: u32,
+}
+
+impl Walk {
+    /// The next step, or access, of the construct; `None` if it cannot be done.
+    fn push(&mut self, op: usize, what: What, first: RowId) -> Option<()> {
+        if self.loops > 0 && matches!(what, What::Store(..)) {
+            return None;
+        }
+        if what.is_access() && self.items.iter().any(|item| what.clashes(item.what)) {
+            self.split(first)?;
+        }
+        self.items.push(Item { op, what });
+        Some(())
+    }
+
+    /// Ends the function at hand, and begins another one in the same choices. Copies are in rows from `first` on.
+    fn split(&mut self, first: RowId) -> Option<()> {
+        if self.loops > 0 {
+            return None;
+        }
+        let last = *self.items.last()?;
+        let mut before = 0;
+        for open in &mut self.open {
+            open.item += before;
+            if open.kept.is_none() {
+                let row = first + self.copies;
+                open.kept = Some(row);
+                self.copies += 1;
+                self.items.insert(open.item, Item { op: open.op, what: What::Keep(row) });
+                (open.item, before) = (open.item + 1, before + 1);
+            }
+        }
+        let close = |open: &Open| Item { op: open.op, what: What::Close };
+        self.items.extend(self.open.iter().rev().map(close));
+        self.done.push((std::mem::take(&mut self.items), last));
+        for open in &mut self.open {
+            open.item = self.items.len();
+            self.items.push(Item { op: open.op, what: What::Again(open.kept?) });
+            if open.second {
+                self.items.push(Item { op: open.op, what: What::Otherwise });
+            }
+        }
+        Some(())
+    }
+}
+
+impl Builder<'_> {
+    /// Takes the construct at `first` into the next functions, if all of it can be compiled; its last operation.
+    pub(super) fn construct(&mut self, first: usize) -> Option<usize> {
+        let copies = self.code.rows;
+        let mut walk = Walk::default();
+        let mut samples = false;
+        let mut at = first;
+        loop {
+            match self.code.ops[at] {
+                Op::Lanes { first, end } => {
+                    for number in first..end {
+                        let step = &self.code.steps[number as usize];
+                        if step.fused || !self.compiler.supports(step.op) {
+                            return None;
+                        }
+                        walk.push(at, What::Step(number), copies)?;
+                    }
+                }
+                Op::Memory(index) => {
+                    samples |= matches!(self.code.memory[index as usize].op, MemoryOp::Sample(_));
+                    walk.push(at, self.access(index)?, copies)?;
+                }
+                Op::Break { .. } if walk.loops == 0 => return None,
+                Op::Break { .. } => walk.push(at, What::Flow, copies)?,
+                Op::Else { .. } => {
+                    walk.push(at, What::Flow, copies)?;
+                    walk.open.last_mut()?.second = true;
+                }
+                Op::If { .. } | Op::Loop => {
+                    let open = Open { op: at, item: walk.items.len(), kept: None, second: false };
+                    walk.push(at, What::Flow, copies)?;
+                    walk.open.push(open);
+                    walk.loops += usize::from(matches!(self.code.ops[at], Op::Loop));
+                }
+                Op::EndIf { .. } | Op::EndLoop { .. } => {
+                    walk.push(at, What::Flow, copies)?;
+                    walk.open.pop();
+                    walk.loops -= usize::from(matches!(self.code.ops[at], Op::EndLoop { .. }));
+                }
+                _ => return None,
+            }
+            if walk.open.is_empty() {
+                break;
+            }
+            at += 1;
+        }
+        let Walk { mut done, items, copies, .. } = walk;
+        let last = *items.last()?;
+        done.push((items, last));
+        // What can't be compiled alone can't be with more.
+        let mut trial = compiler(self.code, self.isa, self.line);
+        std::mem::swap(&mut trial, &mut self.compiler);
+        let alone = done.iter().all(|(items, last)| self.function(items, *last).is_some());
+        std::mem::swap(&mut trial, &mut self.compiler);
+        if !alone {
+            return None;
+        }
+        let mut accesses = done[0].0.iter().map(|item| item.what).filter(|what| what.is_access());
+        let clash = accesses.any(|inner| self.items.iter().any(|item| inner.clashes(item.what)));
+        if clash || self.items.len() > MOST {
+            self.close();
+        }
+        self.body.samples |= samples;
+        self.body.copies = self.body.copies.max(copies);
+        let whole = done.pop().map(|(items, _)| items)?;
+        for (mut items, last) in done {
+            self.items.append(&mut items);
+            self.close_after(last);
+        }
+        self.items.extend(whole);
+        Some(at)
+    }
+}
