@@ -1,0 +1,179 @@
+//! What registers hold, whatever order statements have: words that are never denormals, and float results as they come.
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::ir::visit;
+use crate::ir::{Builtin, LaneInst, LaneOp, Operand, Program, Reg, StmtKind};
+use crate::isa::lane::Class;
+use crate::isa::{Algebra, Scalar};
+
+/// What is known of the words in each register.
+pub(super) struct States {
+    /// Never a denormal.
+    pub(super) flushed: Vec<bool>,
+    /// Holds float results as they come, with NaNs of any payload, and no NaN whose bits count.
+    pub(super) loose: Vec<bool>,
+}
+
+/// What an operation leaves in its destination.
+pub(super) enum Effect {
+    /// One of these operands.
+    Move(SmallVec<[Operand; 2]>),
+    /// The operand with another sign; the bits of NaNs count.
+    Sign(Operand),
+    /// A flushed word; NaNs have any payload.
+    Loose,
+    /// A flushed number, or the canonical NaN.
+    Number,
+    /// All ones or 0: never a denormal, but the bits of the NaN count.
+    Mask,
+    /// Any word.
+    Word,
+}
+
+pub(super) fn effect(inst: &LaneInst) -> Effect {
+    let args = &inst.args;
+    match inst.op {
+        LaneOp::Mov => Effect::Move(smallvec![args[0]]),
+        LaneOp::Select | LaneOp::Cmov => Effect::Move(smallvec![args[1], args[2]]),
+        LaneOp::AbsBits | LaneOp::NegBits => Effect::Sign(args[0]),
+        LaneOp::Eq
+        | LaneOp::Ne
+        | LaneOp::Lt
+        | LaneOp::Ge
+        | LaneOp::Gt
+        | LaneOp::Le
+        | LaneOp::RawEq
+        | LaneOp::RawNe
+        | LaneOp::RawLt
+        | LaneOp::RawGe
+        | LaneOp::RawGt
+        | LaneOp::RawLe
+        | LaneOp::Ieq
+        | LaneOp::Ine
+        | LaneOp::Ilt
+        | LaneOp::Ige
+        | LaneOp::Ult
+        | LaneOp::Uge
+        | LaneOp::Deq
+        | LaneOp::Dne
+        | LaneOp::Dlt
+        | LaneOp::Dge
+        | LaneOp::Class
+        | LaneOp::Dclass => Effect::Mask,
+        LaneOp::Itof
+        | LaneOp::Utof
+        | LaneOp::Saturate
+        | LaneOp::Sgn
+        | LaneOp::SetNe
+        | LaneOp::SetEq
+        | LaneOp::SetGe
+        | LaneOp::SetGt
+        | LaneOp::SetLe
+        | LaneOp::SetLt
+        | LaneOp::Unpack0
+        | LaneOp::Unpack1
+        | LaneOp::Unpack2
+        | LaneOp::Unpack3
+        // Takes what float operations leave, so it is flushed.
+        | LaneOp::Canon => Effect::Number,
+        op if op.result() == Class::F => Effect::Loose,
+        _ => Effect::Word,
+    }
+}
+
+/// Whether `word` is a flushed number or the canonical NaN.
+fn is_number(word: u32) -> bool {
+    Scalar.flush(word) == word && Scalar.canonical(word) == word
+}
+
+impl States {
+    pub(super) fn of(program: &mut Program) -> Self {
+        let count = program.registers as usize;
+        let mut flushed = vec![true; count];
+        // No definition has a NaN whose bits count.
+        let mut plain = vec![true; count];
+        let mut loose = vec![false; count];
+        // Edges from a register to those that take its words over, as they are or with another sign.
+        let mut moves: Vec<(Reg, Reg)> = Vec::new();
+        let mut signs: Vec<(Reg, Reg)> = Vec::new();
+        for function in &mut program.functions {
+            visit::statements(&mut function.body, &mut |stmt| match &mut stmt.kind {
+                StmtKind::Memory(inst) => visit::memory_destinations(inst, &mut |reg| {
+                    flushed[*reg as usize] = false;
+                    plain[*reg as usize] = false;
+                }),
+                StmtKind::Lane(inst) => {
+                    let dst = inst.dst[0] as usize;
+                    let mut moved = |operand: Operand, edges: &mut Vec<(Reg, Reg)>| match operand {
+                        Operand::Reg(reg) => edges.push((reg, inst.dst[0])),
+                        Operand::Imm(word) => {
+                            flushed[dst] &= Scalar.flush(word) == word;
+                            plain[dst] &= is_number(word);
+                        }
+                        Operand::Builtin(Builtin::Position(_) | Builtin::Interpolant(..)) => {}
+                        Operand::Builtin(_) | Operand::Const { .. } => {
+                            flushed[dst] = false;
+                            plain[dst] = false;
+                        }
+                    };
+                    match effect(inst) {
+                        Effect::Move(from) => from.into_iter().for_each(|operand| moved(operand, &mut moves)),
+                        Effect::Sign(operand) => {
+                            moved(operand, &mut signs);
+                            plain[dst] = false;
+                        }
+                        Effect::Loose => loose[dst] = true,
+                        Effect::Number => {}
+                        Effect::Mask => plain[dst] = false,
+                        Effect::Word => {
+                            for reg in inst.dst {
+                                flushed[reg as usize] = false;
+                                plain[reg as usize] = false;
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            });
+        }
+        moves.sort_unstable();
+        moves.dedup();
+        spread(&mut plain, false, &moves, |_| true);
+        let all: Vec<(Reg, Reg)> = {
+            signs.extend_from_slice(&moves);
+            signs.sort_unstable();
+            signs
+        };
+        spread(&mut flushed, false, &all, |_| true);
+        // The host reads outputs bit for bit, so they are kept exact.
+        for output in &program.outputs {
+            for reg in output.registers {
+                plain[reg as usize] = false;
+            }
+        }
+        let may = |reg: usize| flushed[reg] && plain[reg];
+        for (reg, loose) in loose.iter_mut().enumerate() {
+            *loose &= may(reg);
+        }
+        spread(&mut loose, true, &moves, |to| may(to as usize));
+        Self { flushed, loose }
+    }
+}
+
+/// Gives `value` along `edges` (sorted by source) to whatever a register that has it reaches.
+fn spread(state: &mut [bool], value: bool, edges: &[(Reg, Reg)], admits: impl Fn(Reg) -> bool) {
+    let mut work: Vec<Reg> = (0..state.len() as Reg).filter(|&reg| state[reg as usize] == value).collect();
+    while let Some(from) = work.pop() {
+        let first = edges.partition_point(|&(source, _)| source < from);
+        for &(source, to) in &edges[first..] {
+            if source != from {
+                break;
+            }
+            if state[to as usize] != value && admits(to) {
+                state[to as usize] = value;
+                work.push(to);
+            }
+        }
+    }
+}
