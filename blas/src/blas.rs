@@ -1,90 +1,102 @@
 //! Matrix products, shared out between devices and host.
 //!
-//! A product is cut into blocks that fit a device. Each device takes blocks from one queue, on two lanes; the host does a strip
-//! whose size follows measured speeds. What a device cannot finish becomes the host's.
+//! A product is cut into blocks that fit a device. Each device takes blocks from one queue, on two lanes; the host takes strips
+//! of what is left, if both together are faster than the best alone. What a device cannot finish becomes the host's.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use recal::Runtime;
 
+use crate::balance::{Balance, Way};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::lane::{self, DEPTH};
 use crate::options::Options;
 use crate::plain;
 use crate::scalar::{Kind, Scalar};
+use crate::share::{self, Job, Queue};
 use crate::tally::{Figures, Tally};
 use crate::view::{View, ViewMut};
-use crate::worker::{Job, LANES, Product, Worker, learn, lock};
+use crate::worker::{LANES, Product, Worker, learn, lock};
 
 /// Least rows and columns that blocks are cut to in order to overlap.
 const LEAST: usize = 512;
 
+/// Opens devices.
+type Opening = Box<dyn FnOnce() -> Vec<Worker> + Send>;
+
 /// Devices and host, ready to multiply. [`Blas::global`] is as the environment says.
 pub struct Blas {
     options: Options,
-    devices: Vec<Worker>,
+    devices: LazyLock<Vec<Worker>, Opening>,
     host: Option<&'static Host>,
     tally: Tally,
     /// Operations a second of the host, by kind; 0 is not known.
     host_speed: Mutex<[f64; 4]>,
+    /// Who does products, by kind.
+    balance: Mutex<[Balance; 4]>,
     calls: AtomicU64,
 }
 
+/// The devices of a runtime that the options name.
+fn open(runtime: &Runtime, options: &Options) -> Vec<Worker> {
+    let known: Vec<(bool, String)> =
+        runtime.devices_by_backend().map(|(backend, info)| (backend == "cpu", info.name.clone())).collect();
+    let ordinals: Vec<u32> = match &options.devices {
+        Some(list) => list.clone(),
+        None => {
+            let others: Vec<u32> = (0..).zip(&known).filter(|(_, (cpu, _))| !cpu).map(|(n, _)| n).collect();
+            if others.is_empty() { (0..).zip(&known).map(|(n, _)| n).collect() } else { others }
+        }
+    };
+    let ordinals = match options.rank {
+        Some(rank) if !ordinals.is_empty() => vec![ordinals[rank as usize % ordinals.len()]],
+        _ => ordinals,
+    };
+    let mut workers = Vec::new();
+    for ordinal in ordinals {
+        match runtime.open(ordinal) {
+            Ok(device) => {
+                let (cpu, name) = known[ordinal as usize].clone();
+                workers.push(Worker::new(device, name, cpu));
+            }
+            Err(e) => log::warn!("CALBLAS_DEVICES: {e}"),
+        }
+    }
+    workers
+}
+
 impl Blas {
-    /// With the devices of the environment. Devices that cannot be opened are told in the log and left out.
+    /// With the devices of the environment, which are opened when a product wants one. Those that cannot be opened are told in the log
+    /// and left out.
     pub fn new(options: Options) -> Blas {
-        match Runtime::new() {
-            Ok(runtime) => Blas::on(&runtime, options),
+        Blas::with(options, |options| match Runtime::new() {
+            Ok(runtime) => open(&runtime, options),
             Err(e) => {
                 log::warn!("no devices: {e}");
-                Blas::with(Vec::new(), options)
+                Vec::new()
             }
-        }
+        })
     }
 
-    /// With the devices of a runtime.
+    /// With the devices of a runtime, likewise.
     pub fn on(runtime: &Runtime, options: Options) -> Blas {
-        let known: Vec<(bool, String)> = runtime
-            .devices_by_backend()
-            .map(|(backend, info)| (backend == "cpu", info.name.clone()))
-            .collect();
-        let ordinals: Vec<u32> = match &options.devices {
-            Some(list) => list.clone(),
-            None => {
-                let others: Vec<u32> =
-                    (0..).zip(&known).filter(|(_, (cpu, _))| !cpu).map(|(n, _)| n).collect();
-                if others.is_empty() { (0..).zip(&known).map(|(n, _)| n).collect() } else { others }
-            }
-        };
-        let ordinals = match options.rank {
-            Some(rank) if !ordinals.is_empty() => vec![ordinals[rank as usize % ordinals.len()]],
-            _ => ordinals,
-        };
-        let mut workers = Vec::new();
-        for ordinal in ordinals {
-            match runtime.open(ordinal) {
-                Ok(device) => {
-                    let (cpu, name) = known[ordinal as usize].clone();
-                    workers.push(Worker::new(device, name, cpu));
-                }
-                Err(e) => log::warn!("CALBLAS_DEVICES: {e}"),
-            }
-        }
-        Blas::with(workers, options)
+        let runtime = runtime.clone();
+        Blas::with(options, move |options| open(&runtime, options))
     }
 
-    fn with(devices: Vec<Worker>, options: Options) -> Blas {
+    fn with(options: Options, open: impl FnOnce(&Options) -> Vec<Worker> + Send + 'static) -> Blas {
         let host = Host::get().inspect_err(|why| log::info!("{why}")).ok();
+        let known = options.clone();
         Blas {
             options,
-            devices,
+            devices: LazyLock::new(Box::new(move || open(&known))),
             host,
             tally: Tally::default(),
             host_speed: Mutex::default(),
+            balance: Mutex::default(),
             calls: AtomicU64::new(1),
         }
     }
@@ -153,84 +165,123 @@ impl Blas {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         let [down, across] = c.strides().map(isize::unsigned_abs);
         let (product, to) = match down < across {
-            true => (Product { left: b.t(), right: a.t(), alpha, beta, call }, c.t()),
-            false => (Product { left: a, right: b, alpha, beta, call }, c),
+            true => {
+                (Product { left: b.t(), right: a.t(), alpha, beta, call, threads: 1, room: [0; 2] }, c.t())
+            }
+            false => (Product { left: a, right: b, alpha, beta, call, threads: 1, room: [0; 2] }, c),
         };
-        self.share_out(&product, to);
+        self.share_out(product, to);
         Ok(())
     }
 
-    /// Splits a product between host and devices, and does it.
-    fn share_out<T: Scalar>(&self, product: &Product<T>, to: ViewMut<T>) {
+    /// Has a product done by who does it fastest.
+    fn share_out<T: Scalar>(&self, product: Product<T>, to: ViewMut<T>) {
         let start = Instant::now();
         let (rows, columns, steps) = (to.rows(), to.columns(), product.left.columns());
         let operations = |rows: usize| rows as f64 * columns as f64 * steps as f64 * T::KIND.operations();
-        let (mut by_devices, whole) = (0.0, operations(rows));
-        let share = self.devices_share::<T>(rows, columns, steps);
-        // Whole rows: the host's come last.
-        let split = match share {
-            _ if share <= 0.0 => 0,
-            _ if share >= 1.0 => rows,
-            _ => ((rows as f64 * share).round() as usize).min(rows),
-        };
-        let (devices_part, mut host_part) = to.split_rows(split);
-        if split == 0 {
-            self.on_host(product, &mut Job { to: host_part, row: 0, column: 0, done: 0 });
-        } else {
-            let jobs: VecDeque<Job<T>> = self.cut(devices_part, steps).into();
-            let inline = jobs.len() == 1 && split == rows;
-            let (queue, failed) = (Mutex::new(jobs), Mutex::new(Vec::new()));
-            let done = Mutex::new(0.0);
-            let workers: Vec<&Worker> = self.devices.iter().filter(|w| w.can(T::KIND)).collect();
-            if inline {
-                workers[0].work(self, product, &queue, &failed, &done);
-            } else {
-                std::thread::scope(|scope| {
-                    for worker in &workers {
-                        for _ in 0..LANES {
-                            scope.spawn(|| worker.work(self, product, &queue, &failed, &done));
-                        }
-                    }
-                    if split < rows {
-                        let start = Instant::now();
-                        let mut job = Job { to: host_part.reborrow(), row: split, column: 0, done: 0 };
-                        self.on_host(product, &mut job);
-                        self.learn_host(T::KIND, operations(rows - split) / start.elapsed().as_secs_f64());
-                    }
-                });
-            }
-            by_devices = *lock(&done);
-            let left = lock(&queue).drain(..).chain(lock(&failed).drain(..)).collect::<Vec<_>>();
-            for mut job in left {
-                self.on_host(product, &mut job);
-            }
+        let (whole, mut by_devices) = (operations(rows), 0.0);
+        if self.host.is_some() && self.is_small(rows, columns, steps) {
+            self.on_host(&product, &mut Job { to, row: 0, column: 0 });
+            return self.tally.add(T::KIND, [0.0, whole], start.elapsed());
         }
+        let (way, speeds) = self.way::<T>(rows, columns, steps);
+        // A share that was asked for is of rows, the host's come last.
+        let split = match (way, self.options.share) {
+            (Way::Host, _) => 0,
+            (Way::Both, Some(share)) => ((rows as f64 * share).round() as usize).min(rows),
+            _ => rows,
+        };
+        let (devices_part, host_part) = to.split_rows(split);
+        let host_part = (split < rows).then_some(Job { to: host_part, row: split, column: 0 });
         if split == 0 {
+            host_part.into_iter().for_each(|mut job| self.on_host(&product, &mut job));
             self.learn_host(T::KIND, whole / start.elapsed().as_secs_f64());
+        } else {
+            by_devices = self.by_devices(product, way, speeds, devices_part, host_part);
+        }
+        if self.options.share.is_none() && self.devices.iter().all(|worker| !worker.is_lost()) {
+            lock(&self.balance)[T::KIND as usize].learn(whole, way, start.elapsed().as_secs_f64());
         }
         self.tally.add(T::KIND, [by_devices, whole - by_devices], start.elapsed());
     }
 
-    /// The part of a product that devices should do.
-    fn devices_share<T: Scalar>(&self, rows: usize, columns: usize, steps: usize) -> f64 {
-        let workers = || self.devices.iter().filter(|w| w.can(T::KIND));
-        if workers().next().is_none() || (self.host.is_some() && self.is_small(rows, columns, steps)) {
-            return 0.0;
+    /// Does a product on devices, and on the host if both work: a part that is given, or strips of what is left. The devices'
+    /// operations.
+    fn by_devices<T: Scalar>(
+        &self,
+        product: Product<T>,
+        way: Way,
+        [devices, host]: [f64; 2],
+        to: ViewMut<T>,
+        part: Option<Job<T>>,
+    ) -> f64 {
+        let steps = product.left.columns();
+        let workers: Vec<&Worker> = self.working(T::KIND).collect();
+        let lanes = LANES * workers.len();
+        // Who packs has cores of its own: one of them keeps a device busy that does more than all cores together.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let packing = match way {
+            Way::Both => {
+                ((cores as f64 * devices / (devices + host)).round() as usize).clamp(1, cores.div_ceil(2))
+            }
+            _ => cores,
+        };
+        let (jobs, room) = self.cut(to, steps);
+        let product = Product { threads: (packing / lanes).max(1), room, ..product };
+        let queue = Queue::new(jobs, host, devices);
+        let (failed, done) = (Mutex::new(Vec::new()), Mutex::new(0.0));
+        if way == Way::Devices && queue.len() == 1 {
+            workers[0].work(self, &product, &queue, &failed, &done);
+        } else {
+            std::thread::scope(|scope| {
+                let (product, queue, failed, done) = (&product, &queue, &failed, &done);
+                for worker in workers.iter().flat_map(|worker| [*worker; LANES]) {
+                    scope.spawn(move || worker.work(self, product, queue, failed, done));
+                }
+                if way == Way::Both {
+                    let _fewer = self.host.map(|host| host.with_threads(cores.saturating_sub(packing)));
+                    let given = part.is_some();
+                    let mut strips = part
+                        .into_iter()
+                        .chain(std::iter::from_fn(|| if given { None } else { queue.strip() }));
+                    let (start, mut elements) = (Instant::now(), 0);
+                    for mut job in strips.by_ref() {
+                        elements += job.to.rows() * job.to.columns();
+                        self.on_host(product, &mut job);
+                    }
+                    let operations = elements as f64 * steps as f64 * T::KIND.operations();
+                    if operations > 0.0 {
+                        self.learn_host(T::KIND, operations / start.elapsed().as_secs_f64());
+                    }
+                }
+            });
         }
-        if let Some(share) = self.options.share {
-            return share;
+        for mut job in queue.rest().chain(lock(&failed).drain(..)) {
+            self.on_host(&product, &mut job);
         }
-        if self.host.is_none() {
-            return 1.0;
+        done.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who does a product, and the operations a second of devices and host as far as they are known.
+    fn way<T: Scalar>(&self, rows: usize, columns: usize, steps: usize) -> (Way, [f64; 2]) {
+        let workers = || self.working(T::KIND);
+        if workers().next().is_none() {
+            return (Way::Host, [0.0, 1.0]);
+        }
+        match self.options.share {
+            Some(share) if share <= 0.0 => return (Way::Host, [0.0, 1.0]),
+            Some(share) if share < 1.0 => return (Way::Both, [share, 1.0 - share]),
+            Some(_) => return (Way::Devices, [1.0, 0.0]),
+            None if self.host.is_none() => return (Way::Devices, [1.0, 0.0]),
+            None => {}
         }
         let devices: f64 = workers().map(|worker| worker.speed::<T>(self)).sum();
         let host = self.speed_of_host::<T>();
-        // The CPU's cores are the host's: one of the two, whoever is faster.
-        match workers().all(|w| w.cpu) {
-            true if devices >= host => 1.0,
-            true => 0.0,
-            false => devices / (devices + host),
-        }
+        // The CPU's cores are the host's: one of the two.
+        let both = if workers().any(|w| w.cpu) { 0.0 } else { devices + host };
+        let operations = rows as f64 * columns as f64 * steps as f64 * T::KIND.operations();
+        let way = lock(&self.balance)[T::KIND as usize].choose(operations, [devices, host, both]);
+        (way, [devices, host])
     }
 
     /// The host's operations a second: measured by a product of its own if there was none yet.
@@ -261,52 +312,34 @@ impl Blas {
         learn(&mut lock(&self.host_speed)[kind as usize], speed);
     }
 
-    /// Cuts a product into blocks: as many as keep all lanes busy, none larger than memory or `CALBLAS_BLOCK` allow.
-    fn cut<'a, T: Scalar>(&self, to: ViewMut<'a, T>, steps: usize) -> Vec<Job<'a, T>> {
+    /// Cuts a product into blocks: as many as keep all lanes busy, none larger than memory or `CALBLAS_BLOCK` allow. With them comes
+    /// their size.
+    fn cut<'a, T: Scalar>(&self, to: ViewMut<'a, T>, steps: usize) -> (Vec<Job<'a, T>>, [usize; 2]) {
         let mut side = self.options.block;
         let steps = (steps * T::PARTS).min(DEPTH);
-        for worker in self.devices.iter().filter(|w| w.can(T::KIND)) {
+        for worker in self.working(T::KIND) {
             let memory =
                 worker.device.memory_status().map_or(u64::MAX, |status| u64::from(status.local) << 20);
-            // Two lanes with up to three sets each, and half of the memory for others.
+            // A block and what goes into it for each lane, and half of the memory for others.
             while side > 64
-                && lane::bytes(T::KIND.precision(), side, side * T::PARTS, steps) as u64
-                    * (2 * 3 * LANES) as u64
+                && lane::bytes(T::KIND.precision(), side, side * T::PARTS, steps) as u64 * (2 * LANES) as u64
                     > memory
             {
                 side /= 2;
             }
         }
-        let lanes = LANES * self.devices.iter().filter(|w| w.can(T::KIND)).count();
+        let lanes = LANES * self.working(T::KIND).count();
         let even = (to.rows() as f64 * to.columns() as f64 / (4 * lanes) as f64).sqrt() as usize;
         let side = even.next_multiple_of(128).max(LEAST).min(side.max(16));
-        let mut jobs = Vec::new();
-        let mut below = to;
-        let mut row = 0;
-        while below.rows() > 0 {
-            let high = below.rows().min(side);
-            let (mut strip, rest) = below.split_rows(high);
-            below = rest;
-            let mut column = 0;
-            while strip.columns() > 0 {
-                let wide = strip.columns().min(side / T::PARTS);
-                let (block, rest) = strip.split_columns(wide);
-                strip = rest;
-                jobs.push(Job { to: block, row, column, done: 0 });
-                column += wide;
-            }
-            row += high;
-        }
-        jobs
+        share::blocks(to, [side, side / T::PARTS], lanes)
     }
 
-    /// The rest of a block on the host.
+    /// A block on the host.
     fn on_host<T: Scalar>(&self, product: &Product<T>, job: &mut Job<T>) {
-        let steps = job.done..product.left.columns();
+        let steps = 0..product.left.columns();
         let left = product.left.part(job.row..job.row + job.to.rows(), steps.clone());
         let right = product.right.part(steps, job.column..job.column + job.to.columns());
-        let beta = if job.done == 0 { product.beta } else { T::ONE };
-        self.host_product(product.alpha, left, right, beta, &mut job.to);
+        self.host_product(product.alpha, left, right, product.beta, &mut job.to);
     }
 
     fn host_product<T: Scalar>(&self, alpha: T, a: View<T>, b: View<T>, beta: T, c: &mut ViewMut<T>) {
@@ -314,6 +347,11 @@ impl Blas {
         if !done {
             plain::gemm(alpha, a, b, beta, c);
         }
+    }
+
+    /// The devices that work with numbers of a kind.
+    pub(crate) fn working(&self, kind: Kind) -> impl Iterator<Item = &Worker> {
+        self.devices.iter().filter(move |worker| worker.can(kind))
     }
 
     pub(crate) fn host(&self) -> Option<&'static Host> {

@@ -19,6 +19,33 @@ pub struct Host {
     /// `gemm`, `trsm` and `trmm` of the four kinds.
     products: [Option<*const c_void>; 4],
     triangles: [[Option<*const c_void>; 4]; 2],
+    /// Tells and sets how many threads it works with, if it has such functions.
+    threads: Option<(Ask, Set)>,
+}
+
+type Ask = unsafe extern "C" fn() -> c_int;
+type Set = unsafe extern "C" fn(c_int);
+
+/// Functions that tell and set how many threads work: OpenBLAS, MKL.
+const THREADS: [(&str, &str); 2] = [
+    ("openblas_get_num_threads", "openblas_set_num_threads"),
+    ("MKL_Get_Max_Threads", "MKL_Set_Num_Threads"),
+];
+
+/// Cores without AVX, for which OpenBLAS takes processors that it does not know.
+#[cfg(target_arch = "x86_64")]
+const OLD: [&[u8]; 4] = [b"Prescott", b"Core2", b"Penryn", b"Nehalem"];
+
+/// A host with fewer threads, until dropped.
+pub(crate) struct Fewer(Option<(Set, c_int)>);
+
+impl Drop for Fewer {
+    fn drop(&mut self) {
+        if let Some((set, before)) = self.0 {
+            // SAFETY: the library's function, which takes a number of threads.
+            unsafe { set(before) };
+        }
+    }
 }
 
 // SAFETY: functions of a BLAS may be called from any thread; nothing else is behind the addresses.
@@ -104,6 +131,7 @@ impl Host {
                 match Host::open(&name) {
                     Ok(host) => {
                         log::info!("host BLAS: {name}");
+                        host.doubt();
                         return Ok(host);
                     }
                     Err(why) => tried.push(why),
@@ -116,8 +144,13 @@ impl Host {
 
     fn open(name: &str) -> Result<Host, String> {
         let library = load(name).map_err(|e| e.to_string())?;
-        let mut host =
-            Host { library, name: name.to_owned(), products: [None; 4], triangles: [[None; 4]; 2] };
+        let mut host = Host {
+            library,
+            name: name.to_owned(),
+            products: [None; 4],
+            triangles: [[None; 4]; 2],
+            threads: None,
+        };
         let gemm = host.symbol("sgemm_").ok_or_else(|| format!("{name} has no sgemm_"))?;
         if OWN.get() == Some(&(gemm as usize)) {
             return Err(format!("{name} is this library"));
@@ -125,7 +158,37 @@ impl Host {
         let all = |what: &str| Kind::ALL.map(|kind| host.symbol(&format!("{}{what}_", kind.letter())));
         let (products, triangles) = (all("gemm"), [all("trsm"), all("trmm")]);
         (host.products, host.triangles) = (products, triangles);
+        host.threads = THREADS.into_iter().find_map(|(ask, set)| {
+            let (ask, set) = (host.symbol(ask)?, host.symbol(set)?);
+            // SAFETY: functions of these names have these types in the libraries that have them.
+            unsafe {
+                Some((
+                    std::mem::transmute::<*const c_void, Ask>(ask),
+                    std::mem::transmute::<*const c_void, Set>(set),
+                ))
+            }
+        });
         Ok(host)
+    }
+
+    /// Warns of an OpenBLAS that is older than the processor: its guess is the oldest of all, which does a tenth.
+    fn doubt(&self) {
+        let Some(core) = self.symbol("openblas_get_corename") else { return };
+        // SAFETY: OpenBLAS's function of this name has this type, and gives text that lives as long as the library.
+        let core = unsafe {
+            let ask = std::mem::transmute::<*const c_void, extern "C" fn() -> *const c_char>(core);
+            std::ffi::CStr::from_ptr(ask())
+        };
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") && OLD.contains(&core.to_bytes()) {
+            let better = if std::arch::is_x86_feature_detected!("avx512bw") { "SkylakeX" } else { "Haswell" };
+            log::warn!(
+                "{} does not know this processor and computes as on {core:?}: OPENBLAS_CORETYPE={better} makes it many times faster",
+                self.name
+            );
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = core;
     }
 
     /// The name that it was loaded by.
@@ -138,6 +201,18 @@ impl Host {
         // SAFETY: the address is handed out only; who calls it knows its type.
         let symbol = unsafe { self.library.get::<*const c_void>(name.as_bytes()) }.ok()?;
         Some(*symbol).filter(|address| !address.is_null())
+    }
+
+    /// Leaves cores to others: at most so many threads work until the guard goes. Nothing where the library cannot be told.
+    pub(crate) fn with_threads(&self, most: usize) -> Fewer {
+        let most = integer(most).unwrap_or(c_int::MAX).max(1);
+        Fewer(self.threads.and_then(|(ask, set)| {
+            // SAFETY: see `open`.
+            let before = unsafe { ask() };
+            // SAFETY: likewise.
+            (before > most).then(|| unsafe { set(most) })?;
+            Some((set, before))
+        }))
     }
 
     /// C = alpha A B + beta C. False if nothing was done, since the library or its integers have no way to say it.

@@ -4,6 +4,7 @@
 //! block. What it needs of both factors for `depth` steps lies at one place of several textures: `i(d * groups + g)` has
 //! group `g` of the rows of the left factor for step `d`, `i(depth * groups + d)` the columns of the right one. So a round of the
 //! loop computes two addresses, whatever the depth. Sums run over the inner index in order, so their bits do not depend on the shape.
+//! They start from +0, or go on from what an earlier launch left: outputs are textures, too, behind those of the factors.
 
 use std::fmt::Write as _;
 
@@ -81,7 +82,12 @@ impl Shape {
         format(self.precision, self.columns)
     }
 
-    /// The kernel. `cb0[0].x` is the number of rounds. Registers: r1 places in both factors, r2 rounds, r10 … sums, r20 the right
+    /// Number of the first of the textures that sums go on from.
+    pub fn earlier(&self) -> usize {
+        self.depth * (self.groups() + 1)
+    }
+
+    /// The kernel. `cb0[0].x` is the number of rounds; sums go on if `cb0[0].y` is not 0. Registers: r1 places in both factors, r2 rounds, r10 … sums, r20 the right
     /// factor, r30 … the left one.
     pub fn text(&self) -> String {
         let &Shape { precision, rows, columns, depth } = self;
@@ -93,12 +99,18 @@ impl Shape {
         for output in 0..rows {
             let _ = writeln!(text, "dcl_output_generic o{output}\nmov r{}, l0.zzzz", 10 + output);
         }
-        for texture in 0..depth * (groups + 1) {
+        for texture in 0..self.earlier() + rows {
             let _ = writeln!(
                 text,
                 "dcl_resource_id({texture})_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)"
             );
         }
+        text.push_str("if_logicalnz cb0[0].y\n");
+        for row in 0..rows {
+            let (texture, sum) = (self.earlier() + row, 10 + row);
+            let _ = writeln!(text, "sample_resource({texture})_sampler(0) r{sum}, vWinCoord0.xyxx");
+        }
+        text.push_str("endif\n");
         // r1: column of the right factor, its row and the left one's column, row of the left one
         text.push_str(
             "mov r1.x, vWinCoord0.x\nmov r1.y, l0.x\nmov r1.z, vWinCoord0.y\nmov r2.x, l1.x\n\

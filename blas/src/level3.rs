@@ -312,64 +312,47 @@ impl Blas {
             b.scale(alpha);
             return Ok(());
         }
+        self.halves(what, [part == Part::Lower, unit], alpha, a, b)
+    }
+
+    /// B = alpha A B, or X of A X = alpha B: one half, the product between the halves, the other half. First comes what needs nothing of
+    /// the other (a solution), or what nothing else needs (a product).
+    fn halves<T: Scalar>(
+        &self,
+        what: Triangle,
+        [lower, unit]: [bool; 2],
+        alpha: T,
+        a: View<T>,
+        mut b: ViewMut<T>,
+    ) -> Result<()> {
+        let n = a.rows();
+        if n <= BASE {
+            b.scale(alpha);
+            self.base(what, lower, unit, a, &mut b);
+            return Ok(());
+        }
+        let half = (n / 2).next_multiple_of(8);
+        let (top, bottom) = (0..half, half..n);
+        let between =
+            if lower { a.part(bottom.clone(), top.clone()) } else { a.part(top.clone(), bottom.clone()) };
+        let [top_a, bottom_a] = [top, bottom].map(|half| a.part(half.clone(), half));
+        let (top, bottom) = b.split_rows(half);
+        let (mut first, first_a, mut second, second_a) = match lower == (what == Triangle::Solve) {
+            true => (top, top_a, bottom, bottom_a),
+            false => (bottom, bottom_a, top, top_a),
+        };
+        let form = [lower, unit];
+        self.halves(what, form, alpha, first_a, first.reborrow())?;
         match what {
-            Triangle::Solve => self.solve(part == Part::Lower, unit, alpha, a, b),
-            Triangle::Multiply => self.multiply(part == Part::Lower, unit, alpha, a, b),
+            Triangle::Solve => {
+                self.gemm(-T::ONE, between, first.view(), alpha, second.reborrow())?;
+                self.halves(what, form, T::ONE, second_a, second)
+            }
+            Triangle::Multiply => {
+                self.gemm(alpha, between, second.view(), T::ONE, first)?;
+                self.halves(what, form, alpha, second_a, second)
+            }
         }
-    }
-
-    /// X of A X = alpha B: the half that needs nothing of the other, a product, the other half.
-    fn solve<T: Scalar>(
-        &self,
-        lower: bool,
-        unit: bool,
-        alpha: T,
-        a: View<T>,
-        mut b: ViewMut<T>,
-    ) -> Result<()> {
-        let n = a.rows();
-        if n <= BASE {
-            b.scale(alpha);
-            self.base(Triangle::Solve, lower, unit, a, &mut b);
-            return Ok(());
-        }
-        let half = (n / 2).next_multiple_of(8);
-        let (top, bottom) = b.split_rows(half);
-        let (first, second) = (a.part(0..half, 0..half), a.part(half..n, half..n));
-        let (mut known, mut rest, known_a, rest_a, between) = match lower {
-            true => (top, bottom, first, second, a.part(half..n, 0..half)),
-            false => (bottom, top, second, first, a.part(0..half, half..n)),
-        };
-        self.solve(lower, unit, alpha, known_a, known.reborrow())?;
-        self.gemm(-T::ONE, between, known.view(), alpha, rest.reborrow())?;
-        self.solve(lower, unit, T::ONE, rest_a, rest)
-    }
-
-    /// B = alpha A B: the half that nothing else needs, a product, the other half.
-    fn multiply<T: Scalar>(
-        &self,
-        lower: bool,
-        unit: bool,
-        alpha: T,
-        a: View<T>,
-        mut b: ViewMut<T>,
-    ) -> Result<()> {
-        let n = a.rows();
-        if n <= BASE {
-            b.scale(alpha);
-            self.base(Triangle::Multiply, lower, unit, a, &mut b);
-            return Ok(());
-        }
-        let half = (n / 2).next_multiple_of(8);
-        let (top, bottom) = b.split_rows(half);
-        let (first, second) = (a.part(0..half, 0..half), a.part(half..n, half..n));
-        let (mut last, other, last_a, other_a, between) = match lower {
-            true => (bottom, top, second, first, a.part(half..n, 0..half)),
-            false => (top, bottom, first, second, a.part(0..half, half..n)),
-        };
-        self.multiply(lower, unit, alpha, last_a, last.reborrow())?;
-        self.gemm(alpha, between, other.view(), T::ONE, last)?;
-        self.multiply(lower, unit, alpha, other_a, other)
     }
 
     /// A small triangle: the host's BLAS, or loops.

@@ -15,8 +15,8 @@
 //! [`gemm`] does the same as the environment says. The C library with the names of BLAS, `libCALBLAS.so`, is `blas/abi`; how work is
 //! shared out, which bits are fixed and what the variables `CALBLAS_…` do is in `docs/blas.md`.
 //!
-//! Read it downhill: `level3` makes products of everything; `blas` cuts a product into blocks and shares them out; a `worker`, one
-//! device, takes blocks; a `lane` packs a block (`pack`), runs a `kernel` and unpacks; `tune` chooses the kernel; `host` is the library
+//! Read it downhill: `level3` makes products of everything; `blas` cuts a product into blocks and shares them out; `balance` says by
+//! whom, `share` who takes which; a `worker`, one device, takes blocks; a `lane` packs a block (`pack`), runs a `kernel` and unpacks; `tune` chooses the kernel; `host` is the library
 //! that does the rest.
 
 pub use crate::blas::Blas;
@@ -25,10 +25,12 @@ pub use crate::host::{Host, set_own_routine};
 pub use crate::kernel::Shape;
 pub use crate::level3::{Part, Side};
 pub use crate::options::{BLOCK, Options, THRESHOLD};
+pub use crate::resident::Resident;
 pub use crate::scalar::{Complex32, Complex64, Kind, Precision, Real, Scalar};
 pub use crate::tally::Figures;
 pub use crate::view::{View, ViewMut};
 
+mod balance;
 mod blas;
 mod error;
 mod host;
@@ -38,7 +40,9 @@ mod level3;
 mod options;
 mod pack;
 mod plain;
+mod resident;
 mod scalar;
+mod share;
 mod tally;
 mod tune;
 mod view;

@@ -1,4 +1,8 @@
-//! Numbers between matrices of the program and textures of a kernel's [`Shape`].
+//! Numbers between matrices of the program and textures of a kernel's [`Shape`], on several threads.
+//!
+//! Lines of textures are lines of blocks (left factor, product) or rounds (right factor), so threads share them out by lines.
+
+use std::ops::Range;
 
 use crate::kernel::Shape;
 use crate::scalar::Scalar;
@@ -10,82 +14,174 @@ pub(crate) struct Texture<'a, R> {
     pub(crate) pitch: usize,
 }
 
-/// Steps of the inner index that are gathered at a time where neighbours in a column are neighbours in memory.
+/// Steps of the inner index that are gathered at a time where neighbours in a column are neighbours in memory: a line of the cache.
 const STRIP: usize = 16;
 
+/// Numbers for which a thread is worth its start.
+const WORTH: usize = 1 << 18;
+
+/// Does lines of all textures, a part on each of so many threads; `numbers` is how many there are in all.
+fn in_parallel<'a, R: Send>(
+    mut textures: Vec<Texture<'a, R>>,
+    lines: usize,
+    numbers: usize,
+    threads: usize,
+    work: impl Fn(Range<usize>, &mut [Texture<'a, R>]) + Sync,
+) {
+    let threads = threads.min(numbers / WORTH).clamp(1, lines.max(1));
+    if threads == 1 {
+        return work(0..lines, &mut textures);
+    }
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let part = lines * thread / threads..lines * (thread + 1) / threads;
+            let mut own = Vec::with_capacity(textures.len());
+            for texture in &mut textures {
+                let all = std::mem::take(&mut texture.numbers);
+                let end = if thread + 1 == threads { all.len() } else { part.len() * texture.pitch };
+                let (first, rest) = all.split_at_mut(end);
+                texture.numbers = rest;
+                own.push(Texture { numbers: first, pitch: texture.pitch });
+            }
+            let work = &work;
+            scope.spawn(move || work(part, &mut own));
+        }
+    });
+}
+
 /// Writes a part of the left factor. What is missing of the last block of rows and of the last round is zero.
-pub(crate) fn left<T: Scalar>(shape: &Shape, from: View<T>, textures: &mut [Texture<T::Real>]) {
-    let (rows, groups, per, depth) = (shape.rows, shape.groups(), shape.per(), shape.depth);
-    let zero = T::ZERO.parts()[0];
-    let steps = from.columns() * T::PARTS;
-    // The places of one row of the matrix, step after step.
-    let mut put = |row: usize, numbers: &mut dyn Iterator<Item = T::Real>| {
-        let (block, group, part) = (row / rows, row % rows / per, row % rows % per);
-        for round in 0..steps.div_ceil(depth) {
-            for texture in textures[group..].iter_mut().step_by(groups).take(depth) {
-                texture.numbers[block * texture.pitch + round * per + part] = numbers.next().unwrap_or(zero);
+pub(crate) fn left<'a, T: Scalar>(
+    shape: &Shape,
+    from: View<T>,
+    textures: Vec<Texture<'a, T::Real>>,
+    threads: usize,
+) {
+    let numbers = from.rows() * from.columns() * T::PARTS;
+    in_parallel(textures, from.rows().div_ceil(shape.rows), numbers, threads, |blocks, textures| {
+        let rows = blocks.start * shape.rows..from.rows().min(blocks.end * shape.rows);
+        let from = from.part(rows, 0..from.columns());
+        for block in 0..blocks.len() {
+            let first = block * shape.rows;
+            let there = shape.rows.min(from.rows() - first);
+            let lines: Option<Vec<&[T]>> = (first..first + there).map(|row| from.row(row)).collect();
+            match lines {
+                Some(lines) if T::PARTS == 1 => gather(shape, block, &lines, from.columns(), textures),
+                _ => turn(shape, block, from.part(first..first + there, 0..from.columns()), textures),
             }
         }
-    };
-    let mut strip: Vec<T> = Vec::new();
-    for first in (0..from.rows().next_multiple_of(rows)).step_by(rows) {
-        let there = rows.min(from.rows() - first);
-        let block = from.part(first..first + there, 0..from.columns());
-        // Where neighbours in a column are neighbours in memory, the block is turned first.
-        strip.clear();
-        if block.row(0).is_none() {
-            let turned = (0..from.columns()).flat_map(|k| (0..there).map(move |row| (row, k)));
-            strip.extend(turned.map(|(row, k)| block.at(row, k)));
-        }
-        for row in 0..rows {
-            let parts = |number: &T| number.parts().into_iter().take(T::PARTS);
-            match block.rows() > row {
-                false => put(first + row, &mut std::iter::empty()),
-                true => match block.row(row) {
-                    Some(line) => put(first + row, &mut line.iter().flat_map(parts)),
-                    None => put(first + row, &mut strip.iter().skip(row).step_by(there).flat_map(parts)),
-                },
-            }
+    });
+}
+
+/// A block of rows whose numbers follow each other. Elements are written whole, one after another: the memory may be the kind that
+/// only takes whole lines well.
+fn gather<T: Scalar>(
+    shape: &Shape,
+    block: usize,
+    lines: &[&[T]],
+    steps: usize,
+    textures: &mut [Texture<T::Real>],
+) {
+    let nothing = vec![T::ZERO; steps];
+    let line = |row: usize| lines.get(row).copied().unwrap_or(&nothing);
+    for (number, texture) in textures.iter_mut().enumerate().take(shape.groups() * shape.depth) {
+        let (step, group) = (number / shape.groups(), number % shape.groups());
+        let to = &mut texture.numbers[block * texture.pitch..][..steps.div_ceil(shape.depth) * shape.per()];
+        let first = group * shape.per();
+        match shape.per() {
+            4 => elements(to, [0, 1, 2, 3].map(|part| line(first + part)), step, shape.depth),
+            _ => elements(to, [0, 1].map(|part| line(first + part)), step, shape.depth),
         }
     }
 }
 
+/// Every `depth`th number from `step` on of all lines, side by side.
+fn elements<T: Scalar, const PER: usize>(to: &mut [T::Real], lines: [&[T]; PER], step: usize, depth: usize) {
+    let steps = lines.iter().map(|line| line.len()).min().unwrap_or(0);
+    let lines = lines.map(|line| &line[..steps]);
+    for (round, element) in to.chunks_exact_mut(PER).enumerate() {
+        let k = round * depth + step;
+        let numbers = if k < steps { lines.map(|line| line[k]) } else { [T::ZERO; PER] };
+        element.copy_from_slice(&numbers.map(|number| number.parts()[0]));
+    }
+}
+
+/// Any block of rows.
+fn turn<T: Scalar>(shape: &Shape, block: usize, from: View<T>, textures: &mut [Texture<T::Real>]) {
+    let (rows, groups, per, depth) = (shape.rows, shape.groups(), shape.per(), shape.depth);
+    let zero = T::ZERO.parts()[0];
+    let columns = from.t();
+    let mut put = |step: usize, row: usize, number: T::Real| {
+        let texture = &mut textures[step % depth * groups + row / per];
+        texture.numbers[block * texture.pitch + step / depth * per + row % per] = number;
+    };
+    for k in 0..from.columns() {
+        let column = columns.row(k);
+        for row in 0..rows {
+            let number = match column {
+                Some(column) => column.get(row).copied(),
+                None => (row < from.rows()).then(|| from.at(row, k)),
+            };
+            let parts = number.map_or([zero; 2], |number| number.parts());
+            for (part, number) in parts.into_iter().take(T::PARTS).enumerate() {
+                put(k * T::PARTS + part, row, number);
+            }
+        }
+    }
+    let steps = from.columns() * T::PARTS;
+    for step in steps..steps.next_multiple_of(depth) {
+        (0..rows).for_each(|row| put(step, row, zero));
+    }
+}
+
 /// Writes a part of the right factor. What is missing of the last block of columns and of the last round is zero.
-pub(crate) fn right<T: Scalar>(shape: &Shape, from: View<T>, textures: &mut [Texture<T::Real>]) {
+pub(crate) fn right<'a, T: Scalar>(
+    shape: &Shape,
+    from: View<T>,
+    textures: Vec<Texture<'a, T::Real>>,
+    threads: usize,
+) {
     let (depth, zero) = (shape.depth, T::ZERO.parts()[0]);
     let (steps, numbers) = (from.rows() * T::PARTS, from.columns() * T::PARTS);
     let width = numbers.next_multiple_of(shape.columns);
-    for step in 0..steps.next_multiple_of(depth) {
-        let place = &mut textures[step % depth];
-        let line = &mut place.numbers[step / depth * place.pitch..][..width];
-        if step >= steps {
-            line.fill(zero);
-            continue;
-        }
-        line[numbers..].fill(zero);
-        if let Some(row) = from.row(step / T::PARTS) {
-            let part = step % T::PARTS;
-            for (to, number) in line.chunks_exact_mut(T::PARTS).zip(row) {
-                to.iter_mut().enumerate().for_each(|(column, to)| *to = number.right(part, column));
+    in_parallel(textures, steps.div_ceil(depth), steps * numbers, threads, |rounds, textures| {
+        let own = rounds.start * depth..steps.min(rounds.end * depth);
+        // Where a step's number for a column is.
+        let place = |step: usize, column: usize| {
+            let texture = step % depth;
+            (texture, (step / depth - rounds.start) * textures[texture].pitch + column)
+        };
+        let places: Vec<(usize, usize)> =
+            (own.start..rounds.end * depth).map(|step| place(step, 0)).collect();
+        for (step, &(texture, at)) in (own.start..).zip(&places) {
+            let line = &mut textures[texture].numbers[at..][..width];
+            if step >= steps {
+                line.fill(zero);
+                continue;
             }
-        }
-    }
-    if from.rows() == 0 || from.row(0).is_some() {
-        return;
-    }
-    for first in (0..from.rows()).step_by(STRIP) {
-        for column in 0..from.columns() {
-            for k in first..from.rows().min(first + STRIP) {
-                let number = from.at(k, column);
-                for (row, part) in (0..T::PARTS).flat_map(|row| (0..T::PARTS).map(move |part| (row, part))) {
-                    let step = k * T::PARTS + row;
-                    let place = &mut textures[step % depth];
-                    place.numbers[step / depth * place.pitch + column * T::PARTS + part] =
-                        number.right(row, part);
+            line[numbers..].fill(zero);
+            if let Some(row) = from.row(step / T::PARTS) {
+                let part = step % T::PARTS;
+                for (to, number) in line.chunks_exact_mut(T::PARTS).zip(row) {
+                    to.iter_mut().enumerate().for_each(|(column, to)| *to = number.right(part, column));
                 }
             }
         }
-    }
+        if own.is_empty() || from.row(0).is_some() {
+            return;
+        }
+        for first in own.clone().step_by(STRIP) {
+            for column in 0..from.columns() {
+                for step in first..own.end.min(first + STRIP) {
+                    let number = from.at(step / T::PARTS, column);
+                    let (texture, at) = places[step - own.start];
+                    let to = &mut textures[texture].numbers[at + column * T::PARTS..][..T::PARTS];
+                    to.iter_mut()
+                        .enumerate()
+                        .for_each(|(part, to)| *to = number.right(step % T::PARTS, part));
+                }
+            }
+        }
+    });
 }
 
 /// D = alpha P + beta D, with the product P in the outputs of a kernel. With beta 0, D is not read.
@@ -93,9 +189,9 @@ pub(crate) fn product<T: Scalar>(
     shape: &Shape,
     outputs: &[&[T::Real]],
     pitch: usize,
-    alpha: T,
-    beta: T,
-    to: &mut ViewMut<T>,
+    [alpha, beta]: [T; 2],
+    mut to: ViewMut<T>,
+    threads: usize,
 ) {
     let scaled = |p: &[T::Real]| {
         let p = T::of(p[0], p[T::PARTS - 1]);
@@ -106,13 +202,32 @@ pub(crate) fn product<T: Scalar>(
         _ if beta == T::ONE => scaled(p) + d,
         _ => scaled(p) + beta * d,
     };
-    for row in 0..to.rows() {
-        let line = &outputs[row % shape.rows][row / shape.rows * pitch..][..to.columns() * T::PARTS];
-        let numbers = line.chunks_exact(T::PARTS);
-        match to.row(row) {
-            Some(row) if beta == T::ZERO => row.iter_mut().zip(numbers).for_each(|(d, p)| *d = scaled(p)),
-            Some(row) => row.iter_mut().zip(numbers).for_each(|(d, p)| *d = folded(*d, p)),
-            None => numbers.enumerate().for_each(|(column, p)| to.update(row, column, |d| folded(d, p))),
+    let work = |first: usize, mut to: ViewMut<T>| {
+        for row in 0..to.rows() {
+            let from = first + row;
+            let line = &outputs[from % shape.rows][from / shape.rows * pitch..][..to.columns() * T::PARTS];
+            let numbers = line.chunks_exact(T::PARTS);
+            match to.row(row) {
+                Some(row) if beta == T::ZERO => row.iter_mut().zip(numbers).for_each(|(d, p)| *d = scaled(p)),
+                Some(row) => row.iter_mut().zip(numbers).for_each(|(d, p)| *d = folded(*d, p)),
+                None => numbers.enumerate().for_each(|(column, p)| to.update(row, column, |d| folded(d, p))),
+            }
         }
+    };
+    let rows = to.rows();
+    let threads = threads.min(rows * to.columns() * T::PARTS / WORTH).clamp(1, rows.max(1));
+    if threads == 1 {
+        return work(0, to);
     }
+    std::thread::scope(|scope| {
+        let mut first = 0;
+        for thread in 0..threads {
+            let own = rows * (thread + 1) / threads - first;
+            let (part, rest) = to.split_rows(own);
+            to = rest;
+            let work = &work;
+            scope.spawn(move || work(first, part));
+            first += own;
+        }
+    });
 }

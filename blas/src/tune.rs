@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use recal::Result;
+use recal::{Event, FloatMode, Result};
 
 use crate::kernel::Shape;
-use crate::lane::{Block, Lane};
+use crate::lane::{Factors, Lane};
 use crate::scalar::{Precision, Real};
-use crate::view::{View, ViewMut};
+use crate::view::View;
 
 /// Candidates that are measured.
 const TRIED: usize = 3;
@@ -17,19 +17,23 @@ const TRIED: usize = 3;
 const SIZE: [usize; 3] = [384, 512, 256];
 
 /// Launches of each, the best of which counts.
-const TIMES: usize = 3;
+const TIMES: u32 = 3;
+
+/// Seconds that are long beside what a launch takes, and how many times larger products become to last so long.
+const LONG: f64 = 0.005;
+const LARGEST: usize = 8;
 
 /// A kernel and its speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tuned {
     pub(crate) shape: Shape,
-    /// Operations a second, packing included.
+    /// Operations a second, without packing.
     pub(crate) speed: f64,
 }
 
 /// What a device is best at, from the file or measured.
 pub(crate) fn tuned<R: Real>(lane: &mut Lane, device: &str, cache: Option<&Path>) -> Result<Tuned> {
-    let file = cache.map(|folder| file(folder, device, R::PRECISION));
+    let file = cache.map(|folder| file(folder, device, lane.float_mode(), R::PRECISION));
     if let Some(known) =
         file.as_deref().and_then(|file| read(&std::fs::read_to_string(file).ok()?, R::PRECISION))
     {
@@ -61,9 +65,11 @@ fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     std::fs::rename(&new, file)
 }
 
-fn file(folder: &Path, device: &str, precision: Precision) -> PathBuf {
+fn file(folder: &Path, device: &str, mode: FloatMode, precision: Precision) -> PathBuf {
     let name: String = device.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    folder.join(format!("{name}-{}.txt", precision.name()))
+    // What is fast in one float mode need not be in the other.
+    let mode = if mode == FloatMode::Native { "native" } else { "faithful" };
+    folder.join(format!("{name}-{mode}-{}.txt", precision.name()))
 }
 
 fn write(tuned: &Tuned) -> String {
@@ -83,26 +89,35 @@ fn read(text: &str, precision: Precision) -> Option<Tuned> {
     Shape::candidates(precision).contains(&shape).then_some(Tuned { shape, speed })
 }
 
+/// Operations a second of a kernel whose factors are on the device. Of a fast device small products say nothing but how long a launch
+/// takes, so those are followed by larger ones.
 fn measure<R: Real>(lane: &mut Lane, shape: Shape) -> Result<f64> {
-    let [m, n, k] = SIZE;
-    let (left, right) = (vec![R::ONE; m * k], vec![R::ONE; k * n]);
-    let mut product = vec![R::ZERO; m * n];
-    let [left, right] = [View::by_rows(&left, m, k), View::by_rows(&right, k, n)].map(|view| match view {
-        Ok(view) => view,
-        Err(e) => unreachable!("sizes are those of the vectors: {e}"),
-    });
-    let mut best = f64::INFINITY;
-    for time in 0..=TIMES {
-        let Ok(mut to) = ViewMut::by_rows(&mut product, m, n) else { unreachable!("as above") };
-        let block = Block { left, right, parts: [(0, 0, 0); 2], alpha: R::ONE, beta: R::ZERO, to: &mut to };
-        let start = Instant::now();
-        lane.run(shape, block)?;
-        // The first launch builds the kernel.
-        if time > 0 {
-            best = best.min(start.elapsed().as_secs_f64());
+    let mut scale = 1;
+    loop {
+        let [m, n, k] = SIZE.map(|side| side * scale);
+        let (left, right) = (vec![R::ONE; m * k], vec![R::ONE; k * n]);
+        let [left, right] =
+            [View::by_rows(&left, m, k), View::by_rows(&right, k, n)].map(|view| match view {
+                Ok(view) => view,
+                Err(e) => unreachable!("sizes are those of the vectors: {e}"),
+            });
+        // No product has this number, and each size another first row.
+        let factors = Factors { left, right, at: (u64::MAX, scale, scale), threads: 1, room: [0; 2] };
+        let mut best = f64::INFINITY;
+        for time in 0..=TIMES {
+            let (start, mut events) = (Instant::now(), Vec::new());
+            lane.multiply(shape, factors, &mut events)?;
+            events.iter().try_for_each(Event::wait)?;
+            // The first launch builds the kernel, and factors are sent with it.
+            if time > 0 {
+                best = best.min(start.elapsed().as_secs_f64());
+            }
         }
+        if best > LONG || scale >= LARGEST {
+            return Ok(2.0 * (m * n * k) as f64 / best);
+        }
+        scale *= 2;
     }
-    Ok(2.0 * (m * n * k) as f64 / best)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! A device at work: it takes blocks from a queue, on lanes, until there are none or it fails.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -9,10 +8,11 @@ use recal::Device;
 
 use crate::blas::Blas;
 use crate::error::{Error, Result};
-use crate::lane::{Block, DEPTH, Lane};
+use crate::lane::{Begun, Factors, Lane};
 use crate::scalar::{Kind, Precision, Scalar};
+use crate::share::{Job, Queue};
 use crate::tune::{self, Tuned};
-use crate::view::{View, ViewMut};
+use crate::view::View;
 
 /// Lanes of a device: one packs and copies while the other computes.
 pub(crate) const LANES: usize = 2;
@@ -33,14 +33,6 @@ pub(crate) struct Worker {
     speed: Mutex<[f64; 4]>,
 }
 
-/// A block that is still to be computed, from step `done` on.
-pub(crate) struct Job<'a, T> {
-    pub(crate) to: ViewMut<'a, T>,
-    pub(crate) row: usize,
-    pub(crate) column: usize,
-    pub(crate) done: usize,
-}
-
 /// What is the same for all blocks of a product D = alpha L R + beta D.
 pub(crate) struct Product<'a, T> {
     pub(crate) left: View<'a, T>,
@@ -48,6 +40,10 @@ pub(crate) struct Product<'a, T> {
     pub(crate) alpha: T,
     pub(crate) beta: T,
     pub(crate) call: u64,
+    /// Threads that pack for a lane.
+    pub(crate) threads: usize,
+    /// Rows and columns of blocks.
+    pub(crate) room: [usize; 2],
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -103,7 +99,7 @@ impl Worker {
         }
     }
 
-    fn tuned<T: Scalar>(&self, blas: &Blas, lane: &mut Lane) -> Result<Tuned> {
+    pub(crate) fn tuned<T: Scalar>(&self, blas: &Blas, lane: &mut Lane) -> Result<Tuned> {
         let mut tuned = lock(&self.tuned[T::KIND.precision() as usize]);
         if let Some(tuned) = *tuned {
             return Ok(tuned);
@@ -114,12 +110,8 @@ impl Worker {
         Ok(found)
     }
 
-    /// Operations a second: of products so far, else of the kernel's measurement. 0 if the device fails.
-    pub(crate) fn speed<T: Scalar>(&self, blas: &Blas) -> f64 {
-        let known = lock(&self.speed)[T::KIND as usize];
-        if known > 0.0 {
-            return known;
-        }
+    /// Operations a second of the kernel's measurement. 0 if the device fails.
+    pub(crate) fn kernel_speed<T: Scalar>(&self, blas: &Blas) -> f64 {
         let tuned = self.lane().and_then(|mut lane| {
             let tuned = self.tuned::<T>(blas, &mut lane)?;
             self.keep(lane);
@@ -134,12 +126,18 @@ impl Worker {
         }
     }
 
+    /// Operations a second: of products so far, else of the kernel's measurement. 0 if the device fails.
+    pub(crate) fn speed<T: Scalar>(&self, blas: &Blas) -> f64 {
+        let known = lock(&self.speed)[T::KIND as usize];
+        if known > 0.0 { known } else { self.kernel_speed::<T>(blas) }
+    }
+
     /// Takes blocks until there are none. What fails goes to `failed`.
     pub(crate) fn work<'a, T: Scalar>(
         &self,
         blas: &Blas,
         product: &Product<T>,
-        queue: &Mutex<VecDeque<Job<'a, T>>>,
+        queue: &Queue<'a, T>,
         failed: &Mutex<Vec<Job<'a, T>>>,
         done: &Mutex<f64>,
     ) {
@@ -153,19 +151,47 @@ impl Worker {
             Ok(tuned) => tuned,
             Err(e) => return self.lose(&e),
         };
+        // A block is waited for when the next one is packed.
+        let mut begun: Option<(Job<'a, T>, Begun)> = None;
+        let fail = |jobs: [Option<Job<'a, T>>; 2], e: Option<recal::Error>| {
+            lock(failed).extend(jobs.into_iter().flatten());
+            e.into_iter().for_each(|e| self.lose(&Error::device(&self.name, &e)));
+        };
         loop {
             // The other lane may have lost the device.
             if self.is_lost() {
-                return;
+                return fail([begun.map(|(job, _)| job), None], None);
             }
-            let Some(mut job) = lock(queue).pop_front() else { break };
-            let (from, result) = (job.done, self.block(&mut lane, tuned, product, &mut job));
-            let steps = (job.done - from) as f64;
-            operations += job.to.rows() as f64 * job.to.columns() as f64 * steps * T::KIND.operations();
-            *lock(done) += job.to.rows() as f64 * job.to.columns() as f64 * steps * T::KIND.operations();
-            if let Err(e) = result {
-                lock(failed).push(job);
-                return self.lose(&Error::device(&self.name, &e));
+            let row = lane.last.filter(|(call, _)| *call == product.call).map(|(_, row)| row);
+            let steps = product.left.columns();
+            let next = queue.next(row).map(|job| {
+                let (rows, columns) =
+                    (job.row..job.row + job.to.rows(), job.column..job.column + job.to.columns());
+                let factors = Factors {
+                    left: product.left.part(rows, 0..steps),
+                    right: product.right.part(0..steps, columns),
+                    at: (product.call, job.row, job.column),
+                    threads: product.threads,
+                    room: product.room,
+                };
+                let result = lane.begin(tuned.shape, factors);
+                (job, result)
+            });
+            let (next, result) = next.map_or((None, None), |(job, result)| (Some(job), Some(result)));
+            if let Some((mut job, block)) = begun.take() {
+                let scales = [product.alpha, product.beta];
+                if let Err(e) = lane.end(block, scales, job.to.reborrow()) {
+                    return fail([Some(job), next], Some(e));
+                }
+                let own =
+                    job.to.rows() as f64 * job.to.columns() as f64 * steps as f64 * T::KIND.operations();
+                operations += own;
+                *lock(done) += own;
+            }
+            match (next, result) {
+                (Some(job), Some(Ok(block))) => begun = Some((job, block)),
+                (next, Some(Err(e))) => return fail([next, None], Some(e)),
+                _ => break,
             }
         }
         self.keep(lane);
@@ -177,32 +203,5 @@ impl Worker {
                 lanes * operations / start.elapsed().as_secs_f64(),
             );
         }
-    }
-
-    /// Computes a block, part by part of the inner index, and notes how far it came.
-    fn block<T: Scalar>(
-        &self,
-        lane: &mut Lane,
-        tuned: Tuned,
-        product: &Product<T>,
-        job: &mut Job<T>,
-    ) -> recal::Result<()> {
-        let all = product.left.columns();
-        while job.done < all {
-            let steps = job.done..all.min(job.done + DEPTH / T::PARTS);
-            let (rows, columns) =
-                (job.row..job.row + job.to.rows(), job.column..job.column + job.to.columns());
-            let block = Block {
-                left: product.left.part(rows, steps.clone()),
-                right: product.right.part(steps.clone(), columns),
-                parts: [(product.call, job.row, job.done), (product.call, job.column, job.done)],
-                alpha: product.alpha,
-                beta: if job.done == 0 { product.beta } else { T::ONE },
-                to: &mut job.to,
-            };
-            lane.run(tuned.shape, block)?;
-            job.done = steps.end;
-        }
-        Ok(())
     }
 }

@@ -75,3 +75,28 @@ fn devices_share_a_product() {
     assert_eq!(c, wanted);
     assert_eq!(blas.figures(Kind::Single).operations, [2.0 * (m * n * k) as f64, 0.0]);
 }
+
+/// Three devices have parts of the rows, and compute as often as they are asked to.
+#[test]
+fn numbers_stay_on_devices() {
+    let blas = blas(options(32));
+    let mut random = Random(4);
+    for (m, n, k) in [(130, 97, 40), (1, 5, 4200), (2, 70, 1), (9, 4, 0), (0, 4, 3), (3, 0, 2)] {
+        let mut numbers = |count: usize| (0..count).map(|_| random.integer()).collect::<Vec<f64>>();
+        let (a, b, c) = (numbers(m * k), numbers(k * n), numbers(m * n));
+        let (va, vb) = (View::by_rows(&a, m, k).unwrap(), View::by_columns(&b, k, n).unwrap());
+        let wanted = expected(2.0, va, vb, -1.0, View::by_columns(&c, m, n).unwrap());
+        let mut product = blas.resident(va, vb).unwrap();
+        for again in 0..3 {
+            let mut found = c.clone();
+            product.fetch(2.0, -1.0, ViewMut::by_columns(&mut found, m, n).unwrap()).unwrap();
+            assert_eq!(found, wanted, "{m} x {n} x {k}, {again}");
+            product.multiply().unwrap();
+        }
+        let mut other = vec![0.0; (m + 1) * n];
+        assert!(product.fetch(1.0, 0.0, ViewMut::by_columns(&mut other, m + 1, n).unwrap()).is_err());
+    }
+    let numbers = [1.0; 6];
+    let (a, b) = (View::by_rows(&numbers, 2, 3).unwrap(), View::by_rows(&numbers, 2, 3).unwrap());
+    assert!(blas.resident(a, b).is_err());
+}

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use recal::{Config, Runtime, register_backend};
-use recal_blas::{Blas, Kind, View, ViewMut};
+use recal_blas::{Blas, Host, Kind, Options, View, ViewMut};
 use recal_cpu::CpuBackend;
 use recal_hal::*;
 use support::{Random, expected, options};
@@ -19,6 +19,8 @@ static LEFT: AtomicI64 = AtomicI64::new(i64::MAX);
 static LATE: AtomicBool = AtomicBool::new(false);
 /// Allocations that still succeed, and how many fail then.
 static MEMORY: Mutex<[i64; 2]> = Mutex::new([i64::MAX, 0]);
+/// Devices that were opened.
+static OPENED: AtomicI64 = AtomicI64::new(0);
 /// Tests set these in turn.
 static TURN: Mutex<()> = Mutex::new(());
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -46,6 +48,7 @@ impl Adapter for FailingAdapter {
     }
 
     fn open(&self, options: &DeviceOptions) -> Result<Arc<dyn Device>> {
+        OPENED.fetch_add(1, SeqCst);
         Ok(Arc::new(FailingDevice(self.0.open(options)?)))
     }
 
@@ -144,13 +147,33 @@ impl log::Log for Lines {
     fn flush(&self) {}
 }
 
-/// An engine with the failing device, and the log.
-fn engine(block: usize) -> Blas {
+/// A runtime with the failing device, and the log.
+fn failing() -> Runtime {
     let _ = log::set_logger(&Lines);
     log::set_max_level(log::LevelFilter::Warn);
     register_backend(Arc::new(Failing));
     let config = Config { backends: vec!["failing".into()], ..Config::default() };
-    Blas::on(&Runtime::with_config(config).unwrap(), options(block))
+    Runtime::with_config(config).unwrap()
+}
+
+/// An engine with it.
+fn engine(block: usize) -> Blas {
+    Blas::on(&failing(), options(block))
+}
+
+/// What is small is the host's, if there is one, and needs no device to be opened.
+#[test]
+fn small_products_open_no_device() {
+    let _turn = TURN.lock().unwrap();
+    let blas = Blas::on(&failing(), Options::default());
+    let opened = OPENED.load(SeqCst);
+    for (side, expected) in [(8, Host::get().is_err()), (256, true)] {
+        let a = vec![1.0f32; side * side];
+        let mut c = vec![0.0; side * side];
+        let view = View::by_rows(&a, side, side).unwrap();
+        blas.gemm(1.0, view, view, 0.0, ViewMut::by_rows(&mut c, side, side).unwrap()).unwrap();
+        assert_eq!((OPENED.load(SeqCst) > opened, c[side + 1]), (expected, side as f32), "{side}");
+    }
 }
 
 #[test]

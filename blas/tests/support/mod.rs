@@ -1,7 +1,7 @@
 //! What the tests share: engines, random numbers, products by definition.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use recal::{Config, Runtime};
+use recal::{Config, FloatMode, Runtime};
 use recal_blas::{Blas, Options, Scalar, View};
 
 /// Random numbers, the same in every run.
@@ -34,7 +34,12 @@ pub fn options(block: usize) -> Options {
 }
 
 pub fn cpu(options: Options) -> Blas {
-    let config = Config { backends: vec!["cpu".into()], ..Config::default() };
+    cpu_in(FloatMode::Faithful, options)
+}
+
+/// In a float mode.
+pub fn cpu_in(float: FloatMode, options: Options) -> Blas {
+    let config = Config { backends: vec!["cpu".into()], float, ..Config::default() };
     Blas::on(&Runtime::with_config(config).unwrap(), options)
 }
 
