@@ -93,6 +93,11 @@ impl Emitter<'_> {
         if self.absent(space) {
             return self.deliver(dst, [zero; 4]);
         }
+        if width == Width::Dwords
+            && let Some(values) = self.load_wide(space, address, dst)
+        {
+            return self.deliver(dst, values);
+        }
         let address = self.operand(address);
         let words = self.space(space);
         let two = self.word(2);
@@ -122,7 +127,7 @@ impl Emitter<'_> {
     }
 
     fn raw_store(&mut self, space: Space, address: &Operand, width: Width, src: &Src4) {
-        if self.absent(space) {
+        if self.absent(space) || (width == Width::Dwords && self.store_wide(space, address, src)) {
             return;
         }
         let address = self.operand(address);

@@ -83,6 +83,7 @@ impl Algebra for Emitter<'_> {
         }
         let word = self.word_op(Op::IAdd, &[a, b]);
         self.at_most(word, self.most(a).checked_add(self.most(b)));
+        self.is_sum(word, a, b);
         word
     }
 

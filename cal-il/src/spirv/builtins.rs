@@ -28,7 +28,7 @@ impl Emitter<'_> {
         let part = self.part(value, component);
         self.w.hoist(outer);
         if let (BuiltIn::LocalInvocationId, Some(size)) = (builtin, self.group) {
-            self.facts.limit(part, size[component as usize] - 1);
+            self.facts.limit_always(part, size[component as usize] - 1);
             self.threads.is_number(part, Some(component as u8));
         }
         part

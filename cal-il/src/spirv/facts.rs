@@ -3,28 +3,37 @@
 use rspirv::spirv::Word;
 
 use super::Emitter;
-use super::known::{Map, Sparse};
+use super::known::{Known, Sparse};
 use crate::isa::Algebra;
 
 /// Facts about words that are no constants.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     /// The greatest value.
-    most: Sparse<u32>,
+    most: Known<Word, u32, Sparse<u32>>,
     /// The word and constant, at least 2, that it is the product of, modulo 2^32.
     products: Sparse<(Word, u32)>,
+    /// The word and constant that it is the sum of, where that is no more than 2^32 - 1.
+    sums: Known<Word, (Word, u32), Sparse<(Word, u32)>>,
     /// Truths that compare: the first word is below the second, neither taken for signed.
     below: Sparse<(Word, Word)>,
 }
 
-/// What was known of a word before it was assumed to be small.
-pub(super) struct Assumed(Option<(Word, Option<u32>)>);
+/// What was known before something was assumed: what follows from that is true no longer, of words either that were there before.
+pub(super) struct Assumed([usize; 2]);
 
 impl Facts {
     /// The word is at most this.
     pub fn limit(&mut self, word: Word, most: u32) {
-        let before = self.most.get(&word).copied().unwrap_or(u32::MAX);
-        self.most.insert(word, most.min(before));
+        let before = self.most.get(&word);
+        if before.is_none_or(|before| before > most) {
+            self.most.insert(word, most);
+        }
+    }
+
+    /// The same, whatever is assumed at the moment.
+    pub fn limit_always(&mut self, word: Word, most: u32) {
+        self.most.settle(word, most);
     }
 
     /// The truth says that one word is below the other.
@@ -42,7 +51,7 @@ impl Emitter<'_> {
     /// The greatest value that the word can have.
     pub fn most(&self, word: Word) -> u32 {
         let constant = self.w.bits.get(&word);
-        constant.or_else(|| self.facts.most.get(&word)).copied().unwrap_or(u32::MAX)
+        constant.copied().or_else(|| self.facts.most.get(&word)).unwrap_or(u32::MAX)
     }
 
     /// Number of a texel: row times pitch plus column.
@@ -66,40 +75,61 @@ impl Emitter<'_> {
         }
     }
 
-    /// `a` divided by a power of two, if that takes less than a shift.
+    /// The word is the sum of two, modulo 2^32.
+    pub(super) fn is_sum(&mut self, word: Word, a: Word, b: Word) {
+        let (of, plus) = match (self.w.bits.get(&a), self.w.bits.get(&b)) {
+            (Some(plus), _) => (b, *plus),
+            (_, Some(plus)) => (a, *plus),
+            _ => return,
+        };
+        if self.most(of).checked_add(plus).is_some() {
+            self.facts.sums.insert(word, (of, plus));
+        }
+    }
+
+    /// `a` divided by a power of two, if that takes less than a shift, or its constants can be divided: then drivers find that addresses
+    /// differ by a constant.
     pub(super) fn shifted(&mut self, a: Word, by: u32) -> Option<Word> {
         if by == 0 {
             return Some(a);
         }
-        let (of, times) = self.facts.product(a)?;
-        if by > 31 || times != 1 << by {
+        if by > 31 {
             return None;
         }
-        let kept = u32::MAX >> by;
-        if self.most(of) <= kept {
-            return Some(of);
+        let unit = 1 << by;
+        if let Some((of, times)) = self.facts.product(a) {
+            let whole = times % unit == 0 && self.most(of).checked_mul(times).is_some();
+            if whole {
+                let rest = self.word(times / unit);
+                return Some(self.imul(of, rest));
+            }
+            if times != unit {
+                return None;
+            }
+            let kept = self.word(u32::MAX >> by);
+            return Some(self.and(of, kept));
         }
-        let kept = self.word(kept);
-        Some(self.and(of, kept))
+        let (of, plus) = self.facts.sums.get(&a).filter(|(_, plus)| plus % unit == 0)?;
+        let by = self.word(by);
+        let (head, rest) = (self.shr(of, by), self.word(plus / unit));
+        Some(self.iadd(head, rest))
     }
 
     /// From here on, up to `forget_assumed`, the truth holds.
     pub(super) fn assume_holds(&mut self, truth: Word) -> Assumed {
-        let compared = self.facts.below.get(&truth).copied();
-        let Some((word, bound)) = compared.map(|(word, other)| (word, self.most(other))) else {
-            return Assumed(None);
-        };
-        let before = self.facts.most.get(&word).copied();
-        if bound > 0 {
-            self.facts.limit(word, bound - 1);
+        let before = Assumed([self.facts.most.mark(), self.facts.sums.mark()]);
+        if let Some((word, other)) = self.facts.below.get(&truth).copied()
+            && let Some(most) = self.most(other).checked_sub(1)
+        {
+            self.facts.limit(word, most);
         }
-        Assumed(Some((word, before)))
+        before
     }
 
     pub(super) fn forget_assumed(&mut self, assumed: Assumed) {
-        if let Assumed(Some((word, before))) = assumed {
-            self.facts.most.change(word, before);
-        }
+        let [most, sums] = assumed.0;
+        self.facts.most.rewind(most);
+        self.facts.sums.rewind(sums);
     }
 
     /// Whether the index is below the limit, for all that can be known here.

@@ -51,6 +51,10 @@ impl Emitter<'_> {
         let pair = self.w.op(Op::Bitcast, self.t.uvec2, &[id]);
         let words = (self.w.extract(self.t.u32, pair, 0), self.w.extract(self.t.u32, pair, 1));
         self.memo.halves.insert(id, words);
+        match q {
+            Quad::Double(_) => self.memo.double.insert(words, id),
+            _ => self.memo.integer.insert(words, id),
+        }
         if self.solid.contains(&id) {
             self.solid.extend([words.0, words.1]);
         }
@@ -91,6 +95,11 @@ impl Emitter<'_> {
             Quad::Integer(id) => self.w.op(Op::Bitcast, ty, &[id]),
             Quad::Words(lo, hi) => {
                 if let Some(id) = self.memo.double.get(&(lo, hi)) {
+                    return id;
+                }
+                if let Some(id) = self.loaded_double(lo, hi) {
+                    self.memo.double.insert((lo, hi), id);
+                    self.memo.halves.insert(id, (lo, hi));
                     return id;
                 }
                 let pair = self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]);

@@ -113,7 +113,7 @@ impl Emitter<'_> {
             self.imul(xy, self.block[2])
         };
         let first = self.builtin(Builtin::Thread(ThreadId::InGroupFlat, 0));
-        let (u32, end) = (self.t.u32, self.word(self.shared_words));
+        let (u32, end) = (self.t.u32, self.word(self.shared_words / self.shared_width));
         let index = self.w.local(u32, None);
         self.w.store(index, first, None);
         let [head, check, body, next, merge] = [0; 5].map(|_| self.w.id());
@@ -126,10 +126,8 @@ impl Emitter<'_> {
         let more = self.ult(at, end);
         self.w.branch_if(more, body, merge);
         self.w.label(body);
-        let zero = self.word(0);
         if self.shared.is_some() {
-            let pointer = self.shared_pointer(at);
-            self.w.store(pointer, zero, None);
+            self.zero_element(at);
         }
         if self.pairs.is_some() {
             let (limit, quad) = (self.word(self.lds_words / 2), self.w.quad(0));

@@ -155,6 +155,11 @@ impl<K: Copy, V: Copy, M: Map<K, V>> Known<K, V, M> {
         self.log.push((key, before));
     }
 
+    /// Sets a value that going back keeps, unless it is one that was there before.
+    pub fn settle(&mut self, key: K, value: V) {
+        self.map.change(key, Some(value));
+    }
+
     pub fn remove(&mut self, key: &K) {
         if let Some(before) = self.map.change(*key, None) {
             self.log.push((*key, Some(before)));

@@ -184,13 +184,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// Pointer to a word of group memory.
-    pub fn shared_pointer(&mut self, index: Word) -> Word {
-        let pointer = self.w.pointer(StorageClass::Workgroup, Type::U32);
-        let shared = self.shared.expect("programs with group accesses have group memory");
-        self.w.op(Op::AccessChain, pointer, &[shared, index])
-    }
-
     /// Pointer to a pair of words of group memory.
     pub fn pair_pointer(&mut self, index: Word) -> Word {
         let pointer = self.w.pointer(StorageClass::Workgroup, Type::U64);
@@ -305,8 +298,7 @@ impl Emitter<'_> {
         let pointer = self.element_pointer(place, width, index);
         let ty = if width == 1 { self.t.u32 } else { self.w.ty(Type::Vec(width)) };
         let value = self.w.load(ty, pointer, Self::align(place, width));
-        let words: Vec<Word> =
-            if width == 1 { vec![value] } else { (0..width).map(|k| self.part(value, k)).collect() };
+        let words = if width == 1 { vec![value] } else { self.loaded_parts(value, width) };
         match inside {
             Some(inside) => words.into_iter().map(|word| self.select(inside, word, zero)).collect(),
             None => words,

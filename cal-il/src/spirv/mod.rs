@@ -11,6 +11,7 @@
 //! registers  registers as variables               builtins   operands
 //! lane       lane operations                      algebra    an Algebra: forms, hidden, floats, pairs, fused; native
 //! memory     words: g[], UAVs, LDS, constants     atomic     read-modify-write
+//! alignment  of addresses                         wide       several words at a time
 //! group      group memory, barriers               texture    texels, samplers, formats
 //! ```
 //!
@@ -21,11 +22,13 @@
 
 mod accesses;
 mod algebra;
+mod alignment;
 mod assume;
 mod atomic;
 mod body;
 mod builtins;
 mod counters;
+mod doubles;
 mod entry;
 mod facts;
 mod floats;
@@ -51,6 +54,7 @@ mod texture;
 mod threads;
 mod uses;
 mod values;
+mod wide;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -71,7 +75,7 @@ use registers::{Memo, Registers};
 pub use target::{Mode, Target};
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 30;
+pub const VERSION: u32 = 31;
 
 /// A module and what its user must know.
 #[derive(Clone, Debug)]
@@ -257,6 +261,8 @@ struct Emitter<'a> {
     threads: threads::Threads,
     /// Words that a driver cannot know while it compiles.
     solid: Bits,
+    /// Words of loaded vectors: which of the vector's, and how many it has.
+    parts: known::Sparse<(Word, u32, u32)>,
     /// Floats that are whole numbers.
     integral: Bits,
     divergence: Divergence,
@@ -288,6 +294,9 @@ struct Emitter<'a> {
     /// Group memory, and where its parts start.
     shared: Option<Word>,
     shared_words: u32,
+    /// Words of its elements.
+    shared_width: u32,
+    alignment: alignment::Alignment,
     lds: HashMap<u32, u32>,
     exchange: u32,
     /// The LDS blocks as pairs of words, if there are 64-bit atomics on them.
@@ -323,12 +332,14 @@ impl<'a> Emitter<'a> {
         };
         // Group memory: the LDS blocks, R700 areas, then addresses for the exchange between neighbours.
         let interface = &program.interface;
+        let alignment = alignment::Alignment::of(program);
+        let shared_width = alignment.group_element(program);
         let mut words = 0;
         let mut lds = HashMap::new();
         for (id, memory) in &interface.lds {
             lds.insert(*id, words);
-            // Pairs do not cross the ends of blocks.
-            words += memory.bytes.div_ceil(8) * 2;
+            // Pairs and larger elements do not cross the ends of blocks.
+            words += (memory.bytes.div_ceil(8) * 2).next_multiple_of(shared_width);
         }
         let lds_words = words;
         let threads = most_threads(program, group, target);
@@ -367,8 +378,9 @@ impl<'a> Emitter<'a> {
             facts: facts::Facts::default(),
             threads: threads::Threads::of(group),
             solid: Bits::default(),
+            parts: known::Sparse::default(),
             integral: Bits::default(),
-            registers: Registers::of(program),
+            registers: Registers::of(program, target.float64),
             divergence: Divergence::of(program),
             flushed_arguments: false,
             direct: false,
@@ -386,6 +398,8 @@ impl<'a> Emitter<'a> {
             buffers: HashMap::new(),
             shared: None,
             shared_words: words,
+            shared_width,
+            alignment,
             lds,
             exchange,
             pairs: None,
@@ -436,10 +450,7 @@ impl<'a> Emitter<'a> {
         let target = self.target;
         let pairs = target.int64 && target.int64_shared_atomics && uses::pairs(self.program);
         if self.shared_words > 0 && !(pairs && self.shared_words == self.lds_words) {
-            let words = self.w.ty(Type::Array(self.shared_words));
-            let shared = self.w.variable(StorageClass::Workgroup, words, None);
-            self.interface.push(shared);
-            self.shared = Some(shared);
+            self.declare_group_memory();
         }
         if pairs {
             let (u64, count) = (self.w.ty(Type::U64), self.w.word(self.lds_words / 2));

@@ -25,6 +25,8 @@ pub(super) enum Type {
     F64,
     /// Vector of 32-bit words.
     Vec(u32),
+    /// Two doubles.
+    Doubles,
     /// Vector of booleans… of floats never occurs; three words of a builtin.
     Pair,
     /// Array of words.
@@ -171,6 +173,10 @@ impl Writer {
                 let word = self.ty(Type::U32);
                 self.global(Op::TypeVector, None, &[word, n])
             }
+            Type::Doubles => {
+                let double = self.ty(Type::F64);
+                self.global(Op::TypeVector, None, &[double, 2])
+            }
             Type::Pair => {
                 let word = self.ty(Type::U32);
                 self.global(Op::TypeStruct, None, &[word, word])
@@ -211,6 +217,12 @@ impl Writer {
     /// A 64-bit integer constant.
     pub fn quad(&mut self, bits: u64) -> Word {
         let ty = self.ty(Type::U64);
+        self.constant(Op::Constant, ty, bits, &[bits as u32, (bits >> 32) as u32])
+    }
+
+    /// A double constant.
+    pub fn double(&mut self, bits: u64) -> Word {
+        let ty = self.ty(Type::F64);
         self.constant(Op::Constant, ty, bits, &[bits as u32, (bits >> 32) as u32])
     }
 

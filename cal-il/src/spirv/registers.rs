@@ -8,6 +8,7 @@ use rspirv::spirv::{StorageClass, Word};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::doubles::{Pairs, pairs};
 use super::known::{Bits, Known, Sparse, Words};
 use super::{Emitter, Mode, uses};
 use crate::ir::visit::{order, touched, written};
@@ -71,17 +72,19 @@ pub(super) struct Registers {
     /// Registers that functions other than main touch, and outputs if main is a function.
     shared: Bits,
     /// Registers that float operations read.
-    floats: Bits,
+    pub(super) floats: Bits,
     /// Registers that may be read before anything writes them.
     early: Bits,
-    variables: Words,
+    /// Registers that are one variable of a double.
+    pairs: Pairs,
+    pub(super) variables: Words,
     /// Written since the last store.
     dirty: Vec<Reg>,
     is_dirty: Bits,
 }
 
 impl Registers {
-    pub fn of(program: &Program) -> Self {
+    pub fn of(program: &Program, doubles: bool) -> Self {
         let mut shared = Bits::default();
         for n in order(&program.functions).into_iter().filter(|n| *n > 0) {
             touched(&program.functions[n].body, &mut |reg, _| {
@@ -100,7 +103,8 @@ impl Registers {
         if let Some(main) = program.functions.first() {
             read_early(&main.body, &mut Written::default(), &mut early);
         }
-        Self { shared, floats, early, ..Self::default() }
+        let pairs = if doubles { pairs(program, &shared) } else { Pairs::default() };
+        Self { shared, floats, early, pairs, ..Self::default() }
     }
 }
 
@@ -141,6 +145,12 @@ impl Emitter<'_> {
         if let Some(value) = self.memo.registers.get(&register) {
             return value;
         }
+        if let Some(pair) = self.registers.pairs.get(&register).copied() {
+            self.read_pair(pair);
+            if let Some(value) = self.memo.registers.get(&register) {
+                return value;
+            }
+        }
         let variable = self.variable(register);
         let value = self.w.load(self.t.u32, variable, None);
         self.memo.registers.insert(register, value);
@@ -160,7 +170,12 @@ impl Emitter<'_> {
             if !(self.registers.floats.contains(&register) && self.registers.early.contains(&register)) {
                 continue;
             }
-            let (variable, zero) = (self.variable(register), self.opaque(zero));
+            let zero = self.opaque(zero);
+            if let Some((lo, _)) = self.registers.pairs.get(&register).copied() {
+                self.store_pair(lo, [zero; 2]);
+                continue;
+            }
+            let variable = self.variable(register);
             self.w.store(variable, zero, None);
         }
     }
@@ -182,21 +197,33 @@ impl Emitter<'_> {
         let mut dirty = std::mem::take(&mut self.registers.dirty);
         dirty.sort_unstable();
         for register in dirty.drain(..) {
-            self.registers.is_dirty.remove(&register);
-            let variable = self.variable(register);
-            let Some(mut value) = self.memo.registers.get(&register) else { continue };
-            // Some drivers take 1.0 and all ones for the same truth where a register is one or the other, and make
-            // −0 of 0 where it may be −1.0.
-            let one = matches!(self.w.bits.get(&value), Some(0x3F80_0000 | 0xBF80_0000));
-            let mask = self.target.mode == Mode::Faithful && self.memo.truths.get(&value).is_some();
-            if self.registers.floats.contains(&register) {
-                value = self.opaque(value);
-            } else if one || mask {
-                value = self.hidden(value);
+            if !self.registers.is_dirty.contains(&register) {
+                // Stored with the other of its pair.
+                continue;
             }
+            self.registers.is_dirty.remove(&register);
+            let Some(value) = self.memo.registers.get(&register) else { continue };
+            if let Some((lo, hi)) = self.registers.pairs.get(&register).copied() {
+                [lo, hi].iter().for_each(|register| self.registers.is_dirty.remove(register));
+                self.spill_pair((lo, hi));
+                continue;
+            }
+            let (variable, value) = (self.variable(register), self.spilled(register, value));
             self.w.store(variable, value, None);
         }
         self.registers.dirty = dirty;
+    }
+
+    /// What a register's variable gets for a value.
+    pub(super) fn spilled(&mut self, register: Reg, value: Word) -> Word {
+        // Some drivers take 1.0 and all ones for the same truth where a register is one or the other, and make
+        // −0 of 0 where it may be −1.0.
+        let one = matches!(self.w.bits.get(&value), Some(0x3F80_0000 | 0xBF80_0000));
+        let mask = self.target.mode == Mode::Faithful && self.memo.truths.get(&value).is_some();
+        if self.registers.floats.contains(&register) {
+            return self.opaque(value);
+        }
+        if one || mask { self.hidden(value) } else { value }
     }
 
     /// Forgets the values of registers that `block` may write.
