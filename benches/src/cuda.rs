@@ -113,11 +113,13 @@ impl Cuda {
                 Some(CudaRunner { cuda: self, kind: Kind::Copy, bytes, pointers: vec![from, to] })
             }
             _ if self.blas.is_none() => None,
-            "matmul_shared" | "matmul_wide" | "matmul_outer" | "dgemm" => {
+            "matmul_shared" | "matmul_wide" | "matmul_outer" | "matmul_tiled" | "dgemm" | "dgemm_tiled" => {
                 let bytes = case.buffers[2].bytes();
                 let kind = match case.peer {
-                    "dgemm" => Kind::Double(f64::sqrt(bytes as f64 / 8.0) as u32),
-                    "matmul_outer" => Kind::Transposed(n),
+                    "dgemm" | "dgemm_tiled" => {
+                        Kind::Double(f64::sqrt(bytes as f64 / 8.0) as u32, case.peer == "dgemm_tiled")
+                    }
+                    "matmul_outer" | "matmul_tiled" => Kind::Transposed(n),
                     _ => Kind::Single(n),
                 };
                 let pointers = vec![
@@ -148,7 +150,8 @@ enum Kind {
     /// The first factor by columns.
     Transposed(u32),
     Streams(u32),
-    Double(u32),
+    /// The same where that is said.
+    Double(u32, bool),
 }
 
 /// A case on CUDA.
@@ -205,7 +208,9 @@ impl Runner for CudaRunner<'_> {
                     self.product("cublasSgemm_v2", n, false, 1.0f32, 0.0f32)?
                 }
                 Kind::Transposed(n) => self.product("cublasSgemm_v2", n, true, 1.0f32, 0.0f32)?,
-                Kind::Double(n) => self.product("cublasDgemm_v2", n, false, 1.0f64, 0.0f64)?,
+                Kind::Double(n, by_columns) => {
+                    self.product("cublasDgemm_v2", n, by_columns, 1.0f64, 0.0f64)?
+                }
             }
         }
         self.cuda.wait()
@@ -216,7 +221,7 @@ impl Runner for CudaRunner<'_> {
         let result = self.cuda.download(last, self.bytes as usize / 4)?;
         Ok(match self.kind {
             Kind::Copy => vec![Vec::new(), result],
-            Kind::Single(_) | Kind::Transposed(_) | Kind::Double(_) => vec![Vec::new(), Vec::new(), result],
+            Kind::Single(_) | Kind::Transposed(_) | Kind::Double(..) => vec![Vec::new(), Vec::new(), result],
             // The checks look at the streams of the result.
             Kind::Streams(_) => {
                 let mut all = vec![Vec::new(); 12];

@@ -31,8 +31,8 @@ macro_rules! sources {
 }
 
 const SOURCES: &[(&str, &str)] = sources! {
-    "bitonic_sort" "copy" "dgemm" "divergent" "empty" "hash" "mandelbrot" "matmul_outer" "matmul_pldi" "matmul_shared"
-    "matmul_wide" "polynomial" "reduction_1" "reduction_2" "reduction_3" "reduction_4" "stencil" "straight"
+    "bitonic_sort" "copy" "dgemm" "dgemm_tiled" "divergent" "empty" "hash" "mandelbrot" "matmul_outer" "matmul_pldi"
+    "matmul_shared" "matmul_tiled" "matmul_wide" "polynomial" "reduction_1" "reduction_2" "reduction_3" "reduction_4" "stencil" "straight"
     "transpose_local" "transpose_naive" "vector_matrix"
 };
 

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use recal::{Domain, Format, Module, Place};
 use recal_il::spirv::{Assume, Formats, Mode, Target};
@@ -93,6 +94,11 @@ pub fn launches(
     }
     all.push(("launch and wait", interleaved(effort, &mut waits)?));
     all.push(("launch and poll", interleaved(effort, &mut polls)?));
+    let mut hosts = Vec::new();
+    for (label, ours, module) in &modules {
+        hosts.push(host_time(effort, label, ours, module)?);
+    }
+    all.push(("launch again, the host's part", hosts));
     drop(waits);
     let mut batches: Vec<Timed<'_>> = Vec::new();
     for subject in &mut subjects {
@@ -111,6 +117,32 @@ pub fn launches(
     let long = Effort { least: effort.least.max(0.005), ..effort };
     all.push(("launch, one of many", interleaved(long, &mut batches)?));
     Ok(all)
+}
+
+/// What the host does for a launch that came before: batches are waited for apart.
+fn host_time(effort: Effort, label: &str, ours: &Ours, module: &Module) -> Result<Series> {
+    const BATCHES: u32 = 16;
+    const LAUNCHES: u32 = 64;
+    let round = || -> Result<f64> {
+        let mut seconds = 0.0;
+        for _ in 0..BATCHES {
+            let start = Instant::now();
+            let mut last = ours.context.run(module, Domain::of(8, 8))?;
+            for _ in 1..LAUNCHES {
+                last = ours.context.run(module, Domain::of(8, 8))?;
+            }
+            seconds += start.elapsed().as_secs_f64();
+            last.wait()?;
+        }
+        Ok(seconds / f64::from(BATCHES * LAUNCHES))
+    };
+    let begun = Instant::now();
+    round()?;
+    while begun.elapsed() < effort.warm {
+        round()?;
+    }
+    let seconds = (0..effort.rounds).map(|_| round()).collect::<Result<_>>()?;
+    Ok(Series { who: label.into(), seconds })
 }
 
 /// The copy command over two resources of `width` x `height` float4, beside the drivers' own.
@@ -198,7 +230,7 @@ pub fn copy_beside_kernel(effort: Effort, ours: &[&Ours], bytes: u32) -> Result<
         let kernel = move || ours.context.run(&module, Domain::of(64, 64));
         let copy = move || ours.context.copy(&from, &to);
         let time = |run: &dyn Fn() -> recal::Result<recal::Event>| -> Result<f64> {
-            let start = std::time::Instant::now();
+            let start = Instant::now();
             run()?.wait()?;
             Ok(start.elapsed().as_secs_f64())
         };

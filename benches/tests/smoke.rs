@@ -5,8 +5,8 @@ use recal_bench::run::{Options, run};
 #[test]
 fn quick() {
     let report = run(&Options { quick: true, rounds: 1, least: 1, ..Options::default() }).unwrap();
-    // 20 kernels, the copy command, a copy beside a kernel, three kinds of launches, the front end, loading.
-    assert_eq!(report.rows.len(), 27, "{:?}", report.notes);
+    // 22 kernels, the copy command, a copy beside a kernel, four figures of launches, the front end, loading.
+    assert_eq!(report.rows.len(), 30, "{:?}", report.notes);
     for row in &report.rows {
         assert!(!row.entries.is_empty(), "{}", row.name);
         assert!(row.entries.iter().all(|entry| entry.median > 0.0), "{}", row.name);

@@ -28,6 +28,7 @@ pub use crate::options::{BLOCK, Options, THRESHOLD};
 pub use crate::resident::Resident;
 pub use crate::scalar::{Complex32, Complex64, Kind, Precision, Real, Scalar};
 pub use crate::tally::Figures;
+pub use crate::tiled::Tiled;
 pub use crate::view::{View, ViewMut};
 
 mod balance;
@@ -44,6 +45,7 @@ mod resident;
 mod scalar;
 mod share;
 mod tally;
+mod tiled;
 mod tune;
 mod view;
 mod worker;

@@ -55,15 +55,15 @@ fn streams_text() -> String {
 
 /// Random factors, and a judge of their product: C x = A (B x) for two vectors of small integers. All numbers are
 /// multiples of 1/64 below 2^24/64, so that everything is exact.
-struct Product {
+pub(super) struct Product {
     n: usize,
-    a: Vec<f32>,
-    b: Vec<f32>,
+    pub(super) a: Vec<f32>,
+    pub(super) b: Vec<f32>,
     vectors: Vec<(Vec<f64>, Vec<f64>)>,
 }
 
 impl Product {
-    fn new(n: u32) -> Self {
+    pub(super) fn new(n: u32) -> Self {
         let n = n as usize;
         let mut random = Random(0x2008_0613);
         let a: Vec<f32> = (0..n * n).map(|_| random.eighth()).collect();
@@ -78,7 +78,7 @@ impl Product {
         Self { n, a, b, vectors }
     }
 
-    fn judge(self) -> impl Fn(&[f32]) -> Result<(), String> {
+    pub(super) fn judge(self) -> impl Fn(&[f32]) -> Result<(), String> {
         let (n, vectors) = (self.n, self.vectors);
         move |c| {
             if c.len() != n * n {

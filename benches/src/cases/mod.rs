@@ -4,6 +4,7 @@ mod compute;
 mod group;
 mod matmul;
 mod memory;
+pub mod tiled;
 
 use crate::case::{Case, Scale};
 
@@ -12,10 +13,11 @@ pub type Build = fn(Scale) -> Vec<Case>;
 
 /// Every kernel family: name, and what makes its cases. Cases are made one family at a time, since large ones take
 /// much memory.
-pub const FAMILIES: [(&str, Build); 16] = [
+pub const FAMILIES: [(&str, Build); 17] = [
     ("matmul", matmul::streams),
     ("matmul_wide", matmul::wide),
     ("matmul_outer", matmul::outer),
+    ("matmul_tiled", tiled::tiled),
     ("matmul_lds", matmul::shared),
     ("dgemm", matmul::doubles),
     ("vector_matrix", matmul::vector),
