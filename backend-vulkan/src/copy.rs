@@ -80,7 +80,7 @@ impl VulkanQueue {
             }
         }
         let keep = Keep::Copy { src: src.memory.clone(), dst: dst.memory.clone(), _between: between };
-        self.recording(state, lane)?.keeps.push(keep);
+        self.recording(state, lane)?.keep(keep);
         Ok(lane)
     }
 }

@@ -47,6 +47,27 @@ pub(crate) struct Buffers {
     pub limits: Limits,
 }
 
+impl Buffers {
+    /// Binds surfaces for what is recorded next.
+    pub fn bind(
+        &self,
+        commands: vk::CommandBuffer,
+        layout: vk::PipelineLayout,
+        bound: &[vk::DescriptorBufferInfo],
+    ) {
+        let write = |(k, buffer)| {
+            vk::WriteDescriptorSet::default()
+                .dst_binding(k)
+                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                .buffer_info(std::slice::from_ref(buffer))
+        };
+        let writes: Vec<_> = (0..).zip(bound).map(write).collect();
+        let point = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: recording; the buffers are kept until the command is done.
+        unsafe { self.push.cmd_push_descriptor_set(commands, point, layout, 1, &writes) };
+    }
+}
+
 /// The logical device, destroyed with the last object that uses it.
 pub(crate) struct Gpu {
     pub raw: ash::Device,

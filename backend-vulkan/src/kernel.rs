@@ -44,6 +44,8 @@ pub(crate) struct Pipelines {
     /// Whether the program fixes the group size.
     fixed: bool,
     made: Mutex<HashMap<Way, vk::Pipeline>>,
+    /// How many were built.
+    version: AtomicU64,
 }
 
 /// A loaded program.
@@ -71,6 +73,13 @@ pub(crate) struct Kind {
     begun: AtomicBool,
     /// Nanoseconds of the others.
     busy: AtomicU64,
+}
+
+impl Kind {
+    /// Whether what is wanted for it was asked for.
+    pub fn is_settled(&self) -> bool {
+        self.asked.load(Relaxed)
+    }
 }
 
 impl Pipelines {
@@ -155,7 +164,10 @@ impl Pipelines {
                 unsafe { raw.destroy_pipeline(pipeline, None) };
                 Ok(*other.get())
             }
-            Entry::Vacant(place) => Ok(*place.insert(pipeline)),
+            Entry::Vacant(place) => {
+                self.version.fetch_add(1, Relaxed);
+                Ok(*place.insert(pipeline))
+            }
         }
     }
 
@@ -245,6 +257,7 @@ impl VulkanKernel {
             uses_formats,
             fixed: false,
             made: Mutex::default(),
+            version: AtomicU64::new(0),
             program,
         };
         let module = pipelines.emit(most)?;
@@ -267,6 +280,11 @@ impl VulkanKernel {
             bound: Mutex::new(Assume { formats: Formats::Words, ..most }),
             dearest: AtomicU64::new(0),
         })
+    }
+
+    /// How many pipelines were built.
+    pub fn version(&self) -> u64 {
+        self.pipelines.version.load(Relaxed)
     }
 
     /// Whether it runs on domains rather than grids.

@@ -68,13 +68,15 @@ impl Iterator for Pieces {
 
 /// A launch that may be recorded.
 pub(crate) struct Launch {
-    kernel: Arc<dyn Kernel>,
-    bindings: Arc<Bindings>,
-    extent: Extent,
-    pipeline: vk::Pipeline,
-    kind: Option<Arc<Kind>>,
-    table: table::Table,
-    scratch: Option<Arc<Block>>,
+    pub kernel: Arc<dyn Kernel>,
+    pub bindings: Arc<Bindings>,
+    pub extent: Extent,
+    pub pipeline: vk::Pipeline,
+    pub kind: Option<Arc<Kind>>,
+    pub table: table::Table,
+    pub scratch: Option<Arc<Block>>,
+    /// Its groups, if a single dispatch takes all.
+    pub single: Option<[u32; 3]>,
     pieces: Pieces,
     /// Most groups of a slice.
     slice: u64,
@@ -168,8 +170,22 @@ impl VulkanQueue {
         let (pipeline, kind) = own.pipeline_for(assume, size)?;
         let slice = self.gpu.options.slice.unwrap_or(SLICE);
         let pieces = Pieces::new(groups, slice);
+        let single = (pieces.size == groups).then_some(groups);
         let (begun, started) = (false, None);
-        Ok(Launch { kernel, bindings, extent, pipeline, kind, table, scratch, pieces, slice, begun, started })
+        Ok(Launch {
+            kernel,
+            bindings,
+            extent,
+            pipeline,
+            kind,
+            table,
+            scratch,
+            single,
+            pieces,
+            slice,
+            begun,
+            started,
+        })
     }
 
     /// Records the next slice of a launch.
@@ -201,15 +217,7 @@ impl VulkanQueue {
                 &[offset],
             );
             if let (Some(buffers), Some(bound)) = (&self.gpu.buffers, &launch.table.buffers) {
-                let write = |(k, buffer)| {
-                    vk::WriteDescriptorSet::default()
-                        .dst_binding(k)
-                        .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                        .buffer_info(std::slice::from_ref(buffer))
-                };
-                let writes: Vec<_> = (0..).zip(bound).map(write).collect();
-                let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.gpu.pipeline_layout);
-                buffers.push.cmd_push_descriptor_set(commands, point, layout, 1, &writes);
+                buffers.bind(commands, self.gpu.pipeline_layout, bound);
             }
             for ([x, y, z], [width, height, depth]) in launch.next_slice() {
                 raw.cmd_dispatch_base(commands, x, y, z, width, height, depth);
@@ -218,8 +226,10 @@ impl VulkanQueue {
         self.timed(state, Lane::Kernels, commands);
         each_shadow(&launch.bindings, |shadow, _| shadow.enter());
         let (kernel, bindings, kind) = (launch.kernel.clone(), launch.bindings.clone(), launch.kind.clone());
-        let keep = Keep::Kernel { kernel, bindings, kind, scratch: launch.scratch.clone() };
-        self.recording(state, Lane::Kernels)?.keeps.push(keep);
+        let keep = Keep::Kernel { kernel, bindings, kind, scratch: launch.scratch.clone(), times: 1 };
+        let batch = self.recording(state, Lane::Kernels)?;
+        batch.keep(keep);
+        batch.bound = 0;
         Ok(())
     }
 
@@ -253,11 +263,18 @@ impl VulkanQueue {
     fn begin(&self, state: &mut State, command: Command) -> Result<Result<Lane, Box<Launch>>> {
         Ok(match command {
             Command::Launch { kernel, bindings, extent } => {
+                if let Some(repeat) = state.repeats.find(&kernel, &bindings, extent) {
+                    self.again(state, repeat, kernel, bindings)?;
+                    return Ok(Ok(Lane::Kernels));
+                }
                 let mut launch = self.prepare(state, kernel, bindings, extent)?;
                 if launch.is_long() {
                     return Ok(Err(Box::new(launch)));
                 }
                 self.record_slice(state, &mut launch)?;
+                if let Err(error) = self.remember(state, &mut launch) {
+                    log::debug!("a launch is not kept: {error}");
+                }
                 Ok(Lane::Kernels)
             }
             Command::Copy { src, dst } => Ok(self.copy(state, &src, &dst)?),

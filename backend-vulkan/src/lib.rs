@@ -30,6 +30,7 @@ mod once;
 mod order;
 mod probe;
 mod queue;
+mod repeat;
 mod stamps;
 mod table;
 mod timeline;

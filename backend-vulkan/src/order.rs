@@ -194,6 +194,11 @@ impl<T> Order<T> {
         self.side(lane).open.as_mut().map(|chunk| &mut chunk.work)
     }
 
+    /// Whether the open chunk, if there is one, has no command.
+    pub fn is_new(&self, lane: Lane) -> bool {
+        self.sides[lane as usize].open.as_ref().is_none_or(|chunk| chunk.first == 0)
+    }
+
     /// Begins a chunk.
     pub fn begin(&mut self, lane: Lane, work: T) {
         let side = self.side(lane);

@@ -5,6 +5,7 @@
 //! others may overlap. What a command uses is kept until its chunk is done.
 
 mod batch;
+mod commands;
 mod wait;
 
 use std::collections::VecDeque;
@@ -25,12 +26,13 @@ use crate::launch::{Deferred, Work};
 use crate::memory::Block;
 use crate::once::{barrier, barrier_between_kernels};
 use crate::order::{self, Barrier, Lane, Order, Uses};
+use crate::repeat::Repeats;
 use crate::stamps::Stamps;
 use crate::table::{self, Chunk};
 use crate::timeline::Timeline;
 
 /// Commands after which a chunk is submitted unasked.
-const CHUNK_COMMANDS: usize = 64;
+pub(crate) const CHUNK_COMMANDS: u32 = 64;
 /// Failures that are remembered.
 const ERRORS: usize = 64;
 /// Longest wait between two looks at the clock.
@@ -49,6 +51,9 @@ pub(crate) struct State {
     free_commands: [Vec<vk::CommandBuffer>; 2],
     free_chunks: Vec<Chunk>,
     pub free_stamps: Vec<Stamps>,
+    /// One of the kernels' that is begun and has nothing in it.
+    begun: Option<vk::CommandBuffer>,
+    pub repeats: Repeats,
     scratch: Option<Arc<Block>>,
     /// Tickets that failed, and why.
     errors: VecDeque<(RangeInclusive<Ticket>, Error)>,
@@ -99,27 +104,21 @@ impl VulkanQueue {
     /// The chunk that is being recorded, begun if there is none.
     pub fn recording<'a>(&self, state: &'a mut State, lane: Lane) -> Result<&'a mut Batch> {
         if state.order.open(lane).is_none() {
-            let raw = &self.gpu.raw;
-            let commands = match state.free_commands[lane as usize].pop() {
-                Some(commands) => commands,
-                None => self.timeline(lane).commands()?,
-            };
-            let begin =
-                vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-            // SAFETY: the command buffer is new, or its last submission is done.
-            if let Err(error) = unsafe { raw.begin_command_buffer(commands, &begin) } {
-                state.free_commands[lane as usize].push(commands);
-                return Err(self.gpu.error("command buffer", error));
-            }
+            let begun = if lane == Lane::Kernels { state.begun.take() } else { None };
+            let commands = begun.map_or_else(|| self.begin_commands(state, lane), Ok)?;
             let stamps = self.stamps(state, lane);
             let batch = Batch {
                 commands,
                 keeps: Vec::new(),
+                count: 0,
                 chunks: Vec::new(),
                 started: Instant::now(),
                 stamps,
                 reports: Vec::new(),
                 since: None,
+                repeats: Vec::new(),
+                alone: None,
+                bound: 0,
             };
             state.order.begin(lane, batch);
         }
@@ -153,6 +152,9 @@ impl VulkanQueue {
         uses: &Uses,
         transfer: bool,
     ) {
+        if let Some(batch) = state.order.open(lane) {
+            batch.spell(&self.gpu);
+        }
         let foreign = self.gpu.transfers.load(Acquire);
         match state.order.record(lane, uses, transfer, self.copies.is_some(), foreign) {
             Barrier::None => {}
@@ -201,19 +203,25 @@ impl VulkanQueue {
         if crate::exit::closing() {
             return Err(crate::exit::reason());
         }
+        if lane == Lane::Kernels {
+            self.spell_many(state);
+        }
         let Some(mut chunk) = state.order.take_open(lane) else { return Ok(()) };
-        let commands = chunk.work.commands;
         chunk.work.started = Instant::now();
+        let alone = chunk.work.alone.take();
         let result = self.gpu.check().and_then(|()| {
-            if !chunk.plain {
-                let next = vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST;
-                barrier(&self.gpu.raw, commands, next);
-            }
+            let commands = match &alone {
+                Some((repeat, times)) => self.alone(state, repeat, *times)?,
+                None => vec![self.end_recording(chunk.work.commands, chunk.plain)?],
+            };
             let after = (chunk.after > 0).then(|| (self.timeline(lane.other()), chunk.after));
-            self.timeline(lane).submit(commands, after, chunk.point)
+            self.timeline(lane).submit(&commands, after, chunk.point)
         });
         match result {
             Ok(()) => {
+                if alone.is_some() {
+                    state.begun = Some(std::mem::take(&mut chunk.work.commands));
+                }
                 self.gpu.steps.submitted.get_or_init(crate::exit::register);
                 state.order.run(lane, chunk);
                 // The next chunk is begun while the device has this one. If that fails, the next command says so.
@@ -233,7 +241,7 @@ impl VulkanQueue {
 
     /// Submits what is recorded in a lane if it is much.
     pub fn submit_full(&self, state: &mut State, lane: Lane) -> Result<()> {
-        if self.recording(state, lane)?.keeps.len() >= CHUNK_COMMANDS {
+        if self.recording(state, lane)?.count >= CHUNK_COMMANDS {
             self.submit_recorded(state, lane)?;
             self.clean(state)?;
         }
@@ -306,7 +314,12 @@ impl VulkanQueue {
                     state.free_chunks.push(chunk);
                 }
                 state.free_stamps.extend(chunk.work.stamps.take());
-                state.free_commands[lane as usize].push(chunk.work.commands);
+                for repeat in chunk.work.repeats.drain(..) {
+                    state.free_commands(Lane::Kernels, Repeats::free(repeat));
+                }
+                // None if what was submitted were a launch's that came before.
+                let own = Some(chunk.work.commands).filter(|own| *own != vk::CommandBuffer::null());
+                state.free_commands(lane, own);
                 self.gpu.steps.done.get_or_init(crate::exit::register);
             }
         }
@@ -373,6 +386,11 @@ impl State {
         let deferred = self.current.or(self.deferred.front().map(|next| next.ticket));
         let done = self.order.completed();
         deferred.map_or(done, |next| done.min(next - 1))
+    }
+
+    /// Command buffers have nothing to do any more.
+    pub fn free_commands(&mut self, lane: Lane, commands: impl IntoIterator<Item = vk::CommandBuffer>) {
+        self.free_commands[lane as usize].extend(commands);
     }
 
     /// What was recorded last in a lane has this ticket.

@@ -2,6 +2,7 @@
 //! buffers that hold tables until their launches are done.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ash::vk;
 use recal_hal::{Bindings, Error, Extent, Format, Result, Sampler, Surface, Wrap};
@@ -37,6 +38,13 @@ pub(crate) struct Table {
     pub uses: Uses,
     /// The row that is to tell where the kernel reports.
     report: Option<u32>,
+}
+
+impl Table {
+    /// Whether the launch reports.
+    pub fn reports(&self) -> bool {
+        self.report.is_some()
+    }
 }
 
 /// Where a launch of a chunk reports, by bytes.
@@ -262,7 +270,8 @@ pub(crate) struct Chunk {
     block: Block,
     pool: vk::DescriptorPool,
     pub set: vk::DescriptorSet,
-    used: u64,
+    /// Under the lock of the queue.
+    used: AtomicU64,
 }
 
 impl Chunk {
@@ -294,13 +303,13 @@ impl Chunk {
             .buffer_info(&buffer)];
         // SAFETY: the set is new; the buffer lives as long as the set.
         unsafe { gpu.raw.update_descriptor_sets(&write, &[]) };
-        Ok(Self { gpu: gpu.clone(), block, pool, set, used: 0 })
+        Ok(Self { gpu: gpu.clone(), block, pool, set, used: AtomicU64::new(0) })
     }
 
     /// Writes a table; its offset and where its launch reports, or `None` if the chunk is full.
-    pub fn push(&mut self, table: &mut Table) -> Option<(u32, Option<Report>)> {
+    pub fn push(&self, table: &mut Table) -> Option<(u32, Option<Report>)> {
         let alignment = self.gpu.facts.limits.min_uniform_buffer_offset_alignment.max(16);
-        let start = self.used.next_multiple_of(alignment);
+        let start = self.used.load(Relaxed).next_multiple_of(alignment);
         let bytes = 16 * table.words.len() as u64;
         if start + bytes > CHUNK {
             return None;
@@ -318,13 +327,13 @@ impl Chunk {
             let to = host.add(start as usize).cast::<[u32; 4]>();
             std::ptr::copy_nonoverlapping(table.words.as_ptr(), to, table.words.len());
         }
-        self.used = start + bytes;
+        self.used.store(start + bytes, Relaxed);
         Some((start as u32, report))
     }
 
     /// Whether no table was written yet.
     pub fn is_new(&self) -> bool {
-        self.used == 0
+        self.used.load(Relaxed) == 0
     }
 
     /// Whether a launch that is done has reported.
@@ -335,7 +344,7 @@ impl Chunk {
 
     /// All launches that read the chunk are done.
     pub fn reset(&mut self) {
-        self.used = 0;
+        *self.used.get_mut() = 0;
     }
 }
 

@@ -52,34 +52,31 @@ impl Timeline {
         Ok(made.map_err(|error| self.gpu.error("command buffer", error))?[0])
     }
 
-    /// Ends the recording of a command buffer and submits it. It begins once another timeline has reached a point, and
+    /// Submits command buffers. They begin once another timeline has reached a point, and
     /// moves this one to `point`.
     pub fn submit(
         &self,
-        commands: vk::CommandBuffer,
+        commands: &[vk::CommandBuffer],
         after: Option<(&Timeline, u64)>,
         point: u64,
     ) -> Result<()> {
         let (waits, goals): (Vec<_>, Vec<_>) =
             after.iter().map(|(other, point)| (other.semaphore, *point)).unzip();
         let stages = [vk::PipelineStageFlags::ALL_COMMANDS; 1];
-        let (commands, semaphores, points) = ([commands], [self.semaphore], [point]);
+        let (semaphores, points) = ([self.semaphore], [point]);
         let mut values = vk::TimelineSemaphoreSubmitInfo::default()
             .wait_semaphore_values(&goals)
             .signal_semaphore_values(&points);
         let info = [vk::SubmitInfo::default()
             .wait_semaphores(&waits)
             .wait_dst_stage_mask(&stages[..waits.len()])
-            .command_buffers(&commands)
+            .command_buffers(commands)
             .signal_semaphores(&semaphores)
             .push_next(&mut values)];
         let raw = &self.gpu.raw;
         // SAFETY: the caller keeps everything recorded alive until the timeline says that it is done; the queue is locked.
-        unsafe {
-            raw.end_command_buffer(commands[0])
-                .and_then(|()| raw.queue_submit(*self.queue().lock(), &info, vk::Fence::null()))
-        }
-        .map_err(|error| self.gpu.error("submission", error))
+        unsafe { raw.queue_submit(*self.queue().lock(), &info, vk::Fence::null()) }
+            .map_err(|error| self.gpu.error("submission", error))
     }
 
     /// The point that the timeline has reached.

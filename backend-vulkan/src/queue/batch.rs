@@ -8,6 +8,7 @@ use recal_hal::{Bindings, Kernel, Memory, Ticket};
 
 use crate::kernel::{Kind, VulkanKernel};
 use crate::memory::{Block, shadow};
+use crate::repeat::Repeat;
 use crate::stamps::Stamps;
 use crate::table::{Chunk, Report};
 
@@ -18,6 +19,8 @@ pub(crate) enum Keep {
         bindings: Arc<Bindings>,
         kind: Option<Arc<Kind>>,
         scratch: Option<Arc<Block>>,
+        /// Launches of it, one after the other.
+        times: u32,
     },
     Copy {
         src: Arc<dyn Memory>,
@@ -39,6 +42,8 @@ pub(super) struct Reporting {
 pub(crate) struct Batch {
     pub commands: vk::CommandBuffer,
     pub keeps: Vec<Keep>,
+    /// How many commands that is.
+    pub count: u32,
     pub(super) chunks: Vec<Chunk>,
     pub started: Instant,
     /// While a timeline is written: when the device did the commands.
@@ -46,6 +51,12 @@ pub(crate) struct Batch {
     pub(super) reports: Vec<Reporting>,
     /// When the launch began that this is a later slice of.
     pub since: Option<Instant>,
+    /// Launches of it that came before.
+    pub repeats: Vec<Arc<Repeat>>,
+    /// All that would have been recorded so far, and how many times.
+    pub alone: Option<(Arc<Repeat>, u32)>,
+    /// Of the launch that was recorded last, which one it is if it came before.
+    pub bound: usize,
 }
 
 impl Batch {
@@ -65,14 +76,39 @@ impl Batch {
 
     /// Tells the kernels how long they took, each as long as the others.
     pub(super) fn tell(&self, time: Duration) {
-        let share = time / (self.keeps.len() as u32).max(1);
+        let share = time / self.count.max(1);
         for keep in &self.keeps {
-            if let Keep::Kernel { kernel, kind, .. } = keep {
+            if let Keep::Kernel { kernel, kind, times, .. } = keep {
                 if let (Some(own), Some(kind)) = (kernel.as_any().downcast_ref::<VulkanKernel>(), kind) {
-                    own.ran(kind, share);
+                    own.ran(kind, share * *times);
                 }
             }
         }
+    }
+
+    /// Keeps what a command uses.
+    pub fn keep(&mut self, keep: Keep) {
+        self.count += 1;
+        self.keeps.push(keep);
+    }
+
+    /// Keeps what a launch without scratch memory uses, which may be the last one again.
+    pub fn keep_launch(
+        &mut self,
+        kernel: Arc<dyn Kernel>,
+        bindings: Arc<Bindings>,
+        kind: &Option<Arc<Kind>>,
+    ) {
+        if let Some(Keep::Kernel { kernel: last, bindings: bound, scratch: None, times, .. }) =
+            self.keeps.last_mut()
+            && Arc::ptr_eq(bound, &bindings)
+            && Arc::ptr_eq(last, &kernel)
+        {
+            *times += 1;
+            self.count += 1;
+            return;
+        }
+        self.keep(Keep::Kernel { kernel, bindings, kind: kind.clone(), scratch: None, times: 1 });
     }
 
     /// The commands are done, or never ran.
