@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
 
 use crate::fiber;
-use crate::launch::Own;
+use crate::launch::{Own, line};
 use crate::memory::{Block, TexelCache, View};
 use crate::observe::{Event, Watch};
 use crate::op::{Body, Code, Shape, Slot, Texture};
@@ -216,7 +216,7 @@ impl<'a> Launch<'a> {
         let shapes: Vec<Shape> = code.sampled.iter().map(shape).collect();
         let mut launch = Launch {
             code,
-            body: code.body(&shapes, code.tiling.line(extent)),
+            body: code.body(&shapes, line(extent)),
             extent,
             resources,
             buffers: code

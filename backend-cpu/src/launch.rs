@@ -8,8 +8,8 @@ mod parts;
 use recal_hal::{Error, Extent};
 use recal_il::ir::{Builtin, ThreadId};
 
-use self::parts::BAND;
-pub use self::parts::{Tiling, part_of, parts, position_of};
+use self::parts::{BAND, tile_origin, tile_shape};
+pub use self::parts::{line, part_of, parts, position_of};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::{Outcome, run_phases};
 use crate::isa_choice::Isa;
@@ -206,11 +206,10 @@ impl Tile {
 fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Outcome {
     let launch = context.launch;
     let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
-    let tiling = launch.code.tiling;
-    let shape = tiling.shape(width);
+    let shape = tile_shape(width);
     // What is read in the order of the tiles is best read line by line.
     let band = if launch.code.in_lines { 1 } else { BAND };
-    let corner = tiling.origin(part, width, height, band);
+    let corner = tile_origin(part, width, height, band);
     let tile = Tile { shift: shape[0].ilog2(), corner, first: [x, y], size: [width, height] };
     let (columns, lines) = ((width - corner[0]).min(shape[0]), (height - corner[1]).min(shape[1]));
     let in_line = Mask::MAX >> (LANES as u32 - columns);

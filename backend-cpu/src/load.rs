@@ -24,7 +24,6 @@ use self::access::{place_of, planar};
 use crate::compact;
 use crate::fuse;
 use crate::isa_choice::{self, InstructionSet, Isa};
-use crate::launch::Tiling;
 use crate::op::{
     Access, Addressing, ArmLabels, AtomicAt, Code, InfoOf, MemoryOp, NONE, Op, Pc, Place, RowId, Rows4,
     SampleOp, Slot, Step, Test,
@@ -210,9 +209,7 @@ impl<'a> Loader<'a> {
         if self.code.native.is_some() {
             self.code.find_sampled();
         }
-        if !self.watched {
-            self.tiles();
-        }
+        self.code.in_lines = !self.watched && self.samples_in_lines();
         for op in &mut self.code.ops {
             jumps(op, |pc| *pc = self.labels[*pc as usize]);
         }
@@ -223,22 +220,14 @@ impl<'a> Loader<'a> {
         self.code
     }
 
-    /// Whether the coordinates of all samples are such.
-    fn samples(&self, test: impl Fn([Option<&RowId>; 2]) -> bool) -> bool {
+    fn samples_in_lines(&self) -> bool {
+        let [column, line] = [0, 1].map(|axis| self.builtins.get(&Builtin::Position(axis)));
         self.code.memory.iter().all(|access| match &access.op {
-            MemoryOp::Sample(sample) => test([0, 1].map(|axis| Some(&sample.at.coord[axis]))),
+            MemoryOp::Sample(sample) => {
+                Some(&sample.at.coord[0]) == column && Some(&sample.at.coord[1]) == line
+            }
             _ => false,
         })
-    }
-
-    fn tiles(&mut self) {
-        let place = [0, 1].map(|axis| self.builtins.get(&Builtin::Position(axis)));
-        let [column, line] = place;
-        self.code.in_lines = self.samples(|coord| coord == place);
-        let exchanged = [line, column];
-        if !self.code.in_lines && self.samples(|coord| coord == place || coord == exchanged) {
-            self.code.tiling = Tiling::Square;
-        }
     }
 
     fn label(&mut self) -> Pc {

@@ -16,7 +16,6 @@ use recal_jit::{Function, Module};
 
 pub use self::access::{Access, Addressing, AtomicAt, InfoOf, MemoryOp, Place, SampleOp, Slot};
 use crate::isa_choice::Handler;
-use crate::launch::Tiling;
 use crate::wave::Mask;
 
 /// Number of a row of a wave.
@@ -303,8 +302,6 @@ pub struct Code {
     pub whole_position: bool,
     /// All samples are at the position of the thread, so that tiles in a line read what lies in a line.
     pub in_lines: bool,
-    /// How threads of a domain are made tiles.
-    pub tiling: Tiling,
     /// Pairs of resources, by place, and samplers of samples that can be compiled for surfaces of a known shape.
     pub sampled: Vec<(u32, u32)>,
     /// Rows that hold nothing but temporaries: nobody reads them unwritten.

@@ -16,7 +16,7 @@ use recal_hal::{Command, Error, FloatEnv, Queue, Result, Surface, Ticket};
 use crate::context::{Counters, Stop, whole};
 use crate::device::CpuKernel;
 use crate::fiber::{self, Fiber, Stacks};
-use crate::launch::Scratch;
+use crate::launch::{Scratch, parts};
 use crate::observe::Findings;
 use crate::schedule::{Job, Pool, SMALL, Shared, TURN, cost};
 
@@ -257,7 +257,7 @@ fn is_small(commands: &VecDeque<(Ticket, Command, u64)>) -> bool {
         Command::Launch { kernel, extent, .. } => kernel
             .as_any()
             .downcast_ref::<CpuKernel>()
-            .map_or(u64::MAX, |kernel| cost(&kernel.code, kernel.code.tiling.parts(*extent))),
+            .map_or(u64::MAX, |kernel| cost(&kernel.code, parts(*extent))),
         // Some bytes in a nanosecond, even if they are far away.
         Command::Copy { src, .. } => src.bytes() / 4,
     };

@@ -26,7 +26,7 @@ use recal_hal::{Bindings, Error, Extent, FloatEnv, Result, timeline};
 use crate::context::{Counters, Launch, Stop};
 use crate::fiber::Stacks;
 use crate::isa_choice::Isa;
-use crate::launch::{Scratch, run_parts};
+use crate::launch::{Scratch, parts, run_parts};
 use crate::memory::{Block, InUse, View};
 use crate::observe::{Checker, Findings, Watch};
 use crate::op::Code;
@@ -82,7 +82,7 @@ impl Job {
         findings: Option<Arc<Findings>>,
         threads: usize,
     ) -> Result<Job> {
-        let parts = code.tiling.parts(extent);
+        let parts = parts(extent);
         let gds = match code.gds_bytes {
             0 => None,
             bytes => Some(Block::allocate(u64::from(bytes), u64::MAX, &InUse::default())?),

@@ -1,4 +1,4 @@
-//! Tiles of domains: square ones, and outputs that are stored past the caches.
+//! Tiles of domains: columns that become lines, and outputs that are stored past the caches.
 
 mod harness;
 
@@ -42,7 +42,7 @@ fn columns_become_lines() {
 
 /// A part of a domain that does not begin at its corner, and threads that leave.
 #[test]
-fn square_tiles_begin_where_the_domain_does() {
+fn tiles_begin_where_the_domain_does() {
     let text = text(
         "dcl_literal l0, 20.0, 0, 0, 0\nsample_resource(0)_sampler(0) r0, vWinCoord0.yxyx\n\
          lt r1.x, vWinCoord0.x, l0.x\ndiscard_logicalnz r1.x\nmov o0, r0",

@@ -4,78 +4,43 @@ use recal_hal::Extent;
 
 use crate::wave::LANES;
 
-/// How the threads of a domain are made tiles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tiling {
-    /// Flat, so that what neighbours read and write lies in a row.
-    #[default]
-    Flat,
-    /// Square: threads read where they are with columns and lines exchanged, so that a line of them reads a column. Of 64 lines of a large
-    /// surface that have a column in common, the first-level cache holds few at a time.
-    Square,
+/// Columns and lines of the tiles of a domain: flat, so that what neighbours read and write lies in a row.
+pub(super) fn tile_shape(width: u32) -> [u32; 2] {
+    let columns = 1 << width.clamp(1, LANES as u32).ilog2();
+    [columns, LANES as u32 / columns]
 }
 
-impl Tiling {
-    /// Columns and lines of the tiles of a domain.
-    pub(super) fn shape(self, width: u32) -> [u32; 2] {
-        let most = if self == Tiling::Square { 8 } else { LANES as u32 };
-        let columns = 1 << width.clamp(1, most).ilog2();
-        [columns, LANES as u32 / columns]
-    }
+/// How many neighbouring threads of a wave are in a line, as [`recal_jit::line`] says.
+pub fn line(extent: Extent) -> u32 {
+    recal_jit::line(match extent {
+        Extent::Domain { width, .. } => tile_shape(width)[0],
+        Extent::Grid { block, .. } => block[0],
+    })
+}
 
-    /// How many neighbouring threads of a wave are in a line, as [`recal_jit::line`] says.
-    pub fn line(self, extent: Extent) -> u32 {
-        recal_jit::line(match extent {
-            Extent::Domain { width, .. } => self.shape(width)[0],
-            Extent::Grid { block, .. } => block[0],
-        })
-    }
-
-    /// Number of parts of a launch: tiles or groups. Of more than anyone can wait for it is the largest number there is.
-    pub fn parts(self, extent: Extent) -> u64 {
-        match extent {
-            Extent::Domain { width, height, .. } => {
-                let [columns, lines] = self.shape(width);
-                u64::from(width.div_ceil(columns)) * u64::from(height.div_ceil(lines))
-            }
-            Extent::Grid { groups, block } => {
-                let empty = block.contains(&0);
-                let count = groups.iter().fold(1u64, |count, &n| count.saturating_mul(n.into()));
-                if empty { 0 } else { count }
-            }
+/// Number of parts of a launch: tiles or groups. Of more than anyone can wait for it is the largest number there is.
+pub fn parts(extent: Extent) -> u64 {
+    match extent {
+        Extent::Domain { width, height, .. } => {
+            let [columns, lines] = tile_shape(width);
+            u64::from(width.div_ceil(columns)) * u64::from(height.div_ceil(lines))
+        }
+        Extent::Grid { groups, block } => {
+            let empty = block.contains(&0);
+            let count = groups.iter().fold(1u64, |count, &n| count.saturating_mul(n.into()));
+            if empty { 0 } else { count }
         }
     }
-
-    /// First column and line of the tile number `part`, where `band` rows of tiles are walked together.
-    pub(super) fn origin(self, part: u64, width: u32, height: u32, band: u64) -> [u32; 2] {
-        let shifts = self.shape(width).map(u32::ilog2);
-        let [across, down] =
-            [0, 1].map(|k| (u64::from([width, height][k]) + (1 << shifts[k]) - 1) >> shifts[k]);
-        // A division of 64 bits takes several times as long as one of 32.
-        let divide = |a: u64, b: u64| match (u32::try_from(a), u32::try_from(b)) {
-            (Ok(a), Ok(b)) => (u64::from(a / b), u64::from(a % b)),
-            _ => (a / b, a % b),
-        };
-        let first = divide(part, across * band).0 * band;
-        let (column, row) = divide(part - first * across, band.min(down - first));
-        [(column as u32) << shifts[0], ((first + row) as u32) << shifts[1]]
-    }
 }
 
-/// Parts of a launch that is watched.
-pub fn parts(extent: Extent) -> u64 {
-    Tiling::Flat.parts(extent)
-}
-
-/// The part of a thread at an absolute position, and its number in the part, of a launch that is watched.
+/// The part of a thread at an absolute position, and its number in the part.
 pub fn part_of(extent: Extent, thread: [u32; 3]) -> Option<(u64, u32)> {
     match extent {
         Extent::Domain { x, y, width, height } => {
             let (column, line) = (thread[0].checked_sub(x)?, thread[1].checked_sub(y)?);
-            let [columns, lines] = Tiling::Flat.shape(width);
+            let [columns, lines] = tile_shape(width);
             let origin = [column / columns * columns, line / lines * lines];
-            let part =
-                (0..parts(extent)).find(|&part| Tiling::Flat.origin(part, width, height, BAND) == origin)?;
+            let part = (0..parts(extent)).find(|&part| tile_origin(part, width, height, BAND) == origin)?;
             (column < width && line < height).then_some((part, line % lines * columns + column % columns))
         }
         Extent::Grid { groups, block } => {
@@ -95,8 +60,8 @@ pub fn part_of(extent: Extent, thread: [u32; 3]) -> Option<(u64, u32)> {
 pub fn position_of(extent: Extent, part: u64, number: u32) -> [u32; 3] {
     match extent {
         Extent::Domain { x, y, width, height } => {
-            let [left, top] = Tiling::Flat.origin(part, width, height, BAND);
-            let [columns, _] = Tiling::Flat.shape(width);
+            let [left, top] = tile_origin(part, width, height, BAND);
+            let [columns, _] = tile_shape(width);
             [x + left + number % columns, y + top + number / columns, 0]
         }
         Extent::Grid { groups, block } => {
@@ -112,6 +77,20 @@ pub fn position_of(extent: Extent, part: u64, number: u32) -> [u32; 3] {
 
 /// Rows of tiles that are walked together, column by column: what a column of tiles reads stays in the cache.
 pub(super) const BAND: u64 = 16;
+
+/// First column and line of the tile number `part`, where `band` rows of tiles are walked together.
+pub(super) fn tile_origin(part: u64, width: u32, height: u32, band: u64) -> [u32; 2] {
+    let shifts = tile_shape(width).map(u32::ilog2);
+    let [across, down] = [0, 1].map(|k| (u64::from([width, height][k]) + (1 << shifts[k]) - 1) >> shifts[k]);
+    // A division of 64 bits takes several times as long as one of 32.
+    let divide = |a: u64, b: u64| match (u32::try_from(a), u32::try_from(b)) {
+        (Ok(a), Ok(b)) => (u64::from(a / b), u64::from(a % b)),
+        _ => (a / b, a % b),
+    };
+    let first = divide(part, across * band).0 * band;
+    let (column, row) = divide(part - first * across, band.min(down - first));
+    [(column as u32) << shifts[0], ((first + row) as u32) << shifts[1]]
+}
 
 #[cfg(test)]
 mod tests {
@@ -156,26 +135,22 @@ mod tests {
     #[test]
     fn every_tile_is_run_once() {
         for (width, height) in [(1, 1), (1, 200), (2, 3), (8, 8), (9, 40), (100, 7), (64, 24), (70, 300)] {
-            for tiling in [Tiling::Flat, Tiling::Square] {
-                let [columns, lines] = tiling.shape(width);
-                assert_eq!(columns * lines, 64);
-                let count = tiling.parts(Extent::Domain { x: 3, y: 4, width, height });
-                for band in [1, BAND] {
-                    let mut origins: Vec<_> =
-                        (0..count).map(|part| tiling.origin(part, width, height, band)).collect();
-                    origins.sort_unstable();
-                    origins.dedup();
-                    assert_eq!(origins.len() as u64, count);
-                    let inside =
-                        |[x, y]: [u32; 2]| x % columns == 0 && y % lines == 0 && x < width && y < height;
-                    assert!(origins.into_iter().all(inside));
-                }
+            let [columns, lines] = tile_shape(width);
+            assert_eq!(columns * lines, 64);
+            let extent = Extent::Domain { x: 3, y: 4, width, height };
+            let count = parts(extent);
+            for band in [1, BAND] {
+                let mut origins: Vec<_> =
+                    (0..count).map(|part| tile_origin(part, width, height, band)).collect();
+                origins.sort_unstable();
+                origins.dedup();
+                assert_eq!(origins.len() as u64, count);
+                let inside = |[x, y]: [u32; 2]| x % columns == 0 && y % lines == 0 && x < width && y < height;
+                assert!(origins.into_iter().all(inside));
             }
-            let (extent, columns) =
-                (Extent::Domain { x: 3, y: 4, width, height }, Tiling::Flat.shape(width)[0]);
             for (x, y) in [(0, 0), (width - 1, 0), (0, height - 1), (width / 2, height / 2)] {
                 let (part, lane) = part_of(extent, [3 + x, 4 + y, 0]).unwrap();
-                let corner = Tiling::Flat.origin(part, width, height, BAND);
+                let corner = tile_origin(part, width, height, BAND);
                 let tile = Tile { shift: columns.ilog2(), corner, first: [3, 4], size: [width, height] };
                 assert_eq!(tile.at(lane as usize), [x, y]);
             }
