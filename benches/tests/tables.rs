@@ -51,10 +51,10 @@ fn a_table_has_rates_ratios_means_and_aims() {
 #[test]
 fn blocks_are_filled_and_the_rest_stays() {
     let document = "a\n<!-- results one -->\nold\n<!-- end of results -->\nb\n<!-- results two -->\n<!-- end of results -->\n";
-    let made = filled(document, |name| Ok(format!("table of {name}"))).unwrap();
+    let made = filled(document, |name| Ok(format!("table of {name}\n"))).unwrap();
     let one = "<!-- results one -->\n\ntable of one\n\n<!-- end of results -->\n";
     assert_eq!(made, format!("a\n{one}b\n{}", one.replace("one", "two")));
-    assert_eq!(filled(&made, |name| Ok(format!("table of {name}"))).unwrap(), made);
+    assert_eq!(filled(&made, |name| Ok(format!("table of {name}\n"))).unwrap(), made);
     assert!(filled("<!-- results one -->\n", |_| Ok(String::new())).is_err());
 }
 
