@@ -271,7 +271,15 @@ fn emit(code: &mut Code, isa: &Isa, chain: &[Quad], rest: &[Step]) {
     }
     let count = (code.operands.len() as u32 - first) as u16;
     let shape = MadShape { op: last.op, length: chain.len(), middle };
-    code.steps.push(Step { op: last.op, handler: isa.mad(shape), first, count, writes, fused: true });
+    code.steps.push(Step {
+        op: last.op,
+        handler: isa.mad(shape),
+        first,
+        count,
+        writes,
+        same: 0,
+        fused: true,
+    });
 }
 
 /// True if no earlier sum of the chain is a factor of `next`.

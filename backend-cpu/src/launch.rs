@@ -9,7 +9,7 @@ use recal_hal::{Error, Extent};
 use recal_il::ir::{Builtin, ThreadId};
 
 use self::parts::{BAND, tile_origin, tile_shape};
-pub use self::parts::{line, part_of, parts, position_of};
+pub use self::parts::{line, part_of, parts, position_of, regrouped};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::{Outcome, run_phases};
 use crate::isa_choice::Isa;

@@ -61,8 +61,8 @@ type OfFunction<'a> = &'a dyn Fn(&Module, Function, &[Span]) -> Option<Vec<Line>
 
 fn listing(program: &Program, set: InstructionSet, function: OfFunction<'_>) -> Option<Vec<Line>> {
     let isa = set.code()?;
-    let (packed, shapes) = load::prepare(program, true, false);
-    let mut code = load::load_compiled(&packed, &shapes);
+    let (packed, known) = load::prepare(program, true, false);
+    let mut code = load::load_compiled(&packed, &known);
     code.find_sampled();
     let body = native::compile_listed(&code, isa, &simple_textures(&code), recal_jit::line(64))?;
     let head = format!("; {} code, strips of {} threads", isa.name(), isa.lanes());

@@ -9,14 +9,14 @@ use std::hash::Hash;
 
 use recal_il::diagnostic::Span;
 use recal_il::inst::{Dimension, PositionKind};
-use recal_il::ir::lines::{self, Shape};
+use recal_il::ir::lines::{self, Known};
 use recal_il::ir::passes::{NATIVE, Settings};
 use recal_il::ir::payload::loosen;
 use recal_il::ir::uniformity::Uniformity;
 use recal_il::ir::unroll::written_out;
 use recal_il::ir::{
     self, AtomicAddress, Block, Builtin, Cond, Dst4, Id, InfoSource, LaneInst, MemoryInst, Operand, Program,
-    Space, Src4, Stmt, StmtKind, Uav,
+    Space, Src4, Stmt, StmtKind, ThreadId, Uav,
 };
 use recal_il::isa::lane::Class;
 
@@ -30,19 +30,19 @@ use crate::op::{
 };
 use crate::registers;
 
-/// The flat form of `program` for the given instruction set. To be `watched`, it stays as it is and keeps its spans. `shapes`
-/// are those of its statements, or none.
-pub fn load(program: &Program, shapes: &[Shape], isa: &Isa, watched: bool) -> Code {
+/// The flat form of `program` for the given instruction set. To be `watched`, it stays as it is and keeps its spans. `known`
+/// is what is known of its statements, or nothing.
+pub fn load(program: &Program, known: &[Known], isa: &Isa, watched: bool) -> Code {
     let compiled = isa.compiled().is_some();
-    Loader { watched, spans: watched, compiled, ..Loader::new(program, shapes, isa) }.program()
+    Loader { watched, spans: watched, compiled, ..Loader::new(program, known, isa) }.program()
 }
 
 /// What an access costs, in operations.
 const ACCESS: u32 = 4;
 
-/// The program with what is done for any instruction set, and the shapes of its statements if it is to be compiled. `native`: in
+/// The program with what is done for any instruction set, and what is known of its statements if it is to be compiled. `native`: in
 /// native float mode.
-pub fn prepare(program: &Program, compiled: bool, native: bool) -> (Program, Vec<Shape>) {
+pub fn prepare(program: &Program, compiled: bool, native: bool) -> (Program, Vec<Known>) {
     let settings = Settings { faithful: !native, ..Settings::USUAL };
     let program = if native { NATIVE.run(program, &settings) } else { loosen(program) };
     // Code has compilers' work done before, rounds with constants for counters too; interpreted rounds are rounds.
@@ -51,17 +51,17 @@ pub fn prepare(program: &Program, compiled: bool, native: bool) -> (Program, Vec
         false => program,
     };
     // Before registers are shared.
-    let shapes = if compiled { lines::shapes(&program) } else { Vec::new() };
+    let known = if compiled { lines::known(&program) } else { Vec::new() };
     let uniformity = Uniformity::of(&program);
     let mut packed = program.into_owned();
     ir::compact::compact(&mut packed, &uniformity);
-    (packed, shapes)
+    (packed, known)
 }
 
 /// The same that is to be compiled, whatever this processor has, and keeps its spans.
-pub fn load_compiled(program: &Program, shapes: &[Shape]) -> Code {
+pub fn load_compiled(program: &Program, known: &[Known]) -> Code {
     let isa = isa_choice::chosen(InstructionSet::Baseline);
-    Loader { compiled: true, spans: true, ..Loader::new(program, shapes, isa) }.program()
+    Loader { compiled: true, spans: true, ..Loader::new(program, known, isa) }.program()
 }
 
 struct Loader<'a> {
@@ -90,9 +90,9 @@ struct Loader<'a> {
     compiled: bool,
     /// Of the statement at hand.
     span: Span,
-    shape: Shape,
+    known: Known,
     /// Of the statements that follow.
-    shapes: std::slice::Iter<'a, Shape>,
+    statements: std::slice::Iter<'a, Known>,
 }
 
 /// The row of `key`, a new one at the first call.
@@ -119,7 +119,7 @@ fn lay_out<'a>(
 }
 
 impl<'a> Loader<'a> {
-    fn new(program: &'a Program, shapes: &'a [Shape], isa: &'a Isa) -> Self {
+    fn new(program: &'a Program, known: &'a [Known], isa: &'a Isa) -> Self {
         let interface = &program.interface;
         let (lds, lds_bytes) = lay_out(interface.lds.iter(), |offset, bytes| Place::Lds { offset, bytes });
         let (gds, gds_bytes) = lay_out(interface.gds.iter(), |offset, bytes| Place::Gds { offset, bytes });
@@ -176,8 +176,8 @@ impl<'a> Loader<'a> {
             spans: false,
             compiled: false,
             span: Span::default(),
-            shape: Shape::Any,
-            shapes: shapes.iter(),
+            known: Known::default(),
+            statements: known.iter(),
         }
     }
 
@@ -209,6 +209,7 @@ impl<'a> Loader<'a> {
         if self.code.native.is_some() {
             self.code.find_sampled();
         }
+        self.code.groups_unseen = !self.watched && self.groups_unseen();
         self.code.in_lines = !self.watched && self.samples_in_lines();
         for op in &mut self.code.ops {
             jumps(op, |pc| *pc = self.labels[*pc as usize]);
@@ -218,6 +219,33 @@ impl<'a> Loader<'a> {
             self.constants.into_iter().map(|((place, word), row)| (row, place, word)).collect();
         self.code.builtins = self.builtins.into_iter().map(|(builtin, row)| (row, builtin)).collect();
         self.code
+    }
+
+    /// Threads see nothing of their groups: neither numbers, nor memory that they have in common, nor who waits for whom.
+    fn groups_unseen(&self) -> bool {
+        let code = &self.code;
+        let any = |of: fn(&MemoryOp) -> bool| code.memory.iter().any(|access| of(&access.op));
+        // Threads of a wave may talk by memory that they store to.
+        let talks = any(|op| match op {
+            MemoryOp::GlobalLoad { .. } | MemoryOp::TypedLoad { .. } => true,
+            MemoryOp::RawLoad { place, .. } => matches!(place, Place::Uav(_)),
+            _ => false,
+        }) && any(|op| {
+            use MemoryOp::{GlobalStore, RawStore, TypedStore};
+            matches!(op, GlobalStore { .. } | RawStore { .. } | TypedStore { .. })
+        });
+        let counts = any(|op| {
+            matches!(op, MemoryOp::Atomic { .. } | MemoryOp::AtomicWide { .. } | MemoryOp::Counter { .. })
+        });
+        let positions = |builtin: &Builtin| matches!(builtin, Builtin::Thread(ThreadId::Absolute, _));
+        code.lds_bytes == 0
+            && code.lds_own == 0
+            && code.gds_bytes == 0
+            && code.shared == 0
+            && self.builtins.keys().all(positions)
+            && !code.ops.iter().any(|op| matches!(op, Op::Fence(_)))
+            && !talks
+            && !counts
     }
 
     fn samples_in_lines(&self) -> bool {
@@ -273,7 +301,7 @@ impl<'a> Loader<'a> {
 
     fn statement(&mut self, stmt: &Stmt, end: Pc) {
         self.span = stmt.span;
-        self.shape = self.shapes.next().copied().unwrap_or(Shape::Any);
+        self.known = self.statements.next().copied().unwrap_or_default();
         match &stmt.kind {
             StmtKind::Lane(inst) => self.lane(inst),
             StmtKind::Memory(inst) => self.memory(inst),
@@ -358,6 +386,7 @@ impl<'a> Loader<'a> {
             first,
             count,
             writes,
+            same: self.known.same,
             fused: false,
         });
         if self.spans {
@@ -391,7 +420,7 @@ impl<'a> Loader<'a> {
     }
 
     fn test(&mut self, cond: Cond) -> Test {
-        Test { row: self.operand(cond.operand), nonzero: cond.nonzero, done: false, lanes: self.shape }
+        Test { row: self.operand(cond.operand), nonzero: cond.nonzero, done: false, lanes: self.known.shape }
     }
 
     fn operands<const N: usize>(&mut self, operands: [Operand; N]) -> [RowId; N] {

@@ -321,7 +321,9 @@ impl Builder<'_> {
         let mut steps = Vec::with_capacity(items.len());
         for item in items {
             steps.push(match item.what {
-                What::Keep(_) => recal_jit::Step::Lane { op: LaneOp::Mov, ids: copies.next()?, writes: 1 },
+                What::Keep(_) => {
+                    recal_jit::Step::Lane { op: LaneOp::Mov, ids: copies.next()?, writes: 1, same: 0 }
+                }
                 What::Again(row) => match &code.ops[item.op] {
                     Op::If { cond: Test { nonzero, lanes, .. }, .. } => {
                         recal_jit::Step::If { row, nonzero: *nonzero, lanes: *lanes }
@@ -331,9 +333,9 @@ impl Builder<'_> {
                 What::Otherwise => recal_jit::Step::Else,
                 What::Close => recal_jit::Step::EndIf,
                 What::Step(number) => {
-                    let Step { op, first, count, writes, .. } = code.steps[number as usize];
+                    let Step { op, first, count, writes, same, .. } = code.steps[number as usize];
                     let ids = &code.operands[first as usize..][..usize::from(count)];
-                    recal_jit::Step::Lane { op, ids, writes: usize::from(writes) }
+                    recal_jit::Step::Lane { op, ids, writes: usize::from(writes), same }
                 }
                 What::Test(row) => recal_jit::Step::Test { row },
                 What::Flow => match &code.ops[item.op] {
@@ -351,7 +353,7 @@ impl Builder<'_> {
                 },
                 What::Load(index, _) | What::Store(index, _) => {
                     let access = &code.memory[index as usize];
-                    let lanes = access.lanes;
+                    let lanes = access.lanes.shape;
                     match access.op {
                         MemoryOp::RawLoad { place, address, dst, .. } => {
                             let view = self.view(place)?;
@@ -411,7 +413,8 @@ impl Builder<'_> {
             coordinates: [u, if second { v } else { NONE }, more_u, more_v],
             to,
             flush: access.flush,
-            lanes: access.lanes,
+            lanes: access.lanes.shape,
+            same: access.lanes.same,
         })
     }
 

@@ -36,6 +36,8 @@ pub struct Step {
     pub count: u16,
     /// How many of them are destinations.
     pub writes: u16,
+    /// Sources that are the same for the threads of a line, see [`lines::Known`].
+    pub same: u32,
     /// Several operations in one: `op` says only what they are.
     pub fused: bool,
 }
@@ -302,6 +304,8 @@ pub struct Code {
     pub whole_position: bool,
     /// All samples are at the position of the thread, so that tiles in a line read what lies in a line.
     pub in_lines: bool,
+    /// Threads can't tell which group they are in.
+    pub groups_unseen: bool,
     /// Pairs of resources, by place, and samplers of samples that can be compiled for surfaces of a known shape.
     pub sampled: Vec<(u32, u32)>,
     /// Rows that hold nothing but temporaries: nobody reads them unwritten.

@@ -26,7 +26,7 @@ pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpr
     let isa = set.code()?;
     // Watched code keeps its spans.
     let mut code =
-        load::load(program, &lines::shapes(program), isa_choice::chosen(InstructionSet::Baseline), true);
+        load::load(program, &lines::known(program), isa_choice::chosen(InstructionSet::Baseline), true);
     code.find_sampled();
     let body = native::compile(&code, isa, &simple_textures(&code), recal_jit::line(0))?;
     let mut compiler = Compiler::new(isa);

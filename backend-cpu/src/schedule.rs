@@ -26,7 +26,7 @@ use recal_hal::{Bindings, Error, Extent, FloatEnv, Result, timeline};
 use crate::context::{Counters, Launch, Stop};
 use crate::fiber::Stacks;
 use crate::isa_choice::Isa;
-use crate::launch::{Scratch, parts, run_parts};
+use crate::launch::{Scratch, parts, regrouped, run_parts};
 use crate::memory::{Block, InUse, View};
 use crate::observe::{Checker, Findings, Watch};
 use crate::op::Code;
@@ -82,6 +82,9 @@ impl Job {
         findings: Option<Arc<Findings>>,
         threads: usize,
     ) -> Result<Job> {
+        // Who looks for misuse looks at the groups of the launch.
+        let free = code.groups_unseen && findings.is_none();
+        let extent = if free { regrouped(extent) } else { extent };
         let parts = parts(extent);
         let gds = match code.gds_bytes {
             0 => None,

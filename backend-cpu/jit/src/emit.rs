@@ -3,6 +3,8 @@
 //! The code goes over the 64 lanes in strips. Within a block nothing branches, so that the next use of each value is
 //! known, and the value whose next use is farthest gives way when registers run out.
 
+mod address;
+mod arrange;
 mod flow;
 mod frame;
 mod plan;
@@ -13,6 +15,8 @@ use std::collections::HashSet;
 
 use recal_il::ir::lines::Shape;
 
+use self::address::Addresses;
+pub use self::arrange::Arrange;
 pub use self::flow::code;
 pub use self::frame::Frame;
 use self::plan::Plan;
@@ -21,7 +25,7 @@ pub use self::work::Tests;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
-use crate::target::{Access, Base, Group, Rm, Target};
+use crate::target::{Access, Base, Group, Order, Rm, Target};
 
 /// Most bytes on the stack.
 const STACK: u32 = 240 * 64;
@@ -78,6 +82,10 @@ impl Code {
 struct Place {
     register: Option<u8>,
     slot: Option<u32>,
+    /// On the stack, too, but only the element that all lanes have.
+    single: Option<u32>,
+    /// The same of what is a number in the first lane.
+    word: Option<u32>,
 }
 
 /// A block under construction.
@@ -86,6 +94,8 @@ struct Body<'a, 'b> {
     frame: &'a mut Frame<'b>,
     graph: &'a Graph,
     uses: &'a [Vec<u32>],
+    /// See [`Plan`].
+    addresses: Option<&'a Addresses>,
     place: Vec<Place>,
     /// Who is in which register.
     vectors: [Option<Val>; 32],
@@ -94,7 +104,11 @@ struct Body<'a, 'b> {
     pinned: Vec<Val>,
     /// Rows whose new values are all that matters.
     replaced: HashSet<u32>,
+    /// Registers in which rows have their new values.
+    settled: u32,
     slots: u32,
+    /// Where there is room on the stack for single elements, and how much.
+    room: (u32, u32),
     /// Places on the stack whose values are done with, and those that the instruction at hand may still read.
     free: Vec<u32>,
     freed: Vec<u32>,
@@ -107,12 +121,15 @@ impl<'a, 'b> Body<'a, 'b> {
             target: frame.target,
             graph,
             uses,
+            addresses: None,
             place: vec![Place::default(); uses.len()],
             vectors: [None; 32],
             masks: [None; 8],
             pinned: Vec::new(),
             replaced: HashSet::new(),
+            settled: 0,
             slots: frame.slots,
+            room: (0, 0),
             free: Vec::new(),
             freed: Vec::new(),
             now: 0,
@@ -146,15 +163,16 @@ impl<'a, 'b> Body<'a, 'b> {
                 None => self.frame.touch(),
             }
             let exec = self.target.masks().exec[self.frame.strip_of(row)];
-            let at = self.frame.row(row);
+            let (base, at) = self.frame.place_of(row);
             let code = &mut self.frame.code;
             match pin {
                 Some(to) if to == from => {}
                 Some(to) if whole => self.target.load(code, to, Rm::Reg(from)),
                 Some(to) => self.target.merge(code, to, from, exec),
-                None if whole => self.target.store(code, from, Base::Rows, at),
-                None => self.target.merge_store(code, from, Base::Rows, at, exec),
+                None if whole => self.target.store(code, from, base, at),
+                None => self.target.merge_store(code, from, base, at, exec),
             }
+            self.settled |= pin.map_or(0, |pin| 1 << pin);
             self.now = done;
             if stores[k + 1..].iter().all(|later| later.val != val) {
                 self.release(val);
@@ -237,6 +255,7 @@ impl<'a, 'b> Body<'a, 'b> {
         self.place[val as usize].register = None;
         if self.next_use(val).is_some()
             && self.place[val as usize].slot.is_none()
+            && self.place[val as usize].single.is_none()
             && matches!(self.graph.node(val), Node::Inst(_))
         {
             let at = self.slot();
@@ -258,7 +277,10 @@ impl<'a, 'b> Body<'a, 'b> {
         }
         let register = self.take(val);
         let from = match (self.graph.node(val), self.place[val as usize].slot) {
-            (Node::Row(row), _) => Rm::Mem(Base::Rows, self.frame.row(row)),
+            (Node::Row(row), _) => {
+                let (base, at) = self.frame.place_of(row);
+                Rm::Mem(base, at)
+            }
             (Node::Kept(number), _) => Rm::Mem(Base::Stack, self.frame.kept[number as usize]),
             (node @ (Node::Word(_) | Node::Quad(_) | Node::Field(..)), _) => {
                 let Frame { code, pool, .. } = &mut *self.frame;
@@ -272,6 +294,11 @@ impl<'a, 'b> Body<'a, 'b> {
             (_, Some(at)) => {
                 self.frame.moves += 1;
                 Rm::Mem(Base::Stack, at)
+            }
+            (Node::Inst(inst), None) if let Some(at) = self.place[val as usize].single => {
+                self.frame.touch();
+                self.target.broadcast(&mut self.frame.code, register, at, matches!(inst.op, Op::Pair(..)));
+                return register;
             }
             (node, None) => unreachable!("{node:?} is used before it is computed"),
         };
@@ -288,18 +315,21 @@ impl<'a, 'b> Body<'a, 'b> {
                     self.target.operand(self.frame.pool, node, wide)
                 }
                 Node::Row(row) if self.frame.pin(row).is_none() && self.passes(val) => {
-                    Some(Rm::Mem(Base::Rows, self.frame.row(row)))
+                    let (base, at) = self.frame.place_of(row);
+                    Some(Rm::Mem(base, at))
                 }
                 Node::Kept(number) if self.passes(val) => {
                     Some(Rm::Mem(Base::Stack, self.frame.kept[number as usize]))
                 }
                 Node::Inst(_) if !self.in_mask_register(val) && self.passes(val) => {
-                    self.place[val as usize].slot.map(|at| Rm::Mem(Base::Stack, at))
+                    let Place { slot, single, .. } = self.place[val as usize];
+                    let single = single.filter(|_| self.target.splats());
+                    slot.map(|at| Rm::Mem(Base::Stack, at)).or(single.map(|at| Rm::Splat(Base::Stack, at)))
                 }
                 _ => None,
             };
             if let Some(found) = found {
-                if matches!(found, Rm::Mem(Base::Rows | Base::Stack, _)) {
+                if matches!(found, Rm::Mem(Base::Rows | Base::Stack, _) | Rm::Splat(Base::Stack, _)) {
                     self.frame.touch();
                 }
                 return found;
@@ -344,6 +374,7 @@ impl<'a, 'b> Body<'a, 'b> {
             Node::Row(row) if self.frame.pin(row).is_some() => !self.replaced.contains(&row),
             _ => false,
         };
+        let taken = taken || self.settled >> source & 1 == 1;
         if !elsewhere && self.next_use(from).is_none() && !taken {
             self.place[from as usize].register = None;
             self.vectors[source as usize] = Some(val);
@@ -361,6 +392,9 @@ impl<'a, 'b> Body<'a, 'b> {
         self.frame.code.is_for(self.graph.origin(val));
         let Inst { op, args: [a, b, _], .. } = inst;
         let target = self.target;
+        if let Some(leaves) = self.addresses.and_then(|addresses| addresses.get(&val)) {
+            return self.by_address(val, op, a, leaves);
+        }
         self.pinned = inst.operands().collect();
         self.free.append(&mut self.freed);
         match op {
@@ -371,10 +405,10 @@ impl<'a, 'b> Body<'a, 'b> {
                 let access = self.access(val, op, view, index, a);
                 target.load_words(access, to);
             }
-            Op::Part(view, _) | Op::Pair(view, _) => {
+            Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _) => {
                 // The first of them that is needed loads all.
                 let place = self.place[val as usize];
-                if place.register.is_none() && place.slot.is_none() {
+                if place.register.is_none() && place.slot.is_none() && place.single.is_none() {
                     self.group(val, op, view, a, self.graph.groups[&val]);
                 }
             }
@@ -461,13 +495,77 @@ impl<'a, 'b> Body<'a, 'b> {
         }
         let (target, line) = (self.target, self.frame.line);
         let access = self.access(val, op, view, index, first);
-        let whole = matches!(op, Op::Pair(..));
-        target.load_group(access, &Group { count, line, to, wanted, whole });
+        let order = match op {
+            Op::Pair(..) => Order::Pairs,
+            Op::Member(..) => Order::Memory,
+            _ => Order::Words,
+        };
+        target.load_group(access, &Group { count, line, to, wanted, order });
         parts.into_iter().filter(|&val| val != NO).for_each(|val| self.release(val));
+    }
+
+    /// A place on the stack for so many bytes.
+    fn room(&mut self, bytes: u32) -> u32 {
+        if self.room.1 < bytes {
+            self.room = (self.slot(), self.frame.place(1));
+        }
+        let at = self.room.0;
+        self.room = (at + bytes, self.room.1 - bytes);
+        at
+    }
+
+    /// Loads a part of a group, and all others, by an address that is computed from `leaves`.
+    fn by_address(&mut self, val: Val, op: Op, first: Val, leaves: &[Val]) {
+        let (Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _)) = op else { return };
+        self.pinned = leaves.to_vec();
+        self.free.append(&mut self.freed);
+        let place = self.place[val as usize];
+        if place.register.is_none() && place.slot.is_none() && place.single.is_none() {
+            self.address(view, first);
+            let parts = self.graph.groups[&val];
+            let count = parts.iter().filter(|part| **part != NO).count() as u32;
+            if let Op::Member(..) = op {
+                for (k, part) in (0..).zip(parts).filter(|(_, part)| *part != NO) {
+                    if self.next_use(part).is_some() {
+                        let to = self.take(part);
+                        self.pinned.push(part);
+                        self.target.near(&mut self.frame.code, to, k);
+                    }
+                }
+            } else {
+                let at = self.room(4 * count);
+                self.target.copy_element(&mut self.frame.code, count, at);
+                for (k, part) in parts.into_iter().enumerate().filter(|(_, part)| *part != NO) {
+                    let word = if matches!(op, Op::Pair(..)) { k / 2 * 2 } else { k };
+                    self.place[part as usize].single = Some(at + 4 * word as u32);
+                }
+            }
+        }
+        leaves.iter().for_each(|leaf| self.release(*leaf));
     }
 
     /// The register of the result; those of operands without further uses are free for it.
     fn result(&mut self, val: Val, inst: Inst) -> u8 {
+        let given = self.frame.vectors();
+        // The register of a row that is written later, or of what has grown out of it, would be idle.
+        let idle = inst.operands().find_map(|arg| {
+            let register = self.place[arg as usize].register.or_else(|| match self.graph.node(arg) {
+                Node::Row(row) if self.replaced.contains(&row) => self.frame.pin(row),
+                _ => None,
+            })?;
+            let owner = self.vectors[usize::from(register)];
+            let settled = self.settled >> register & 1 == 1;
+            let free = register >= given && !settled && owner.is_none_or(|owner| owner == arg);
+            (free && !self.in_mask_register(arg) && self.next_use(arg).is_none()).then_some(register)
+        });
+        let idle = idle
+            .filter(|_| !self.in_mask_register(val) && inst.mask == NO && !matches!(inst.op, Op::Load(_)));
+        if let Some(register) = idle {
+            inst.operands().for_each(|arg| self.release(arg));
+            self.vectors[usize::from(register)] = Some(val);
+            self.place[val as usize].register = Some(register);
+            return register;
+        }
         inst.operands().for_each(|arg| self.release(arg));
         debug_assert!(self.next_use(val).is_some(), "value {val} is computed for nobody");
         self.take(val)

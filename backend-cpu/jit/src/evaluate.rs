@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use recal_il::ir::lines::Shape;
 
+use crate::graph::interleaved::{Words, count};
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::{Kind, Op, Relation};
-use crate::program::{Part, Program, Straight};
+use crate::program::{Block, Part, Program, Straight, Sums};
 use crate::row::{LANES, Row};
 use crate::{Ticks, View};
 
@@ -97,6 +98,20 @@ impl Strip<'_, '_> {
                 }
                 Part::Loop(of) => {
                     let outer = self.exec;
+                    if let Some(sums) = of.sums.as_deref().filter(|_| self.together) {
+                        match self.sums(sums) {
+                            Some(true) => return true,
+                            Some(false) => continue,
+                            None => {}
+                        }
+                    }
+                    let around = |strip: &mut Self, block: &Option<Box<Block>>| {
+                        if let Some(block) = block {
+                            let values = strip.values(&block.body.graph);
+                            strip.keep(&block.body, &values);
+                        }
+                    };
+                    around(self, &of.before);
                     if let Some((graph, wanted)) = &of.kept {
                         let values = self.values(graph);
                         self.kept = wanted.iter().map(|&val| values[val as usize]).collect();
@@ -108,6 +123,7 @@ impl Strip<'_, '_> {
                         }
                     }
                     self.exec = outer;
+                    around(self, &of.after);
                 }
                 Part::Break(condition, _) => {
                     let leave = match condition {
@@ -121,6 +137,61 @@ impl Strip<'_, '_> {
             }
         }
         false
+    }
+
+    /// The other way of a loop: whether the function is to end, or `None`, and nothing has changed, if it can't be believed.
+    fn sums(&mut self, of: &Sums) -> Option<bool> {
+        let (graph, wanted) = &of.kept;
+        let values = self.values(graph);
+        self.kept = wanted.iter().map(|&val| values[val as usize]).collect();
+        let steps = |&(number, step): &(u32, u32)| {
+            let kept = &self.kept[number as usize];
+            (0..self.lanes).all(|lane| kept[lane] == kept[0].wrapping_add(step * lane as u32))
+        };
+        if !of.steps.iter().all(steps) {
+            return None;
+        }
+        if let Some((entry, doubted)) = &of.entry {
+            let values = self.values(&entry.graph);
+            if self.bits(values[*doubted as usize]) != 0 {
+                return None;
+            }
+        }
+        let (first, lanes, exec) = (self.first, self.lanes, self.exec);
+        let changed: Vec<u32> =
+            of.elements.iter().flat_map(|words| &words[..count(words)]).chain(&of.rows).copied().collect();
+        let part = |rows: &[Row], row: u32| rows[row as usize].0[first..first + lanes].to_vec();
+        let before: Vec<Vec<u32>> = changed.iter().map(|&row| part(self.rows, row)).collect();
+        // Where each word of an element is.
+        let places = |n: usize| (0..n * lanes).map(move |at| (at, at % n * lanes + at / n));
+        let move_words = |rows: &mut [Row], there: bool| {
+            for words in &of.elements {
+                let words = &words[..count(words)];
+                let old: Vec<u32> = words.iter().flat_map(|&row| part(rows, row)).collect();
+                for (whole, apart) in places(words.len()) {
+                    let (to, from) = if there { (whole, apart) } else { (apart, whole) };
+                    rows[words[to / lanes] as usize].0[first + to % lanes] = old[from];
+                }
+            }
+        };
+        move_words(self.rows, true);
+        while self.exec != 0 {
+            if self.list(&of.body, &mut 0) || self.ticks.tick() {
+                return Some(true);
+            }
+        }
+        self.exec = exec;
+        let (exit, doubted) = &of.exit;
+        let values = self.values(&exit.graph);
+        if doubted.is_some_and(|doubted| self.bits(values[doubted as usize]) != 0) {
+            for (row, words) in changed.iter().zip(before) {
+                self.rows[*row as usize].0[first..first + lanes].copy_from_slice(&words);
+            }
+            return None;
+        }
+        self.keep(exit, &values);
+        move_words(self.rows, false);
+        Some(false)
     }
 
     /// # Panics
@@ -165,7 +236,7 @@ impl Strip<'_, '_> {
     /// All values of a graph; stores are done on the way.
     fn values(&mut self, graph: &Graph) -> Vec<Vector> {
         let mut values: Vec<Vector> = Vec::with_capacity(graph.nodes.len());
-        for &node in &graph.nodes {
+        for (val, &node) in (0..).zip(&graph.nodes) {
             let value = match node {
                 Node::Row(row) => std::array::from_fn(|lane| match lane < self.lanes {
                     true => self.rows[row as usize].0[self.first + lane],
@@ -177,10 +248,13 @@ impl Strip<'_, '_> {
                 Node::Field(view, field) => [self.views[usize::from(view)].texels[field as usize - 3]; MOST],
                 Node::Kept(number) => self.kept[number as usize],
                 Node::Inst(inst) => {
-                    if matches!(inst.op, Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Store(_)) {
+                    if matches!(
+                        inst.op,
+                        Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Member(..) | Op::Store(_)
+                    ) {
                         self.shaped(&values[inst.args[0] as usize], graph.shape_of(inst.args[0]));
                     }
-                    self.inst(inst, graph, &values)
+                    self.inst(val, inst, graph, &values)
                 }
             };
             values.push(value);
@@ -208,12 +282,25 @@ impl Strip<'_, '_> {
         }
     }
 
-    fn inst(&mut self, inst: Inst, graph: &Graph, values: &[Vector]) -> Vector {
+    /// Whole elements of some lanes, which are inside.
+    fn member(&self, view: u8, number: u8, parts: Words, first: Vector) -> Vector {
+        let n = count(&parts);
+        let view = &self.views[usize::from(view)];
+        std::array::from_fn(|at| {
+            let at = usize::from(number) * self.lanes + at.min(self.lanes - 1);
+            let place = first[at / n].wrapping_add((at % n) as u32);
+            let Some(word) = word(view, place) else { panic!("word {place} is not inside") };
+            word.load(Relaxed)
+        })
+    }
+
+    fn inst(&mut self, val: Val, inst: Inst, graph: &Graph, values: &[Vector]) -> Vector {
         let of = |val: Val| if val == NO { [0; MOST] } else { values[val as usize] };
         let [a, b, c] = inst.args.map(of);
         let lanes = self.lanes;
         let executes = |exec: u32, lane: usize| lane < lanes && exec >> lane & 1 == 1;
         let mut value = match inst.op {
+            Op::Member(view, k) => self.member(view, k, graph.groups[&val], a),
             Op::Load(view) | Op::Part(view, _) | Op::Pair(view, _)
                 if graph.inside.contains(&(view, inst.args[0])) =>
             {

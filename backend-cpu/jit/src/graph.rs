@@ -4,6 +4,7 @@
 //! behind, each once. They name no instruction; what a target has none for it expresses by others (`lower`).
 
 mod doubt;
+pub mod interleaved;
 mod lower;
 pub mod pairs;
 mod primitives;
@@ -96,6 +97,8 @@ pub struct Graph {
     /// What is known of numbers of words, in the lanes that execute: modulo 2^30, so who relies on steps looks whether the
     /// first and the last word are in the view.
     pub shapes: HashMap<Val, Shape>,
+    /// Values that are the same in the lanes of a line that execute, as they were said to be.
+    pub same: HashSet<Val>,
     /// Numbers of words of views that lie inside, with all words of the element, in all lanes.
     pub inside: HashSet<(u8, Val)>,
     /// Accesses and results of the second of two strips.
@@ -120,6 +123,7 @@ impl Default for Graph {
             floats: false,
             groups: HashMap::new(),
             shapes: HashMap::new(),
+            same: HashSet::new(),
             inside: HashSet::new(),
             second: HashSet::new(),
             sampling: Shape::default(),
@@ -147,6 +151,7 @@ impl Graph {
             origins: self.origins.clone(),
             groups: self.groups.clone(),
             shapes: self.shapes.clone(),
+            same: self.same.clone(),
             inside: self.inside.clone(),
             second: self.second.clone(),
             lazy: self.lazy,

@@ -53,6 +53,22 @@ impl Kept {
         }
     }
 
+    /// The rows hold something else while the loop runs.
+    pub fn lose(&mut self, rows: &[u32]) {
+        rows.iter().for_each(|row| self.written.insert(*row));
+    }
+
+    /// The number of a value of a run that the loop must find ready; `None` if it changes.
+    pub fn demand(&mut self, graph: &Graph, val: Val) -> Option<u32> {
+        let found = unchanging(&self.written, graph, |node| Some(self.graph.add(node)));
+        let own = found.get(&val)?.1?;
+        let known = self.wanted.iter().position(|&wanted| wanted == own);
+        Some(known.unwrap_or_else(|| {
+            self.wanted.push(own);
+            self.wanted.len() - 1
+        }) as u32)
+    }
+
     /// Computes what is wanted: a graph and its values.
     pub fn lowered(&self, target: &dyn Target) -> Option<(Graph, Vec<Val>)> {
         let (graph, place) = self.graph.lowered(target);

@@ -337,7 +337,13 @@ impl Compiler {
         let alike = line >= 2 * target.lanes();
         let small = program.loops && program::size(&program.parts) <= MOST_TRIED;
         let Compiler { code, pool, .. } = self;
-        let mut made = Trial { program, target, masked, line, strips: 1, pins: target.pinned() };
+        let mut made =
+            Trial { program, target, masked, line, strips: 1, pins: target.pinned(), sums: (0, false) };
+        if !masked && let Some(made) = made.for_sums(pool, if alike { target.strips() } else { 1 }) {
+            if made.body(pool).finish(code) {
+                return Some(at);
+            }
+        }
         if small && target.strips() > 1 && (masked || alike) {
             let two = Trial { strips: 2, ..made };
             let frame = two.body(pool);
@@ -392,14 +398,41 @@ struct Trial<'a> {
     strips: u32,
     /// Most rows that loops keep in registers.
     pins: usize,
+    /// How sums are arranged, see [`emit::Arrange`].
+    sums: (usize, bool),
 }
 
 impl Trial<'_> {
+    /// The way that reads and writes memory least often, if the program adds up products of whole elements.
+    fn for_sums(self, pool: &mut Pool, strips: u32) -> Option<Self> {
+        let first = self.body(pool);
+        if first.sums == 0 {
+            return None;
+        }
+        let (most, registers) = (first.most_pins(), usize::from(self.target.vectors(0)));
+        let half = registers.div_ceil(2);
+        let mut ways = vec![self, Trial { pins: most, ..self }];
+        for (sums, by_lanes) in [(half, false), (half, true), (half * 3 / 4, false), (half * 5 / 4, false)] {
+            ways.push(Trial { pins: 0, sums: (sums, by_lanes), ..self });
+        }
+        if strips > 1 {
+            ways.push(Trial { strips, ..self });
+            ways.push(Trial { strips, pins: most, ..self });
+        }
+        let cost = |way: &Trial<'_>, pool: &mut Pool| {
+            let body = way.body(pool);
+            (4 * body.touches + body.instructions) * 2 / way.strips
+        };
+        ways.into_iter().min_by_key(|way| cost(way, pool))
+    }
+
     /// The code of the program's parts.
     fn body<'p>(&self, pool: &'p mut Pool) -> Frame<'p> {
-        let Trial { program, target, masked, line, strips, pins } = *self;
+        let Trial { program, target, masked, line, strips, pins, sums } = *self;
         let mut frame = Frame { pins, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
         frame.ticks = program.loops.then(|| frame.slot());
+        let (sums, by_lanes) = sums;
+        frame.arrange = (sums > 0).then(|| emit::Arrange { sums, by_lanes, ..emit::Arrange::default() });
         emit::code(&program.parts, &mut frame);
         frame
     }

@@ -2,9 +2,10 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use crate::graph::interleaved::count;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
-use crate::program::{Block, Part, Program, Straight};
+use crate::program::{Block, Part, Program, Straight, Sums};
 
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -42,6 +43,10 @@ fn parts(f: &mut Formatter<'_>, list: &[Part], depth: usize) -> fmt::Result {
                 f.write_str("}\n")?;
             }
             Part::Loop(of) => {
+                if let Some(of) = &of.sums {
+                    sums(f, of, depth)?;
+                }
+                of.before.iter().try_for_each(|of| block(f, of, depth))?;
                 if let Some((graph, values)) = &of.kept {
                     values_of(f, graph, depth, "k")?;
                     for (number, value) in values.iter().enumerate() {
@@ -54,6 +59,7 @@ fn parts(f: &mut Formatter<'_>, list: &[Part], depth: usize) -> fmt::Result {
                 parts(f, &of.body, depth + 1)?;
                 indent(f, depth)?;
                 f.write_str("}\n")?;
+                of.after.iter().try_for_each(|of| block(f, of, depth))?;
             }
             Part::Break(test, _) => {
                 indent(f, depth)?;
@@ -66,6 +72,38 @@ fn parts(f: &mut Formatter<'_>, list: &[Part], depth: usize) -> fmt::Result {
         }
     }
     Ok(())
+}
+
+fn sums(f: &mut Formatter<'_>, of: &Sums, depth: usize) -> fmt::Result {
+    let line = |f: &mut Formatter<'_>, depth, text: &str| {
+        indent(f, depth)?;
+        writeln!(f, "{text}")
+    };
+    line(f, depth, "elements as they lie in memory {")?;
+    let (graph, values) = &of.kept;
+    values_of(f, graph, depth + 1, "k")?;
+    for (number, value) in (0..).zip(values) {
+        let step = of.steps.iter().find(|(of, _)| *of == number);
+        let step = step.map_or(String::new(), |(_, step)| format!(" ; must step by {step}"));
+        line(f, depth + 1, &format!("kept {number} = {}{step}", Shown(graph, *value, "k")))?;
+    }
+    if let Some((entry, doubted)) = &of.entry {
+        straight(f, entry, depth + 1)?;
+        line(f, depth + 1, &format!("not where {}", Shown(&entry.graph, *doubted, "v")))?;
+    }
+    for words in &of.elements {
+        line(f, depth + 1, &format!("elements in rows {:?}", &words[..count(words)]))?;
+    }
+    line(f, depth + 1, "loop {")?;
+    parts(f, &of.body, depth + 2)?;
+    line(f, depth + 1, "}")?;
+    let (exit, doubted) = &of.exit;
+    straight(f, exit, depth + 1)?;
+    if let Some(doubted) = doubted {
+        line(f, depth + 1, &format!("in doubt where {}", Shown(&exit.graph, *doubted, "v")))?;
+    }
+    line(f, depth, "} else {")?;
+    line(f, depth, "}")
 }
 
 fn block(f: &mut Formatter<'_>, block: &Block, depth: usize) -> fmt::Result {

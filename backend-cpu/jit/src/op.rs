@@ -142,6 +142,9 @@ pub enum Op {
     Part(u8, u8),
     /// The same as 64-bit elements: the low or high pairs of the first (0, 1) or the second (2, 3) of a group.
     Pair(u8, u8),
+    /// The same as vectors of whole elements, as they lie in memory: of the lanes with the lowest numbers, or those after them,
+    /// as many as an element has words.
+    Member(u8, u8),
     /// Stores b as words number a of a view.
     Store(u8),
     /// The mask a becomes the result of the function.
@@ -189,6 +192,9 @@ impl Op {
 
     /// The result depends on nothing but the operands.
     pub fn pure(self) -> bool {
-        !matches!(self, Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Store(_) | Op::Return | Op::Copy)
+        !matches!(
+            self,
+            Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Member(..) | Op::Store(_) | Op::Return | Op::Copy
+        )
     }
 }

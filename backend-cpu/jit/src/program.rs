@@ -1,6 +1,7 @@
 //! A function as a vector program: blocks without flow, and constructs around them. Machine code is made of it
 //! ([`crate::emit`]), or it is evaluated ([`crate::evaluate`]).
 
+use crate::graph::interleaved::Words;
 use crate::graph::{Graph, Val};
 
 /// A function.
@@ -35,7 +36,7 @@ pub enum Part {
 }
 
 /// Repeats the body until all lanes have left.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Loop {
     /// What the body finds ready, by number: values of a graph.
     pub kept: Option<(Graph, Vec<Val>)>,
@@ -44,6 +45,31 @@ pub struct Loop {
     pub hot: Vec<u32>,
     /// The step that it is.
     pub step: u32,
+    /// Another way, which is tried first.
+    pub sums: Option<Box<Sums>>,
+    /// What is done around the loop, unless the other way was good.
+    pub before: Option<Box<Block>>,
+    pub after: Option<Box<Block>>,
+}
+
+/// A loop in which elements stay as they lie in memory and products are added up without asking for zeros, for strips whose lanes
+/// all execute. If it can't be believed in the end, or does not begin as it must, nothing has changed.
+#[derive(Debug)]
+pub struct Sums {
+    /// What the body finds ready, by number.
+    pub kept: (Graph, Vec<Val>),
+    /// Those of it that must step from lane to lane, and by how much.
+    pub steps: Vec<(u32, u32)>,
+    /// Lanes for which it does not begin as it must.
+    pub entry: Option<(Straight, Val)>,
+    /// Rows that hold the words of elements, and others that the body changes.
+    pub elements: Vec<Words>,
+    pub rows: Vec<u32>,
+    pub body: Vec<Part>,
+    /// As of [`Loop`].
+    pub hot: Vec<u32>,
+    /// What is done last, and the lanes that are in doubt.
+    pub exit: (Straight, Option<Val>),
 }
 
 /// Operations without flow.

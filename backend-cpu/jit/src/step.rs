@@ -17,6 +17,8 @@ pub enum Step<'a> {
         ids: &'a [u32],
         /// How many of them are destinations.
         writes: usize,
+        /// Sources that are the same in the lanes of a line that execute: bit k is source k.
+        same: u32,
     },
     /// Loads words; 0 outside.
     Load {
@@ -46,6 +48,8 @@ pub enum Step<'a> {
         flush: u8,
         /// Of the texels.
         lanes: Shape,
+        /// Coordinates that are the same in the lanes of a line that execute: bit k is coordinate k.
+        same: u32,
     },
     /// Stores a word; nothing outside.
     Store {

@@ -1,5 +1,7 @@
 //! From the steps of a function to its vector program.
 
+mod sums;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use recal_il::ir::lines::Shape;
@@ -86,14 +88,14 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
                     step: step.number,
                 },
                 Tree::Loop { body, number } => {
+                    let sums = self.sums(body).map(Box::new);
+                    self.wide |= sums.is_some();
                     self.pairs = self.pairs_of(body);
                     let [before, after] = [true, false].map(|whole| self.moved(whole));
-                    parts.extend(before);
                     let repeat = self.repeat(body, *number);
                     self.pairs = Pairs::default();
-                    parts.push(Part::Loop(Box::new(repeat?)));
-                    parts.extend(after);
-                    continue;
+                    let sums = sums.filter(|_| self.whole);
+                    Part::Loop(Box::new(Loop { sums, before, after, ..repeat? }))
                 }
                 Tree::Break(test, number) => Part::Break(test.map(|(nonzero, _)| nonzero), *number),
             });
@@ -112,15 +114,14 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     }
 
     /// A block that puts the words of 64-bit elements together, or apart.
-    fn moved(&self, whole: bool) -> Option<Part> {
-        let block =
-            || Part::Block(Box::new(Block { body: self.straight(self.pairs.moved(whole)), attempt: None }));
+    fn moved(&self, whole: bool) -> Option<Box<Block>> {
+        let block = || Box::new(Block { body: self.straight(self.pairs.moved(whole)), attempt: None });
         (!self.pairs.is_empty()).then(block)
     }
 
     fn repeat(&mut self, body: &[Tree<'_>], step: u32) -> Option<Loop> {
         if loops(body) {
-            return Some(Loop { kept: None, body: self.list(body)?, hot: Vec::new(), step });
+            return Some(Loop { body: self.list(body)?, step, ..Loop::default() });
         }
         let mut kept = Kept::new(body, self.lazy);
         each_run(body, &mut |run| {
@@ -133,7 +134,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         self.kept = Some(kept);
         let list = self.list(body);
         self.kept = None;
-        Some(Loop { kept: ready, body: list?, hot: self.hottest(body), step })
+        Some(Loop { kept: ready, body: list?, hot: self.hottest(body), step, ..Loop::default() })
     }
 
     /// The rows that are mentioned most often.
@@ -191,7 +192,18 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     }
 
     /// The steps of a run in a graph, which is empty.
-    fn graph(&self, run: &Run<'_>, mut graph: Graph) -> Option<Made> {
+    fn graph(&self, run: &Run<'_>, graph: Graph) -> Option<Made> {
+        let (mut graph, mut outputs, test) = self.plain(run, graph)?;
+        self.pairs.apply(&mut graph, &mut outputs);
+        graph.load_whole(&outputs, test, self.whole);
+        if let Some(kept) = &self.kept {
+            kept.replace(&mut graph);
+        }
+        Some((graph, outputs, test))
+    }
+
+    /// The same with a word of each lane in a vector.
+    fn plain(&self, run: &Run<'_>, mut graph: Graph) -> Option<Made> {
         let mut values = Values {
             constant: self.constant,
             in_lines: self.in_lines,
@@ -214,12 +226,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         values.written.sort_unstable();
         values.written.dedup();
         let live = values.written.iter().filter(|&&row| run.live.contains(row));
-        let mut outputs: Vec<(u32, Val)> = live.map(|&row| (row, values.rows[&row])).collect();
-        self.pairs.apply(&mut graph, &mut outputs);
-        graph.load_whole(&outputs, test, self.whole);
-        if let Some(kept) = &self.kept {
-            kept.replace(&mut graph);
-        }
+        let outputs = live.map(|&row| (row, values.rows[&row])).collect();
         Some((graph, outputs, test))
     }
 }
@@ -273,10 +280,14 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
     }
 
     fn step(&mut self, graph: &mut Graph, step: &Step<'_>) {
+        // What is known of lanes that take a side says nothing of those that only follow them.
+        let alone = self.in_lines && self.choices.is_empty();
         match *step {
-            Step::Lane { op, ids, writes } => {
+            Step::Lane { op, ids, writes, same } => {
                 let (to, from) = ids.split_at(writes);
                 let words: Vec<Val> = from.iter().map(|&row| self.value(graph, row)).collect();
+                let alike = (0..32).zip(&words).filter(|(k, _)| alone && same >> k & 1 == 1);
+                graph.same.extend(alike.map(|(_, word)| *word));
                 graph.floats = false;
                 let (lo, hi) = lane::apply(graph, op, &words);
                 // Code that looks at the bits of floats on the way may want denormals.
@@ -288,8 +299,10 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 let reach = 4 - to.iter().rev().take_while(|&&row| row == NONE).count() as u32;
                 self.load(graph, view, first, reach, to, flush);
             }
-            Step::Sample { view, sample, coordinates, to, flush, lanes } => {
+            Step::Sample { view, sample, coordinates, to, flush, lanes, same } => {
                 let coordinates = coordinates.map(|row| (row != NONE).then(|| self.value(graph, row)));
+                let alike = (0..).zip(coordinates).filter(|(k, _)| alone && same >> k & 1 == 1);
+                graph.same.extend(alike.filter_map(|(_, word)| word));
                 graph.sampling = if self.in_lines { lanes } else { Shape::Any };
                 let words = graph.sampled(view, &sample, coordinates, to.map(|row| row != NONE));
                 graph.sampling = Shape::Any;

@@ -1,7 +1,7 @@
 //! Whoever reads a row reads what was written for it.
 
 use recal_il::ir::Fence;
-use recal_il::ir::lines::Shape;
+use recal_il::ir::lines::Known;
 use recal_il::isa::LaneOp;
 
 use super::*;
@@ -29,13 +29,21 @@ fn code(seed: u32) -> Code {
                 let index = if written.is_empty() { REGISTERS } else { written[below(written.len())] };
                 let op = MemoryOp::GlobalLoad { index, offset: 0, dst: [to, NONE, NONE, NONE] };
                 code.ops.push(Op::Memory(code.memory.len() as u32));
-                code.memory.push(Access { op, flush: 0, lanes: Shape::Any });
+                code.memory.push(Access { op, flush: 0, lanes: Known::default() });
             } else {
                 let (a, b) = (written[below(written.len())], written[below(written.len())]);
                 let (step, first) = (code.steps.len() as u32, code.operands.len() as u32);
                 code.operands.extend([to, a, b]);
                 let handler = isa.lane(LaneOp::Iadd);
-                code.steps.push(Step { op: LaneOp::Iadd, handler, first, count: 3, writes: 1, fused: false });
+                code.steps.push(Step {
+                    op: LaneOp::Iadd,
+                    handler,
+                    first,
+                    count: 3,
+                    writes: 1,
+                    same: 0,
+                    fused: false,
+                });
                 code.ops.push(Op::Lanes { first: step, end: step + 1 });
             }
             written.push(to);

@@ -1,6 +1,6 @@
 //! Fused operations compute what the steps did that they were made of.
 
-use recal_il::ir::lines::Shape;
+use recal_il::ir::lines::Known;
 
 use super::*;
 use crate::isa_choice::{InstructionSet, available};
@@ -16,7 +16,7 @@ fn interpreter() -> &'static Isa {
 fn step(code: &mut Code, isa: &Isa, op: LaneOp, ids: &[RowId]) {
     let (first, count) = (code.operands.len() as u32, ids.len() as u16);
     code.operands.extend(ids);
-    code.steps.push(Step { op, handler: isa.lane(op), first, count, writes: 1, fused: false });
+    code.steps.push(Step { op, handler: isa.lane(op), first, count, writes: 1, same: 0, fused: false });
 }
 
 fn run(code: &Code, rows: &mut [Row]) {
@@ -110,7 +110,7 @@ fn a_load_flushes_into_the_row_that_is_read() {
     let made = |ids: &[[RowId; 2]]| {
         let mut code = Code {
             ops: vec![Op::Memory(0), Op::Lanes { first: 0, end: ids.len() as u32 }],
-            memory: vec![Access { op: load.clone(), flush: 0, lanes: Shape::Any }],
+            memory: vec![Access { op: load.clone(), flush: 0, lanes: Known::default() }],
             ..Code::default()
         };
         ids.iter().for_each(|ids| step(&mut code, isa, LaneOp::Flush, ids));

@@ -33,6 +33,22 @@ pub fn parts(extent: Extent) -> u64 {
     }
 }
 
+/// The same threads in groups of one wave, in longer lines, of a kernel that can't tell which group a thread is in.
+pub fn regrouped(extent: Extent) -> Extent {
+    let Extent::Grid { groups, block } = extent else { return extent };
+    let size: Option<Vec<u32>> = (0..3).map(|k| groups[k].checked_mul(block[k])).collect();
+    let Some([x, y, z]) = size.as_deref() else { return extent };
+    if *x == 0 || *y == 0 || *z == 0 {
+        return extent;
+    }
+    let power = |size: u32, most: u32| 1 << size.trailing_zeros().min(most.ilog2());
+    let lanes = LANES as u32;
+    let columns = power(*x, lanes);
+    let lines = power(*y, lanes / columns);
+    let other = Extent::Grid { groups: [x / columns, y / lines, *z], block: [columns, lines, 1] };
+    if columns * lines == lanes && line(other) > line(extent) { other } else { extent }
+}
+
 /// The part of a thread at an absolute position, and its number in the part.
 pub fn part_of(extent: Extent, thread: [u32; 3]) -> Option<(u64, u32)> {
     match extent {
@@ -155,5 +171,21 @@ mod tests {
                 assert_eq!(tile.at(lane as usize), [x, y]);
             }
         }
+    }
+
+    #[test]
+    fn other_groups_have_the_same_threads_in_longer_lines() {
+        let grid = |groups, block| Extent::Grid { groups, block };
+        assert_eq!(regrouped(grid([8, 8, 1], [8, 8, 1])), grid([1, 64, 1], [64, 1, 1]));
+        assert_eq!(regrouped(grid([3, 4, 5], [8, 4, 2])), grid([3, 4, 5], [8, 4, 2]));
+        assert_eq!(regrouped(grid([3, 4, 5], [4, 8, 2])), grid([3, 4, 5], [4, 8, 2]));
+        assert_eq!(regrouped(grid([6, 4, 5], [4, 4, 2])), grid([3, 2, 10], [8, 8, 1]));
+        // Nothing to gain, or threads that fill no wave.
+        let rest =
+            [([4, 4, 1], [64, 1, 1]), ([1, 1, 1], [8, 4, 1]), ([3, 3, 1], [5, 5, 1]), ([0, 1, 1], [8, 8, 1])];
+        for (groups, block) in rest {
+            assert_eq!(regrouped(grid(groups, block)), grid(groups, block));
+        }
+        assert_eq!(regrouped(grid([u32::MAX; 3], [8, 8, 1])), grid([u32::MAX; 3], [8, 8, 1]));
     }
 }

@@ -88,7 +88,7 @@ pub struct Access {
     /// Components of a load that are flushed on the way; bit k is component k.
     pub flush: u8,
     /// Of the address, or of coordinates.
-    pub lanes: lines::Shape,
+    pub lanes: lines::Known,
 }
 
 /// A memory access with all operands as rows.

@@ -1,8 +1,8 @@
 //! How the words of threads side by side differ.
 //!
-//! A *line* is threads of one wave that follow each other along x and agree in y and z. Input is a program, output one
-//! [`Shape`] for each statement: of the address of an access, or of what a condition tests. It holds for the threads of a
-//! line that execute the statement.
+//! A *line* is threads of one wave that follow each other along x and agree in y and z. Input is a program, output for each
+//! statement [`Known`]: the [`Shape`] of the address of an access, or of what a condition tests, and which operands are the same.
+//! It holds for the threads of a line that execute the statement.
 //!
 //! The analysis is an [`Algebra`] ([`Words`]): meanings are the functions of `isa::lane`, as everywhere. Registers that
 //! some threads may miss are anything (`uniformity` says which); so are those that are read before they are written, unless
@@ -24,8 +24,17 @@ pub enum Shape {
     Any,
 }
 
-/// The shapes of a program's statements, in the order of the text: a construct before what is in it, functions by number.
-pub fn shapes(program: &Program) -> Vec<Shape> {
+/// What is known of a statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Of everything that it asks of: an address, a condition.
+    pub shape: Shape,
+    /// Operands of a lane operation, or coordinates of a texel, that are the same for all: bit k is operand k.
+    pub same: u32,
+}
+
+/// What is known of a program's statements, in the order of the text: a construct before what is in it, functions by number.
+pub fn known(program: &Program) -> Vec<Known> {
     let mut pass = Pass { words: first_guess(program), changed: true };
     // Each round makes some register less special; there are three steps down.
     while pass.changed {
@@ -33,7 +42,7 @@ pub fn shapes(program: &Program) -> Vec<Shape> {
         program.functions.iter().for_each(|function| pass.block(&function.body));
     }
     let mut list = Vec::new();
-    program.functions.iter().for_each(|function| pass.shapes(&function.body, &mut list));
+    program.functions.iter().for_each(|function| pass.known(&function.body, &mut list));
     list
 }
 
@@ -237,26 +246,36 @@ impl Pass {
     }
 
     /// Of everything that a statement asks of, if it is but one word; else whether all of them are the same.
-    fn shapes(&self, block: &Block, list: &mut Vec<Shape>) {
+    fn known(&self, block: &Block, list: &mut Vec<Known>) {
         let shape = |operand: &Operand| self.operand(*operand).shape();
+        let same = |operands: &[Operand]| {
+            let bit = |(k, operand): (u32, &Operand)| u32::from(self.operand(*operand).is_same()) << k;
+            (0..32).zip(operands).map(bit).sum()
+        };
         for stmt in block {
-            list.push(match &stmt.kind {
+            let (shape, same) = match &stmt.kind {
+                StmtKind::Lane(inst) => (Shape::Any, same(&inst.args)),
                 StmtKind::Memory(
                     MemoryInst::RawLoad { address, .. } | MemoryInst::RawStore { address, .. },
-                ) => shape(address),
+                ) => (shape(address), 0),
                 StmtKind::Memory(inst) => {
-                    let same = visit::operands_of(inst).iter().all(|operand| shape(operand) == Shape::Same);
-                    if same { Shape::Same } else { Shape::Any }
+                    let all = visit::operands_of(inst).iter().all(|operand| shape(operand) == Shape::Same);
+                    let coordinates = match inst {
+                        MemoryInst::Sample { coord, .. } => same(coord),
+                        _ => 0,
+                    };
+                    (if all { Shape::Same } else { Shape::Any }, coordinates)
                 }
-                other => visit::tested_of(other).as_ref().map_or(Shape::Any, shape),
-            });
+                other => (visit::tested_of(other).as_ref().map_or(Shape::Any, shape), 0),
+            };
+            list.push(Known { shape, same });
             match &stmt.kind {
                 StmtKind::If { then, otherwise, .. } => {
-                    self.shapes(then, list);
-                    self.shapes(otherwise, list);
+                    self.known(then, list);
+                    self.known(otherwise, list);
                 }
-                StmtKind::Loop { body } => self.shapes(body, list),
-                StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| self.shapes(&arm.body, list)),
+                StmtKind::Loop { body } => self.known(body, list),
+                StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| self.known(&arm.body, list)),
                 _ => {}
             }
         }
@@ -418,87 +437,4 @@ impl Algebra for Words {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The shapes of what `kernel` loads from, stores to and tests.
-    fn shapes_of(body: &str) -> Vec<Shape> {
-        let text = format!(
-            "il_cs_2_0\ndcl_num_thread_per_group 16, 4, 1\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 4096\n\
-             dcl_cb cb0[2]\ndcl_literal l0, 4, 2, 64, 1\n{body}\nend\n"
-        );
-        let program = crate::compile(text.as_bytes()).unwrap();
-        let list = shapes(&program);
-        let mut found = Vec::new();
-        let mut number = 0;
-        let mut program = program;
-        for function in &mut program.functions {
-            visit::statements(&mut function.body, &mut |stmt| {
-                match stmt.kind {
-                    StmtKind::Lane(_) | StmtKind::Loop { .. } | StmtKind::Fence(_) => {}
-                    _ => found.push((number, stmt.span.start)),
-                }
-                number += 1;
-            });
-        }
-        assert_eq!(number, list.len());
-        found.into_iter().map(|(at, _)| list[at]).collect()
-    }
-
-    use Shape::{Any, Same, Step};
-
-    #[test]
-    fn addresses_made_of_thread_numbers_have_steps() {
-        let list = shapes_of(
-            "imul r0.x, vAbsTid.x, l0.x\nishl r0.y, vTidInGrp.x, l0.y\niadd r0.z, r0.x, r0.y\n\
-             lds_store_id(0) r0.x, r0.x\nlds_store_id(0) r0.y, r0.x\nlds_store_id(0) r0.z, r0.x\n\
-             isub r1.x, r0.x, r0.y\nlds_store_id(0) r1.x, r0.x\n\
-             umul r1.y, vTidInGrp.y, cb0[0].x\nlds_store_id(0) r1.y, r0.x\n\
-             umul r1.z, vTidInGrp.x, cb0[0].x\nlds_store_id(0) r1.z, r0.x\n\
-             inegate r2.x, r0.x\nlds_store_id(0) r2.x, r0.x\n\
-             iand r2.y, r0.x, l0.z\nlds_store_id(0) r2.y, r0.x",
-        );
-        assert_eq!(list, [Step(4), Step(4), Step(8), Same, Same, Any, Step(4u32.wrapping_neg()), Any]);
-    }
-
-    #[test]
-    fn loops_carry_steps_and_agree_when_to_end() {
-        let list = shapes_of(
-            "imul r0.x, vTidInGrp.x, l0.x\nmov r1.x, l0.w\nwhileloop\nuge r2.x, r1.x, cb0[0].x\n\
-             break_logicalnz r2.x\nlds_load_id(0) r3.x, r0.x\nlds_load_id(0) r3.y, r1.x\nadd r4.x, r3.x, r3.y\n\
-             lds_store_id(0) r0.x, r4.x\niadd r0.x, r0.x, l0.z\niadd r1.x, r1.x, l0.w\nendloop",
-        );
-        assert_eq!(list, [Same, Step(4), Same, Step(4)]);
-    }
-
-    #[test]
-    fn what_is_loaded_from_one_place_is_the_same() {
-        let list = shapes_of(
-            "umul r0.x, vTidInGrp.y, l0.x\nlds_load_id(0) r1.x, r0.x\nlds_load_id(0) r2.x, r1.x\n\
-             umul r0.y, vTidInGrp.x, l0.x\nlds_load_id(0) r1.y, r0.y\nlds_load_id(0) r2.y, r1.y\n\
-             if_logicalnz r1.x\nlds_store_id(0) r0.y, r2.x\nendif\nif_logicalnz r1.y\nlds_store_id(0) r0.y, r2.y\nendif",
-        );
-        assert_eq!(list, [Same, Same, Step(4), Any, Same, Step(4), Any, Step(4)]);
-    }
-
-    /// Some threads keep the old word, or 0.
-    #[test]
-    fn what_some_threads_miss_is_anything() {
-        let list = shapes_of(
-            "umul r0.x, vTidInGrp.x, l0.x\nmov r1.x, r0.x\nmov r3.x, l0.x\nult r2.x, vTidInGrp.x, cb0[0].x\n\
-             if_logicalnz r2.x\niadd r1.x, r1.x, l0.z\nmov r3.x, l0.y\niadd r4.x, r0.x, l0.x\n\
-             lds_store_id(0) r4.x, r0.x\nendif\nlds_store_id(0) r1.x, r0.x\nlds_store_id(0) r3.x, r0.x",
-        );
-        assert_eq!(list, [Any, Step(4), Any, Any]);
-    }
-
-    /// The first round reads the 0 that registers start as.
-    #[test]
-    fn what_is_read_before_it_is_written_is_no_step() {
-        let list = shapes_of(
-            "mov r3.x, l0.w\nwhileloop\nuge r2.x, r3.x, cb0[0].x\nbreak_logicalnz r2.x\nlds_store_id(0) r0.x, r3.x\n\
-             umul r0.x, vTidInGrp.x, l0.x\niadd r3.x, r3.x, l0.w\nendloop",
-        );
-        assert_eq!(list, [Same, Any]);
-    }
-}
+mod tests;

@@ -4,9 +4,11 @@
 //! Where not all lanes of a strip execute, or they may part, the mask `exec` always holds the lanes that execute. A construct keeps the lanes that entered it on the stack; a loop
 //! with breaks in an `if` also those that have not left it, which the end of the `if` needs.
 
+mod sums;
+
 use super::{Frame, Tests};
 use crate::program::{Block, Loop, Part, breaks};
-use crate::target::{Base, Masks, Rm, Target};
+use crate::target::{Masks, Rm, Target};
 
 /// The construct around.
 #[derive(Default)]
@@ -213,6 +215,22 @@ impl Flow<'_, '_> {
     }
 
     fn repeat(&mut self, of: &Loop) {
+        let end = of.sums.as_ref().map(|sums| self.sums(sums));
+        let counted = self.frame.counted();
+        self.other_way(of);
+        if let Some(end) = end {
+            self.frame.count(counted);
+            self.land(end);
+        }
+    }
+
+    fn other_way(&mut self, of: &Loop) {
+        of.before.iter().for_each(|block| _ = self.block(block));
+        self.rounds(of);
+        of.after.iter().for_each(|block| _ = self.block(block));
+    }
+
+    fn rounds(&mut self, of: &Loop) {
         let (execs, masked) = (self.frame.exec(), self.frame.masked);
         let before = self.frame.slots;
         let outer = self.slots();
@@ -232,9 +250,7 @@ impl Flow<'_, '_> {
         if let Some((graph, values)) = &of.kept {
             self.frame.keep(graph, values);
         }
-        let strips = self.frame.strips;
-        let pinned = of.hot.iter().flat_map(|row| (0..strips).map(move |strip| strips * row + strip));
-        self.frame.pinned = pinned.take(self.frame.pins).collect();
+        self.frame.pin_rows(&of.hot);
         self.move_pinned(true);
         let head = self.frame.code.bytes.len();
         self.list(&of.body);
@@ -277,7 +293,7 @@ impl Flow<'_, '_> {
         let pinned = self.frame.places_of_pinned();
         let Frame { code, pool, lazy, target, .. } = &mut *self.frame;
         let stop = target.ask(code, pool, *lazy, &mut |code| {
-            pinned.iter().for_each(|&(to, at)| target.load(code, to, Rm::Mem(Base::Rows, at)));
+            pinned.iter().for_each(|&(to, base, at)| target.load(code, to, Rm::Mem(base, at)));
             masks.iter().for_each(|&(exec, at)| target.mask_load(code, exec, at));
         });
         self.land(more);

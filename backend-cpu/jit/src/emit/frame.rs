@@ -1,7 +1,9 @@
 //! What the blocks of a function share.
 
+use std::collections::HashMap;
+
 use super::work::{Tests, Work};
-use super::{Body, Code, Plan, Pool, STACK};
+use super::{Arrange, Body, Code, Plan, Pool, STACK};
 use crate::graph::{Graph, Val};
 use crate::program::Straight;
 use crate::target::{self, Base, Rm, Target};
@@ -23,6 +25,8 @@ pub struct Frame<'a> {
     pub strips: u32,
     /// Rows that are in registers, from the last one down.
     pub pinned: Vec<u32>,
+    /// Rows that are on the stack, and where.
+    pub moved: HashMap<u32, u32>,
     /// Where the values that a loop finds ready are.
     pub kept: Vec<u32>,
     /// Places on the stack that are taken while a block runs, and the most that were.
@@ -39,6 +43,12 @@ pub struct Frame<'a> {
     pub moves: u32,
     /// Most rows that a loop keeps in registers.
     pub pins: usize,
+    /// The code is for a loop that adds up products, see [`crate::program::Sums`].
+    pub summing: bool,
+    /// How many of those there are.
+    pub sums: u32,
+    /// How its instructions are arranged.
+    pub arrange: Option<Arrange>,
     /// How often innermost loops read and write rows and the stack.
     pub touches: u32,
 }
@@ -60,6 +70,7 @@ impl<'a> Frame<'a> {
             line: line.min(target.lanes()),
             strips,
             pinned: Vec::new(),
+            moved: HashMap::new(),
             kept: Vec::new(),
             slots: 0,
             most: 0,
@@ -69,6 +80,9 @@ impl<'a> Frame<'a> {
             instructions: 0,
             moves: 0,
             pins: target.pinned(),
+            summing: false,
+            sums: 0,
+            arrange: None,
             touches: 0,
         };
         if lazy {
@@ -106,12 +120,17 @@ impl<'a> Frame<'a> {
 
     /// An operation reads or writes a row, or the stack.
     pub fn touch(&mut self) {
-        self.touches += u32::from(!self.pinned.is_empty());
+        self.touches += u32::from(self.summing || !self.pinned.is_empty());
     }
 
     /// Where a row is.
     pub fn row(&self, row: u32) -> u32 {
         256 * (row / self.strips) + row % self.strips * 4 * self.target.lanes()
+    }
+
+    /// The same, or its place on the stack.
+    pub fn place_of(&self, row: u32) -> (Base, u32) {
+        self.moved.get(&row).map_or_else(|| (Base::Rows, self.row(row)), |&at| (Base::Stack, at))
     }
 
     /// The strip that a row is of.
@@ -144,27 +163,50 @@ impl<'a> Frame<'a> {
         Some(self.given() - 1 - at as u8)
     }
 
+    /// Pins the first of these rows.
+    pub fn pin_rows(&mut self, hot: &[u32]) {
+        let strips = self.strips;
+        let pinned = hot.iter().flat_map(|row| (0..strips).map(move |strip| strips * row + strip));
+        self.pinned = pinned.take(self.pins).collect();
+    }
+
+    /// What was counted so far.
+    pub fn counted(&self) -> [u32; 3] {
+        [self.instructions, self.moves, self.touches]
+    }
+
+    /// Counts nothing that came after.
+    pub fn count(&mut self, [instructions, moves, touches]: [u32; 3]) {
+        (self.instructions, self.moves, self.touches) = (instructions, moves, touches);
+    }
+
     /// Loads the pinned rows, or stores them.
     pub fn move_pinned(&mut self, load: bool) {
-        for (register, at) in self.places_of_pinned() {
+        for (register, base, at) in self.places_of_pinned() {
             match load {
-                true => self.target.load(&mut self.code, register, Rm::Mem(Base::Rows, at)),
-                false => self.target.store(&mut self.code, register, Base::Rows, at),
+                true => self.target.load(&mut self.code, register, Rm::Mem(base, at)),
+                false => self.target.store(&mut self.code, register, base, at),
             }
         }
     }
 
     /// The registers of pinned rows, and where the rows are.
-    pub fn places_of_pinned(&self) -> Vec<(u8, u32)> {
+    pub fn places_of_pinned(&self) -> Vec<(u8, Base, u32)> {
         let last = self.given() - 1;
-        self.pinned.iter().enumerate().map(|(at, &row)| (last - at as u8, self.row(row))).collect()
+        let place = |(at, &row): (usize, &u32)| {
+            let (base, place) = self.place_of(row);
+            (last - at as u8, base, place)
+        };
+        self.pinned.iter().enumerate().map(place).collect()
     }
 
     /// Appends a block; the mask registers of its test.
     pub fn block(&mut self, block: &Straight) -> Option<Tests> {
         let work = Work::new(block, &[], self.strips, self.masked);
-        let plan = Plan::new(work.graph, &work.outputs, &work.tests, false);
+        let arrange = self.arrange.as_ref().filter(|_| self.summing);
+        let plan = Plan::new(work.graph, &work.outputs, &work.tests, false, arrange, self.summing);
         let mut body = Body::new(self, &plan.graph, &plan.uses).replacing(&plan.stores);
+        body.addresses = Some(&plan.addresses);
         for (time, (&val, stores)) in plan.order.iter().zip(&plan.stores).enumerate() {
             body.now = 2 * time as u32;
             body.instruction(val);
@@ -179,7 +221,7 @@ impl<'a> Frame<'a> {
         let work = Work::of(graph, &[], None, values, self.strips, self.masked);
         let values = work.others.concat();
         self.kept = values.iter().map(|_| self.slot()).collect();
-        let plan = Plan::new(work.graph, &[], &values, false);
+        let plan = Plan::new(work.graph, &[], &values, false, None, false);
         let kept = self.kept.clone();
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         for (time, &val) in plan.order.iter().enumerate() {
@@ -199,7 +241,7 @@ impl<'a> Frame<'a> {
         let work = Work::new(block, &[doubted], self.strips, self.masked);
         let doubted = work.others.concat();
         let last = [work.tests.clone(), doubted.clone()].concat();
-        let plan = Plan::new(work.graph, &work.outputs, &last, true);
+        let plan = Plan::new(work.graph, &work.outputs, &last, true, None, false);
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         for (time, &val) in plan.order.iter().enumerate() {
             body.now = 2 * time as u32;

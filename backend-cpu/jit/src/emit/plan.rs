@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::graph::{Graph, Node, Val};
+use super::address::{Addresses, addresses};
+use super::arrange::Arrange;
+use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
 
@@ -14,11 +16,20 @@ pub struct Plan {
     pub stores: Vec<Vec<Output>>,
     /// When each value is used, as numbers of instructions doubled; a store counts one more.
     pub uses: Vec<Vec<u32>>,
+    /// Accesses whose addresses are computed in general registers.
+    pub addresses: Addresses,
 }
 
 impl Plan {
     /// Copies are added to the graph. `last` are wanted when everything else is done; rows are stored not before if `late`.
-    pub fn new(mut graph: Graph, outputs: &[Output], last: &[Val], late: bool) -> Plan {
+    pub fn new(
+        mut graph: Graph,
+        outputs: &[Output],
+        last: &[Val],
+        late: bool,
+        arrange: Option<&Arrange>,
+        scalar: bool,
+    ) -> Plan {
         // What is not computed is copied to a register last, before any row that it came from may change.
         let mut results = Vec::new();
         let mut copies = Vec::new();
@@ -35,6 +46,10 @@ impl Plan {
             }
         }
         let count = graph.nodes.len();
+        let addresses = if scalar { addresses(&graph) } else { Addresses::new() };
+        let operands = |val: Val, inst: Inst| -> Vec<Val> {
+            addresses.get(&val).cloned().unwrap_or_else(|| inst.operands().collect())
+        };
         let mut needed: Vec<bool> = (0..count as Val)
             .map(|val| graph.as_inst(val).is_some_and(|inst| matches!(inst.op, Op::Store(_) | Op::Return)))
             .collect();
@@ -45,12 +60,15 @@ impl Plan {
             .for_each(|val| needed[val as usize] = true);
         for val in (0..count).rev() {
             if let (Node::Inst(inst), true) = (graph.nodes[val], needed[val]) {
-                inst.operands().for_each(|arg| needed[arg as usize] = true);
+                operands(val as Val, inst).into_iter().for_each(|arg| needed[arg as usize] = true);
             }
         }
         let is_copy = |val: Val| graph.as_inst(val).is_some_and(|inst| inst.op == Op::Copy);
         let chosen = |val: &Val| needed[*val as usize] && graph.as_inst(*val).is_some() && !is_copy(*val);
         let mut order: Vec<Val> = (0..count as Val).filter(chosen).collect();
+        if let Some(arrange) = arrange {
+            order = arrange.order(&graph, order, outputs, &operands);
+        }
         copies.sort_unstable();
         copies.dedup();
         order.extend(copies);
@@ -58,7 +76,7 @@ impl Plan {
         let mut when = vec![0; count];
         for (time, &val) in order.iter().enumerate() {
             when[val as usize] = time;
-            for arg in graph.as_inst(val).into_iter().flat_map(|inst| inst.operands()) {
+            for arg in graph.as_inst(val).into_iter().flat_map(|inst| operands(val, inst)) {
                 if uses[arg as usize].last() != Some(&(2 * time as u32)) {
                     uses[arg as usize].push(2 * time as u32);
                 }
@@ -79,6 +97,6 @@ impl Plan {
         }
         last.iter().for_each(|&val| uses[val as usize].push(2 * order.len() as u32 + 1));
         uses.iter_mut().for_each(|list| list.sort_unstable());
-        Plan { graph, order, stores, uses }
+        Plan { graph, order, stores, uses, addresses }
     }
 }

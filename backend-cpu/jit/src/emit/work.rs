@@ -67,6 +67,8 @@ fn doubled(graph: &Graph, masked: bool) -> (Graph, Vec<[Val; 2]>) {
     for (val, &node) in (0..).zip(&graph.nodes) {
         to.step = graph.origin(val);
         let both = match node {
+            // Two strips are of one line.
+            Node::Row(row) if !masked && graph.same.contains(&val) => [to.add(Node::Row(2 * row)); 2],
             Node::Row(row) => [0, 1].map(|strip| to.add(Node::Row(2 * row + strip))),
             Node::Kept(number) => [0, 1].map(|strip| to.add(Node::Kept(2 * number + strip))),
             Node::Inst(inst) => {
@@ -74,8 +76,8 @@ fn doubled(graph: &Graph, masked: bool) -> (Graph, Vec<[Val; 2]>) {
                     let moved = |arg: Val| if arg == NO { NO } else { place[arg as usize][strip] };
                     Node::Inst(Inst { op: inst.op, args: inst.args.map(moved), mask: moved(inst.mask) })
                 };
-                // Two strips are of one line: what is the same for its threads is loaded once.
-                let loads = matches!(inst.op, Op::Load(_) | Op::Part(..) | Op::Pair(..));
+                // What is the same for a line is loaded once.
+                let loads = matches!(inst.op, Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Member(..));
                 let same = loads && !masked && graph.shape_of(inst.args[0]) == Shape::Same;
                 let first = to.add(moved(0));
                 let second = match () {

@@ -26,6 +26,7 @@ impl Graph {
         }
         graph.step = NO;
         self.shapes.iter().for_each(|(&val, &shape)| graph.shape(place[val as usize], shape));
+        graph.same = self.same.iter().map(|&val| place[val as usize]).collect();
         graph.inside = self.inside.iter().map(|&(view, val)| (view, place[val as usize])).collect();
         (graph, place)
     }

@@ -13,7 +13,7 @@ use recal_il::ir::lines::Shape;
 
 use crate::View;
 use crate::emit::{Code, Pool};
-use crate::graph::{Graph, Inst, Node, Val};
+use crate::graph::{Field, Graph, Inst, Node, Val};
 use crate::op::Op;
 
 /// What masks are in.
@@ -83,14 +83,26 @@ pub struct Group {
     /// Registers of the words; the unwanted ones may be used.
     pub to: [u8; 4],
     pub wanted: [bool; 4],
-    /// What is wanted are not words but 64-bit elements, see [`Op::Pair`].
-    pub whole: bool,
+    /// What is wanted.
+    pub order: Order,
+}
+
+/// What a group is loaded as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// A vector for each word.
+    Words,
+    /// 64-bit elements, see [`Op::Pair`].
+    Pairs,
+    /// Elements as they lie in memory, see [`Op::Member`]: of lanes that are known to have neighbours, all of them inside.
+    Memory,
 }
 
 impl Group {
     /// The words that are needed.
     fn words(&self) -> impl Iterator<Item = usize> + Clone + use<> {
-        let Group { count, wanted, whole, .. } = *self;
+        let Group { count, wanted, order, .. } = *self;
+        let whole = order == Order::Pairs;
         (0..count as usize).filter(move |&k| wanted[k] || whole && wanted[k ^ 1])
     }
 
@@ -112,6 +124,18 @@ pub struct Frame<'a> {
     pub ticks: Option<u32>,
     pub lazy: bool,
     pub stops: &'a [usize],
+}
+
+/// What is done with words in general registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scalar {
+    Move,
+    Add,
+    Mul,
+    /// As signed numbers.
+    Min,
+    Max,
+    Shl(u8),
 }
 
 /// A processor.
@@ -200,6 +224,51 @@ pub trait Target: Sync {
     fn load_words(&self, access: Access<'_>, to: u8);
     fn store_words(&self, access: Access<'_>, from: u8);
     fn load_group(&self, access: Access<'_>, group: &Group);
+    /// Elements may stay as they lie in memory ([`Op::Member`]); the two functions that follow are there.
+    fn interleaves(&self) -> bool {
+        false
+    }
+    /// The vectors of the words of elements, in the first registers, become vectors of whole elements as they lie in memory, or the
+    /// reverse. All registers may be used.
+    fn interleave(&self, _: &mut Code, _: u32, _: bool) {
+        unreachable!("{} takes elements apart", self.name())
+    }
+    /// Operands in memory may be one element for all lanes.
+    fn splats(&self) -> bool {
+        false
+    }
+    /// to = the word, or the 64-bit element, at a place on the stack, for all lanes.
+    fn broadcast(&self, _: &mut Code, _: u8, _: u32, _: bool) {
+        unreachable!("{} copies no elements", self.name())
+    }
+    /// A scalar register, by number, = op(the register, a word in memory or another register).
+    fn scalar(&self, _: &mut Code, _: Scalar, _: u8, _: Result<(Base, u32), u8>) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// Copies the first word of a vector to a place on the stack.
+    fn first_to_stack(&self, _: &mut Code, _: u8, _: u32) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// The word whose number is in the first scalar register is what the three functions that follow are about.
+    fn element(&self, _: &mut Code, _: u8) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// to = the vector from there on, so many vectors behind.
+    fn near(&self, _: &mut Code, _: u8, _: u32) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// Copies the element there, of so many words, to a place on the stack.
+    fn copy_element(&self, _: &mut Code, _: u32, _: u32) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// Where a field is in the table of views.
+    fn field(&self, view: u8, field: Field) -> u32 {
+        entry(view) + 4 * field as u32
+    }
+    /// A jump unless the vector at a place on the stack steps by so much from lane to lane, when nothing is in registers.
+    fn unless_steps(&self, _: &mut Code, _: &mut Pool, _: u32, _: u32) -> usize {
+        unreachable!("{} takes elements apart", self.name())
+    }
 
     // Functions.
     /// Counts a back-edge; a jump that is taken if it was not the last one before a question.

@@ -6,7 +6,7 @@
 
 pub mod table;
 
-use super::{Base, Frame, Rm, entry};
+use super::{Base, Frame, Rm, Scalar, entry};
 use crate::emit::{Code, Pool};
 
 /// Which instruction: its name, opcode map, mandatory prefix, width bit and opcode.
@@ -133,6 +133,42 @@ pub fn inside(code: &mut Code, view: u8, more: u32) -> usize {
 /// r11 = where word number r11d of the view at r10 is
 pub fn first_address(code: &mut Code) {
     code.raw(&[0x4F, 0x8D, 0x1C, 0x9A]); // lea r11, [r10 + 4 * r11]
+}
+
+/// Registers for addresses: r11d, r12d, ebp.
+const SCALARS: [u8; 3] = [11, 12, 5];
+
+/// See [`super::Target::scalar`].
+pub fn scalar(code: &mut Code, op: Scalar, to: u8, from: Result<(Base, u32), u8>) {
+    let to = SCALARS[usize::from(to)];
+    let (rm, base) = match from {
+        Ok((base, at)) => (Rm::Mem(base, at), register(base)),
+        Err(other) => (Rm::Reg(SCALARS[usize::from(other)]), SCALARS[usize::from(other)]),
+    };
+    let with = |code: &mut Code, opcode: &[u8]| {
+        code.raw(&[0x40 | (to >> 3) << 2 | base >> 3]);
+        code.raw(opcode);
+        modrm(code, to, rm);
+    };
+    match op {
+        Scalar::Move => with(code, &[0x8B]),
+        Scalar::Add => with(code, &[0x03]),
+        Scalar::Mul => with(code, &[0x0F, 0xAF]),
+        // A comparison, and a move if the other one is less, or greater.
+        Scalar::Min => [&[0x3B][..], &[0x0F, 0x4F]].into_iter().for_each(|opcode| with(code, opcode)),
+        Scalar::Max => [&[0x3B][..], &[0x0F, 0x4C]].into_iter().for_each(|opcode| with(code, opcode)),
+        Scalar::Shl(by) => code.raw(&[0x40 | to >> 3, 0xC1, 0xE0 | to & 7, by]),
+    }
+}
+
+/// Copies the two or four words at r11 to a place on the stack.
+pub fn copy_element(code: &mut Code, count: u32, at: u32) {
+    code.raw(&[0x4D, 0x8B, 0x13]); // mov r10, [r11]
+    code.raw_with(&[0x4C, 0x89, 0x91], at); // mov [rcx + at], r10
+    if count == 4 {
+        code.raw(&[0x4D, 0x8B, 0x53, 8]); // mov r10, [r11 + 8]
+        code.raw_with(&[0x4C, 0x89, 0x91], at + 8); // mov [rcx + at + 8], r10
+    }
 }
 
 /// Lets denormal operands count as zeros, or restores the mode of the caller from the first place on the stack.

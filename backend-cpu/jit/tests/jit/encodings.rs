@@ -24,7 +24,7 @@ pub fn what_is_made_is_what_was_meant(on: On) {
     let wrap = [Wrap::Repeat, Wrap::MirrorClamp];
     let filtered =
         Sample { format: Format::SnormInt16x4, wrap, filter: Filter::Linear, unnormalized: false, ..sample };
-    let lane = |op, ids| Step::Lane { op, ids, writes: 1 };
+    let lane = |op, ids| Step::Lane { op, ids, writes: 1, same: 0 };
     for (line, shape) in
         [(4, Shape::Any), (8, Shape::Same), (16, Shape::Same), (16, Shape::Step(4)), (16, Shape::Step(16))]
     {
@@ -38,6 +38,7 @@ pub fn what_is_made_is_what_was_meant(on: On) {
                 to: [2, 3, 4, 5],
                 flush: 15,
                 lanes: shape,
+                same: 0,
             },
             lane(LaneOp::Add, &add),
             Step::If { row: 2, nonzero: true, lanes: shape },
@@ -61,6 +62,7 @@ pub fn what_is_made_is_what_was_meant(on: On) {
             to: [2, 3, 4, 5],
             flush: 15,
             lanes: shape,
+            same: 0,
         }];
         compiler.function(&filtered, |_| None, |_| false, |_| false).unwrap();
         let module = compiler.finish().unwrap();

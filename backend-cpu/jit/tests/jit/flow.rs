@@ -48,7 +48,7 @@ impl Own {
     fn step(&self, lanes: Shape, stores: Shape) -> Step<'_> {
         match self {
             Own::Op(_, ids, count) => match self {
-                Own::Op(op, ..) => Step::Lane { op: *op, ids: &ids[..*count], writes: 1 },
+                Own::Op(op, ..) => Step::Lane { op: *op, ids: &ids[..*count], writes: 1, same: 0 },
                 _ => unreachable!(),
             },
             Own::Load(to, address) => {
@@ -338,7 +338,7 @@ fn constructs(on: On, rounds: u32, together: bool) {
 pub fn endless_loops_end(on: On) {
     let mut compiler = on.compiler();
     let add = [0, 0, 1];
-    let steps = [Step::Loop, Step::Lane { op: LaneOp::Iadd, ids: &add, writes: 1 }, Step::EndLoop];
+    let steps = [Step::Loop, Step::Lane { op: LaneOp::Iadd, ids: &add, writes: 1, same: 0 }, Step::EndLoop];
     let function = compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
     let module = compiler.finish().unwrap();
     let mut rows = [Row::ZERO, Row::splat(1)];

@@ -109,10 +109,10 @@ fn check(on: On, [before, after]: [Vec<Own>; 2], odd: f32) {
     let mut compiler = on.compiler();
     let flag = [FLAG, ROUND, COUNT];
     fn step(own: &Own) -> Step<'_> {
-        Step::Lane { op: own.0, ids: ids(own), writes: 1 }
+        Step::Lane { op: own.0, ids: ids(own), writes: 1, same: 0 }
     }
     let mut steps = vec![Step::Loop];
-    steps.push(Step::Lane { op: LaneOp::Ige, ids: &flag, writes: 1 });
+    steps.push(Step::Lane { op: LaneOp::Ige, ids: &flag, writes: 1, same: 0 });
     steps.push(Step::Break(Some((FLAG, true, Shape::Any))));
     steps.extend(before.iter().map(step));
     steps.push(Step::Load {

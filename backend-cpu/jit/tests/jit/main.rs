@@ -9,6 +9,7 @@ mod operations;
 mod pairs;
 mod pressure;
 mod samples;
+mod sums;
 
 use recal_jit::{Ask, Compiler, Function, Isa, Module, Row, Ticks, View};
 use recal_needs::{Arguments, Need, Trial};
@@ -91,6 +92,7 @@ fn main() -> std::process::ExitCode {
         lines: neighbours_and_equals_in_lines known_shapes;
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;
         pairs: loads_of_doubles sums_of_doubles;
+        sums: sums_of_products;
         pressure: places_on_the_stack_are_used_again operands_come_from_memory;
         encodings: what_is_made_is_what_was_meant;
     };

@@ -96,7 +96,7 @@ pub fn every_operation_alone(on: On) {
         }
         compiled += 1;
         let ids: Vec<u32> = (0..(writes(op) + words(op)) as u32).collect();
-        let step = Step::Lane { op, ids: &ids, writes: writes(op) };
+        let step = Step::Lane { op, ids: &ids, writes: writes(op), same: 0 };
         let mut compiler = on.compiler();
         let function = compiler.function(&[step], |_| None, |_| false, |_| false).unwrap();
         let module = compiler.finish().unwrap();
@@ -131,9 +131,9 @@ pub fn every_operation_alone(on: On) {
 pub fn denormals_are_kept(on: On) {
     let quotients: Vec<[u32; 4]> = (0..16).map(|k| [8 + k, 0, 1, 2]).collect();
     let mut steps: Vec<_> =
-        quotients.iter().map(|ids| Step::Lane { op: LaneOp::Div, ids, writes: 1 }).collect();
-    steps.push(Step::Lane { op: LaneOp::BareFma, ids: &[3, 0, 1, 2], writes: 1 });
-    steps.push(Step::Lane { op: LaneOp::BareAdd, ids: &[4, 2, 2], writes: 1 });
+        quotients.iter().map(|ids| Step::Lane { op: LaneOp::Div, ids, writes: 1, same: 0 }).collect();
+    steps.push(Step::Lane { op: LaneOp::BareFma, ids: &[3, 0, 1, 2], writes: 1, same: 0 });
+    steps.push(Step::Lane { op: LaneOp::BareAdd, ids: &[4, 2, 2], writes: 1, same: 0 });
     let mut compiler = on.compiler().keeping_denormals(true);
     let function = compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
     let module = compiler.finish().unwrap();
@@ -215,8 +215,10 @@ fn runs(on: On, seed: u32, rounds: usize, wanted: impl Fn(LaneOp) -> bool) {
             }
             flushed_lists.push((op, ids));
         }
-        let steps: Vec<Step<'_>> =
-            flushed_lists.iter().map(|(op, ids)| Step::Lane { op: *op, ids, writes: writes(*op) }).collect();
+        let steps: Vec<Step<'_>> = flushed_lists
+            .iter()
+            .map(|(op, ids)| Step::Lane { op: *op, ids, writes: writes(*op), same: 0 })
+            .collect();
         let dead = |row: u32| row % 5 == 4;
         let mut compiler = on.compiler();
         let Some(function) = compiler.function(&steps, literals, dead, |_| false) else {
@@ -323,7 +325,7 @@ pub fn tests_of_rows(on: On) {
     let mut compiler = on.compiler();
     let less = [1, 0, 2];
     // Of what was computed, of a row, and of a constant.
-    let computed = [Step::Lane { op: LaneOp::Ult, ids: &less, writes: 1 }, Step::Test { row: 1 }];
+    let computed = [Step::Lane { op: LaneOp::Ult, ids: &less, writes: 1, same: 0 }, Step::Test { row: 1 }];
     let functions = [
         compiler.function(&computed, |_| None, |row| row == 1, |_| false).unwrap(),
         compiler.function(&[Step::Test { row: 0 }], |_| None, |_| false, |_| false).unwrap(),
@@ -392,7 +394,7 @@ pub fn chains_of_multiply_adds(on: On) {
             }
         }
         let steps: Vec<Step<'_>> =
-            lists.iter().map(|(op, ids)| Step::Lane { op: *op, ids, writes: 1 }).collect();
+            lists.iter().map(|(op, ids)| Step::Lane { op: *op, ids, writes: 1, same: 0 }).collect();
         let mut compiler = on.compiler();
         let function = compiler.function(&steps, constant, |row| row == 3, |_| false).unwrap();
         let module = compiler.finish().unwrap();

@@ -24,7 +24,7 @@ pub fn loads_of_doubles(on: On) {
             let mut steps = vec![Step::Load { view: 0, address: 0, to, flush: 0, lanes: shape }];
             for (k, ids) in [&[5, 6, 1, 2, 9, 10], &[7, 8, 3, 4, 9, 10]].into_iter().enumerate() {
                 if to[2 * k] != NONE {
-                    steps.push(Step::Lane { op: LaneOp::Dmul, ids, writes: 2 });
+                    steps.push(Step::Lane { op: LaneOp::Dmul, ids, writes: 2, same: 0 });
                 }
             }
             let function = compiler.function(&steps, |_| None, |row| row < 5, |row| row < 5).unwrap();
@@ -96,7 +96,7 @@ const ROWS: u32 = 22;
 
 fn rounds() -> Vec<Step<'static>> {
     use LaneOp::*;
-    let lane = |op, ids, writes| Step::Lane { op, ids, writes };
+    let lane = |op, ids, writes| Step::Lane { op, ids, writes, same: 0 };
     let load = |address, to: u32, lanes| Step::Load {
         view: 0,
         address,
@@ -167,7 +167,7 @@ pub fn sums_of_doubles(on: On) {
                 while exec >> lane & 1 == 1 && own[ROUND as usize] < own[ROUNDS as usize] {
                     for step in &steps {
                         match *step {
-                            Step::Lane { op, ids, writes } if !skip => {
+                            Step::Lane { op, ids, writes, .. } if !skip => {
                                 let args: Vec<u32> =
                                     ids[writes..].iter().map(|&row| own[row as usize]).collect();
                                 let (lo, hi) = fold(op, &args);

@@ -23,9 +23,9 @@ pub fn places_on_the_stack_are_used_again(on: On) {
         for factor in (0..2 * SIDE).step_by(4) {
             let to = std::array::from_fn(|k| factors + factor + k as u32);
             steps.push(Step::Load { view: 0, address, to, flush: 15, lanes: Shape::Any });
-            steps.push(Step::Lane { op: LaneOp::Iadd, ids: &next, writes: 1 });
+            steps.push(Step::Lane { op: LaneOp::Iadd, ids: &next, writes: 1, same: 0 });
         }
-        steps.extend(sums.iter().map(|ids| Step::Lane { op: LaneOp::Mad, ids, writes: 1 }));
+        steps.extend(sums.iter().map(|ids| Step::Lane { op: LaneOp::Mad, ids, writes: 1, same: 0 }));
     }
     let constant = |row: u32| (row == address + 1).then_some(16);
     let function = compiler.function(&steps, constant, |row| row >= factors, |_| false);
@@ -72,7 +72,7 @@ pub fn operands_come_from_memory(on: On) {
         }
     }
     let steps: Vec<Step<'_>> =
-        lists.iter().map(|ids| Step::Lane { op: LaneOp::Mad, ids, writes: 1 }).collect();
+        lists.iter().map(|ids| Step::Lane { op: LaneOp::Mad, ids, writes: 1, same: 0 }).collect();
     let mut compiler = on.compiler();
     let function = compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
     let module = compiler.finish().unwrap();

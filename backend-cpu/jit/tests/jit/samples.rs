@@ -37,8 +37,15 @@ pub fn samples(on: On) {
         };
         let mut compiler = on.compiler();
         let coordinates = [0, if flat { NONE } else { 1 }, NONE, NONE];
-        let step =
-            Step::Sample { view: 0, sample, coordinates, to: [2, 3, NONE, 4], flush: 1, lanes: Shape::Any };
+        let step = Step::Sample {
+            view: 0,
+            sample,
+            coordinates,
+            to: [2, 3, NONE, 4],
+            flush: 1,
+            lanes: Shape::Any,
+            same: 0,
+        };
         // Some columns are constants.
         let literal = (round % 5 == 0).then(|| edges[round as usize % 10].to_bits());
         let constant = |row: u32| literal.filter(|_| row == 0);
@@ -97,9 +104,14 @@ pub fn samples_of_all_formats(on: On) {
         // Enough that goes before for the mode that takes denormals as zeros.
         let mut steps: Vec<Step<'_>> = Vec::new();
         if round % 8 < 4 {
-            steps.extend((0..12).map(|_| Step::Lane { op: LaneOp::Add, ids: &[8, 8, 8], writes: 1 }));
+            steps.extend((0..12).map(|_| Step::Lane {
+                op: LaneOp::Add,
+                ids: &[8, 8, 8],
+                writes: 1,
+                same: 0,
+            }));
         }
-        steps.push(Step::Sample { view: 0, sample, coordinates, to, flush: 0, lanes: Shape::Any });
+        steps.push(Step::Sample { view: 0, sample, coordinates, to, flush: 0, lanes: Shape::Any, same: 0 });
         let mut compiler = on.compiler();
         let function = compiler.function(&steps, |_| None, |_| false, |_| false);
         let function = function.unwrap_or_else(|| panic!("{format:?} {sample:?} is not compiled"));
@@ -250,6 +262,7 @@ pub fn nothing_beyond_the_last_texel(on: On) {
                 to: [2, 3, 4, 5],
                 flush: 0,
                 lanes,
+                same: 0,
             };
             let mut compiler = on.compiler().with_lines(16);
             let function = compiler.function(&[step], |_| None, |_| false, |_| false).unwrap();

@@ -9,7 +9,7 @@ use crate::emit::{Code, Pool};
 use crate::target::x86::{
     BELOW, NOT_BELOW, NOT_ZERO, ZERO, back, first_address, inside, jump, land, view_start,
 };
-use crate::target::{Access, Base, Group, Rm, entry};
+use crate::target::{Access, Base, Group, Order, Rm, entry};
 
 /// The lanes that execute, as an operand.
 fn executing(pool: &mut Pool, exec: Option<u8>) -> Rm {
@@ -169,7 +169,8 @@ fn find(
 /// Loads the parts of a group that are wanted. Where threads lie in lines of four, each line is looked at by itself.
 pub fn group(access: Access<'_>, group: &Group) {
     let Access { code, pool, exec, view, index, shape, inside: is_inside, .. } = access;
-    let Group { count, line, to, wanted, whole } = *group;
+    let Group { count, line, to, wanted, order } = *group;
+    let whole = order == Order::Pairs;
     let known = shape == Shape::Same || shape == Shape::Step(count);
     let near_inside = is_inside && exec.is_none();
     let exec = executing(pool, exec);
@@ -180,6 +181,14 @@ pub fn group(access: Access<'_>, group: &Group) {
         _ => vector(code, PSHUFD, to, 0, Rm::Reg(index), Some(0)),
     };
     view_start(code, view);
+    if order == Order::Memory {
+        debug_assert!(shape == Shape::Step(count) && is_inside);
+        first_word(code, index);
+        first_address(code);
+        return (0..).zip(to).filter(|(k, _)| wanted[*k as usize]).for_each(|(k, to)| {
+            plain(code, LOAD, to, Rm::Mem(Base::First, 32 * k));
+        });
+    }
     let mut others = Vec::new();
     let mut ends = Vec::new();
     if shape != Shape::Same {

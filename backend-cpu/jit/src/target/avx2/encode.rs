@@ -3,8 +3,8 @@
 
 use super::table::{MOVD, MOVMSKPS, PGATHERDD, PXOR, TESTPS};
 use crate::emit::Code;
-use crate::target::Rm;
 use crate::target::x86::{Enc, modrm, register};
+use crate::target::{Base, Rm};
 
 fn prefix(code: &mut Code, enc: Enc, bits: [u8; 3], other: u8, long: bool) {
     let [reg, index, base] = bits.map(|number| (!number >> 3) & 1);
@@ -42,6 +42,11 @@ pub fn short(code: &mut Code, enc: Enc, reg: u8, rm: Rm) {
 /// r11d = the first word of a vector
 pub fn first_word(code: &mut Code, from: u8) {
     short(code, MOVD, from, Rm::Reg(11));
+}
+
+/// A place on the stack = the first word of a vector
+pub fn first_to_stack(code: &mut Code, from: u8, at: u32) {
+    short(code, MOVD, from, Rm::Mem(Base::Stack, at));
 }
 
 /// A register = the top bits of a vector

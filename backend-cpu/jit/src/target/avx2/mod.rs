@@ -2,13 +2,14 @@
 
 mod access;
 pub mod encode;
+mod interleave;
 mod lower;
 pub mod table;
 
 use self::encode::{plain, short, test, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Frame, Group, Masks, Rm, Target, entry, reg};
+use super::{Access, Base, Frame, Group, Masks, Rm, Scalar, Target, entry, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -178,6 +179,43 @@ impl Target for Avx2 {
 
     fn load_group(&self, access: Access<'_>, group: &Group) {
         access::group(access, group);
+    }
+
+    fn interleaves(&self) -> bool {
+        true
+    }
+
+    fn interleave(&self, code: &mut Code, count: u32, there: bool) {
+        interleave::interleave(code, count, there);
+    }
+
+    fn broadcast(&self, code: &mut Code, to: u8, at: u32, wide: bool) {
+        plain(code, if wide { BROADCASTSD } else { BROADCASTSS }, to, Rm::Mem(Base::Stack, at));
+    }
+
+    fn scalar(&self, code: &mut Code, op: Scalar, to: u8, from: Result<(Base, u32), u8>) {
+        x86::scalar(code, op, to, from);
+    }
+
+    fn first_to_stack(&self, code: &mut Code, from: u8, at: u32) {
+        encode::first_to_stack(code, from, at);
+    }
+
+    fn element(&self, code: &mut Code, view: u8) {
+        x86::view_start(code, view);
+        x86::first_address(code);
+    }
+
+    fn near(&self, code: &mut Code, to: u8, vectors: u32) {
+        plain(code, LOAD, to, Rm::Mem(Base::First, 32 * vectors));
+    }
+
+    fn copy_element(&self, code: &mut Code, count: u32, at: u32) {
+        x86::copy_element(code, count, at);
+    }
+
+    fn unless_steps(&self, code: &mut Code, pool: &mut Pool, at: u32, step: u32) -> usize {
+        interleave::unless_steps(code, pool, at, step)
     }
 
     fn count(&self, code: &mut Code, ticks: u32) -> usize {

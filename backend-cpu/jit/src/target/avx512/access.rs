@@ -7,7 +7,7 @@ use super::table::*;
 use super::{SCRATCH, TEMPORARY, VECTOR};
 use crate::emit::Code;
 use crate::target::x86::{self, BELOW, NOT_ZERO, inside, jump, land, view_start};
-use crate::target::{Access, Base, Group, Rm, entry};
+use crate::target::{Access, Base, Group, Order, Rm, entry};
 
 /// Which words of two vectors are first components of elements of two words, or the first two of those of four.
 const EVEN: [[u32; 16]; 2] = [
@@ -231,7 +231,8 @@ fn neighbours(code: &mut Code, group: &Group, starts: &Starts, tables: [u32; 2],
 pub fn group(access: Access<'_>, group: &Group) {
     let within = executing(&access);
     let Access { code, pool, exec, view, index, shape, inside: is_inside, places } = access;
-    let Group { count, to, wanted, whole, .. } = *group;
+    let Group { count, to, wanted, order, .. } = *group;
+    let whole = order == Order::Pairs;
     let all = Lanes::All;
     // A load of 64 bytes is of one line.
     let line = group.line.max(16 / count);
@@ -245,6 +246,13 @@ pub fn group(access: Access<'_>, group: &Group) {
         (0..16).step_by(line as usize).map(|lane| (lane, pool.word(0xFFFF << lane & 0xFFFF))).collect();
     let table = |at| Rm::Mem(Base::Pool, at);
     view_start(code, view);
+    if order == Order::Memory {
+        debug_assert!(shape == Shape::Step(count) && is_inside);
+        first_address(code, index);
+        return (0..).zip(to).filter(|(k, _)| wanted[*k as usize]).for_each(|(k, to)| {
+            plain(code, LOAD_NEAR, to, Rm::Mem(Base::First, 64 * k));
+        });
+    }
     let mut others = Vec::new();
     let mut ends = Vec::new();
     let known = matches!(shape, Shape::Same) || shape == Shape::Step(count);

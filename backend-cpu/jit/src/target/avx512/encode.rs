@@ -85,6 +85,14 @@ pub fn first_word(code: &mut Code, from: u8) {
     code.raw(&[0x62, first, 0x78 | 1 << 2 | P66, 0x08, 0x7E, 0xC0 | (from & 7) << 3 | 3]);
 }
 
+/// A place on the stack = the first word of a vector
+pub fn first_to_stack(code: &mut Code, from: u8, at: u32) {
+    const RCX: u8 = 1;
+    let first = not(from, 3) << 7 | 1 << 6 | 1 << 5 | not(from, 4) << 4 | M0F;
+    code.raw(&[0x62, first, 0x78 | 1 << 2 | P66, 0x08, 0x7E]);
+    code.raw_with(&[0x80 | (from & 7) << 3 | RCX], at);
+}
+
 /// An instruction on mask registers: `to = op(a, b)`, with the length bit.
 fn mask(code: &mut Code, opcode: u8, long: u8, to: u8, a: u8, rm: Rm) {
     code.raw(&[0xC5, 0x80 | (!a & 15) << 3 | long << 2, opcode]);

@@ -2,12 +2,13 @@
 
 mod access;
 pub mod encode;
+mod interleave;
 pub mod table;
 
-use self::encode::{Lanes, vector};
+use self::encode::{Lanes, plain, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Frame, Group, Masks, Rm, Target, entry, reg};
+use super::{Access, Base, Frame, Group, Masks, Rm, Scalar, Target, entry, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -234,6 +235,47 @@ impl Target for Avx512 {
 
     fn load_group(&self, access: Access<'_>, group: &Group) {
         access::group(access, group);
+    }
+
+    fn interleaves(&self) -> bool {
+        true
+    }
+
+    fn interleave(&self, code: &mut Code, count: u32, there: bool) {
+        interleave::interleave(code, count, there);
+    }
+
+    fn splats(&self) -> bool {
+        true
+    }
+
+    fn broadcast(&self, code: &mut Code, to: u8, at: u32, wide: bool) {
+        plain(code, if wide { PBROADCASTQ } else { PBROADCASTD }, to, Rm::Mem(Base::Stack, at));
+    }
+
+    fn scalar(&self, code: &mut Code, op: Scalar, to: u8, from: Result<(Base, u32), u8>) {
+        x86::scalar(code, op, to, from);
+    }
+
+    fn first_to_stack(&self, code: &mut Code, from: u8, at: u32) {
+        encode::first_to_stack(code, from, at);
+    }
+
+    fn element(&self, code: &mut Code, view: u8) {
+        x86::view_start(code, view);
+        x86::first_address(code);
+    }
+
+    fn near(&self, code: &mut Code, to: u8, vectors: u32) {
+        plain(code, LOAD_NEAR, to, Rm::Mem(Base::First, 64 * vectors));
+    }
+
+    fn copy_element(&self, code: &mut Code, count: u32, at: u32) {
+        x86::copy_element(code, count, at);
+    }
+
+    fn unless_steps(&self, code: &mut Code, pool: &mut Pool, at: u32, step: u32) -> usize {
+        interleave::unless_steps(code, pool, at, step)
     }
 
     fn count(&self, code: &mut Code, ticks: u32) -> usize {

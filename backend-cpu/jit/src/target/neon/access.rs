@@ -6,7 +6,7 @@ use super::encode::*;
 use super::table::*;
 use super::{EXEC, OTHER, VECTOR};
 use crate::emit::Code;
-use crate::target::{Access, Base, Group, entry};
+use crate::target::{Access, Base, Group, Order, entry};
 
 /// x9 = the first word of a view, w11 = how many it has
 fn view_start(code: &mut Code, view: u8) {
@@ -137,7 +137,8 @@ pub fn store_words(access: Access<'_>, from: u8) {
 /// Loads the parts of a group that are wanted.
 pub fn group(access: Access<'_>, group: &Group) {
     let Access { code, pool, exec, view, index, shape, inside: is_inside, .. } = access;
-    let Group { count, to, wanted, whole, .. } = *group;
+    let Group { count, to, wanted, order, .. } = *group;
+    let whole = order == Order::Pairs;
     let (may_differ, may_be_same) = (shape != Shape::Same, shape != Shape::Step(count));
     let (all, one, lane_of) = if count == 2 { (LD2, LD2R, LD2_LANE) } else { (LD4, LD4R, LD4_LANE) };
     let steps = pool.lanes(4, |lane| lane * count);

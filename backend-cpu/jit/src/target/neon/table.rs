@@ -210,7 +210,7 @@ pub fn row(op: Op) -> Option<Row> {
         Common(true) => of(CMTST, Abc),
         Select | QSelect => of(BSL, Choice),
         FMin | FMax | Flush | QMul | Compare(..) | Common(false) | Doubtful | Both | Either | Keep | Join
-        | SplitLow | SplitHigh | Top | QTop | QWords | Words | Load(_) | Part(..) | Pair(..) | Store(_)
-        | Return | Copy => return None,
+        | SplitLow | SplitHigh | Top | QTop | QWords | Words | Load(_) | Part(..) | Pair(..) | Member(..)
+        | Store(_) | Return | Copy => return None,
     })
 }

@@ -44,6 +44,8 @@ instructions! {
     UNPCKLPS "vunpcklps" NP M0F 0 0x14;
     UNPCKHPS "vunpckhps" NP M0F 0 0x15;
     SHUFPS "vshufps" NP M0F 0 0xC6;
+    UNPCKLPD "vunpcklpd" P66 M0F 1 0x14;
+    UNPCKHPD "vunpckhpd" P66 M0F 1 0x15;
     PGATHERDD "vpgatherdd" P66 M38 0 0x90;
 }
 
@@ -99,7 +101,7 @@ pub fn row(op: Op) -> Option<Row> {
         And | AndNot | Or | Xor | QAnd | QOr | QXor | LeadingZeros | Round(_) | FromUnsigned | Flush
         | QMul | QSar | Compare(..) | Common(_) | Doubtful | Both | Either | Not | Join | SplitLow
         | SplitHigh | Top | QTop | QWords | Select | QSelect | Keep | Words | Load(_) | Part(..)
-        | Pair(..) | Store(_) | Return | Copy => {
+        | Pair(..) | Member(..) | Store(_) | Return | Copy => {
             return None;
         }
     })

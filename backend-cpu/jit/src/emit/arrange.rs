@@ -1,0 +1,104 @@
+//! In which order sums grow: so many of them are in registers, and take what they have in common while it is there, too.
+
+use std::collections::HashMap;
+
+use crate::graph::{Graph, Inst, Node, Val};
+use crate::op::Op;
+use crate::program::Output;
+
+/// How the instructions of a block that adds up products are arranged.
+#[derive(Clone, Debug, Default)]
+pub struct Arrange {
+    /// Sums that grow together; 0: all is done as it is written.
+    pub sums: usize,
+    /// Those of the same lanes, else those of the same elements.
+    pub by_lanes: bool,
+    /// Which of the vectors of elements rows hold.
+    pub members: HashMap<u32, u32>,
+}
+
+impl Arrange {
+    /// The same instructions, each after those that it needs.
+    pub fn order(
+        &self,
+        graph: &Graph,
+        order: Vec<Val>,
+        outputs: &[Output],
+        operands: Operands<'_>,
+    ) -> Vec<Val> {
+        if self.sums == 0 {
+            return order;
+        }
+        let mut sums: Vec<(u32, Vec<Val>)> = outputs
+            .iter()
+            .filter_map(|output| {
+                let member = self.members.get(&output.row).copied().unwrap_or(0);
+                Some((member, growth(graph, output.val, output.row)?))
+            })
+            .collect();
+        if self.by_lanes {
+            sums.sort_by_key(|(member, _)| *member);
+        }
+        let mut done = vec![true; graph.nodes.len()];
+        order.iter().for_each(|val| done[*val as usize] = false);
+        let mut arranged = Vec::with_capacity(order.len());
+        for together in sums.chunks(self.sums) {
+            let most = together.iter().map(|(_, steps)| steps.len()).max().unwrap_or(0);
+            for step in 0..most {
+                together.iter().filter_map(|(_, steps)| steps.get(step)).for_each(|val| {
+                    demand(graph, operands, *val, &mut done, &mut arranged);
+                });
+            }
+        }
+        order.into_iter().for_each(|val| demand(graph, operands, val, &mut done, &mut arranged));
+        arranged
+    }
+}
+
+/// What an instruction needs.
+type Operands<'a> = &'a dyn Fn(Val, Inst) -> Vec<Val>;
+
+/// Appends what a value needs, and the value.
+fn demand(graph: &Graph, operands: Operands<'_>, val: Val, done: &mut [bool], order: &mut Vec<Val>) {
+    let mut open = vec![val];
+    while let Some(&val) = open.last() {
+        if done[val as usize] {
+            open.pop();
+            continue;
+        }
+        let before = open.len();
+        let args = graph.as_inst(val).into_iter().flat_map(|inst| operands(val, inst));
+        open.extend(args.filter(|arg| !done[*arg as usize]));
+        // The first operand is computed first.
+        open[before..].reverse();
+        if open.len() == before {
+            done[val as usize] = true;
+            order.push(val);
+            open.pop();
+        }
+    }
+}
+
+/// How a row becomes a value by adding to it, first sum first.
+fn growth(graph: &Graph, mut val: Val, row: u32) -> Option<Vec<Val>> {
+    let mut steps = Vec::new();
+    loop {
+        if graph.node(val) == Node::Row(row) {
+            steps.reverse();
+            return Some(steps);
+        }
+        let inst = graph.as_inst(val)?;
+        steps.push(val);
+        let grows = |val: &&Val| match graph.node(**val) {
+            Node::Row(other) => other == row,
+            Node::Inst(inst) => matches!(inst.op, Op::FAdd | Op::DAdd | Op::FFma | Op::DFma),
+            _ => false,
+        };
+        let from = match inst.op {
+            Op::FAdd | Op::DAdd => &inst.args[..2],
+            Op::FFma | Op::DFma => &inst.args[2..],
+            _ => return None,
+        };
+        val = *from.iter().find(grows)?;
+    }
+}

@@ -1,0 +1,104 @@
+//! Code for loops whose elements stay as they lie in memory.
+
+use std::mem::take;
+
+use super::{Around, Flow};
+use crate::graph::interleaved::{Words, count};
+use crate::program::Sums;
+use crate::target::{Base, Rm};
+
+impl Flow<'_, '_> {
+    /// Appends the loop; the jump that is taken when it has ended well. Else the code goes on behind, and nothing has changed.
+    pub(super) fn sums(&mut self, of: &Sums) -> usize {
+        let (target, strips) = (self.target, self.frame.strips);
+        let before = self.frame.slots;
+        self.frame.sums += 1;
+        let mut fails = Vec::new();
+        let (graph, values) = &of.kept;
+        if !values.is_empty() {
+            self.frame.keep(graph, values);
+        }
+        for &(number, step) in &of.steps {
+            for strip in 0..strips {
+                let at = self.frame.kept[(strips * number + strip) as usize];
+                let frame = &mut *self.frame;
+                fails.push(target.unless_steps(&mut frame.code, frame.pool, at, step));
+            }
+        }
+        if let Some((entry, doubted)) = &of.entry {
+            let good = self.frame.attempt(entry, *doubted);
+            fails.push(target.jump(&mut self.frame.code));
+            self.land(good);
+        }
+        self.move_rows(of, true);
+        let around = take(&mut self.around);
+        self.frame.pin_rows(&of.hot);
+        self.move_pinned(true);
+        self.frame.summing = true;
+        if let Some(arrange) = &mut self.frame.arrange {
+            let members = of.elements.iter().flat_map(|words| (0..).zip(&words[..count(words)]));
+            let strips = members
+                .flat_map(|(k, row)| (0..strips).map(move |strip| (strips * row + strip, 4 * strip + k)));
+            arrange.members = strips.collect();
+        }
+        let head = self.frame.code.bytes.len();
+        self.list(&of.body);
+        self.tick();
+        target.again(&mut self.frame.code, head);
+        let Around { exits, .. } = std::mem::replace(&mut self.around, around);
+        exits.into_iter().for_each(|exit| self.land(exit));
+        self.frame.summing = false;
+        self.move_pinned(false);
+        self.frame.pinned.clear();
+        match &of.exit {
+            (exit, Some(doubted)) => {
+                let good = self.frame.attempt(exit, *doubted);
+                fails.push(target.jump(&mut self.frame.code));
+                self.land(good);
+            }
+            (exit, None) => _ = self.frame.block(exit),
+        }
+        self.move_rows(of, false);
+        self.frame.kept.clear();
+        self.frame.slots = before;
+        let end = target.jump(&mut self.frame.code);
+        fails.into_iter().for_each(|fails| self.land(fails));
+        end
+    }
+
+    /// Puts what the loop changes on the stack, or back into rows, when nothing is in registers.
+    fn move_rows(&mut self, of: &Sums, there: bool) {
+        let (target, strips) = (self.target, self.frame.strips);
+        let rows = of.rows.iter().map(|row| [*row, u32::MAX, u32::MAX, u32::MAX]);
+        let lists: Vec<Words> = of.elements.iter().copied().chain(rows).collect();
+        for (list, strip) in lists.iter().flat_map(|list| (0..strips).map(move |strip| (list, strip))) {
+            let words: Vec<u32> = list[..count(list)].iter().map(|row| strips * row + strip).collect();
+            if there {
+                words.iter().for_each(|row| {
+                    let at = self.frame.slot();
+                    self.frame.moved.insert(*row, at);
+                });
+            }
+            let places: Vec<[(Base, u32); 2]> = words
+                .iter()
+                .map(|row| {
+                    let places = [(Base::Rows, self.frame.row(*row)), self.frame.place_of(*row)];
+                    if there { places } else { [places[1], places[0]] }
+                })
+                .collect();
+            let code = &mut self.frame.code;
+            for (register, [(base, at), _]) in (0..).zip(&places) {
+                target.load(code, register, Rm::Mem(*base, *at));
+            }
+            if words.len() > 1 {
+                target.interleave(code, words.len() as u32, there);
+            }
+            for (register, [_, (base, at)]) in (0..).zip(&places) {
+                target.store(code, register, *base, *at);
+            }
+        }
+        if !there {
+            self.frame.moved.clear();
+        }
+    }
+}

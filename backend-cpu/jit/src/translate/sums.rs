@@ -1,0 +1,246 @@
+//! Loops that add up products of whole elements, see [`Sums`].
+
+use std::collections::HashSet;
+
+use recal_il::isa::Algebra;
+
+use super::*;
+use crate::graph::Inst;
+use crate::graph::interleaved::{Elements, Words, count};
+use crate::op::{Kind, Relation};
+use crate::program::Sums;
+
+impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
+    /// An innermost loop with its elements as they lie in memory, if it has any and does nothing else that asks for words.
+    pub(super) fn sums(&self, body: &[Tree<'_>]) -> Option<Sums> {
+        let simple = |tree: &Tree<'_>| match tree {
+            Tree::Run(_) => true,
+            Tree::Break(test, _) => test.is_none_or(|(_, lanes)| lanes == Shape::Same),
+            _ => false,
+        };
+        if !self.in_lines || !self.target.interleaves() || !body.iter().all(simple) {
+            return None;
+        }
+        let mut runs = Vec::new();
+        each_run(body, &mut |run| runs.push(self.plain(run, Graph::plain(self.lazy))));
+        let mut runs: Vec<Made> = runs.into_iter().collect::<Option<_>>()?;
+        let acts =
+            |node: &Node| matches!(node, Node::Inst(inst) if matches!(inst.op, Op::Store(_) | Op::Return));
+        if runs.iter().any(|(graph, ..)| graph.nodes.iter().any(acts)) {
+            return None;
+        }
+        let elements = Elements::of(&runs);
+        if elements.is_empty() {
+            return None;
+        }
+        runs.iter_mut().enumerate().for_each(|(run, made)| elements.apply(run, made));
+        runs.iter_mut().for_each(|(graph, outputs, test)| graph.load_whole(outputs, *test, true));
+        let flushed = if self.lazy { unflushed(&mut runs, &elements) } else { HashSet::new() };
+        let mut doubted = doubtful(&runs)?;
+        // Each of its rows has words of all components.
+        let in_doubt = |rows: &&Words| rows.iter().any(|row| doubted.contains(row));
+        let whole: Vec<u32> =
+            elements.rows.iter().filter(in_doubt).flat_map(|rows| rows[..count(rows)].to_vec()).collect();
+        doubted.extend(whole);
+
+        let mut kept = Kept::new(body, self.lazy);
+        elements.rows.iter().for_each(|rows| kept.lose(&rows[..count(rows)]));
+        runs.iter().for_each(|(graph, outputs, _)| kept.want(graph, outputs));
+        let mut steps = Vec::new();
+        for (graph, outputs, test) in &mut runs {
+            steps.extend(known(graph, &graph.needed(outputs, *test), &mut kept)?);
+        }
+        steps.sort_unstable();
+        steps.dedup();
+        runs.iter_mut().for_each(|(graph, ..)| kept.replace(graph));
+
+        let held: HashSet<u32> = elements.rows.iter().flatten().copied().collect();
+        let written = runs.iter().flat_map(|(_, outputs, _)| outputs.iter().map(|(row, _)| *row));
+        let rows: BTreeSet<u32> = written.filter(|row| !held.contains(row)).collect();
+        let mut runs = runs.into_iter();
+        let mut parts = Vec::with_capacity(body.len());
+        for tree in body {
+            parts.push(match tree {
+                Tree::Break(test, number) => Part::Break(test.map(|(nonzero, _)| nonzero), *number),
+                _ => Part::Block(Box::new(Block { body: self.straight(runs.next()?), attempt: None })),
+            });
+        }
+        Some(Sums {
+            kept: kept.lowered(self.target).unwrap_or_default(),
+            steps,
+            entry: self.entry(&flushed),
+            elements: elements.rows,
+            rows: rows.into_iter().collect(),
+            body: parts,
+            hot: self.hottest(body),
+            exit: self.exit(&flushed, &doubted),
+        })
+    }
+
+    /// Rows that are flushed when the loop ends must be flushed when it begins: it may end at once.
+    fn entry(&self, flushed: &HashSet<u32>) -> Option<(Straight, Val)> {
+        let mut graph = Graph::new(self.lazy);
+        let mut all = None;
+        for row in sorted(flushed) {
+            let row = graph.add(Node::Row(row));
+            let flushed = graph.flush(row);
+            let other = graph.binary(Op::Compare(Kind::Signed, Relation::Equal, true), flushed, row);
+            all = Some(all.map_or(other, |all| graph.binary(Op::Either, all, other)));
+        }
+        let all = all?;
+        let (graph, place) = graph.lowered(self.target);
+        Some((self.placed(graph, &place, Vec::new(), None), place[all as usize]))
+    }
+
+    fn exit(&self, flushed: &HashSet<u32>, doubted: &HashSet<u32>) -> (Straight, Option<Val>) {
+        let mut graph = Graph::new(self.lazy);
+        let (mut outputs, mut doubts) = (Vec::new(), Vec::new());
+        for row in sorted(flushed.union(doubted)) {
+            let mut val = graph.add(Node::Row(row));
+            if flushed.contains(&row) {
+                val = graph.flush(val);
+                outputs.push((row, val));
+            }
+            if doubted.contains(&row) {
+                doubts.push(val);
+            }
+        }
+        let doubt = graph.doubted(doubts);
+        let (graph, place) = graph.lowered(self.target);
+        (self.placed(graph, &place, outputs, None), doubt.map(|val| place[val as usize]))
+    }
+}
+
+fn sorted<'a>(rows: impl IntoIterator<Item = &'a u32>) -> Vec<u32> {
+    rows.into_iter().copied().collect::<BTreeSet<u32>>().into_iter().collect()
+}
+
+/// What reads rows, in all runs.
+fn readers<'a>(runs: &'a [Made], row: u32) -> impl Iterator<Item = Option<Inst>> + 'a {
+    runs.iter()
+        .filter_map(move |(graph, outputs, test)| Some((graph, outputs, test, graph.find(Node::Row(row))?)))
+        .flat_map(|(graph, outputs, test, val)| {
+            let needed = graph.needed(outputs, *test);
+            let insts = (0..graph.nodes.len() as Val)
+                .filter(move |user| needed[*user as usize])
+                .filter_map(|user| graph.as_inst(user))
+                .filter(move |inst| inst.operands().any(|arg| arg == val))
+                .map(Some);
+            let moved = outputs.iter().filter(move |(_, of)| *of == val).map(|_| None);
+            let tested = test.filter(|test| *test == val).map(|_| None);
+            insts.chain(moved).chain(tested)
+        })
+}
+
+/// Leaves rows as they are that are flushed each time and read by sums alone, which take denormals as zeros; which they are.
+fn unflushed(runs: &mut [Made], elements: &Elements) -> HashSet<u32> {
+    let inner = |graph: &Graph, val: Val| match graph.as_inst(val) {
+        Some(Inst { op: Op::Flush, args: [inner, ..], mask: NO }) => Some(inner),
+        _ => None,
+    };
+    let mut rows: HashSet<u32> = HashSet::new();
+    for (graph, outputs, _) in runs.iter() {
+        rows.extend(outputs.iter().filter(|(_, val)| inner(graph, *val).is_some()).map(|(row, _)| *row));
+    }
+    rows.retain(|&row| {
+        let always = runs.iter().all(|(graph, outputs, _)| {
+            let of = outputs.iter().find(|(other, _)| *other == row);
+            of.is_none_or(|(_, val)| inner(graph, *val).is_some() || graph.node(*val) == Node::Word(0))
+        });
+        always
+            && readers(runs, row).all(|inst| inst.is_some_and(|inst| matches!(inst.op, Op::FAdd | Op::Flush)))
+    });
+    let all = rows.clone();
+    for words in elements.rows.iter().map(|words| &words[..count(words)]) {
+        if !words.iter().all(|row| all.contains(row)) {
+            words.iter().for_each(|row| _ = rows.remove(row));
+        }
+    }
+    for (graph, outputs, _) in runs {
+        for (_, val) in outputs.iter_mut().filter(|(row, _)| rows.contains(row)) {
+            *val = inner(graph, *val).unwrap_or(*val);
+        }
+    }
+    rows
+}
+
+/// The rows that are in doubt if products are made without asking for zeros; `None` if anything but sums is made of them.
+///
+/// Sums of values in doubt are right, or NaN, or -0 where +0 is right, as in [`Graph::doubts`], and so they stay however often
+/// something is added: NaN stays NaN, and what is added to a zero of any sign gives the same unless it is -0 itself.
+fn doubtful(runs: &[Made]) -> Option<HashSet<u32>> {
+    let mut rows = HashSet::new();
+    loop {
+        let before = rows.len();
+        for (graph, outputs, test) in runs {
+            let needed = graph.needed(outputs, *test);
+            let mut doubtful = vec![false; graph.nodes.len()];
+            for (val, node) in graph.nodes.iter().enumerate().filter(|(val, _)| needed[*val]) {
+                doubtful[val] = match node {
+                    Node::Row(row) => rows.contains(row),
+                    Node::Inst(inst) => {
+                        let any = inst.operands().any(|arg| doubtful[arg as usize]);
+                        if any && !matches!(inst.op, Op::FAdd | Op::Flush) {
+                            return None;
+                        }
+                        any || graph.plain_products.contains(&(val as Val))
+                    }
+                    _ => false,
+                };
+            }
+            if test.is_some_and(|test| doubtful[test as usize]) {
+                return None;
+            }
+            rows.extend(outputs.iter().filter(|(_, val)| doubtful[*val as usize]).map(|(row, _)| *row));
+        }
+        if rows.len() == before {
+            return Some(rows);
+        }
+    }
+}
+
+/// Notes the shape of the number of each word that a run loads, as it must be: what it needs for that, by number, and its step.
+/// `None` if nothing can be said of it.
+fn known(graph: &mut Graph, needed: &[bool], kept: &mut Kept) -> Option<Vec<(u32, u32)>> {
+    let alike = graph.alike();
+    let mut steps = Vec::new();
+    for val in (0..graph.nodes.len() as Val).filter(|val| needed[*val as usize]) {
+        let Some(Inst { op, args: [first, ..], .. }) = graph.as_inst(val) else { continue };
+        let (view, step) = match op {
+            Op::Load(view) | Op::Part(view, _) | Op::Pair(view, _) => (view, 1),
+            Op::Member(view, _) => (view, count(&graph.groups[&val]) as u32),
+            _ => continue,
+        };
+        if !graph.inside.contains(&(view, first)) {
+            return None;
+        }
+        if alike[first as usize] {
+            graph.shape(first, Shape::Same);
+            continue;
+        }
+        // Elements that are taken apart are looked at each time.
+        if matches!(op, Op::Part(..) | Op::Pair(..)) && graph.shape_of(first) != Shape::Same {
+            return None;
+        }
+        if graph.shape_of(first) == Shape::Any {
+            steps.push((kept.demand(graph, stepping(graph, &alike, first)?)?, step));
+            graph.shape(first, Shape::Step(step));
+        }
+        if graph.shape_of(first) != Shape::Step(step) {
+            return None;
+        }
+    }
+    Some(steps)
+}
+
+/// The only term of a sum that is not the same for all lanes.
+fn stepping(graph: &Graph, alike: &[bool], mut sum: Val) -> Option<Val> {
+    while let Some(Inst { op: Op::Add, args: [a, b, _], mask: NO }) = graph.as_inst(sum) {
+        sum = match (alike[a as usize], alike[b as usize]) {
+            (true, false) => b,
+            (false, true) => a,
+            _ => break,
+        };
+    }
+    Some(sum)
+}

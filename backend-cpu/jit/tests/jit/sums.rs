@@ -1,0 +1,204 @@
+//! Loops that add up products of whole elements: the elements stay as they lie in memory, and products are made without asking for
+//! zeros, unless that can't be believed.
+
+use recal_il::format::Format;
+use recal_il::ir::lines::Shape;
+use recal_il::isa::LaneOp;
+use recal_il::isa::lane::fold;
+use recal_il::isa::memory::texel::Wrap;
+use recal_jit::{Filter, LANES, NONE, Row, Sample, Step, View};
+
+use crate::{On, Random, endless};
+
+// Rows of the loop.
+const ROUND: u32 = 0;
+const ROUNDS: u32 = 1;
+const FLAG: u32 = 2;
+const ONE: u32 = 3;
+/// A column for each lane, a line for each round, and a line of the factor that is the same for all lanes.
+const COLUMN: u32 = 4;
+const LINE: u32 = 5;
+const OTHER: u32 = 6;
+const WHOLE: u32 = 7;
+/// What is loaded.
+const A: u32 = 8;
+const B: u32 = 12;
+/// Sums by the rule for zeros, by the other rule, and of doubles.
+const SUMS: u32 = 16;
+const IEEE: u32 = 20;
+const DOUBLES: u32 = 24;
+const ROWS: u32 = 28;
+
+/// Columns and lines of both factors.
+const SIZE: u32 = 70;
+
+fn sample(format: Format) -> Sample {
+    Sample {
+        unnormalized: true,
+        offset: [0; 2],
+        format,
+        wrap: [Wrap::ClampToEdge; 2],
+        filter: Filter::Nearest,
+        normal: [false; 2],
+    }
+}
+
+/// The loop for elements of so many words.
+fn rounds(words: u32) -> Vec<(LaneOp, Vec<u32>, usize)> {
+    let mut ops = Vec::new();
+    for k in 0..words {
+        ops.push((LaneOp::Mad, vec![SUMS + k, A + 1, B + k, SUMS + k], 1));
+        ops.push((LaneOp::MadIeee, vec![IEEE + k, A, B + k, IEEE + k], 1));
+    }
+    for k in (0..words).step_by(2) {
+        ops.push((
+            LaneOp::Dmad,
+            [DOUBLES + k, A, B + k, DOUBLES + k].iter().flat_map(|row| [*row, row + 1]).collect(),
+            2,
+        ));
+    }
+    ops.push((LaneOp::Add, vec![LINE, LINE, WHOLE], 1));
+    ops.push((LaneOp::Iadd, vec![ROUND, ROUND, ONE], 1));
+    ops
+}
+
+/// Which words the factors hold.
+#[derive(Clone, Copy, Debug)]
+enum Words {
+    Plain,
+    /// Zeros of both signs among them.
+    Zeros,
+    /// Infinities and NaNs, too.
+    All,
+    Denormals,
+}
+
+fn factor(random: &mut Random, words: Words) -> u32 {
+    let word = random.word();
+    match (words, random.word() % 64) {
+        (Words::Zeros | Words::All, 0..8) => word & 0x8000_0000,
+        (Words::All, 8) => 0x7F80_0000,
+        (Words::All, 9) => 0x7FC0_0000,
+        (Words::Denormals, _) => word & 0x80FF_FFFF,
+        _ => word & 0x8FFF_FFFF | 0x3000_0000,
+    }
+}
+
+pub fn sums_of_products(on: On) {
+    let mut random = Random(11);
+    for (format, words) in [(Format::Float32x4, 4), (Format::Float32x2, 2)] {
+        let ops = rounds(words);
+        let to =
+            |first: u32| std::array::from_fn(|k| if (k as u32) < words { first + k as u32 } else { NONE });
+        let at = |view: u8, coordinates: [u32; 2], to: [u32; 4], same: u32| Step::Sample {
+            view,
+            sample: sample(format),
+            coordinates: [coordinates[0], coordinates[1], NONE, NONE],
+            to,
+            flush: 0,
+            lanes: if same == 3 { Shape::Same } else { Shape::Any },
+            same,
+        };
+        let flag = [FLAG, ROUND, ROUNDS];
+        let mut steps = vec![
+            Step::Loop,
+            Step::Lane { op: LaneOp::Ige, ids: &flag, writes: 1, same: 3 },
+            Step::Break(Some((FLAG, true, Shape::Same))),
+            at(0, [LINE, OTHER], to(A), 3),
+            at(1, [COLUMN, LINE], to(B), 2),
+        ];
+        let same = |op: LaneOp| if matches!(op, LaneOp::Add | LaneOp::Iadd) { 3 } else { 1 };
+        steps.extend(ops.iter().map(|(op, ids, writes)| Step::Lane {
+            op: *op,
+            ids,
+            writes: *writes,
+            same: same(*op),
+        }));
+        steps.push(Step::EndLoop);
+        let constants = [(ONE, 1), (WHOLE, 1.0f32.to_bits())];
+        let constant = |row: u32| constants.iter().find(|(of, _)| *of == row).map(|(_, word)| *word);
+        let dead = |row: u32| matches!(row, FLAG | A..SUMS);
+        for line in [16, 32] {
+            let mut compiler = on.compiler().with_lines(line);
+            let function = compiler.function(&steps, constant, dead, dead).unwrap();
+            let module = compiler.finish().unwrap();
+            let kinds = [Words::Plain, Words::Zeros, Words::All, Words::Denormals];
+            for (kind, start, step) in kinds
+                .into_iter()
+                .flat_map(|kind| [(0.5, 1.0), (40.5, 1.0), (3.5, 0.0), (0.5, 0.5)].map(|(a, b)| (kind, a, b)))
+            {
+                let memory: [Vec<u32>; 2] =
+                    [0, 1].map(|_| (0..SIZE * SIZE * words).map(|_| factor(&mut random, kind)).collect());
+                // SAFETY: the vectors outlive the calls.
+                let view = |words: &Vec<u32>| unsafe { View::new(words.as_ptr().cast(), 4 * words.len()) };
+                let views = [0, 1]
+                    .map(|k: usize| view(&memory[k]).with_texels(SIZE, SIZE, SIZE * words, words, [0; 4]));
+                let texel = |view: usize, column: u32, line: u32, k: u32| {
+                    let [column, line] =
+                        [column, line].map(|word| (f32::from_bits(word).floor() as u32).min(SIZE - 1));
+                    memory[view][((line * SIZE + column) * words + k) as usize]
+                };
+                for (exec, begin) in [(!0, 0u32), (0xFF00_FFFF_0F0F_5555u64, 0), (!0, 0x8000_0000), (!0, 5)] {
+                    let mut rows: Vec<Row> = (0..ROWS)
+                        .map(|row| {
+                            Row(std::array::from_fn(|lane| {
+                                let (line, place) = (lane as u32 / 16, lane as u32 % 16);
+                                match row {
+                                    ROUNDS => [9, 0, 1, 75][line as usize],
+                                    COLUMN => (start + step * (lane as u32 % 32) as f32).to_bits(),
+                                    LINE => 0.5f32.to_bits(),
+                                    OTHER => (line as f32 + 0.5).to_bits(),
+                                    A..SUMS => lane as u32 + row,
+                                    SUMS.. => {
+                                        if begin == 5 {
+                                            (random.word() & 0x80FF_FFFF).wrapping_add(place)
+                                        } else {
+                                            begin
+                                        }
+                                    }
+                                    _ => constant(row).unwrap_or(0),
+                                }
+                            }))
+                        })
+                        .collect();
+                    // Lines of 32 lanes agree about how often they go round.
+                    if line == 32 {
+                        (0..LANES).for_each(|lane| {
+                            rows[ROUNDS as usize].0[lane] = [3, 75][lane / 32];
+                            rows[OTHER as usize].0[lane] = (lane as f32 / 32.0).floor().to_bits();
+                        });
+                    }
+                    let before = rows.clone();
+                    on.call(&module, function, &mut rows, &views, exec, &mut endless());
+                    for lane in 0..LANES {
+                        let mut own: Vec<u32> = before.iter().map(|row| row.0[lane]).collect();
+                        while exec >> lane & 1 == 1 && own[ROUND as usize] < own[ROUNDS as usize] {
+                            let [column, line, other] = [COLUMN, LINE, OTHER].map(|row| own[row as usize]);
+                            for k in 0..words {
+                                own[(A + k) as usize] = texel(0, line, other, k);
+                                own[(B + k) as usize] = texel(1, column, line, k);
+                            }
+                            for (op, ids, writes) in &ops {
+                                let args: Vec<u32> =
+                                    ids[*writes..].iter().map(|&row| own[row as usize]).collect();
+                                let (lo, hi) = fold(*op, &args);
+                                own[ids[0] as usize] = lo;
+                                if *writes == 2 {
+                                    own[ids[1] as usize] = hi.unwrap();
+                                }
+                            }
+                        }
+                        for row in (0..ROWS).filter(|&row| !dead(row)) {
+                            let got = rows[row as usize].0[lane];
+                            let expected = own[row as usize];
+                            assert_eq!(
+                                got, expected,
+                                "lane {lane} row {row} of {kind:?} {words} {exec:x} {start} {step} {begin:x} {line}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
