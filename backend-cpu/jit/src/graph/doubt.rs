@@ -20,8 +20,9 @@ impl Graph {
         let mut doubts = HashSet::new();
         for (val, node) in self.nodes.iter().enumerate().filter(|&(val, _)| needed[val]) {
             if let Node::Inst(inst) = node {
-                let handed = self.hands_on(*inst, &doubtful, &mut doubts);
-                doubtful[val] = handed || self.plain_products.contains(&(val as Val));
+                let plain = self.plain_products.contains(&(val as Val));
+                let handed = self.hands_on(*inst, plain, &doubtful, &mut doubts);
+                doubtful[val] = handed || plain;
             }
         }
         doubts.extend(wanted.iter().filter(|&&val| doubtful[val as usize]));
@@ -32,13 +33,15 @@ impl Graph {
 
     /// A result is in doubt if an operand is, or the operand must be free of doubt.
     ///
-    /// Sums and products of values in doubt are right, or NaN, or -0 where +0 is right: a zero factor makes +0, or
-    /// here a zero of any sign or NaN; sums of zeros are -0 only if all of them are. A difference would turn -0 into +0.
-    fn hands_on(&self, inst: Inst, doubtful: &[bool], doubts: &mut HashSet<Val>) -> bool {
+    /// Sums and `plain` products of values in doubt are right, or NaN, or -0 where +0 is right: a zero factor makes +0, or
+    /// here a zero of any sign or NaN; sums of zeros are -0 only if all of them are. A difference would turn -0 into +0, and so
+    /// would a product by IEEE's rules with a negative number, where -0 is right.
+    fn hands_on(&self, inst: Inst, plain: bool, doubtful: &[bool], doubts: &mut HashSet<Val>) -> bool {
         let mut handed = false;
         for (place, arg) in inst.operands().enumerate() {
             let on = match inst.op {
-                Op::FAdd | Op::FMul | Op::Flush => true,
+                Op::FAdd | Op::Flush => true,
+                Op::FMul => plain,
                 Op::FSub => place == 0,
                 _ => false,
             };
