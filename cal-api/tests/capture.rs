@@ -183,5 +183,7 @@ fn a_program_is_kept_and_runs_again() {
     // SAFETY: as above.
     unsafe { std::env::set_var("CAL_CAPTURE", list.join("below-a-file")) };
     program(&mut Pinned([0; 64]));
-    std::fs::remove_dir_all(base).unwrap();
+    // The list is open until the process ends, and Windows then keeps its folder.
+    let removed = std::fs::remove_dir_all(base);
+    assert!(removed.is_ok() || cfg!(windows), "{removed:?}");
 }
