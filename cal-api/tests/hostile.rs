@@ -115,9 +115,14 @@ fn a_small_program() {
     let ctx = context(device);
     if asked == "memory" {
         // Far more than there will be in all, and little for everything else.
-        limit(libc::RLIMIT_AS, address_space() + (256 << 20));
+        let most = address_space() + (256 << 20);
+        limit(libc::RLIMIT_AS, most);
         let mut taken = Vec::new();
         loop {
+            // Threads take what they need meanwhile. None that fits may leave less than a little.
+            let left = most.saturating_sub(address_space());
+            let fits = (16 << 20)..(20 << 20);
+            limit(libc::RLIMIT_AS, if fits.contains(&left) { most - (5 << 20) } else { most });
             let mut res = 0;
             match call!(calResAllocLocal2D(&mut res, device, 2048, 2048, Format::Float32x1 as u32, 0)) {
                 CalResult::Ok => taken.push(res),
