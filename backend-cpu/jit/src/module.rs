@@ -57,7 +57,7 @@ impl Module {
         }
     }
 
-    /// The step of a function that a byte of its code is for, as [`Compiler::function`] was given them; `whole`: of the code for
+    /// The step of a function that a byte of its code is for, as [`Compiler::function`](crate::Compiler::function) was given them; `whole`: of the code for
     /// all lanes. `None` where it is for the function as a whole.
     pub fn step_at(&self, function: Function, whole: bool, byte: u32) -> Option<u32> {
         let at = byte + if whole { function.full } else { function.masked };
@@ -94,7 +94,7 @@ impl Module {
         evaluate::evaluate(program, self.target.lanes() as usize, rows, views, exec, ticks)
     }
 
-    /// Runs a function of this module on rows; returns what [`Step::Test`] says, for lanes in `exec` at least. Lanes
+    /// Runs a function of this module on rows; returns what [`Step::Test`](crate::Step::Test) says, for lanes in `exec` at least. Lanes
     /// whose bit in `exec` is clear keep what they have, in rows that are not unseen. It ends early if `ticks` says so.
     ///
     /// # Panics
