@@ -3,8 +3,10 @@
 //! The code goes over the 64 lanes in strips. Within a block nothing branches, so that the next use of each value is
 //! known, and the value whose next use is farthest gives way when registers run out.
 
+mod access;
 mod address;
 mod arrange;
+mod buffer;
 mod flow;
 mod frame;
 mod plan;
@@ -13,10 +15,9 @@ mod work;
 
 use std::collections::HashSet;
 
-use recal_il::ir::lines::Shape;
-
 use self::address::Addresses;
 pub use self::arrange::Arrange;
+pub use self::buffer::Code;
 pub use self::flow::code;
 pub use self::frame::Frame;
 use self::plan::Plan;
@@ -25,57 +26,10 @@ pub use self::work::Tests;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
-use crate::target::{Access, Base, Group, Order, Rm, Target};
+use crate::target::{Base, Rm, Target};
 
 /// Most bytes on the stack.
 const STACK: u32 = 240 * 64;
-
-/// Code under construction.
-#[derive(Default)]
-pub struct Code {
-    /// The bytes.
-    pub bytes: Vec<u8>,
-    /// From which byte on they are for which step of their function, or [`NO`].
-    pub marks: Vec<(u32, u32)>,
-}
-
-impl Code {
-    /// What follows is for a step, or for [`NO`].
-    pub fn is_for(&mut self, step: u32) {
-        let at = self.bytes.len() as u32;
-        match self.marks.last_mut() {
-            Some((last, of)) if *last == at => *of = step,
-            Some((_, of)) if *of == step => {}
-            _ => self.marks.push((at, step)),
-        }
-    }
-
-    /// What the bytes are for at the moment.
-    pub fn step(&self) -> u32 {
-        self.marks.last().map_or(NO, |(_, step)| *step)
-    }
-
-    /// Appends code with its marks.
-    pub fn append(&mut self, bytes: &[u8], marks: &[(u32, u32)]) {
-        let base = self.bytes.len() as u32;
-        for &(at, step) in marks {
-            self.marks.push((base + at, step));
-        }
-        self.raw(bytes);
-        self.is_for(NO);
-    }
-
-    /// Appends bytes as they are.
-    pub fn raw(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-    }
-
-    /// The same, and a number that belongs to them.
-    pub fn raw_with(&mut self, bytes: &[u8], number: u32) {
-        self.raw(bytes);
-        self.raw(&number.to_le_bytes());
-    }
-}
 
 /// Where a value is.
 #[derive(Clone, Copy, Default)]
@@ -465,83 +419,6 @@ impl<'a, 'b> Body<'a, 'b> {
         };
         let Frame { code, pool, .. } = &mut *self.frame;
         self.target.operation(code, pool, op, to, args, mask);
-    }
-
-    /// What code for an access has at hand; `words` are the numbers of the words in `index`.
-    fn access(&mut self, val: Val, op: Op, view: u8, index: u8, words: Val) -> Access<'_> {
-        let places: Vec<u32> = (0..self.target.places(op, self.frame.line)).map(|_| self.slot()).collect();
-        self.freed.extend(&places);
-        let second = usize::from(self.graph.second.contains(&val));
-        let Frame { code, pool, masked, .. } = &mut *self.frame;
-        // What is known of executing lanes says nothing about the first lane unless all execute.
-        let shape = if *masked { Shape::Any } else { self.graph.shape_of(words) };
-        let inside = self.graph.inside.contains(&(view, words));
-        let exec = masked.then(|| self.target.masks().exec[second]);
-        Access { code, pool, exec, view, index, shape, inside, places }
-    }
-
-    /// Loads the parts of a group that are used, with the first words of the elements in `first`.
-    fn group(&mut self, val: Val, op: Op, view: u8, first: Val, parts: [Val; 4]) {
-        let index = self.fetch(first);
-        let count = parts.iter().filter(|&&val| val != NO).count() as u32;
-        let wanted = parts.map(|val| val != NO && self.next_use(val).is_some());
-        let mut to = [0; 4];
-        for k in 0..4 {
-            // The places of parts that nobody wants hold what is in between.
-            if parts[k] != NO {
-                to[k] = self.take(parts[k]);
-                self.pinned.push(parts[k]);
-            }
-        }
-        let (target, line) = (self.target, self.frame.line);
-        let access = self.access(val, op, view, index, first);
-        let order = match op {
-            Op::Pair(..) => Order::Pairs,
-            Op::Member(..) => Order::Memory,
-            _ => Order::Words,
-        };
-        target.load_group(access, &Group { count, line, to, wanted, order });
-        parts.into_iter().filter(|&val| val != NO).for_each(|val| self.release(val));
-    }
-
-    /// A place on the stack for so many bytes.
-    fn room(&mut self, bytes: u32) -> u32 {
-        if self.room.1 < bytes {
-            self.room = (self.slot(), self.frame.place(1));
-        }
-        let at = self.room.0;
-        self.room = (at + bytes, self.room.1 - bytes);
-        at
-    }
-
-    /// Loads a part of a group, and all others, by an address that is computed from `leaves`.
-    fn by_address(&mut self, val: Val, op: Op, first: Val, leaves: &[Val]) {
-        let (Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _)) = op else { return };
-        self.pinned = leaves.to_vec();
-        self.free.append(&mut self.freed);
-        let place = self.place[val as usize];
-        if place.register.is_none() && place.slot.is_none() && place.single.is_none() {
-            self.address(view, first);
-            let parts = self.graph.groups[&val];
-            let count = parts.iter().filter(|part| **part != NO).count() as u32;
-            if let Op::Member(..) = op {
-                for (k, part) in (0..).zip(parts).filter(|(_, part)| *part != NO) {
-                    if self.next_use(part).is_some() {
-                        let to = self.take(part);
-                        self.pinned.push(part);
-                        self.target.near(&mut self.frame.code, to, k);
-                    }
-                }
-            } else {
-                let at = self.room(4 * count);
-                self.target.copy_element(&mut self.frame.code, count, at);
-                for (k, part) in parts.into_iter().enumerate().filter(|(_, part)| *part != NO) {
-                    let word = if matches!(op, Op::Pair(..)) { k / 2 * 2 } else { k };
-                    self.place[part as usize].single = Some(at + 4 * word as u32);
-                }
-            }
-        }
-        leaves.iter().for_each(|leaf| self.release(*leaf));
     }
 
     /// The register of the result; those of operands without further uses are free for it.
