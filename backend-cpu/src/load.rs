@@ -2,6 +2,7 @@
 //! become jumps, memory objects become places in the launch's lists. Happens once, when a module is loaded.
 
 mod access;
+mod threads;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ use recal_il::ir::uniformity::Uniformity;
 use recal_il::ir::unroll::written_out;
 use recal_il::ir::{
     self, AtomicAddress, Block, Builtin, Cond, Dst4, Id, InfoSource, LaneInst, MemoryInst, Operand, Program,
-    Space, Src4, Stmt, StmtKind, ThreadId, Uav,
+    Space, Src4, Stmt, StmtKind, Uav,
 };
 use recal_il::isa::lane::Class;
 
@@ -219,43 +220,6 @@ impl<'a> Loader<'a> {
             self.constants.into_iter().map(|((place, word), row)| (row, place, word)).collect();
         self.code.builtins = self.builtins.into_iter().map(|(builtin, row)| (row, builtin)).collect();
         self.code
-    }
-
-    /// Threads see nothing of their groups: neither numbers, nor memory that they have in common, nor who waits for whom.
-    fn groups_unseen(&self) -> bool {
-        let code = &self.code;
-        let any = |of: fn(&MemoryOp) -> bool| code.memory.iter().any(|access| of(&access.op));
-        // Threads of a wave may talk by memory that they store to.
-        let talks = any(|op| match op {
-            MemoryOp::GlobalLoad { .. } | MemoryOp::TypedLoad { .. } => true,
-            MemoryOp::RawLoad { place, .. } => matches!(place, Place::Uav(_)),
-            _ => false,
-        }) && any(|op| {
-            use MemoryOp::{GlobalStore, RawStore, TypedStore};
-            matches!(op, GlobalStore { .. } | RawStore { .. } | TypedStore { .. })
-        });
-        let counts = any(|op| {
-            matches!(op, MemoryOp::Atomic { .. } | MemoryOp::AtomicWide { .. } | MemoryOp::Counter { .. })
-        });
-        let positions = |builtin: &Builtin| matches!(builtin, Builtin::Thread(ThreadId::Absolute, _));
-        code.lds_bytes == 0
-            && code.lds_own == 0
-            && code.gds_bytes == 0
-            && code.shared == 0
-            && self.builtins.keys().all(positions)
-            && !code.ops.iter().any(|op| matches!(op, Op::Fence(_)))
-            && !talks
-            && !counts
-    }
-
-    fn samples_in_lines(&self) -> bool {
-        let [column, line] = [0, 1].map(|axis| self.builtins.get(&Builtin::Position(axis)));
-        self.code.memory.iter().all(|access| match &access.op {
-            MemoryOp::Sample(sample) => {
-                Some(&sample.at.coord[0]) == column && Some(&sample.at.coord[1]) == line
-            }
-            _ => false,
-        })
     }
 
     fn label(&mut self) -> Pc {
