@@ -90,7 +90,9 @@ manual:
 test-deps:
 	sh scripts/install-test-deps.sh
 
+# The wheel is built without the network, by maturin, which asks cargo for the crates of every platform: they are fetched before.
 test: test-deps libs brook
+	$(CARGO) fetch --locked
 	$(CARGO) test --workspace
 
 install: libs brook blas
