@@ -41,7 +41,8 @@ pub(crate) fn wake_when_done(line: &Arc<Line>, ticket: Ticket, waker: &Waker) {
     }
 }
 
-/// Waits for the tickets of a queue, the earliest first, until nobody asks for any.
+/// Waits for the work of a queue, command by command, until nobody asks for any: who asks for an earlier ticket than the others, while
+/// this waits, is woken for it all the same.
 fn attend(line: &Arc<Line>) {
     let mut told = 0;
     loop {
@@ -63,9 +64,12 @@ fn attend(line: &Arc<Line>) {
             let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
         }
         if let Some(ticket) = next {
+            let step = ticket.min(line.completed() + 1);
             // What failed is told to who polls.
-            let _ = line.wait(ticket, ticket);
-            told = told.max(ticket).max(line.completed());
+            let waited = line.wait(step, step);
+            let completed = line.completed();
+            let lost = waited.is_err() && completed < step;
+            told = told.max(if lost { ticket } else { completed });
         }
     }
 }

@@ -53,8 +53,9 @@ fn who_awaits_is_woken_when_the_work_is_done() {
     let mut polled = Polled::from_waker(&waker);
     let mut first = pin!(k.fill(&mut y).unwrap());
     let mut second = pin!(k.fill(&mut y).unwrap());
-    // The later one first: each is woken for itself.
+    // The later one first, and waited for: each is woken for itself.
     assert!(second.as_mut().poll(&mut polled).is_pending());
+    control.until_awaited();
     assert!(first.as_mut().poll(&mut polled).is_pending());
     assert!(woken.try_recv().is_err());
     control.step(1);

@@ -22,6 +22,8 @@ struct State {
     launches: u8,
     flushes: u32,
     fail: bool,
+    /// Threads that wait for commands.
+    waiting: u32,
     live_memories: i64,
     live_kernels: i64,
     allocation_fails: bool,
@@ -35,6 +37,7 @@ impl Control {
             launches: 0,
             flushes: 0,
             fail: false,
+            waiting: 0,
             live_memories: 0,
             live_kernels: 0,
             allocation_fails: false,
@@ -57,6 +60,12 @@ impl Control {
     /// Makes the commands that are executed from now on fail.
     pub fn fail(&self, fail: bool) {
         self.state.lock().unwrap().fail = fail;
+    }
+
+    /// Returns when a thread waits for commands.
+    pub fn until_awaited(&self) {
+        let state = self.state.lock().unwrap();
+        drop(self.changed.wait_while(state, |state| state.waiting == 0).unwrap());
     }
 
     pub fn fail_allocations(&self) {
@@ -327,8 +336,11 @@ impl Queue for ManualQueue {
     fn wait(&self, ticket: Ticket) -> Result<()> {
         self.flush()?;
         while self.advance() < ticket {
-            let state = self.control.state.lock().unwrap();
-            let _ = self.control.changed.wait_timeout(state, Duration::from_millis(5)).unwrap();
+            let mut state = self.control.state.lock().unwrap();
+            state.waiting += 1;
+            self.control.changed.notify_all();
+            (state, _) = self.control.changed.wait_timeout(state, Duration::from_millis(5)).unwrap();
+            state.waiting -= 1;
         }
         self.error(ticket).map_or(Ok(()), Err)
     }
