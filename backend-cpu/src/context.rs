@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
 
 use crate::fiber;
-use crate::launch::{Own, line};
+use crate::launch::{self, Own, line};
 use crate::memory::{Block, TexelCache, View};
 use crate::observe::{Event, Watch};
-use crate::op::{Body, Code, Shape, Slot, Texture};
+use crate::op::{Body, Code, Emitted, Shape, Slot, Texture};
 use crate::schedule::Shared;
 use crate::system;
 use crate::wave::{Row, Wave};
@@ -216,7 +216,7 @@ impl<'a> Launch<'a> {
         let shapes: Vec<Shape> = code.sampled.iter().map(shape).collect();
         let mut launch = Launch {
             code,
-            body: code.body(&shapes, line(extent)),
+            body: Arc::default(),
             extent,
             resources,
             buffers: code
@@ -240,22 +240,29 @@ impl<'a> Launch<'a> {
             counters,
             stop,
         };
-        launch.pass_caches();
+        let emitted = launch.stored();
+        launch.body = code.body(&shapes, line(extent), &emitted);
         Ok(launch)
     }
 
-    /// Outputs that the caches can't hold are stored past them, unless the launch reads them.
-    fn pass_caches(&mut self) {
+    /// Finds out how outputs are stored. Those that the caches can't hold are stored past them, unless the launch reads them; and where it
+    /// reads none of them, and threads in lines of whole waves are all inside, compiled code may store them.
+    fn stored(&mut self) -> Box<[Emitted]> {
         let written: usize = self.outputs.iter().map(|surface| surface.view.bytes()).sum();
         // Some of it is for what is read.
-        if written < system::cache_bytes() / 4 * 3 {
-            return;
-        }
+        let large = written >= system::cache_bytes() / 4 * 3;
         let surfaces = self.resources.iter().chain(&self.uavs).map(|surface| surface.view);
         let read: Vec<View<'_>> = surfaces.chain(self.buffers.iter().copied()).chain([self.global]).collect();
-        for output in &mut self.outputs {
-            output.past_caches = !read.iter().any(|read| output.overlaps(*read));
+        let mut apart = true;
+        for at in 0..self.outputs.len() {
+            let (before, rest) = self.outputs.split_at_mut(at);
+            let Some(output) = rest.first_mut() else { break };
+            let is_read = read.iter().any(|read| output.overlaps(*read));
+            output.past_caches = large && !is_read;
+            apart &= !is_read && !before.iter().any(|other| output.overlaps(other.view));
         }
+        let emitted = self.outputs.iter().map(|output| launch::emitted(self.extent, output));
+        emitted.collect::<Option<Box<[Emitted]>>>().filter(|_| apart).unwrap_or_default()
     }
 
     /// The resource of a slot whose number is known.
@@ -279,6 +286,8 @@ pub struct Context<'a> {
     pub own: Vec<Own>,
     /// The group whose place is in the waves' rows.
     pub placed: Option<[u32; 3]>,
+    /// The tile that was run last, and where it is.
+    pub tile: Option<(u64, [u32; 2])>,
     /// Threads per group.
     pub group_threads: u32,
     /// Waves per group.

@@ -9,7 +9,7 @@ use recal_hal::{Error, Extent};
 use recal_il::ir::{Builtin, ThreadId};
 
 use self::parts::{BAND, tile_origin, tile_shape};
-pub use self::parts::{line, part_of, parts, position_of, regrouped};
+pub use self::parts::{emitted, line, part_of, parts, position_of, regrouped};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::{Outcome, run_phases};
 use crate::isa_choice::Isa;
@@ -134,6 +134,7 @@ pub fn run_parts<'a>(
         texels: vec![TexelCache::default(); launch.code.texel_slots],
         watch,
         placed: None,
+        tile: None,
         ticks: 0,
         native_ticks: recal_jit::Ticks::new(launch.stop),
     };
@@ -194,6 +195,13 @@ pub struct Tile {
 }
 
 impl Tile {
+    /// The elements of a surface where the lanes are, which are all in one line inside.
+    fn elements<'a>(&self, surface: &Surface<'a>) -> View<'a> {
+        let [column, line] = [0, 1].map(|axis| self.first[axis].wrapping_add(self.corner[axis]) as usize);
+        let bytes = 4 * surface.words as usize;
+        surface.view.part((line * surface.pitch as usize + column) * bytes, LANES * bytes)
+    }
+
     /// Column and line of a lane within the domain.
     #[inline(always)]
     fn at(&self, lane: usize) -> [u32; 2] {
@@ -209,7 +217,13 @@ fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Out
     let shape = tile_shape(width);
     // What is read in the order of the tiles is best read line by line.
     let band = if launch.code.in_lines { 1 } else { BAND };
-    let corner = tile_origin(part, width, height, band);
+    let corner = match context.tile {
+        Some((before, [x, y])) if band == 1 && before + 1 == part && width - x > shape[0] => {
+            [x + shape[0], y]
+        }
+        _ => tile_origin(part, width, height, band),
+    };
+    context.tile = Some((part, corner));
     let tile = Tile { shift: shape[0].ilog2(), corner, first: [x, y], size: [width, height] };
     let (columns, lines) = ((width - corner[0]).min(shape[0]), (height - corner[1]).min(shape[1]));
     let in_line = Mask::MAX >> (LANES as u32 - columns);
@@ -217,11 +231,17 @@ fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Out
     clear(wave, context);
     isa.place_tile(wave, launch, &tile);
     wave.start(mask, 0);
+    let emitted = mask == !0 && !launch.body.emitted.is_empty();
+    if let (true, Some(compiled)) = (emitted, &mut context.compiled) {
+        for (&view, surface) in launch.body.emitted.iter().zip(&launch.outputs) {
+            compiled.aim(view, tile.elements(surface).for_code());
+        }
+    }
     let outcome = match &*launch.body.phases {
         [] => isa.run(wave, launch.code, context),
         phases => run_phases(std::slice::from_mut(wave), phases, context),
     };
-    if outcome == Outcome::Ended {
+    if outcome == Outcome::Ended && !emitted {
         let kept = mask & !wave.killed;
         for (surface, (_, rows)) in launch.outputs.iter().zip(&launch.code.outputs) {
             isa.store_output(wave, surface, *rows, &tile, kept);
@@ -243,10 +263,18 @@ pub fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
                 // One of the two is nothing: then this is a plain loop.
                 let (mask, shift) = if axis == 0 { ((1 << tile.shift) - 1, 0) } else { (!0, tile.shift) };
                 // Below 2^22 single precision is exact.
+                let exact = |index: u32| (index as i32 as f32 + half).to_bits();
+                if start < 1 << 22 && 1 << tile.shift == LANES {
+                    match axis {
+                        0 => (start..).zip(&mut row.0).for_each(|(index, word)| *word = exact(index)),
+                        _ => *row = Row::splat(exact(start)),
+                    }
+                    continue;
+                }
                 if start < 1 << 22 {
                     for lane in 0..LANES as u32 {
                         let index = start + ((lane & mask) >> shift);
-                        row.0[lane as usize] = (index as i32 as f32 + half).to_bits();
+                        row.0[lane as usize] = exact(index);
                     }
                     continue;
                 }
@@ -352,20 +380,22 @@ pub struct Group {
 #[inline(always)]
 pub fn place_group(wave: &mut Wave, launch: &Launch<'_>, own: &Own, group: &Group) {
     let Extent::Grid { block, .. } = launch.extent else { return };
-    let Group { number: group, part, moved } = *group;
+    // By reference: a copy would load several words that were just stored one by one, and wait until they are in the cache.
+    let Group { number: group, part, moved } = group;
+    let part = *part as u32;
     for &(row, builtin) in &launch.code.builtins {
         let (start, step) = match builtin {
             Builtin::Thread(ThreadId::Group | ThreadId::Absolute, k @ 0..3) if !moved[usize::from(k)] => {
                 continue;
             }
             Builtin::Thread(ThreadId::Group, k @ 0..3) => (group[usize::from(k)], None),
-            Builtin::Thread(ThreadId::GroupFlat, _) => (part as u32, None),
+            Builtin::Thread(ThreadId::GroupFlat, _) => (part, None),
             Builtin::Thread(ThreadId::Absolute, k @ 0..3) => {
                 let k = usize::from(k);
                 (group[k].wrapping_mul(block[k]), Some(&own[k]))
             }
             Builtin::Thread(ThreadId::AbsoluteFlat, _) | Builtin::ObjectIndex => {
-                ((part as u32).wrapping_mul(block.iter().product()), Some(&own[3]))
+                (part.wrapping_mul(block.iter().product()), Some(&own[3]))
             }
             _ => continue,
         };

@@ -8,6 +8,7 @@
 //! part of functions if all that is in it can, and if it stores nothing in loops ([`constructs`]).
 
 mod constructs;
+mod emitted;
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,29 +18,39 @@ use recal_il::isa::LaneOp;
 use recal_jit::{Compiler, Filter, Function, Isa, Sample};
 
 use crate::compact::leaves;
-use crate::flow::orders;
 use crate::load::jumps;
 use crate::op::{
-    Access, Body, Code, MemoryOp, NONE, Op, Pc, Phase, Place, RowId, SampleOp, Seen, Shape, Step, Test,
+    Access, Body, Code, Emitted, MemoryOp, NONE, Op, Pc, Place, RowId, SampleOp, Seen, Shape, Step, Test,
     Texture,
 };
 
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
-/// [`recal_jit::line`] says. `None` if the system gives no memory for code.
-pub fn compile(code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Option<Body> {
-    compile_by(compiler(code, isa, line), code, isa, shapes, line)
+/// [`recal_jit::line`] says, with stores of `outputs` if all of it is compiled. `None` if the system gives no memory for code.
+pub fn compile(code: &Code, isa: Isa, shapes: &[Shape], line: u32, outputs: &[Emitted]) -> Option<Body> {
+    let body = |outputs| compile_by(compiler(code, isa, line), code, isa, shapes, line, outputs);
+    let made = body(outputs)?;
+    // Who interprets part of it stores them itself.
+    let stores = |op: &Op| matches!(op, Op::Native(function) if function.emits());
+    if made.emitted.is_empty() && made.ops.iter().any(stores) { body(&[]) } else { Some(made) }
 }
 
 /// The same that keeps programs for listings.
 pub fn compile_listed(code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Option<Body> {
-    compile_by(compiler(code, isa, line).with_programs(), code, isa, shapes, line)
+    compile_by(compiler(code, isa, line).with_programs(), code, isa, shapes, line, &[])
 }
 
 fn compiler(code: &Code, isa: Isa, line: u32) -> Compiler {
     Compiler::new(isa).with_lines(line).keeping_denormals(code.gradual)
 }
 
-fn compile_by(compiler: Compiler, code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Option<Body> {
+fn compile_by(
+    compiler: Compiler,
+    code: &Code,
+    isa: Isa,
+    shapes: &[Shape],
+    line: u32,
+    outputs: &[Emitted],
+) -> Option<Body> {
     let mut targets = HashSet::new();
     code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
     let words = code.literals.iter().copied().collect();
@@ -65,6 +76,9 @@ fn compile_by(compiler: Compiler, code: &Code, isa: Isa, shapes: &[Shape], line:
                     continue;
                 }
                 let mut op = op.clone();
+                if let Op::End = op {
+                    builder.outputs(at, outputs);
+                }
                 if let Some(test) = op.test_mut() {
                     test.done = builder.test(at, test.row);
                 }
@@ -82,25 +96,8 @@ fn compile_by(compiler: Compiler, code: &Code, isa: Isa, shapes: &[Shape], line:
         return None;
     }
     body.ops.iter_mut().for_each(|op| jumps(op, |pc| *pc = positions[*pc as usize]));
-    body.phases = phases(&body.ops).unwrap_or_default();
+    emitted::finish(&mut body);
     Some(body)
-}
-
-/// The phases of operations that are functions and barriers.
-fn phases(ops: &[Op]) -> Option<Vec<Phase>> {
-    let mut phases = vec![Phase::default()];
-    for op in ops {
-        match op {
-            Op::Native(function) => phases.last_mut()?.functions.push(*function),
-            Op::Fence(fence) => {
-                phases.last_mut()?.ordered = orders(*fence);
-                phases.push(Phase::default());
-            }
-            Op::End => return Some(phases),
-            _ => return None,
-        }
-    }
-    None
 }
 
 /// A step, or an access, of the operation at `op`.
@@ -126,6 +123,8 @@ enum What {
     Otherwise,
     /// It ends, in a function that does not go to its end.
     Close,
+    /// Stores an output, by place, in a view.
+    Output(u32, u8, Emitted),
 }
 
 impl What {
@@ -220,7 +219,8 @@ impl Builder<'_> {
 
     /// Makes functions of the items; false if the last of them is interpreted.
     fn close(&mut self) -> bool {
-        match self.items.last() {
+        // Nothing but what is stored is read after stores of outputs.
+        match self.items.iter().rev().find(|item| !item.what.is_output()) {
             Some(&last) => self.close_after(last),
             None => false,
         }
@@ -243,7 +243,7 @@ impl Builder<'_> {
             return true;
         }
         if items.len() == 1 {
-            self.interpret(last.what);
+            self.interpret(items[0].what);
             return false;
         }
         let (first, rest) = items.split_at(self.middle(items));
@@ -299,6 +299,8 @@ impl Builder<'_> {
             What::Load(index, _) | What::Store(index, _) => self.body.ops.push(Op::Memory(index)),
             // None of them is alone but a copy, and there is code for that.
             What::Test(_) | What::Flow | What::Keep(_) | What::Again(_) | What::Otherwise | What::Close => {}
+            // Whoever runs the tile does it.
+            What::Output(..) => self.body.emitted.clear(),
         }
     }
 
@@ -330,6 +332,7 @@ impl Builder<'_> {
                     }
                     op => unreachable!("{op:?} is no choice"),
                 },
+                What::Output(place, view, of) => self.output(place, view, of),
                 What::Otherwise => recal_jit::Step::Else,
                 What::Close => recal_jit::Step::EndIf,
                 What::Step(number) => {

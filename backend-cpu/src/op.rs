@@ -127,14 +127,16 @@ pub const NONE: RowId = RowId::MAX;
 
 impl Code {
     /// What waves run if the surfaces have these shapes, and threads are in lines as [`recal_jit::line`] says.
-    pub fn body(&self, shapes: &[Shape], line: u32) -> Arc<Body> {
-        let same = |(known, lanes): &LaunchKey| **known == *shapes && *lanes == line;
+    /// Compiled code stores outputs as they are said to be, or none.
+    pub fn body(&self, shapes: &[Shape], line: u32, outputs: &[Emitted]) -> Arc<Body> {
+        let same =
+            |(known, lanes, stored): &LaunchKey| **known == *shapes && *lanes == line && **stored == *outputs;
         self.compiled.get(same, || {
             // Who waits for a launch may compile it, on a thread of the program's.
-            let compiled =
-                self.native.and_then(|isa| with_room(|| crate::native::compile(self, isa, shapes, line)));
+            let compile = |isa| with_room(|| crate::native::compile(self, isa, shapes, line, outputs));
+            let compiled = self.native.and_then(compile);
             let body = compiled.unwrap_or_else(|| Body { ops: self.ops.clone(), ..Body::default() });
-            ((shapes.into(), line), body)
+            ((shapes.into(), line, outputs.into()), body)
         })
     }
 
@@ -229,6 +231,8 @@ pub struct Body {
     pub copies: u32,
     /// Its phases, if all of it is functions without flow between them.
     pub phases: Vec<Phase>,
+    /// The views of outputs that the last function stores for whole waves; none if it stores none.
+    pub emitted: Vec<u8>,
     /// Of listed code, the instructions that the steps of each operation are of; none if it is not compiled.
     pub spans: Vec<Vec<Span>>,
     /// Samples are compiled, so that those which are not may not find the texels of earlier ones.
@@ -318,8 +322,17 @@ pub struct Code {
     pub compiled: Variants<LaunchKey, Body>,
 }
 
-/// What code is compiled for: the shapes of the surfaces in [`Code::sampled`], and the lines of threads.
-pub type LaunchKey = (Box<[Shape]>, u32);
+/// What code is compiled for: the shapes of the surfaces in [`Code::sampled`], the lines of threads, and the outputs that it stores.
+pub type LaunchKey = (Box<[Shape]>, u32, Box<[Emitted]>);
+
+/// An output whose elements compiled code stores, where all threads of a wave are in a line inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Emitted {
+    /// Words of an element.
+    pub words: u32,
+    /// Past the caches; then lines begin at multiples of 64 bytes.
+    pub past_caches: bool,
+}
 
 #[cfg(test)]
 mod tests;

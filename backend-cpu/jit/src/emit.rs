@@ -7,6 +7,7 @@ mod access;
 mod address;
 mod arrange;
 mod buffer;
+mod emitted;
 mod flow;
 mod frame;
 mod plan;

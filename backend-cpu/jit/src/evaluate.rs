@@ -1,5 +1,7 @@
 //! Evaluates a vector program: what its code must give, on any processor.
 
+mod emitted;
+
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use recal_il::ir::lines::Shape;
@@ -75,15 +77,7 @@ impl Strip<'_, '_> {
                 break;
             }
             match part {
-                Part::Block(block) => {
-                    let tried = block.attempt.as_ref().and_then(|(attempt, doubted)| {
-                        let values = self.values(&attempt.graph);
-                        (self.bits(values[*doubted as usize]) & self.exec == 0).then_some((attempt, values))
-                    });
-                    let (body, values) =
-                        tried.unwrap_or_else(|| (&block.body, self.values(&block.body.graph)));
-                    test = self.keep(body, &values);
-                }
+                Part::Block(block) => test = self.block(block),
                 Part::If { nonzero, then, otherwise, .. } => {
                     let outer = self.exec;
                     let chosen = if *nonzero { test } else { !test };
@@ -125,6 +119,12 @@ impl Strip<'_, '_> {
                     self.exec = outer;
                     around(self, &of.after);
                 }
+                Part::Emit(of) => {
+                    if !self.whole(of) {
+                        self.block(&of.block);
+                        self.elements(&of.elements);
+                    }
+                }
                 Part::Break(condition, _) => {
                     let leave = match condition {
                         Some(nonzero) => self.exec & if *nonzero { test } else { !test },
@@ -139,16 +139,19 @@ impl Strip<'_, '_> {
         false
     }
 
+    /// A block's test.
+    fn block(&mut self, block: &Block) -> u32 {
+        let tried = block.attempt.as_ref().and_then(|(attempt, doubted)| {
+            let values = self.values(&attempt.graph);
+            (self.bits(values[*doubted as usize]) & self.exec == 0).then_some((attempt, values))
+        });
+        let (body, values) = tried.unwrap_or_else(|| (&block.body, self.values(&block.body.graph)));
+        self.keep(body, &values)
+    }
+
     /// The other way of a loop: whether the function is to end, or `None`, and nothing has changed, if it can't be believed.
     fn sums(&mut self, of: &Sums) -> Option<bool> {
-        let (graph, wanted) = &of.kept;
-        let values = self.values(graph);
-        self.kept = wanted.iter().map(|&val| values[val as usize]).collect();
-        let steps = |&(number, step): &(u32, u32)| {
-            let kept = &self.kept[number as usize];
-            (0..self.lanes).all(|lane| kept[lane] == kept[0].wrapping_add(step * lane as u32))
-        };
-        if !of.steps.iter().all(steps) {
+        if !self.ready(&of.kept, &of.steps) {
             return None;
         }
         if let Some((entry, doubted)) = &of.entry {

@@ -28,21 +28,23 @@ mod target;
 mod ticks;
 mod translate;
 mod tree;
+mod trial;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU32;
 
 use recal_il::isa::{LaneOp, lane};
 
-use crate::emit::{Code, Frame, Pool};
+use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Node, Val};
 pub use crate::module::{Bound, Module};
-use crate::program::Program;
+use crate::program::{Element, Program};
 pub use crate::row::{LANES, Row};
 pub use crate::step::{Filter, NONE, Sample, Step};
 use crate::target::Target;
 pub use crate::ticks::{Ask, Ticks};
 use crate::tree::{Rows, Tree, each_row};
+use crate::trial::Trial;
 
 /// A set of instructions that code can be made of.
 #[derive(Clone, Copy)]
@@ -136,9 +138,42 @@ pub struct Function {
     strict: bool,
     /// Numbers of its programs, if programs are kept: for some lanes, and for all.
     programs: [u32; 2],
+    /// For each view, two bits: 0, or the words of the elements that it stores there where all lanes execute.
+    emitted: u64,
+    /// Views that are stored to past the caches.
+    past_caches: u32,
 }
 
 impl Function {
+    /// It does the [`Step::Emit`] of its steps, where all lanes execute.
+    pub fn emits(&self) -> bool {
+        self.emitted != 0
+    }
+
+    /// The same for a view.
+    pub fn emits_to(&self, view: u8) -> bool {
+        usize::from(view) < graph::SURFACES && self.emitted >> (2 * view) & 3 != 0
+    }
+
+    fn emit(&mut self, elements: &[Element]) {
+        for &Element { view, count, past_caches, .. } in elements {
+            self.emitted |= graph::unit_code(count) << (2 * view);
+            self.past_caches |= u32::from(past_caches) << view;
+            self.stores = true;
+        }
+    }
+
+    /// # Panics
+    /// If the elements that are stored to a view do not fit it.
+    fn fits_elements(&self, number: usize, view: &View) {
+        if number < graph::SURFACES {
+            let words = [0, 1, 2, 4][(self.emitted >> (2 * number) & 3) as usize];
+            assert!(words * LANES as u32 <= view.words, "elements are stored beyond the end");
+            let aligned = self.past_caches >> number & 1 == 0 || view.start.addr().is_multiple_of(64);
+            assert!(aligned, "what passes the caches is not aligned");
+        }
+    }
+
     /// It stores to views or has constructs, so that lanes which take no part matter even if nobody sees their rows.
     pub fn strict(&self) -> bool {
         self.stores || self.strict
@@ -156,6 +191,7 @@ impl Function {
             |(view, seen): (usize, &View)| unit(view) == 0 || unit(view) == graph::unit_code(seen.unit);
         let texels = views.iter().take(self.views.into()).take(graph::SURFACES).enumerate().all(right);
         assert!(texels, "the function reads texels of another size");
+        views.iter().take(self.views.into()).enumerate().for_each(|(at, view)| self.fits_elements(at, view));
     }
 }
 
@@ -164,11 +200,6 @@ impl Function {
 pub fn line(width: u32) -> u32 {
     [32, 16, 8, 4].into_iter().find(|line| width.is_multiple_of(*line)).unwrap_or(0)
 }
-
-/// Two strips at a time may move one value to the stack or back for so many operations.
-const MANY: u32 = 8;
-/// Most values of a function that is tried in several ways: more never fit the registers, and take their time.
-const MOST_TRIED: usize = 1000;
 
 /// Why an operation is not compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -272,8 +303,11 @@ impl Compiler {
             stores: false,
             strict: false,
             programs: [0; 2],
+            emitted: 0,
+            past_caches: 0,
         };
         let (mut seen, mut after) = (HashSet::new(), Rows::default());
+        let mut elements = Vec::new();
         for step in steps {
             each_row(step, |row, _| {
                 function.rows = function.rows.max(row + 1);
@@ -294,21 +328,30 @@ impl Compiler {
                     function.views = function.views.max(view + 1);
                     function.stores = true;
                 }
+                Step::Emit { view, rows, count, past_caches } => {
+                    function.views = function.views.max(view + 1);
+                    rows.into_iter().filter(|row| *row != NONE).for_each(|row| after.insert(row));
+                    elements.push(Element { view, rows, count, past_caches });
+                }
                 _ => {}
             }
         }
+        let (steps, _) = steps.split_at(steps.len() - elements.len());
         let tree = tree::tree(steps, after, self.in_lines);
         function.strict = !tree.iter().all(|tree| matches!(tree, Tree::Run(_)));
+        let emits = !elements.is_empty() && self.in_lines && self.target.interleaves();
         let before = self.code.bytes.len();
         let lazily = self.target.denormals_as_zeros() && !self.gradual;
         let modes: &[bool] = if lazily { &[true, false] } else { &[false] };
         let made = modes.iter().find_map(|&lazy| {
             let program = |whole| {
-                translate::program(&tree, self.target, lazy, self.in_lines, whole, &constant, &unseen)
+                let in_lines = self.in_lines;
+                translate::program(&tree, &elements, self.target, lazy, in_lines, whole, &constant, &unseen)
             };
             let some = program(false)?;
             let apart = function.strict && !(self.in_lines && tree::together(&tree));
-            let all = if some.wide && !apart && self.in_lines { Some(program(true)?) } else { None };
+            let other = self.in_lines && !apart && (some.wide || emits);
+            let all = if other { Some(program(true)?) } else { None };
             let masked = self.emit(&some, true)?;
             let full = if apart { masked } else { self.emit(all.as_ref().unwrap_or(&some), false)? };
             Some((some, all, full, masked))
@@ -318,6 +361,9 @@ impl Compiler {
             self.code.marks.retain(|(at, _)| (*at as usize) < before);
             return None;
         };
+        if emits && all.is_some() {
+            function.emit(&elements);
+        }
         if let Some(programs) = &mut self.programs {
             let first = programs.len() as u32;
             function.programs = [first, first + u32::from(all.is_some())];
@@ -332,39 +378,18 @@ impl Compiler {
     fn emit(&mut self, program: &Program, masked: bool) -> Option<u32> {
         let at = self.code.bytes.len() as u32;
         let (target, line) = (self.target, self.line);
-        // Strips without loops follow each other closely enough; in loops they would wait for their own results. Jumps that
-        // a strip takes together two take together if they are of one line.
+        // Jumps that a strip takes together two take together if they are of one line.
         let alike = line >= 2 * target.lanes();
-        let small = program.loops && program::size(&program.parts) <= MOST_TRIED;
         let Compiler { code, pool, .. } = self;
-        let mut made =
-            Trial { program, target, masked, line, strips: 1, pins: target.pinned(), sums: (0, false) };
-        if !masked && let Some(made) = made.for_sums(pool, if alike { target.strips() } else { 1 }) {
+        let first = Trial::new(program, target, masked, line);
+        if !masked && let Some(made) = first.for_sums(pool, if alike { target.strips() } else { 1 }) {
             if made.body(pool).finish(code) {
                 return Some(at);
             }
         }
-        if small && target.strips() > 1 && (masked || alike) {
-            let two = Trial { strips: 2, ..made };
-            let frame = two.body(pool);
-            if MANY * frame.moves <= frame.instructions {
-                made = two;
-            }
-        }
-        let mut frame = made.body(pool);
-        // More rows in registers leave fewer of them to everything else.
-        if small && frame.touches > 0 {
-            let more = Trial { pins: frame.most_pins(), ..made };
-            let touches = frame.touches;
-            frame = more.body(pool);
-            if frame.touches >= touches {
-                frame = made.body(pool);
-            }
-        }
-        if frame.finish(code) {
-            return Some(at);
-        }
-        Trial { strips: 1, ..made }.body(pool).finish(code).then_some(at)
+        let made = first.best(pool, alike);
+        let done = made.body(pool).finish(code) || Trial { strips: 1, ..made }.body(pool).finish(code);
+        done.then_some(at)
     }
 
     /// Makes the functions callable; `None` if the system gives no memory for them.
@@ -384,57 +409,6 @@ impl Compiler {
             functions,
             programs: programs.unwrap_or_default(),
         })
-    }
-}
-
-/// One way to make code of a program.
-#[derive(Clone, Copy)]
-struct Trial<'a> {
-    program: &'a Program,
-    target: &'static dyn Target,
-    masked: bool,
-    line: u32,
-    /// Strips at a time.
-    strips: u32,
-    /// Most rows that loops keep in registers.
-    pins: usize,
-    /// How sums are arranged, see [`emit::Arrange`].
-    sums: (usize, bool),
-}
-
-impl Trial<'_> {
-    /// The way that reads and writes memory least often, if the program adds up products of whole elements.
-    fn for_sums(self, pool: &mut Pool, strips: u32) -> Option<Self> {
-        let first = self.body(pool);
-        if first.sums == 0 {
-            return None;
-        }
-        let (most, registers) = (first.most_pins(), usize::from(self.target.vectors(0)));
-        let half = registers.div_ceil(2);
-        let mut ways = vec![self, Trial { pins: most, ..self }];
-        for (sums, by_lanes) in [(half, false), (half, true), (half * 3 / 4, false), (half * 5 / 4, false)] {
-            ways.push(Trial { pins: 0, sums: (sums, by_lanes), ..self });
-        }
-        if strips > 1 {
-            ways.push(Trial { strips, ..self });
-            ways.push(Trial { strips, pins: most, ..self });
-        }
-        let cost = |way: &Trial<'_>, pool: &mut Pool| {
-            let body = way.body(pool);
-            (4 * body.touches + body.instructions) * 2 / way.strips
-        };
-        ways.into_iter().min_by_key(|way| cost(way, pool))
-    }
-
-    /// The code of the program's parts.
-    fn body<'p>(&self, pool: &'p mut Pool) -> Frame<'p> {
-        let Trial { program, target, masked, line, strips, pins, sums } = *self;
-        let mut frame = Frame { pins, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
-        frame.ticks = program.loops.then(|| frame.slot());
-        let (sums, by_lanes) = sums;
-        frame.arrange = (sums > 0).then(|| emit::Arrange { sums, by_lanes, ..emit::Arrange::default() });
-        emit::code(&program.parts, &mut frame);
-        frame
     }
 }
 

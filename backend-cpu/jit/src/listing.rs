@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use crate::graph::interleaved::count;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
-use crate::program::{Block, Part, Program, Straight, Sums};
+use crate::program::{Block, Emitted, Part, Program, Straight, Sums};
 
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -61,6 +61,7 @@ fn parts(f: &mut Formatter<'_>, list: &[Part], depth: usize) -> fmt::Result {
                 f.write_str("}\n")?;
                 of.after.iter().try_for_each(|of| block(f, of, depth))?;
             }
+            Part::Emit(of) => emitted(f, of, depth)?,
             Part::Break(test, _) => {
                 indent(f, depth)?;
                 f.write_str(match test {
@@ -72,6 +73,41 @@ fn parts(f: &mut Formatter<'_>, list: &[Part], depth: usize) -> fmt::Result {
         }
     }
     Ok(())
+}
+
+fn emitted(f: &mut Formatter<'_>, of: &Emitted, depth: usize) -> fmt::Result {
+    let line = |f: &mut Formatter<'_>, depth, text: &str| {
+        indent(f, depth)?;
+        writeln!(f, "{text}")
+    };
+    let inner = depth + usize::from(of.whole.is_some());
+    if let Some(whole) = &of.whole {
+        line(f, depth, "elements as they lie in memory {")?;
+        if let Some((graph, values)) = &whole.kept {
+            values_of(f, graph, inner, "k")?;
+            for (number, value) in (0..).zip(values) {
+                let step = whole.steps.iter().find(|(of, _)| *of == number);
+                let step = step.map_or(String::new(), |(_, step)| format!(" ; must step by {step}"));
+                line(f, inner, &format!("kept {number} = {}{step}", Shown(graph, *value, "k")))?;
+            }
+        }
+        straight(f, &whole.body, inner)?;
+        if let Some(doubted) = whole.doubted {
+            line(f, inner, &format!("in doubt where {}", Shown(&whole.body.graph, doubted, "v")))?;
+        }
+        for (element, values) in of.elements.iter().zip(&whole.values) {
+            let shown = |val: &Val| Shown(&whole.body.graph, *val, "v").to_string();
+            let vectors: Vec<String> = values[..count(values)].iter().map(shown).collect();
+            line(f, inner, &format!("view {} = {}", element.view, vectors.join(", ")))?;
+        }
+        line(f, depth, "} else {")?;
+    }
+    block(f, &of.block, inner)?;
+    for element in &of.elements {
+        let rows = &element.rows[..element.count as usize];
+        line(f, inner, &format!("view {} = elements in rows {rows:?}", element.view))?;
+    }
+    if of.whole.is_some() { line(f, depth, "}") } else { Ok(()) }
 }
 
 fn sums(f: &mut Formatter<'_>, of: &Sums, depth: usize) -> fmt::Result {

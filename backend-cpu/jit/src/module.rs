@@ -29,6 +29,19 @@ pub struct Bound<'a> {
 }
 
 impl Bound<'_> {
+    /// Puts another memory in the place of a view of which nothing but elements is stored, see [`crate::Step::Emit`].
+    ///
+    /// # Panics
+    /// If the elements do not fit it, or texels are read of it.
+    #[inline(always)]
+    pub fn aim(&mut self, number: u8, view: View) {
+        let number = usize::from(number);
+        self.module.functions.iter().for_each(|function| function.fits_elements(number, &view));
+        let to = &mut self.views[number];
+        assert!(to.unit == 0, "texels are read of a view that moves");
+        (to.start, to.words) = (view.start, view.words);
+    }
+
     /// The same as [`Module::call`], with less to ask each time.
     ///
     /// # Panics

@@ -33,6 +33,41 @@ pub enum Part {
     Loop(Box<Loop>),
     /// Lanes leave the innermost loop whose test is as said, or all; and the step.
     Break(Option<bool>, u32),
+    /// The function ends with elements that are stored one after another, for strips whose lanes all execute.
+    Emit(Box<Emitted>),
+}
+
+/// Elements that a function stores last, see [`crate::Step::Emit`].
+#[derive(Debug)]
+pub struct Emitted {
+    /// A way that is tried first: it changes nothing but what it stores in the end.
+    pub whole: Option<Whole>,
+    /// Leaves the words of elements in rows.
+    pub block: Block,
+    pub elements: Vec<Element>,
+}
+
+/// What is stored by [`crate::Step::Emit`].
+#[derive(Clone, Copy, Debug)]
+pub struct Element {
+    pub view: u8,
+    pub rows: Words,
+    pub count: u32,
+    pub past_caches: bool,
+}
+
+/// Elements that stay as they lie in memory from where they are loaded to where they are stored, and products without tests.
+#[derive(Debug)]
+pub struct Whole {
+    /// What it finds ready, by number.
+    pub kept: Option<(Graph, Vec<Val>)>,
+    /// Those of it that must step from lane to lane, and by how much.
+    pub steps: Vec<(u32, u32)>,
+    pub body: Straight,
+    /// Lanes that are in doubt.
+    pub doubted: Option<Val>,
+    /// The vectors of each element.
+    pub values: Vec<Words>,
 }
 
 /// Repeats the body until all lanes have left.
@@ -105,6 +140,7 @@ pub fn size(list: &[Part]) -> usize {
         Part::Block(block) => block.body.graph.nodes.len(),
         Part::If { then, otherwise, .. } => size(then) + size(otherwise),
         Part::Loop(of) => size(&of.body),
+        Part::Emit(of) => of.block.body.graph.nodes.len(),
         Part::Break(..) => 0,
     };
     list.iter().map(of).sum()
@@ -115,6 +151,6 @@ pub fn breaks(list: &[Part]) -> bool {
     list.iter().any(|part| match part {
         Part::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
         Part::Break(..) => true,
-        Part::Block(_) | Part::Loop(_) => false,
+        Part::Block(_) | Part::Loop(_) | Part::Emit(_) => false,
     })
 }

@@ -62,6 +62,21 @@ pub enum Step<'a> {
         /// Of the addresses.
         lanes: Shape,
     },
+    /// Stores what rows hold at the end: elements of `count` words, 1, 2 or 4, those of lanes one after another from the start of a
+    /// view, which is there for nothing else. Last of all steps, and done where all lanes execute if [`Function::emits`] says so;
+    /// else the rows are left.
+    ///
+    /// [`Function::emits`]: crate::Function::emits
+    Emit {
+        /// Which of the views, below 32.
+        view: u8,
+        /// The rows, or [`NONE`] for zeros.
+        rows: [u32; 4],
+        /// Words of an element.
+        count: u32,
+        /// Past the caches: the view begins at a multiple of 64.
+        past_caches: bool,
+    },
     /// The lanes of a row whose word is not 0 are what the function returns; at most once.
     Test {
         /// The row.

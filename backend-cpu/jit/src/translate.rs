@@ -1,5 +1,6 @@
 //! From the steps of a function to its vector program.
 
+mod emitted;
 mod sums;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,7 +14,7 @@ use crate::graph::pairs::{Made, Pairs};
 use crate::graph::{Graph, NO, Node, Val};
 use crate::kept::Kept;
 use crate::op::Op;
-use crate::program::{Block, Loop, Output, Part, Program, Straight};
+use crate::program::{Block, Element, Loop, Output, Part, Program, Straight};
 use crate::target::Target;
 use crate::tree::{Run, Tree, each_run, loops, mentions, together};
 
@@ -46,9 +47,11 @@ pub struct Translator<'c, C, U> {
 }
 
 /// The program of a function; `None` if it can't be made. `whole`: for strips of which all lanes execute, those of a line
-/// together.
+/// together; then it ends with `elements`.
+#[expect(clippy::too_many_arguments, reason = "all of them are what a program is made of")]
 pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
     tree: &[Tree<'_>],
+    elements: &[Element],
     target: &dyn Target,
     lazy: bool,
     in_lines: bool,
@@ -68,7 +71,10 @@ pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
         pairs: Pairs::default(),
         wide: false,
     };
-    let parts = translator.list(tree)?;
+    let mut parts = translator.list(tree)?;
+    if let (Some(Tree::Run(run)), true) = (tree.last(), whole && !elements.is_empty()) {
+        translator.emitted(run, elements, &mut parts);
+    }
     // Changing the float mode takes as long as some flushes.
     let together = in_lines && together(tree);
     let Translator { flushes, wide, .. } = translator;
@@ -164,12 +170,15 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 
     /// The run without tests for zeros, if that pays.
     fn attempt(&self, run: &Run<'_>) -> Option<Option<(Straight, Val)>> {
-        let (mut plain, outputs, test) = self.graph(run, Graph::plain(self.lazy))?;
+        let (mut plain, mut outputs, test) = self.graph(run, Graph::plain(self.lazy))?;
         let wanted: Vec<Val> = outputs.iter().map(|&(_, val)| val).chain(test).collect();
         let doubts = plain.doubts(&wanted);
         let store =
             |node: &Node| matches!(node, Node::Inst(inst) if matches!(inst.op, Op::Store(_) | Op::Return));
         let pays = plain.plain_products.len() > 4 + 2 * doubts.len() && !plain.nodes.iter().any(store);
+        if pays {
+            plain.believe(&doubts, &mut outputs);
+        }
         let doubted = if pays { plain.doubted(doubts) } else { None };
         Some(doubted.map(|doubted| {
             let (graph, place) = plain.lowered(self.target);
@@ -331,8 +340,8 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 }
             }
             Step::EndIf => self.choices.pop().into_iter().for_each(|choice| self.join(graph, choice)),
-            Step::Loop | Step::EndLoop | Step::Break(_) => {
-                unreachable!("constructs are no steps of a run")
+            Step::Loop | Step::EndLoop | Step::Break(_) | Step::Emit { .. } => {
+                unreachable!("this is no step of a run")
             }
         }
     }

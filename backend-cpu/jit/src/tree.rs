@@ -100,6 +100,7 @@ pub fn each_row(step: &Step<'_>, mut visit: impl FnMut(u32, bool)) {
         Step::Store { address, from, .. } => {
             return [*address, *from].into_iter().for_each(|row| visit(row, false));
         }
+        Step::Emit { rows, .. } => (rows, &[]),
         Step::Test { row } => (std::slice::from_ref(row), &[]),
         Step::If { row, .. } | Step::Break(Some((row, ..))) => (std::slice::from_ref(row), &[]),
         Step::Else | Step::EndIf | Step::Loop | Step::EndLoop | Step::Break(None) => (&[], &[]),

@@ -2,6 +2,8 @@
 
 use recal_hal::Extent;
 
+use crate::context::Surface;
+use crate::op::Emitted;
 use crate::wave::LANES;
 
 /// Columns and lines of the tiles of a domain: flat, so that what neighbours read and write lies in a row.
@@ -16,6 +18,25 @@ pub fn line(extent: Extent) -> u32 {
         Extent::Domain { width, .. } => tile_shape(width)[0],
         Extent::Grid { block, .. } => block[0],
     })
+}
+
+/// How compiled code stores an output; `None` if it can't: the threads of a wave that is whole are not in a line, or not inside, or
+/// elements are converted.
+pub fn emitted(extent: Extent, surface: &Surface<'_>) -> Option<Emitted> {
+    let Extent::Domain { x, y, width, height } = extent else { return None };
+    let words = surface.words;
+    let ends = |first: u32, count: u32, size: u32| u64::from(first) + u64::from(count) <= u64::from(size);
+    let inside = ends(x, width, surface.width) && ends(y, height, surface.height);
+    if tile_shape(width)[0] != LANES as u32 || !inside || !matches!(words, 1 | 2 | 4) {
+        return None;
+    }
+    let aligned = [
+        surface.view.address(),
+        4 * words as usize * surface.pitch as usize,
+        4 * words as usize * x as usize,
+    ];
+    let past_caches = surface.past_caches && aligned.iter().all(|at| at % 64 == 0);
+    Some(Emitted { words, past_caches })
 }
 
 /// Number of parts of a launch: tiles or groups. Of more than anyone can wait for it is the largest number there is.

@@ -119,6 +119,7 @@ pub fn view_of<'a>(context: &Context<'a>, place: Place) -> View<'a> {
     match place {
         Place::Uav(place) => of(&context.launch.uavs, place).unwrap_or(View::EMPTY),
         Place::Srv(place) => of(&context.launch.resources, place).unwrap_or(View::EMPTY),
+        Place::Output(place) => of(&context.launch.outputs, place).unwrap_or(View::EMPTY),
         Place::Lds { offset, bytes } => context.lds.part(offset as usize, bytes as usize),
         Place::Gds { offset, bytes } => context.launch.gds.part(offset as usize, bytes as usize),
     }

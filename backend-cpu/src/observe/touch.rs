@@ -55,6 +55,7 @@ fn area_of(code: &Code, place: Place) -> Area {
     match place {
         Place::Uav(k) => Area::Uav(code.uavs.get(k as usize).copied().unwrap_or(k)),
         Place::Srv(k) => Area::Resource(code.resources.get(k as usize).copied().unwrap_or(k)),
+        Place::Output(_) => unreachable!("no access is to an output by address"),
         Place::Lds { offset, .. } => Area::Lds(number(&code.lds_blocks, offset)),
         Place::Gds { offset, .. } => Area::Gds(number(&code.gds_blocks, offset)),
     }

@@ -33,6 +33,8 @@ pub enum Place {
     Uav(u32),
     /// A read-only buffer, by place in the launch's list of resources.
     Srv(u32),
+    /// An output, by place in the launch's list.
+    Output(u32),
     /// LDS of the group: bytes `offset..offset + bytes`.
     Lds { offset: u32, bytes: u32 },
     /// GDS of the launch.

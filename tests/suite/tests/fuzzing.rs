@@ -80,6 +80,22 @@ fn bare_regions_agree_with_full_ones() {
     assert!(count > 150, "{count} of 200 have regions that run bare");
 }
 
+/// Outputs that compiled code stores, and elements that stay whole.
+fn elements_agree_with_the_plain_interpreter(set: InstructionSet) {
+    let runner = &Runner::open(&CpuBackend::limited(set), None, FloatMode::Faithful).unwrap();
+    let start = Instant::now();
+    let differences: Vec<_> = (1..100_000u64)
+        .into_par_iter()
+        .filter(|seed| *seed <= 200 || start.elapsed() < Duration::from_secs(10))
+        .filter_map(|seed| {
+            let case = fuzz::elements::case(seed);
+            let what = fuzz::difference(runner, &Against::Interpreter, &case)?;
+            Some(format!("seed {seed}: {what}\n{}", case.text))
+        })
+        .collect();
+    assert!(differences.is_empty(), "{}: {}", set.name(), differences[..differences.len().min(3)].join("\n"));
+}
+
 /// Loops are unrolled in a good part of the kernels, for devices and for the plain interpreter.
 fn kernels_have_loops_to_unroll() {
     let unrolled = |seed: &u64| {
@@ -99,6 +115,9 @@ fn main() -> std::process::ExitCode {
         trial("kernels_have_loops_to_unroll", [], kernels_have_loops_to_unroll),
     ];
     for set in InstructionSet::ALL {
+        let needs = [Need::instructions(set.name(), set.available())];
+        let name = format!("elements_agree_with_the_plain_interpreter::{}", set.name());
+        trials.push(trial(name, needs, move || elements_agree_with_the_plain_interpreter(set)));
         let needs = [Need::instructions(set.name(), set.available())];
         let name = format!("the_cpu_backend_agrees_with_the_plain_interpreter::{}", set.name());
         trials.push(trial(name, needs, move || the_cpu_backend_agrees_with_the_plain_interpreter(set)));

@@ -51,6 +51,12 @@ impl Flow<'_, '_> {
                     self.frame.code.is_for(of.step);
                     self.repeat(of);
                 }
+                Part::Emit(of) => {
+                    let done = of.whole.as_ref().map(|whole| self.frame.whole(whole, &of.elements));
+                    self.block(&of.block);
+                    self.frame.elements(&of.elements);
+                    done.into_iter().for_each(|done| self.land(done));
+                }
                 Part::Break(test, step) => {
                     self.frame.code.is_for(*step);
                     self.leave(test.map(|_| tested), test.unwrap_or(true));

@@ -36,6 +36,8 @@ pub struct Frame<'a> {
     pub lazy: bool,
     /// Where the count of back-edges is kept, see [`crate::Ticks`].
     pub ticks: Option<u32>,
+    /// Where the address of the first strip's rows is kept.
+    pub origin: Option<u32>,
     /// Jumps to the end of the function.
     pub stops: Vec<usize>,
     /// Operations, and moves of values to the stack and back.
@@ -47,6 +49,8 @@ pub struct Frame<'a> {
     pub summing: bool,
     /// How many of those there are.
     pub sums: u32,
+    /// Blocks compute one result after another.
+    pub deep: bool,
     /// How its instructions are arranged.
     pub arrange: Option<Arrange>,
     /// How often innermost loops read and write rows and the stack.
@@ -76,12 +80,14 @@ impl<'a> Frame<'a> {
             most: 0,
             lazy,
             ticks: None,
+            origin: None,
             stops: Vec::new(),
             instructions: 0,
             moves: 0,
             pins: target.pinned(),
             summing: false,
             sums: 0,
+            deep: false,
             arrange: None,
             touches: 0,
         };
@@ -204,7 +210,7 @@ impl<'a> Frame<'a> {
     pub fn block(&mut self, block: &Straight) -> Option<Tests> {
         let work = Work::new(block, &[], self.strips, self.masked);
         let arrange = self.arrange.as_ref().filter(|_| self.summing);
-        let plan = Plan::new(work.graph, &work.outputs, &work.tests, false, arrange, self.summing);
+        let plan = Plan::new(work.graph, &work.outputs, &work.tests, false, arrange, self.summing, self.deep);
         let mut body = Body::new(self, &plan.graph, &plan.uses).replacing(&plan.stores);
         body.addresses = Some(&plan.addresses);
         for (time, (&val, stores)) in plan.order.iter().zip(&plan.stores).enumerate() {
@@ -221,7 +227,7 @@ impl<'a> Frame<'a> {
         let work = Work::of(graph, &[], None, values, self.strips, self.masked);
         let values = work.others.concat();
         self.kept = values.iter().map(|_| self.slot()).collect();
-        let plan = Plan::new(work.graph, &[], &values, false, None, false);
+        let plan = Plan::new(work.graph, &[], &values, false, None, false, false);
         let kept = self.kept.clone();
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         for (time, &val) in plan.order.iter().enumerate() {
@@ -241,7 +247,7 @@ impl<'a> Frame<'a> {
         let work = Work::new(block, &[doubted], self.strips, self.masked);
         let doubted = work.others.concat();
         let last = [work.tests.clone(), doubted.clone()].concat();
-        let plan = Plan::new(work.graph, &work.outputs, &last, true, None, false);
+        let plan = Plan::new(work.graph, &work.outputs, &last, true, None, false, self.deep);
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         for (time, &val) in plan.order.iter().enumerate() {
             body.now = 2 * time as u32;
@@ -287,6 +293,7 @@ impl<'a> Frame<'a> {
                 masked: self.masked,
                 strips: self.strips as u8,
                 ticks: self.ticks,
+                origin: self.origin,
                 lazy: self.lazy,
                 stops: &self.stops,
             };

@@ -20,8 +20,31 @@ pub struct Plan {
     pub addresses: Addresses,
 }
 
+/// Each value right before what wants it first, so that chains of operations need a register each.
+fn deepest_first(order: &[Val], count: usize, operands: &impl Fn(Val) -> Vec<Val>) -> Vec<Val> {
+    let mut wanted = vec![false; count];
+    order.iter().flat_map(|&val| operands(val)).for_each(|arg| wanted[arg as usize] = true);
+    let mut open = vec![false; count];
+    order.iter().for_each(|&val| open[val as usize] = true);
+    let mut list = Vec::with_capacity(order.len());
+    for &end in order.iter().filter(|val| !wanted[**val as usize]) {
+        // A value comes back when its operands are done.
+        let mut stack = vec![(end, false)];
+        while let Some((val, done)) = stack.pop() {
+            if done {
+                list.push(val);
+            } else if std::mem::take(&mut open[val as usize]) {
+                stack.push((val, true));
+                stack.extend(operands(val).into_iter().rev().map(|arg| (arg, false)));
+            }
+        }
+    }
+    list
+}
+
 impl Plan {
-    /// Copies are added to the graph. `last` are wanted when everything else is done; rows are stored not before if `late`.
+    /// Copies are added to the graph. `last` are wanted when everything else is done; rows are stored not before if `late`. `deep`: one
+    /// result after another, not all of them at once.
     pub fn new(
         mut graph: Graph,
         outputs: &[Output],
@@ -29,6 +52,7 @@ impl Plan {
         late: bool,
         arrange: Option<&Arrange>,
         scalar: bool,
+        deep: bool,
     ) -> Plan {
         // What is not computed is copied to a register last, before any row that it came from may change.
         let mut results = Vec::new();
@@ -66,6 +90,11 @@ impl Plan {
         let is_copy = |val: Val| graph.as_inst(val).is_some_and(|inst| inst.op == Op::Copy);
         let chosen = |val: &Val| needed[*val as usize] && graph.as_inst(*val).is_some() && !is_copy(*val);
         let mut order: Vec<Val> = (0..count as Val).filter(chosen).collect();
+        if deep {
+            order = deepest_first(&order, count, &|val| {
+                graph.as_inst(val).map_or(Vec::new(), |inst| operands(val, inst))
+            });
+        }
         if let Some(arrange) = arrange {
             order = arrange.order(&graph, order, outputs, &operands);
         }

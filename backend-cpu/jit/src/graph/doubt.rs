@@ -1,6 +1,6 @@
 //! Products that were made without asking for zeros, and what must be looked at before they are believed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{Graph, Inst, Node, Val};
 use crate::graph::NO;
@@ -62,6 +62,23 @@ impl Graph {
             all = Some(all.map_or(lanes, |all| self.binary(Op::Either, all, lanes)));
         }
         all
+    }
+
+    /// Values of the list are not NaN: choices that only ask whether they are have been made.
+    pub fn believe(&mut self, list: &[Val], outputs: &mut [(u32, Val)]) {
+        let mut instead: HashMap<Val, Val> = HashMap::new();
+        for val in 0..self.nodes.len() as Val {
+            let Some(inst) = self.as_inst(val) else { continue };
+            let moved = |arg: Val| instead.get(&arg).copied().unwrap_or(arg);
+            let inst = Inst { args: inst.args.map(moved), mask: moved(inst.mask), ..inst };
+            self.nodes[val as usize] = Node::Inst(inst);
+            let Inst { op: Op::Select, args: [mask, _, other], mask: NO } = inst else { continue };
+            let asks = Some((Op::Compare(Kind::Float, Relation::Unordered, false), [other, other, NO], NO));
+            if self.parts(mask) == asks && list.contains(&other) {
+                instead.insert(val, other);
+            }
+        }
+        outputs.iter_mut().for_each(|(_, val)| *val = instead.get(val).copied().unwrap_or(*val));
     }
 
     /// The mask says that neither of the factors is zero.

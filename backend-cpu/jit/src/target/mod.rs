@@ -122,6 +122,7 @@ pub struct Frame<'a> {
     pub strips: u8,
     /// See [`crate::emit::Frame`].
     pub ticks: Option<u32>,
+    pub origin: Option<u32>,
     pub lazy: bool,
     pub stops: &'a [usize],
 }
@@ -264,6 +265,15 @@ pub trait Target: Sync {
     /// Where a field is in the table of views.
     fn field(&self, view: u8, field: Field) -> u32 {
         entry(view) + 4 * field as u32
+    }
+    /// The functions that follow are about where the strip's elements of so many words begin, if those of lanes are one after another
+    /// in a view; `origin` is where the address of the first strip's rows is.
+    fn elements(&self, _: &mut Code, _view: u8, _count: u32, _origin: u32) {
+        unreachable!("{} takes elements apart", self.name())
+    }
+    /// Stores a vector so many vectors behind, past the caches or not.
+    fn put(&self, _: &mut Code, _from: u8, _vectors: u32, _past_caches: bool) {
+        unreachable!("{} takes elements apart", self.name())
     }
     /// A jump unless the vector at a place on the stack steps by so much from lane to lane, when nothing is in registers.
     fn unless_steps(&self, _: &mut Code, _: &mut Pool, _: u32, _: u32) -> usize {

@@ -135,6 +135,14 @@ pub fn first_address(code: &mut Code) {
     code.raw(&[0x4F, 0x8D, 0x1C, 0x9A]); // lea r11, [r10 + 4 * r11]
 }
 
+/// See [`super::Target::elements`].
+pub fn elements(code: &mut Code, view: u8, count: u32, origin: u32) {
+    view_start(code, view);
+    code.raw(&[0x49, 0x89, 0xFB]); // mov r11, rdi
+    code.raw_with(&[0x4C, 0x2B, 0x99], origin); // sub r11, [rcx + origin]
+    code.raw(&[0x4F, 0x8D, 0x1C, 0x1A | (count.trailing_zeros() as u8) << 6]); // lea r11, [r10 + count * r11]
+}
+
 /// Registers for addresses: r11d, r12d, ebp.
 const SCALARS: [u8; 3] = [11, 12, 5];
 
@@ -233,6 +241,9 @@ pub fn function(
         }
         code.raw_with(&[0x48, 0x81, 0xEC], frame.stack % 4096); // sub rsp, the rest
         code.raw(&[0x48, 0x89, 0xE1]); // mov rcx, rsp
+    }
+    if let Some(at) = frame.origin {
+        code.raw_with(&[0x48, 0x89, 0xB9], at); // mov [rcx + at], rdi
     }
     if let Some(at) = frame.ticks {
         code.raw_with(&[0x4C, 0x89, 0x91], at); // mov [rcx + at], r10

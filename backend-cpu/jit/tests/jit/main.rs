@@ -1,6 +1,7 @@
 //! Compiled functions give the bits of the functions that they were made from: the code of each instruction set, where
 //! the processor has it, and the vector program of each, evaluated, everywhere.
 
+mod emitted;
 mod encodings;
 mod flow;
 mod kept;
@@ -93,7 +94,8 @@ fn main() -> std::process::ExitCode {
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;
         pairs: loads_of_doubles sums_of_doubles;
         sums: sums_of_products;
-        pressure: places_on_the_stack_are_used_again operands_come_from_memory;
+        emitted: elements_stay_whole;
+        pressure: places_on_the_stack_are_used_again operands_come_from_memory chains_need_a_register_each;
         encodings: what_is_made_is_what_was_meant;
     };
     let mut trials = vec![Trial::test("lines::widths", || {

@@ -1,6 +1,6 @@
 //! Blocks with more values than registers.
 
-use iced_x86::{Decoder, DecoderOptions};
+use iced_x86::{Decoder, DecoderOptions, Register};
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
@@ -103,4 +103,62 @@ pub fn operands_come_from_memory(on: On) {
     let moves = sums.filter(|name| ["vmovups", "vmovdqa32", "mov", "ldr", "str"].contains(&name.as_str()));
     let moves = moves.count();
     assert!(moves < lists.len() / 3, "{moves} moves among {} steps", lists.len());
+}
+
+/// A loop of four chains of operations, as a hash has, step by step for all four: two strips of them fit sixteen registers if one chain
+/// comes after another.
+pub fn chains_need_a_register_each(on: On) {
+    let (round, rounds, flag, one) = (0u32, 1, 2, 3);
+    let constants = [(one, 1), (4, 16), (5, 0x85EB_CA6B), (6, 13)];
+    let (chains, shifted) = (8..12u32, 12);
+    let mut lists = Vec::new();
+    for (op, operand) in
+        [(LaneOp::Ushr, 4), (LaneOp::Imul, 5), (LaneOp::Ushr, 6), (LaneOp::Imul, 5), (LaneOp::Ushr, 4)]
+    {
+        match op {
+            LaneOp::Ushr => {
+                lists.extend(chains.clone().map(|h| (op, vec![h - 8 + shifted, h, operand])));
+                lists.extend(chains.clone().map(|h| (LaneOp::Xor, vec![h, h, h - 8 + shifted])));
+            }
+            _ => lists.extend(chains.clone().map(|h| (op, vec![h, h, operand]))),
+        }
+    }
+    lists.push((LaneOp::Iadd, vec![round, round, one]));
+    let test = [flag, round, rounds];
+    let mut steps = vec![
+        Step::Loop,
+        Step::Lane { op: LaneOp::Uge, ids: &test, writes: 1, same: 3 },
+        Step::Break(Some((flag, true, Shape::Same))),
+    ];
+    steps.extend(lists.iter().map(|(op, ids)| Step::Lane { op: *op, ids, writes: 1, same: 0 }));
+    steps.push(Step::EndLoop);
+    let constant = |row: u32| constants.iter().find(|(of, _)| *of == row).map(|(_, word)| *word);
+    let mut compiler = on.compiler().with_lines(32);
+    let dead = |row: u32| row == flag || row >= shifted;
+    let function = compiler.function(&steps, constant, dead, dead).unwrap();
+    let module = compiler.finish().unwrap();
+    let mut rows: Vec<Row> =
+        (0..16u32).map(|row| Row(std::array::from_fn(|lane| row * 0x0101_2345 + lane as u32))).collect();
+    rows[round as usize] = Row::ZERO;
+    rows[rounds as usize] = Row([7; 64]);
+    constants.iter().for_each(|&(row, word)| rows[row as usize] = Row([word; 64]));
+    let mut expected = rows.clone();
+    for (op, ids) in (0..7).flat_map(|_| &lists) {
+        expected[ids[0] as usize] = Row(std::array::from_fn(|lane| {
+            fold(*op, &[1, 2].map(|k: usize| expected[ids[k] as usize].0[lane])).0
+        }));
+    }
+    on.call(&module, function, &mut rows, &[], !0, &mut endless());
+    assert_eq!(
+        rows[chains.start as usize..chains.end as usize],
+        expected[chains.start as usize..chains.end as usize]
+    );
+    if on.isa.name() != "neon" {
+        let (_, code) = module.code_of(function);
+        let decoded = Decoder::new(64, code.unwrap(), DecoderOptions::NONE).into_iter();
+        let spilled = decoded.filter(|found| {
+            found.memory_base() == Register::RCX && format!("{:?}", found.mnemonic()).starts_with('V')
+        });
+        assert_eq!(spilled.count(), 0, "values of chains are on the stack");
+    }
 }

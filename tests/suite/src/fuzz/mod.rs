@@ -4,6 +4,7 @@
 //! programs at their word. Output: differences, shrunk, as cases. It judges no value: where both engines share a mistake it
 //! sees nothing.
 
+pub mod elements;
 mod kernel;
 mod memory;
 pub mod products;

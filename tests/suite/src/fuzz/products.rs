@@ -141,7 +141,7 @@ impl Writer {
 }
 
 /// A word; `odd` of 1024 are no ordinary numbers, and numbers are 2^-`spread` to 2^`spread`.
-fn word(random: &mut Random, odd: usize, spread: usize) -> u32 {
+pub fn word(random: &mut Random, odd: usize, spread: usize) -> u32 {
     let fraction = match random.below(4) {
         0 => 0,
         1 => random.word() & 0x0060_0000,

@@ -27,6 +27,7 @@ instructions! {
     INSERTF128 "vinsertf128" P66 M3A 0 0x18;
     LOAD "vmovups" NP M0F 0 0x10;
     STORE "vmovups" NP M0F 0 0x11;
+    STORE_PAST "vmovntdq" P66 M0F 0 0xE7;
     COPY "vmovaps" NP M0F 0 0x28;
     MASKMOV "vpmaskmovd" P66 M38 0 0x8E;
     TESTPS "vtestps" P66 M38 0 0x0E;

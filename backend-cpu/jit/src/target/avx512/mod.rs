@@ -270,6 +270,15 @@ impl Target for Avx512 {
         plain(code, LOAD_NEAR, to, Rm::Mem(Base::First, 64 * vectors));
     }
 
+    fn elements(&self, code: &mut Code, view: u8, count: u32, origin: u32) {
+        x86::elements(code, view, count, origin);
+    }
+
+    fn put(&self, code: &mut Code, from: u8, vectors: u32, past_caches: bool) {
+        let enc = if past_caches { STORE_PAST } else { STORE_NEAR };
+        plain(code, enc, from, Rm::Mem(Base::First, 64 * vectors));
+    }
+
     fn copy_element(&self, code: &mut Code, count: u32, at: u32) {
         x86::copy_element(code, count, at);
     }

@@ -37,6 +37,7 @@ instructions! {
     // The same for addresses that are multiples of 4.
     LOAD_NEAR "vmovdqu32" PF3 M0F 0 0x6F;
     STORE_NEAR "vmovdqu32" PF3 M0F 0 0x7F;
+    STORE_PAST "vmovntdq" P66 M0F 0 0xE7;
     PERMD "vpermd" P66 M38 0 0x36;
     PERMI2D "vpermi2d" P66 M38 0 0x76;
     SHUFI64X2 "vshufi64x2" P66 M3A 1 0x43;

@@ -225,6 +225,7 @@ fn functions() {
         stack: 4096 + 128,
         masked: true,
         strips: 1,
+        origin: None,
         ticks: None,
         lazy: false,
         stops: &[],

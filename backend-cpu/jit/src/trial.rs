@@ -1,0 +1,109 @@
+//! Ways to make code of a program, and the choice among them.
+
+use crate::emit::{self, Frame, Pool};
+use crate::program::{self, Program};
+use crate::target::Target;
+
+/// Two strips at a time may move one value to the stack or back for so many operations.
+const MANY: u32 = 8;
+/// Most values of a function that is tried in several ways: more never fit the registers, and take their time.
+const MOST_TRIED: usize = 1000;
+
+/// One way to make code of a program.
+#[derive(Clone, Copy)]
+pub struct Trial<'a> {
+    pub program: &'a Program,
+    pub target: &'static dyn Target,
+    pub masked: bool,
+    pub line: u32,
+    /// Strips at a time.
+    pub strips: u32,
+    /// Most rows that loops keep in registers.
+    pub pins: usize,
+    /// How sums are arranged, see [`emit::Arrange`].
+    pub sums: (usize, bool),
+    /// See [`Frame`].
+    pub deep: bool,
+}
+
+impl<'a> Trial<'a> {
+    /// One strip at a time, with nothing out of its order.
+    pub fn new(program: &'a Program, target: &'static dyn Target, masked: bool, line: u32) -> Trial<'a> {
+        Trial {
+            program,
+            target,
+            masked,
+            line,
+            strips: 1,
+            pins: target.pinned(),
+            sums: (0, false),
+            deep: false,
+        }
+    }
+
+    /// The way that reads and writes memory least often, if the program adds up products of whole elements.
+    pub fn for_sums(self, pool: &mut Pool, strips: u32) -> Option<Self> {
+        let first = self.body(pool);
+        if first.sums == 0 {
+            return None;
+        }
+        let (most, registers) = (first.most_pins(), usize::from(self.target.vectors(0)));
+        let half = registers.div_ceil(2);
+        let mut ways = vec![self, Trial { pins: most, ..self }];
+        for (sums, by_lanes) in [(half, false), (half, true), (half * 3 / 4, false), (half * 5 / 4, false)] {
+            ways.push(Trial { pins: 0, sums: (sums, by_lanes), ..self });
+        }
+        if strips > 1 {
+            ways.push(Trial { strips, ..self });
+            ways.push(Trial { strips, pins: most, ..self });
+        }
+        let cost = |way: &Trial<'_>, pool: &mut Pool| {
+            let body = way.body(pool);
+            (4 * body.touches + body.instructions) * 2 / way.strips
+        };
+        ways.into_iter().min_by_key(|way| cost(way, pool))
+    }
+
+    /// The way that moves values least often, as far as that is tried.
+    pub fn best(mut self, pool: &mut Pool, alike: bool) -> Self {
+        let Trial { program, target, masked, .. } = self;
+        // Strips without loops follow each other closely enough; in loops they would wait for their own results.
+        if !program.loops || program::size(&program.parts) > MOST_TRIED {
+            return self;
+        }
+        if target.strips() > 1 && (masked || alike) {
+            let two = [false, true].map(|deep| Trial { strips: 2, deep, ..self });
+            let fits = |two: &Trial<'_>| {
+                let frame = two.body(pool);
+                MANY * frame.moves <= frame.instructions
+            };
+            self = two.into_iter().find(fits).unwrap_or(self);
+        }
+        // One result after another needs fewer registers, as long as results have little in common.
+        let moved = |way: &Trial<'_>, pool: &mut Pool| {
+            let frame = way.body(pool);
+            frame.moves + frame.touches
+        };
+        let deep = Trial { deep: true, ..self };
+        if moved(&deep, pool) < moved(&self, pool) {
+            self = deep;
+        }
+        // More rows in registers leave fewer of them to everything else.
+        let frame = self.body(pool);
+        let (touches, pins) = (frame.touches, frame.most_pins());
+        let more = Trial { pins, ..self };
+        if touches > 0 && more.body(pool).touches < touches { more } else { self }
+    }
+
+    /// The code of the program's parts.
+    pub fn body<'p>(&self, pool: &'p mut Pool) -> Frame<'p> {
+        let Trial { program, target, masked, line, strips, pins, sums, deep } = *self;
+        let mut frame = Frame { pins, deep, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
+        frame.ticks = program.loops.then(|| frame.slot());
+        frame.origin = matches!(program.parts.last(), Some(program::Part::Emit(_))).then(|| frame.slot());
+        let (sums, by_lanes) = sums;
+        frame.arrange = (sums > 0).then(|| emit::Arrange { sums, by_lanes, ..emit::Arrange::default() });
+        emit::code(&program.parts, &mut frame);
+        frame
+    }
+}
