@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char};
 use std::time::Instant;
 
 use recal::{Format, Place, Runtime};
-use recal_blas::{Blas, Host, Options, Scalar, View, ViewMut};
+use recal_blas::{Blas, Host, Options, Real, View, ViewMut};
 
 /// Products of each way, of which the best counts and the mean of the later half, in so many seconds.
 const TIMES: usize = 6;
@@ -60,19 +60,19 @@ fn configuration(host: &Host) -> Option<String> {
     Some(format!(", {}, core {}", text(config).trim(), text(core)))
 }
 
-fn rates<T: Scalar>(n: usize, number: impl Fn(usize) -> T) -> Outcome<()> {
+fn rates<T: Real>(n: usize, number: impl Fn(usize) -> T) -> Outcome<()> {
     let a: Vec<T> = (0..n * n).map(&number).collect();
     let b: Vec<T> = (0..n * n).map(|k| number(k * 7 + 3)).collect();
     let mut c = vec![T::ZERO; n * n];
     let views = || Ok::<_, recal_blas::Error>([View::by_columns(&a, n, n)?, View::by_columns(&b, n, n)?]);
     let operations = 2.0 * (n as f64).powi(3);
-    let mut rate = |what: &str, share: Option<f64>| -> Outcome<f64> {
+    let rate = |what: &str, share: Option<f64>, c: &mut [T]| -> Outcome<f64> {
         let blas = Blas::new(Options { share, ..Options::from_env() });
         let mut seconds = Vec::new();
         for _ in 0..if share.is_none() { 4 * TIMES } else { TIMES } {
             let [a, b] = views()?;
             let start = Instant::now();
-            blas.gemm(T::ONE, a, b, T::ZERO, ViewMut::by_columns(&mut c, n, n)?)?;
+            blas.gemm(T::ONE, a, b, T::ZERO, ViewMut::by_columns(c, n, n)?)?;
             seconds.push(start.elapsed().as_secs_f64());
             if seconds.len() > 1 && seconds.iter().sum::<f64>() > LONGEST {
                 break;
@@ -93,10 +93,14 @@ fn rates<T: Scalar>(n: usize, number: impl Fn(usize) -> T) -> Outcome<()> {
         Ok(operations / best)
     };
     let mut devices = 0.0;
+    let mut wanted = Vec::new();
     if n <= LARGEST {
-        let host = rate("host", Some(0.0))?;
-        devices = rate("devices", Some(1.0))?;
-        let both = rate("auto", None)?;
+        let host = rate("host", Some(0.0), &mut c)?;
+        wanted = c.clone();
+        devices = rate("devices", Some(1.0), &mut c)?;
+        exact("devices", &c, &wanted)?;
+        let both = rate("auto", None, &mut c)?;
+        exact("auto", &c, &wanted)?;
         println!(
             "{:?} {n}: auto has {:.3} of the sum, {:.3} of the best alone",
             T::KIND,
@@ -126,6 +130,9 @@ fn rates<T: Scalar>(n: usize, number: impl Fn(usize) -> T) -> Outcome<()> {
             alone / best,
             1e3 * sent
         );
+        c.fill(T::ZERO);
+        product.fetch(T::ONE, T::ZERO, ViewMut::by_columns(&mut c, n, n)?)?;
+        exact("data on devices", &c, &wanted)?;
         if count == 1 {
             break;
         }
@@ -142,7 +149,37 @@ fn rates<T: Scalar>(n: usize, number: impl Fn(usize) -> T) -> Outcome<()> {
         1e3 * alone,
         copied.max(alone) * devices / operations
     );
-    Ok(())
+    let blas = Blas::new(Options::from_env());
+    let mut product = blas.pinned::<T>([n; 3])?;
+    product.left(|step, column| column.copy_from_slice(&a[step * n..][..n]))?;
+    product
+        .right(|step, row| row.iter_mut().enumerate().for_each(|(column, to)| *to = b[column * n + step]))?;
+    let mut best = f64::INFINITY;
+    for _ in 0..2 * TIMES {
+        let start = Instant::now();
+        product.multiply()?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    println!(
+        "{:?} {n}, in pinned memory, copies of all counted: {:.1} GFLOPS, {:.1} ms, {:.3} of the larger",
+        T::KIND,
+        1e-9 * operations / best,
+        1e3 * best,
+        copied.max(alone) / best
+    );
+    let put = |row: usize, numbers: &[T]| {
+        numbers.iter().enumerate().for_each(|(column, number)| c[column * n + row] = *number);
+    };
+    product.result(put)?;
+    exact("pinned memory", &c, &wanted)
+}
+
+/// All numbers are multiples of 1/256 and small, so every product has the same bits; of large ones nothing is known.
+fn exact<T: Real>(what: &str, found: &[T], wanted: &[T]) -> Outcome<()> {
+    match found.iter().zip(wanted).position(|(found, wanted)| found != wanted) {
+        Some(at) => Err(format!("{what}: number {at} is {:?}, not {:?}", found[at], wanted[at]).into()),
+        None => Ok(()),
+    }
 }
 
 /// Three products as the environment has them.

@@ -1,6 +1,6 @@
 //! Matrix products, shared out between devices and host.
 //!
-//! A product is cut into blocks that fit a device. Each device takes blocks from one queue, on two lanes; the host takes strips
+//! A product is cut into blocks that fit a device. Each device takes blocks from one queue; the host takes strips
 //! of what is left, if both together are faster than the best alone. What a device cannot finish becomes the host's.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::scalar::{Kind, Scalar};
 use crate::share::{self, Job, Queue};
 use crate::tally::{Figures, Tally};
 use crate::view::{View, ViewMut};
-use crate::worker::{LANES, Product, Worker, learn, lock};
+use crate::worker::{Product, Worker, learn, lock};
 
 /// Least rows and columns that blocks are cut to in order to overlap.
 const LEAST: usize = 512;
@@ -217,7 +217,7 @@ impl Blas {
     ) -> f64 {
         let steps = product.left.columns();
         let workers: Vec<&Worker> = self.working(T::KIND).collect();
-        let lanes = LANES * workers.len();
+        let lanes: usize = workers.iter().map(|worker| worker.lanes()).sum();
         // Who packs has cores of its own: one of them keeps a device busy that does more than all cores together.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let packing = match way {
@@ -235,7 +235,7 @@ impl Blas {
         } else {
             std::thread::scope(|scope| {
                 let (product, queue, failed, done) = (&product, &queue, &failed, &done);
-                for worker in workers.iter().flat_map(|worker| [*worker; LANES]) {
+                for worker in workers.iter().flat_map(|worker| std::iter::repeat_n(*worker, worker.lanes())) {
                     scope.spawn(move || worker.work(self, product, queue, failed, done));
                 }
                 if way == Way::Both {
@@ -322,13 +322,14 @@ impl Blas {
                 worker.device.memory_status().map_or(u64::MAX, |status| u64::from(status.local) << 20);
             // A block and what goes into it for each lane, and half of the memory for others.
             while side > 64
-                && lane::bytes(T::KIND.precision(), side, side * T::PARTS, steps) as u64 * (2 * LANES) as u64
+                && lane::bytes(T::KIND.precision(), side, side * T::PARTS, steps) as u64
+                    * (2 * worker.lanes()) as u64
                     > memory
             {
                 side /= 2;
             }
         }
-        let lanes = LANES * self.working(T::KIND).count();
+        let lanes: usize = self.working(T::KIND).map(Worker::lanes).sum();
         let even = (to.rows() as f64 * to.columns() as f64 / (4 * lanes) as f64).sqrt() as usize;
         let side = even.next_multiple_of(128).max(LEAST).min(side.max(16));
         share::blocks(to, [side, side / T::PARTS], lanes)

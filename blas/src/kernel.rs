@@ -1,166 +1,240 @@
-//! The kernels: AMD IL text of a real matrix product, made for a shape.
-//!
-//! A thread of a pixel kernel computes a block of `rows` times `columns` elements of the product, each output being a row of the
-//! block. What it needs of both factors for `depth` steps lies at one place of several textures: `i(d * groups + g)` has
-//! group `g` of the rows of the left factor for step `d`, `i(depth * groups + d)` the columns of the right one. So a round of the
-//! loop computes two addresses, whatever the depth. Sums run over the inner index in order, so their bits do not depend on the shape.
-//! They start from +0, or go on from what an earlier launch left: outputs are textures, too, behind those of the factors.
+//! The kernel that a device runs, what it wants the factors to look like, and where it leaves the product.
 
-use std::fmt::Write as _;
-
-use recal::Format;
+use recal::{Context, Domain, Event, Format, Grid, Module, Result};
 
 use crate::scalar::Precision;
+use crate::shape::Shape;
+use crate::tiled::Tiled;
 
-/// A kernel's block and its rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
-    /// Precision of all numbers.
-    pub precision: Precision,
-    /// Rows of the block: outputs, 1 to 8.
-    pub rows: usize,
-    /// Columns of the block: 1, 2 or 4, of doubles 1 or 2.
-    pub columns: usize,
-    /// Steps of a round.
-    pub depth: usize,
+/// Which kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kernel {
+    /// Threads fetch what they multiply.
+    Fetching(Shape),
+    /// Groups load tiles into LDS.
+    Tiled(Tiled),
 }
 
-/// Shapes that are tried: (rows, columns, depth).
-const SINGLE: [(usize, usize, usize); 5] = [(6, 4, 4), (8, 4, 4), (8, 2, 4), (4, 4, 4), (8, 4, 2)];
-const DOUBLE: [(usize, usize, usize); 5] = [(6, 2, 2), (6, 2, 3), (8, 2, 1), (8, 1, 3), (4, 1, 4)];
+/// The left or the right factor.
+#[derive(Clone, Copy)]
+pub(crate) enum Side {
+    Left,
+    Right,
+}
 
-/// Vector registers that sums may take before they go to memory: the CPU's processors have 32 of them, a GPU's thread more.
-const SUMS: usize = 28;
-
-impl Shape {
-    /// The shapes that are worth a measurement, the most promising first.
-    pub fn candidates(precision: Precision) -> Vec<Shape> {
-        let list = match precision {
-            Precision::Single => SINGLE,
-            Precision::Double => DOUBLE,
-        };
-        let mut shapes: Vec<Shape> =
-            list.iter().map(|&(rows, columns, depth)| Shape { precision, rows, columns, depth }).collect();
-        shapes.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
-        shapes
+impl Kernel {
+    /// What is worth a measurement, the most promising of each kind first.
+    pub(crate) fn candidates(precision: Precision) -> Vec<Kernel> {
+        let fetching = Shape::candidates(precision).into_iter().map(Kernel::Fetching);
+        fetching.chain([Kernel::Tiled(Tiled::best(precision))]).collect()
     }
 
-    /// What a multiply-add costs by the model: its arithmetic, its part of the fetches, of the loop, and of sums that find no
-    /// register; in multiply-adds.
-    fn cost(&self) -> f64 {
-        let sums = (self.rows * self.columns) as f64;
-        let words = if self.precision == Precision::Double { 2.0 } else { 1.0 };
-        let fetches = (self.groups() * self.per() + 2 * self.columns) as f64 * 0.25 * words;
-        let spilled = (self.rows * self.columns * words as usize).saturating_sub(SUMS) as f64;
-        // Steps of doubles that are unrolled keep more halves of pairs than there are registers.
-        let crowd =
-            if self.precision == Precision::Double { (self.depth - 1) as f64 * sums * 0.05 } else { 0.0 };
-        let looping = 12.0 / self.depth as f64;
-        1.0 + (fetches + looping + crowd + spilled * 0.5) / sums
-    }
-
-    /// Numbers in an element of a texture of the left factor.
-    pub fn per(&self) -> usize {
-        match self.precision {
-            Precision::Single => 4,
-            Precision::Double => 2,
-        }
-    }
-
-    /// Textures of the left factor for one step.
-    pub fn groups(&self) -> usize {
-        self.rows.div_ceil(self.per())
-    }
-
-    /// Format of the left factor.
-    pub fn left_format(&self) -> Format {
-        format(self.precision, self.per())
-    }
-
-    /// Format of the right factor and of the product.
-    pub fn right_format(&self) -> Format {
-        format(self.precision, self.columns)
-    }
-
-    /// Number of the first of the textures that sums go on from.
-    pub fn earlier(&self) -> usize {
-        self.depth * (self.groups() + 1)
-    }
-
-    /// The kernel. `cb0[0].x` is the number of rounds; sums go on if `cb0[0].y` is not 0. Registers: r1 places in both factors, r2 rounds, r10 … sums, r20 the right
-    /// factor, r30 … the left one.
-    pub fn text(&self) -> String {
-        let &Shape { precision, rows, columns, depth } = self;
-        let groups = self.groups();
-        let mut text = String::from(
-            "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_cb cb0[1]\n\
-             dcl_literal l0, 0.5, 1.0, 0.0, 0.0\ndcl_literal l1, 0, 1, 0, 0\n",
-        );
-        for output in 0..rows {
-            let _ = writeln!(text, "dcl_output_generic o{output}\nmov r{}, l0.zzzz", 10 + output);
-        }
-        for texture in 0..self.earlier() + rows {
-            let _ = writeln!(
-                text,
-                "dcl_resource_id({texture})_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)"
-            );
-        }
-        text.push_str("if_logicalnz cb0[0].y\n");
-        for row in 0..rows {
-            let (texture, sum) = (self.earlier() + row, 10 + row);
-            let _ = writeln!(text, "sample_resource({texture})_sampler(0) r{sum}, vWinCoord0.xyxx");
-        }
-        text.push_str("endif\n");
-        // r1: column of the right factor, its row and the left one's column, row of the left one
-        text.push_str(
-            "mov r1.x, vWinCoord0.x\nmov r1.y, l0.x\nmov r1.z, vWinCoord0.y\nmov r2.x, l1.x\n\
-             whileloop\nige r2.y, r2.x, cb0[0].x\nbreak_logicalnz r2.y\n",
-        );
-        for step in 0..depth {
-            let _ = writeln!(text, "sample_resource({})_sampler(0) r20, r1.xyxx", depth * groups + step);
-            for group in 0..groups {
-                let _ = writeln!(
-                    text,
-                    "sample_resource({})_sampler(0) r{}, r1.yzyy",
-                    step * groups + group,
-                    30 + group
-                );
+    /// What the file of measurements calls it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Kernel::Fetching(Shape { rows, columns, depth, .. }) => {
+                format!("fetching-{rows}x{columns}x{depth}")
             }
-            for row in 0..rows {
-                let (sum, left, part) = (10 + row, 30 + row / self.per(), row % self.per());
-                match precision {
-                    Precision::Single => {
-                        let mask = ["x___", "xy__", "xyz_", "xyzw"][columns - 1];
-                        let part = ["x", "y", "z", "w"][part];
-                        let _ = writeln!(text, "mad_ieee r{sum}.{mask}, r{left}.{part}, r20, r{sum}");
-                    }
-                    Precision::Double => {
-                        for (mask, pair) in [("xy__", "xy"), ("__zw", "zw")].into_iter().take(columns) {
-                            let part = ["xy", "zw"][part];
-                            let _ = writeln!(
-                                text,
-                                "dmad r{sum}.{mask}, r{left}.{part}, r20.{pair}, r{sum}.{pair}"
-                            );
-                        }
+            Kernel::Tiled(tiled) => {
+                let [block, lanes, warps] = [tiled.block, tiled.lanes, tiled.warps]
+                    .map(|[rows, columns]| format!("{rows}x{columns}"));
+                format!("tiled-{block}-{lanes}-{warps}-{}", tiled.depth)
+            }
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Kernel::Fetching(shape) => shape.text(),
+            Kernel::Tiled(tiled) => tiled.text(),
+        }
+    }
+
+    /// Steps that a kernel does whole numbers of.
+    pub(crate) fn round(&self) -> usize {
+        match self {
+            Kernel::Fetching(shape) => shape.depth,
+            Kernel::Tiled(tiled) => tiled.turn(),
+        }
+    }
+
+    /// The textures of a factor: how many, and of which elements.
+    pub(crate) fn textures(&self, side: Side) -> (usize, Format) {
+        match (self, side) {
+            (Kernel::Fetching(shape), Side::Left) => (shape.groups() * shape.depth, shape.left_format()),
+            (Kernel::Fetching(shape), Side::Right) => (shape.depth, shape.right_format()),
+            (Kernel::Tiled(tiled), _) => (1, tiled.format()),
+        }
+    }
+
+    /// Elements in a line of such a texture and lines, for rows or columns of the product and steps.
+    pub(crate) fn extent(&self, side: Side, numbers: usize, steps: usize) -> [usize; 2] {
+        match (self, side) {
+            (Kernel::Fetching(shape), Side::Left) => {
+                [steps.div_ceil(shape.depth), numbers.div_ceil(shape.rows)]
+            }
+            (Kernel::Fetching(shape), Side::Right) => {
+                [numbers.div_ceil(shape.columns), steps.div_ceil(shape.depth)]
+            }
+            (Kernel::Tiled(tiled), side) => {
+                let tile = tiled.tile()[side as usize];
+                [numbers.next_multiple_of(tile) / tiled.per(), steps.next_multiple_of(tiled.turn())]
+            }
+        }
+    }
+
+    /// The memory of a product: how many resources take its rows in turn, and of which elements.
+    pub(crate) fn outputs(&self) -> (usize, Format) {
+        match self {
+            Kernel::Fetching(shape) => (shape.rows, shape.right_format()),
+            Kernel::Tiled(tiled) => (1, tiled.format()),
+        }
+    }
+
+    /// Elements in a line of each, and lines.
+    pub(crate) fn product(&self, rows: usize, columns: usize) -> [usize; 2] {
+        match self {
+            Kernel::Fetching(shape) => [columns.div_ceil(shape.columns), rows.div_ceil(shape.rows)],
+            Kernel::Tiled(tiled) => {
+                let [high, wide] = tiled.tile();
+                [columns.next_multiple_of(wide) / tiled.per(), rows.next_multiple_of(high)]
+            }
+        }
+    }
+
+    /// What memory that is: a texture, or a buffer, which is one line.
+    pub(crate) fn memory(&self, [line, lines]: [usize; 2]) -> [usize; 2] {
+        match self {
+            Kernel::Fetching(_) => [line, lines],
+            Kernel::Tiled(_) => [line * lines, 0],
+        }
+    }
+
+    /// The words of `cb0`, for so many steps, elements from one row of the product to the next, and whether sums go on.
+    pub(crate) fn constants(&self, steps: usize, pitch: u32, go_on: bool) -> [u32; 4] {
+        let rounds = steps.div_ceil(self.round()) as u32;
+        match self {
+            Kernel::Fetching(_) => [rounds, u32::from(go_on), 0, 0],
+            Kernel::Tiled(_) => [rounds, pitch, u32::from(go_on), 0],
+        }
+    }
+
+    /// The names of what is bound: the textures of both factors, and of the product what is read and what is written.
+    pub(crate) fn names(&self) -> [Vec<String>; 3] {
+        match self {
+            Kernel::Fetching(shape) => [
+                (0..shape.earlier()).map(|n| format!("i{n}")).collect(),
+                (0..shape.rows).map(|n| format!("i{}", shape.earlier() + n)).collect(),
+                (0..shape.rows).map(|n| format!("o{n}")).collect(),
+            ],
+            Kernel::Tiled(_) => [vec!["i0".into(), "i1".into()], Vec::new(), vec!["g[]".into()]],
+        }
+    }
+
+    /// Has so many rows and columns computed.
+    pub(crate) fn launch(
+        &self,
+        context: &Context,
+        module: &Module,
+        rows: usize,
+        columns: usize,
+    ) -> Result<Event> {
+        match self {
+            Kernel::Fetching(_) => {
+                let [wide, high] = self.product(rows, columns);
+                context.run(module, Domain::of(wide as u32, high as u32))
+            }
+            Kernel::Tiled(tiled) => {
+                let [high, wide] = tiled.tile();
+                let groups = [columns.div_ceil(wide) as u32, rows.div_ceil(high) as u32, 1];
+                context.run_grid(module, Grid { block: [tiled.threads() as u32, 1, 1], groups })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use recal::{Config, FloatMode, Runtime};
+
+    use super::*;
+    use crate::lane::{Factors, Lane};
+    use crate::scalar::{Complex32, Complex64, Scalar};
+    use crate::view::{View, ViewMut};
+
+    /// Small integers, another sequence for each `seed`.
+    fn numbers<T: Scalar>(count: usize, seed: usize) -> Vec<T>
+    where
+        T::Real: From<i8>,
+    {
+        let part = |n: usize| T::Real::from(((n * n + 7 * n + seed) % 9) as i8 - 4);
+        (0..count).map(|n| T::of(part(2 * n), part(2 * n + 1))).collect()
+    }
+
+    /// All kernels on the CPU device, also those that it does not choose, for factors by rows and by columns.
+    fn exact<T: Scalar>(sizes: &[[usize; 3]])
+    where
+        T::Real: From<i8>,
+    {
+        let config = Config { backends: vec!["cpu".into()], float: FloatMode::Faithful, ..Config::default() };
+        let device = Runtime::with_config(config).unwrap().open(0).unwrap();
+        for kernel in Kernel::candidates(T::KIND.precision()) {
+            let mut lane = Lane::new(&device, true).unwrap();
+            for (call, &[m, n, k]) in (0..).zip(sizes) {
+                let (a, b, old) = (numbers::<T>(m * k, 1), numbers::<T>(k * n, 5), numbers::<T>(m * n, 3));
+                for layouts in 0..4 {
+                    let left = match layouts & 1 {
+                        0 => View::by_rows(&a, m, k).unwrap(),
+                        _ => View::by_columns(&a, m, k).unwrap().conj(),
+                    };
+                    let right = match layouts & 2 {
+                        0 => View::by_rows(&b, k, n).unwrap(),
+                        _ => View::by_columns(&b, k, n).unwrap().conj(),
+                    };
+                    let at = (4 * call + layouts, 0, 0);
+                    let factors = Factors { left, right, at, threads: 2, room: [0; 2] };
+                    let begun = lane.begin(kernel, factors).unwrap();
+                    let (mut c, scales) = (old.clone(), [T::ONE + T::ONE, -T::ONE]);
+                    lane.end(begun, scales, ViewMut::by_rows(&mut c, m, n).unwrap()).unwrap();
+                    for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                        let sum = (0..k).fold(T::ZERO, |sum, s| sum + left.at(i, s) * right.at(s, j));
+                        let what = format!("{} {m} x {n} x {k}, {layouts}: {i}, {j}", kernel.name());
+                        assert_eq!(c[i * n + j], scales[0] * sum - old[i * n + j], "{what}");
                     }
                 }
             }
         }
-        text.push_str("add r1._y__, r1.y, l0.y\niadd r2.x, r2.x, l1.y\nendloop\n");
-        for output in 0..rows {
-            let _ = writeln!(text, "mov o{output}, r{}", 10 + output);
-        }
-        text.push_str("end\n");
-        text
     }
-}
 
-fn format(precision: Precision, numbers: usize) -> Format {
-    match (precision, numbers) {
-        (Precision::Single, 1) => Format::Float32x1,
-        (Precision::Single, 2) => Format::Float32x2,
-        (Precision::Single, _) => Format::Float32x4,
-        (Precision::Double, 1) => Format::Float64x1,
-        (Precision::Double, _) => Format::Float64x2,
+    /// Less than a tile and more; whole rounds and not; more steps than one launch has.
+    const SIZES: [[usize; 3]; 4] = [[1, 1, 1], [67, 130, 16], [130, 5, 300], [3, 261, 515]];
+
+    #[test]
+    fn products_are_exact() {
+        exact::<f32>(&SIZES);
+        exact::<f64>(&SIZES);
+    }
+
+    #[test]
+    fn complex_products_are_exact() {
+        exact::<Complex32>(&SIZES[1..]);
+        exact::<Complex64>(&SIZES[1..]);
+    }
+
+    /// A sum that a denormal leaves as −0 stays that, though rounds are filled up.
+    #[test]
+    fn steps_that_are_missing_change_no_sum() {
+        let config = Config { backends: vec!["cpu".into()], float: FloatMode::Faithful, ..Config::default() };
+        let device = Runtime::with_config(config).unwrap().open(0).unwrap();
+        let (a, b) = ([-1.5 * f32::MIN_POSITIVE, f32::MIN_POSITIVE], [1.0; 2]);
+        for kernel in Kernel::candidates(Precision::Single) {
+            let mut lane = Lane::new(&device, true).unwrap();
+            let (left, right) = (View::by_rows(&a, 1, 2).unwrap(), View::by_rows(&b, 2, 1).unwrap());
+            let factors = Factors { left, right, at: (0, 0, 0), threads: 1, room: [0; 2] };
+            let begun = lane.begin(kernel, factors).unwrap();
+            let mut c = [f32::NAN];
+            lane.end(begun, [1.0, 0.0], ViewMut::by_rows(&mut c, 1, 1).unwrap()).unwrap();
+            assert_eq!(c[0].to_bits(), (-0.0f32).to_bits(), "{}", kernel.name());
+        }
     }
 }

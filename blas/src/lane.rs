@@ -1,15 +1,15 @@
 //! A lane: a context of a device, with kernels and memory for blocks.
 //!
 //! A lane works on one block at a time, part by part of the inner index: it packs a part, has it copied and multiplied, and packs
-//! the next one meanwhile. What a part adds to stays on the device until the block is done. A device has two lanes, on two threads, so
-//! that one packs while the other fetches and unpacks. The CPU's memory is the host's: there nothing is copied.
+//! the next one meanwhile. What a part adds to stays on the device until the block is done. The CPU has two lanes, on two threads, so
+//! that one packs while the other computes; other devices one. The CPU's memory is the host's: there nothing is copied.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use recal::{Context, Device, Domain, Event, FloatMode, Format, Mem, Module, Place, Resource, Result};
+use recal::{Context, Device, Event, FloatMode, Format, Mem, Module, Place, Resource, Result};
 
-use crate::kernel::Shape;
+use crate::kernel::{Kernel, Side};
 use crate::pack::{self, Texture};
 use crate::scalar::{Precision, Real, Scalar};
 use crate::view::{View, ViewMut};
@@ -17,10 +17,16 @@ use crate::view::{View, ViewMut};
 /// Real steps of the inner index that one launch adds up.
 pub(crate) const DEPTH: usize = 2048;
 
-/// Parts of a factor that a lane of the CPU keeps: one is packed while the other is read.
+/// The same on the CPU, whose caches are to hold them.
+const SHALLOW: usize = 256;
+
+/// And where factors are on the device already.
+const DEEP: usize = 8192;
+
+/// Parts of a factor that a lane has at least: one is packed while the other is read.
 const KEPT: usize = 2;
 
-/// Most that a lane of another device keeps, if its memory allows.
+/// Most that it keeps, if memory allows.
 const MOST: usize = 64;
 
 /// Elements that extents of memory are multiples of, so that blocks at the edges find memory that is there.
@@ -31,14 +37,14 @@ pub(crate) struct Lane {
     device: Device,
     context: Context,
     direct: bool,
-    kernels: Vec<(Shape, Module)>,
+    modules: Vec<(Kernel, Module)>,
     /// Parts of left and of right factors.
     factors: [Vec<Factor>; 2],
     /// Where they are written, unless that is the device's memory.
     stages: [Vec<Stage>; 2],
     products: Vec<Product>,
     /// By what they hold.
-    constants: Vec<([u32; 2], Buffer)>,
+    constants: Vec<([u32; 4], Buffer)>,
     clock: u64,
     /// Time that the block at hand took to be packed.
     packing: Duration,
@@ -46,6 +52,8 @@ pub(crate) struct Lane {
     budget: u64,
     /// How many there may be.
     most: usize,
+    /// Real steps of the inner index that one launch adds up.
+    depth: usize,
     /// Rows of the block that was computed last, by call: its left factor is there.
     pub(crate) last: Option<(u64, usize)>,
 }
@@ -59,7 +67,7 @@ struct Buffer {
 
 /// Textures of one extent: elements in a line, and lines.
 struct Factor {
-    shape: Shape,
+    kernel: Kernel,
     extent: [usize; 2],
     textures: Textures,
     holds: Option<Part>,
@@ -68,7 +76,7 @@ struct Factor {
 
 /// The same on the host.
 struct Stage {
-    shape: Shape,
+    kernel: Kernel,
     extent: [usize; 2],
     textures: Textures,
     used: u64,
@@ -79,7 +87,7 @@ struct Product {
     number: u64,
     /// It is not unpacked yet.
     begun: bool,
-    shape: Shape,
+    kernel: Kernel,
     extent: [usize; 2],
     buffers: Vec<Buffer>,
 }
@@ -112,11 +120,9 @@ pub(crate) struct Factors<'a, T> {
 
 impl Buffer {
     fn new(lane: &Lane, size: [usize; 2], format: Format) -> Result<Buffer> {
-        let (local, mem) = lane.texture(size, format, Place::Local)?;
-        let twin = match lane.direct {
-            true => None,
-            false => Some(lane.texture(size, format, Place::RemoteCached)?),
-        };
+        let make = |place| lane.texture(size, format, place);
+        let (local, mem) = make(Place::Local)?;
+        let twin = if lane.direct { None } else { Some(make(Place::RemoteCached)?) };
         Ok(Buffer { local, mem, twin })
     }
 
@@ -129,13 +135,6 @@ impl Buffer {
 /// Bytes that a block of so many numbers takes on the device, with a part of each factor.
 pub(crate) fn bytes(precision: Precision, rows: usize, columns: usize, steps: usize) -> usize {
     (KEPT * (rows * steps + steps * columns) + rows * columns) * precision.bytes()
-}
-
-/// The left or the right factor.
-#[derive(Clone, Copy)]
-enum Side {
-    Left,
-    Right,
 }
 
 /// Writes into textures, once nobody reads them any more; how long that took without the wait.
@@ -161,7 +160,7 @@ impl Lane {
             device: device.clone(),
             context,
             direct,
-            kernels: Vec::new(),
+            modules: Vec::new(),
             factors: Default::default(),
             stages: Default::default(),
             products: Vec::new(),
@@ -169,9 +168,15 @@ impl Lane {
             clock: 0,
             packing: Duration::ZERO,
             budget: memory / 16,
-            most: if direct { KEPT } else { MOST },
+            most: MOST,
+            depth: if direct { SHALLOW } else { DEPTH },
             last: None,
         })
+    }
+
+    /// Its device's memory is the host's.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.direct
     }
 
     pub(crate) fn float_mode(&self) -> FloatMode {
@@ -180,22 +185,27 @@ impl Lane {
 
     /// The same that keeps all parts of factors of so many bytes.
     pub(crate) fn keeping(self, bytes: u64) -> Lane {
-        Lane { budget: self.budget.max(bytes), most: usize::MAX, ..self }
+        let depth = if self.direct { self.depth } else { DEEP };
+        Lane { budget: self.budget.max(bytes), most: usize::MAX, depth, ..self }
     }
 
+    /// Elements in a line and lines; without lines all is one, which may be as long as memory is.
     fn texture(&self, size: [usize; 2], format: Format, place: Place) -> Result<(Resource, Mem)> {
-        let resource = self.device.allocate_2d(size[0] as u32, size[1] as u32, format, place)?;
+        let resource = match size.map(|n| n as u32) {
+            [elements, 0] => self.device.allocate_buffer(elements, format, place)?,
+            [width, height] => self.device.allocate_2d(width, height, format, place)?,
+        };
         let mem = self.context.mem(&resource)?;
         Ok((resource, mem))
     }
 
-    fn kernel(&mut self, shape: Shape) -> Result<Module> {
-        if let Some((_, module)) = self.kernels.iter().find(|(known, _)| *known == shape) {
+    fn module(&mut self, kernel: Kernel) -> Result<Module> {
+        if let Some((_, module)) = self.modules.iter().find(|(known, _)| *known == kernel) {
             return Ok(module.clone());
         }
-        let object = recal::compile(shape.text(), self.device.info().target)?;
+        let object = recal::compile(kernel.text(), self.device.info().target)?;
         let module = self.context.load(&object.into())?;
-        self.kernels.push((shape, module.clone()));
+        self.modules.push((kernel, module.clone()));
         Ok(module)
     }
 
@@ -216,23 +226,15 @@ impl Lane {
         })
     }
 
-    /// The textures of a side, and the extent that they have for so many rows or columns.
-    fn textures(shape: &Shape, side: Side) -> (usize, Format) {
-        match side {
-            Side::Left => (shape.groups() * shape.depth, shape.left_format()),
-            Side::Right => (shape.depth, shape.right_format()),
-        }
-    }
-
-    fn several(&self, shape: &Shape, side: Side, extent: [usize; 2], place: Place) -> Result<Textures> {
-        let (count, format) = Lane::textures(shape, side);
+    fn several(&self, kernel: &Kernel, side: Side, extent: [usize; 2], place: Place) -> Result<Textures> {
+        let (count, format) = kernel.textures(side);
         (0..count).map(|_| self.texture(extent, format, place)).collect()
     }
 
     /// A part of a factor on the device, packed and sent if it is not there. `held`: the part of the left one that goes with it.
     fn factor<R: Real>(
         &mut self,
-        shape: Shape,
+        kernel: Kernel,
         side: Side,
         extent: [usize; 2],
         [part, held]: [Part; 2],
@@ -241,13 +243,13 @@ impl Lane {
     ) -> Result<()> {
         self.clock += 1;
         let (clock, at) = (self.clock, side as usize);
-        let fits = |factor: &Factor| factor.shape == shape && factor.extent == extent;
+        let fits = |factor: &Factor| factor.kernel == kernel && factor.extent == extent;
         let known = self.factors[at].iter().position(|f| fits(f) && f.holds == Some(part));
         if let Some(known) = known {
             self.factors[at][known].used = clock;
             return Ok(());
         }
-        let (count, format) = Lane::textures(&shape, side);
+        let (count, format) = kernel.textures(side);
         let size = (extent[0] * extent[1] * count) as u64 * u64::from(format.bytes());
         let kept = ((self.budget / size.max(1)) as usize).min(self.most).max(KEPT);
         // What holds nothing of this call is of no use any more; making new memory takes longer than packing.
@@ -267,8 +269,8 @@ impl Lane {
                     self.factors[at].swap_remove(gone);
                 }
                 let textures =
-                    self.made(Some(held), |lane| lane.several(&shape, side, extent, Place::Local))?;
-                self.factors[at].push(Factor { shape, extent, textures, holds: None, used: 0 });
+                    self.made(Some(held), |lane| lane.several(&kernel, side, extent, Place::Local))?;
+                self.factors[at].push(Factor { kernel, extent, textures, holds: None, used: 0 });
                 self.factors[at].len() - 1
             }
         };
@@ -277,7 +279,7 @@ impl Lane {
         if self.direct {
             self.packing += fill(&factor.textures, pack)?;
         } else {
-            let stage = self.stage(shape, side, extent)?;
+            let stage = self.stage(kernel, side, extent)?;
             let (stage, factor) = (&self.stages[at][stage], &self.factors[at][place]);
             self.packing += fill(&stage.textures, pack)?;
             for ((_, from), (_, to)) in stage.textures.iter().zip(&factor.textures) {
@@ -290,8 +292,8 @@ impl Lane {
     }
 
     /// Where a part is, that was asked for last.
-    fn held(&self, shape: Shape, side: usize, part: Part) -> &[(Resource, Mem)] {
-        let holds = |factor: &&Factor| factor.shape == shape && factor.holds == Some(part);
+    fn held(&self, kernel: Kernel, side: usize, part: Part) -> &[(Resource, Mem)] {
+        let holds = |factor: &&Factor| factor.kernel == kernel && factor.holds == Some(part);
         self.factors[side]
             .iter()
             .filter(holds)
@@ -300,9 +302,9 @@ impl Lane {
     }
 
     /// Where a part is written: the one whose copy is longest ago.
-    fn stage(&mut self, shape: Shape, side: Side, extent: [usize; 2]) -> Result<usize> {
+    fn stage(&mut self, kernel: Kernel, side: Side, extent: [usize; 2]) -> Result<usize> {
         let (clock, at) = (self.clock, side as usize);
-        let fits = |stage: &Stage| stage.shape == shape && stage.extent == extent;
+        let fits = |stage: &Stage| stage.kernel == kernel && stage.extent == extent;
         let oldest = |list: &[Stage]| (0..list.len()).min_by_key(|k| list[*k].used).unwrap_or(0);
         let there: Vec<usize> = (0..self.stages[at].len()).filter(|k| fits(&self.stages[at][*k])).collect();
         let place = if there.len() >= KEPT {
@@ -313,8 +315,8 @@ impl Lane {
                 self.stages[at].swap_remove(gone);
             }
             // Memory for writing alone may be written a few bytes at a time, where a machine is virtual.
-            let textures = self.several(&shape, side, extent, Place::RemoteCached)?;
-            self.stages[at].push(Stage { shape, extent, textures, used: 0 });
+            let textures = self.several(&kernel, side, extent, Place::RemoteCached)?;
+            self.stages[at].push(Stage { kernel, extent, textures, used: 0 });
             self.stages[at].len() - 1
         };
         self.stages[at][place].used = clock;
@@ -322,8 +324,9 @@ impl Lane {
     }
 
     /// A product that nobody waits for; its number.
-    fn product(&mut self, shape: Shape, extent: [usize; 2]) -> Result<u64> {
-        let known = |product: &&Product| !product.begun && product.shape == shape && product.extent == extent;
+    fn product(&mut self, kernel: Kernel, extent: [usize; 2]) -> Result<u64> {
+        let known =
+            |product: &&Product| !product.begun && product.kernel == kernel && product.extent == extent;
         if let Some(product) = self.products.iter().find(known) {
             return Ok(product.number);
         }
@@ -332,13 +335,14 @@ impl Lane {
         {
             self.products.remove(at);
         }
+        let (count, format) = kernel.outputs();
         let buffers = self.made(None, |lane| {
-            let new = |_| Buffer::new(lane, extent, shape.right_format());
-            (0..shape.rows).map(new).collect::<Result<Vec<_>>>()
+            let new = |_| Buffer::new(lane, kernel.memory(extent), format);
+            (0..count).map(new).collect::<Result<Vec<_>>>()
         })?;
         self.clock += 1;
         let number = self.clock;
-        self.products.push(Product { number, begun: false, shape, extent, buffers });
+        self.products.push(Product { number, begun: false, kernel, extent, buffers });
         Ok(number)
     }
 
@@ -354,8 +358,8 @@ impl Lane {
             .for_each(|product| product.begun = begun);
     }
 
-    /// Constants of a launch: rounds, and whether sums go on.
-    fn constants(&mut self, words: [u32; 2], events: &mut Vec<Event>) -> Result<usize> {
+    /// Constants of a launch.
+    fn constants(&mut self, words: [u32; 4], events: &mut Vec<Event>) -> Result<usize> {
         if let Some(at) = self.constants.iter().position(|(known, _)| *known == words) {
             return Ok(at);
         }
@@ -363,7 +367,7 @@ impl Lane {
             self.constants.remove(0);
         }
         let buffer = Buffer::new(self, [1, 1], Format::UnsignedInt32x4)?;
-        buffer.seen().map::<u32>()?[..2].copy_from_slice(&words);
+        buffer.seen().map::<u32>()?[..4].copy_from_slice(&words);
         if let Some((_, twin)) = &buffer.twin {
             events.push(self.context.copy(twin, &buffer.mem)?);
         }
@@ -372,11 +376,11 @@ impl Lane {
     }
 
     /// Begins a block: it is packed, and what is left to do goes on without the host.
-    pub(crate) fn begin<T: Scalar>(&mut self, shape: Shape, factors: Factors<T>) -> Result<Begun> {
+    pub(crate) fn begin<T: Scalar>(&mut self, kernel: Kernel, factors: Factors<T>) -> Result<Begun> {
         let (threads, start, mut events) = (factors.threads, Instant::now(), Vec::new());
         let size = [factors.left.rows(), factors.right.columns(), factors.left.columns()];
         self.packing = Duration::ZERO;
-        let product = self.multiply(shape, factors, &mut events)?;
+        let product = self.multiply(kernel, factors, &mut events)?;
         self.fetch(product, &mut events)?;
         let [packed, issued] =
             [self.packing, start.elapsed() - self.packing].map(|time| 1e3 * time.as_secs_f64());
@@ -401,45 +405,48 @@ impl Lane {
     /// Has a product computed that stays on the device; its number.
     pub(crate) fn multiply<T: Scalar>(
         &mut self,
-        shape: Shape,
+        kernel: Kernel,
         block: Factors<T>,
         events: &mut Vec<Event>,
     ) -> Result<u64> {
         let (rows, columns) = (block.left.rows(), block.right.columns());
-        let (high, wide) = (rows.div_ceil(shape.rows), (columns * T::PARTS).div_ceil(shape.columns));
-        let lines = rows.max(block.room[0]).div_ceil(shape.rows).next_multiple_of(STEP);
-        let line = (columns.max(block.room[1]) * T::PARTS).div_ceil(shape.columns).next_multiple_of(STEP);
-        let (all, step) = (block.left.columns(), DEPTH / T::PARTS);
-        let deepest = (all.min(step) * T::PARTS).div_ceil(shape.depth).next_multiple_of(STEP);
-        let (module, (call, row, column)) = (self.kernel(shape)?, block.at);
-        let product = self.product(shape, [line, lines])?;
+        let (high, wide) = (rows.max(block.room[0]), columns.max(block.room[1]) * T::PARTS);
+        let (all, step) = (block.left.columns(), self.depth / T::PARTS);
+        // Lines that are a power of two apart would share a few places of the CPU's caches.
+        let apart = if self.direct { STEP } else { 0 };
+        let whole =
+            |[line, lines]: [usize; 2]| [line.next_multiple_of(STEP) | apart, lines.next_multiple_of(STEP)];
+        let deepest = all.min(step) * T::PARTS;
+        let extents = [(Side::Left, high), (Side::Right, wide)]
+            .map(|(side, numbers)| whole(kernel.extent(side, numbers, deepest)));
+        let extent = whole(kernel.product(high, wide));
+        let (module, (call, row, column)) = (self.module(kernel)?, block.at);
+        let product = self.product(kernel, extent)?;
         self.last = Some((call, row));
         for first in (0..all).step_by(step) {
             let steps: Range<usize> = first..all.min(first + step);
             let (left, right) =
                 (block.left.part(0..rows, steps.clone()), block.right.part(steps.clone(), 0..columns));
             let threads = block.threads;
-            let rounds = (steps.len() * T::PARTS).div_ceil(shape.depth) as u32;
             let parts = [(call, row, first), (call, column, first)];
-            let both = |part: Part| [part, parts[0]];
-            self.factor(shape, Side::Left, [deepest, lines], both(parts[0]), events, |textures| {
-                pack::left(&shape, left, textures, threads);
-            })?;
-            self.factor(shape, Side::Right, [line, deepest], both(parts[1]), events, |textures| {
-                pack::right(&shape, right, textures, threads);
-            })?;
-            let constants = self.constants([rounds, u32::from(first > 0)], events)?;
-            let factors = [0, 1].map(|side| self.held(shape, side, parts[side]));
-            let sums = &self.the(product).buffers;
-            let inputs = factors.into_iter().flatten().map(|(_, mem)| mem).chain(sums.iter().map(|b| &b.mem));
-            for (number, mem) in inputs.enumerate() {
-                module.name(&format!("i{number}"))?.bind(mem)?;
+            for (side, from) in [(Side::Left, left), (Side::Right, right)] {
+                let at = side as usize;
+                self.factor(kernel, side, extents[at], [parts[at], parts[0]], events, |textures| {
+                    pack::factor(&kernel, side, from, textures, threads);
+                })?;
             }
-            for (number, buffer) in sums.iter().enumerate() {
-                module.name(&format!("o{number}"))?.bind(&buffer.mem)?;
+            let constants = kernel.constants(steps.len() * T::PARTS, extent[0] as u32, first > 0);
+            let constants = self.constants(constants, events)?;
+            let factors = [0, 1].map(|side| self.held(kernel, side, parts[side]));
+            let sums = self.the(product).buffers.iter().map(|buffer| &buffer.mem);
+            let factors = factors.into_iter().flatten().map(|(_, mem)| mem);
+            let [inputs, earlier, outputs] = kernel.names();
+            let memory = factors.chain(sums.clone().take(earlier.len())).chain(sums);
+            for (name, mem) in inputs.iter().chain(&earlier).chain(&outputs).zip(memory) {
+                module.name(name)?.bind(mem)?;
             }
             module.name("cb0")?.bind(&self.constants[constants].1.mem)?;
-            events.push(self.context.run(&module, Domain::of(wide as u32, high as u32))?);
+            events.push(kernel.launch(&self.context, &module, rows, columns * T::PARTS)?);
             self.context.flush()?;
         }
         Ok(product)
@@ -463,11 +470,12 @@ impl Lane {
         to: ViewMut<T>,
         threads: usize,
     ) -> Result<()> {
-        let Product { shape, buffers, .. } = self.the(product);
+        let Product { kernel, extent, buffers, .. } = self.the(product);
         let maps = buffers.iter().map(|b| b.seen().map::<T::Real>()).collect::<Result<Vec<_>>>()?;
         let outputs: Vec<&[T::Real]> = maps.iter().map(|map| &**map).collect();
-        let pitch = pitch::<T::Real>(buffers[0].seen());
-        pack::product(shape, &outputs, pitch, scales, to, threads);
+        let element = kernel.outputs().1.bytes() as usize;
+        let pitch = extent[0] * element / T::KIND.precision().bytes();
+        pack::product(&outputs, pitch, scales, to, threads);
         Ok(())
     }
 }

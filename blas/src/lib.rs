@@ -16,17 +16,18 @@
 //! shared out, which bits are fixed and what the variables `CALBLAS_…` do is in `docs/blas.md`.
 //!
 //! Read it downhill: `level3` makes products of everything; `blas` cuts a product into blocks and shares them out; `balance` says by
-//! whom, `share` who takes which; a `worker`, one device, takes blocks; a `lane` packs a block (`pack`), runs a `kernel` and unpacks; `tune` chooses the kernel; `host` is the library
+//! whom, `share` who takes which; a `worker`, one device, takes blocks; a `lane` packs a block (`pack`), runs a `kernel` (`shape`, `tiled`) and unpacks; `tune` chooses the kernel; `host` is the library
 //! that does the rest.
 
 pub use crate::blas::Blas;
 pub use crate::error::{Error, Result};
 pub use crate::host::{Host, set_own_routine};
-pub use crate::kernel::Shape;
 pub use crate::level3::{Part, Side};
 pub use crate::options::{BLOCK, Options, THRESHOLD};
+pub use crate::pinned::Pinned;
 pub use crate::resident::Resident;
 pub use crate::scalar::{Complex32, Complex64, Kind, Precision, Real, Scalar};
+pub use crate::shape::Shape;
 pub use crate::tally::Figures;
 pub use crate::tiled::Tiled;
 pub use crate::view::{View, ViewMut};
@@ -40,9 +41,11 @@ mod lane;
 mod level3;
 mod options;
 mod pack;
+mod pinned;
 mod plain;
 mod resident;
 mod scalar;
+mod shape;
 mod share;
 mod tally;
 mod tiled;

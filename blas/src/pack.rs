@@ -1,11 +1,13 @@
-//! Numbers between matrices of the program and textures of a kernel's [`Shape`], on several threads.
+//! Numbers between matrices of the program and textures of a [`Kernel`], on several threads.
 //!
-//! Lines of textures are lines of blocks (left factor, product) or rounds (right factor), so threads share them out by lines.
+//! Lines of textures are lines of blocks or rounds of steps, so threads share them out by lines. Steps that are missing of the last
+//! round are −0 on the left and +0 on the right: their product changes no sum, not even one that is −0.
 
 use std::ops::Range;
 
-use crate::kernel::Shape;
+use crate::kernel::{Kernel, Side};
 use crate::scalar::Scalar;
+use crate::shape::Shape;
 use crate::view::{View, ViewMut};
 
 /// A texture as the host sees it: its numbers and how many lie from one row to the next.
@@ -14,8 +16,10 @@ pub(crate) struct Texture<'a, R> {
     pub(crate) pitch: usize,
 }
 
-/// Steps of the inner index that are gathered at a time where neighbours in a column are neighbours in memory: a line of the cache.
+/// Columns and steps of the inner index that are gathered at a time where neighbours in a column are neighbours in memory: of each
+/// column several lines of the cache, as the next column may be in another page, and of as many steps as there are pages at hand.
 const STRIP: usize = 16;
+const LONG: usize = 256;
 
 /// Numbers for which a thread is worth its start.
 const WORTH: usize = 1 << 18;
@@ -49,13 +53,35 @@ fn in_parallel<'a, R: Send>(
     });
 }
 
-/// Writes a part of the left factor. What is missing of the last block of rows and of the last round is zero.
-pub(crate) fn left<'a, T: Scalar>(
-    shape: &Shape,
+/// Writes a part of a factor.
+pub(crate) fn factor<'a, T: Scalar>(
+    kernel: &Kernel,
+    side: Side,
     from: View<T>,
     textures: Vec<Texture<'a, T::Real>>,
     threads: usize,
 ) {
+    let [zero, minus_zero] = [T::ZERO.parts()[0], (-T::ZERO).parts()[0]];
+    let round = kernel.round();
+    match (kernel, side) {
+        (Kernel::Fetching(shape), Side::Left) => left(shape, from, textures, threads),
+        (Kernel::Fetching(shape), Side::Right) => {
+            let lines = Lines { depth: shape.depth, round, element: shape.columns, across: T::PARTS, zero };
+            lines.write(from, T::right, textures, threads);
+        }
+        (Kernel::Tiled(tiled), Side::Right) => {
+            let lines = Lines { depth: 1, round, element: tiled.per(), across: T::PARTS, zero };
+            lines.write(from, T::right, textures, threads);
+        }
+        (Kernel::Tiled(tiled), Side::Left) => {
+            let lines = Lines { depth: 1, round, element: tiled.per(), across: 1, zero: minus_zero };
+            lines.write(from.t(), |number, part, _| number.parts()[part], textures, threads);
+        }
+    }
+}
+
+/// Writes a part of the left factor by blocks of rows. What is missing of the last block is zero.
+fn left<'a, T: Scalar>(shape: &Shape, from: View<T>, textures: Vec<Texture<'a, T::Real>>, threads: usize) {
     let numbers = from.rows() * from.columns() * T::PARTS;
     in_parallel(textures, from.rows().div_ceil(shape.rows), numbers, threads, |blocks, textures| {
         let rows = blocks.start * shape.rows..from.rows().min(blocks.end * shape.rows);
@@ -100,7 +126,7 @@ fn elements<T: Scalar, const PER: usize>(to: &mut [T::Real], lines: [&[T]; PER],
     let lines = lines.map(|line| &line[..steps]);
     for (round, element) in to.chunks_exact_mut(PER).enumerate() {
         let k = round * depth + step;
-        let numbers = if k < steps { lines.map(|line| line[k]) } else { [T::ZERO; PER] };
+        let numbers = if k < steps { lines.map(|line| line[k]) } else { [-T::ZERO; PER] };
         element.copy_from_slice(&numbers.map(|number| number.parts()[0]));
     }
 }
@@ -127,66 +153,102 @@ fn turn<T: Scalar>(shape: &Shape, block: usize, from: View<T>, textures: &mut [T
             }
         }
     }
-    let steps = from.columns() * T::PARTS;
+    let (steps, minus_zero) = (from.columns() * T::PARTS, (-T::ZERO).parts()[0]);
     for step in steps..steps.next_multiple_of(depth) {
-        (0..rows).for_each(|row| put(step, row, zero));
+        (0..rows).for_each(|row| put(step, row, minus_zero));
     }
 }
 
-/// Writes a part of the right factor. What is missing of the last block of columns and of the last round is zero.
-pub(crate) fn right<'a, T: Scalar>(
-    shape: &Shape,
-    from: View<T>,
-    textures: Vec<Texture<'a, T::Real>>,
-    threads: usize,
-) {
-    let (depth, zero) = (shape.depth, T::ZERO.parts()[0]);
-    let (steps, numbers) = (from.rows() * T::PARTS, from.columns() * T::PARTS);
-    let width = numbers.next_multiple_of(shape.columns);
-    in_parallel(textures, steps.div_ceil(depth), steps * numbers, threads, |rounds, textures| {
-        let own = rounds.start * depth..steps.min(rounds.end * depth);
-        // Where a step's number for a column is.
-        let place = |step: usize, column: usize| {
-            let texture = step % depth;
-            (texture, (step / depth - rounds.start) * textures[texture].pitch + column)
-        };
-        let places: Vec<(usize, usize)> =
-            (own.start..rounds.end * depth).map(|step| place(step, 0)).collect();
-        for (step, &(texture, at)) in (own.start..).zip(&places) {
-            let line = &mut textures[texture].numbers[at..][..width];
-            if step >= steps {
-                line.fill(zero);
-                continue;
-            }
-            line[numbers..].fill(zero);
-            if let Some(row) = from.row(step / T::PARTS) {
-                let part = step % T::PARTS;
-                for (to, number) in line.chunks_exact_mut(T::PARTS).zip(row) {
-                    to.iter_mut().enumerate().for_each(|(column, to)| *to = number.right(part, column));
-                }
-            }
-        }
-        if own.is_empty() || from.row(0).is_some() {
-            return;
-        }
-        for first in own.clone().step_by(STRIP) {
-            for column in 0..from.columns() {
-                for step in first..own.end.min(first + STRIP) {
-                    let number = from.at(step / T::PARTS, column);
-                    let (texture, at) = places[step - own.start];
-                    let to = &mut textures[texture].numbers[at + column * T::PARTS..][..T::PARTS];
-                    to.iter_mut()
-                        .enumerate()
-                        .for_each(|(part, to)| *to = number.right(step % T::PARTS, part));
-                }
-            }
-        }
-    });
+/// A factor whose lines are steps: step `s` is line `s / depth` of texture `s % depth`.
+struct Lines<R> {
+    depth: usize,
+    /// Steps that are written come to a multiple of it.
+    round: usize,
+    /// Numbers of an element, to whose multiple a line is filled up.
+    element: usize,
+    /// Numbers side by side that a number of the matrix is on this side.
+    across: usize,
+    /// What is missing.
+    zero: R,
 }
 
-/// D = alpha P + beta D, with the product P in the outputs of a kernel. With beta 0, D is not read.
+impl<R: Copy + Send + Sync> Lines<R> {
+    /// Writes rows of a matrix; `number` is one of its numbers' reals, by part of the steps and across.
+    fn write<T: Scalar<Real = R>>(
+        &self,
+        from: View<T>,
+        number: impl Fn(T, usize, usize) -> R + Sync,
+        textures: Vec<Texture<'_, R>>,
+        threads: usize,
+    ) {
+        let &Lines { depth, round, element, across, zero } = self;
+        let (steps, numbers) = (from.rows() * T::PARTS, from.columns() * across);
+        let (width, rounds) = (numbers.next_multiple_of(element), steps.next_multiple_of(round) / depth);
+        in_parallel(textures, rounds, steps * numbers, threads, |rounds, textures| {
+            let own = rounds.start * depth..steps.min(rounds.end * depth);
+            // Where a step's numbers are.
+            let places: Vec<(usize, usize)> = (own.start..rounds.end * depth)
+                .map(|step| (step % depth, (step / depth - rounds.start) * textures[step % depth].pitch))
+                .collect();
+            for (step, &(texture, at)) in (own.start..).zip(&places) {
+                let line = &mut textures[texture].numbers[at..][..width];
+                if step >= steps {
+                    line.fill(zero);
+                    continue;
+                }
+                line[numbers..].fill(zero);
+                let Some(row) = from.row(step / T::PARTS) else { continue };
+                if T::PARTS == 1 {
+                    line.iter_mut().zip(row).for_each(|(to, from)| *to = number(*from, 0, 0));
+                    continue;
+                }
+                let part = step % T::PARTS;
+                for (to, from) in line.chunks_exact_mut(across).zip(row) {
+                    to.iter_mut().enumerate().for_each(|(column, to)| *to = number(*from, part, column));
+                }
+            }
+            if own.is_empty() || from.row(0).is_some() {
+                return;
+            }
+            // A part at a time, so that both what is read and what is written stays in the cache.
+            let columns = from.t();
+            for first in own.clone().step_by(LONG) {
+                let strip = first..own.end.min(first + LONG);
+                for left in (0..from.columns()).step_by(STRIP) {
+                    let square = left..from.columns().min(left + STRIP);
+                    if T::PARTS == 1 && columns.row(left).is_some() {
+                        // Lines of both sides may all be at the same places of the cache, so each is touched once.
+                        let mut turned = [[zero; STRIP]; LONG];
+                        for (k, column) in square.clone().enumerate() {
+                            let line = columns.row(column).unwrap_or_default();
+                            for (to, from) in turned.iter_mut().zip(&line[strip.clone()]) {
+                                to[k] = number(*from, 0, 0);
+                            }
+                        }
+                        for (step, from) in strip.clone().zip(&turned) {
+                            let (texture, at) = places[step - own.start];
+                            let to = &mut textures[texture].numbers[at + left..][..square.len()];
+                            to.copy_from_slice(&from[..square.len()]);
+                        }
+                        continue;
+                    }
+                    for column in square {
+                        for step in strip.clone() {
+                            let from = from.at(step / T::PARTS, column);
+                            let (texture, at) = places[step - own.start];
+                            let to = &mut textures[texture].numbers[at + column * across..][..across];
+                            let part = step % T::PARTS;
+                            to.iter_mut().enumerate().for_each(|(k, to)| *to = number(from, part, k));
+                        }
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// D = alpha P + beta D, with the product P in the outputs of a kernel, which take its rows in turn. With beta 0, D is not read.
 pub(crate) fn product<T: Scalar>(
-    shape: &Shape,
     outputs: &[&[T::Real]],
     pitch: usize,
     [alpha, beta]: [T; 2],
@@ -205,7 +267,8 @@ pub(crate) fn product<T: Scalar>(
     let work = |first: usize, mut to: ViewMut<T>| {
         for row in 0..to.rows() {
             let from = first + row;
-            let line = &outputs[from % shape.rows][from / shape.rows * pitch..][..to.columns() * T::PARTS];
+            let line =
+                &outputs[from % outputs.len()][from / outputs.len() * pitch..][..to.columns() * T::PARTS];
             let numbers = line.chunks_exact(T::PARTS);
             match to.row(row) {
                 Some(row) if beta == T::ZERO => row.iter_mut().zip(numbers).for_each(|(d, p)| *d = scaled(p)),

@@ -91,7 +91,7 @@ impl<T: Scalar> Resident<'_, T> {
         for Piece { name, lane, tuned, left, product, .. } in &mut self.pieces {
             let factors = Factors { left: *left, right: self.right, at: (0, 0, 0), threads, room: [0; 2] };
             let mut own = Vec::new();
-            *product = lane.multiply(tuned.shape, factors, &mut own).map_err(|e| Error::device(name, &e))?;
+            *product = lane.multiply(tuned.kernel, factors, &mut own).map_err(|e| Error::device(name, &e))?;
             events.push((name, own));
         }
         for (name, own) in events {

@@ -6,8 +6,8 @@
 //! side by side.
 //!
 //! Both factors lie in one texture each, of elements of 16 bytes: `i0` has the left one by columns, element (i, k) being rows
-//! `i * per` and following of column k; `i1` the right one by rows. The product goes to `g[]`, by rows. Sums run over the inner index
-//! in order.
+//! `i * per` and following of column k; `i1` the right one by rows. The product goes to `g[]`, by rows, where an earlier launch may have
+//! left what sums go on from. They run over the inner index in order.
 
 use std::fmt::Write as _;
 
@@ -125,7 +125,8 @@ impl Tiled {
             && self.lds().iter().sum::<usize>() <= 32 << 10
     }
 
-    /// The kernel. `cb0[0].x` is the number of turns, `cb0[0].y` the elements of a row of the product.
+    /// The kernel. `cb0[0].x` is the number of turns, `cb0[0].y` the elements of a row of the product; sums go on from what is there
+    /// if `cb0[0].z` is not 0. The product's first row of tiles is that of row `cb0[0].w` of the left factor's.
     ///
     /// Registers: r1 columns of both textures and their rows, r2 addresses in LDS, r3 turns, r4 a place, r5 … temporary, r10 … and
     /// r30 … parts of the factors, for even and odd steps, r50 … sums, r200 … what is on its way.
@@ -140,6 +141,9 @@ impl Tiled {
         }
         self.load(&mut body, &mut literals);
         self.store(&mut body, &mut literals, 0);
+        body.push_str("if_logicalnz cb0[0].z\n");
+        self.sums_there(&mut body, &mut literals, |sum, place| format!("mov {sum}, {place}"));
+        body.push_str("endif\n");
         let (none, one) = (literals.integer(0), literals.integer(1));
         let _ = writeln!(
             body,
@@ -152,7 +156,7 @@ impl Tiled {
             body.push_str("fence_threads_lds\n");
         }
         let _ = writeln!(body, "iadd r3.x, r3.x, {one}\nendloop");
-        self.finish(&mut body, &mut literals);
+        self.sums_there(&mut body, &mut literals, |sum, place| format!("mov {place}, {sum}"));
         let [left, right] = self.lds();
         let mut text = format!(
             "il_cs_2_0\ndcl_num_thread_per_group {}, 1, 1\ndcl_lds_id(0) {left}\ndcl_lds_id(1) {right}\ndcl_cb cb0[1]\n",
@@ -180,9 +184,8 @@ impl Tiled {
         let columns = self.tile().map(|n| n / per);
         let half = literals.float(0.5);
         // r5: columns and rows in the block of what the thread loads first
-        for (factor, (columns, [x, y], group)) in
-            [(columns[0], ["x", "z"], "y"), (columns[1], ["y", "w"], "x")].into_iter().enumerate()
-        {
+        body.push_str("mov r4.z, vThreadGrpId.x\niadd r4.w, vThreadGrpId.y, cb0[0].w\n");
+        for (columns, [x, y], group) in [(columns[0], ["x", "z"], "w"), (columns[1], ["y", "w"], "z")] {
             let (mask, shift, count) = (
                 literals.integer(columns - 1),
                 literals.integer(columns.ilog2() as usize),
@@ -191,14 +194,13 @@ impl Tiled {
             let _ = writeln!(
                 body,
                 "iand r5.x, vTidInGrpFlat.x, {mask}\n\
-                 umad r5.x, vThreadGrpId.{group}, {count}, r5.x\n\
+                 umad r5.x, r4.{group}, {count}, r5.x\n\
                  ushr r5.y, vTidInGrpFlat.x, {shift}\n\
                  itof r5.xy, r5.xy\n\
                  add r1.{}, r5.x, {half}\nadd r1.{}, r5.y, {half}",
                 masked(x),
                 masked(y)
             );
-            debug_assert!(factor < 2);
         }
         let (sixteen, last, five) = (literals.integer(16), literals.integer(WARP - 1), literals.integer(5));
         let (lane_mask, lane_shift) =
@@ -329,8 +331,8 @@ impl Tiled {
         }
     }
 
-    /// Stores the sums.
-    fn finish(&self, body: &mut String, literals: &mut Literals) {
+    /// Moves sums to their places in the product, or from there.
+    fn sums_there(&self, body: &mut String, literals: &mut Literals, moved: impl Fn(&str, &str) -> String) {
         let per = self.per();
         for row in 0..self.block[0] {
             let down = row / per * self.lanes[0] * per + row % per;
@@ -338,8 +340,8 @@ impl Tiled {
             let _ = writeln!(body, "umad r5.x, cb0[0].y, {down}, r4.x");
             for column in 0..self.block[1] / per {
                 let right = literals.integer(column * self.lanes[1]);
-                let sum = 50 + row * self.block[1] / per + column;
-                let _ = writeln!(body, "iadd r5.y, r5.x, {right}\nmov g[r5.y], r{sum}");
+                let sum = format!("r{}", 50 + row * self.block[1] / per + column);
+                let _ = writeln!(body, "iadd r5.y, r5.x, {right}\n{}", moved(&sum, "g[r5.y]"));
             }
         }
     }

@@ -5,13 +5,17 @@ use std::time::Instant;
 
 use recal::{Event, FloatMode, Result};
 
-use crate::kernel::Shape;
+use crate::kernel::Kernel;
 use crate::lane::{Factors, Lane};
 use crate::scalar::{Precision, Real};
 use crate::view::View;
 
-/// Candidates that are measured.
+/// Candidates without group memory that are measured.
 const TRIED: usize = 3;
+
+/// Operations a second that a device does by them if its group memory is worth a try. What is slower may be a processor, which takes
+/// minutes to compile so long a kernel of doubles.
+const FAST: f64 = 100e9;
 
 /// Rows, columns and steps of the product that is measured.
 const SIZE: [usize; 3] = [384, 512, 256];
@@ -26,7 +30,7 @@ const LARGEST: usize = 8;
 /// A kernel and its speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tuned {
-    pub(crate) shape: Shape,
+    pub(crate) kernel: Kernel,
     /// Operations a second, without packing.
     pub(crate) speed: f64,
 }
@@ -39,15 +43,35 @@ pub(crate) fn tuned<R: Real>(lane: &mut Lane, device: &str, cache: Option<&Path>
     {
         return Ok(known);
     }
-    let mut best: Option<Tuned> = None;
-    for shape in Shape::candidates(R::PRECISION).into_iter().take(TRIED) {
-        let speed = measure::<R>(lane, shape)?;
-        log::debug!("{device}: {shape:?} {:.2} GFLOPS", speed * 1e-9);
-        if best.is_none_or(|best| best.speed < speed) {
-            best = Some(Tuned { shape, speed });
+    let (mut best, mut failed): (Option<Tuned>, _) = (None, None);
+    let (tiled, fetching): (Vec<Kernel>, _) =
+        Kernel::candidates(R::PRECISION).into_iter().partition(|kernel| matches!(kernel, Kernel::Tiled(_)));
+    for kernel in fetching.into_iter().take(TRIED).chain(tiled) {
+        // In faithful mode the one of doubles is several times as long to compile.
+        let long = R::PRECISION == Precision::Double && lane.float_mode() != FloatMode::Native;
+        let slow = best.is_none_or(|best| best.speed < FAST);
+        if matches!(kernel, Kernel::Tiled(_)) && (lane.is_direct() || long || slow) {
+            continue;
+        }
+        match measure::<R>(lane, kernel) {
+            Ok(speed) => {
+                log::debug!("{device}: {} {:.2} GFLOPS", kernel.name(), speed * 1e-9);
+                if best.is_none_or(|best| best.speed < speed) {
+                    best = Some(Tuned { kernel, speed });
+                }
+            }
+            // One that the driver does not take, for its group memory say, is no reason to do without the others.
+            Err(e) => {
+                log::debug!("{device}: {}: {e}", kernel.name());
+                failed = Some(e);
+            }
         }
     }
-    let Some(best) = best else { unreachable!("there are candidates for each precision") };
+    let best = match (best, failed) {
+        (Some(best), _) => best,
+        (None, Some(e)) => return Err(e),
+        (None, None) => unreachable!("there are candidates for each precision"),
+    };
     if let Some(file) = file {
         let folder = file.parent().unwrap_or(Path::new("."));
         let written = std::fs::create_dir_all(folder).and_then(|()| replace(&file, &write(&best)));
@@ -73,8 +97,7 @@ fn file(folder: &Path, device: &str, mode: FloatMode, precision: Precision) -> P
 }
 
 fn write(tuned: &Tuned) -> String {
-    let Shape { rows, columns, depth, .. } = tuned.shape;
-    format!("{} {rows} {columns} {depth} {}\n", env!("CARGO_PKG_VERSION"), tuned.speed)
+    format!("{} {} {}\n", env!("CARGO_PKG_VERSION"), tuned.kernel.name(), tuned.speed)
 }
 
 /// Only what is a candidate: files may be old or damaged.
@@ -83,15 +106,15 @@ fn read(text: &str, precision: Precision) -> Option<Tuned> {
     if words.next() != Some(env!("CARGO_PKG_VERSION")) {
         return None;
     }
-    let mut number = || words.next()?.parse::<usize>().ok();
-    let shape = Shape { precision, rows: number()?, columns: number()?, depth: number()? };
+    let name = words.next()?;
+    let kernel = Kernel::candidates(precision).into_iter().find(|kernel| kernel.name() == name)?;
     let speed = words.next()?.parse::<f64>().ok().filter(|speed| speed.is_finite() && *speed > 0.0)?;
-    Shape::candidates(precision).contains(&shape).then_some(Tuned { shape, speed })
+    Some(Tuned { kernel, speed })
 }
 
 /// Operations a second of a kernel whose factors are on the device. Of a fast device small products say nothing but how long a launch
 /// takes, so those are followed by larger ones.
-fn measure<R: Real>(lane: &mut Lane, shape: Shape) -> Result<f64> {
+fn measure<R: Real>(lane: &mut Lane, kernel: Kernel) -> Result<f64> {
     let mut scale = 1;
     loop {
         let [m, n, k] = SIZE.map(|side| side * scale);
@@ -106,7 +129,7 @@ fn measure<R: Real>(lane: &mut Lane, shape: Shape) -> Result<f64> {
         let mut best = f64::INFINITY;
         for time in 0..=TIMES {
             let (start, mut events) = (Instant::now(), Vec::new());
-            lane.multiply(shape, factors, &mut events)?;
+            lane.multiply(kernel, factors, &mut events)?;
             events.iter().try_for_each(Event::wait)?;
             // The first launch builds the kernel, and factors are sent with it.
             if time > 0 {
@@ -126,15 +149,17 @@ mod tests {
 
     #[test]
     fn files_are_read_back_and_damaged_ones_are_not() {
-        let shape = Shape::candidates(Precision::Double)[1];
-        let tuned = Tuned { shape, speed: 2.5e9 };
-        let text = write(&tuned);
-        assert_eq!(read(&text, Precision::Double), Some(tuned));
-        assert_eq!(read(&text, Precision::Single), None);
-        for end in 0..text.trim_end().len() - 10 {
-            assert_eq!(read(&text[..end], Precision::Double), None, "{}", &text[..end]);
+        for kernel in Kernel::candidates(Precision::Double) {
+            let tuned = Tuned { kernel, speed: 2.5e9 };
+            let text = write(&tuned);
+            let double = |text: &str| read(text, Precision::Double);
+            assert_eq!(double(&text), Some(tuned));
+            assert_eq!(read(&text, Precision::Single), None);
+            for end in 0..text.trim_end().len() - 10 {
+                assert_eq!(double(&text[..end]), None, "{}", &text[..end]);
+            }
+            assert_eq!(double(&text.replace("2500000000", "NaN")), None);
+            assert_eq!(double(&text.replacen("0.1.0", "0.0.9", 1)), None);
         }
-        assert_eq!(read(&text.replace("2500000000", "NaN"), Precision::Double), None);
-        assert_eq!(read(&text.replacen("0.1.0", "0.0.9", 1), Precision::Double), None);
     }
 }

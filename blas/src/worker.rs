@@ -14,8 +14,9 @@ use crate::share::{Job, Queue};
 use crate::tune::{self, Tuned};
 use crate::view::View;
 
-/// Lanes of a device: one packs and copies while the other computes.
-pub(crate) const LANES: usize = 2;
+/// Lanes of the CPU: one packs while the other computes. Another device computes and copies beside the one that packs for it, with
+/// all threads, and what is packed is packed once.
+const LANES: usize = 2;
 
 /// How much the latest measurement counts.
 const LATEST: f64 = 0.5;
@@ -27,7 +28,8 @@ pub(crate) struct Worker {
     /// It is the CPU: its memory is the host's, its cores are, too.
     pub(crate) cpu: bool,
     lost: AtomicBool,
-    lanes: Mutex<Vec<Lane>>,
+    /// Those that nobody uses.
+    idle: Mutex<Vec<Lane>>,
     tuned: [Mutex<Option<Tuned>>; 2],
     /// Operations a second, by kind, as measured by products.
     speed: Mutex<[f64; 4]>,
@@ -63,10 +65,15 @@ impl Worker {
             name,
             cpu,
             lost: AtomicBool::new(false),
-            lanes: Mutex::default(),
+            idle: Mutex::default(),
             tuned: Default::default(),
             speed: Mutex::default(),
         }
+    }
+
+    /// How many of its lanes work on a product.
+    pub(crate) fn lanes(&self) -> usize {
+        if self.cpu { LANES } else { 1 }
     }
 
     pub(crate) fn can(&self, kind: Kind) -> bool {
@@ -82,12 +89,12 @@ impl Worker {
     fn lose(&self, error: &Error) {
         if !self.lost.swap(true, Ordering::AcqRel) {
             log::warn!("{error}: its blocks go to the host, and it is not used any more");
-            lock(&self.lanes).clear();
+            lock(&self.idle).clear();
         }
     }
 
     fn lane(&self) -> Result<Lane> {
-        match lock(&self.lanes).pop() {
+        match lock(&self.idle).pop() {
             Some(lane) => Ok(lane),
             None => Lane::new(&self.device, self.cpu).map_err(|e| Error::device(&self.name, &e)),
         }
@@ -95,7 +102,7 @@ impl Worker {
 
     fn keep(&self, lane: Lane) {
         if !self.is_lost() {
-            lock(&self.lanes).push(lane);
+            lock(&self.idle).push(lane);
         }
     }
 
@@ -174,7 +181,7 @@ impl Worker {
                     threads: product.threads,
                     room: product.room,
                 };
-                let result = lane.begin(tuned.shape, factors);
+                let result = lane.begin(tuned.kernel, factors);
                 (job, result)
             });
             let (next, result) = next.map_or((None, None), |(job, result)| (Some(job), Some(result)));
@@ -197,7 +204,7 @@ impl Worker {
         self.keep(lane);
         if operations > 0.0 {
             // Lanes work side by side, so what one of them did in its time is a part.
-            let lanes = if operations < *lock(done) { LANES as f64 } else { 1.0 };
+            let lanes = if operations < *lock(done) { self.lanes() as f64 } else { 1.0 };
             learn(
                 &mut lock(&self.speed)[T::KIND as usize],
                 lanes * operations / start.elapsed().as_secs_f64(),

@@ -100,3 +100,33 @@ fn numbers_stay_on_devices() {
     let (a, b) = (View::by_rows(&numbers, 2, 3).unwrap(), View::by_rows(&numbers, 2, 3).unwrap());
     assert!(blas.resident(a, b).is_err());
 }
+
+/// Numbers in memory that the device reads and writes itself: edges, several bands of steps and strips of rows, again and again.
+#[test]
+fn products_of_pinned_memory() {
+    let blas = blas(options(32));
+    let mut random = Random(5);
+    for (m, n, k) in
+        [(130, 97, 40), (1, 5, 1300), (700, 3, 1025), (2, 70, 1), (9, 4, 0), (0, 4, 3), (3, 0, 2)]
+    {
+        let mut product = blas.pinned::<f32>([m, n, k]).unwrap();
+        for again in 0..2 {
+            let mut numbers = |count: usize| (0..count).map(|_| random.integer()).collect::<Vec<f32>>();
+            let (a, b) = (numbers(m * k), numbers(k * n));
+            product.left(|step, column| column.copy_from_slice(&a[step * m..][..m])).unwrap();
+            product.right(|step, row| row.copy_from_slice(&b[step * n..][..n])).unwrap();
+            product.multiply().unwrap();
+            let (va, vb) = (View::by_columns(&a, m, k).unwrap(), View::by_rows(&b, k, n).unwrap());
+            let nothing = vec![0.0; m * n];
+            let wanted = expected(1.0, va, vb, 0.0, View::by_columns(&nothing, m, n).unwrap());
+            let mut rows = 0;
+            let check = |row: usize, numbers: &[f32]| {
+                let wanted: Vec<f32> = (0..n).map(|column| wanted[column * m + row]).collect();
+                assert_eq!(numbers, wanted, "{m} x {n} x {k}, {again}: row {row}");
+                rows += 1;
+            };
+            product.result(check).unwrap();
+            assert_eq!(rows, m);
+        }
+    }
+}

@@ -218,10 +218,24 @@ fn blocks_of_a_lost_device_are_the_hosts() {
     let (a, b, c) = (numbers(m * k), numbers(k * n), numbers(m * n));
     let (va, vb) = (View::by_columns(&a, m, k).unwrap(), View::by_columns(&b, k, n).unwrap());
     let wanted = expected(2.0, va, vb, 3.0, View::by_columns(&c, m, n).unwrap());
-    // What is submitted first is the measurement of kernels; the fault comes later and later, at last not at all.
+    // What is submitted first is the measurement of kernels, unless it is in a file, as it is after the first product here. With it
+    // there, a product has as many commands each time.
+    let folder = std::env::temp_dir().join(format!("recal-blas-faults-{}", std::process::id()));
+    let engine = |measured: bool| {
+        Blas::on(&failing(), Options { cache: measured.then(|| folder.clone()), ..options(16) })
+    };
+    let mut commands = 0;
+    for _ in 0..2 {
+        LEFT.store(100_000, SeqCst);
+        engine(true).gemm(2.0, va, vb, 3.0, ViewMut::by_columns(&mut c.clone(), m, n).unwrap()).unwrap();
+        commands = 100_000 - LEFT.swap(i64::MAX, SeqCst);
+    }
+    assert!(commands >= 20, "{commands} commands");
+    // The fault comes later and later, at last not at all.
     let (mut hosts, mut shared) = (0, 0);
-    for after in [0, 5, 60, 150, 171, 200, 251, 300, 100_000] {
-        let blas = engine(16);
+    let late = [0, 1, commands / 2, commands / 2 + 1, commands - 2, commands - 1].map(|after| (true, after));
+    for (measured, after) in [(false, 0), (false, 5)].into_iter().chain(late).chain([(true, 100_000)]) {
+        let blas = engine(measured);
         LATE.store(after % 2 == 1, SeqCst);
         LEFT.store(after, SeqCst);
         let mut found = c.clone();
@@ -246,5 +260,6 @@ fn blocks_of_a_lost_device_are_the_hosts() {
         blas.gemm(2.0, va, vb, 3.0, ViewMut::by_columns(&mut found, m, n).unwrap()).unwrap();
         assert_eq!(found, wanted);
     }
+    std::fs::remove_dir_all(&folder).unwrap();
     assert!(hosts > 0 && shared > 0, "faults came at {hosts} beginnings and {shared} times in the middle");
 }
