@@ -380,9 +380,8 @@ pub struct Group {
 #[inline(always)]
 pub fn place_group(wave: &mut Wave, launch: &Launch<'_>, own: &Own, group: &Group) {
     let Extent::Grid { block, .. } = launch.extent else { return };
-    // By reference: a copy would load several words that were just stored one by one, and wait until they are in the cache.
-    let Group { number: group, part, moved } = group;
-    let part = *part as u32;
+    let Group { number: group, part, moved } = *group;
+    let part = part as u32;
     for &(row, builtin) in &launch.code.builtins {
         let (start, step) = match builtin {
             Builtin::Thread(ThreadId::Group | ThreadId::Absolute, k @ 0..3) if !moved[usize::from(k)] => {
