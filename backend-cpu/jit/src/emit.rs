@@ -37,8 +37,8 @@ const STACK: u32 = 240 * 64;
 struct Place {
     register: Option<u8>,
     slot: Option<u32>,
-    /// On the stack, too, but only the element that all lanes have.
-    single: Option<u32>,
+    /// In memory, too, but only the element that all lanes have.
+    single: Option<(Base, u32)>,
     /// The same of what is a number in the first lane.
     word: Option<u32>,
 }
@@ -64,6 +64,10 @@ struct Body<'a, 'b> {
     slots: u32,
     /// Where there is room on the stack for single elements, and how much.
     room: (u32, u32),
+    /// The parts of the elements whose addresses are in registers, by [`Base::Kept`].
+    pointers: Vec<Option<[Val; 4]>>,
+    /// Places on the stack for where elements were in the round before.
+    ahead: Vec<u32>,
     /// Places on the stack whose values are done with, and those that the instruction at hand may still read.
     free: Vec<u32>,
     freed: Vec<u32>,
@@ -85,6 +89,8 @@ impl<'a, 'b> Body<'a, 'b> {
             settled: 0,
             slots: frame.slots,
             room: (0, 0),
+            ahead: Vec::new(),
+            pointers: vec![None; usize::from(frame.target.addresses())],
             free: Vec::new(),
             freed: Vec::new(),
             now: 0,
@@ -250,9 +256,10 @@ impl<'a, 'b> Body<'a, 'b> {
                 self.frame.moves += 1;
                 Rm::Mem(Base::Stack, at)
             }
-            (Node::Inst(inst), None) if let Some(at) = self.place[val as usize].single => {
+            (Node::Inst(inst), None) if let Some((base, at)) = self.place[val as usize].single => {
                 self.frame.touch();
-                self.target.broadcast(&mut self.frame.code, register, at, matches!(inst.op, Op::Pair(..)));
+                let wide = matches!(inst.op, Op::Pair(..));
+                self.target.broadcast(&mut self.frame.code, register, base, at, wide);
                 return register;
             }
             (node, None) => unreachable!("{node:?} is used before it is computed"),
@@ -279,12 +286,13 @@ impl<'a, 'b> Body<'a, 'b> {
                 Node::Inst(_) if !self.in_mask_register(val) && self.passes(val) => {
                     let Place { slot, single, .. } = self.place[val as usize];
                     let single = single.filter(|_| self.target.splats());
-                    slot.map(|at| Rm::Mem(Base::Stack, at)).or(single.map(|at| Rm::Splat(Base::Stack, at)))
+                    slot.map(|at| Rm::Mem(Base::Stack, at)).or(single.map(|(base, at)| Rm::Splat(base, at)))
                 }
                 _ => None,
             };
             if let Some(found) = found {
-                if matches!(found, Rm::Mem(Base::Rows | Base::Stack, _) | Rm::Splat(Base::Stack, _)) {
+                let copied = matches!(found, Rm::Splat(Base::Stack | Base::Kept(_), _));
+                if copied || matches!(found, Rm::Mem(Base::Rows | Base::Stack, _)) {
                     self.frame.touch();
                 }
                 return found;
@@ -347,7 +355,7 @@ impl<'a, 'b> Body<'a, 'b> {
         self.frame.code.is_for(self.graph.origin(val));
         let Inst { op, args: [a, b, _], .. } = inst;
         let target = self.target;
-        if let Some(leaves) = self.addresses.and_then(|addresses| addresses.get(&val)) {
+        if let Some(leaves) = self.addresses.and_then(|addresses| addresses.leaves.get(&val)) {
             return self.by_address(val, op, a, leaves);
         }
         self.pinned = inst.operands().collect();

@@ -5,7 +5,7 @@ use recal_il::ir::lines::Shape;
 use super::{Body, Frame};
 use crate::graph::{NO, Val};
 use crate::op::Op;
-use crate::target::{Access, Group, Order};
+use crate::target::{Access, Base, Group, Order};
 
 impl Body<'_, '_> {
     /// What code for an access has at hand; `words` are the numbers of the words in `index`.
@@ -66,6 +66,10 @@ impl Body<'_, '_> {
             let parts = self.graph.groups[&val];
             let count = parts.iter().filter(|part| **part != NO).count() as u32;
             if let Op::Member(..) = op {
+                if let Some(at) = self.ahead.pop() {
+                    let bytes = 4 * self.target.lanes() * count;
+                    self.target.fetch_ahead(&mut self.frame.code, at, bytes);
+                }
                 for (k, part) in (0..).zip(parts).filter(|(_, part)| *part != NO) {
                     if self.next_use(part).is_some() {
                         let to = self.take(part);
@@ -74,14 +78,28 @@ impl Body<'_, '_> {
                     }
                 }
             } else {
-                let at = self.room(4 * count);
-                self.target.copy_element(&mut self.frame.code, count, at);
+                let (base, at) = self.element_of(parts, count);
                 for (k, part) in parts.into_iter().enumerate().filter(|(_, part)| *part != NO) {
                     let word = if matches!(op, Op::Pair(..)) { k / 2 * 2 } else { k };
-                    self.place[part as usize].single = Some(at + 4 * word as u32);
+                    self.place[part as usize].single = Some((base, at + 4 * word as u32));
                 }
             }
         }
         leaves.iter().for_each(|leaf| self.release(*leaf));
+    }
+
+    /// Where the element whose address was computed can be read for as long as it is used: there, if a register is free to hold the
+    /// address, else it is copied.
+    fn element_of(&mut self, parts: [Val; 4], count: u32) -> (Base, u32) {
+        let used = |parts: &[Val; 4]| parts.iter().any(|val| *val != NO && self.next_use(*val).is_some());
+        let free = self.pointers.iter().position(|owner| owner.as_ref().is_none_or(|parts| !used(parts)));
+        if let Some(free) = free {
+            self.pointers[free] = Some(parts);
+            self.target.keep_address(&mut self.frame.code, free as u8);
+            return (Base::Kept(free as u8), 0);
+        }
+        let at = self.room(4 * count);
+        self.target.copy_element(&mut self.frame.code, count, at);
+        (Base::Stack, at)
     }
 }

@@ -1,7 +1,7 @@
 //! Addresses of elements in general registers: in loops that add up products vectors have enough to do, and who waits for an
 //! address that comes from one waits long.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use recal_il::ir::lines::Shape;
 
@@ -11,37 +11,103 @@ use crate::op::Op;
 use crate::target::{Base, Scalar};
 
 /// Registers that there are for it.
-const REGISTERS: usize = 3;
+const REGISTERS: usize = 2;
 /// Most operations, so that they do not cost more than what they replace.
 const MOST: usize = 8;
 
-/// For each access whose address is computed in general registers, the values that it is computed from.
-pub type Addresses = HashMap<Val, Vec<Val>>;
-
-/// The accesses of a graph for which that can be done: to whole elements that are known to be inside.
-pub fn addresses(graph: &Graph) -> Addresses {
-    let mut found = Addresses::new();
-    for val in 0..graph.nodes.len() as Val {
-        let Some(Inst { op, args: [first, ..], .. }) = graph.as_inst(val) else { continue };
-        let shape = graph.shape_of(first);
-        let view = match op {
-            Op::Part(view, _) | Op::Pair(view, _) if shape == Shape::Same => view,
-            Op::Member(view, _) if shape != Shape::Any => view,
-            _ => continue,
-        };
-        let mut leaves = Vec::new();
-        if graph.inside.contains(&(view, first))
-            && collect(graph, first, &mut leaves, &mut 0).is_some_and(|n| n <= REGISTERS)
-        {
-            leaves.sort_unstable();
-            leaves.dedup();
-            found.insert(val, leaves);
-        }
-    }
-    found
+/// Accesses whose addresses are computed in general registers.
+#[derive(Default)]
+pub struct Addresses {
+    /// For each, the values that its address is computed from.
+    pub leaves: HashMap<Val, Vec<Val>>,
+    /// Those of them that vectors compute. Of each the first lane's word is put on the stack at once: an address that comes from
+    /// a vector comes late, so they are computed before anything else is.
+    pub words: HashSet<Val>,
 }
 
-/// The operation and operands of a value that is computed in general registers.
+impl Addresses {
+    /// The accesses among those that are `needed` for which that can be done: to whole elements that are known to be inside.
+    pub fn of(graph: &Graph, needed: &[bool]) -> Addresses {
+        let accesses: Vec<(Val, Val)> = (0..graph.nodes.len() as Val)
+            .filter(|val| needed[*val as usize])
+            .filter_map(|val| {
+                let Inst { op, args: [first, ..], .. } = graph.as_inst(val)?;
+                let shape = graph.shape_of(first);
+                let view = match op {
+                    Op::Part(view, _) | Op::Pair(view, _) if shape == Shape::Same => view,
+                    Op::Member(view, _) if shape != Shape::Any => view,
+                    _ => return None,
+                };
+                graph.inside.contains(&(view, first)).then_some((val, first))
+            })
+            .collect();
+        // What several addresses have in common is computed once.
+        let mut firsts: Vec<Val> = accesses.iter().map(|(_, first)| *first).collect();
+        firsts.sort_unstable();
+        firsts.dedup();
+        let mut parts: HashMap<Val, usize> = HashMap::new();
+        for first in firsts {
+            let mut open = vec![first];
+            let mut seen = HashSet::new();
+            while let Some(val) = open.pop() {
+                let Some((_, a, b)) = computed(graph, val) else { continue };
+                if seen.len() <= MOST && seen.insert(val) {
+                    *parts.entry(val).or_default() += 1;
+                    open.extend([a, b].into_iter().filter(|arg| *arg != NO));
+                }
+            }
+        }
+        let mut found = Addresses {
+            words: parts.iter().filter(|(_, n)| **n > 1).map(|(val, _)| *val).collect(),
+            ..Addresses::default()
+        };
+        for (val, first) in accesses {
+            let mut leaves = Vec::new();
+            if found.collect(graph, first, &mut leaves, &mut 0).is_some_and(|n| n <= REGISTERS) {
+                leaves.sort_unstable();
+                leaves.dedup();
+                found.leaves.insert(val, leaves);
+            }
+        }
+        let of_vectors = |val: &Val| matches!(graph.node(*val), Node::Inst(_));
+        found.words = found.leaves.values().flatten().copied().filter(of_vectors).collect();
+        found
+    }
+
+    /// How many elements are taken as they lie in memory.
+    pub fn members(&self, graph: &Graph) -> u32 {
+        let of = |val: &Val| graph.groups.get(val).map(|parts| parts[0]);
+        let first = |val: &Val| graph.as_inst(*val).is_some_and(|inst| matches!(inst.op, Op::Member(..)));
+        let groups: HashSet<Option<Val>> = self.leaves.keys().filter(|val| first(val)).map(of).collect();
+        groups.len() as u32
+    }
+
+    /// The same as [`computed`], of what is computed for one address alone.
+    fn computed(&self, graph: &Graph, val: Val) -> Option<(Op, Val, Val)> {
+        if self.words.contains(&val) { None } else { computed(graph, val) }
+    }
+
+    /// Notes what a value is computed from; the registers that it takes, or `None` if it is too much.
+    fn collect(&self, graph: &Graph, val: Val, leaves: &mut Vec<Val>, count: &mut usize) -> Option<usize> {
+        let Some((_, a, b)) = self.computed(graph, val) else {
+            leaves.push(val);
+            return Some(1);
+        };
+        *count += 1;
+        if *count > MOST {
+            return None;
+        }
+        let first = self.collect(graph, a, leaves, count)?;
+        if b == NO {
+            return Some(first);
+        }
+        let second = self.collect(graph, b, leaves, count)?;
+        let simple = self.computed(graph, b).is_none() || self.computed(graph, a).is_none();
+        Some(if simple { first.max(second) } else { first.max(second + 1) })
+    }
+}
+
+/// The operation and operands of a value that can be computed in general registers.
 fn computed(graph: &Graph, val: Val) -> Option<(Op, Val, Val)> {
     match graph.as_inst(val)? {
         Inst { op: op @ (Op::Add | Op::Mul | Op::MinSigned | Op::MaxSigned), args: [a, b, _], mask: NO } => {
@@ -52,25 +118,6 @@ fn computed(graph: &Graph, val: Val) -> Option<(Op, Val, Val)> {
     }
 }
 
-/// Notes what a value is computed from; the registers that it takes, or `None` if it is too much.
-fn collect(graph: &Graph, val: Val, leaves: &mut Vec<Val>, count: &mut usize) -> Option<usize> {
-    let Some((_, a, b)) = computed(graph, val) else {
-        leaves.push(val);
-        return Some(1);
-    };
-    *count += 1;
-    if *count > MOST {
-        return None;
-    }
-    let first = collect(graph, a, leaves, count)?;
-    if b == NO {
-        return Some(first);
-    }
-    let second = collect(graph, b, leaves, count)?;
-    let (simple, other) = (computed(graph, b).is_none() || computed(graph, a).is_none(), first.max(second));
-    Some(if simple { other } else { first.max(second + 1) })
-}
-
 impl Body<'_, '_> {
     /// Computes the address of the word with a number in its first lane.
     pub(super) fn address(&mut self, view: u8, first: Val) {
@@ -78,8 +125,13 @@ impl Body<'_, '_> {
         self.target.element(&mut self.frame.code, view);
     }
 
+    /// See [`Addresses::computed`].
+    fn computed(&self, val: Val) -> Option<(Op, Val, Val)> {
+        self.addresses.and_then(|addresses| addresses.computed(self.graph, val))
+    }
+
     fn compute(&mut self, val: Val, to: u8) {
-        let Some((op, a, b)) = computed(self.graph, val) else {
+        let Some((op, a, b)) = self.computed(val) else {
             let place = self.single_of(val);
             return self.target.scalar(&mut self.frame.code, Scalar::Move, to, Ok(place));
         };
@@ -93,8 +145,8 @@ impl Body<'_, '_> {
             Op::MinSigned => Scalar::Min,
             _ => Scalar::Max,
         };
-        let (long, short) = if computed(self.graph, a).is_some() { (a, b) } else { (b, a) };
-        if computed(self.graph, short).is_none() {
+        let (long, short) = if self.computed(a).is_some() { (a, b) } else { (b, a) };
+        if self.computed(short).is_none() {
             self.compute(long, to);
             let place = self.single_of(short);
             return self.target.scalar(&mut self.frame.code, op, to, Ok(place));
@@ -119,10 +171,15 @@ impl Body<'_, '_> {
         if let Some(at) = place.word.or(place.slot) {
             return (Base::Stack, at);
         }
+        (Base::Stack, self.put_word(val))
+    }
+
+    /// Puts the word that the first lane has of a value on the stack; where it is.
+    pub(super) fn put_word(&mut self, val: Val) -> u32 {
         let from = self.fetch(val);
         let at = self.room(4);
         self.target.first_to_stack(&mut self.frame.code, from, at);
         self.place[val as usize].word = Some(at);
-        (Base::Stack, at)
+        at
     }
 }

@@ -1,6 +1,6 @@
 //! In which order sums grow: so many of them are in registers, and take what they have in common while it is there, too.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -39,8 +39,7 @@ impl Arrange {
         if self.by_lanes {
             sums.sort_by_key(|(member, _)| *member);
         }
-        let mut done = vec![true; graph.nodes.len()];
-        order.iter().for_each(|val| done[*val as usize] = false);
+        let mut done = undone(graph, &order);
         let mut arranged = Vec::with_capacity(order.len());
         for together in sums.chunks(self.sums) {
             let most = together.iter().map(|(_, steps)| steps.len()).max().unwrap_or(0);
@@ -55,8 +54,23 @@ impl Arrange {
     }
 }
 
+/// The same instructions, these values first.
+pub fn first(graph: &Graph, order: Vec<Val>, wanted: &HashSet<Val>, operands: Operands<'_>) -> Vec<Val> {
+    let mut done = undone(graph, &order);
+    let mut arranged = Vec::with_capacity(order.len());
+    let first: Vec<Val> = order.iter().filter(|val| wanted.contains(val)).copied().collect();
+    first.into_iter().chain(order).for_each(|val| demand(graph, operands, val, &mut done, &mut arranged));
+    arranged
+}
+
+fn undone(graph: &Graph, order: &[Val]) -> Vec<bool> {
+    let mut done = vec![true; graph.nodes.len()];
+    order.iter().for_each(|val| done[*val as usize] = false);
+    done
+}
+
 /// What an instruction needs.
-type Operands<'a> = &'a dyn Fn(Val, Inst) -> Vec<Val>;
+pub type Operands<'a> = &'a dyn Fn(Val, Inst) -> Vec<Val>;
 
 /// Appends what a value needs, and the value.
 fn demand(graph: &Graph, operands: Operands<'_>, val: Val, done: &mut [bool], order: &mut Vec<Val>) {

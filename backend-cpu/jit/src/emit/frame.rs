@@ -211,15 +211,31 @@ impl<'a> Frame<'a> {
         let work = Work::new(block, &[], self.strips, self.masked);
         let arrange = self.arrange.as_ref().filter(|_| self.summing);
         let plan = Plan::new(work.graph, &work.outputs, &work.tests, false, arrange, self.summing, self.deep);
+        let ahead = self.ahead(&plan);
         let mut body = Body::new(self, &plan.graph, &plan.uses).replacing(&plan.stores);
-        body.addresses = Some(&plan.addresses);
+        (body.addresses, body.ahead) = (Some(&plan.addresses), ahead);
         for (time, (&val, stores)) in plan.order.iter().zip(&plan.stores).enumerate() {
             body.now = 2 * time as u32;
             body.instruction(val);
+            let is_word = plan.addresses.words.contains(&val);
+            if is_word {
+                body.put_word(val);
+            }
             body.now += 1;
             body.store_rows(stores);
+            if is_word {
+                body.release(val);
+            }
         }
         body.end(&work.tests)
+    }
+
+    /// Places for the addresses of the elements that a block of a loop takes as they lie in memory.
+    fn ahead(&mut self, plan: &Plan) -> Vec<u32> {
+        let groups = plan.addresses.members(&plan.graph);
+        let each = self.target.lanes() / 2;
+        let slots: Vec<u32> = (0..groups.div_ceil(each)).map(|_| self.slot()).collect();
+        slots.iter().flat_map(|at| (0..each).map(move |k| at + 8 * k)).collect()
     }
 
     /// Appends a block that leaves values on the stack, for a loop.

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::address::{Addresses, addresses};
-use super::arrange::Arrange;
+use super::address::Addresses;
+use super::arrange::{self, Arrange, Operands};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
@@ -70,23 +70,16 @@ impl Plan {
             }
         }
         let count = graph.nodes.len();
-        let addresses = if scalar { addresses(&graph) } else { Addresses::new() };
-        let operands = |val: Val, inst: Inst| -> Vec<Val> {
-            addresses.get(&val).cloned().unwrap_or_else(|| inst.operands().collect())
+        let roots: Vec<Val> = results.iter().map(|output| output.val).chain(last.iter().copied()).collect();
+        let addresses = if scalar {
+            Addresses::of(&graph, &needed(&graph, &roots, &|_, inst| inst.operands().collect()))
+        } else {
+            Addresses::default()
         };
-        let mut needed: Vec<bool> = (0..count as Val)
-            .map(|val| graph.as_inst(val).is_some_and(|inst| matches!(inst.op, Op::Store(_) | Op::Return)))
-            .collect();
-        results
-            .iter()
-            .map(|output| output.val)
-            .chain(last.iter().copied())
-            .for_each(|val| needed[val as usize] = true);
-        for val in (0..count).rev() {
-            if let (Node::Inst(inst), true) = (graph.nodes[val], needed[val]) {
-                operands(val as Val, inst).into_iter().for_each(|arg| needed[arg as usize] = true);
-            }
-        }
+        let operands = |val: Val, inst: Inst| -> Vec<Val> {
+            addresses.leaves.get(&val).cloned().unwrap_or_else(|| inst.operands().collect())
+        };
+        let needed = needed(&graph, &roots, &operands);
         let is_copy = |val: Val| graph.as_inst(val).is_some_and(|inst| inst.op == Op::Copy);
         let chosen = |val: &Val| needed[*val as usize] && graph.as_inst(*val).is_some() && !is_copy(*val);
         let mut order: Vec<Val> = (0..count as Val).filter(chosen).collect();
@@ -98,6 +91,7 @@ impl Plan {
         if let Some(arrange) = arrange {
             order = arrange.order(&graph, order, outputs, &operands);
         }
+        order = arrange::first(&graph, order, &addresses.words, &operands);
         copies.sort_unstable();
         copies.dedup();
         order.extend(copies);
@@ -105,7 +99,8 @@ impl Plan {
         let mut when = vec![0; count];
         for (time, &val) in order.iter().enumerate() {
             when[val as usize] = time;
-            for arg in graph.as_inst(val).into_iter().flat_map(|inst| operands(val, inst)) {
+            let read = |arg: &Val| !addresses.leaves.contains_key(&val) || !addresses.words.contains(arg);
+            for arg in graph.as_inst(val).into_iter().flat_map(|inst| operands(val, inst)).filter(read) {
                 if uses[arg as usize].last() != Some(&(2 * time as u32)) {
                     uses[arg as usize].push(2 * time as u32);
                 }
@@ -124,8 +119,23 @@ impl Plan {
             stores[time].push(output);
             uses[output.val as usize].push(2 * time as u32 + 1);
         }
+        addresses.words.iter().for_each(|&val| uses[val as usize].push(2 * when[val as usize] as u32 + 1));
         last.iter().for_each(|&val| uses[val as usize].push(2 * order.len() as u32 + 1));
         uses.iter_mut().for_each(|list| list.sort_unstable());
         Plan { graph, order, stores, uses, addresses }
     }
+}
+
+/// Which values are needed for some.
+fn needed(graph: &Graph, roots: &[Val], operands: Operands<'_>) -> Vec<bool> {
+    let acts = |inst: Inst| matches!(inst.op, Op::Store(_) | Op::Return);
+    let mut needed: Vec<bool> =
+        (0..graph.nodes.len() as Val).map(|val| graph.as_inst(val).is_some_and(acts)).collect();
+    roots.iter().for_each(|&val| needed[val as usize] = true);
+    for val in (0..graph.nodes.len()).rev() {
+        if let (Node::Inst(inst), true) = (graph.nodes[val], needed[val]) {
+            operands(val as Val, inst).into_iter().for_each(|arg| needed[arg as usize] = true);
+        }
+    }
+    needed
 }

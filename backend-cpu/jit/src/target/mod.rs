@@ -43,6 +43,8 @@ pub enum Base {
     Views,
     /// The first lane's word in a view.
     First,
+    /// An element whose address was kept, see [`Target::keep_address`].
+    Kept(u8),
 }
 
 /// An operand of an instruction.
@@ -238,8 +240,8 @@ pub trait Target: Sync {
     fn splats(&self) -> bool {
         false
     }
-    /// to = the word, or the 64-bit element, at a place on the stack, for all lanes.
-    fn broadcast(&self, _: &mut Code, _: u8, _: u32, _: bool) {
+    /// to = the word, or the 64-bit element, at a place in memory, for all lanes.
+    fn broadcast(&self, _: &mut Code, _: u8, _: Base, _: u32, _: bool) {
         unreachable!("{} copies no elements", self.name())
     }
     /// A scalar register, by number, = op(the register, a word in memory or another register).
@@ -250,12 +252,25 @@ pub trait Target: Sync {
     fn first_to_stack(&self, _: &mut Code, _: u8, _: u32) {
         unreachable!("{} computes no addresses", self.name())
     }
-    /// The word whose number is in the first scalar register is what the three functions that follow are about.
+    /// Addresses that registers can hold while a block runs.
+    fn addresses(&self) -> u8 {
+        0
+    }
+    /// The word whose number is in the first scalar register is what the five functions that follow are about.
     fn element(&self, _: &mut Code, _: u8) {
         unreachable!("{} computes no addresses", self.name())
     }
     /// to = the vector from there on, so many vectors behind.
     fn near(&self, _: &mut Code, _: u8, _: u32) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// Asks for so many bytes where they will be in the next round of a loop, if it goes on as it did since the last one: a place on
+    /// the stack, of eight bytes, is for that.
+    fn fetch_ahead(&self, _: &mut Code, _: u32, _: u32) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// Keeps the address, by number.
+    fn keep_address(&self, _: &mut Code, _: u8) {
         unreachable!("{} computes no addresses", self.name())
     }
     /// Copies the element there, of so many words, to a place on the stack.

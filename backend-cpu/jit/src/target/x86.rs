@@ -2,7 +2,7 @@
 //!
 //! rdi points to the rows from the strip on, rsi to the constants, rcx to the stack's places, r9 to the views; rdx holds
 //! the executing lanes from the strip on, rax the result, rbx the strips that are left, r8 the stack pointer. r10 to r12
-//! and rbp are free within an instruction.
+//! and rbp are free within an instruction; in loops that add up products r10 and r11 are, and the others hold addresses.
 
 pub mod table;
 
@@ -75,6 +75,7 @@ pub fn register(base: Base) -> u8 {
         Base::Rows => 7,
         Base::Views => 9,
         Base::First => 11,
+        Base::Kept(number) => ADDRESSES[usize::from(number)],
     }
 }
 
@@ -111,7 +112,10 @@ pub fn modrm(code: &mut Code, reg: u8, rm: Rm) {
     match rm {
         Rm::Reg(rm) => code.raw(&[0xC0 | (reg & 7) << 3 | rm & 7]),
         Rm::Mem(base, at) | Rm::Splat(base, at) => {
-            code.raw_with(&[0x80 | (reg & 7) << 3 | register(base) & 7], at)
+            let base = register(base) & 7;
+            code.raw(&[0x80 | (reg & 7) << 3 | base]);
+            // The number of rsp, and of r12, says that another byte follows.
+            code.raw_with(if base == 4 { &[0x24] } else { &[] }, at);
         }
     }
 }
@@ -143,8 +147,17 @@ pub fn elements(code: &mut Code, view: u8, count: u32, origin: u32) {
     code.raw(&[0x4F, 0x8D, 0x1C, 0x1A | (count.trailing_zeros() as u8) << 6]); // lea r11, [r10 + count * r11]
 }
 
-/// Registers for addresses: r11d, r12d, ebp.
-const SCALARS: [u8; 3] = [11, 12, 5];
+/// Registers for the computation of addresses.
+const SCALARS: [u8; 2] = [11, 10];
+
+/// Registers that hold addresses: rbp, r12 to r15.
+pub const ADDRESSES: [u8; 5] = [5, 12, 13, 14, 15];
+
+/// A register for addresses = r11
+pub fn keep_address(code: &mut Code, to: u8) {
+    let to = ADDRESSES[usize::from(to)];
+    code.raw(&[0x4C | to >> 3, 0x89, 0xC0 | (11 & 7) << 3 | to & 7]); // mov to, r11
+}
 
 /// See [`super::Target::scalar`].
 pub fn scalar(code: &mut Code, op: Scalar, to: u8, from: Result<(Base, u32), u8>) {
@@ -166,6 +179,18 @@ pub fn scalar(code: &mut Code, op: Scalar, to: u8, from: Result<(Base, u32), u8>
         Scalar::Min => [&[0x3B][..], &[0x0F, 0x4F]].into_iter().for_each(|opcode| with(code, opcode)),
         Scalar::Max => [&[0x3B][..], &[0x0F, 0x4C]].into_iter().for_each(|opcode| with(code, opcode)),
         Scalar::Shl(by) => code.raw(&[0x40 | to >> 3, 0xC1, 0xE0 | to & 7, by]),
+    }
+}
+
+/// Asks for so many bytes where they will be next time, if r11 goes on as it did since the last time; where it was is on the stack.
+/// They come to the second-level cache: columns of a matrix fall together in the first one.
+pub fn fetch_ahead(code: &mut Code, at: u32, bytes: u32) {
+    code.raw(&[0x4D, 0x89, 0xDA]); // mov r10, r11
+    code.raw_with(&[0x4C, 0x2B, 0x91], at); // sub r10, [rcx + at]
+    code.raw_with(&[0x4C, 0x89, 0x99], at); // mov [rcx + at], r11
+    code.raw(&[0x4D, 0x01, 0xDA]); // add r10, r11
+    for line in (0..bytes).step_by(64) {
+        code.raw_with(&[0x41, 0x0F, 0x18, 0x92], line); // prefetcht1 [r10 + line]
     }
 }
 
@@ -228,7 +253,7 @@ pub fn function(
     lanes: u8,
     executing: impl Fn(&mut Code, &mut Pool),
 ) {
-    code.raw(&[0x53, 0x55, 0x41, 0x54]); // push rbx, rbp, r12
+    code.raw(&[0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57]); // push rbx, rbp, r12 to r15
     code.raw(&[0x49, 0x89, 0xC9]); // mov r9, rcx
     code.raw(&[0x4D, 0x89, 0xC2]); // mov r10, r8
     if frame.stack > 0 {
@@ -282,6 +307,6 @@ pub fn function(
         code.raw(&[0x4C, 0x89, 0xC4]); // mov rsp, r8
     }
     code.raw(&[0xC5, 0xF8, 0x77]); // vzeroupper
-    code.raw(&[0x41, 0x5C, 0x5D, 0x5B, 0xC3]); // pop r12, rbp, rbx; ret
+    code.raw(&[0x41, 0x5F, 0x41, 0x5E, 0x41, 0x5D, 0x41, 0x5C, 0x5D, 0x5B, 0xC3]); // pop r15 to r12, rbp, rbx; ret
     code.bytes.resize(code.bytes.len().next_multiple_of(32), 0xCC);
 }

@@ -93,7 +93,7 @@ fn main() -> std::process::ExitCode {
         lines: neighbours_and_equals_in_lines known_shapes;
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;
         pairs: loads_of_doubles sums_of_doubles;
-        sums: sums_of_products;
+        sums: sums_of_products addresses_of_sums;
         emitted: elements_stay_whole;
         pressure: places_on_the_stack_are_used_again operands_come_from_memory chains_need_a_register_each;
         encodings: what_is_made_is_what_was_meant;

@@ -1,12 +1,13 @@
 //! Loops that add up products of whole elements: the elements stay as they lie in memory, and products are made without asking for
 //! zeros, unless that can't be believed.
 
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 use recal_il::format::Format;
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
 use recal_il::isa::memory::texel::Wrap;
-use recal_jit::{Filter, LANES, NONE, Row, Sample, Step, View};
+use recal_jit::{Filter, Function, LANES, Module, NONE, Row, Sample, Step, View};
 
 use crate::{On, Random, endless};
 
@@ -43,14 +44,36 @@ fn sample(format: Format) -> Sample {
     }
 }
 
+/// What is added up: products of floats, of doubles, or both.
+#[derive(Clone, Copy, Debug)]
+struct Of {
+    floats: bool,
+    doubles: bool,
+}
+
+impl Of {
+    /// Operands of operations on floats are no denormals. What doubles are made of may look like one.
+    fn arrives_flushed(self) -> bool {
+        !self.doubles
+    }
+
+    fn arriving(self, word: u32) -> u32 {
+        if self.arrives_flushed() && word & 0x7F80_0000 == 0 { word & 0x8000_0000 } else { word }
+    }
+}
+
+const FLOATS: Of = Of { floats: true, doubles: false };
+const PAIRS: Of = Of { floats: false, doubles: true };
+const BOTH: Of = Of { floats: true, doubles: true };
+
 /// The loop for elements of so many words.
-fn rounds(words: u32) -> Vec<(LaneOp, Vec<u32>, usize)> {
+fn rounds(of: Of, words: u32) -> Vec<(LaneOp, Vec<u32>, usize)> {
     let mut ops = Vec::new();
-    for k in 0..words {
+    for k in (0..words).filter(|_| of.floats) {
         ops.push((LaneOp::Mad, vec![SUMS + k, A + 1, B + k, SUMS + k], 1));
         ops.push((LaneOp::MadIeee, vec![IEEE + k, A, B + k, IEEE + k], 1));
     }
-    for k in (0..words).step_by(2) {
+    for k in (0..words).step_by(2).filter(|_| of.doubles) {
         ops.push((
             LaneOp::Dmad,
             [DOUBLES + k, A, B + k, DOUBLES + k].iter().flat_map(|row| [*row, row + 1]).collect(),
@@ -84,44 +107,65 @@ fn factor(random: &mut Random, words: Words) -> u32 {
     }
 }
 
+fn constant(row: u32) -> Option<u32> {
+    [(ONE, 1), (WHOLE, 1.0f32.to_bits())].iter().find(|(of, _)| *of == row).map(|(_, word)| *word)
+}
+
+fn dead(row: u32) -> bool {
+    matches!(row, FLAG | A..SUMS)
+}
+
+/// The loop for elements of so many words, for threads in lines; `again`: with more of them from other places, later in a round.
+fn compiled(on: On, of: Of, format: Format, words: u32, line: u32, again: bool) -> (Module, Function) {
+    let ops = rounds(of, words);
+    let to = |first: u32| std::array::from_fn(|k| if (k as u32) < words { first + k as u32 } else { NONE });
+    let at = |view: u8, coordinates: [u32; 2], to: [u32; 4], same: u32| Step::Sample {
+        view,
+        sample: sample(format),
+        coordinates: [coordinates[0], coordinates[1], NONE, NONE],
+        to,
+        flush: if of.arrives_flushed() { 15 } else { 0 },
+        lanes: if same == 3 { Shape::Same } else { Shape::Any },
+        same,
+    };
+    let flag = [FLAG, ROUND, ROUNDS];
+    let mut steps = vec![
+        Step::Loop,
+        Step::Lane { op: LaneOp::Ige, ids: &flag, writes: 1, same: 3 },
+        Step::Break(Some((FLAG, true, Shape::Same))),
+        at(0, [LINE, OTHER], to(A), 3),
+        at(1, [COLUMN, LINE], to(B), 2),
+    ];
+    let same = |op: LaneOp| if matches!(op, LaneOp::Add | LaneOp::Iadd) { 3 } else { 1 };
+    steps.extend(ops.iter().map(|(op, ids, writes)| Step::Lane {
+        op: *op,
+        ids,
+        writes: *writes,
+        same: same(*op),
+    }));
+    if again {
+        steps.insert(steps.len() - 2, at(1, [COLUMN, ROUND], to(B), 2));
+        let sums = ops.iter().filter(|(op, ..)| *op == LaneOp::Mad);
+        let sums = sums.map(|(op, ids, writes)| Step::Lane { op: *op, ids, writes: *writes, same: 1 });
+        let sums: Vec<Step<'_>> = sums.collect();
+        let place = steps.len() - 2;
+        steps.splice(place..place, sums);
+    }
+    steps.push(Step::EndLoop);
+    let mut compiler = on.compiler().with_lines(line);
+    let function = compiler.function(&steps, constant, dead, dead).unwrap();
+    (compiler.finish().unwrap(), function)
+}
+
 pub fn sums_of_products(on: On) {
     let mut random = Random(11);
-    for (format, words) in [(Format::Float32x4, 4), (Format::Float32x2, 2)] {
-        let ops = rounds(words);
-        let to =
-            |first: u32| std::array::from_fn(|k| if (k as u32) < words { first + k as u32 } else { NONE });
-        let at = |view: u8, coordinates: [u32; 2], to: [u32; 4], same: u32| Step::Sample {
-            view,
-            sample: sample(format),
-            coordinates: [coordinates[0], coordinates[1], NONE, NONE],
-            to,
-            flush: 0,
-            lanes: if same == 3 { Shape::Same } else { Shape::Any },
-            same,
-        };
-        let flag = [FLAG, ROUND, ROUNDS];
-        let mut steps = vec![
-            Step::Loop,
-            Step::Lane { op: LaneOp::Ige, ids: &flag, writes: 1, same: 3 },
-            Step::Break(Some((FLAG, true, Shape::Same))),
-            at(0, [LINE, OTHER], to(A), 3),
-            at(1, [COLUMN, LINE], to(B), 2),
-        ];
-        let same = |op: LaneOp| if matches!(op, LaneOp::Add | LaneOp::Iadd) { 3 } else { 1 };
-        steps.extend(ops.iter().map(|(op, ids, writes)| Step::Lane {
-            op: *op,
-            ids,
-            writes: *writes,
-            same: same(*op),
-        }));
-        steps.push(Step::EndLoop);
-        let constants = [(ONE, 1), (WHOLE, 1.0f32.to_bits())];
-        let constant = |row: u32| constants.iter().find(|(of, _)| *of == row).map(|(_, word)| *word);
-        let dead = |row: u32| matches!(row, FLAG | A..SUMS);
+    let formats = [(Format::Float32x4, 4), (Format::Float32x2, 2)];
+    for (of, (format, words)) in
+        [FLOATS, PAIRS, BOTH].into_iter().flat_map(|of| formats.map(|format| (of, format)))
+    {
+        let ops = rounds(of, words);
         for line in [16, 32] {
-            let mut compiler = on.compiler().with_lines(line);
-            let function = compiler.function(&steps, constant, dead, dead).unwrap();
-            let module = compiler.finish().unwrap();
+            let (module, function) = compiled(on, of, format, words, line, false);
             let kinds = [Words::Plain, Words::Zeros, Words::All, Words::Denormals];
             for (kind, start, step) in kinds
                 .into_iter()
@@ -136,7 +180,7 @@ pub fn sums_of_products(on: On) {
                 let texel = |view: usize, column: u32, line: u32, k: u32| {
                     let [column, line] =
                         [column, line].map(|word| (f32::from_bits(word).floor() as u32).min(SIZE - 1));
-                    memory[view][((line * SIZE + column) * words + k) as usize]
+                    of.arriving(memory[view][((line * SIZE + column) * words + k) as usize])
                 };
                 for (exec, begin) in [(!0, 0u32), (0xFF00_FFFF_0F0F_5555u64, 0), (!0, 0x8000_0000), (!0, 5)] {
                     let mut rows: Vec<Row> = (0..ROWS)
@@ -151,7 +195,7 @@ pub fn sums_of_products(on: On) {
                                     A..SUMS => lane as u32 + row,
                                     SUMS.. => {
                                         if begin == 5 {
-                                            (random.word() & 0x80FF_FFFF).wrapping_add(place)
+                                            of.arriving((random.word() & 0x80FF_FFFF).wrapping_add(place))
                                         } else {
                                             begin
                                         }
@@ -193,12 +237,57 @@ pub fn sums_of_products(on: On) {
                             let expected = own[row as usize];
                             assert_eq!(
                                 got, expected,
-                                "lane {lane} row {row} of {kind:?} {words} {exec:x} {start} {step} {begin:x} {line}"
+                                "lane {lane} row {row} of {of:?} {kind:?} {words} {exec:x} {start} {step} {begin:x} {line}"
                             );
                         }
                     }
                 }
             }
         }
+    }
+}
+
+/// Where x86 has elements as they lie in memory: the words that addresses come from are computed before anything else of a round, what is
+/// the same for a line is read where it is, and what lies side by side is asked for a round ahead.
+pub fn addresses_of_sums(on: On) {
+    if on.isa.name() == "neon" {
+        return;
+    }
+    let (four, two) = (Format::Float32x4, Format::Float32x2);
+    for (of, format, words) in [(FLOATS, four, 4), (FLOATS, two, 2)] {
+        let (module, function) = compiled(on, of, format, words, 32, true);
+        let (_, all) = module.code_of(function);
+        let code: Vec<Instruction> =
+            Decoder::new(64, all.unwrap(), DecoderOptions::NONE).into_iter().collect();
+        let is_prefetch = |of: &Instruction| of.code() == Code::Prefetcht1_m8;
+        let ahead = code
+            .iter()
+            .position(is_prefetch)
+            .unwrap_or_else(|| panic!("what is needed next is asked for: {of:?} {words}"));
+        // The innermost loop around.
+        let end = code[ahead..].iter().position(|of| {
+            of.flow_control() == FlowControl::UnconditionalBranch
+                && of.near_branch_target() < code[ahead].ip()
+        });
+        let end = ahead + end.unwrap();
+        let start = code.iter().position(|of| of.ip() == code[end].near_branch_target()).unwrap();
+        let round = &code[start..end];
+        let puts_word = |of: &Instruction| {
+            matches!(of.code(), Code::EVEX_Vmovd_rm32_xmm | Code::VEX_Vmovd_rm32_xmm)
+                && of.op0_kind() == OpKind::Memory
+        };
+        let product = |of: &Instruction| format!("{:?}", of.mnemonic()).starts_with("Vmulp");
+        let first = round.iter().position(product).unwrap();
+        assert!(round[..first].iter().any(puts_word), "no word is put where addresses find it");
+        assert!(!round[first..].iter().any(puts_word), "an address waits for what comes late");
+        let kept = [Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+        let in_place = |of: &Instruction| kept.contains(&of.memory_base());
+        assert!(round.iter().any(in_place), "no element is read where it is");
+        let copies = |of: &Instruction| {
+            of.code() == Code::Mov_rm64_r64
+                && of.op0_kind() == OpKind::Memory
+                && of.op1_register() == Register::R10
+        };
+        assert!(!round.iter().any(copies), "an element is copied");
     }
 }

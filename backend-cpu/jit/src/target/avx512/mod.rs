@@ -249,8 +249,8 @@ impl Target for Avx512 {
         true
     }
 
-    fn broadcast(&self, code: &mut Code, to: u8, at: u32, wide: bool) {
-        plain(code, if wide { PBROADCASTQ } else { PBROADCASTD }, to, Rm::Mem(Base::Stack, at));
+    fn broadcast(&self, code: &mut Code, to: u8, base: Base, at: u32, wide: bool) {
+        plain(code, if wide { PBROADCASTQ } else { PBROADCASTD }, to, Rm::Mem(base, at));
     }
 
     fn scalar(&self, code: &mut Code, op: Scalar, to: u8, from: Result<(Base, u32), u8>) {
@@ -277,6 +277,18 @@ impl Target for Avx512 {
     fn put(&self, code: &mut Code, from: u8, vectors: u32, past_caches: bool) {
         let enc = if past_caches { STORE_PAST } else { STORE_NEAR };
         plain(code, enc, from, Rm::Mem(Base::First, 64 * vectors));
+    }
+
+    fn addresses(&self) -> u8 {
+        x86::ADDRESSES.len() as u8
+    }
+
+    fn keep_address(&self, code: &mut Code, to: u8) {
+        x86::keep_address(code, to);
+    }
+
+    fn fetch_ahead(&self, code: &mut Code, at: u32, bytes: u32) {
+        x86::fetch_ahead(code, at, bytes);
     }
 
     fn copy_element(&self, code: &mut Code, count: u32, at: u32) {

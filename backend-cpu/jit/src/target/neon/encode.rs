@@ -38,6 +38,7 @@ pub fn register(base: Base) -> u8 {
         Base::Rows => ROWS,
         Base::Views => VIEWS,
         Base::First => WORD,
+        Base::Kept(_) => unreachable!("no addresses are kept"),
     }
 }
 

@@ -47,6 +47,7 @@ fn check(target: &dyn Target, row: fn(Op) -> Option<Row>, bank: &[Register], wid
             if target.takes_memory(op) {
                 memory.push(Rm::Mem(Base::Stack, 0x1240));
                 memory.push(Rm::Mem(Base::Views, 8));
+                memory.extend((0..5).map(|n| Rm::Mem(Base::Kept(n), 12)));
                 if wide && !matches!(shape, Shape::Rm if first_mask) && !matches!(op, Op::ZipLow) {
                     memory.push(Rm::Splat(Base::Pool, 68));
                 }
@@ -86,6 +87,8 @@ fn check(target: &dyn Target, row: fn(Op) -> Option<Row>, bank: &[Register], wid
                         assert_eq!(found.op_kind(k), OpKind::Memory, "{text}");
                         let (base, at) = match rm {
                             Rm::Mem(Base::Stack, at) => (Register::RCX, at),
+                            Rm::Mem(Base::Kept(0), at) => (Register::RBP, at),
+                            Rm::Mem(Base::Kept(n), at) => (Register::R11 + u32::from(n), at),
                             Rm::Mem(_, at) => (Register::R9, at),
                             Rm::Splat(_, at) => (Register::RSI, at),
                             Rm::Reg(_) => unreachable!(),
