@@ -350,6 +350,13 @@ impl<'a, 'b> Body<'a, 'b> {
     }
 
     fn instruction(&mut self, val: Val) {
+        self.compute_value(val);
+        if self.addresses.is_some_and(|addresses| addresses.words.contains(&val)) {
+            self.put_word(val);
+        }
+    }
+
+    fn compute_value(&mut self, val: Val) {
         let Some(inst) = self.graph.as_inst(val) else { return };
         self.frame.instructions += 1;
         self.frame.code.is_for(self.graph.origin(val));

@@ -250,7 +250,7 @@ impl Graph {
         self.unary(Op::Round(how), a)
     }
 
-    fn word_of(&self, val: Val) -> Option<u32> {
+    pub fn word_of(&self, val: Val) -> Option<u32> {
         if let Node::Word(word) = self.node(val) { Some(word) } else { None }
     }
 

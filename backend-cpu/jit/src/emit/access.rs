@@ -57,6 +57,15 @@ impl Body<'_, '_> {
 
     /// Loads a part of a group, and all others, by an address that is computed from `leaves`.
     pub(super) fn by_address(&mut self, val: Val, op: Op, first: Val, leaves: &[Val]) {
+        if let Some(&(number, bytes)) = self.addresses.and_then(|addresses| addresses.near.get(&val)) {
+            let to = self.take(val);
+            let same = self.graph.shape_of(first) == Shape::Same;
+            let code = &mut self.frame.code;
+            return match same {
+                true => self.target.broadcast(code, to, Base::Kept(number), bytes, false),
+                false => self.target.near(code, to, Base::Kept(number), bytes),
+            };
+        }
         let (Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _)) = op else { return };
         self.pinned = leaves.to_vec();
         self.free.append(&mut self.freed);
@@ -74,7 +83,8 @@ impl Body<'_, '_> {
                     if self.next_use(part).is_some() {
                         let to = self.take(part);
                         self.pinned.push(part);
-                        self.target.near(&mut self.frame.code, to, k);
+                        let bytes = 4 * self.target.lanes() * k;
+                        self.target.near(&mut self.frame.code, to, Base::First, bytes);
                     }
                 }
             } else {

@@ -23,9 +23,71 @@ pub struct Addresses {
     /// Those of them that vectors compute. Of each the first lane's word is put on the stack at once: an address that comes from
     /// a vector comes late, so they are computed before anything else is.
     pub words: HashSet<Val>,
+    /// Where several loads are so many bytes from.
+    pub bases: Vec<Origin>,
+    /// Those loads, with the number of their base and how far they are.
+    pub near: HashMap<Val, (u8, u32)>,
 }
 
+/// What several loads are a known distance from: an address in bytes, the same for a line or that of lanes side by side.
+pub struct Origin {
+    pub view: u8,
+    pub address: Val,
+    /// The number of the last word that any of them touches, from there on.
+    pub last: u32,
+}
+
+/// How accesses find their addresses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Addressing {
+    /// Each by itself.
+    Alone,
+    /// In general registers, see [`Addresses::of`].
+    Scalar,
+    /// For so many lanes, from bases that so many registers hold, see [`Addresses::near`].
+    Near(u32, u8),
+}
+
+/// Most bytes that a load is from its base.
+const FARTHEST: u32 = 1 << 16;
+
 impl Addresses {
+    /// Loads of words at known distances from each other, where all lanes execute: whether they are inside is asked once, before
+    /// anything else is done, and each needs but one instruction then.
+    pub fn near(graph: &Graph, needed: &[bool], lanes: u32, most: u8) -> Addresses {
+        let mut found: Vec<(Origin, Vec<(Val, u32)>)> = Vec::new();
+        for val in (0..graph.nodes.len() as Val).filter(|val| needed[*val as usize]) {
+            let Some(Inst { op: Op::Load(view), args: [index, ..], mask: NO }) = graph.as_inst(val) else {
+                continue;
+            };
+            let more = match graph.shape_of(index) {
+                Shape::Same => 0,
+                Shape::Step(1) => lanes - 1,
+                _ => continue,
+            };
+            let Some((address, bytes)) = distance(graph, index) else { continue };
+            let last = bytes / 4 + more;
+            match found.iter_mut().find(|(base, _)| (base.view, base.address) == (view, address)) {
+                Some((base, loads)) => {
+                    base.last = base.last.max(last);
+                    loads.push((val, bytes));
+                }
+                None => found.push((Origin { view, address, last }, vec![(val, bytes)])),
+            }
+        }
+        found.retain(|(_, loads)| loads.len() > 1);
+        found.truncate(usize::from(most));
+        let mut addresses = Addresses::default();
+        for (number, (base, loads)) in (0..).zip(found) {
+            addresses.bases.push(base);
+            for (val, bytes) in loads {
+                addresses.near.insert(val, (number, bytes));
+                addresses.leaves.insert(val, Vec::new());
+            }
+        }
+        addresses
+    }
+
     /// The accesses among those that are `needed` for which that can be done: to whole elements that are known to be inside.
     pub fn of(graph: &Graph, needed: &[bool]) -> Addresses {
         let accesses: Vec<(Val, Val)> = (0..graph.nodes.len() as Val)
@@ -107,6 +169,22 @@ impl Addresses {
     }
 }
 
+/// Which address the number of a word comes from, and how many bytes it is behind.
+fn distance(graph: &Graph, index: Val) -> Option<(Val, u32)> {
+    let Inst { op: Op::ShrBy(2), args: [mut address, ..], mask: NO } = graph.as_inst(index)? else {
+        return None;
+    };
+    let mut bytes = 0;
+    while let Some(Inst { op: Op::Add, args: [a, b, _], mask: NO }) = graph.as_inst(address) {
+        let (from, by) = if let Some(by) = graph.word_of(b) { (a, by) } else { (b, graph.word_of(a)?) };
+        if by % 4 != 0 || by > FARTHEST || bytes > FARTHEST {
+            return None;
+        }
+        (address, bytes) = (from, bytes + by);
+    }
+    matches!(graph.node(address), Node::Row(_) | Node::Kept(_)).then_some((address, bytes))
+}
+
 /// The operation and operands of a value that can be computed in general registers.
 fn computed(graph: &Graph, val: Val) -> Option<(Op, Val, Val)> {
     match graph.as_inst(val)? {
@@ -154,6 +232,20 @@ impl Body<'_, '_> {
         self.compute(long, to);
         self.compute(short, to + 1);
         self.target.scalar(&mut self.frame.code, op, to, Err(to + 1));
+    }
+
+    /// Finds the bases of loads; jumps that are taken unless all that they load is inside.
+    pub(super) fn find_bases(&mut self, bases: &[Origin]) -> Vec<usize> {
+        let mut outside = Vec::new();
+        for (number, base) in (0..).zip(bases) {
+            self.pinned = vec![base.address];
+            let from = self.fetch(base.address);
+            let code = &mut self.frame.code;
+            outside.extend(self.target.find_base(code, base.view, from, base.last));
+            self.target.keep_address(code, number);
+            self.release(base.address);
+        }
+        outside
     }
 
     /// Where the word that the first lane has of a value is in memory; it is put there if it is not.

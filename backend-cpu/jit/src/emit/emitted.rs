@@ -1,5 +1,6 @@
 //! Code that stores elements one after another.
 
+use super::address::Addressing;
 use super::work::Work;
 use super::{Body, Frame, Plan};
 use crate::graph::{NO, Node};
@@ -26,12 +27,14 @@ impl Frame<'_> {
         let values = of.values.iter().flatten().filter(|val| **val != NO);
         let wanted: Vec<_> = values.chain(&of.doubted).copied().collect();
         let mut work = Work::new(&of.body, &wanted, strips, false);
-        let plan = Plan::new(work.graph, &[], &work.others.concat(), true, None, true, false);
+        let plan = Plan::new(work.graph, &[], &work.others.concat(), true, None, Addressing::Scalar, false);
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         body.addresses = Some(&plan.addresses);
         for (time, &val) in plan.order.iter().enumerate() {
             body.now = 2 * time as u32;
             body.instruction(val);
+            body.now += 1;
+            body.release(val);
         }
         body.pinned.clear();
         if of.doubted.is_some() {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::address::Addressing;
 use super::work::{Tests, Work};
 use super::{Arrange, Body, Code, Plan, Pool, STACK};
 use crate::graph::{Graph, Val};
@@ -210,20 +211,17 @@ impl<'a> Frame<'a> {
     pub fn block(&mut self, block: &Straight) -> Option<Tests> {
         let work = Work::new(block, &[], self.strips, self.masked);
         let arrange = self.arrange.as_ref().filter(|_| self.summing);
-        let plan = Plan::new(work.graph, &work.outputs, &work.tests, false, arrange, self.summing, self.deep);
+        let addressing = if self.summing { Addressing::Scalar } else { Addressing::Alone };
+        let plan = Plan::new(work.graph, &work.outputs, &work.tests, false, arrange, addressing, self.deep);
         let ahead = self.ahead(&plan);
         let mut body = Body::new(self, &plan.graph, &plan.uses).replacing(&plan.stores);
         (body.addresses, body.ahead) = (Some(&plan.addresses), ahead);
         for (time, (&val, stores)) in plan.order.iter().zip(&plan.stores).enumerate() {
             body.now = 2 * time as u32;
             body.instruction(val);
-            let is_word = plan.addresses.words.contains(&val);
-            if is_word {
-                body.put_word(val);
-            }
             body.now += 1;
             body.store_rows(stores);
-            if is_word {
+            if plan.addresses.words.contains(&val) {
                 body.release(val);
             }
         }
@@ -243,7 +241,7 @@ impl<'a> Frame<'a> {
         let work = Work::of(graph, &[], None, values, self.strips, self.masked);
         let values = work.others.concat();
         self.kept = values.iter().map(|_| self.slot()).collect();
-        let plan = Plan::new(work.graph, &[], &values, false, None, false, false);
+        let plan = Plan::new(work.graph, &[], &values, false, None, Addressing::Alone, false);
         let kept = self.kept.clone();
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         for (time, &val) in plan.order.iter().enumerate() {
@@ -263,14 +261,24 @@ impl<'a> Frame<'a> {
         let work = Work::new(block, &[doubted], self.strips, self.masked);
         let doubted = work.others.concat();
         let last = [work.tests.clone(), doubted.clone()].concat();
-        let plan = Plan::new(work.graph, &work.outputs, &last, true, None, false, self.deep);
+        let near = if self.masked { 0 } else { self.target.addresses() };
+        let plan = Plan::new(
+            work.graph,
+            &work.outputs,
+            &last,
+            true,
+            None,
+            Addressing::Near(self.target.lanes(), near),
+            self.deep,
+        );
         let mut body = Body::new(self, &plan.graph, &plan.uses);
+        body.addresses = Some(&plan.addresses);
+        let mut fails = body.find_bases(&plan.addresses.bases);
         for (time, &val) in plan.order.iter().enumerate() {
             body.now = 2 * time as u32;
             body.instruction(val);
         }
         let (target, masks) = (body.target, body.target.masks());
-        let mut fails = Vec::new();
         for (&doubted, exec) in doubted.iter().zip(masks.exec) {
             body.pinned = vec![doubted];
             let mut asked = body.fetch(doubted);

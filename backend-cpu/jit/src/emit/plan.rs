@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::address::Addresses;
+use super::address::{Addresses, Addressing};
 use super::arrange::{self, Arrange, Operands};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -51,7 +51,7 @@ impl Plan {
         last: &[Val],
         late: bool,
         arrange: Option<&Arrange>,
-        scalar: bool,
+        addressing: Addressing,
         deep: bool,
     ) -> Plan {
         // What is not computed is copied to a register last, before any row that it came from may change.
@@ -71,10 +71,11 @@ impl Plan {
         }
         let count = graph.nodes.len();
         let roots: Vec<Val> = results.iter().map(|output| output.val).chain(last.iter().copied()).collect();
-        let addresses = if scalar {
-            Addresses::of(&graph, &needed(&graph, &roots, &|_, inst| inst.operands().collect()))
-        } else {
-            Addresses::default()
+        let all = || needed(&graph, &roots, &|_, inst| inst.operands().collect());
+        let addresses = match addressing {
+            Addressing::Alone => Addresses::default(),
+            Addressing::Scalar => Addresses::of(&graph, &all()),
+            Addressing::Near(lanes, most) => Addresses::near(&graph, &all(), lanes, most),
         };
         let operands = |val: Val, inst: Inst| -> Vec<Val> {
             addresses.leaves.get(&val).cloned().unwrap_or_else(|| inst.operands().collect())

@@ -256,12 +256,17 @@ pub trait Target: Sync {
     fn addresses(&self) -> u8 {
         0
     }
-    /// The word whose number is in the first scalar register is what the five functions that follow are about.
+    /// The word whose number is in the first scalar register is what the six functions that follow are about.
     fn element(&self, _: &mut Code, _: u8) {
         unreachable!("{} computes no addresses", self.name())
     }
-    /// to = the vector from there on, so many vectors behind.
-    fn near(&self, _: &mut Code, _: u8, _: u32) {
+    /// Makes it the one at the byte address that the first lane of a vector has, the low two bits ignored; jumps that are taken unless it
+    /// and so many words behind it are in the view.
+    fn find_base(&self, _: &mut Code, _: u8, _: u8, _: u32) -> Vec<usize> {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// to = the vector so many bytes from there, or from an address that was kept.
+    fn near(&self, _: &mut Code, _: u8, _: Base, _: u32) {
         unreachable!("{} computes no addresses", self.name())
     }
     /// Asks for so many bytes where they will be in the next round of a loop, if it goes on as it did since the last one: a place on

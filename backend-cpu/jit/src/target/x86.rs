@@ -147,6 +147,16 @@ pub fn elements(code: &mut Code, view: u8, count: u32, origin: u32) {
     code.raw(&[0x4F, 0x8D, 0x1C, 0x1A | (count.trailing_zeros() as u8) << 6]); // lea r11, [r10 + count * r11]
 }
 
+/// r11 = where the word with byte address r11d is; jumps unless it and the `last` that follow are in the view.
+pub fn find_base(code: &mut Code, view: u8, last: u32) -> Vec<usize> {
+    view_start(code, view);
+    code.raw(&[0x41, 0xC1, 0xEB, 2]); // shr r11d, 2
+    // Addresses behind it start again at 0.
+    code.raw_with(&[0x41, 0x81, 0xFB], (1 << 30) - last); // cmp r11d, 2^30 - last
+    let around = jump(code, Some(NOT_BELOW));
+    vec![around, inside(code, view, last)]
+}
+
 /// Registers for the computation of addresses.
 const SCALARS: [u8; 2] = [11, 10];
 

@@ -1,6 +1,8 @@
 //! Loads of elements by threads that lie in lines.
 
+use iced_x86::{Decoder, DecoderOptions, Register};
 use recal_il::ir::lines::Shape;
+use recal_il::isa::LaneOp;
 use recal_jit::{LANES, NONE, Row, Step, View, line};
 
 use crate::{On, endless};
@@ -123,5 +125,69 @@ pub fn known_shapes(on: On) {
                 }
             }
         }
+    }
+}
+
+/// Products of words at known distances from two addresses, one the same for a line and one of lanes side by side: inside, across the ends
+/// and where addresses begin again at 0. x86 asks once whether all are inside, and each load is one instruction then.
+pub fn loads_near_each_other(on: On) {
+    const COUNT: u32 = 100;
+    const ROUNDS: u32 = 8;
+    let [sum, same, near, a, b, four, line] = [0, 1, 2, 3, 4, 5, 6];
+    let (product, steps) = ([sum, a, b, sum], [[same, same, four], [near, near, line]]);
+    let mut list = Vec::new();
+    for _ in 0..ROUNDS {
+        for (address, to, lanes) in [(same, a, Shape::Same), (near, b, Shape::Step(4))] {
+            list.push(Step::Load {
+                view: to as u8 - 3,
+                address,
+                to: [to, NONE, NONE, NONE],
+                flush: 1,
+                lanes,
+            });
+        }
+        list.push(Step::Lane { op: LaneOp::Mad, ids: &product, writes: 1, same: 0 });
+        let next = steps.iter().map(|ids| Step::Lane { op: LaneOp::Iadd, ids, writes: 1, same: 0 });
+        list.extend(next);
+    }
+    let constant = |row: u32| (row == four).then_some(4).or((row == line).then_some(24));
+    let dead = |row: u32| [a, b].contains(&row);
+    let mut compiler = on.compiler().with_lines(16);
+    let function = compiler.function(&list, constant, dead, |_| false).unwrap();
+    let module = compiler.finish().unwrap();
+    let memory: [Vec<u32>; 2] = [3, 5].map(|by| (1..=COUNT).map(|k| ((k * by) as f32).to_bits()).collect());
+    // SAFETY: the vectors outlive the calls.
+    let views = [0, 1].map(|k| unsafe { View::new(memory[k].as_ptr().cast(), 4 * COUNT as usize) });
+    let starts = [0, 3, 4 * (COUNT - 7), 4 * (COUNT - 8), 4 * COUNT, 0xFFFF_FFF0];
+    let ends = [1, 4 * (COUNT - 57), 4 * (COUNT - 58), 0xFFFF_FF80];
+    for ((first, second), exec) in starts
+        .into_iter()
+        .flat_map(|first| ends.map(|second| (first, second)))
+        .flat_map(|pair| [!0, 0xFF00_FFFF_0F0F_5555u64].map(|exec| (pair, exec)))
+    {
+        let mut rows = vec![Row::splat(0); 7];
+        rows[same as usize] = Row::splat(first);
+        rows[near as usize] = Row(std::array::from_fn(|lane| (lane as u32 % 16 * 4).wrapping_add(second)));
+        let before = rows.clone();
+        on.call(&module, function, &mut rows, &views, exec, &mut endless());
+        for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
+            let word = |view: usize, from: u32, step: u32, round: u32| {
+                let at = from.wrapping_add(step * round) / 4;
+                memory[view].get(at as usize).copied().unwrap_or(0)
+            };
+            let [x, y] = [same, near].map(|row| before[row as usize].0[lane]);
+            let products =
+                (0..ROUNDS).map(|k| f32::from_bits(word(0, x, 4, k)) * f32::from_bits(word(1, y, 24, k)));
+            let expected: f32 = products.sum();
+            let got = f32::from_bits(rows[sum as usize].0[lane]);
+            assert_eq!(got, expected, "lane {lane} from {first:#x} and {second:#x}");
+        }
+    }
+    if on.isa.name() != "neon" {
+        let (_, all) = module.code_of(function);
+        let code = Decoder::new(64, all.unwrap(), DecoderOptions::NONE).into_iter();
+        let kept = [Register::RBP, Register::R12];
+        let loads = code.filter(|of| kept.contains(&of.memory_base())).count();
+        assert_eq!(loads, 2 * ROUNDS as usize, "loads by an address that was found once");
     }
 }

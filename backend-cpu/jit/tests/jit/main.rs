@@ -90,7 +90,7 @@ fn main() -> std::process::ExitCode {
             chains_of_multiply_adds;
         samples: samples samples_of_all_formats;
         kept: what_does_not_change products_of_two_kinds;
-        lines: neighbours_and_equals_in_lines known_shapes;
+        lines: neighbours_and_equals_in_lines known_shapes loads_near_each_other;
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;
         pairs: loads_of_doubles sums_of_doubles;
         sums: sums_of_products addresses_of_sums;

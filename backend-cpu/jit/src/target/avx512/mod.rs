@@ -266,8 +266,13 @@ impl Target for Avx512 {
         x86::first_address(code);
     }
 
-    fn near(&self, code: &mut Code, to: u8, vectors: u32) {
-        plain(code, LOAD_NEAR, to, Rm::Mem(Base::First, 64 * vectors));
+    fn find_base(&self, code: &mut Code, view: u8, from: u8, last: u32) -> Vec<usize> {
+        encode::first_word(code, from);
+        x86::find_base(code, view, last)
+    }
+
+    fn near(&self, code: &mut Code, to: u8, base: Base, bytes: u32) {
+        plain(code, LOAD_NEAR, to, Rm::Mem(base, bytes));
     }
 
     fn elements(&self, code: &mut Code, view: u8, count: u32, origin: u32) {
