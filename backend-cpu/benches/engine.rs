@@ -134,3 +134,54 @@ fn bilinear(bencher: Bencher, set: &str) {
     let sampler = Sampler { linear: true, wrap: [Wrap::ClampToBorder; 3], ..Sampler::default() };
     filter(bencher, set, Format::UnormInt8x4, sampler, "_aoffimmi(0.5,0.5,0.0)");
 }
+
+/// Operations that become many, by name and by what is done in a round of a loop.
+const LONG: [(&str, &str); 12] = [
+    ("sin", "sin r0.x, r0.x"),
+    ("exp", "exp r0.x, r0.x"),
+    ("log", "log r0.x, r0.x"),
+    ("pow", "pow r0.x, r0.x, r1.x"),
+    ("rsq", "rsq r0.x, r0.x"),
+    ("atan", "atan r0.x, r0.x"),
+    ("asin", "asin r0.x, r0.x"),
+    ("udiv", "udiv r0.x, r0.x, r1.x"),
+    ("ddiv", "ddiv r0.xy, r0.xy, r1.xy"),
+    ("drsq", "drsq r0.xy, r0.xy"),
+    ("u64div", "u64div r0.xy, r0.xy, r1.xy"),
+    ("f2d", "f2d r2.xy, r0.x\nd2f r0.x, r2.xy"),
+];
+
+fn long(bencher: Bencher, name: &str, looped: bool) {
+    let (machine, n) = (Machine::new(), 256);
+    let body = LONG.into_iter().find(|(known, _)| *known == name).map(|(_, body)| body).unwrap_or_default();
+    let (open, close) = match looped {
+        true => ("whileloop\nbreak_logicalnz r3.y\n", "endloop\n"),
+        false => ("", ""),
+    };
+    let rounds = if looped { 1 } else { 16 };
+    let body = format!("{body}\niadd r0.x, r0.x, l0.z\n").repeat(rounds);
+    let text = format!(
+        "{POSITION}dcl_literal l0, 0.75, 1.3, 0x4000, 1\ndcl_literal l1, 16, 0, 0, 0\n\
+         mad r0, vWinCoord0.xyxy, l0.xxxx, l0.yyyy\nmov r1, l0.yyyy\nmov r3, l1.yyyy\n\
+         {open}{body}iadd r3.x, r3.x, l0.w\nige r3.y, r3.x, l1.x\n{close}mov o0, r0\nend\n"
+    );
+    let kernel = machine.kernel(&text);
+    let (from, to) = (machine.surface(Format::Float32x4, 4, 4), machine.surface(Format::Float32x4, n, n));
+    let bindings = Bindings { resources: vec![(0, from)], outputs: vec![(0, to)], ..Bindings::default() };
+    bencher.counter(ItemsCount::new(16 * n as usize * n as usize)).bench(|| {
+        let ticket = machine.submit(&kernel, bindings.clone(), domain(n, n));
+        machine.queue.wait(ticket).unwrap();
+    });
+}
+
+/// Long functions in a loop.
+#[divan::bench(args = LONG.map(|(name, _)| name), max_time = 0.3)]
+fn long_in_loop(bencher: Bencher, name: &str) {
+    long(bencher, name, true);
+}
+
+/// The same one after another.
+#[divan::bench(args = LONG.map(|(name, _)| name), max_time = 0.3)]
+fn long_straight(bencher: Bencher, name: &str) {
+    long(bencher, name, false);
+}

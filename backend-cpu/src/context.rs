@@ -10,7 +10,7 @@ use crate::fiber;
 use crate::launch::{self, Own, line};
 use crate::memory::{Block, TexelCache, View};
 use crate::observe::{Event, Watch};
-use crate::op::{Body, Code, Emitted, Shape, Slot, Texture};
+use crate::op::{Body, Code, Emitted, Place, Seen, Shape, Slot, Texture};
 use crate::schedule::Shared;
 use crate::system;
 use crate::wave::{Row, Wave};
@@ -209,9 +209,15 @@ impl<'a> Launch<'a> {
             numbers.iter().map(|&n| Surface::bind(find(list, n, what)?)).collect()
         };
         let resources = all(&bindings.resources, &code.resources, "i")?;
-        let shape = |&(place, sampler): &(u32, u32)| {
+        let uavs = all(&bindings.uavs, &code.uavs, "uav")?;
+        let shape = |&(place, sampler): &Seen| {
             let sampler = samplers.get(sampler as usize).copied().unwrap_or_default();
-            resources.get(place as usize).and_then(|surface| shape(surface, &sampler))
+            let surface = match place {
+                Place::Srv(place) => resources.get(place as usize),
+                Place::Uav(place) => uavs.get(place as usize),
+                _ => None,
+            };
+            surface.and_then(|surface| shape(surface, &sampler))
         };
         let shapes: Vec<Shape> = code.sampled.iter().map(shape).collect();
         let mut launch = Launch {
@@ -224,7 +230,7 @@ impl<'a> Launch<'a> {
                 .iter()
                 .map(|&n| constants(find(&bindings.constants, n, "cb")?))
                 .collect::<Result<_, _>>()?,
-            uavs: all(&bindings.uavs, &code.uavs, "uav")?,
+            uavs,
             outputs: code
                 .outputs
                 .iter()

@@ -164,8 +164,16 @@ pub fn run_parts<'a>(
 fn seen_by_code(context: &Context<'_>, (place, sampler): Seen) -> recal_jit::View {
     let view = view_of(context, place).for_code();
     let launch = context.launch;
-    let surface = if let Place::Srv(place) = place { launch.resources.get(place as usize) } else { None };
+    let surface = match place {
+        Place::Srv(place) => launch.resources.get(place as usize),
+        Place::Uav(place) => launch.uavs.get(place as usize),
+        _ => None,
+    };
     match surface {
+        // Its lines go on to the pitch, and who reads an element asks whether it is there.
+        Some(s) if matches!(place, Place::Uav(_)) => {
+            view.with_texels(s.pitch, s.height, s.pitch.wrapping_mul(s.words.max(1)), 0, [0; 4])
+        }
         Some(s) => {
             let sampler = launch.samplers.get(sampler as usize).copied().unwrap_or_default();
             let line = s.pitch.wrapping_mul(s.words.max(1));

@@ -127,7 +127,7 @@ mod tests {
         let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 1.5, 2, 0, 1\n\
             ishl r0.x, vaTid.x, l0.y\nuav_raw_load_id(0) r1.x, r0.x\nwhileloop\nige r3.x, r4.x, r1.x\n\
             break_logicalnz r3.x\nmad r5.x, r5.x, l0.x, r1.x\niadd r4.x, r4.x, l0.w\nendloop\nsin r2.x, r5.x\n\
-            uav_raw_store_id(0) mem0.x, r0.x, r2.x\nend\n";
+            uav_raw_store_id(0) mem0.x, r0.x, r2.x\nuav_add_id(0) r0.x, r4.x\nend\n";
         let program = recal_il::compile(text.as_bytes()).unwrap();
         for set in [InstructionSet::Neon, InstructionSet::Avx2, InstructionSet::Avx512] {
             let isa = set.code().unwrap();
@@ -146,7 +146,9 @@ mod tests {
                 |lines: Vec<&str>| lines.iter().any(|line| line.contains("mul") || line.contains("fma"));
             assert!(multiplies(of("mad")), "{set:?}: {:?}", of("mad"));
             assert!(!multiplies(of("iadd")), "{set:?}: {:?}", of("iadd"));
-            assert!(of("sin").iter().any(|line| line.contains("interpreted")), "{set:?}: {:?}", of("sin"));
+            assert!(multiplies(of("sin")), "{set:?}: {:?}", of("sin"));
+            let atomic = of("uav_add");
+            assert!(atomic.iter().any(|line| line.contains("interpreted")), "{set:?}: {atomic:?}");
         }
     }
 }

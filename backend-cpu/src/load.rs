@@ -135,7 +135,7 @@ impl<'a> Loader<'a> {
         let by_place = |map: &HashMap<u32, Place>| {
             let start = |place: &Place| match place {
                 Place::Lds { offset, .. } | Place::Gds { offset, .. } => *offset,
-                Place::Uav(_) | Place::Srv(_) | Place::Output(_) => 0,
+                _ => 0,
             };
             map.iter().map(|(&number, place)| (start(place), number)).collect()
         };

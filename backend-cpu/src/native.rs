@@ -7,22 +7,19 @@
 //! function never touches memory again that it stored to, and stores to none that it loaded from. A construct becomes
 //! part of functions if all that is in it can, and if it stores nothing in loops ([`constructs`]).
 
+mod accesses;
 mod constructs;
 mod emitted;
 
 use std::collections::{HashMap, HashSet};
 
 use recal_il::diagnostic::Span;
-use recal_il::ir::{Builtin, Width};
 use recal_il::isa::LaneOp;
-use recal_jit::{Compiler, Filter, Function, Isa, Sample};
+use recal_jit::{Compiler, Function, Isa};
 
 use crate::compact::leaves;
 use crate::load::jumps;
-use crate::op::{
-    Access, Body, Code, Emitted, MemoryOp, NONE, Op, Pc, Place, RowId, SampleOp, Seen, Shape, Step, Test,
-    Texture,
-};
+use crate::op::{Body, Code, Emitted, MemoryOp, NONE, Op, Pc, Place, RowId, Seen, Shape, Step, Test};
 
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
 /// [`recal_jit::line`] says, with stores of `outputs` if all of it is compiled. `None` if the system gives no memory for code.
@@ -169,27 +166,12 @@ impl Builder<'_> {
         if self.items.len() > MOST {
             self.close();
         }
-        let step = &self.code.steps[number as usize];
-        if !step.fused && self.compiler.supports(step.op) {
+        if !self.code.steps[number as usize].fused {
             self.items.push(Item { op, what: What::Step(number) });
             return;
         }
         self.close();
         self.interpret(What::Step(number));
-    }
-
-    /// The access, if it can be compiled.
-    fn access(&self, index: u32) -> Option<What> {
-        match self.code.memory[index as usize].op {
-            MemoryOp::RawLoad { place, width: Width::Dwords, .. } => Some(What::Load(index, place)),
-            MemoryOp::RawStore { place, width: Width::Dwords, src: [_, NONE, NONE, NONE], .. } => {
-                Some(What::Store(index, place))
-            }
-            ref op => {
-                let (place, _) = op.sampled()?;
-                self.shape(op).map(|_| What::Load(index, Place::Srv(place)))
-            }
-        }
     }
 
     fn memory(&mut self, op: usize, index: u32) {
@@ -354,71 +336,12 @@ impl Builder<'_> {
                     }
                     op => unreachable!("{op:?} in a construct"),
                 },
-                What::Load(index, _) | What::Store(index, _) => {
-                    let access = &code.memory[index as usize];
-                    let lanes = access.lanes.shape;
-                    match access.op {
-                        MemoryOp::RawLoad { place, address, dst, .. } => {
-                            let view = self.view(place)?;
-                            recal_jit::Step::Load { view, address, to: dst, flush: access.flush, lanes }
-                        }
-                        MemoryOp::RawStore { place, address, src, .. } => {
-                            recal_jit::Step::Store { view: self.view(place)?, address, from: src[0], lanes }
-                        }
-                        ref op => self.sample(op, access)?,
-                    }
-                }
+                What::Load(index, place) | What::Store(index, place) => self.moved(index, place)?,
             });
         }
         let dead = |row: RowId| code.temporaries.contains(&row) && !read_later(code, last, row);
         let unseen = |row: RowId| code.temporaries.contains(&row) || row >= code.rows;
         self.compiler.function(&steps, |row| self.words.get(&row).copied(), dead, unseen)
-    }
-
-    /// The shape that a sample finds, if it can be compiled.
-    fn shape(&self, op: &MemoryOp) -> Shape {
-        let pair = op.sampled()?;
-        let at = self.code.sampled.iter().position(|known| *known == pair)?;
-        self.shapes.get(at).copied().flatten()
-    }
-
-    /// A read of texels as a step.
-    fn sample(&mut self, op: &MemoryOp, access: &Access) -> Option<recal_jit::Step<'static>> {
-        let (place, sampler) = op.sampled()?;
-        let Texture { format, wrap, linear } = self.shape(op)?;
-        let (filter, coord, offset, unnormalized, dimensions, added, to) = match *op {
-            MemoryOp::Sample(SampleOp { at, dst, .. }) => {
-                let filter = if linear { Filter::Linear } else { Filter::Nearest };
-                (filter, at.coord, at.offset, at.unnormalized, at.dimensions, None, dst)
-            }
-            MemoryOp::Gather { at, texel_offset, component, dst, .. } => {
-                let filter = Filter::Gather(component);
-                (filter, at.coord, at.offset, at.unnormalized, 2, texel_offset, dst)
-            }
-            MemoryOp::Fetch { coord, offset, dimensions, dst, .. } => {
-                (Filter::Integers, coord, offset, true, dimensions, None, dst)
-            }
-            _ => return None,
-        };
-        let [u, v, _] = coord;
-        let normal = [u, v].map(|row| {
-            let known = |&(other, builtin): &(RowId, Builtin)| {
-                other == row && matches!(builtin, Builtin::Position(_))
-            };
-            self.code.builtins.iter().any(known)
-        });
-        // One row has a second axis for the border only.
-        let second = dimensions > 1 || filter == Filter::Nearest && wrap[1].has_border();
-        let [more_u, more_v] = added.unwrap_or([NONE; 2]);
-        Some(recal_jit::Step::Sample {
-            view: self.seen((Place::Srv(place), sampler))?,
-            sample: Sample { unnormalized, offset: [offset[0], offset[1]], format, wrap, filter, normal },
-            coordinates: [u, if second { v } else { NONE }, more_u, more_v],
-            to,
-            flush: access.flush,
-            lanes: access.lanes.shape,
-            same: access.lanes.same,
-        })
     }
 
     /// Number of the view of a place.

@@ -310,8 +310,8 @@ pub struct Code {
     pub in_lines: bool,
     /// Threads can't tell which group they are in.
     pub groups_unseen: bool,
-    /// Pairs of resources, by place, and samplers of samples that can be compiled for surfaces of a known shape.
-    pub sampled: Vec<(u32, u32)>,
+    /// Surfaces, and samplers, of accesses that can be compiled for surfaces of a known shape.
+    pub sampled: Vec<Seen>,
     /// Rows that hold nothing but temporaries: nobody reads them unwritten.
     pub temporaries: HashSet<RowId>,
     /// Floats keep denormals: native float mode.

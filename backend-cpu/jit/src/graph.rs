@@ -187,6 +187,11 @@ impl Graph {
         self.origins.get(val as usize).copied().unwrap_or(NO)
     }
 
+    /// The most values that a step asked for one after another.
+    pub fn longest(&self) -> usize {
+        self.origins.chunk_by(|a, b| a == b).map(<[u32]>::len).max().unwrap_or(0)
+    }
+
     pub fn node(&self, val: Val) -> Node {
         self.nodes[val as usize]
     }
@@ -373,7 +378,7 @@ impl Graph {
     }
 
     /// `mask ? a : 0`
-    fn keep(&mut self, mask: Val, a: Val) -> Val {
+    pub fn keep(&mut self, mask: Val, a: Val) -> Val {
         if let Some(mask) = self.bool_of(mask) {
             return if mask { a } else { self.word(0) };
         }

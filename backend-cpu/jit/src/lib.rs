@@ -8,7 +8,7 @@
 //!
 //! The meaning of an operation is the function of `recal_il::isa::lane`, as everywhere: [`graph`] only says which
 //! operation on vectors each primitive of [`recal_il::isa::Algebra`] is, and a [`target`] which instruction that is, or
-//! which other operations. What needs a primitive without an operation is not compiled, see [`Compiler::supports`].
+//! which other operations.
 
 mod choose;
 #[cfg(feature = "disassemble")]
@@ -30,13 +30,10 @@ mod translate;
 mod tree;
 mod trial;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::atomic::AtomicU32;
 
-use recal_il::isa::{LaneOp, lane};
-
 use crate::emit::{Code, Pool};
-use crate::graph::{Graph, Node, Val};
 pub use crate::module::{Bound, Module};
 use crate::program::{Element, Program};
 pub use crate::row::{LANES, Row};
@@ -201,15 +198,6 @@ pub fn line(width: u32) -> u32 {
     [32, 16, 8, 4].into_iter().find(|line| width.is_multiple_of(*line)).unwrap_or(0)
 }
 
-/// Why an operation is not compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// It needs a primitive of `recal_il::isa::Algebra` that is no operation on vectors.
-    NoVector,
-    /// It becomes too many operations to be faster than a loop over rows.
-    Long,
-}
-
 /// Collects functions.
 pub struct Compiler {
     target: &'static dyn Target,
@@ -221,7 +209,6 @@ pub struct Compiler {
     gradual: bool,
     code: Code,
     pool: Pool,
-    refused: HashMap<LaneOp, Option<Refusal>>,
     functions: Vec<Function>,
     programs: Option<Vec<Program>>,
 }
@@ -236,7 +223,6 @@ impl Compiler {
             gradual: false,
             code: Code::default(),
             pool: Pool::default(),
-            refused: HashMap::new(),
             functions: Vec::new(),
             programs: None,
         }
@@ -260,28 +246,8 @@ impl Compiler {
         Compiler { programs: Some(Vec::new()), ..self }
     }
 
-    /// True if the operation can be part of a function.
-    pub fn supports(&mut self, op: LaneOp) -> bool {
-        self.refusal(op).is_none()
-    }
-
-    /// Why the operation cannot be part of a function; `None` if it can.
-    pub fn refusal(&mut self, op: LaneOp) -> Option<Refusal> {
-        let target = self.target;
-        *self.refused.entry(op).or_insert_with(|| {
-            let mut graph = Graph::default();
-            let words: usize = op.arguments().iter().map(|class| class.words()).sum();
-            let rows: Vec<Val> = (0..words as u32).map(|row| graph.add(Node::Row(row))).collect();
-            lane::apply(&mut graph, op, &rows);
-            match graph.unsupported {
-                true => Some(Refusal::NoVector),
-                false => (graph.nodes.len() > target.longest()).then_some(Refusal::Long),
-            }
-        })
-    }
-
-    /// Compiles steps that are all supported. `constant` tells the words of rows that never change, `dead` whether a
-    /// row is not read after the steps, `unseen` whether lanes that do not execute never show what they have in it.
+    /// Compiles steps. `constant` tells the words of rows that never change, `dead` whether a row is not read after the
+    /// steps, `unseen` whether lanes that do not execute never show what they have in it.
     /// `None` if there are too many values at a time.
     ///
     /// With constructs among them, the steps are done for strip after strip, so nothing that they load may be
@@ -316,10 +282,13 @@ impl Compiler {
                 }
             });
             match *step {
-                Step::Load { view, .. } => function.views = function.views.max(view + 1),
+                Step::Load { view, .. } | Step::LoadElement { view, .. } | Step::LoadPart { view, .. } => {
+                    function.views = function.views.max(view + 1);
+                }
                 Step::Sample { view, sample, .. } => {
                     function.views = function.views.max(view + 1);
-                    if graph::checked_once(view, sample.format) {
+                    let asks = matches!(sample.filter, Filter::Integers | Filter::Element);
+                    if !asks && graph::checked_once(view, sample.format) {
                         let unit = graph::unit_code(sample.format.read_words());
                         function.units |= unit << (2 * view);
                     }

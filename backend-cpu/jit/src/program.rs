@@ -146,6 +146,18 @@ pub fn size(list: &[Part]) -> usize {
     list.iter().map(of).sum()
 }
 
+/// The most values that a step of a list becomes.
+pub fn longest(list: &[Part]) -> usize {
+    let of = |part: &Part| match part {
+        Part::Block(block) => block.body.graph.longest(),
+        Part::If { then, otherwise, .. } => longest(then).max(longest(otherwise)),
+        Part::Loop(of) => longest(&of.body),
+        Part::Emit(of) => of.block.body.graph.longest(),
+        Part::Break(..) => 0,
+    };
+    list.iter().map(of).max().unwrap_or(0)
+}
+
 /// Lanes leave the loop around the list.
 pub fn breaks(list: &[Part]) -> bool {
     list.iter().any(|part| match part {

@@ -1,6 +1,7 @@
 //! What functions are made of.
 
 use recal_il::format::Format;
+use recal_il::ir::Width;
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 use recal_il::isa::memory::texel::Wrap;
@@ -29,6 +30,36 @@ pub enum Step<'a> {
         /// A row for each component, or [`NONE`].
         to: [u32; 4],
         /// Components that are flushed; bit k is component k.
+        flush: u8,
+        /// Of the addresses.
+        lanes: Shape,
+    },
+    /// Loads words of elements of 16 bytes; 0 outside.
+    LoadElement {
+        /// Which of the views.
+        view: u8,
+        /// The row of numbers of elements.
+        element: u32,
+        /// What is added to them: less than 2^30 either way, and nothing wraps into the view.
+        offset: i32,
+        /// A row for each component, or [`NONE`].
+        to: [u32; 4],
+        /// Components that are flushed; bit k is component k.
+        flush: u8,
+        /// Of the numbers.
+        lanes: Shape,
+    },
+    /// Loads a part of a word, of a view of whole words; 0 outside.
+    LoadPart {
+        /// Which of the views.
+        view: u8,
+        /// The row of byte addresses; of halves of words the low bit is ignored.
+        address: u32,
+        /// What is loaded.
+        width: Width,
+        /// Rows for it, or [`NONE`].
+        to: [u32; 4],
+        /// In which of them it is flushed.
         flush: u8,
         /// Of the addresses.
         lanes: Shape,
@@ -114,6 +145,8 @@ pub enum Filter {
     Gather(u8),
     /// The one at coordinates that are integers; nothing outside.
     Integers,
+    /// The same as an element of a UAV: one of zeros outside, and no component stands for others.
+    Element,
 }
 
 /// What is known of a sampled view when the code is made.

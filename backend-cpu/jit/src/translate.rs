@@ -5,7 +5,9 @@ mod sums;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use recal_il::ir::Width;
 use recal_il::ir::lines::Shape;
+use recal_il::isa::memory::element;
 use recal_il::isa::{Algebra, LaneOp, lane};
 
 use crate::NONE;
@@ -308,6 +310,43 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 let reach = 4 - to.iter().rev().take_while(|&&row| row == NONE).count() as u32;
                 self.load(graph, view, first, reach, to, flush);
             }
+            Step::LoadElement { view, element, offset, to, flush, lanes } => {
+                let (number, offset) = (self.value(graph, element), graph.word(offset as u32));
+                let number = graph.iadd(number, offset);
+                let (two, most) = (graph.word(2), graph.word(1 << 28));
+                // Numbers of words are below 2^30, as those that come of addresses.
+                let (words, below) = (graph.shl(number, two), graph.word(0x3FFF_FFFF));
+                let first = graph.and(words, below);
+                match lanes {
+                    Shape::Step(step) if self.in_lines => {
+                        graph.shape(first, Shape::Step(step.wrapping_mul(4)))
+                    }
+                    lanes if self.in_lines => graph.shape(first, lanes),
+                    _ => {}
+                }
+                self.load(graph, view, first, 4, to, flush);
+                // No view has as many.
+                let inside = graph.ult(number, most);
+                for row in to.into_iter().filter(|&row| row != NONE) {
+                    let word = self.value(graph, row);
+                    let word = graph.keep(inside, word);
+                    self.write(row, word);
+                }
+            }
+            Step::LoadPart { view, address, width, to, flush, lanes } => {
+                let bytes = self.value(graph, address);
+                let first =
+                    self.word_of(graph, address, if lanes == Shape::Same { lanes } else { Shape::Any });
+                let word = graph.unary(Op::Load(view), first);
+                let part = graph.word(if matches!(width, Width::U8 | Width::I8) { 3 } else { 2 });
+                let (part, three) = (graph.and(bytes, part), graph.word(3));
+                let shift = graph.shl(part, three);
+                let low = graph.shr(word, shift);
+                let word = element::extended(graph, width, low);
+                for (k, row) in to.into_iter().enumerate().filter(|&(_, row)| row != NONE) {
+                    self.write(row, if flush >> k & 1 == 1 { graph.flush(word) } else { word });
+                }
+            }
             Step::Sample { view, sample, coordinates, to, flush, lanes, same } => {
                 let coordinates = coordinates.map(|row| (row != NONE).then(|| self.value(graph, row)));
                 let alike = (0..).zip(coordinates).filter(|(k, _)| alone && same >> k & 1 == 1);
@@ -430,6 +469,7 @@ fn flushes(op: LaneOp) -> bool {
             | Div
             | Rcp
             | Sqrt
+            | Rsq
             | Ne
             | Eq
             | Ge

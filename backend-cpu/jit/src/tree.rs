@@ -95,7 +95,9 @@ impl Rows {
 pub fn each_row(step: &Step<'_>, mut visit: impl FnMut(u32, bool)) {
     let (reads, writes): (&[u32], &[u32]) = match step {
         Step::Lane { ids, writes, .. } => (&ids[*writes..], &ids[..*writes]),
-        Step::Load { address, to, .. } => (std::slice::from_ref(address), to),
+        Step::Load { address, to, .. }
+        | Step::LoadElement { element: address, to, .. }
+        | Step::LoadPart { address, to, .. } => (std::slice::from_ref(address), to),
         Step::Sample { coordinates, to, .. } => (coordinates, to),
         Step::Store { address, from, .. } => {
             return [*address, *from].into_iter().for_each(|row| visit(row, false));

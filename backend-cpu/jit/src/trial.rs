@@ -8,6 +8,8 @@ use crate::target::Target;
 const MANY: u32 = 8;
 /// Most values of a function that is tried in several ways: more never fit the registers, and take their time.
 const MOST_TRIED: usize = 1000;
+/// Operations of one step that take longer than a processor looks ahead.
+const LONG: usize = 48;
 
 /// One way to make code of a program.
 #[derive(Clone, Copy)]
@@ -67,17 +69,23 @@ impl<'a> Trial<'a> {
     /// The way that moves values least often, as far as that is tried.
     pub fn best(mut self, pool: &mut Pool, alike: bool) -> Self {
         let Trial { program, target, masked, .. } = self;
-        // Strips without loops follow each other closely enough; in loops they would wait for their own results.
-        if !program.loops || program::size(&program.parts) > MOST_TRIED {
+        // Strips without loops follow each other closely enough, unless a step becomes so many operations that the next strip is
+        // far away; in loops they would wait for their own results.
+        let small = program.loops && program::size(&program.parts) <= MOST_TRIED;
+        if !small && program::longest(&program.parts) <= LONG {
             return self;
         }
         if target.strips() > 1 && (masked || alike) {
-            let two = [false, true].map(|deep| Trial { strips: 2, deep, ..self });
+            let orders: &[bool] = if small { &[false, true] } else { &[false] };
+            let two = orders.iter().map(|&deep| Trial { strips: 2, deep, ..self });
             let fits = |two: &Trial<'_>| {
                 let frame = two.body(pool);
                 MANY * frame.moves <= frame.instructions
             };
             self = two.into_iter().find(fits).unwrap_or(self);
+        }
+        if !small {
+            return self;
         }
         // One result after another needs fewer registers, as long as results have little in common.
         let moved = |way: &Trial<'_>, pool: &mut Pool| {

@@ -122,6 +122,8 @@ pub fn view_of<'a>(context: &Context<'a>, place: Place) -> View<'a> {
         Place::Output(place) => of(&context.launch.outputs, place).unwrap_or(View::EMPTY),
         Place::Lds { offset, bytes } => context.lds.part(offset as usize, bytes as usize),
         Place::Gds { offset, bytes } => context.launch.gds.part(offset as usize, bytes as usize),
+        Place::Constants(place) => context.launch.buffers.get(place as usize).copied().unwrap_or(View::EMPTY),
+        Place::Global => context.launch.global,
     }
 }
 

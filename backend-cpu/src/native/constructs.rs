@@ -85,8 +85,7 @@ impl Builder<'_> {
             match self.code.ops[at] {
                 Op::Lanes { first, end } => {
                     for number in first..end {
-                        let step = &self.code.steps[number as usize];
-                        if step.fused || !self.compiler.supports(step.op) {
+                        if self.code.steps[number as usize].fused {
                             return None;
                         }
                         walk.push(at, What::Step(number), copies)?;

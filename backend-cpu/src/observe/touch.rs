@@ -58,6 +58,8 @@ fn area_of(code: &Code, place: Place) -> Area {
         Place::Output(_) => unreachable!("no access is to an output by address"),
         Place::Lds { offset, .. } => Area::Lds(number(&code.lds_blocks, offset)),
         Place::Gds { offset, .. } => Area::Gds(number(&code.gds_blocks, offset)),
+        Place::Constants(k) => Area::Constant(code.buffers.get(k as usize).copied().unwrap_or(k)),
+        Place::Global => Area::Global,
     }
 }
 

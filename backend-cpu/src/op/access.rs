@@ -26,8 +26,8 @@ pub enum InfoOf {
     Srv { place: u32, stride: u32 },
 }
 
-/// Byte-addressed memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Memory that compiled code sees, byte-addressed but for constants and `g[]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A UAV, by place in the launch's list.
     Uav(u32),
@@ -39,6 +39,10 @@ pub enum Place {
     Lds { offset: u32, bytes: u32 },
     /// GDS of the launch.
     Gds { offset: u32, bytes: u32 },
+    /// A constant buffer, by place in the launch's list.
+    Constants(u32),
+    /// `g[]`
+    Global,
 }
 
 /// Where an atomic operates.
@@ -157,16 +161,21 @@ pub enum MemoryOp {
 }
 
 impl MemoryOp {
-    /// Resource, by place, and sampler, or [`NONE`], of what can be compiled for a known surface.
-    pub fn sampled(&self) -> Option<(u32, u32)> {
+    /// The surface, and the sampler or [`NONE`], of what can be compiled if the surface is known.
+    pub fn sampled(&self) -> Option<Seen> {
         let (resource, sampler) = match self {
+            MemoryOp::TypedLoad { place, .. } => return Some((Place::Uav(*place), NONE)),
+            MemoryOp::RawLoad { width: Width::Dwords, .. } => return None,
+            MemoryOp::RawLoad { place: place @ (Place::Uav(_) | Place::Srv(_)), .. } => {
+                return Some((*place, NONE));
+            }
             MemoryOp::Sample(SampleOp { resource, sampler, .. })
             | MemoryOp::Gather { resource, sampler, .. } => (resource, Some(sampler)),
             MemoryOp::Fetch { resource, .. } => (resource, None),
             _ => return None,
         };
         let known = resource.index == NONE && sampler.is_none_or(|sampler| sampler.index == NONE);
-        known.then_some((resource.place, sampler.map_or(NONE, |sampler| sampler.base)))
+        known.then_some((Place::Srv(resource.place), sampler.map_or(NONE, |sampler| sampler.base)))
     }
 }
 

@@ -256,7 +256,10 @@ impl Pass {
             let (shape, same) = match &stmt.kind {
                 StmtKind::Lane(inst) => (Shape::Any, same(&inst.args)),
                 StmtKind::Memory(
-                    MemoryInst::RawLoad { address, .. } | MemoryInst::RawStore { address, .. },
+                    MemoryInst::RawLoad { address, .. }
+                    | MemoryInst::RawStore { address, .. }
+                    | MemoryInst::ConstLoad { index: address, .. }
+                    | MemoryInst::GlobalLoad { index: address, .. },
                 ) => (shape(address), 0),
                 StmtKind::Memory(inst) => {
                     let all = visit::operands_of(inst).iter().all(|operand| shape(operand) == Shape::Same);

@@ -1,6 +1,6 @@
 //! Which operations the primitives of [`Algebra`] are.
 
-use recal_il::isa::lane::division;
+use recal_il::isa::lane::{bits, division, double, root};
 use recal_il::isa::{Algebra, Scalar};
 
 use super::{Graph, NO, Node, Val};
@@ -224,9 +224,9 @@ impl Algebra for Graph {
             Some(count) => g.shifted(a, count, Op::SarBy, Op::Sar, n),
             None => g.binary(Op::Sar, a, n),
         };
-        popcount(_a) word = |g| g.none();
+        popcount(a) word = |g| bits::sum_of_bits(g, a);
         clz(a) word = |g| g.unary(Op::LeadingZeros, a);
-        reverse(_a) word = |g| g.none();
+        reverse(a) word = |g| bits::swapped_fields(g, a);
         ieq(a, b) bool = |g| {
             let (a, b) = if g.word_of(a).is_some() { (b, a) } else { (a, b) };
             match (g.word_of(b), g.parts(a)) {
@@ -301,7 +301,7 @@ impl Algebra for Graph {
             let a = g.float(a);
             g.unary(Op::FSqrt, a)
         };
-        frsqrt(_a) word = |g| g.none();
+        frsqrt(a) word = |g| root::reciprocal_of_root(g, a);
     }
 
     fn mask(&mut self, c: Val) -> Val {
@@ -362,14 +362,12 @@ impl Algebra for Graph {
         self.compare_halves(UnsignedQuad, Less, a, b)
     }
 
-    fn qudiv(&mut self, a: [Val; 2], _: [Val; 2]) -> [Val; 2] {
-        self.unsupported = true;
-        a
+    fn qudiv(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
+        division::quotient_quads(self, a, b).0
     }
 
-    fn qumod(&mut self, a: [Val; 2], _: [Val; 2]) -> [Val; 2] {
-        self.unsupported = true;
-        a
+    fn qumod(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
+        division::quotient_quads(self, a, b).1
     }
 
     fn dadd_raw(&mut self, a: [Val; 2], b: [Val; 2]) -> [Val; 2] {
@@ -412,12 +410,10 @@ impl Algebra for Graph {
     }
 
     fn ftod_raw(&mut self, a: Val) -> [Val; 2] {
-        self.unsupported = true;
-        [a; 2]
+        double::widened(self, a)
     }
 
     fn dtof_raw(&mut self, a: [Val; 2]) -> Val {
-        self.unsupported = true;
-        a[0]
+        double::narrowed(self, a)
     }
 }

@@ -49,13 +49,13 @@ impl Graph {
         wanted: [bool; 4],
     ) -> [Val; 4] {
         let [Some(u), v, _, _] = coordinates else { return [self.none(); 4] };
-        if sample.filter == Filter::Integers {
+        if matches!(sample.filter, Filter::Integers | Filter::Element) {
             return self.at_integers(view, sample, u, v, wanted);
         }
         let across = self.axis(view, sample, 0, u);
         let down = v.map(|v| self.axis(view, sample, 1, v));
         match sample.filter {
-            Filter::Nearest | Filter::Integers => {
+            Filter::Nearest | Filter::Integers | Filter::Element => {
                 let column = texel::nearest(self, &across);
                 let row = down.map(|down| texel::nearest(self, &down));
                 self.texel(view, sample, column, row, wanted)
@@ -120,8 +120,17 @@ impl Graph {
         let grid = Grid { columns, rows, pitch, flat: y.is_none() };
         let (element, inside) = texel::at_integers(self, &grid, [x, y.unwrap_or(x)], sample.offset);
         let at = self.shl(element, unit);
-        let words = self.element(view, sample.format, at, wanted);
-        words.map(|word| self.keep(inside, word))
+        if sample.filter == Filter::Integers {
+            let words = self.element(view, sample.format, at, wanted);
+            let words = element::fetched(self, Truth::Known(sample.format.is_scalar()), words);
+            return words.map(|word| self.keep(inside, word));
+        }
+        let (words, zeros) = (self.element(view, sample.format, at, wanted), sample.format.decode(&[0; 16]));
+        let mut outside = zeros.into_iter();
+        words.map(|word| {
+            let outside = self.word(outside.next().unwrap_or_default());
+            self.select(inside, word, outside)
+        })
     }
 
     fn axis(&mut self, view: u8, sample: &Sample, number: usize, coord: Val) -> Axis<Val> {
@@ -155,7 +164,8 @@ impl Graph {
         if checked_once(view, sample.format) && matches!(inside, Truth::Known(true)) {
             self.inside.insert((view, at));
         }
-        let mut words = self.element(view, sample.format, at, wanted);
+        let words = self.element(view, sample.format, at, wanted);
+        let mut words = element::fetched(self, Truth::Known(sample.format.is_scalar()), words);
         for (k, word) in words.iter_mut().enumerate().filter(|(k, _)| wanted[*k]) {
             let texel = *word;
             *word = inside.choose(self, |_| texel, |g| g.add(Node::Field(view, BORDER[k])));
@@ -169,8 +179,7 @@ impl Graph {
             true => self.words(view, at, format.read_words(), wanted),
             false => self.bits(view, at, format, wanted),
         };
-        let words = element::read(self, format, raw);
-        element::fetched(self, Truth::Known(format.is_scalar()), words)
+        element::read(self, format, raw)
     }
 
     /// So many words from word `first` on, those that are wanted; one word is wanted if any component is.

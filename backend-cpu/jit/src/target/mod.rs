@@ -149,10 +149,6 @@ pub trait Target: Sync {
     fn available(&self) -> bool;
     /// Lanes of a strip.
     fn lanes(&self) -> u32;
-    /// Most operations that a lane operation may become; longer ones are faster as loops over rows.
-    fn longest(&self) -> usize {
-        48
-    }
     /// Most strips that code does at a time, 1 or 2: what one waits for, the other can use.
     fn strips(&self) -> u32 {
         1

@@ -6,6 +6,7 @@ mod encodings;
 mod flow;
 mod kept;
 mod lines;
+mod loads;
 mod operations;
 mod pairs;
 mod pressure;
@@ -89,6 +90,7 @@ fn main() -> std::process::ExitCode {
         operations: every_operation_alone denormals_are_kept random_runs random_runs_of_floats memory tests_of_rows
             chains_of_multiply_adds;
         samples: samples samples_of_all_formats;
+        loads: elements parts;
         kept: what_does_not_change products_of_two_kinds;
         lines: neighbours_and_equals_in_lines known_shapes loads_near_each_other;
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;

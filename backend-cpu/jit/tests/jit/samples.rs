@@ -79,8 +79,8 @@ pub fn samples(on: On) {
 pub fn samples_of_all_formats(on: On) {
     let (width, height, pitch) = (7u32, 5u32, 8u32);
     let mut random = Random(1999);
-    for round in 0..4 * Format::ALL.len() {
-        let format = Format::ALL[round / 4];
+    for round in 0..8 * Format::ALL.len() {
+        let format = Format::ALL[round / 8];
         let half = |random: &mut Random| (random.word() % 9) as i8 - 4;
         let wrap = [0, 1].map(|_| Wrap::ALL[random.word() as usize % 8]);
         let sample = Sample {
@@ -90,7 +90,8 @@ pub fn samples_of_all_formats(on: On) {
             wrap,
             filter: match round % 4 {
                 0 if round % 8 == 0 => Filter::Gather(random.word() as u8 & 3),
-                1 => Filter::Integers,
+                1 if round % 8 == 1 => Filter::Integers,
+                1 => Filter::Element,
                 3 if !format.is_integer() => Filter::Linear,
                 _ => Filter::Nearest,
             },
@@ -132,7 +133,8 @@ pub fn samples_of_all_formats(on: On) {
         let mut rows = vec![Row::ZERO; 9];
         rows[0] = Row(std::array::from_fn(|lane| coordinate(lane).to_bits()));
         rows[1] = Row(std::array::from_fn(|lane| coordinate(lane + round).to_bits()));
-        if sample.filter == Filter::Integers {
+        let integers = matches!(sample.filter, Filter::Integers | Filter::Element);
+        if integers {
             for k in [0, 1] {
                 rows[k].0 = rows[k].0.map(|word| (f32::from_bits(word) as i32 % 12) as u32);
                 rows[k].0[5] = [i32::MAX, i32::MIN][k] as u32;
@@ -150,7 +152,7 @@ pub fn samples_of_all_formats(on: On) {
             let (n, start) = (format.bytes() as usize, (row * pitch + column) as usize);
             let mut element = [0; 16];
             element[..n].copy_from_slice(&bytes[start * n..][..n]);
-            format.fetch(&element)
+            if sample.filter == Filter::Element { format.decode(&element) } else { format.fetch(&element) }
         };
         for lane in 0..LANES {
             let axes = [0, 1].map(|k| Axis {
@@ -161,7 +163,7 @@ pub fn samples_of_all_formats(on: On) {
                 mode: Mode::Known(wrap[k]),
             });
             let first = (0, Truth::Known(true));
-            let expected: [u32; 4] = if sample.filter == Filter::Integers {
+            let expected: [u32; 4] = if integers {
                 let size = [width, if flat { 1 } else { height }];
                 let at = [0, 1].map(|k| match flat && k == 1 {
                     true => 0,
@@ -169,6 +171,7 @@ pub fn samples_of_all_formats(on: On) {
                 });
                 match (0..2).all(|k| (0..i64::from(size[k])).contains(&at[k])) {
                     true => texel((at[0] as u32, first.1), (at[1] as u32, first.1)),
+                    false if sample.filter == Filter::Element => format.decode(&[0; 16]),
                     false => [0; 4],
                 }
             } else if let Filter::Gather(component) = sample.filter {

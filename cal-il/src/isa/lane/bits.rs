@@ -87,6 +87,28 @@ pub fn reverse<A: Algebra>(a: &mut A, x: A::W) -> A::W {
     a.reverse(x)
 }
 
+/// Number of set bits, for those who have no instruction for it: sums of neighbouring fields.
+#[inline(always)]
+pub fn sum_of_bits<A: Algebra>(a: &mut A, x: A::W) -> A::W {
+    let pairs = expr!(a, isub(x, and(shr(x, 1), 0x5555_5555)));
+    let fours = expr!(a, iadd(and(pairs, 0x3333_3333), and(shr(pairs, 2), 0x3333_3333)));
+    let bytes = expr!(a, and(iadd(fours, shr(fours, 4)), 0x0F0F_0F0F));
+    expr!(a, shr(imul(bytes, 0x0101_0101), 24))
+}
+
+/// Bits in reverse order, for those who have no instruction for it: neighbouring fields change places.
+#[inline(always)]
+pub fn swapped_fields<A: Algebra>(a: &mut A, x: A::W) -> A::W {
+    let mut x = x;
+    for (places, low) in [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0F0F_0F0F), (8, 0x00FF_00FF)] {
+        x = expr!(
+            a,
+            or(shl(and(x, word({ low })), word({ places })), and(shr(x, word({ places })), word({ low })))
+        );
+    }
+    expr!(a, or(shl(x, 16), shr(x, 16)))
+}
+
 /// Zero bits above the highest set bit; all ones for 0.
 #[inline(always)]
 pub fn ffb_hi<A: Algebra>(a: &mut A, x: A::W) -> A::W {
@@ -161,4 +183,24 @@ pub fn bitalign<A: Algebra>(a: &mut A, hi: A::W, lo: A::W, n: A::W) -> A::W {
 pub fn bytealign<A: Algebra>(a: &mut A, hi: A::W, lo: A::W, n: A::W) -> A::W {
     let bits = expr!(a, shl(and(n, 3), 3));
     bitalign(a, hi, lo, bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{sum_of_bits, swapped_fields};
+    use crate::isa::Scalar;
+
+    #[test]
+    fn bits_are_counted_and_reversed() {
+        let mut word = 1u32;
+        let words = (0..32).map(|k| 1 << k).chain([0, u32::MAX]);
+        let random = std::iter::from_fn(|| {
+            word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            Some(word)
+        });
+        for x in words.chain(random.take(10_000)) {
+            assert_eq!(sum_of_bits(&mut Scalar, x), x.count_ones(), "{x:x}");
+            assert_eq!(swapped_fields(&mut Scalar, x), x.reverse_bits(), "{x:x}");
+        }
+    }
 }

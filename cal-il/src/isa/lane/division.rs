@@ -251,9 +251,67 @@ pub fn quotient_words<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> (A::W, A::W) {
     (quotient, rest)
 }
 
+/// An unsigned 64-bit integer as a double, about: within 2^-52 of it.
+#[inline(always)]
+fn near_double<A: Algebra>(a: &mut A, x: A::Q) -> A::Q {
+    // The words are the low bits of doubles whose unit is 1, or 2^32.
+    let (low, high) = (a.lo(x), a.hi(x));
+    let low = expr!(a, dadd_raw(pack(low, 0x4330_0000), quad({ (-UNIT_1).to_bits() })));
+    let high = expr!(a, dadd_raw(pack(high, 0x4530_0000), quad({ (-UNIT_1 * WORD).to_bits() })));
+    a.dadd_raw(low, high)
+}
+
+/// 2^32, and the least double with the unit 1.
+const WORD: f64 = 4_294_967_296.0;
+const UNIT_1: f64 = 4_503_599_627_370_496.0;
+
+/// The integer next to a double of at most 2^64.
+#[inline(always)]
+fn near_integer<A: Algebra>(a: &mut A, x: A::Q) -> A::Q {
+    // Sums with these have the unit 2^32, and 1: the integer is in their low bits.
+    let upper = a.quad((1.5 * UNIT_1 * WORD).to_bits());
+    let lower = a.quad((1.5 * UNIT_1).to_bits());
+    let high = a.dadd_raw(x, upper);
+    let rest = expr!(
+        a,
+        dadd_raw(x, qxor(dadd_raw(high, quad({ (-1.5 * UNIT_1 * WORD).to_bits() })), quad({ 1 << 63 })))
+    );
+    let low = expr!(a, qsub(dadd_raw(rest, lower), lower));
+    expr!(a, qadd(pack(0, lo(high)), low))
+}
+
+/// Quotient and remainder of unsigned 64-bit integers, y ≠ 0, for those who have no division of them: twice by the reciprocal in
+/// double precision, the second time of what the first left, whose quotient is below 2^15. That leaves at most one too many.
+#[inline(always)]
+pub fn quotient_quads<A: Algebra>(a: &mut A, x: A::Q, y: A::Q) -> (A::Q, A::Q) {
+    let divisor = near_double(a, y);
+    let reciprocal = expr!(a, ddiv_raw(quad({ 1f64.to_bits() }), divisor));
+    let dividend = near_double(a, x);
+    let near = expr!(a, dmul_raw(dividend, reciprocal));
+    let first = near_integer(a, near);
+    // Of either sign, and below 2^63 if y is.
+    let rest = expr!(a, qsub(x, qmul(first, y)));
+    let sign = expr!(a, qsar(rest, 63));
+    let magnitude = expr!(a, qsub(qxor(rest, sign), sign));
+    let left = near_double(a, magnitude);
+    let near = expr!(a, qxor(dmul_raw(left, reciprocal), qshl(sign, 63)));
+    let second = near_integer(a, near);
+    let quotient = a.qadd(first, second);
+    let rest = expr!(a, qsub(rest, qmul(second, y)));
+    let over = expr!(a, qsar(rest, 63));
+    let quotient = a.qadd(quotient, over);
+    let rest = expr!(a, qadd(rest, qand(over, y)));
+    // Of larger divisors it is 0 or 1.
+    let large = expr!(a, ilt(hi(y), 0));
+    let less = a.qult(x, y);
+    let one = expr!(a, pack(select(less, 0, 1), 0));
+    let difference = expr!(a, selectq(less, x, qsub(x, y)));
+    (a.selectq(large, one, quotient), a.selectq(large, difference, rest))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::quotient_words;
+    use super::{quotient_quads, quotient_words};
     use crate::isa::Scalar;
 
     #[test]
@@ -283,6 +341,37 @@ mod tests {
             let (x, y) = (next(), (next() >> (next() >> 27)).max(1));
             check(x, y);
             check(x / y * y, y);
+        }
+    }
+
+    #[test]
+    fn quotients_of_quads_are_exact() {
+        let mut edges: Vec<u64> = (0..64).flat_map(|k| [1 << k, (1 << k) - 1, (1 << k) + 1]).collect();
+        edges.extend((0..64).map(|k| u64::MAX - (1 << k)));
+        edges.extend([3, 7, 10, 641, u64::MAX, 0x7FFF_FFFF_FFFF_FC00, 0xFFFF_FFFF_FFFF_F800]);
+        let check = |x: u64, y: u64| {
+            let got = quotient_quads(&mut Scalar, x, y);
+            assert_eq!(got, (x / y, x % y), "{x} / {y}");
+        };
+        for &x in &edges {
+            for &y in edges.iter().filter(|&&y| y > 0) {
+                check(x, y);
+                // Around multiples.
+                let multiple = x / y * y;
+                check(multiple, y);
+                check(multiple.wrapping_sub(1), y);
+            }
+        }
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state ^ state >> 31
+        };
+        for _ in 0..1_000_000 {
+            let (x, y) = (next() >> (next() >> 60), (next() >> (next() >> 58)).max(1));
+            check(x, y);
+            check(x / y * y, y);
+            check((x / y * y).wrapping_sub(1), y);
         }
     }
 }

@@ -225,6 +225,37 @@ pub fn d2f<A: Algebra>(a: &mut A, x: A::Q) -> A::W {
     expr!(a, flush(dtof_raw(x)))
 }
 
+/// [`Algebra::ftod_raw`] for those who have no conversion.
+#[inline(always)]
+pub fn widened<A: Algebra>(a: &mut A, x: A::W) -> A::Q {
+    let magnitude = expr!(a, and(x, 0x7FFF_FFFF));
+    let moved = expr!(a, shr(magnitude, 3));
+    let high = expr!(a, iadd(moved, 0x3800_0000));
+    let high = expr!(a, select(ult(magnitude, 0x0080_0000), 0, high));
+    let high = expr!(a, select(ult(0x7F7F_FFFF, magnitude), iadd(moved, 0x7000_0000), high));
+    expr!(a, pack(shl(x, 29), or(high, and(x, 0x8000_0000))))
+}
+
+/// [`Algebra::dtof_raw`] for those who have no conversion.
+#[inline(always)]
+pub fn narrowed<A: Algebra>(a: &mut A, x: A::Q) -> A::W {
+    let (low, high) = (a.lo(x), a.hi(x));
+    let magnitude = expr!(a, and(high, 0x7FFF_FFFF));
+    // What is cut off is rounded into the rest, which may carry as far as ∞.
+    let kept = expr!(a, or(shl(isub(magnitude, word({ 896 << 20 })), 3), shr(low, 29)));
+    let up = expr!(a, ult(0x8000_0000, or(shl(low, 3), and(kept, 1))));
+    let normal = expr!(a, isub(kept, mask(up)));
+    let normal = expr!(a, select(ult(magnitude, word({ (1023 + 128) << 20 })), normal, 0x7F80_0000));
+    // Below 2^-126 a sum whose unit is that of the denormals rounds.
+    let small = expr!(a, qand(x, quad({ !(1 << 63) })));
+    let small = expr!(a, lo(dadd_raw(small, quad({ (1023 - 149 + 52) << 52 }))));
+    let number = expr!(a, select(ult(magnitude, word({ 897 << 20 })), small, normal));
+    let number = expr!(a, or(number, and(high, 0x8000_0000)));
+    // Above the words of ∞, or of them with something below.
+    let nan = expr!(a, ult(0x7FF0_0000, or(magnitude, select(ieq(low, 0), 0, 1))));
+    expr!(a, select(nan, 0x7FC0_0000, number))
+}
+
 /// |x| truncated to 32 bits, if it is below 2^32.
 #[inline(always)]
 fn truncated<A: Algebra>(a: &mut A, x: A::Q) -> A::W {
@@ -276,4 +307,41 @@ pub fn itod<A: Algebra>(a: &mut A, x: A::W) -> A::Q {
     let magnitude = expr!(a, select(negative, isub(0, x), x));
     let number = utod(a, magnitude);
     expr!(a, qor(number, pack(0, and(x, 0x8000_0000))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{narrowed, widened};
+    use crate::isa::{Algebra, Scalar};
+
+    #[test]
+    fn conversions_by_integers_are_those_of_the_machine() {
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state ^ state >> 31
+        };
+        let narrow = |x: u64| {
+            let (got, expected) = (narrowed(&mut Scalar, x), Scalar.dtof_raw(x));
+            let nan = |word: u32| f32::from_bits(word).is_nan();
+            assert!(got == expected || nan(got) && nan(expected), "{x:x}: {got:x}, not {expected:x}");
+        };
+        let wide = |x: u32| {
+            // What is converted is flushed, and no NaN.
+            if x & 0x7F80_0000 == 0 && x & 0x007F_FFFF != 0 || f32::from_bits(x).is_nan() {
+                return;
+            }
+            assert_eq!(widened(&mut Scalar, x), Scalar.ftod_raw(x), "{x:x}");
+            narrow(Scalar.ftod_raw(x));
+        };
+        for _ in 0..200_000 {
+            wide(next() as u32);
+            narrow(next());
+            // Around the exponents of floats, with few digits so that there are ties.
+            let exponent = 1023 - 160 + next() % 300;
+            let fraction = [next() >> 12, (next() >> 60) << 28, 0xF_FFFF_FFFF_FFFF, 0][next() as usize % 4];
+            narrow(next() & 1 << 63 | exponent << 52 | fraction);
+        }
+        [0, 0x8000_0000, 0x7F80_0000, 0xFF80_0000, 0x0080_0000, 0x7F7F_FFFF].into_iter().for_each(wide);
+    }
 }

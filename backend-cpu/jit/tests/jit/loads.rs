@@ -1,0 +1,97 @@
+//! Loads by numbers of elements, and of parts of words.
+
+use recal_il::ir::Width;
+use recal_il::ir::lines::Shape;
+use recal_jit::{LANES, NONE, Row, Step, View};
+
+use crate::operations::flushed;
+use crate::{On, endless};
+
+/// Elements of 16 bytes: neighbours, one for all, scattered ones, and numbers that are outside or wrap when something is added.
+pub fn elements(on: On) {
+    const WORDS: usize = 4 * 70 + 2;
+    let memory: Vec<u32> = (0..WORDS as u32).map(|k| k.wrapping_mul(0x1234_5677) ^ 1).collect();
+    // SAFETY: the vector outlives the calls.
+    let views = [unsafe { View::new(memory.as_ptr().cast(), 4 * WORDS) }];
+    type Number = fn(i32) -> i32;
+    let patterns: [(Number, Shape); 7] = [
+        (|lane| lane, Shape::Step(1)),
+        (|lane| 60 + lane, Shape::Step(1)),
+        (|_| 7, Shape::Same),
+        (|_| 71, Shape::Same),
+        (|lane| lane * 29 % 80, Shape::Any),
+        (|lane| [i32::MAX, i32::MIN, -1, 1 << 28, (1 << 30) + 3, 5][lane as usize % 6], Shape::Any),
+        (|lane| (i32::MAX - 5).wrapping_add(lane % 8), Shape::Any),
+    ];
+    for offset in [0, 3, -4, (1 << 30) - 1, -(1 << 30) + 1] {
+        for (number, (pattern, shape)) in patterns.into_iter().enumerate() {
+            for to in [[1, 2, 3, 4], [NONE, NONE, 3, NONE], [0, 2, NONE, NONE]] {
+                let mut compiler = on.compiler().with_lines(16);
+                let step = Step::LoadElement { view: 0, element: 0, offset, to, flush: 0b10, lanes: shape };
+                let function = compiler.function(&[step], |_| None, |_| false, |_| false).unwrap();
+                let module = compiler.finish().unwrap();
+                for exec in [!0, 0xF0F0_00FF_FF00_1234u64] {
+                    let mut rows = vec![Row::splat(9); 5];
+                    rows[0] = Row(std::array::from_fn(|lane| pattern(lane as i32) as u32));
+                    let before = rows.clone();
+                    on.call(&module, function, &mut rows, &views, exec, &mut endless());
+                    for (lane, k) in (0..LANES).flat_map(|lane| [0, 1, 2, 3].map(|k| (lane, k))) {
+                        let Some(row) = Some(to[k] as usize).filter(|_| to[k] != NONE) else { continue };
+                        let at = (i64::from(pattern(lane as i32)) + i64::from(offset)) * 4 + k as i64;
+                        let word = usize::try_from(at).ok().and_then(|at| memory.get(at));
+                        let word = word.map_or(0, |word| if k == 1 { flushed(*word) } else { *word });
+                        let expected = if exec >> lane & 1 == 1 { word } else { before[row].0[lane] };
+                        let got = rows[row].0[lane];
+                        assert_eq!(got, expected, "pattern {number} + {offset}, lane {lane}, {to:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Bytes and halves of words, with and without signs, inside and outside.
+pub fn parts(on: On) {
+    const WORDS: usize = 40;
+    let memory: Vec<u32> = (0..WORDS as u32).map(|k| k.wrapping_mul(0x9E37_79B9)).collect();
+    let bytes: Vec<u8> = memory.iter().flat_map(|word| word.to_le_bytes()).collect();
+    // SAFETY: the vector outlives the calls.
+    let views = [unsafe { View::new(memory.as_ptr().cast(), 4 * WORDS) }];
+    type Address = fn(u32) -> u32;
+    let patterns: [(Address, Shape); 5] = [
+        (|lane| lane, Shape::Step(1)),
+        (|lane| 4 * lane, Shape::Step(4)),
+        (|_| 23, Shape::Same),
+        (|lane| lane * 37 % 170, Shape::Any),
+        (|lane| [159, 160, 158, 157, u32::MAX, 1 << 31, 3][lane as usize % 7], Shape::Any),
+    ];
+    for width in [Width::U8, Width::I8, Width::U16, Width::I16] {
+        for (pattern, shape) in patterns {
+            let mut compiler = on.compiler().with_lines(16);
+            let to = [NONE, 1, 2, NONE];
+            let step = Step::LoadPart { view: 0, address: 0, width, to, flush: 4, lanes: shape };
+            let function = compiler.function(&[step], |_| None, |_| false, |_| false).unwrap();
+            let module = compiler.finish().unwrap();
+            for exec in [!0, 0xF0F0_00FF_FF00_1234u64] {
+                let mut rows = vec![Row::splat(9); 3];
+                rows[0] = Row(std::array::from_fn(|lane| pattern(lane as u32)));
+                on.call(&module, function, &mut rows, &views, exec, &mut endless());
+                for lane in 0..LANES {
+                    let at = pattern(lane as u32) as usize;
+                    let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
+                    let half = u16::from_le_bytes([byte(at & !1), byte(at | 1)]);
+                    let expected = match width {
+                        _ if exec >> lane & 1 == 0 => 9,
+                        Width::U8 => byte(at).into(),
+                        Width::I8 => byte(at) as i8 as u32,
+                        Width::U16 => half.into(),
+                        _ => half as i16 as u32,
+                    };
+                    let got = [1, 2].map(|row: usize| rows[row].0[lane]);
+                    let flushed = if exec >> lane & 1 == 1 { flushed(expected) } else { 9 };
+                    assert_eq!(got, [expected, flushed], "{width:?} at {at}, lane {lane}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Accesses to memory as steps of functions.
+
+use recal_il::ir::{Builtin, Width};
+use recal_jit::{Filter, Sample, Step};
+
+use super::{Builder, What};
+use crate::op::{Access, MemoryOp, NONE, Place, RowId, SampleOp, Shape, Texture};
+
+/// Offsets of elements that are not so large wrap into no memory.
+const FAR: u32 = 1 << 30;
+
+impl Builder<'_> {
+    /// The access, if it can be compiled.
+    pub(super) fn access(&self, index: u32) -> Option<What> {
+        match self.code.memory[index as usize].op {
+            MemoryOp::RawLoad { place, width: Width::Dwords, .. } => Some(What::Load(index, place)),
+            MemoryOp::RawLoad {
+                place: place @ (Place::Lds { bytes, .. } | Place::Gds { bytes, .. }),
+                ..
+            } => (bytes % 4 == 0).then_some(What::Load(index, place)),
+            MemoryOp::ConstLoad { place, offset, .. } => {
+                (offset.unsigned_abs() < FAR).then_some(What::Load(index, Place::Constants(place)))
+            }
+            MemoryOp::GlobalLoad { offset, .. } => {
+                (offset.unsigned_abs() < FAR).then_some(What::Load(index, Place::Global))
+            }
+            MemoryOp::RawStore { place, width: Width::Dwords, src: [_, NONE, NONE, NONE], .. } => {
+                Some(What::Store(index, place))
+            }
+            ref op => {
+                let (place, _) = op.sampled()?;
+                self.shape(op).map(|_| What::Load(index, place))
+            }
+        }
+    }
+
+    /// The step of an access; `None` if there is no view for it.
+    pub(super) fn moved(&mut self, index: u32, place: Place) -> Option<Step<'static>> {
+        let access = &self.code.memory[index as usize];
+        let (lanes, flush) = (access.lanes.shape, access.flush);
+        Some(match access.op {
+            MemoryOp::ConstLoad { index: element, offset, dst: to, .. }
+            | MemoryOp::GlobalLoad { index: element, offset, dst: to, .. } => {
+                Step::LoadElement { view: self.view(place)?, element, offset, to, flush, lanes }
+            }
+            MemoryOp::RawLoad { address, width: Width::Dwords, dst: to, .. } => {
+                Step::Load { view: self.view(place)?, address, to, flush, lanes }
+            }
+            MemoryOp::RawLoad { address, width, dst: to, .. } => {
+                Step::LoadPart { view: self.view(place)?, address, width, to, flush, lanes }
+            }
+            MemoryOp::RawStore { address, src: [from, ..], .. } => {
+                Step::Store { view: self.view(place)?, address, from, lanes }
+            }
+            ref op => self.sample(op, access)?,
+        })
+    }
+
+    /// The shape that a sample finds, if it can be compiled.
+    fn shape(&self, op: &MemoryOp) -> Shape {
+        let pair = op.sampled()?;
+        let at = self.code.sampled.iter().position(|known| *known == pair)?;
+        self.shapes.get(at).copied().flatten()
+    }
+
+    /// A read of texels as a step.
+    fn sample(&mut self, op: &MemoryOp, access: &Access) -> Option<Step<'static>> {
+        let (place, sampler) = op.sampled()?;
+        let Texture { format, wrap, linear } = self.shape(op)?;
+        let (filter, coord, offset, unnormalized, dimensions, added, to) = match *op {
+            MemoryOp::Sample(SampleOp { at, dst, .. }) => {
+                let filter = if linear { Filter::Linear } else { Filter::Nearest };
+                (filter, at.coord, at.offset, at.unnormalized, at.dimensions, None, dst)
+            }
+            MemoryOp::Gather { at, texel_offset, component, dst, .. } => {
+                let filter = Filter::Gather(component);
+                (filter, at.coord, at.offset, at.unnormalized, 2, texel_offset, dst)
+            }
+            MemoryOp::Fetch { coord, offset, dimensions, dst, .. } => {
+                (Filter::Integers, coord, offset, true, dimensions, None, dst)
+            }
+            MemoryOp::TypedLoad { coord, dimensions, dst, .. } => {
+                (Filter::Element, coord, [0; 3], true, dimensions, None, dst)
+            }
+            _ => return None,
+        };
+        let [u, v, _] = coord;
+        let normal = [u, v].map(|row| {
+            let known = |&(other, builtin): &(RowId, Builtin)| {
+                other == row && matches!(builtin, Builtin::Position(_))
+            };
+            self.code.builtins.iter().any(known)
+        });
+        // One row has a second axis for the border only.
+        let second = dimensions > 1 || filter == Filter::Nearest && wrap[1].has_border();
+        let [more_u, more_v] = added.unwrap_or([NONE; 2]);
+        Some(Step::Sample {
+            view: self.seen((place, sampler))?,
+            sample: Sample { unnormalized, offset: [offset[0], offset[1]], format, wrap, filter, normal },
+            coordinates: [u, if second { v } else { NONE }, more_u, more_v],
+            to,
+            flush: access.flush,
+            lanes: access.lanes.shape,
+            same: access.lanes.same,
+        })
+    }
+}
