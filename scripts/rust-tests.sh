@@ -52,6 +52,15 @@ for part in "$@"; do
             }
             ;;
         esac
+        case $target in
+        i686-*-linux-*)
+            # The machine's Vulkan drivers are for 64 bits.
+            ls /usr/lib/i386-linux-gnu/libvulkan_*.so >/dev/null 2>&1 || {
+                echo "rust-tests.sh: not without a 32-bit Vulkan driver: a_device_tells_its_times"
+                skip="--skip a_device_tells_its_times"
+            }
+            ;;
+        esac
         # shellcheck disable=SC2086 # words or none
         tests -p recal --lib --tests --no-fail-fast -- $skip
         ;;
