@@ -202,8 +202,13 @@ fn own_time() -> Duration {
 fn who_only_asks_works() {
     let device = cpu(Duration::from_secs(600));
     let (short, long) = (Work::new(&device, COUNT), Work::new(&device, &long_count()));
+    // Asleep it takes some microseconds. Where others have the cores the work may be another thread's each time.
+    let awake = Duration::from_micros(200);
     let mut most = Duration::ZERO;
-    for _ in 0..20 {
+    for round in 0..200 {
+        if round >= 20 && most > awake {
+            break;
+        }
         only_ask(&short);
         long.out.map::<u32>().expect("a map").fill(!0);
         let event = long.run();
@@ -214,8 +219,7 @@ fn who_only_asks_works() {
         poll(&event, "long work").expect("nothing fails");
         assert!(long.words().iter().zip(0..).all(|(word, k)| *word == k), "what changed threads went wrong");
     }
-    // Asleep it takes some microseconds.
-    assert!(most > Duration::from_micros(200), "a question took {most:?} of the processor's time");
+    assert!(most > awake, "a question took {most:?} of the processor's time");
 }
 
 #[test]
