@@ -292,6 +292,8 @@ pub struct Context<'a> {
     pub own: Vec<Own>,
     /// The group whose place is in the waves' rows.
     pub placed: Option<[u32; 3]>,
+    /// For each function of the phases, the waves of any group that it does nothing for.
+    pub idle: Vec<u64>,
     /// The tile that was run last, and where it is.
     pub tile: Option<(u64, [u32; 2])>,
     /// Threads per group.
@@ -306,6 +308,8 @@ pub struct Context<'a> {
     pub ticks: u32,
     /// The same in compiled code.
     pub native_ticks: recal_jit::Ticks<'a>,
+    /// The float mode that its functions leave: what reads or converts floats leaves it first.
+    pub mode: recal_jit::Mode,
 }
 
 /// Back-edges of one wave between two looks at the clock: some microseconds.

@@ -6,11 +6,11 @@
 use recal_il::ir::Fence;
 use recal_jit::Function;
 
-use crate::context::Context;
+use crate::context::{Context, Launch};
 use crate::memory;
 use crate::observe::Event;
-use crate::op::{ArmLabels, Code, Frame, Op, Phase, RowId, Step, Test};
-use crate::wave::{Mask, Row, Wave, nonzero};
+use crate::op::{ArmLabels, Code, Frame, Guard, Op, Phase, RowId, Step, Test};
+use crate::wave::{LANES, Mask, Row, Wave, launched, nonzero};
 
 /// Why a wave stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,25 +100,51 @@ fn native(wave: &mut Wave, function: Function, context: &mut Context<'_>) -> boo
     let exec = if wave.full && !function.strict() { !0 } else { wave.exec };
     let Some(compiled) = &context.compiled else { return false };
     let ticks = &mut context.native_ticks;
-    wave.tested = compiled.call(function, &mut wave.rows, exec, ticks);
+    wave.tested = compiled.call(function, &mut wave.rows, exec, ticks, &mut context.mode);
     ticks.stopped()
 }
 
 /// Runs waves that were just started, each phase for all of them before the next one.
 pub fn run_phases(waves: &mut [Wave], phases: &[Phase], context: &mut Context<'_>) -> Outcome {
+    let mut first = 0;
     for phase in phases {
-        for wave in &mut *waves {
-            for &function in &phase.functions {
-                if native(wave, function, context) {
+        for (index, wave) in waves.iter_mut().enumerate() {
+            for (number, &function) in (first..).zip(&phase.functions) {
+                let waves = context.idle.get(number).copied().unwrap_or_default();
+                let idle = waves.checked_shr(index as u32).is_some_and(|waves| waves & 1 == 1);
+                if !idle && native(wave, function, context) {
                     return Outcome::Stopped;
                 }
             }
         }
+        first += phase.functions.len();
         if phase.ordered {
             std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         }
     }
     Outcome::Ended
+}
+
+/// The waves for which each function of the phases does nothing, whichever group they are of; their rows hold what all groups have in
+/// common.
+pub fn idle(waves: &mut [Wave], threads: u32, launch: &Launch<'_>) -> Vec<u64> {
+    let code = launch.code;
+    let guards = launch.body.phases.iter().flat_map(|phase| &phase.guards);
+    let mut takes = |index: usize, guard: &Guard| {
+        let rows = &mut waves[index].rows;
+        for step in guard.steps.iter().map(|&number| code.steps[number as usize]) {
+            step.handler.call(rows, &code.operands[step.first as usize..][..usize::from(step.count)]);
+        }
+        let set = nonzero(&rows[guard.row as usize]);
+        let launched = launched(threads, index);
+        (if guard.nonzero { set } else { !set }) & launched != 0
+    };
+    let count = threads.div_ceil(LANES as u32).min(u64::BITS) as usize;
+    let idle = |guards: &Vec<Guard>| {
+        let none = |index: &usize| !guards.is_empty() && !guards.iter().any(|guard| takes(*index, guard));
+        (0..count).filter(none).fold(0, |idle, index| idle | 1 << index)
+    };
+    guards.map(idle).collect()
 }
 
 /// Runs `wave` from where it is. The frames match the operations by construction of the loader.
@@ -167,7 +193,9 @@ pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Cont
                 next
             }
             Op::Native(function) => {
-                if native(wave, *function, context) {
+                let stopped = native(wave, *function, context);
+                context.mode.leave();
+                if stopped {
                     return Outcome::Stopped;
                 }
                 next

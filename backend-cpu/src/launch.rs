@@ -11,13 +11,13 @@ use recal_il::ir::{Builtin, ThreadId};
 use self::parts::{BAND, tile_origin, tile_shape};
 pub use self::parts::{emitted, line, part_of, parts, position_of, regrouped};
 use crate::context::{Context, Launch, Surface};
-use crate::flow::{Outcome, run_phases};
+use crate::flow::{Outcome, idle, run_phases};
 use crate::isa_choice::Isa;
 use crate::memory::{Block, InUse, TexelCache, View, border_words, elements, ordered, view_of};
 use crate::observe::Watch;
 use crate::op::{Code, NONE, Place, Seen};
 use crate::system;
-use crate::wave::{LANES, Mask, Row, Wave};
+use crate::wave::{LANES, Mask, Row, Wave, launched};
 
 /// Waves and group memory of one thread of the host, kept from launch to launch.
 #[derive(Default)]
@@ -123,8 +123,13 @@ pub fn run_parts<'a>(
             placed.map(|(index, wave)| place_wave(wave, launch.code, block, index)).collect()
         }
     };
+    let idle = match own.is_empty() {
+        true => Vec::new(),
+        false => idle(waves, group_threads, launch),
+    };
     let mut context = Context {
         own,
+        idle,
         launch,
         lds,
         compiled: None,
@@ -137,6 +142,7 @@ pub fn run_parts<'a>(
         tile: None,
         ticks: 0,
         native_ticks: recal_jit::Ticks::new(launch.stop),
+        mode: recal_jit::Mode::default(),
     };
     let views = launch.body.views.iter().map(|&seen| seen_by_code(&context, seen)).collect();
     context.compiled = launch.body.module.as_ref().map(|module| module.bind(views));
@@ -237,6 +243,9 @@ fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Out
     let in_line = Mask::MAX >> (LANES as u32 - columns);
     let mask = (0..lines).fold(0, |mask, line| mask | in_line << (shape[0] * line));
     clear(wave, context);
+    if launch.params.is_some() {
+        context.mode.leave();
+    }
     isa.place_tile(wave, launch, &tile);
     wave.start(mask, 0);
     let emitted = mask == !0 && !launch.body.emitted.is_empty();
@@ -250,6 +259,7 @@ fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Out
         phases => run_phases(std::slice::from_mut(wave), phases, context),
     };
     if outcome == Outcome::Ended && !emitted {
+        context.mode.leave();
         let kept = mask & !wave.killed;
         for (surface, (_, rows)) in launch.outputs.iter().zip(&launch.code.outputs) {
             isa.store_output(wave, surface, *rows, &tile, kept);
@@ -430,9 +440,7 @@ fn group(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, part: u64) ->
     for (index, (wave, own)) in waves.iter_mut().zip(&context.own).enumerate() {
         clear(wave, context);
         isa.place_group(wave, launch, own, &Group { number, part, moved });
-        let lanes_here = (threads - (index * LANES) as u32).min(LANES as u32);
-        let mask = if lanes_here == LANES as u32 { !0 } else { (1 << lanes_here) - 1 };
-        wave.start(mask, index as u32);
+        wave.start(launched(threads, index), index as u32);
     }
     if !launch.body.phases.is_empty() {
         return run_phases(waves, &launch.body.phases, context);

@@ -10,6 +10,7 @@
 mod accesses;
 mod constructs;
 mod emitted;
+mod guards;
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,6 +18,7 @@ use recal_il::diagnostic::Span;
 use recal_il::isa::LaneOp;
 use recal_jit::{Compiler, Function, Isa};
 
+use self::guards::Known;
 use crate::compact::leaves;
 use crate::load::jumps;
 use crate::op::{Body, Code, Emitted, MemoryOp, NONE, Op, Pc, Place, RowId, Seen, Shape, Step, Test};
@@ -51,8 +53,17 @@ fn compile_by(
     let mut targets = HashSet::new();
     code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
     let words = code.literals.iter().copied().collect();
-    let mut builder =
-        Builder { code, words, shapes, isa, line, compiler, body: Body::default(), items: Vec::new() };
+    let mut builder = Builder {
+        code,
+        words,
+        shapes,
+        isa,
+        line,
+        compiler,
+        body: Body::default(),
+        items: Vec::new(),
+        known: Known::new(code),
+    };
     let mut positions = Vec::with_capacity(code.ops.len() + 1);
     let mut at = 0;
     while at < code.ops.len() {
@@ -86,14 +97,14 @@ fn compile_by(
         at += 1;
     }
     builder.close();
-    let Builder { compiler, mut body, .. } = builder;
+    let Builder { compiler, mut body, known, .. } = builder;
     body.module = compiler.finish();
     if body.module.is_none() {
         log::warn!("the system gives no memory for code; kernels are interpreted");
         return None;
     }
     body.ops.iter_mut().for_each(|op| jumps(op, |pc| *pc = positions[*pc as usize]));
-    emitted::finish(&mut body);
+    emitted::finish(&mut body, known.guards());
     Some(body)
 }
 
@@ -156,6 +167,7 @@ struct Builder<'a> {
     body: Body,
     /// What the next function does.
     items: Vec<Item>,
+    known: Known,
 }
 
 /// Most items that wait for a function: of more it would be several anyway.
@@ -222,6 +234,7 @@ impl Builder<'_> {
                 self.body.spans.push(items.iter().map(|item| self.span(item)).collect());
             }
             self.body.ops.push(Op::Native(function));
+            self.guard(items, last);
             return true;
         }
         if items.len() == 1 {

@@ -209,11 +209,24 @@ pub type Shape = Option<Texture>;
 /// Memory that compiled code sees: a place, and the number of the sampler that it is sampled by, or [`NONE`].
 pub type Seen = (Place, u32);
 
+/// Lanes that take a choice, the same ones in every group: it is made of their place in the group and of words that a launch has once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The lane operations that it is computed by, by number.
+    pub steps: Vec<u32>,
+    /// The row that is tested then.
+    pub row: RowId,
+    /// As of [`Test`].
+    pub nonzero: bool,
+}
+
 /// What a wave does between two barriers.
 #[derive(Debug, Default)]
 pub struct Phase {
     /// One after another.
     pub functions: Vec<Function>,
+    /// For each of them the choices outside of which it does nothing; none if it does.
+    pub guards: Vec<Vec<Guard>>,
     /// Memory is in order before the next one.
     pub ordered: bool,
 }

@@ -37,6 +37,14 @@ pub fn spread(mask: Mask) -> Row {
     row
 }
 
+/// The lanes of the wave number `index` of a group of so many threads.
+pub fn launched(threads: u32, index: usize) -> Mask {
+    match threads as usize - index * LANES {
+        here @ 0..LANES => (1 << here) - 1,
+        _ => !0,
+    }
+}
+
 /// The numbers of the lanes in `mask`.
 #[inline]
 pub fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {

@@ -18,6 +18,7 @@ mod evaluate;
 mod graph;
 mod kept;
 mod listing;
+mod mode;
 mod module;
 mod native;
 mod op;
@@ -34,6 +35,7 @@ use std::collections::HashSet;
 use std::sync::atomic::AtomicU32;
 
 use crate::emit::{Code, Pool};
+pub use crate::mode::Mode;
 pub use crate::module::{Bound, Module};
 use crate::program::{Element, Program};
 pub use crate::row::{LANES, Row};
@@ -133,6 +135,8 @@ pub struct Function {
     stores: bool,
     /// Lanes that take no part matter.
     strict: bool,
+    /// Whether denormal operands count as zeros while it runs, if that matters.
+    lazy: Option<bool>,
     /// Numbers of its programs, if programs are kept: for some lanes, and for all.
     programs: [u32; 2],
     /// For each view, two bits: 0, or the words of the elements that it stores there where all lanes execute.
@@ -268,6 +272,7 @@ impl Compiler {
             units: 0,
             stores: false,
             strict: false,
+            lazy: None,
             programs: [0; 2],
             emitted: 0,
             past_caches: 0,
@@ -333,6 +338,7 @@ impl Compiler {
         if emits && all.is_some() {
             function.emit(&elements);
         }
+        function.lazy = (some.lazy || program::floats(&some.parts)).then_some(some.lazy);
         if let Some(programs) = &mut self.programs {
             let first = programs.len() as u32;
             function.programs = [first, first + u32::from(all.is_some())];

@@ -1,5 +1,6 @@
 //! Functions that can be called, and what the processor finds of them.
 
+use crate::mode::Mode;
 use crate::program::Program;
 use crate::row::Row;
 use crate::target::Target;
@@ -42,15 +43,22 @@ impl Bound<'_> {
         (to.start, to.words) = (view.start, view.words);
     }
 
-    /// The same as [`Module::call`], with less to ask each time.
+    /// The same as [`Module::call`], with less to ask each time; the float mode stays as the function wants it.
     ///
     /// # Panics
     /// If the processor does not have the instructions, or the rows are too few.
     #[inline(always)]
-    pub fn call(&self, function: Function, rows: &mut [Row], exec: u64, ticks: &mut Ticks<'_>) -> u64 {
+    pub fn call(
+        &self,
+        function: Function,
+        rows: &mut [Row],
+        exec: u64,
+        ticks: &mut Ticks<'_>,
+        mode: &mut Mode,
+    ) -> u64 {
         assert!(self.rows <= rows.len(), "the functions need {} rows", self.rows);
         // SAFETY: all functions of the module fit the views and so many rows.
-        unsafe { self.module.enter(function, rows, &self.views, exec, ticks) }
+        unsafe { self.module.enter(function, rows, &self.views, exec, ticks, mode) }
     }
 }
 
@@ -123,7 +131,7 @@ impl Module {
     ) -> u64 {
         function.fits(rows, views);
         // SAFETY: it was just seen that the function fits.
-        unsafe { self.enter(function, rows, views, exec, ticks) }
+        unsafe { self.enter(function, rows, views, exec, ticks, &mut Mode::default()) }
     }
 
     /// The module with the memory that its functions see.
@@ -148,13 +156,15 @@ impl Module {
         views: &[View],
         exec: u64,
         ticks: &mut Ticks<'_>,
+        mode: &mut Mode,
     ) -> u64 {
         let Some(memory) = &self.memory else { panic!("this processor has no {}", self.target.name()) };
         let at = if exec == !0 { function.full } else { function.masked };
+        function.lazy.into_iter().for_each(|lazy| mode.enter(lazy));
         // SAFETY: `Compiler` made the bytes at `at` a function of this signature, which reads and writes no rows but
         // those below `function.rows`, aligned as `Row` is, reads constants of the pool that was made with it, and
         // accesses words of views below `function.views` that lie inside, which `View::new` makes the caller promise.
-        // It calls nothing but what `ticks` holds, with `ticks`, and leaves the float mode as it was. The code
+        // It calls nothing but what `ticks` holds, with `ticks`, and leaves the mode as it is. The code
         // is in executable memory only if the processor has the features that it uses.
         unsafe {
             let entry: native::Entry = std::mem::transmute(memory.as_ptr().add(at as usize));

@@ -173,6 +173,17 @@ impl Op {
         )
     }
 
+    /// It computes with floats or doubles, so that the float mode matters.
+    pub fn floats(self) -> bool {
+        use Op::*;
+        match self {
+            Compare(kind, ..) => matches!(kind, Kind::Float | Kind::Double),
+            FAdd | FSub | FMul | FDiv | FMin | FMax | FSqrt | FFma | Round(_) | FromSigned | FromUnsigned
+            | ToSigned | Flush | Doubtful | DAdd | DMul | DDiv | DSqrt | DFma => true,
+            _ => false,
+        }
+    }
+
     /// The operands are 64-bit elements.
     pub fn wide(self) -> bool {
         use Op::*;

@@ -2,7 +2,7 @@
 //! ([`crate::emit`]), or it is evaluated ([`crate::evaluate`]).
 
 use crate::graph::interleaved::Words;
-use crate::graph::{Graph, Val};
+use crate::graph::{Graph, Node, Val};
 
 /// A function.
 #[derive(Debug)]
@@ -156,6 +156,23 @@ pub fn longest(list: &[Part]) -> usize {
         Part::Break(..) => 0,
     };
     list.iter().map(of).max().unwrap_or(0)
+}
+
+/// Something in a list computes with floats.
+pub fn floats(list: &[Part]) -> bool {
+    let of =
+        |graph: &Graph| graph.nodes.iter().any(|node| matches!(node, Node::Inst(inst) if inst.op.floats()));
+    let block = |block: &Block| of(&block.body.graph);
+    list.iter().any(|part| match part {
+        Part::Block(of) => block(of),
+        Part::If { then, otherwise, .. } => floats(then) || floats(otherwise),
+        Part::Loop(inner) => {
+            let around = || inner.before.iter().chain(&inner.after).any(|of| block(of));
+            floats(&inner.body) || around() || inner.kept.as_ref().is_some_and(|(graph, _)| of(graph))
+        }
+        Part::Emit(of) => block(&of.block),
+        Part::Break(..) => false,
+    })
 }
 
 /// Lanes leave the loop around the list.

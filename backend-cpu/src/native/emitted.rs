@@ -2,14 +2,14 @@
 
 use super::{Builder, Item, What};
 use crate::flow::orders;
-use crate::op::{Body, Emitted, NONE, Op, Phase, Place};
+use crate::op::{Body, Emitted, Guard, NONE, Op, Phase, Place};
 
 /// Most views of a function that stores outputs.
 const VIEWS: u8 = 32;
 
 /// Finds the phases of what was compiled, and whether it stores all outputs.
-pub(super) fn finish(body: &mut Body) {
-    body.phases = phases(&body.ops).unwrap_or_default();
+pub(super) fn finish(body: &mut Body, guards: Vec<Vec<Guard>>) {
+    body.phases = phases(&body.ops, guards).unwrap_or_default();
     let functions = || body.phases.iter().flat_map(|phase| &phase.functions);
     if !body.emitted.iter().all(|view| functions().any(|function| function.emits_to(*view))) {
         body.emitted.clear();
@@ -17,11 +17,16 @@ pub(super) fn finish(body: &mut Body) {
 }
 
 /// The phases of operations that are functions and barriers.
-fn phases(ops: &[Op]) -> Option<Vec<Phase>> {
+fn phases(ops: &[Op], guards: Vec<Vec<Guard>>) -> Option<Vec<Phase>> {
     let mut phases = vec![Phase::default()];
+    let mut guards = guards.into_iter();
     for op in ops {
         match op {
-            Op::Native(function) => phases.last_mut()?.functions.push(*function),
+            Op::Native(function) => {
+                let phase = phases.last_mut()?;
+                phase.functions.push(*function);
+                phase.guards.push(guards.next()?);
+            }
             Op::Fence(fence) => {
                 phases.last_mut()?.ordered = orders(*fence);
                 phases.push(Phase::default());

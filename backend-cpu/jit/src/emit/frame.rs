@@ -67,7 +67,7 @@ impl<'a> Frame<'a> {
         line: u32,
         strips: u32,
     ) -> Frame<'a> {
-        let mut frame = Frame {
+        Frame {
             target,
             code: Code::default(),
             pool,
@@ -91,12 +91,7 @@ impl<'a> Frame<'a> {
             deep: false,
             arrange: None,
             touches: 0,
-        };
-        if lazy {
-            // The caller's float mode.
-            frame.slot();
         }
-        frame
     }
 
     /// A place on the stack for the rest of the function.
@@ -318,7 +313,6 @@ impl<'a> Frame<'a> {
                 strips: self.strips as u8,
                 ticks: self.ticks,
                 origin: self.origin,
-                lazy: self.lazy,
                 stops: &self.stops,
             };
             self.target.function(code, self.pool, &frame);

@@ -125,7 +125,6 @@ pub struct Frame<'a> {
     /// See [`crate::emit::Frame`].
     pub ticks: Option<u32>,
     pub origin: Option<u32>,
-    pub lazy: bool,
     pub stops: &'a [usize],
 }
 

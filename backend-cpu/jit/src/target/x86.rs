@@ -8,6 +8,7 @@ pub mod table;
 
 use super::{Base, Frame, Rm, Scalar, entry};
 use crate::emit::{Code, Pool};
+use crate::mode;
 
 /// Which instruction: its name, opcode map, mandatory prefix, width bit and opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,15 +215,10 @@ pub fn copy_element(code: &mut Code, count: u32, at: u32) {
     }
 }
 
-/// Lets denormal operands count as zeros, or restores the mode of the caller from the first place on the stack.
+/// Lets denormal operands count as zeros, or not.
 fn float_mode(code: &mut Code, pool: &mut Pool, lazy: bool) {
-    if lazy {
-        // Round to nearest, no traps, no flush of results.
-        let at = pool.word(0x1F80 | 1 << 6);
-        code.raw_with(&[0x0F, 0xAE, 0x96], at); // ldmxcsr [rsi + at]
-    } else {
-        code.raw(&[0x0F, 0xAE, 0x11]); // ldmxcsr [rcx]
-    }
+    let at = pool.word(if lazy { mode::LAZY } else { mode::GRADUAL });
+    code.raw_with(&[0x0F, 0xAE, 0x96], at); // ldmxcsr [rsi + at]
 }
 
 /// See [`super::Target::count`].
@@ -283,10 +279,6 @@ pub fn function(
     if let Some(at) = frame.ticks {
         code.raw_with(&[0x4C, 0x89, 0x91], at); // mov [rcx + at], r10
     }
-    if frame.lazy {
-        code.raw(&[0x0F, 0xAE, 0x19]); // stmxcsr [rcx]
-        float_mode(code, pool, true);
-    }
     let lanes = frame.strips * lanes;
     code.raw(&[0xBB, 64 / lanes, 0, 0, 0]); // mov ebx, 64 / lanes
     code.raw(&[0x31, 0xC0]); // xor eax, eax
@@ -310,9 +302,6 @@ pub fn function(
     code.raw(&[0xFF, 0xCB]); // dec ebx
     back(code, NOT_ZERO, start);
     frame.stops.iter().for_each(|at| land(code, base + at));
-    if frame.lazy {
-        float_mode(code, pool, false);
-    }
     if frame.stack > 0 {
         code.raw(&[0x4C, 0x89, 0xC4]); // mov rsp, r8
     }

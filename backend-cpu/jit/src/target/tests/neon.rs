@@ -227,7 +227,6 @@ fn functions() {
         strips: 1,
         origin: None,
         ticks: None,
-        lazy: false,
         stops: &[],
     };
     Neon.function(&mut code, &mut Pool::default(), &frame);
