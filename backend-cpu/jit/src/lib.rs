@@ -304,12 +304,19 @@ impl Compiler {
                 }
                 Step::Emit { view, rows, count, past_caches } => {
                     function.views = function.views.max(view + 1);
-                    rows.into_iter().filter(|row| *row != NONE).for_each(|row| after.insert(row));
                     elements.push(Element { view, rows, count, past_caches });
                 }
                 _ => {}
             }
         }
+        // Components that an element does not have are for nobody.
+        let rows = |of: &Element, has: bool| {
+            let (first, rest) = of.rows.split_at(of.count as usize);
+            let rows = if has { first } else { rest };
+            rows.iter().copied().filter(|row| *row != NONE).collect::<Vec<u32>>()
+        };
+        elements.iter().flat_map(|of| rows(of, false)).for_each(|row| after.remove(row));
+        elements.iter().flat_map(|of| rows(of, true)).for_each(|row| after.insert(row));
         let (steps, _) = steps.split_at(steps.len() - elements.len());
         let tree = tree::tree(steps, after, self.in_lines);
         function.strict = !tree.iter().all(|tree| matches!(tree, Tree::Run(_)));

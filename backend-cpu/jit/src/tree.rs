@@ -74,7 +74,7 @@ impl Rows {
         self.0[at] |= 1 << (row % 64);
     }
 
-    fn remove(&mut self, row: u32) {
+    pub fn remove(&mut self, row: u32) {
         if let Some(bits) = self.0.get_mut(row as usize / 64) {
             *bits &= !(1 << (row % 64));
         }

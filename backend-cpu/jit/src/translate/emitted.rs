@@ -5,6 +5,9 @@ use crate::graph::Inst;
 use crate::graph::interleaved::{Elements, Words, count};
 use crate::program::{Emitted, Whole};
 
+/// Most steps of a run that is made twice to store words without rows between.
+const SHORT: usize = 64;
+
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     /// Makes the last of the parts, which is that of the run, store elements.
     pub(super) fn emitted(&self, run: &Run<'_>, elements: &[Element], parts: &mut Vec<Part>) {
@@ -28,15 +31,22 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let doubts = graph.doubts(&wanted);
         graph.believe(&doubts, &mut outputs);
         let mut made = (graph, outputs, None);
-        let found = Elements::of(std::slice::from_ref(&made));
+        // Elements of a word each lie in memory as lanes have them.
+        let single = elements.iter().all(|of| of.count == 1);
+        if single && run.steps.len() > SHORT {
+            return None;
+        }
+        let found = if single { Elements::default() } else { Elements::of(std::slice::from_ref(&made)) };
         let words = |of: &Element| -> Words {
             std::array::from_fn(|k| if k < of.count as usize { of.rows[k] } else { NO })
         };
         let whole = |of: &Element| count(&words(of)) == of.count as usize && found.rows.contains(&words(of));
-        if found.rows.len() != elements.len() || !elements.iter().all(whole) {
+        if !single && (found.rows.len() != elements.len() || !elements.iter().all(whole)) {
             return None;
         }
-        found.apply(0, &mut made);
+        if !single {
+            found.apply(0, &mut made);
+        }
         let (mut graph, outputs, _) = made;
         let doubted = graph.doubted(doubts);
         let wanted: Vec<(u32, Val)> = outputs.iter().copied().chain(doubted.map(|val| (NO, val))).collect();

@@ -122,7 +122,10 @@ fn one(on: On, format: Format, words: u32, kind: Kind, past_caches: bool, line: 
     assert_eq!(emits, on.isa.name() != "neon" && line >= on.isa.lanes(), "{what}");
     if emits {
         let text = module.listing(function).unwrap();
-        let whole = matches!(kind, Kind::Moved | Kind::Alike) && words > 1;
+        let whole = match words {
+            1 => kind != Kind::Short,
+            _ => matches!(kind, Kind::Moved | Kind::Alike),
+        };
         assert_eq!(text.contains("as they lie in memory {"), whole, "{what}: {text}");
     }
     for (zeros, start, step) in
