@@ -161,7 +161,7 @@ isolation:
 	$(CARGO) test -p recal-fuzz-targets --test isolation
 
 # What is published.
-CRATES := recal-il recal-hal recal-jit recal-cpu recal-vulkan recal-macros recal recal-rt recal-manual recal-cli recal-brook-abi recal-brcc recal-brook recal-brook-build recal-blas recal-blas-abi
+CRATES := recal-il recal-hal recal-reference recal-jit recal-cpu recal-vulkan recal-macros recal recal-rt recal-manual recal-cli recal-brook-abi recal-brcc recal-brook recal-brook-build recal-blas recal-blas-abi
 
 audit:
 	$(CARGO) test -p recal-conformance --test repository

@@ -66,7 +66,7 @@ for part in "$@"; do
         ;;
     check) "$cargo" clippy --workspace --all-targets --target "$target" -- -D warnings ;;
     docs)
-        RUSTDOCFLAGS="-D warnings" "$cargo" doc --no-deps --target "$target" -p recal-il -p recal-hal -p recal-jit -p recal-cpu \
+        RUSTDOCFLAGS="-D warnings" "$cargo" doc --no-deps --target "$target" -p recal-il -p recal-hal -p recal-reference -p recal-jit -p recal-cpu \
             -p recal-vulkan -p recal -p recal-brook -p recal-blas
         ;;
     *)

@@ -9,11 +9,10 @@ use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
 use crate::fiber;
 use crate::launch::{self, Own, line};
 use crate::memory::{Block, TexelCache, View};
-use crate::observe::{Event, Watch};
 use crate::op::{Body, Code, Emitted, Place, Seen, Shape, Slot, Texture};
 use crate::schedule::Shared;
 use crate::system;
-use crate::wave::{Row, Wave};
+use crate::wave::Row;
 
 /// Append counters of a device, by UAV number.
 pub type Counters = [AtomicU32; 16];
@@ -302,8 +301,6 @@ pub struct Context<'a> {
     pub group_waves: u32,
     /// Texels of samples, see [`crate::op::SampleOp::slot`].
     pub texels: Vec<TexelCache>,
-    /// Watcher of the waves.
-    pub watch: Option<&'a mut (dyn Watch + 'a)>,
     /// Back-edges, calls and parts since the launch was last asked whether to stop.
     pub ticks: u32,
     /// The same in compiled code.
@@ -318,18 +315,6 @@ const TICKS: u32 = 64;
 const OPERATIONS: usize = 64;
 
 impl Context<'_> {
-    /// Shows the watcher what is about to happen, or has happened.
-    pub fn show(&mut self, wave: &Wave, event: Event, happened: bool) {
-        if let Some(watch) = self.watch.take() {
-            if happened {
-                watch.after(wave, self, event);
-            } else {
-                watch.before(wave, self, event);
-            }
-            self.watch = Some(watch);
-        }
-    }
-
     /// Counts a loop back-edge, or a call; true if the launch is to give up.
     #[inline(always)]
     pub fn tick(&mut self) -> bool {

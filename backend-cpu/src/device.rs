@@ -12,12 +12,12 @@ use recal_hal::{
 
 use recal_il::ir::native::native;
 use recal_il::lower::{Names, lower_named};
+use recal_reference::watch::{Finding, Findings, Subject};
 
 use crate::context::Counters;
 use crate::isa_choice::{self, InstructionSet, Isa};
 use crate::load;
 use crate::memory::{Block, InUse};
-use crate::observe::{Finding, Findings};
 use crate::op::Code;
 use crate::queue::CpuQueue;
 use crate::schedule::Pool;
@@ -244,19 +244,16 @@ impl Device for CpuDevice {
         if checked && self.native {
             packed = native(&packed);
         }
-        let mut code = load::load(&packed, &shapes, self.isa, checked);
-        if checked {
-            code.text = text.into();
-            code.names = names;
-        }
+        let mut code = load::load(&packed, &shapes, self.isa, false);
         code.gradual = self.native;
-        let code = Arc::new(code);
         let resources = KernelResources {
             gprs: packed.registers.div_ceil(4),
             lds_bytes: code.lds_bytes,
             scratch: 0,
             stack: 0,
         };
+        code.subject = checked.then(|| Subject { program: packed, text: text.into(), names });
+        let code = Arc::new(code);
         let kernel = CpuKernel { code, isa: self.isa, resources };
         self.loaded.put(&program, kernel.clone());
         Ok(Arc::new(kernel))

@@ -8,7 +8,6 @@ use recal_jit::Function;
 
 use crate::context::{Context, Launch};
 use crate::memory;
-use crate::observe::Event;
 use crate::op::{ArmLabels, Code, Frame, Guard, Op, Phase, RowId, Step, Test};
 use crate::wave::{LANES, Mask, Row, Wave, launched, nonzero};
 
@@ -149,31 +148,15 @@ pub fn idle(waves: &mut [Wave], threads: u32, launch: &Launch<'_>) -> Vec<u64> {
 
 /// Runs `wave` from where it is. The frames match the operations by construction of the loader.
 #[inline(always)]
-pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
+pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
     let launch = context.launch;
     let body = &*launch.body;
     let mut pc = wave.pc;
     loop {
         let next = pc + 1;
-        let flow = WATCHED && !matches!(body.ops[pc], Op::Lanes { .. });
-        if flow {
-            context.show(wave, Event::Op(pc), false);
-            // Who watches may have had enough.
-            if launch.stop.raised() {
-                return Outcome::Stopped;
-            }
-        }
-        let here = pc;
         pc = match &body.ops[pc] {
             Op::Lanes { first, end } => {
-                for (number, step) in code.steps[*first as usize..*end as usize].iter().enumerate() {
-                    let event = Event::Step(*first as usize + number);
-                    if WATCHED {
-                        context.show(wave, event, false);
-                        if launch.stop.raised() {
-                            return Outcome::Stopped;
-                        }
-                    }
+                for step in &code.steps[*first as usize..*end as usize] {
                     let ids = &code.operands[step.first as usize..][..usize::from(step.count)];
                     if wave.full {
                         step.handler.call(&mut wave.rows, ids);
@@ -185,9 +168,6 @@ pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Cont
                             8 => masked::<8>(wave, *step, ids),
                             writes => unreachable!("a lane operation writes {writes} rows"),
                         }
-                    }
-                    if WATCHED {
-                        context.show(wave, event, true);
                     }
                 }
                 next
@@ -342,8 +322,5 @@ pub fn run<const WATCHED: bool>(wave: &mut Wave, code: &Code, context: &mut Cont
             }
             Op::End => return Outcome::Ended,
         };
-        if flow {
-            context.show(wave, Event::Op(here), true);
-        }
     }
 }

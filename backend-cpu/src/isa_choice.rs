@@ -123,9 +123,6 @@ impl Isa {
 
     /// Runs a wave until it ends or waits.
     pub fn run(&self, wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
-        if context.watch.is_some() {
-            return flow::run::<true>(wave, code, context);
-        }
         // SAFETY: only `chosen` and `available` hand out an `Isa`, after they saw that the processor has its
         // features.
         unsafe { (self.run)(wave, code, context) }
@@ -160,7 +157,7 @@ macro_rules! build {
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
             unsafe fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
-                flow::run::<false>(wave, code, context)
+                flow::run(wave, code, context)
             }
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]

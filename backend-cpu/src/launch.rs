@@ -9,12 +9,11 @@ use recal_hal::{Error, Extent};
 use recal_il::ir::{Builtin, ThreadId};
 
 use self::parts::{BAND, tile_origin, tile_shape};
-pub use self::parts::{emitted, line, part_of, parts, position_of, regrouped};
+pub use self::parts::{emitted, line, parts, regrouped};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::{Outcome, idle, run_phases};
 use crate::isa_choice::Isa;
 use crate::memory::{Block, InUse, TexelCache, View, border_words, elements, ordered, view_of};
-use crate::observe::Watch;
 use crate::op::{Code, NONE, Place, Seen};
 use crate::system;
 use crate::wave::{LANES, Mask, Row, Wave, launched};
@@ -36,13 +35,7 @@ impl Scratch {
     fn reserve(&mut self, rows: usize, waves: usize) -> Result<(), Error> {
         let row = size_of::<Row>();
         let needed = rows * waves * row;
-        // Little of it is not asked about at each launch.
-        let limit = if needed > KEPT { system::memory_bytes() / 2 / system::cores() } else { needed };
-        if needed > limit {
-            return Err(Error::OutOfMemory(format!(
-                "the registers and x# of a group take {needed} bytes; a thread of this host has {limit} for them"
-            )));
-        }
+        fits(needed)?;
         let kept: usize = self.waves.iter().map(|wave| wave.rows.capacity() * row).sum();
         if kept > KEPT && kept > 4 * needed {
             self.waves.clear();
@@ -87,6 +80,23 @@ impl Scratch {
     }
 }
 
+/// An error if a thread of this host does not have so many bytes for a group.
+fn fits(needed: usize) -> Result<(), Error> {
+    // Little of it is not asked about at each launch.
+    let limit = if needed > KEPT { system::memory_bytes() / 2 / system::cores() } else { needed };
+    if needed > limit {
+        return Err(Error::OutOfMemory(format!(
+            "the registers and x# of a group take {needed} bytes; a thread of this host has {limit} for them"
+        )));
+    }
+    Ok(())
+}
+
+/// An error if a thread of this host has no room for so many words of each thread of a group.
+pub fn affordable(words: usize, extent: Extent) -> Result<(), Error> {
+    fits(words * size_of::<Row>() * group_size(extent).1 as usize)
+}
+
 fn short(bytes: usize) -> Error {
     Error::OutOfMemory(format!("the registers and x# of a group take {bytes} bytes, which are not to be had"))
 }
@@ -107,7 +117,6 @@ pub fn run_parts<'a>(
     launch: &'a Launch<'a>,
     isa: &Isa,
     scratch: &'a mut Scratch,
-    watch: Option<&'a mut (dyn Watch + 'a)>,
     mut claim: impl FnMut() -> Option<std::ops::Range<u64>>,
 ) -> Result<(), Error> {
     scratch.prepare(launch)?;
@@ -137,7 +146,6 @@ pub fn run_parts<'a>(
         group_threads,
         group_waves,
         texels: vec![TexelCache::default(); launch.code.texel_slots],
-        watch,
         placed: None,
         tile: None,
         ticks: 0,
@@ -148,9 +156,6 @@ pub fn run_parts<'a>(
     context.compiled = launch.body.module.as_ref().map(|module| module.bind(views));
     'parts: while let Some(range) = claim() {
         for part in range {
-            if let Some(watch) = &mut context.watch {
-                watch.part(part);
-            }
             let outcome = match launch.extent {
                 Extent::Domain { .. } => tile(isa, &mut waves[0], &mut context, part),
                 Extent::Grid { .. } => group(isa, waves, &mut context, part),

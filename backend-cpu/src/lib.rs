@@ -24,23 +24,24 @@ mod listing;
 mod load;
 mod memory;
 mod native;
-mod observe;
 mod op;
 mod queue;
 mod registers;
 mod report;
 mod schedule;
 mod system;
+mod watched;
 mod wave;
 
 pub use device::CpuBackend;
 pub use isa_choice::InstructionSet;
 pub use listing::{code_listing, vector_listing};
-pub use observe::{
+pub use recal_reference::watch::{
     Area, At, Call, Contents, Counts, Debugger, Finding, Kind, Layout, Misuse, Next, Profile, State,
-    TraceAccess, TraceFlow, TraceStep, debug, profile, trace,
+    TraceAccess, TraceFlow, TraceStep,
 };
 pub use report::{Interpreted, interpreted};
+pub use watched::{debug, profile, trace};
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

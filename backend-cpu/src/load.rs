@@ -31,11 +31,11 @@ use crate::op::{
 };
 use crate::registers;
 
-/// The flat form of `program` for the given instruction set. To be `watched`, it stays as it is and keeps its spans. `known`
+/// The flat form of `program` for the given instruction set. To be `reported` on, it stays as it is and keeps its spans. `known`
 /// is what is known of its statements, or nothing.
-pub fn load(program: &Program, known: &[Known], isa: &Isa, watched: bool) -> Code {
+pub fn load(program: &Program, known: &[Known], isa: &Isa, reported: bool) -> Code {
     let compiled = isa.compiled().is_some();
-    Loader { watched, spans: watched, compiled, ..Loader::new(program, known, isa) }.program()
+    Loader { reported, spans: reported, compiled, ..Loader::new(program, known, isa) }.program()
 }
 
 /// What an access costs, in operations.
@@ -84,7 +84,7 @@ struct Loader<'a> {
     open: usize,
     /// Addresses of samples, while their coordinates are unchanged, by slot.
     sampled: Vec<Option<Addressing>>,
-    watched: bool,
+    reported: bool,
     /// What comes of which instruction is kept.
     spans: bool,
     /// Steps are not interpreted.
@@ -132,19 +132,9 @@ impl<'a> Loader<'a> {
         }
         let mut resources: Vec<u32> = interface.resources.keys().copied().collect();
         resources.extend(interface.srvs.keys().filter(|n| !interface.resources.contains_key(n)));
-        let by_place = |map: &HashMap<u32, Place>| {
-            let start = |place: &Place| match place {
-                Place::Lds { offset, .. } | Place::Gds { offset, .. } => *offset,
-                _ => 0,
-            };
-            map.iter().map(|(&number, place)| (start(place), number)).collect()
-        };
         let code = Code {
             rows,
-            private: rows,
-            arrays: arrays.iter().map(|(&number, &(first, _))| (first, number)).collect(),
-            lds_blocks: by_place(&lds),
-            gds_blocks: by_place(&gds),
+            functions: program.functions.len(),
             registers: program.registers,
             outputs: program.outputs.iter().map(|o| (o.index, o.registers)).collect(),
             lds_bytes,
@@ -173,7 +163,7 @@ impl<'a> Loader<'a> {
             gds,
             open: 0,
             sampled: Vec::new(),
-            watched: false,
+            reported: false,
             spans: false,
             compiled: false,
             span: Span::default(),
@@ -192,26 +182,25 @@ impl<'a> Loader<'a> {
     fn function(&mut self, number: usize, body: &Block) {
         let end = self.label();
         self.place(self.functions[number]);
-        self.code.bodies.push((self.code.ops.len() as Pc, self.program.functions[number].label));
         self.block(body, end);
         self.place(end);
         self.emit(if number == 0 { Op::End } else { Op::EndFunction });
     }
 
     fn finish(mut self) -> Code {
-        if !self.watched {
+        if !self.reported {
             let interpreted = (!self.compiled).then_some(self.isa);
             fuse::fuse(&mut self.code, interpreted, &mut self.labels);
             self.code.temporaries = compact::compact(&mut self.code);
         }
         let arrays = self.arrays.values().map(|&(first, elements)| first..first + 4 * elements);
         self.code.zeroed = registers::zeroed(&self.code, self.program.registers, arrays);
-        self.code.native = self.isa.compiled().filter(|_| !self.watched);
+        self.code.native = self.isa.compiled().filter(|_| !self.reported);
         if self.code.native.is_some() {
             self.code.find_sampled();
         }
-        self.code.groups_unseen = !self.watched && self.groups_unseen();
-        self.code.in_lines = !self.watched && self.samples_in_lines();
+        self.code.groups_unseen = !self.reported && self.groups_unseen();
+        self.code.in_lines = !self.reported && self.samples_in_lines();
         for op in &mut self.code.ops {
             jumps(op, |pc| *pc = self.labels[*pc as usize]);
         }

@@ -11,8 +11,8 @@ use recal_hal::Variants;
 use recal_hal::{Format, Wrap, with_room};
 use recal_il::ir::{AtomicOp, Builtin, Fence, Width, lines};
 use recal_il::isa::LaneOp;
-use recal_il::lower::Names;
 use recal_jit::{Function, Module};
+use recal_reference::watch::Subject;
 
 pub use self::access::{Access, Addressing, AtomicAt, InfoOf, MemoryOp, Place, SampleOp, Slot};
 use crate::isa_choice::Handler;
@@ -259,24 +259,14 @@ pub struct Code {
     pub ops: Vec<Op>,
     /// Registers of the program; their rows come first.
     pub registers: u32,
-    /// Instructions of the lane operations and of the others, if the code is to be watched or listed.
+    /// Instructions of the lane operations and of the others, if the code is to be listed or reported on.
     pub step_spans: Vec<Span>,
-    /// The kernel text, likewise, if it is known.
-    pub text: Box<[u8]>,
     /// See `step_spans`.
     pub op_spans: Vec<Span>,
-    /// What registers are called in the kernel text, likewise.
-    pub names: Names,
-    /// Numbers of arrays, and of blocks of LDS and GDS, by first row or byte.
-    pub arrays: Vec<(u32, u32)>,
-    /// See `arrays`.
-    pub lds_blocks: Vec<(u32, u32)>,
-    /// See `arrays`.
-    pub gds_blocks: Vec<(u32, u32)>,
-    /// Rows that a thread writes: registers, then arrays.
-    pub private: u32,
-    /// Labels of the bodies, by first operation.
-    pub bodies: Vec<(Pc, Option<u32>)>,
+    /// What its launches run for checks, if there are such.
+    pub subject: Option<Subject>,
+    /// Functions, main among them.
+    pub functions: usize,
     /// Lane operations.
     pub steps: Vec<Step>,
     /// Their operands.

@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use recal_hal::sync::{Condvar, Mutex, MutexGuard};
 use recal_hal::timeline::{self, Detail, Flows, Span, Track};
 use recal_hal::{Command, Error, FloatEnv, Queue, Result, Surface, Ticket};
+use recal_reference::watch::Findings;
 
 use crate::context::{Counters, Stop, whole};
 use crate::device::CpuKernel;
 use crate::fiber::{self, Fiber, Stacks};
 use crate::launch::{Scratch, parts};
-use crate::observe::Findings;
 use crate::schedule::{Job, Pool, SMALL, Shared, TURN, cost};
 
 /// Failed tickets that are remembered.

@@ -22,15 +22,16 @@ use std::time::{Duration, Instant};
 
 use recal_hal::sync::{Condvar, Mutex};
 use recal_hal::{Bindings, Error, Extent, FloatEnv, Result, timeline};
+use recal_reference::watch::Findings;
 
 use crate::context::{Counters, Launch, Stop};
 use crate::fiber::Stacks;
 use crate::isa_choice::Isa;
 use crate::launch::{Scratch, parts, regrouped, run_parts};
 use crate::memory::{Block, InUse, View};
-use crate::observe::{Checker, Findings, Watch};
 use crate::op::Code;
 use crate::queue::Runner;
+use crate::watched;
 
 /// How long a thread that ran out of work looks for more before it sleeps.
 const SPIN: Duration = Duration::from_micros(20);
@@ -151,11 +152,13 @@ impl Job {
         };
         let run = || {
             let gds = self.gds.as_ref().map_or(View::EMPTY, Block::view);
+            if let (Some(findings), Some(subject)) = (&self.findings, &self.code.subject) {
+                let shared = watched::Shared { gds, counters: &self.counters, stop: &self.stop };
+                return watched::check(subject, findings, &self.bindings, self.extent, shared, claim);
+            }
             let launch =
                 Launch::bind(&self.code, &self.bindings, self.extent, gds, &self.counters, &self.stop)?;
-            let mut checker = self.findings.as_deref().map(Checker::new);
-            let watch = checker.as_mut().map(|checker| checker as &mut dyn Watch);
-            run_parts(&launch, self.isa, scratch, watch, claim)
+            run_parts(&launch, self.isa, scratch, claim)
         };
         // A panic here is a bug of this crate; it must not take the process, or a lock, with it.
         let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|cause| {
@@ -179,7 +182,7 @@ impl Job {
 /// Nanoseconds that a launch takes about; with loops or calls nobody knows.
 pub fn cost(code: &Code, parts: u64) -> u64 {
     let operations = code.steps.len() as u64 * 15 + code.memory.len() as u64 * 100 + 50;
-    if code.loops || code.bodies.len() > 1 { u64::MAX } else { parts.saturating_mul(operations) }
+    if code.loops || code.functions > 1 { u64::MAX } else { parts.saturating_mul(operations) }
 }
 
 #[derive(Default)]

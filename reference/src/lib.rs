@@ -1,33 +1,51 @@
-//! The plain interpreter of programs: what engines are compared with.
+//! The plain interpreter of programs: what engines are compared with, and what shows people what a kernel does.
 //!
 //! ```text
-//! lib      what is bound, and the launch      group    statements, for the threads of a group
-//! thread   a thread: registers, where it is   memory   bytes, words, atomics      texture   texels of surfaces
+//! lib      what is bound, and the launch      wave     statements, for the threads of a wave
+//! group    waves of a group, their barriers   memory   accesses      texture   texels of surfaces
+//! thread   a thread: registers, where it is   parts    tiles and groups      bytes   memory itself
+//! watch    who is told of all of it: checks, traces, counts, the debugger
 //! ```
 //!
-//! It shares no optimisation with anything: the threads of a group go through the program statement by statement, one after
-//! the other at each, so that a wave's loads come before its next statement and barriers hold by themselves. It is complete: all that
-//! a [`Program`] can hold. Arithmetic, elements, texels and filters are the functions of [`recal_il::isa`], for one
-//! thread at a time. It is made for tests, hundreds of times slower than the CPU device.
+//! It shares no optimisation with anything: the threads of a wave go through the program statement by statement, one after
+//! the other at each, so that a wave's loads come before its next statement; the waves of a group take turns at barriers. It is
+//! complete: all that a [`Program`] can hold. Arithmetic, elements, texels and filters are the functions of [`recal_il::isa`], for one
+//! thread at a time. Memory is any that can be read and written by bytes ([`Memory`]): vectors in tests, a device's own where a
+//! launch is watched.
 //!
 //! It takes contracts at their word: an operand that must be flushed and is not is an error ([`Machine::bare`] lifts that), and a
-//! NaN that may have any payload gets an odd one.
+//! NaN that may have any payload gets an odd one ([`Machine::payload`]).
 //!
 //! What depends on the order of groups or waves is not seen: there is one order. A wave that waits in a loop for a word
 //! that another wave of its group writes without a barrier waits for ever ([`Stopped::Endless`]).
 
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod bytes;
 mod group;
 mod memory;
+mod parts;
 mod texture;
 mod thread;
+pub mod watch;
+mod wave;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
 use recal_hal::{DomainParam, Extent, Format, Sampler};
 use recal_il::ir::Program;
 
+use crate::bytes::Memories;
 use crate::group::Group;
+use crate::watch::Watch;
+
+pub use bytes::Memory;
+pub use parts::{part_of, parts, position_of};
 
 /// Threads of a wave.
 pub const WAVE: usize = 64;
@@ -64,9 +82,9 @@ impl Surface {
 
 /// Everything that is bound, and how a launch runs.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct Machine<M = Vec<u8>> {
     /// The bytes behind all surfaces.
-    pub memories: Vec<Vec<u8>>,
+    pub memories: Vec<M>,
     /// `i#`, and read-only buffers
     pub resources: BTreeMap<u32, Surface>,
     /// `cb#`
@@ -83,14 +101,23 @@ pub struct Machine {
     pub params: Option<[DomainParam; 8]>,
     /// Regions run bare first: operands need not be flushed where that makes no difference.
     pub bare: bool,
+    /// Payload of NaNs that the contract leaves open; if there is none, they are as they are computed.
+    pub payload: Option<u32>,
     /// Statements that the threads of a launch may execute, all together.
     pub patience: u64,
 }
 
 impl Default for Machine {
     fn default() -> Self {
+        Machine::on(Vec::new())
+    }
+}
+
+impl<M> Machine<M> {
+    /// One with these memories, and nothing bound.
+    pub fn on(memories: Vec<M>) -> Machine<M> {
         Machine {
-            memories: Vec::new(),
+            memories,
             resources: BTreeMap::new(),
             constants: BTreeMap::new(),
             outputs: BTreeMap::new(),
@@ -99,6 +126,7 @@ impl Default for Machine {
             samplers: BTreeMap::new(),
             params: None,
             bare: false,
+            payload: Some(ODD_NAN),
             patience: 100_000_000,
         }
     }
@@ -113,6 +141,10 @@ pub enum Stopped {
     Endless,
     /// An operation got a denormal where the program promises none.
     Unflushed(String),
+    /// Who watches has seen enough.
+    Ended,
+    /// There is no room for a copy of so many bytes.
+    Memory(usize),
 }
 
 impl fmt::Display for Stopped {
@@ -121,6 +153,8 @@ impl fmt::Display for Stopped {
             Stopped::Unbound(what) => write!(f, "{what} is not bound, or to too little memory"),
             Stopped::Endless => f.write_str("endless: more statements than anybody waits for"),
             Stopped::Unflushed(operation) => write!(f, "{operation} gets a denormal"),
+            Stopped::Ended => f.write_str("ended before its end"),
+            Stopped::Memory(bytes) => write!(f, "there is no memory for a copy of {bytes} bytes"),
         }
     }
 }
@@ -128,38 +162,95 @@ impl fmt::Display for Stopped {
 impl std::error::Error for Stopped {}
 
 /// What all groups of a launch share beside memory.
-pub(crate) struct Launch {
+pub struct Launch<'m> {
     /// GDS blocks.
-    gds: BTreeMap<u32, Vec<u8>>,
-    /// Append counters by UAV number.
-    counters: [u32; 16],
+    pub(crate) gds: BTreeMap<u32, Box<dyn Memory + 'm>>,
+    /// Append counters by UAV number, a word each.
+    pub(crate) counters: Box<dyn Memory + 'm>,
     /// `sr#` of each lane.
-    shared: Vec<[[u32; 4]; WAVE]>,
+    pub(crate) shared: Vec<[[u32; 4]; WAVE]>,
     /// Statements left.
     patience: u64,
 }
 
-impl Machine {
-    /// A memory that holds these bytes; its number.
-    pub fn memory(&mut self, bytes: Vec<u8>) -> usize {
-        self.memories.push(bytes);
+/// Append counters.
+pub const COUNTERS: usize = 16;
+
+impl<'m> Launch<'m> {
+    /// With memory of its own, all zeros.
+    pub fn of(program: &Program) -> Launch<'m> {
+        let gds = program.interface.gds.iter();
+        let blocks = gds
+            .map(|(number, block)| (*number, Box::new(vec![0u8; block.bytes as usize]) as Box<dyn Memory>));
+        Launch::on(program, blocks.collect(), Box::new(vec![0u8; 4 * COUNTERS]))
+    }
+
+    /// With the GDS and the counters of a device. Several may be of the same launch, each for other parts.
+    pub fn on(
+        program: &Program,
+        gds: BTreeMap<u32, Box<dyn Memory + 'm>>,
+        counters: Box<dyn Memory + 'm>,
+    ) -> Launch<'m> {
+        let shared = vec![[[0; 4]; WAVE]; program.interface.shared as usize];
+        Launch { gds, counters, shared, patience: u64::MAX }
+    }
+}
+
+/// All that is bound, whatever memory is.
+#[derive(Clone, Copy)]
+pub(crate) struct Bound<'s> {
+    pub memories: &'s dyn Memories,
+    pub resources: &'s BTreeMap<u32, Surface>,
+    pub constants: &'s BTreeMap<u32, Surface>,
+    pub outputs: &'s BTreeMap<u32, Surface>,
+    pub uavs: &'s BTreeMap<u32, Surface>,
+    pub global: Option<Surface>,
+    pub samplers: &'s BTreeMap<u32, Sampler>,
+    pub params: Option<&'s [DomainParam; 8]>,
+}
+
+impl<M: Memory> Machine<M> {
+    /// A memory; its number.
+    pub fn memory(&mut self, memory: M) -> usize {
+        self.memories.push(memory);
         self.memories.len() - 1
+    }
+
+    pub(crate) fn bound(&self) -> Bound<'_> {
+        Bound {
+            memories: &self.memories,
+            resources: &self.resources,
+            constants: &self.constants,
+            outputs: &self.outputs,
+            uavs: &self.uavs,
+            global: self.global,
+            samplers: &self.samplers,
+            params: self.params.as_ref(),
+        }
     }
 
     /// Runs all threads of a launch.
     pub fn launch(&mut self, program: &Program, extent: Extent) -> Result<(), Stopped> {
+        let mut launch = Launch { patience: self.patience, ..Launch::of(program) };
+        self.run(program, extent, &mut launch, 0..parts(extent), None)
+    }
+
+    /// Runs some parts of a launch, in their order, and tells `watch`.
+    pub fn run(
+        &mut self,
+        program: &Program,
+        extent: Extent,
+        launch: &mut Launch<'_>,
+        parts: Range<u64>,
+        mut watch: Option<&mut dyn Watch>,
+    ) -> Result<(), Stopped> {
         self.check(program)?;
-        let blocks =
-            |(number, block): (&u32, &recal_il::ir::MemoryBlock)| (*number, vec![0; block.bytes as usize]);
-        let mut launch = Launch {
-            gds: program.interface.gds.iter().map(blocks).collect(),
-            counters: [0; 16],
-            shared: vec![[[0; 4]; WAVE]; program.interface.shared as usize],
-            patience: self.patience,
-        };
-        for threads in thread::groups(program, extent) {
-            let lds = program.interface.lds.iter().map(blocks).collect();
-            Group::new(self, &mut launch, program, extent, threads, lds).run()?;
+        for part in parts {
+            let watch: Option<&mut dyn Watch> = match &mut watch {
+                Some(watch) => Some(&mut **watch),
+                None => None,
+            };
+            Group::new(self, launch, program, extent, part, watch).run()?;
         }
         Ok(())
     }
@@ -168,7 +259,7 @@ impl Machine {
     fn check(&self, program: &Program) -> Result<(), Stopped> {
         let interface = &program.interface;
         let fits = |surface: &Surface| {
-            let memory = self.memories.get(surface.memory).map_or(0, Vec::len);
+            let memory = self.memories.get(surface.memory).map_or(0, Memory::bytes);
             surface.bytes() <= memory && surface.width <= surface.pitch
         };
         let look = |what: &str, number: u32, bound: &BTreeMap<u32, Surface>| match bound.get(&number) {

@@ -7,23 +7,11 @@ use recal_il::isa::Scalar;
 use recal_il::isa::memory::atomic::{new_quad, new_word};
 use recal_il::isa::memory::element;
 
+use crate::bytes::{Reach, word_at};
 use crate::group::Group;
 use crate::texture::{self, Place, planar};
-use crate::{Machine, Surface};
-
-/// Word number `word` of bytes, if all of it is there.
-fn word_at(bytes: &[u8], word: u64) -> Option<u32> {
-    let start = usize::try_from(word).ok()?.checked_mul(4)?;
-    let bytes = bytes.get(start..start.checked_add(4)?)?;
-    Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-}
-
-fn set_word(bytes: &mut [u8], word: u64, value: u32) {
-    let Some(start) = usize::try_from(word).ok().and_then(|word| word.checked_mul(4)) else { return };
-    if let Some(to) = bytes.get_mut(start..start.saturating_add(4)) {
-        to.copy_from_slice(&value.to_le_bytes());
-    }
-}
+use crate::wave::{Mask, lanes};
+use crate::{Bound, Machine, Memory, Surface};
 
 /// First word of the row of 16 bytes `index + offset`, if the bytes have some of it.
 fn row_at(index: u32, offset: i32, bytes: usize) -> Option<u64> {
@@ -31,31 +19,30 @@ fn row_at(index: u32, offset: i32, bytes: usize) -> Option<u64> {
     (row < bytes.div_ceil(16) as u64).then_some(4 * row)
 }
 
-impl Machine {
-    /// The bytes of a surface.
-    fn bytes(&self, surface: &Surface) -> &[u8] {
-        &self.memories[surface.memory][..surface.bytes()]
-    }
-
-    fn bytes_mut(&mut self, surface: &Surface) -> &mut [u8] {
-        &mut self.memories[surface.memory][..surface.bytes()]
-    }
-
+impl Bound<'_> {
     /// A word of a constant buffer; 0 beyond its memory.
-    pub(crate) fn constant(&self, buffer: u32, row: u64, component: usize) -> u32 {
+    pub fn constant(&self, buffer: u32, row: u64, component: usize) -> u32 {
         let Some(surface) = self.constants.get(&buffer) else { return 0 };
-        word_at(self.bytes(surface), 4 * row + component as u64).unwrap_or(0)
+        let memory = self.memories.numbered(surface.memory);
+        word_at(memory, surface.bytes(), 4 * row + component as u64).unwrap_or(0)
     }
 }
 
-impl Group<'_> {
-    /// Executes an access for threads that are running: all read their operands before the next statement.
-    pub fn access(&mut self, now: &[usize], inst: &MemoryInst) {
+impl<M: Memory> Machine<M> {
+    /// What kernels reach by a surface.
+    fn reach(&mut self, surface: &Surface) -> Reach<'_> {
+        Reach { memory: &mut self.memories[surface.memory], bytes: surface.bytes() }
+    }
+}
+
+impl<M: Memory> Group<'_, '_, M> {
+    /// Executes an access for threads of a wave: all read their operands before the next statement.
+    pub fn access(&mut self, first: usize, now: Mask, inst: &MemoryInst) {
         if let MemoryInst::LdsReadAny { thread, offset, neighbor_exchange, dst } = inst {
-            return self.read_any(now, *thread, *offset, *neighbor_exchange, dst);
+            return self.read_any(first, now, *thread, *offset, *neighbor_exchange, dst);
         }
-        for &t in now {
-            self.access_one(t, inst);
+        for lane in lanes(now) {
+            self.access_one(first + lane, inst);
         }
     }
 
@@ -70,7 +57,7 @@ impl Group<'_> {
     fn deliver(&mut self, t: usize, dst: &Dst4, words: [u32; 4]) {
         for (register, word) in dst.iter().zip(words) {
             if let Some(register) = register {
-                self.threads[t].registers[*register as usize] = word;
+                self.registers.set(*register, t, word);
             }
         }
     }
@@ -100,20 +87,16 @@ impl Group<'_> {
         }
     }
 
-    /// The bytes of a byte-addressed space.
-    fn space(&mut self, space: Space) -> &mut [u8] {
-        match space {
-            Space::Uav(n) => match self.machine.uavs.get(&n).copied() {
-                Some(surface) => self.machine.bytes_mut(&surface),
-                None => &mut [],
-            },
-            Space::Srv(n) => match self.machine.resources.get(&n).copied() {
-                Some(surface) => self.machine.bytes_mut(&surface),
-                None => &mut [],
-            },
-            Space::Lds(n) => self.lds.get_mut(&n).map_or(&mut [], |bytes| bytes),
-            Space::Gds(n) => self.launch.gds.get_mut(&n).map_or(&mut [], |bytes| bytes),
-        }
+    /// The memory of a byte-addressed space, if there is one.
+    fn space(&mut self, space: Space) -> Option<Reach<'_>> {
+        let surface = match space {
+            Space::Uav(n) => self.machine.uavs.get(&n),
+            Space::Srv(n) => self.machine.resources.get(&n),
+            Space::Lds(n) => return self.local.lds.get_mut(&n).map(|bytes| Reach::whole(bytes)),
+            Space::Gds(n) => return self.launch.gds.get_mut(&n).map(|bytes| Reach::whole(&mut **bytes)),
+        };
+        let surface = *surface?;
+        Some(self.machine.reach(&surface))
     }
 
     fn access_one(&mut self, t: usize, inst: &MemoryInst) {
@@ -123,7 +106,8 @@ impl Group<'_> {
                 let dimensions = self.dimensions(*resource);
                 let place = Place { coord: [u, v], offset: *offset, unnormalized: *unnormalized, dimensions };
                 let state = self.sampler(t, *sampler);
-                let texel = self.resource(t, *resource).map(|s| self.machine.sample(&s, &state, &place));
+                let texel =
+                    self.resource(t, *resource).map(|s| self.machine.bound().sample(&s, &state, &place));
                 self.deliver(t, dst, texel.unwrap_or_default());
             }
             MemoryInst::Gather {
@@ -142,13 +126,14 @@ impl Group<'_> {
                 let added = texel_offset.map(|added| self.words(t, added));
                 let state = self.sampler(t, *sampler);
                 let found = self.resource(t, *resource);
-                let texels = found.map(|s| self.machine.gather(&s, &state, &place, added, *component));
+                let texels =
+                    found.map(|s| self.machine.bound().gather(&s, &state, &place, added, *component));
                 self.deliver(t, dst, texels.unwrap_or_default());
             }
             MemoryInst::Fetch { resource, coord, offset, dst } => {
                 let (coord, dimensions) = (self.words(t, *coord), self.dimensions(*resource));
                 let found = self.resource(t, *resource);
-                let texel = found.map(|s| self.machine.fetch(&s, dimensions, coord, *offset));
+                let texel = found.map(|s| self.machine.bound().fetch(&s, dimensions, coord, *offset));
                 self.deliver(t, dst, texel.unwrap_or_default());
             }
             MemoryInst::ResourceInfo { resource, uint, dst } => {
@@ -162,7 +147,7 @@ impl Group<'_> {
             MemoryInst::ConstLoad { buffer, index, offset, dst } => {
                 let bytes = self.machine.constants.get(buffer).map_or(0, Surface::bytes);
                 let row = row_at(self.word(t, *index), *offset, bytes);
-                let word = |k| row.map_or(0, |word| self.machine.constant(*buffer, word / 4, k));
+                let word = |k| row.map_or(0, |word| self.machine.bound().constant(*buffer, word / 4, k));
                 self.deliver(t, dst, [0, 1, 2, 3].map(word));
             }
             MemoryInst::ImmediateLoad { index, offset, dst } => {
@@ -183,16 +168,19 @@ impl Group<'_> {
                 }
             }
             MemoryInst::GlobalLoad { index, offset, dst } => {
-                let bytes = self.machine.global.map_or(&[][..], |surface| self.machine.bytes(&surface));
-                let row = row_at(self.word(t, *index), *offset, bytes.len());
-                let word = |k| row.and_then(|word| word_at(bytes, word + k)).unwrap_or(0);
-                self.deliver(t, dst, [0, 1, 2, 3].map(word));
+                let index = self.word(t, *index);
+                let words = self.machine.global.map_or([0; 4], |surface| {
+                    let reach = self.machine.reach(&surface);
+                    let row = row_at(index, *offset, reach.bytes);
+                    [0, 1, 2, 3].map(|k| row.and_then(|word| reach.word(word + k)).unwrap_or(0))
+                });
+                self.deliver(t, dst, words);
             }
             MemoryInst::GlobalStore { index, offset, src } => {
                 let (words, index) = (self.sources(t, src), self.word(t, *index));
                 let Some(surface) = self.machine.global else { return };
                 if let Some(first) = row_at(index, *offset, surface.bytes()) {
-                    store(self.machine.bytes_mut(&surface), first, words);
+                    store(&mut self.machine.reach(&surface), first, words);
                 }
             }
             MemoryInst::SharedLoad { register, dst } => {
@@ -210,22 +198,22 @@ impl Group<'_> {
             }
             MemoryInst::RawLoad { space, address, width, dst } => {
                 let address = self.word(t, *address);
-                let words = load(self.space(*space), address, *width);
+                let words = self.space(*space).map_or([0; 4], |reach| load(&reach, address, *width));
                 self.deliver(t, dst, words);
             }
             MemoryInst::RawStore { space, address, width, src } => {
                 let (address, words) = (self.word(t, *address), self.sources(t, src));
-                let bytes = self.space(*space);
+                let Some(mut reach) = self.space(*space) else { return };
                 match width {
-                    Width::Dwords => store(bytes, u64::from(address / 4), words),
-                    Width::U8 | Width::I8 => store_low(bytes, address, 1, words[0]),
-                    Width::U16 | Width::I16 => store_low(bytes, address & !1, 2, words[0]),
+                    Width::Dwords => store(&mut reach, u64::from(address / 4), words),
+                    Width::U8 | Width::I8 => store_low(&mut reach, address, 1, words[0]),
+                    Width::U16 | Width::I16 => store_low(&mut reach, address & !1, 2, words[0]),
                 }
             }
             MemoryInst::TypedLoad { uav, coord, dst } => {
                 let (coord, dimensions) = (self.words(t, *coord), self.uav_dimensions(*uav));
                 let Some(surface) = self.machine.uavs.get(uav) else { return };
-                let words = self.machine.typed_load(surface, dimensions, coord);
+                let words = self.machine.bound().typed_load(surface, dimensions, coord);
                 self.deliver(t, dst, words);
             }
             MemoryInst::TypedStore { uav, coord, src } => {
@@ -259,21 +247,20 @@ impl Group<'_> {
                 let words = self.sources(t, src);
                 let own = self.program.interface.lds_dwords_per_thread as usize;
                 let thread = self.threads[t].number as usize;
+                let mut owned = Reach::whole(&mut self.local.owned);
                 for (k, word) in words.into_iter().enumerate() {
                     let at = *offset as usize + k;
                     if let (Some(word), true) = (word, at < own) {
-                        self.owned[thread * own + at] = word;
+                        owned.set_word((thread * own + at) as u64, word);
                     }
                 }
             }
             MemoryInst::Counter { uav, consume, dst } => {
-                let mut value = 0;
-                if let Some(counter) = self.launch.counters.get_mut(*uav as usize) {
-                    let before = *counter;
-                    *counter = if *consume { before.wrapping_sub(1) } else { before.wrapping_add(1) };
-                    value = if *consume { *counter } else { before };
-                }
-                self.threads[t].registers[*dst as usize] = value;
+                let step = if *consume { u32::MAX } else { 1 };
+                let mut counters = Reach::whole(&mut *self.launch.counters);
+                let before = counters.update(u64::from(*uav), &mut |count| count.wrapping_add(step));
+                let value = before.map(|before| if *consume { before.wrapping_sub(1) } else { before });
+                self.registers.set(*dst, t, value.unwrap_or(0));
             }
             // For all threads of a group at once; see `access`.
             MemoryInst::LdsReadAny { .. } => {}
@@ -330,11 +317,10 @@ impl Group<'_> {
         [s, s2]: [u32; 2],
         dst: Option<u32>,
     ) {
-        let bytes = self.space(space);
-        let old = word.and_then(|word| word_at(bytes, word));
-        if let (Some(word), Some(old)) = (word, old) {
-            set_word(bytes, word, new_word(&mut Scalar, op, old, s, s2));
-        }
+        let reach = self.space(space).zip(word);
+        let old = reach.and_then(|(mut reach, word)| {
+            reach.update(word, &mut |old| new_word(&mut Scalar, op, old, s, s2))
+        });
         self.deliver(t, &[dst, None, None, None], [old.unwrap_or(0), 0, 0, 0]);
     }
 
@@ -352,14 +338,9 @@ impl Group<'_> {
         let high = [self.word(t, wide.src), wide.src2.map_or(0, |operand| self.word(t, operand))];
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let (s, s2) = (pair(low[0], high[0]), pair(low[1], high[1]));
-        let bytes = self.space(space);
-        let first = u64::from(address / 8 * 2);
-        let old = word_at(bytes, first).zip(word_at(bytes, first + 1)).map(|(low, high)| pair(low, high));
-        if let Some(old) = old {
-            let new = new_quad(&mut Scalar, op, old, s, s2);
-            set_word(bytes, first, new as u32);
-            set_word(bytes, first + 1, (new >> 32) as u32);
-        }
+        let old = self.space(space).and_then(|mut reach| {
+            reach.update_wide(u64::from(address / 8 * 2), &mut |old| new_quad(&mut Scalar, op, old, s, s2))
+        });
         let old = old.unwrap_or(0);
         self.deliver(t, &[dst, wide.dst, None, None], [old as u32, (old >> 32) as u32, 0, 0]);
     }
@@ -367,7 +348,8 @@ impl Group<'_> {
     /// `lds_read_vec`: dwords of any thread; with the exchange, each quad of lanes transposes what it loaded.
     fn read_any(
         &mut self,
-        now: &[usize],
+        first: usize,
+        now: Mask,
         thread: Operand,
         offset: Operand,
         neighbor_exchange: bool,
@@ -375,16 +357,17 @@ impl Group<'_> {
     ) {
         let own = u64::from(self.program.interface.lds_dwords_per_thread);
         let mut loaded = vec![[0; 4]; self.threads.len().next_multiple_of(4)];
-        for &t in now {
+        for t in lanes(now).map(|lane| first + lane) {
             let (thread, offset) = (self.word(t, thread), self.word(t, offset));
             for (k, word) in loaded[t].iter_mut().enumerate() {
                 let dword = u64::from(offset) + k as u64;
                 if (thread as usize) < self.threads.len() && dword < own {
-                    *word = self.owned[(u64::from(thread) * own + dword) as usize];
+                    let owned = &self.local.owned;
+                    *word = word_at(owned, owned.len(), u64::from(thread) * own + dword).unwrap_or(0);
                 }
             }
         }
-        for &t in now {
+        for t in lanes(now).map(|lane| first + lane) {
             let words = match neighbor_exchange {
                 true => [0, 1, 2, 3].map(|k| loaded[(t & !3) + k][t & 3]),
                 false => loaded[t],
@@ -402,35 +385,32 @@ fn replace(row: &mut [u32; 4], words: [Option<u32>; 4]) {
 }
 
 /// Stores the words that there are from word number `first` on.
-fn store(bytes: &mut [u8], first: u64, words: [Option<u32>; 4]) {
+fn store(reach: &mut Reach<'_>, first: u64, words: [Option<u32>; 4]) {
     for (k, word) in words.into_iter().enumerate() {
         if let Some(word) = word {
-            set_word(bytes, first + k as u64, word);
+            reach.set_word(first + k as u64, word);
         }
     }
 }
 
 /// Stores the low bytes of a word, if there is room for all of them.
-fn store_low(bytes: &mut [u8], address: u32, size: usize, word: Option<u32>) {
-    let start = address as usize;
-    if let (Some(word), Some(to)) = (word, bytes.get_mut(start..start + size)) {
-        to.copy_from_slice(&word.to_le_bytes()[..size]);
+fn store_low(reach: &mut Reach<'_>, address: u32, size: usize, word: Option<u32>) {
+    if let Some(word) = word {
+        reach.write(address as usize, &word.to_le_bytes()[..size]);
     }
 }
 
 /// A byte-addressed load.
-fn load(bytes: &[u8], address: u32, width: Width) -> [u32; 4] {
-    let low = |start: u32, size: usize| {
-        let found = bytes.get(start as usize..start as usize + size).unwrap_or(&[]);
-        found.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
-    };
+fn load(reach: &Reach<'_>, address: u32, width: Width) -> [u32; 4] {
     let low = match width {
         Width::Dwords => {
             let first = u64::from(address / 4);
-            return [0, 1, 2, 3].map(|k| word_at(bytes, first + k).unwrap_or(0));
+            return [0, 1, 2, 3].map(|k| reach.word(first + k).unwrap_or(0));
         }
-        Width::U8 | Width::I8 => low(address, 1),
-        Width::U16 | Width::I16 => low(address & !1, 2),
+        Width::U8 | Width::I8 => reach.read(address as usize).map_or(0, |[byte]: [u8; 1]| byte.into()),
+        Width::U16 | Width::I16 => {
+            reach.read(address as usize & !1).map_or(0, |b| u16::from_le_bytes(b).into())
+        }
     };
     [element::extended(&mut Scalar, width, low); 4]
 }

@@ -7,7 +7,7 @@ use recal_il::isa::memory::element::Layout;
 use recal_il::isa::memory::texel::{self, Axis, GATHER_ORDER, Grid, Mode};
 use recal_il::isa::memory::{Truth, filter};
 
-use crate::{Machine, Surface};
+use crate::{Bound, Machine, Memory, Surface};
 
 /// Coordinates of a filtered read.
 pub(crate) struct Place {
@@ -35,27 +35,27 @@ fn known((index, inside): texel::Texel<Scalar>) -> Texel {
     (index, inside)
 }
 
-impl Machine {
-    /// The bytes of an element; what is outside is 0.
-    fn element(&self, surface: &Surface, element: u32) -> [u8; 16] {
-        let size = surface.format.bytes() as usize;
-        let start = element as usize * size;
-        let bytes = &self.memories[surface.memory][..surface.bytes()];
-        let mut out = [0; 16];
-        if let Some(found) = bytes.get(start..start + size) {
-            out[..size].copy_from_slice(found);
-        }
-        out
-    }
-
+impl<M: Memory> Machine<M> {
     /// What a store leaves of four words; nothing outside.
     pub(crate) fn store_element(&mut self, surface: &Surface, element: u32, words: [u32; 4]) {
         let size = surface.format.bytes() as usize;
         let start = element as usize * size;
-        let bytes = &mut self.memories[surface.memory][..surface.bytes()];
-        if let Some(to) = bytes.get_mut(start..start + size) {
-            to.copy_from_slice(&surface.format.encode(words)[..size]);
+        if start + size <= surface.bytes() {
+            self.memories[surface.memory].write(start, &surface.format.encode(words)[..size]);
         }
+    }
+}
+
+impl Bound<'_> {
+    /// The bytes of an element; what is outside is 0.
+    fn element(&self, surface: &Surface, element: u32) -> [u8; 16] {
+        let size = surface.format.bytes() as usize;
+        let start = element as usize * size;
+        let mut out = [0; 16];
+        if start + size <= surface.bytes() {
+            self.memories.numbered(surface.memory).read(start, &mut out[..size]);
+        }
+        out
     }
 
     /// A texel where there is one, else the border.

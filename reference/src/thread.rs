@@ -1,11 +1,11 @@
-//! A thread: its registers, and what the launch defines for it.
+//! A thread: its registers and arrays, and what the launch defines for it.
 
 use std::collections::BTreeMap;
 
 use recal_hal::{DomainParam, Extent};
-use recal_il::ir::{Builtin, PositionKind, Program, ThreadId};
+use recal_il::ir::{Builtin, PositionKind, Program, Reg, ThreadId};
 
-use crate::WAVE;
+use crate::{WAVE, parts};
 
 /// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +22,30 @@ pub enum State {
     Killed,
 }
 
+/// The registers of the threads of a group: a line for each register, a column for each thread.
+pub struct Registers {
+    words: Vec<u32>,
+    threads: usize,
+}
+
+impl Registers {
+    pub fn new(program: &Program, threads: usize) -> Registers {
+        Registers { words: vec![0; program.registers as usize * threads], threads }
+    }
+
+    /// A register of all threads.
+    pub fn line(&self, register: Reg) -> &[u32] {
+        &self.words[register as usize * self.threads..][..self.threads]
+    }
+
+    pub fn set(&mut self, register: Reg, thread: usize, word: u32) {
+        self.words[register as usize * self.threads..][..self.threads][thread] = word;
+    }
+}
+
 /// A thread.
 #[derive(Clone, Debug)]
 pub struct Thread {
-    pub registers: Vec<u32>,
     /// `x#`
     pub arrays: BTreeMap<u32, Vec<[u32; 4]>>,
     pub state: State,
@@ -39,37 +59,27 @@ pub struct Thread {
     group_number: u32,
 }
 
-/// The threads of each group, in order. Pixels are in groups of a wave, row after row.
-pub fn groups(program: &Program, extent: Extent) -> Box<dyn Iterator<Item = Vec<Thread>> + '_> {
-    let thread = |number: u32, own: [u32; 3], group: [u32; 3], group_number: u32| Thread {
-        registers: vec![0; program.registers as usize],
-        arrays: (program.interface.arrays.iter())
-            .map(|(array, elements)| (*array, vec![[0; 4]; *elements as usize]))
-            .collect(),
-        state: State::Running,
-        number,
-        own,
-        group,
-        group_number,
+/// The threads of a tile or group, in order; those of a tile that are not in the domain, too.
+pub fn threads_of(program: &Program, extent: Extent, part: u64) -> Vec<Thread> {
+    let place = parts::place(extent, part);
+    let thread = |number: u32| {
+        let own = parts::own(extent, number);
+        let (own, group, group_number) = match extent {
+            Extent::Domain { .. } => ([0, 1, 2].map(|k| place[k] + own[k]), [0; 3], 0),
+            Extent::Grid { .. } => (own, place, part as u32),
+        };
+        Thread {
+            arrays: (program.interface.arrays.iter())
+                .map(|(array, elements)| (*array, vec![[0; 4]; *elements as usize]))
+                .collect(),
+            state: State::Running,
+            number,
+            own,
+            group,
+            group_number,
+        }
     };
-    match extent {
-        Extent::Domain { width, height, .. } => {
-            let count = u64::from(width) * u64::from(height);
-            Box::new((0..count.div_ceil(WAVE as u64)).map(move |part| {
-                let pixels = part * WAVE as u64..count.min((part + 1) * WAVE as u64);
-                let place = |k: u64| [(k % u64::from(width)) as u32, (k / u64::from(width)) as u32, 0];
-                pixels.map(|k| thread((k % WAVE as u64) as u32, place(k), [0; 3], 0)).collect()
-            }))
-        }
-        Extent::Grid { groups, block } => {
-            let size: u32 = block.iter().product();
-            let at = |number: u32, [x, y, _]: [u32; 3]| [number % x, number / x % y, number / x / y];
-            let count = if size == 0 { 0 } else { groups.iter().product() };
-            Box::new((0..count).map(move |group| {
-                (0..size).map(|k| thread(k, at(k, block), at(group, groups), group)).collect()
-            }))
-        }
-    }
+    (0..parts::threads(extent)).map(thread).collect()
 }
 
 impl Thread {

@@ -74,6 +74,7 @@ fn crates_can_be_published() {
             "recal-jit",
             "recal-macros",
             "recal-manual",
+            "recal-reference",
             "recal-rt",
             "recal-vulkan"
         ]

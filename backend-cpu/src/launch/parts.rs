@@ -70,48 +70,6 @@ pub fn regrouped(extent: Extent) -> Extent {
     if columns * lines == lanes && line(other) > line(extent) { other } else { extent }
 }
 
-/// The part of a thread at an absolute position, and its number in the part.
-pub fn part_of(extent: Extent, thread: [u32; 3]) -> Option<(u64, u32)> {
-    match extent {
-        Extent::Domain { x, y, width, height } => {
-            let (column, line) = (thread[0].checked_sub(x)?, thread[1].checked_sub(y)?);
-            let [columns, lines] = tile_shape(width);
-            let origin = [column / columns * columns, line / lines * lines];
-            let part = (0..parts(extent)).find(|&part| tile_origin(part, width, height, BAND) == origin)?;
-            (column < width && line < height).then_some((part, line % lines * columns + column % columns))
-        }
-        Extent::Grid { groups, block } => {
-            let group: [u32; 3] = std::array::from_fn(|k| thread[k] / block[k].max(1));
-            let own: [u32; 3] = std::array::from_fn(|k| thread[k] % block[k].max(1));
-            let flat = |at: [u32; 3], size: [u32; 3]| {
-                let [x, y, z] = at.map(u128::from);
-                x + u128::from(size[0]) * (y + u128::from(size[1]) * z)
-            };
-            let part = u64::try_from(flat(group, groups)).ok()?;
-            (0..3).all(|k| group[k] < groups[k]).then(|| (part, flat(own, block) as u32))
-        }
-    }
-}
-
-/// Absolute position of a thread of a part: column and row of the domain, or `vAbsTid`. The reverse of [`part_of`].
-pub fn position_of(extent: Extent, part: u64, number: u32) -> [u32; 3] {
-    match extent {
-        Extent::Domain { x, y, width, height } => {
-            let [left, top] = tile_origin(part, width, height, BAND);
-            let [columns, _] = tile_shape(width);
-            [x + left + number % columns, y + top + number / columns, 0]
-        }
-        Extent::Grid { groups, block } => {
-            let unflat = |n: u64, size: [u32; 3]| {
-                let [width, height] = [size[0].max(1), size[1].max(1)].map(u64::from);
-                [n % width, n / width % height, n / width / height].map(|n| n as u32)
-            };
-            let (group, own) = (unflat(part, groups), unflat(u64::from(number), block));
-            std::array::from_fn(|k| group[k].wrapping_mul(block[k]).wrapping_add(own[k]))
-        }
-    }
-}
-
 /// Rows of tiles that are walked together, column by column: what a column of tiles reads stays in the cache.
 pub(super) const BAND: u64 = 16;
 
@@ -142,31 +100,7 @@ mod tests {
         for most in [[1 << 22, 1 << 22, 1 << 20], [1 << 31, 1 << 31, 4], [u32::MAX; 3]] {
             assert_eq!(parts(most), u64::MAX);
         }
-        let extent = Extent::Grid { groups: [u32::MAX; 3], block: [1; 3] };
-        assert_eq!(part_of(extent, [5, 1, 0]), Some((5 + u64::from(u32::MAX), 0)));
-        assert_eq!(part_of(extent, [0, 0, 1 << 30]), None, "it is never reached");
-    }
-
-    #[test]
-    fn every_thread_of_a_grid_has_a_place_and_others_have_none() {
-        let (groups, block) = ([2, 3, 4], [3, 1, 2]);
-        let extent = Extent::Grid { groups, block };
-        let mut seen = std::collections::BTreeSet::new();
-        for part in 0..parts(extent) {
-            for number in 0..6 {
-                let at = position_of(extent, part, number);
-                assert!((0..3).all(|k| at[k] < groups[k] * block[k]), "{at:?}");
-                assert_eq!(part_of(extent, at), Some((part, number)));
-                seen.insert(at);
-            }
-        }
-        assert_eq!(seen.len(), 24 * 6);
-        assert_eq!(part_of(extent, [0, 0, 8]), None);
-        assert_eq!(parts(Extent::Grid { groups: [1; 3], block: [0, 1, 1] }), 0);
-        let domain = Extent::Domain { x: 3, y: 4, width: 9, height: 3 };
-        assert!(part_of(domain, [11, 6, 0]).is_some());
-        assert_eq!(part_of(domain, [12, 6, 0]), None, "in the last tile, but not in the domain");
-        assert_eq!(part_of(domain, [11, 7, 0]), None, "in the last tile, but not in the domain");
+        assert_eq!(super::parts(Extent::Grid { groups: [1; 3], block: [0, 1, 1] }), 0);
     }
 
     #[test]
@@ -185,11 +119,11 @@ mod tests {
                 let inside = |[x, y]: [u32; 2]| x % columns == 0 && y % lines == 0 && x < width && y < height;
                 assert!(origins.into_iter().all(inside));
             }
-            for (x, y) in [(0, 0), (width - 1, 0), (0, height - 1), (width / 2, height / 2)] {
-                let (part, lane) = part_of(extent, [3 + x, 4 + y, 0]).unwrap();
+            for part in 0..count {
                 let corner = tile_origin(part, width, height, BAND);
                 let tile = Tile { shift: columns.ilog2(), corner, first: [3, 4], size: [width, height] };
-                assert_eq!(tile.at(lane as usize), [x, y]);
+                let last = [corner[0] + columns - 1, corner[1] + lines - 1];
+                assert_eq!((tile.at(0), tile.at(63)), (corner, last));
             }
         }
     }

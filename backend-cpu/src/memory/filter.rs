@@ -1,10 +1,10 @@
 //! The 2 x 2 neighbourhood of a texture coordinate: bilinear filter and `fetch4`.
 
 use recal_hal::{Sampler, Wrap};
+use recal_il::isa::Scalar;
 use recal_il::isa::memory::element::Layout;
 use recal_il::isa::memory::filter;
 use recal_il::isa::memory::texel::{self, Axis, GATHER_ORDER};
-use recal_il::isa::{Algebra, Scalar};
 
 use super::elements::{Read, load_elements};
 use super::texture::{Texels, axis, by_mode, deliver, each_surface, sampler_of};
@@ -109,12 +109,4 @@ pub fn gather(
         });
         deliver(wave, dst, &out, !0);
     });
-}
-
-/// Whether a coordinate's texel with the nearest filter, `added` texels on, is none of the surface's.
-pub fn is_beyond(at: &Addressing, surface: &Surface<'_>, number: usize, coord: u32, added: i64) -> bool {
-    let size = [surface.width, surface.height][number];
-    let v = texel::denormalized(&mut Scalar, coord, size, at.unnormalized);
-    let texel = texel::floor(&mut Scalar, v, at.offset[number].into()) as i32;
-    Scalar.is_nan(coord) || (i64::from(texel) + added) as u64 >= u64::from(size)
 }

@@ -15,7 +15,7 @@ pub mod words;
 
 pub use block::{Block, InUse};
 pub use buffer::view_of;
-pub use filter::{border_words, is_beyond};
+pub use filter::border_words;
 pub use texture::TexelCache;
 pub use view::{View, ordered};
 

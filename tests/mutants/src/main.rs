@@ -45,7 +45,7 @@ const TESTS: [&str; 20] = [
     "flow",
     "groups",
     "queues",
-    "observe",
+    "watched",
     "faults",
     "time",
     "stress",

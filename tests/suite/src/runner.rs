@@ -111,6 +111,16 @@ const LAUNCHES: usize = 2;
 impl Runner {
     /// Opens the first device of a backend, or the first whose name contains `device`.
     pub fn open(backend: &dyn Backend, device: Option<&str>, mode: FloatMode) -> Result<Runner, String> {
+        Runner::open_to(backend, device, DeviceOptions { float_mode: mode, ..DeviceOptions::default() })
+    }
+
+    /// The same with other options.
+    pub fn open_to(
+        backend: &dyn Backend,
+        device: Option<&str>,
+        options: DeviceOptions,
+    ) -> Result<Runner, String> {
+        let mode = options.float_mode;
         let adapters = backend.adapters();
         let (name, number) = device.map_or(("", 0), split);
         let adapter = adapters
@@ -119,7 +129,7 @@ impl Runner {
             .nth(number)
             .ok_or_else(|| format!("the {} backend has no such device here", backend.name()))?;
         // Launches are timed here, by work; by the clock only what does none.
-        let options = DeviceOptions { float_mode: mode, watchdog: Some(STILL), checks: false };
+        let options = DeviceOptions { watchdog: Some(STILL), ..options };
         let attributes = adapter.attributes();
         let oracle = match mode {
             FloatMode::Faithful | FloatMode::Default => None,

@@ -1,8 +1,8 @@
-//! The suite on the CPU backend, in faithful and in native mode, and on the plain interpreter: every case passes or is in
+//! The suite on the CPU backend, in faithful and in native mode and with checks, and on the plain interpreter: every case passes or is in
 //! `known.toml`.
 
 use recal_cpu::{CpuBackend, InstructionSet};
-use recal_hal::FloatMode;
+use recal_hal::{DeviceOptions, FloatMode};
 use recal_needs::{Arguments, Need, trial};
 use recal_suite::runner::{Runner, Verdict};
 use recal_suite::{coverage, plain, report, suite};
@@ -16,6 +16,17 @@ fn the_cpu_backend_passes_every_case(set: InstructionSet, mode: FloatMode) {
     let summary = report::summarize(&cases, &verdicts, &suite::known().unwrap(), "cpu", name, &runner.name);
     assert!(summary.wrong.is_empty(), "{}: {summary}", set.name());
     assert!(summary.passed > 600, "{}: {summary}", set.name());
+}
+
+/// Where kernels are checked, the plain interpreter runs them on the device's memory.
+fn the_checking_cpu_backend_passes_every_case(mode: FloatMode) {
+    let cases = suite::load("").unwrap();
+    let options = DeviceOptions { float_mode: mode, checks: true, ..DeviceOptions::default() };
+    let runner = Runner::open_to(&CpuBackend::new(), None, options).unwrap();
+    let (verdicts, known) = (runner.run_all(&cases), suite::known().unwrap());
+    let summary = report::summarize(&cases, &verdicts, &known, "cpu", name(mode), &runner.name);
+    assert!(summary.wrong.is_empty(), "{summary}");
+    assert!(summary.passed > 600, "{summary}");
 }
 
 fn name(mode: FloatMode) -> &'static str {
@@ -92,6 +103,10 @@ fn main() -> std::process::ExitCode {
         trial("the_cases_that_the_documents_name_exist", [], the_cases_that_the_documents_name_exist),
         trial("a_wrong_expectation_is_noticed", [], a_wrong_expectation_is_noticed),
     ];
+    for mode in [FloatMode::Faithful, FloatMode::Native] {
+        let name = format!("the_checking_cpu_backend_passes_every_case::{}", name(mode));
+        trials.push(trial(name, [], move || the_checking_cpu_backend_passes_every_case(mode)));
+    }
     for set in InstructionSet::ALL {
         let needs = [Need::instructions(set.name(), set.available())];
         for mode in [FloatMode::Faithful, FloatMode::Native] {

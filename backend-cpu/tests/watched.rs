@@ -1,4 +1,4 @@
-//! Checks of kernels and traces of threads.
+//! Checks of kernels and traces of threads, on the device.
 
 mod harness;
 
@@ -331,8 +331,59 @@ fn barriers_that_a_wave_misses() {
     let list =
         group(128, "ult r1.x, r0.x, l1.y\nif_logicalnz r1.x\nfence_threads\nelse\nfence_threads_lds\nendif");
     assert_eq!(lines(&list), [(Misuse::DivergentBarrier, 6)]);
-    // Who has returned counts as arrived.
-    assert_eq!(group(128, "uge r1.x, r0.x, l1.y\nif_logicalnz r1.x\nret_dyn\nendif\nfence_threads"), []);
+    // Who has returned counts as arrived, wherever the barrier is.
+    let ended = "uge r1.x, r0.x, l1.z\nif_logicalnz r1.x\nret_dyn\nendif\n";
+    let loops = "whileloop\nige r2.x, r3.x, l0.z\nbreak_logicalnz r2.x\nfence_threads\niadd r3.x, r3.x, l0.y\nendloop";
+    assert_eq!(group(128, &format!("{ended}fence_threads")), []);
+    assert_eq!(group(128, &format!("mov r3.x, l0.x\n{ended}{loops}")), []);
+    // Who has only returned from the function that has the barrier has not.
+    let list = group(128, &format!("call 7\nendmain\nfunc 7\n{ended}fence_threads\nret"));
+    assert_eq!(lines(&list), [(Misuse::DivergentBarrier, 11)]);
+    assert_eq!(list[0].thread, 100);
+}
+
+/// Launches that are checked leave what others leave: counters, GDS, atomics of two words, bytes.
+#[test]
+fn checked_launches_share_the_devices_memory() {
+    let text = "il_cs_2_0 dcl_num_thread_per_group 64 dcl_raw_uav_id(0) dcl_struct_uav_id(1) 4 dcl_gds_id(0) 64\n\
+        dcl_literal l0, 0, 1, 2, 3 dcl_literal l1, 4, 8, 800, 0x10000 dcl_literal l2, 12, 812, 0, 0\n\
+        append_buf_alloc_id(1) r1.x\nishl r2.x, r1.x, l0.z\nuav_raw_store_id(0) mem0.x___, r2.x, vAbsTidFlat0.x\n\
+        gds_add_id(0) l1.x, l0.w\ngds_add64_id(0) l1.y, l1.wwww\ngds_load_id(0) r3.x, l1.x\n\
+        gds_load_id(0) r3._y__, l1.y\ngds_load_id(0) r3.__z_, l2.x\n\
+        uav_raw_store_id(0) mem0.xyz_, l1.z, r3.xyzz\nuav_add_id(0) l2.y, l0.y\nend\n";
+    let mut left = Vec::new();
+    for checks in [false, true] {
+        let machine = Machine::with(&DeviceOptions { checks, ..DeviceOptions::default() });
+        let out = machine.surface(Format::UnsignedInt32x1, 256, 1);
+        let other = machine.surface(Format::UnsignedInt32x1, 64, 1);
+        machine.device.set_counter(1, 10).unwrap();
+        for _ in 0..2 {
+            let uavs = vec![(0, out.clone()), (1, other.clone())];
+            machine.run(text, Bindings { uavs, ..Bindings::default() }, grid(1, 64));
+        }
+        assert_eq!(machine.device.counter(1), Ok(138), "checks: {checks}");
+        let words = read(&out, 256);
+        assert_eq!(words[200..204], [192, 0x40_0000, 0x40_0000, 128], "checks: {checks}");
+        let mut threads = words[10..138].to_vec();
+        threads.sort_unstable();
+        left.push(threads);
+    }
+    assert_eq!(left[0], left[1]);
+}
+
+/// Loops without an end stop where the device's time is over, checked or not.
+#[test]
+fn checked_launches_are_watched_for_time() {
+    let options = DeviceOptions {
+        checks: true,
+        watchdog: Some(std::time::Duration::from_millis(50)),
+        ..DeviceOptions::default()
+    };
+    for body in ["whileloop\nendloop", "whileloop\nfence_threads\nendloop"] {
+        let text = format!("il_cs_2_0\ndcl_num_thread_per_group 128\n{body}\nend\n");
+        let outcome = Machine::with(&options).try_run(&text, Bindings::default(), grid(1, 128));
+        assert!(matches!(outcome, Err(recal_hal::Error::Timeout(_))), "{body}: {outcome:?}");
+    }
 }
 
 #[test]

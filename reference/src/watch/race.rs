@@ -10,9 +10,10 @@ use std::collections::HashMap;
 
 use recal_il::ir::Fence;
 
+use super::Home;
 use super::place::{Area, Kind};
 use super::touch::Touch;
-use crate::wave::LANES;
+use crate::WAVE;
 
 /// The threads that did something since the last barrier.
 #[derive(Clone, Copy)]
@@ -28,7 +29,7 @@ struct Last {
 
 impl Last {
     fn wave(self) -> u32 {
-        self.thread / LANES as u32
+        self.thread / WAVE as u32
     }
 
     /// Adds a thread.
@@ -45,7 +46,7 @@ impl Last {
     /// Nothing orders it before `thread`; a wave in lockstep is order enough if `lockstep`.
     fn unordered(self, thread: u32, epoch: u32, lockstep: bool) -> bool {
         self.waves
-            || self.wave() != thread / LANES as u32
+            || self.wave() != thread / WAVE as u32
             || !lockstep && self.epoch == epoch && (self.several || self.thread != thread)
     }
 }
@@ -62,8 +63,8 @@ struct Uses {
 /// Memory with fences of its own.
 #[derive(Default)]
 struct Space {
-    /// By address of a word: which bytes, and what happened to exactly these.
-    words: HashMap<usize, Vec<(u8, Uses)>>,
+    /// By memory and number of a word: which bytes, and what happened to exactly these.
+    words: HashMap<(Home, usize), Vec<(u8, Uses)>>,
     /// By wave: fences passed.
     epochs: Vec<u32>,
 }
@@ -112,18 +113,18 @@ impl Races {
     }
 
     /// Notes what a thread touches; another thread that it races with, if there is one.
-    pub fn touch(&mut self, touch: &Touch<'_>, thread: u32) -> Option<u32> {
+    pub fn touch(&mut self, touch: &Touch, thread: u32) -> Option<u32> {
         let space = match touch.area {
             Area::Uav(_) | Area::Global => &mut self.spaces[0],
             Area::Lds(_) | Area::OwnLds => &mut self.spaces[1],
             Area::Gds(_) => &mut self.spaces[2],
             _ => return None,
         };
-        let epoch = space.epochs.get(thread as usize / LANES).copied().unwrap_or(0);
+        let epoch = space.epochs.get(thread as usize / WAVE).copied().unwrap_or(0);
         let mut other = None;
+        let home = touch.home?;
         for piece in touch.pieces.iter().flatten() {
-            let (first, end) =
-                (touch.view.address() + piece.offset, touch.view.address() + piece.offset + piece.bytes);
+            let (first, end) = (piece.offset, piece.offset + piece.bytes);
             for word in first / 4..end.div_ceil(4) {
                 // Bytes of the piece that lie in this word, and their values in place.
                 let (mut mask, mut value) = (0u8, 0u32);
@@ -131,7 +132,7 @@ impl Races {
                     mask |= 1 << (byte % 4);
                     value |= u32::from(piece.value[byte - first]) << (8 * (byte % 4));
                 }
-                let uses = space.words.entry(word).or_default();
+                let uses = space.words.entry((home, word)).or_default();
                 other = other.or(race(uses, mask, value, touch.kind, thread, epoch));
             }
         }

@@ -7,27 +7,29 @@ use recal_il::ir::{Builtin, Program, Reg};
 use recal_il::lower::Names;
 
 use super::super::place::Area;
-use crate::context::{Launch, Surface};
-use crate::launch::{part_of, position_of};
-use crate::memory::View;
-use crate::op::Frame;
-use crate::wave::{LANES, Row, Wave};
+use super::super::{Home, Scene};
+use super::map::Map;
+use crate::bytes::Memory;
+use crate::parts::{part_of, position_of};
+use crate::thread::{State as ThreadState, Thread};
+use crate::wave::What;
+use crate::{Bound, Launch, Surface, WAVE};
 
 /// The wave that is about to do something.
 pub(super) struct Here<'s> {
-    pub(super) wave: &'s Wave,
-    pub(super) lds: View<'s>,
-    pub(super) shared: &'s [Row],
-    pub(super) part: u64,
+    pub(super) scene: &'s Scene<'s>,
     /// `None` is the end of the kernel.
     pub(super) instruction: Option<usize>,
 }
 
 /// A launch that stands still: a wave is about to execute an instruction, or the launch has ended.
 pub struct State<'s> {
+    pub(super) bound: Bound<'s>,
     pub(super) launch: &'s Launch<'s>,
     pub(super) program: &'s Program,
-    pub(super) spans: &'s [Span],
+    pub(super) extent: Extent,
+    pub(super) names: &'s Names,
+    pub(super) map: &'s Map,
     pub(super) number: u64,
     pub(super) here: Option<Here<'s>>,
 }
@@ -70,7 +72,8 @@ pub struct Contents<'s> {
 
 #[derive(Clone, Copy)]
 enum Bytes<'s> {
-    View(View<'s>),
+    /// The first bytes of a memory.
+    Memory(&'s dyn Memory, usize),
     Words(&'s [[u32; 4]]),
 }
 
@@ -87,7 +90,7 @@ impl<'s> State<'s> {
 
     /// The instructions of the kernel, in the order of the text.
     pub fn instructions(&self) -> &'s [Span] {
-        self.spans
+        &self.map.spans
     }
 
     /// The one that is about to be executed; `None` at the end of the kernel or of the launch.
@@ -97,101 +100,94 @@ impl<'s> State<'s> {
 
     /// The threads.
     pub fn extent(&self) -> Extent {
-        self.launch.extent
+        self.extent
     }
 
     /// Number of the tile or group at work.
     pub fn part(&self) -> u64 {
-        self.here.as_ref().map_or(0, |here| here.part)
+        self.here.as_ref().map_or(0, |here| here.scene.part)
     }
 
     /// Number of the wave in its group.
     pub fn wave(&self) -> u32 {
-        self.here.as_ref().map_or(0, |here| here.wave.index)
+        self.here.as_ref().map_or(0, |here| here.scene.wave)
     }
 
     /// Lanes that have a thread; bit k is lane k.
     pub fn launched(&self) -> u64 {
-        self.here.as_ref().map_or(0, |here| here.wave.launched)
+        self.here.as_ref().map_or(0, |here| here.scene.launched)
     }
 
     /// Lanes that execute the instruction; at the end of the kernel all that have a thread.
     pub fn active(&self) -> u64 {
         match &self.here {
-            Some(Here { wave, instruction: None, .. }) => wave.launched,
-            Some(here) => here.wave.exec,
+            Some(Here { scene, instruction: None }) => scene.launched,
+            Some(here) => here.scene.executing,
             None => 0,
         }
     }
 
     /// Lanes that were discarded.
     pub fn discarded(&self) -> u64 {
-        self.here.as_ref().map_or(0, |here| here.wave.killed)
+        self.here.as_ref().map_or(0, |here| here.scene.in_state(ThreadState::Killed))
     }
 
     /// Position of the thread of a lane: column and row of the domain, or `vAbsTid`.
     pub fn position(&self, lane: u32) -> [u32; 3] {
-        position_of(self.launch.extent, self.part(), self.wave() * LANES as u32 + lane)
+        position_of(self.extent, self.part(), self.wave() * WAVE as u32 + lane)
     }
 
     /// Tile or group, wave and lane of the thread at a position.
     pub fn place_of(&self, thread: [u32; 3]) -> Option<(u64, u32, u32)> {
-        let (part, number) = part_of(self.launch.extent, thread)?;
-        Some((part, number / LANES as u32, number % LANES as u32))
+        let (part, number) = part_of(self.extent, thread)?;
+        Some((part, number / WAVE as u32, number % WAVE as u32))
     }
 
     /// Calls that are open, the outermost first.
     pub fn calls(&self) -> Vec<Call> {
-        let code = self.launch.code;
-        let frames = self.here.iter().flat_map(|here| &here.wave.frames);
-        let calls = frames.filter_map(|frame| match frame {
-            Frame::Call { back, .. } => Some(*back - 1),
+        let frames = self.here.iter().flat_map(|here| here.scene.frames);
+        let calls = frames.filter_map(|frame| match frame.what {
+            What::Call { stmt, function } => {
+                Some(Call { label: self.program.functions[function].label.unwrap_or(0), from: stmt.span })
+            }
             _ => None,
         });
-        let call = |at: usize| {
-            let target = match code.ops[at] {
-                crate::op::Op::Call { target, .. } => target,
-                _ => 0,
-            };
-            let body = code.bodies.iter().find(|(start, _)| *start == target);
-            let label = body.and_then(|(_, label)| *label).unwrap_or(0);
-            Call { label, from: code.op_spans[at] }
-        };
-        calls.map(call).collect()
+        calls.collect()
     }
 
     /// What registers are called: `r0.x`, `o0.w`.
     pub fn names(&self) -> &'s Names {
-        &self.launch.code.names
+        self.names
     }
 
-    fn row(&self, row: usize, lane: u32) -> Option<u32> {
-        let row = self.here.as_ref()?.wave.rows.get(row)?;
-        row.0.get(lane as usize).copied()
+    /// The thread of a lane.
+    fn thread(&self, lane: u32) -> Option<&'s Thread> {
+        let scene = self.here.as_ref()?.scene;
+        scene.threads.get(scene.thread(lane as usize)).filter(|_| (lane as usize) < WAVE)
     }
 
     /// A register of the program, in a lane.
     pub fn register(&self, register: Reg, lane: u32) -> Option<u32> {
-        if register < self.launch.code.registers { self.row(register as usize, lane) } else { None }
+        let (scene, there) = (self.here.as_ref()?.scene, register < self.program.registers);
+        self.thread(lane).filter(|_| there)?;
+        Some(scene.registers.line(register)[scene.thread(lane as usize)])
     }
 
     /// A value that the launch defines, if the kernel uses it.
     pub fn builtin(&self, builtin: Builtin, lane: u32) -> Option<u32> {
-        let (row, _) = self.launch.code.builtins.iter().find(|(_, known)| *known == builtin)?;
-        self.row(*row as usize, lane)
+        let thread = self.thread(lane).filter(|_| self.map.builtins.contains(&builtin))?;
+        Some(thread.builtin(self.program, self.extent, self.bound.params, builtin))
     }
 
     /// The values that the launch defines and the kernel uses.
     pub fn builtins(&self) -> impl Iterator<Item = Builtin> {
-        self.launch.code.builtins.iter().map(|(_, builtin)| *builtin)
+        self.map.builtins.iter().copied()
     }
 
     /// A component of an element of `x#`, in a lane.
     pub fn array(&self, number: u32, element: u32, component: u8, lane: u32) -> Option<u32> {
-        let elements = *self.program.interface.arrays.get(&number)?;
-        let (first, _) = self.launch.code.arrays.iter().find(|(_, known)| *known == number)?;
-        let row = *first as usize + 4 * element as usize + usize::from(component);
-        if element < elements { self.row(row, lane) } else { None }
+        let elements = self.thread(lane)?.arrays.get(&number)?;
+        elements.get(element as usize)?.get(usize::from(component)).copied()
     }
 
     /// The `x#` and their elements.
@@ -201,14 +197,16 @@ impl<'s> State<'s> {
 
     /// A component of `sr#`, in a lane.
     pub fn shared(&self, register: u32, component: u8, lane: u32) -> Option<u32> {
-        let row = self.here.as_ref()?.shared.get(4 * register as usize + usize::from(component))?;
-        row.0.get(lane as usize).copied()
+        let bank = self.here.as_ref()?.scene.launch.shared.get(register as usize)?;
+        bank.get(lane as usize)?.get(usize::from(component)).copied()
     }
 
     /// The memories that threads share, without outputs.
     pub fn memories(&self) -> Vec<Area> {
         let interface = &self.program.interface;
-        let mut all: Vec<Area> = self.launch.code.resources.iter().map(|&n| Area::Resource(n)).collect();
+        let buffers = interface.srvs.keys().filter(|n| !interface.resources.contains_key(n));
+        let resources = interface.resources.keys().chain(buffers);
+        let mut all: Vec<Area> = resources.map(|&n| Area::Resource(n)).collect();
         all.extend(interface.constants.keys().map(|&n| Area::Constant(n)));
         all.extend((!interface.immediates.is_empty()).then_some(Area::Immediate));
         all.extend(interface.uavs.keys().map(|&n| Area::Uav(n)));
@@ -221,69 +219,65 @@ impl<'s> State<'s> {
 
     /// What a memory holds, if the kernel has it. LDS is that of the group at work.
     pub fn memory(&self, area: Area) -> Option<Contents<'s>> {
-        let (launch, code, interface) = (self.launch, self.launch.code, &self.program.interface);
-        let place = |list: &[u32], number: u32| list.iter().position(|&n| n == number);
-        let block = |view: View<'s>, list: &[(u32, u32)], number: u32, bytes: u32| {
-            let (offset, _) = list.iter().find(|(_, known)| *known == number)?;
-            Some(Contents::bytes(view.part(*offset as usize, bytes as usize)))
-        };
+        let (bound, interface) = (self.bound, &self.program.interface);
+        let local = |home| self.here.as_ref()?.scene.memory(home).map(Contents::whole);
         match area {
             Area::Resource(n) => {
-                let surface = &launch.resources[place(&code.resources, n)?];
-                Some(match interface.resources.contains_key(&n) {
-                    true => Contents::texels(surface),
-                    false => Contents::bytes(surface.view),
-                })
+                let texels = interface.resources.contains_key(&n);
+                let there = texels || interface.srvs.contains_key(&n);
+                let surface = bound.resources.get(&n).filter(|_| there)?;
+                Some(if texels { self.texels(surface) } else { self.bytes(surface, Layout::Bytes) })
             }
-            Area::Constant(n) => Some(Contents::elements(launch.buffers[place(&code.buffers, n)?])),
+            Area::Constant(n) => {
+                let surface = bound.constants.get(&n).filter(|_| interface.constants.contains_key(&n))?;
+                Some(self.bytes(surface, Layout::Elements))
+            }
             Area::Immediate => {
-                Some(Contents { bytes: Bytes::Words(&code.immediates), layout: Layout::Elements })
+                Some(Contents { bytes: Bytes::Words(&interface.immediates), layout: Layout::Elements })
             }
-            Area::Global => interface.global.then(|| Contents::elements(launch.global)),
+            Area::Global => {
+                let surface = bound.global.filter(|_| interface.global)?;
+                Some(self.bytes(&surface, Layout::Elements))
+            }
             Area::Uav(n) => {
-                let surface = &launch.uavs[place(&code.uavs, n)?];
+                let surface = bound.uavs.get(&n)?;
                 Some(match interface.uavs.get(&n)? {
-                    Uav::Typed { .. } => Contents::texels(surface),
-                    Uav::Raw | Uav::Structured { .. } | Uav::Arena => Contents::bytes(surface.view),
+                    Uav::Typed { .. } => self.texels(surface),
+                    Uav::Raw | Uav::Structured { .. } | Uav::Arena => self.bytes(surface, Layout::Bytes),
                 })
             }
-            Area::Lds(n) => {
-                let (here, bytes) = (self.here.as_ref()?, interface.lds.get(&n)?.bytes);
-                block(here.lds, &code.lds_blocks, n, bytes)
-            }
-            Area::OwnLds => {
-                let here = self.here.as_ref().filter(|_| code.lds_own > 0)?;
-                Some(Contents::bytes(here.lds.part(code.lds_bytes as usize, usize::MAX)))
-            }
-            Area::Gds(n) => block(launch.gds, &code.gds_blocks, n, interface.gds.get(&n)?.bytes),
+            Area::Lds(n) => local(Home::Lds(n)),
+            Area::OwnLds => local(Home::Own).filter(|_| interface.lds_dwords_per_thread > 0),
+            Area::Gds(n) => self.launch.gds.get(&n).map(|memory| Contents::whole(&**memory)),
             Area::Array(_) | Area::Shared(_) => None,
         }
     }
 
+    fn bytes(&self, surface: &Surface, layout: Layout) -> Contents<'s> {
+        let memory = self.bound.memories.numbered(surface.memory);
+        Contents { bytes: Bytes::Memory(memory, surface.bytes()), layout }
+    }
+
+    fn texels(&self, surface: &Surface) -> Contents<'s> {
+        let &Surface { width, height, pitch, format, .. } = surface;
+        self.bytes(surface, Layout::Texels { width, height, pitch, format })
+    }
+
     /// Numbers of the outputs.
     pub fn outputs(&self) -> impl Iterator<Item = u32> {
-        self.launch.code.outputs.iter().map(|(number, _)| *number)
+        self.program.outputs.iter().map(|output| output.index)
     }
 
     /// What the memory of an output holds. Tiles store their outputs when all their threads have ended.
     pub fn output(&self, number: u32) -> Option<Contents<'s>> {
-        let place = self.outputs().position(|known| known == number)?;
-        self.launch.outputs.get(place).map(Contents::texels)
+        let there = self.outputs().any(|known| known == number);
+        self.bound.outputs.get(&number).filter(|_| there).map(|surface| self.texels(surface))
     }
 }
 
 impl<'s> Contents<'s> {
-    fn bytes(view: View<'s>) -> Contents<'s> {
-        Contents { bytes: Bytes::View(view), layout: Layout::Bytes }
-    }
-
-    fn elements(view: View<'s>) -> Contents<'s> {
-        Contents { bytes: Bytes::View(view), layout: Layout::Elements }
-    }
-
-    fn texels(surface: &Surface<'s>) -> Contents<'s> {
-        let &Surface { view, width, height, pitch, format, .. } = surface;
-        Contents { bytes: Bytes::View(view), layout: Layout::Texels { width, height, pitch, format } }
+    fn whole(memory: &'s dyn Memory) -> Contents<'s> {
+        Contents { bytes: Bytes::Memory(memory, memory.bytes()), layout: Layout::Bytes }
     }
 
     /// How it is counted.
@@ -294,7 +288,7 @@ impl<'s> Contents<'s> {
     /// Bytes.
     pub fn size(&self) -> usize {
         match self.bytes {
-            Bytes::View(view) => view.bytes(),
+            Bytes::Memory(_, bytes) => bytes,
             Bytes::Words(words) => 16 * words.len(),
         }
     }
@@ -303,7 +297,11 @@ impl<'s> Contents<'s> {
     pub fn byte(&self, at: usize) -> Option<u8> {
         let inside = at < self.size();
         inside.then(|| match self.bytes {
-            Bytes::View(view) => view.byte(at),
+            Bytes::Memory(memory, _) => {
+                let mut byte = [0];
+                memory.read(at, &mut byte);
+                byte[0]
+            }
             Bytes::Words(words) => words[at / 16][at / 4 % 4].to_le_bytes()[at % 4],
         })
     }
