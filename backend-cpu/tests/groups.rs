@@ -216,14 +216,15 @@ fn sums_of_halves_in_known_rounds() {
 #[test]
 fn waves_that_take_no_part_in_a_choice_do_what_follows() {
     let text = "il_cs_2_0\ndcl_num_thread_per_group 256\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 1024\n\
-        dcl_literal l0, 2, 256, 64, 1024\ndcl_literal l1, 3, 100, 7, 0\nmov r0.x, vTidInGrpFlat0.x\nishl r0.y, r0.x, l0.x\n\
+        dcl_literal l0, 2, 256, 64, 1024\ndcl_literal l1, 3, 100, 7, 1020\nmov r0.x, vTidInGrpFlat0.x\nishl r0.y, r0.x, l0.x\n\
         lds_store_id(0) r0.y, r0.x\nfence_threads_lds\n\
         ult r3.x, r0.x, l0.y\nif_logicalnz r3.x\nlds_load_id(0) r4.x, r0.y\nimul r5.x, r4.x, l1.x\nlds_store_id(0) r0.y, r5.x\n\
         iadd r6.x, r4.x, l1.z\nlds_store_id(0) r0.y, r6.x\nendif\nfence_threads_lds\n\
+        ixor r9.x, r0.y, l1.w\nimul r9.y, r0.x, l1.x\nlds_store_id(0) r9.x, r9.y\nfence_threads_lds\n\
         ult r3.x, r0.x, l0.z\nif_logicalnz r3.x\nlds_load_id(0) r4.x, r0.y\niadd r4.x, r4.x, l1.y\nlds_store_id(0) r0.y, r4.x\n\
         endif\niadd r7.x, r0.y, l0.w\nuav_raw_store_id(0) mem0.x___, r7.x, r0.x\nfence_threads_lds\n\
         lds_load_id(0) r8.x, r0.y\nuav_raw_store_id(0) mem0.x___, r0.y, r8.x\nend\n";
-    let sums = (0..256).map(|t| t + 7 + if t < 64 { 100 } else { 0 });
+    let sums = (0..256).map(|t| 3 * (255 - t) + if t < 64 { 100 } else { 0 });
     let expected: Vec<u32> = sums.chain(0..256).collect();
     for (set, machine) in machines() {
         assert_eq!(machine.compute(text, 256, 512), expected, "{set:?}");
