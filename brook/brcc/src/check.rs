@@ -4,6 +4,7 @@
 //! `docs/brook.md`.
 
 mod call;
+mod convert;
 mod expr;
 mod intrinsic;
 mod kernel;

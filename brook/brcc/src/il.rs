@@ -6,6 +6,7 @@
 
 mod arith;
 mod asm;
+mod call;
 mod expr;
 mod intrinsic;
 mod layout;

@@ -131,10 +131,7 @@ impl Algebra for Emitter<'_> {
         }
         let word = self.word_op(Op::BitwiseAnd, &[a, b]);
         self.at_most(word, Some(self.most(a).min(self.most(b))));
-        if let (Some(x), Some(y)) = (self.memo.truths.get(&a), self.memo.truths.get(&b)) {
-            let both = self.both(x, y);
-            self.memo.truths.insert(word, both);
-        }
+        self.joins_truths(Op::LogicalAnd, word, a, b);
         word
     }
 
@@ -143,10 +140,7 @@ impl Algebra for Emitter<'_> {
             return self.word(x | y);
         }
         let word = self.word_op(Op::BitwiseOr, &[a, b]);
-        if let (Some(x), Some(y)) = (self.memo.truths.get(&a), self.memo.truths.get(&b)) {
-            let either = self.either(x, y);
-            self.memo.truths.insert(word, either);
-        }
+        self.joins_truths(Op::LogicalOr, word, a, b);
         word
     }
 

@@ -78,6 +78,14 @@ impl Emitter<'_> {
         self.w.op(op, self.t.bool, arguments)
     }
 
+    /// A word that two words give which are all ones where something holds is such a word, too.
+    pub(super) fn joins_truths(&mut self, op: Op, word: Word, a: Word, b: Word) {
+        if let (Some(x), Some(y)) = (self.memo.truths.get(&a), self.memo.truths.get(&b)) {
+            let truth = self.truth_op(op, &[x, y]);
+            self.memo.truths.insert(word, truth);
+        }
+    }
+
     pub(super) fn float_op(&mut self, op: Op, arguments: &[Word]) -> Word {
         let constant = |e: &Self, word| e.w.bits.get(&word).map(|bits| simplifies(*bits, 0x3F80_0000));
         let arguments = self.opaque_arguments(arguments, constant, Self::opaque);
