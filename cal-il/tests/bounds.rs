@@ -25,3 +25,44 @@ fn rows_outside_are_the_zeros_behind_memory() {
     let chosen = count(padded, Op::Select);
     assert_eq!((chosen, count(Assume::NOTHING, Op::Select)), (1, 1 + 4));
 }
+
+/// Choices of a loop in group memory of 128 words, whose counter starts as `start` says and is left by `test`.
+fn chosen(start: &str, test: &str, body: &str) -> usize {
+    let text = format!(
+        "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_lds_id(0) 512\ndcl_raw_uav_id(0)\ndcl_cb cb0[1]\n\
+         dcl_literal l0, 0, 4, 512, 508\ndcl_literal l1, 516, -4, -508, 1\n\
+         mov r0.x, vTidInGrpFlat.x\nlds_store_id(0) r0.x, r0.x\nfence_threads_lds\n\
+         {start}\nwhileloop\n{test}\n{body}\nendloop\n\
+         uav_raw_store_id(0) mem0.x___, r0.x, r2.x\nend\n"
+    );
+    let program = recal_il::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    let target = Target::full(Mode::Faithful);
+    let module = emit(&program, &target, Assume { padded: true, ..Assume::NOTHING }).unwrap();
+    let module = rspirv::dr::load_words(module.words).unwrap();
+    module.all_inst_iter().filter(|inst| inst.class.opcode == Op::Select).count()
+}
+
+/// A counter between constants is an index that needs no test.
+#[test]
+fn counters_below_the_end_of_group_memory_are_not_asked() {
+    let test = "ige r1.y, r1.x, l0.z\nbreak_logicalnz r1.y";
+    // What stores is not unrolled.
+    let body = "lds_load_id(0) r3.x, r1.x\nuav_raw_store_id(0) mem0.x___, r1.x, r3.x\niadd r1.x, r1.x, l0.y";
+    let known = chosen("mov r1.x, l0.x", test, body);
+    for (start, test) in [
+        // It may begin anywhere, below 0, or behind the end.
+        ("mov r1.x, cb0[0].x", test),
+        ("mov r1.x, l1.y", test),
+        // The end is behind that of the memory.
+        ("mov r1.x, l0.x", "ige r1.y, r1.x, l1.x\nbreak_logicalnz r1.y"),
+        // It is asked only sometimes.
+        ("mov r1.x, l0.x", "if_logicalnz r0.x\nige r1.y, r1.x, l0.z\nbreak_logicalnz r1.y\nendif"),
+    ] {
+        let other = chosen(start, test, body);
+        assert!(other > known, "{start}; {test}: {other} and {known}");
+    }
+    // Words as unsigned ones are below the end wherever they began.
+    let unsigned = "uge r1.y, r1.x, l0.z\nbreak_logicalnz r1.y";
+    let anywhere = chosen("mov r1.x, cb0[0].x", unsigned, body);
+    assert!(anywhere < chosen("mov r1.x, cb0[0].x", test, body));
+}

@@ -27,7 +27,7 @@ use std::collections::{HashMap, HashSet};
 use smallvec::{SmallVec, smallvec};
 
 use super::visit::destinations_of;
-use super::{Block, Cond, LaneInst, LaneOp, MemoryInst, Operand, Program, Reg, Stmt, StmtKind};
+use super::{Block, Cond, LaneInst, LaneOp, MemoryInst, Operand, Program, Reg, Space, Stmt, StmtKind};
 use crate::diagnostic::Span;
 
 /// Rounds in a row.
@@ -97,10 +97,15 @@ impl Pass<'_> {
             }
             match &mut stmt.kind {
                 StmtKind::Loop { body } if !self.folded && self.is_small(body) => {
+                    let mut next = self.next;
                     if self.counted
-                        && let Some(several) = whole::several(body, &out, self.cost)
+                        && let Some(several) = whole::several(body, &out, self.cost, &mut || {
+                            next += 1;
+                            next - 1
+                        })
                     {
                         *body = several;
+                        self.next = next;
                     } else if let Some(body) = self.rounds(body, &out) {
                         out.push(Stmt { kind: StmtKind::Loop { body }, span: stmt.span });
                     }
@@ -314,6 +319,12 @@ pub(super) fn loads(inst: &MemoryInst) -> Option<bool> {
         | MemoryInst::Counter { .. }
         | MemoryInst::InitShared => None,
     }
+}
+
+/// Whether it loads from memory that is not the group's.
+pub(in crate::ir) fn is_far(inst: &MemoryInst) -> bool {
+    loads(inst) == Some(true)
+        && !matches!(inst, MemoryInst::RawLoad { space: Space::Lds(_) | Space::Gds(_), .. })
 }
 
 /// About how many instructions of a device, by tens, an operation takes; beyond [`LIMIT`] where it takes some hundred.

@@ -1,13 +1,38 @@
 //! Counters that cannot wrap: drivers may know all about them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use super::Emitter;
+use super::facts::Assumed;
 use crate::ir::visit::{registers, statements};
 use crate::ir::{Block, Cond, LaneInst, LaneOp, Operand, Reg, StmtKind};
 
+/// What bounds a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bound {
+    /// The register that the loop is left by.
+    pub test: Reg,
+    /// The least word at which it is left.
+    pub end: u32,
+    /// Words compare as signed ones.
+    pub signed: bool,
+    /// All steps of a round.
+    pub steps: u32,
+}
+
+impl Bound {
+    /// The greatest word at the beginning of a round, if the first begins with `start`.
+    pub fn most(&self, start: u32) -> Option<u32> {
+        let limit = if self.signed { i32::MAX as u32 } else { u32::MAX };
+        // Behind the test it was below the end.
+        let next = self.end.checked_sub(1)?.checked_add(self.steps)?;
+        Some(start.max(next)).filter(|most| *most <= limit)
+    }
+}
+
 /// Registers that a loop steps upwards only behind a test that leaves it at a constant bound, such that the bound and all steps of
 /// a round together do not wrap.
-pub(super) fn bounded_counters(body: &Block) -> HashSet<Reg> {
+pub(super) fn bounded_counters(body: &Block) -> HashMap<Reg, Bound> {
     let mut writes: HashMap<Reg, u32> = HashMap::new();
     let mut all = body.clone();
     statements(&mut all, &mut |stmt| {
@@ -15,8 +40,8 @@ pub(super) fn bounded_counters(body: &Block) -> HashSet<Reg> {
     });
     let once = |reg: Reg| writes.get(&reg) == Some(&1);
     let mut tests: HashMap<Reg, &LaneInst> = HashMap::new();
-    // Those that were tested, with the room that is left for steps, and steps.
-    let mut tested: HashMap<Reg, (u32, u32)> = HashMap::new();
+    // Those that were tested, with the room that is left for steps, how many these are, and what bounds them.
+    let mut tested: HashMap<Reg, (u32, u32, Bound)> = HashMap::new();
     for stmt in body {
         match &stmt.kind {
             StmtKind::Lane(inst) => {
@@ -29,11 +54,12 @@ pub(super) fn bounded_counters(body: &Block) -> HashSet<Reg> {
                     _ => None,
                 };
                 if let Some((reg, step)) = step
-                    && let Some((room, steps)) = tested.get_mut(&reg)
+                    && let Some((room, steps, bound)) = tested.get_mut(&reg)
                     && step <= *room
                 {
                     *room -= step;
                     *steps += 1;
+                    bound.steps += step;
                 }
                 tests.insert(inst.dst[0], inst);
             }
@@ -41,9 +67,9 @@ pub(super) fn bounded_counters(body: &Block) -> HashSet<Reg> {
                 if let Some((inst, cond)) = leaves(kind).and_then(|cond| match cond.operand {
                     Operand::Reg(test) if once(test) => Some((*tests.get(&test)?, cond)),
                     _ => None,
-                }) && let Some((reg, most)) = bound(inst, cond.nonzero)
+                }) && let Some((reg, room, bound)) = bound(inst, cond.nonzero)
                 {
-                    tested.entry(reg).or_insert((most, 0));
+                    tested.entry(reg).or_insert((room, 0, bound));
                 }
             }
         }
@@ -51,8 +77,8 @@ pub(super) fn bounded_counters(body: &Block) -> HashSet<Reg> {
     // Nothing else writes them.
     tested
         .into_iter()
-        .filter(|(reg, (_, steps))| writes.get(reg) == Some(steps))
-        .map(|(reg, _)| reg)
+        .filter(|(reg, (_, steps, _))| writes.get(reg) == Some(steps))
+        .map(|(reg, (_, _, bound))| (reg, bound))
         .collect()
 }
 
@@ -68,15 +94,56 @@ fn leaves(kind: &StmtKind) -> Option<Cond> {
     }
 }
 
-/// The register that is below a constant where the test does not leave, and the greatest step from there that does not wrap.
-fn bound(inst: &LaneInst, nonzero: bool) -> Option<(Reg, u32)> {
-    let signed = |bound: u32| (i32::MAX as u32).wrapping_sub(bound).min(i32::MAX as u32);
-    match (inst.op, nonzero, &inst.args[..]) {
-        (LaneOp::Ige, true, &[Operand::Reg(reg), Operand::Imm(bound)])
-        | (LaneOp::Ilt, false, &[Operand::Reg(reg), Operand::Imm(bound)]) => Some((reg, signed(bound))),
-        (LaneOp::Uge, true, &[Operand::Reg(reg), Operand::Imm(bound)])
-        | (LaneOp::Ult, false, &[Operand::Reg(reg), Operand::Imm(bound)]) => Some((reg, u32::MAX - bound)),
-        _ => None,
+/// The register that is below a constant where the test does not leave, the greatest sum of steps from there that does not wrap, and
+/// what is known of it.
+fn bound(inst: &LaneInst, nonzero: bool) -> Option<(Reg, u32, Bound)> {
+    let signed = match (inst.op, nonzero) {
+        (LaneOp::Ige, true) | (LaneOp::Ilt, false) => true,
+        (LaneOp::Uge, true) | (LaneOp::Ult, false) => false,
+        _ => return None,
+    };
+    let [Operand::Reg(reg), Operand::Imm(end)] = inst.args[..] else { return None };
+    let greatest = i32::MAX as u32;
+    let room = if signed { greatest.wrapping_sub(end).min(greatest) } else { u32::MAX - end };
+    Some((reg, room, Bound { test: inst.dst[0], end, signed, steps: 0 }))
+}
+
+impl Emitter<'_> {
+    /// Behind a test that would have left the innermost loop, at the outermost level of its body: counters are below their ends.
+    pub fn goes_on(&mut self, cond: &Cond) {
+        let tested = |bound: &Bound| cond.operand == Operand::Reg(bound.test);
+        let Some((counter, bound)) = self.flow.bounded.iter().find(|(_, bound)| tested(bound)) else {
+            return;
+        };
+        let (counter, bound) = (*counter, *bound);
+        let word = self.read(counter);
+        // As a signed word it may be below 0.
+        if let Some(most) = bound.end.checked_sub(1)
+            && (!bound.signed || self.most(word) <= i32::MAX as u32)
+        {
+            self.facts.limit(word, most);
+        }
+    }
+
+    /// Before a loop: counters that begin with a constant have a greatest word at its head.
+    pub fn counters(&self) -> Vec<(Reg, u32)> {
+        let mut most = Vec::new();
+        for (counter, bound) in &self.flow.bounded {
+            let start = self.memo.registers.get(counter).and_then(|word| self.w.bits.get(&word).copied());
+            most.extend(start.and_then(|start| bound.most(start)).map(|most| (*counter, most)));
+        }
+        most.sort_unstable();
+        most
+    }
+
+    /// At the head of a loop.
+    pub fn assume_counters(&mut self, counters: &[(Reg, u32)]) -> Assumed {
+        let before = self.assumed();
+        for (counter, most) in counters {
+            let word = self.read(*counter);
+            self.facts.limit(word, *most);
+        }
+        before
     }
 }
 

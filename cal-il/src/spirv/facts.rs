@@ -115,9 +115,14 @@ impl Emitter<'_> {
         Some(self.iadd(head, rest))
     }
 
+    /// What is known before more is assumed.
+    pub(super) fn assumed(&mut self) -> Assumed {
+        Assumed([self.facts.most.mark(), self.facts.sums.mark()])
+    }
+
     /// From here on, up to `forget_assumed`, the truth holds.
     pub(super) fn assume_holds(&mut self, truth: Word) -> Assumed {
-        let before = Assumed([self.facts.most.mark(), self.facts.sums.mark()]);
+        let before = self.assumed();
         if let Some((word, other)) = self.facts.below.get(&truth).copied()
             && let Some(most) = self.most(other).checked_sub(1)
         {

@@ -4,12 +4,12 @@
 //! sequence of conditional arms inside a one-case `OpSwitch`, which gives `break` its target and lets `continue`
 //! pass.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rspirv::spirv::{Op, Word};
 use smallvec::SmallVec;
 
-use super::counters::bounded_counters;
+use super::counters::{Bound, bounded_counters};
 use super::group::Filled;
 use super::rounds::Rounds;
 use super::uses::{continues, discards, ends, returns};
@@ -44,7 +44,9 @@ pub(super) struct Flow {
     /// Functions that may kill the thread.
     killers: HashSet<usize>,
     /// Counters of the innermost loop that cannot wrap.
-    bounded: HashSet<Reg>,
+    pub bounded: HashMap<Reg, Bound>,
+    /// Blocks around the body of the innermost loop, and its own.
+    body: u32,
     /// Words of the function where the present run of instructions began.
     pub run: usize,
 }
@@ -175,7 +177,7 @@ impl Emitter<'_> {
     fn lane(&mut self, inst: &LaneInst) {
         let mut words: SmallVec<[Word; 6]> = inst.args.iter().map(|operand| self.operand(operand)).collect();
         let steps = matches!(inst.op, LaneOp::Iadd | LaneOp::Isub);
-        if steps && !self.flow.continues.is_empty() && !self.flow.bounded.contains(&inst.dst[0]) {
+        if steps && !self.flow.continues.is_empty() && !self.flow.bounded.contains_key(&inst.dst[0]) {
             self.hide_steps(inst, &mut words);
         }
         let newest = self.w.newest();
@@ -237,6 +239,9 @@ impl Emitter<'_> {
             }
         }
         self.w.label(merge);
+        if breaks && self.flow.depth == self.flow.body {
+            self.goes_on(cond);
+        }
     }
 
     fn branches(&mut self, cond: &Cond, then: &Block, otherwise: &Block) {
@@ -278,6 +283,9 @@ impl Emitter<'_> {
     }
 
     fn endless(&mut self, body: &Block) {
+        let around = (std::mem::replace(&mut self.flow.bounded, bounded_counters(body)), self.flow.body);
+        let counters = self.counters();
+        self.flow.body = self.flow.depth + 1;
         self.spill();
         self.forget(body);
         self.enter_loop();
@@ -291,12 +299,13 @@ impl Emitter<'_> {
         self.flow.run = self.w.length();
         self.flow.breaks.push(merge);
         self.flow.continues.push(next);
-        let around = std::mem::replace(&mut self.flow.bounded, bounded_counters(body));
         let outer = self.flow.parted;
         let parts = self.divergence.loop_parts(body);
         self.flow.parted |= parts;
         self.second_exit(merge, parts, self.flow.rounds.innermost());
+        let assumed = self.assume_counters(&counters);
         self.block(body);
+        self.forget_assumed(assumed);
         if self.w.reachable() {
             self.spill();
             self.w.branch(next);
@@ -305,7 +314,7 @@ impl Emitter<'_> {
         self.w.branch(head);
         self.flow.breaks.pop();
         self.flow.continues.pop();
-        self.flow.bounded = around;
+        (self.flow.bounded, self.flow.body) = around;
         self.flow.parted = outer || returns(body);
         self.rewind(before);
         self.w.label(merge);

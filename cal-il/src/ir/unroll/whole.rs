@@ -5,10 +5,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::{Block, Cond, Counter, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind, Sum};
-use super::{counting, exit, writes};
+use super::{counting, exit, is_far, writes};
 use crate::diagnostic::Span;
 use crate::ir::visit::{memory_operands, registers, statements, tested};
 use crate::isa::lane::fold;
@@ -135,16 +135,30 @@ fn rounds(
     false
 }
 
+/// Rounds in a row, the first number that divides all of them.
+const ROWS: &[u32] = &[8, 4, 2];
+/// The same of loops that load from memory, and what a row may cost: a load takes as long as some hundred operations.
+const FAR_ROWS: &[u32] = &[32, 16, 8, 4, 2];
+const FAR_LIMIT: u32 = 4 * LIMIT;
+
 /// Most rounds of a loop that are counted beforehand.
 const COUNTED: u32 = 1 << 14;
 
 /// The body of a loop that runs several rounds of another in a row, if constants say that it ends with the last of them: only the
 /// first asks whether it ends.
-pub(super) fn several(body: &Block, before: &Block, cost: &dyn Fn(&MemoryInst) -> u32) -> Option<Block> {
+pub(super) fn several(
+    body: &Block,
+    before: &Block,
+    cost: &dyn Fn(&MemoryInst) -> u32,
+    fresh: &mut dyn FnMut() -> Reg,
+) -> Option<Block> {
     let operations = operations(body, cost)?;
     let counting = counting(body)?;
     let mut counts = Constants { before, words: HashMap::new() };
     let mut rounds = 0;
+    let counter = Counter::of(body, &counting);
+    // What is compared in each round.
+    let mut compared: Vec<SmallVec<[u32; 4]>> = Vec::new();
     'rounds: loop {
         for (at, stmt) in body.iter().enumerate() {
             if let Some(cond) = exit(stmt) {
@@ -152,6 +166,9 @@ pub(super) fn several(body: &Block, before: &Block, cost: &dyn Fn(&MemoryInst) -
                     break 'rounds;
                 }
             } else if let (true, StmtKind::Lane(inst)) = (counting[at], &stmt.kind) {
+                if counter.as_ref().is_some_and(|counter| counter.compared == at) {
+                    compared.push(inst.args.iter().map(|arg| counts.word(*arg)).collect::<Option<_>>()?);
+                }
                 counts.compute(inst)?;
             }
         }
@@ -160,11 +177,16 @@ pub(super) fn several(body: &Block, before: &Block, cost: &dyn Fn(&MemoryInst) -
             return None;
         }
     }
-    let row = [8, 4, 2].into_iter().find(|row| rounds % row == 0 && operations * row <= LIMIT)?;
-    if rounds < 2 * row {
-        return None;
-    }
+    let far = body.iter().any(|stmt| matches!(&stmt.kind, StmtKind::Memory(inst) if is_far(inst)));
+    let (rows, limit) = if far { (FAR_ROWS, FAR_LIMIT) } else { (ROWS, LIMIT) };
+    let fits = |row: &&u32| rounds % **row == 0 && rounds >= 2 * **row && operations * **row <= limit;
+    let row = *rows.iter().find(fits)?;
     let mut block = body.clone();
+    if let Some(counter) = counter.filter(|counter| counter.wrapped.is_some())
+        && let StmtKind::Lane(inst) = &mut block[counter.compared].kind
+    {
+        tighten(inst, compared.iter().step_by(row as usize));
+    }
     let asks = questions(body);
     let goes_on = |stmt: &&Stmt| match &stmt.kind {
         StmtKind::Lane(inst) => !asks.contains(&inst.dst[0]),
@@ -173,7 +195,101 @@ pub(super) fn several(body: &Block, before: &Block, cost: &dyn Fn(&MemoryInst) -
     for _ in 1..row {
         block.extend(body.iter().filter(goes_on).cloned());
     }
+    let from = block.iter().rposition(|stmt| exit(stmt).is_some()).map_or(0, |at| at + 1);
+    let rest = block.split_off(from);
+    block.extend(loads_first(rest, fresh));
     Some(block)
+}
+
+/// Statements that only compute and load, in an order in which loads from memory come first, with what they need, then the flushes of
+/// what they load: so many are on their way at a time.
+fn loads_first(block: Block, fresh: &mut dyn FnMut() -> Reg) -> Block {
+    let plain = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Lane(_) | StmtKind::Memory(_));
+    let far = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Memory(inst) if is_far(inst));
+    if !block.iter().all(plain) || block.iter().filter(|stmt| far(stmt)).count() < 2 {
+        return block;
+    }
+    let mut first = vec![false; block.len()];
+    let mut needed: HashSet<Reg> = HashSet::new();
+    for (at, stmt) in block.iter().enumerate().rev() {
+        if far(stmt) || writes(stmt, &|reg| needed.contains(&reg)) {
+            first[at] = true;
+            let mut reads: SmallVec<[Reg; 8]> = SmallVec::new();
+            registers(&mut stmt.kind.clone(), &mut |reg, write| match write {
+                true => _ = needed.remove(reg),
+                false => reads.push(*reg),
+            });
+            needed.extend(reads);
+        }
+    }
+    // What is brought forward has registers of its own; the rest stays in order among itself.
+    let mut names: HashMap<Reg, Reg> = HashMap::new();
+    let mut loaded: HashSet<Reg> = HashSet::new();
+    let [mut out, mut flushes, mut rest] = [const { Block::new() }; 3];
+    for (mut stmt, first) in block.into_iter().zip(first) {
+        registers(&mut stmt.kind, &mut |reg, write| {
+            if !write && let Some(name) = names.get(reg) {
+                *reg = *name;
+            }
+        });
+        let flush = matches!(&stmt.kind, StmtKind::Lane(LaneInst { op: LaneOp::Flush, args, .. })
+            if matches!(args[..], [Operand::Reg(reg)] if loaded.contains(&reg)));
+        let is_far = far(&stmt);
+        let mut own: SmallVec<[(Reg, Reg); 4]> = SmallVec::new();
+        registers(&mut stmt.kind, &mut |reg, write| {
+            if write && (first || flush) {
+                let name = match own.iter().find(|(before, _)| before == reg) {
+                    Some((_, name)) => *name,
+                    None => fresh(),
+                };
+                own.push((*reg, name));
+                *reg = name;
+                if is_far {
+                    loaded.insert(name);
+                }
+            } else if write {
+                names.remove(reg);
+            }
+        });
+        names.extend(own);
+        match (first, flush) {
+            (true, _) => out.push(stmt),
+            (false, true) => flushes.push(stmt),
+            _ => rest.push(stmt),
+        }
+    }
+    let span = rest.last().or(out.last()).map_or_else(Span::default, |stmt| stmt.span);
+    out.append(&mut flushes);
+    out.append(&mut rest);
+    let mut last: Vec<(Reg, Reg)> = names.into_iter().collect();
+    last.sort_unstable();
+    out.extend(last.into_iter().map(|(reg, name)| {
+        let inst = LaneInst { op: LaneOp::Mov, dst: [reg; 2], args: smallvec![Operand::Reg(name)] };
+        Stmt { kind: StmtKind::Lane(inst), span }
+    }));
+    out
+}
+
+/// Compares with a constant that no more words reach than those with which the comparison is made: who knows of ranges, not of steps, then
+/// knows how far a row of rounds goes. `words`: the operands of each time.
+fn tighten<'a>(inst: &mut LaneInst, words: impl Iterator<Item = &'a SmallVec<[u32; 4]>>) {
+    let words: Vec<_> = words.collect();
+    let Some(place) = inst.args.iter().position(|arg| matches!(arg, Operand::Imm(_))) else { return };
+    let [.., last, end] = words[..] else { return };
+    if fold(inst.op, last).0 == fold(inst.op, end).0 || inst.args.len() != 2 {
+        return;
+    }
+    let last = last[1 - place];
+    let same = |bound: &u32| {
+        words.iter().all(|words| {
+            let mut with = (*words).clone();
+            with[place] = *bound;
+            fold(inst.op, &with).0 == fold(inst.op, words).0
+        })
+    };
+    if let Some(bound) = [last, last.wrapping_add(1), last.wrapping_sub(1)].into_iter().find(same) {
+        inst.args[place] = Operand::Imm(bound);
+    }
 }
 
 /// Registers that nothing but exits reads.
