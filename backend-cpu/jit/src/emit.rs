@@ -32,6 +32,11 @@ use crate::target::{Base, Rm, Target};
 /// Most bytes on the stack.
 const STACK: u32 = 240 * 64;
 
+/// What accesses that find their addresses in general registers take from vectors.
+pub fn words(graph: &Graph, needed: &[bool]) -> HashSet<Val> {
+    Addresses::of(graph, needed).words
+}
+
 /// Where a value is.
 #[derive(Clone, Copy, Default)]
 struct Place {

@@ -228,6 +228,7 @@ impl Strip<'_, '_> {
                 self.rows[output.row as usize].0[self.first + lane] = value[lane];
             }
         }
+        body.next.iter().for_each(|&(number, val)| self.kept[number as usize] = values[val as usize]);
         body.test.map_or(0, |val| self.bits(values[val as usize]))
     }
 

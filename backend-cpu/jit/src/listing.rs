@@ -163,6 +163,10 @@ fn straight(f: &mut Formatter<'_>, of: &Straight, depth: usize) -> fmt::Result {
         let unseen = if output.unseen { " ; others may see anything" } else { "" };
         writeln!(f, "row {} = {}{unseen}", output.row, Shown(&of.graph, output.val, "v"))?;
     }
+    for (number, val) in &of.next {
+        indent(f, depth)?;
+        writeln!(f, "kept {number} = {} from the next round on", Shown(&of.graph, *val, "v"))?;
+    }
     if let Some(test) = of.test {
         indent(f, depth)?;
         writeln!(f, "test {}", Shown(&of.graph, test, "v"))?;

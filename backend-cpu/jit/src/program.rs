@@ -123,6 +123,8 @@ pub struct Straight {
     pub outputs: Vec<Output>,
     /// The test of the construct that follows.
     pub test: Option<Val>,
+    /// What the next round of the loop finds ready instead, by number.
+    pub next: Vec<(u32, Val)>,
 }
 
 /// What a row is to hold.

@@ -1,5 +1,6 @@
 //! From the steps of a function to its vector program.
 
+mod ahead;
 mod emitted;
 mod sums;
 
@@ -13,7 +14,7 @@ use recal_il::isa::{Algebra, LaneOp, lane};
 use crate::NONE;
 use crate::Step;
 use crate::graph::pairs::{Made, Pairs};
-use crate::graph::{Graph, NO, Node, Val};
+use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::kept::Kept;
 use crate::op::Op;
 use crate::program::{Block, Element, Loop, Output, Part, Program, Straight};
@@ -188,9 +189,15 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         }))
     }
 
-    fn straight(&self, (graph, outputs, test): Made) -> Straight {
+    fn straight(&self, made: Made) -> Straight {
+        self.leading(made, Vec::new())
+    }
+
+    /// The same with what it leaves for the next round.
+    fn leading(&self, (graph, outputs, test): Made, next: Vec<(u32, Val)>) -> Straight {
         let (graph, place) = graph.lowered(self.target);
-        self.placed(graph, &place, outputs, test)
+        let next = next.into_iter().map(|(number, val)| (number, place[val as usize])).collect();
+        Straight { next, ..self.placed(graph, &place, outputs, test) }
     }
 
     fn placed(&self, graph: Graph, place: &[Val], outputs: Vec<(u32, Val)>, test: Option<Val>) -> Straight {
@@ -199,6 +206,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             graph,
             outputs: outputs.into_iter().map(output).collect(),
             test: test.map(|val| place[val as usize]),
+            next: Vec::new(),
         }
     }
 

@@ -204,10 +204,14 @@ impl<'a> Frame<'a> {
 
     /// Appends a block; the mask registers of its test.
     pub fn block(&mut self, block: &Straight) -> Option<Tests> {
-        let work = Work::new(block, &[], self.strips, self.masked);
+        let next: Vec<Val> = block.next.iter().map(|(_, val)| *val).collect();
+        let work = Work::new(block, &next, self.strips, self.masked);
+        let next = work.others.concat();
+        let last = [work.tests.clone(), next.clone()].concat();
+        let strips = self.strips;
         let arrange = self.arrange.as_ref().filter(|_| self.summing);
         let addressing = if self.summing { Addressing::Scalar } else { Addressing::Alone };
-        let plan = Plan::new(work.graph, &work.outputs, &work.tests, false, arrange, addressing, self.deep);
+        let plan = Plan::new(work.graph, &work.outputs, &last, false, arrange, addressing, self.deep);
         let ahead = self.ahead(&plan);
         let mut body = Body::new(self, &plan.graph, &plan.uses).replacing(&plan.stores);
         (body.addresses, body.ahead) = (Some(&plan.addresses), ahead);
@@ -219,6 +223,13 @@ impl<'a> Frame<'a> {
             if plan.addresses.words.contains(&val) {
                 body.release(val);
             }
+        }
+        let numbers = block.next.iter().flat_map(|(number, _)| (0..strips).map(move |k| strips * number + k));
+        for (number, val) in numbers.zip(next) {
+            body.pinned = [work.tests.clone(), vec![val]].concat();
+            let (from, at) = (body.fetch(val), body.frame.kept[number as usize]);
+            body.frame.touch();
+            body.target.store(&mut body.frame.code, from, Base::Stack, at);
         }
         body.end(&work.tests)
     }

@@ -92,7 +92,12 @@ impl Plan {
         if let Some(arrange) = arrange {
             order = arrange.order(&graph, order, outputs, &operands);
         }
-        order = arrange::first(&graph, order, &addresses.words, &operands);
+        let mut first = addresses.words.clone();
+        // What the next round waits for, likewise.
+        if addressing == Addressing::Scalar {
+            first.extend(last);
+        }
+        order = arrange::first(&graph, order, &first, &operands);
         copies.sort_unstable();
         copies.dedup();
         order.extend(copies);

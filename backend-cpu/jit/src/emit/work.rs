@@ -23,7 +23,7 @@ pub struct Work {
 impl Work {
     /// The work of a block, and of values in it; `masked`: not all lanes execute.
     pub fn new(block: &Straight, others: &[Val], strips: u32, masked: bool) -> Work {
-        let Straight { graph, outputs, test } = block;
+        let Straight { graph, outputs, test, .. } = block;
         Work::of(graph, outputs, *test, others, strips, masked)
     }
 

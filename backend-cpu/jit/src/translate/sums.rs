@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use recal_il::isa::Algebra;
 
 use super::*;
-use crate::graph::Inst;
 use crate::graph::interleaved::{Elements, Words, count};
 use crate::op::{Kind, Relation};
 use crate::program::Sums;
@@ -52,17 +51,21 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         }
         steps.sort_unstable();
         steps.dedup();
+        let next = ahead::ahead(&mut runs, &elements, &mut kept);
         runs.iter_mut().for_each(|(graph, ..)| kept.replace(graph));
 
         let held: HashSet<u32> = elements.rows.iter().flatten().copied().collect();
         let written = runs.iter().flat_map(|(_, outputs, _)| outputs.iter().map(|(row, _)| *row));
         let rows: BTreeSet<u32> = written.filter(|row| !held.contains(row)).collect();
-        let mut runs = runs.into_iter();
+        let mut runs = runs.into_iter().zip(next);
         let mut parts = Vec::with_capacity(body.len());
         for tree in body {
             parts.push(match tree {
                 Tree::Break(test, number) => Part::Break(test.map(|(nonzero, _)| nonzero), *number),
-                _ => Part::Block(Box::new(Block { body: self.straight(runs.next()?), attempt: None })),
+                _ => {
+                    let (made, next) = runs.next()?;
+                    Part::Block(Box::new(Block { body: self.leading(made, next), attempt: None }))
+                }
             });
         }
         Some(Sums {

@@ -1,7 +1,7 @@
 //! Loops that add up products of whole elements: the elements stay as they lie in memory, and products are made without asking for
 //! zeros, unless that can't be believed.
 
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use recal_il::format::Format;
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
@@ -247,7 +247,7 @@ pub fn sums_of_products(on: On) {
     }
 }
 
-/// Where x86 has elements as they lie in memory: the words that addresses come from are computed before anything else of a round, what is
+/// Where x86 has elements as they lie in memory: what addresses come from is computed a round ahead, what is
 /// the same for a line is read where it is, and what lies side by side is asked for a round ahead.
 pub fn addresses_of_sums(on: On) {
     if on.isa.name() == "neon" {
@@ -276,10 +276,22 @@ pub fn addresses_of_sums(on: On) {
             matches!(of.code(), Code::EVEX_Vmovd_rm32_xmm | Code::VEX_Vmovd_rm32_xmm)
                 && of.op0_kind() == OpKind::Memory
         };
-        let product = |of: &Instruction| format!("{:?}", of.mnemonic()).starts_with("Vmulp");
-        let first = round.iter().position(product).unwrap();
-        assert!(round[..first].iter().any(puts_word), "no word is put where addresses find it");
-        assert!(!round[first..].iter().any(puts_word), "an address waits for what comes late");
+        assert!(!round.iter().any(puts_word), "an address waits for what comes late");
+        let on_stack = |of: &Instruction| of.memory_base() == Register::RCX;
+        let asked = |of: &Instruction| {
+            let sign =
+                matches!(of.mnemonic(), Mnemonic::Cmp | Mnemonic::Mov | Mnemonic::Add | Mnemonic::Imul);
+            sign && of.op1_kind() == OpKind::Memory && of.op0_register().is_gpr32() && on_stack(of)
+        };
+        let leaves = |of: &Instruction| {
+            of.op0_kind() == OpKind::Memory && of.op1_register().is_vector_register() && on_stack(of)
+        };
+        let asks = |place: u64| round.iter().rposition(|of| asked(of) && of.memory_displacement64() == place);
+        let left = round.iter().enumerate().filter(|(_, of)| leaves(of));
+        let next: Vec<_> =
+            left.filter_map(|(at, of)| Some((at, asks(of.memory_displacement64())?))).collect();
+        assert!(!next.is_empty(), "no round leaves what the next one's addresses come from");
+        assert!(next.iter().all(|(left, asked)| left > asked), "a round's own addresses come late");
         let kept = [Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
         let in_place = |of: &Instruction| kept.contains(&of.memory_base());
         assert!(round.iter().any(in_place), "no element is read where it is");
