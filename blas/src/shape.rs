@@ -87,14 +87,26 @@ impl Shape {
         self.depth * (self.groups() + 1)
     }
 
+    /// What an instruction writes of a row's columns, and takes of an element.
+    fn parts(&self) -> &'static [(&'static str, &'static str)] {
+        const WORDS: [[(&str, &str); 1]; 4] =
+            [[("x___", "x")], [("xy__", "xy")], [("xyz_", "xyz")], [("xyzw", "xyzw")]];
+        const PAIRS: [(&str, &str); 2] = [("xy__", "xy"), ("__zw", "zw")];
+        match self.precision {
+            Precision::Single => &WORDS[self.columns - 1],
+            Precision::Double => &PAIRS[..self.columns],
+        }
+    }
+
     /// The kernel. `cb0[0].x` is the number of rounds; sums go on if `cb0[0].y` is not 0. Registers: r1 places in both factors, r2 rounds, r10 … sums, r20 the right
     /// factor, r30 … the left one.
     pub fn text(&self) -> String {
-        let &Shape { precision, rows, columns, depth } = self;
+        let &Shape { precision, rows, depth, .. } = self;
         let groups = self.groups();
         let mut text = String::from(
             "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_cb cb0[1]\n\
-             dcl_literal l0, 0.5, 1.0, 0.0, 0.0\ndcl_literal l1, 0, 1, 0, 0\n",
+             dcl_literal l0, 0.5, 1.0, 0.0, 0.0\ndcl_literal l1, 0, 1, 0, 0\n\
+             dcl_literal l2, 0, 0x3FF00000, 0, 0\n",
         );
         for output in 0..rows {
             let _ = writeln!(text, "dcl_output_generic o{output}\nmov r{}, l0.zzzz", 10 + output);
@@ -105,10 +117,17 @@ impl Shape {
                 "dcl_resource_id({texture})_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)"
             );
         }
+        // What was sampled may have any bits. Times one it is what sums are, so that loops may keep those as they come.
         text.push_str("if_logicalnz cb0[0].y\n");
         for row in 0..rows {
             let (texture, sum) = (self.earlier() + row, 10 + row);
-            let _ = writeln!(text, "sample_resource({texture})_sampler(0) r{sum}, vWinCoord0.xyxx");
+            let _ = writeln!(text, "sample_resource({texture})_sampler(0) r40, vWinCoord0.xyxx");
+            for (mask, part) in self.parts() {
+                let _ = match precision {
+                    Precision::Single => writeln!(text, "mul_ieee r{sum}.{mask}, r40, l0.yyyy"),
+                    Precision::Double => writeln!(text, "dmul r{sum}.{mask}, r40.{part}, l2.xy"),
+                };
+            }
         }
         text.push_str("endif\n");
         // r1: column of the right factor, its row and the left one's column, row of the left one
@@ -128,21 +147,20 @@ impl Shape {
             }
             for row in 0..rows {
                 let (sum, left, part) = (10 + row, 30 + row / self.per(), row % self.per());
-                match precision {
-                    Precision::Single => {
-                        let mask = ["x___", "xy__", "xyz_", "xyzw"][columns - 1];
-                        let part = ["x", "y", "z", "w"][part];
-                        let _ = writeln!(text, "mad_ieee r{sum}.{mask}, r{left}.{part}, r20, r{sum}");
-                    }
-                    Precision::Double => {
-                        for (mask, pair) in [("xy__", "xy"), ("__zw", "zw")].into_iter().take(columns) {
-                            let part = ["xy", "zw"][part];
-                            let _ = writeln!(
-                                text,
-                                "dmad r{sum}.{mask}, r{left}.{part}, r20.{pair}, r{sum}.{pair}"
-                            );
+                for (mask, numbers) in self.parts() {
+                    let _ = match precision {
+                        Precision::Single => {
+                            let part = ["x", "y", "z", "w"][part];
+                            writeln!(text, "mad_ieee r{sum}.{mask}, r{left}.{part}, r20, r{sum}")
                         }
-                    }
+                        Precision::Double => {
+                            let part = ["xy", "zw"][part];
+                            writeln!(
+                                text,
+                                "dmad r{sum}.{mask}, r{left}.{part}, r20.{numbers}, r{sum}.{numbers}"
+                            )
+                        }
+                    };
                 }
             }
         }
