@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use memmap2::MmapMut;
 use recal_hal::{Error, Memory, Result};
@@ -17,6 +17,14 @@ pub type InUse = Arc<AtomicU64>;
 /// each step otherwise.
 #[cfg(target_os = "linux")]
 const HUGE: usize = 2 << 20;
+
+/// Bytes from which on blocks begin at different places of their first pages: kernels that go through several resources side by side
+/// would find all of them in the same few places of a cache.
+const LARGE: usize = 64 << 10;
+const PAGE: usize = 4096;
+const LINE: usize = 64;
+/// Lines of a cache from where a block begins to where the next one does: more than kernels read of one at a time.
+const APART: usize = 5;
 
 /// A block of memory.
 pub struct Block {
@@ -32,8 +40,8 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// `bytes` zero bytes: whole pages, which are taken from the system when they are first touched. An allocator would
-    /// spend a page more on their alignment.
+    /// `bytes` zero bytes, from where a line of the cache begins: pages of their own, which are taken from the system when they are first
+    /// touched.
     pub fn allocate(bytes: u64, limit: u64, in_use: &InUse) -> Result<Block> {
         let none = || Error::OutOfMemory(format!("{bytes} bytes are not to be had"));
         let size = usize::try_from(bytes).map_err(|_| none())?.max(1);
@@ -43,13 +51,15 @@ impl Block {
                 "{bytes} bytes asked for; the device has {limit} in all"
             )));
         }
-        let memory = MmapMut::map_anon(size).ok();
+        static BLOCKS: AtomicUsize = AtomicUsize::new(0);
+        let apart = if size < LARGE { 0 } else { BLOCKS.fetch_add(1, Relaxed) * APART * LINE % PAGE };
+        let memory = MmapMut::map_anon(size + apart).ok();
         #[cfg(target_os = "linux")]
         if let Some(memory) = memory.as_ref().filter(|_| size >= HUGE) {
             // A favour: without it, or where the system does not know them, pages are small.
             let _ = memory.advise(memmap2::Advice::HugePage);
         }
-        let start = memory.map(|mut memory| (NonNull::new(memory.as_mut_ptr()), memory));
+        let start = memory.map(|mut memory| (NonNull::new(memory[apart..].as_mut_ptr()), memory));
         let Some((Some(start), memory)) = start else {
             in_use.fetch_sub(bytes, Relaxed);
             return Err(none());
@@ -72,7 +82,7 @@ impl Block {
     /// The bytes.
     pub fn view(&self) -> View<'_> {
         // SAFETY: live until `self` drops, which the lifetime of the view forbids while it is used; nobody makes a
-        // reference to them, the host has only the raw address. Aligned to a page, or checked in `import`.
+        // reference to them, the host has only the raw address. Aligned to a line, or checked in `import`.
         unsafe { View::new(self.start, self.bytes) }
     }
 }
