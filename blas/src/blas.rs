@@ -16,7 +16,7 @@ use crate::lane::{self, DEPTH};
 use crate::options::Options;
 use crate::plain;
 use crate::scalar::{Kind, Scalar};
-use crate::share::{self, Job, Queue};
+use crate::share::{self, Job, Queue, STRIP};
 use crate::tally::{Figures, Tally};
 use crate::view::{View, ViewMut};
 use crate::worker::{Product, Worker, learn, lock};
@@ -330,9 +330,13 @@ impl Blas {
             }
         }
         let lanes: usize = self.working(T::KIND).map(Worker::lanes).sum();
+        if self.working(T::KIND).all(|worker| worker.cpu) {
+            let wide = lane::wide(T::KIND.precision()) / T::PARTS;
+            return share::blocks(to, [side, side.min(wide)], wide, lanes);
+        }
         let even = (to.rows() as f64 * to.columns() as f64 / (4 * lanes) as f64).sqrt() as usize;
         let side = even.next_multiple_of(128).max(LEAST).min(side.max(16));
-        share::blocks(to, [side, side / T::PARTS], lanes)
+        share::blocks(to, [side, side / T::PARTS], STRIP, lanes)
     }
 
     /// A block on the host.

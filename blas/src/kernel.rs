@@ -6,6 +6,9 @@ use crate::scalar::Precision;
 use crate::shape::Shape;
 use crate::tiled::Tiled;
 
+/// Threads of a wave of the CPU's.
+const WAVE: usize = 64;
+
 /// Which kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
@@ -129,6 +132,13 @@ impl Kernel {
             ],
             Kernel::Tiled(_) => [vec!["i0".into(), "i1".into()], Vec::new(), vec!["g[]".into()]],
         }
+    }
+
+    /// Columns that the CPU computes of so many: its code for whole waves is faster, and memory is there for them.
+    pub(crate) fn whole(&self, columns: usize) -> usize {
+        let Kernel::Fetching(shape) = self else { return columns };
+        let wave = WAVE * shape.columns;
+        if columns % wave > wave / 4 { columns.next_multiple_of(wave) } else { columns }
     }
 
     /// Has so many rows and columns computed.

@@ -20,6 +20,10 @@ pub(crate) const DEPTH: usize = 2048;
 /// The same on the CPU, whose caches are to hold them.
 const SHALLOW: usize = 256;
 
+/// Bytes of a step of the right factor that a wave of the CPU's has: a block is as wide, so that its waves read what lies together and
+/// stays in the cache.
+const WAVE: usize = 1024;
+
 /// And where factors are on the device already.
 const DEEP: usize = 8192;
 
@@ -130,6 +134,11 @@ impl Buffer {
     fn seen(&self) -> &Resource {
         self.twin.as_ref().map_or(&self.local, |(resource, _)| resource)
     }
+}
+
+/// Real columns of a block on the CPU.
+pub(crate) fn wide(precision: Precision) -> usize {
+    WAVE / precision.bytes()
 }
 
 /// Bytes that a block of so many numbers takes on the device, with a part of each factor.
@@ -410,6 +419,7 @@ impl Lane {
         events: &mut Vec<Event>,
     ) -> Result<u64> {
         let (rows, columns) = (block.left.rows(), block.right.columns());
+        let computed = if self.direct { kernel.whole(columns * T::PARTS) } else { columns * T::PARTS };
         let (high, wide) = (rows.max(block.room[0]), columns.max(block.room[1]) * T::PARTS);
         let (all, step) = (block.left.columns(), self.depth / T::PARTS);
         // Lines that are a power of two apart would share a few places of the CPU's caches.
@@ -446,7 +456,7 @@ impl Lane {
                 module.name(name)?.bind(mem)?;
             }
             module.name("cb0")?.bind(&self.constants[constants].1.mem)?;
-            events.push(kernel.launch(&self.context, &module, rows, columns * T::PARTS)?);
+            events.push(kernel.launch(&self.context, &module, rows, computed)?);
             self.context.flush()?;
         }
         Ok(product)

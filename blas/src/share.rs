@@ -10,8 +10,8 @@ use crate::scalar::Scalar;
 use crate::view::ViewMut;
 use crate::worker::lock;
 
-/// Rows and columns of blocks are multiples of it; least rows of a strip of the host's.
-const STRIP: usize = 64;
+/// Rows of blocks are multiples of it, and columns where nothing else is better; least rows of a strip of the host's.
+pub(crate) const STRIP: usize = 64;
 
 /// Least rows of blocks that are made smaller so that lanes have as many.
 const LEAST: usize = 256;
@@ -31,20 +31,22 @@ pub(crate) struct Queue<'a, T> {
     devices: f64,
 }
 
-/// A product in blocks of one size, which comes with them, but for those at the edges; none has more rows and columns than `most`. Each lane
-/// has as many rows of blocks as another, if they are not too small for it.
+/// A product in blocks of one size, which comes with them, but for those at the edges; none has more rows and columns than `most`, and
+/// columns are as many as `grain` or a multiple. Each lane has as many rows of blocks as another, if they are not too small for it.
 pub(crate) fn blocks<T: Scalar>(
     to: ViewMut<'_, T>,
     most: [usize; 2],
+    grain: usize,
     lanes: usize,
 ) -> (Vec<Job<'_, T>>, [usize; 2]) {
-    let even =
-        |n: usize, count: usize, most: usize| n.div_ceil(count).next_multiple_of(STRIP).min(most).max(1);
+    let even = |n: usize, count: usize, grain: usize, most: usize| {
+        n.div_ceil(count).next_multiple_of(grain).min(most).max(1)
+    };
     let [rows, columns] = [to.rows(), to.columns()];
     let counts = [rows.div_ceil(most[0]).max(1), columns.div_ceil(most[1]).max(1)];
     let alike = counts[0].next_multiple_of(lanes);
     let down = if rows / alike >= LEAST { alike } else { counts[0] };
-    let (high, wide) = (even(rows, down, most[0]), even(columns, counts[1], most[1]));
+    let (high, wide) = (even(rows, down, STRIP, most[0]), even(columns, counts[1], grain, most[1]));
     let (mut jobs, mut below, mut row) = (Vec::new(), to, 0);
     while below.rows() > 0 {
         let own = below.rows().min(high);
@@ -118,7 +120,7 @@ mod tests {
 
     fn square(numbers: &mut [f32], side: usize, block: usize) -> Vec<Job<'_, f32>> {
         let to = ViewMut::by_rows(numbers, side, side).expect("sizes fit");
-        blocks(to, [block; 2], 1).0
+        blocks(to, [block; 2], STRIP, 1).0
     }
 
     #[test]
@@ -132,7 +134,7 @@ mod tests {
         ] {
             let mut numbers = vec![0.0f32; rows * columns];
             let to = ViewMut::by_rows(&mut numbers, rows, columns).expect("sizes fit");
-            let (mut jobs, [high, wide]) = blocks(to, [most; 2], lanes);
+            let (mut jobs, [high, wide]) = blocks(to, [most; 2], STRIP, lanes);
             assert!(high <= most && wide <= most);
             for job in &mut jobs {
                 assert!(job.to.rows() <= high && job.to.columns() <= wide);
