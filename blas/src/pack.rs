@@ -17,9 +17,11 @@ pub(crate) struct Texture<'a, R> {
 }
 
 /// Columns and steps of the inner index that are gathered at a time where neighbours in a column are neighbours in memory: of each
-/// column several lines of the cache, as the next column may be in another page, and of as many steps as there are pages at hand.
-const STRIP: usize = 16;
-const LONG: usize = 256;
+/// column and each step several lines of the cache, as the next one may be in another page, and all of them stay in the first cache.
+const STRIP: usize = 64;
+const LONG: usize = 64;
+/// Columns and steps that are turned in registers.
+const TILE: usize = 8;
 
 /// Numbers for which a thread is worth its start.
 const WORTH: usize = 1 << 18;
@@ -159,6 +161,32 @@ fn turn<T: Scalar>(shape: &Shape, block: usize, from: View<T>, textures: &mut [T
     }
 }
 
+/// Writes columns side by side, from a place in each step's line on.
+fn turn_lines<'a, T: Copy + 'a, R: Copy>(
+    mut lines: impl ExactSizeIterator<Item = &'a [T]>,
+    place: usize,
+    number: impl Fn(T) -> R,
+    to: &mut [[R; STRIP]; LONG],
+) {
+    if lines.len() < TILE {
+        for (k, line) in lines.enumerate() {
+            to.iter_mut().zip(line).for_each(|(to, from)| to[place + k] = number(*from));
+        }
+        return;
+    }
+    let lines: [&[T]; TILE] = std::array::from_fn(|_| lines.next().unwrap_or_default());
+    let steps = lines[0].len();
+    for first in (0..steps - steps % TILE).step_by(TILE) {
+        let tile: [[T; TILE]; TILE] = lines.map(|line| std::array::from_fn(|step| line[first + step]));
+        for (step, to) in to[first..first + TILE].iter_mut().enumerate() {
+            to[place..place + TILE].copy_from_slice(&tile.map(|line| number(line[step])));
+        }
+    }
+    for step in steps - steps % TILE..steps {
+        to[step][place..place + TILE].copy_from_slice(&lines.map(|line| number(line[step])));
+    }
+}
+
 /// A factor whose lines are steps: step `s` is line `s / depth` of texture `s % depth`.
 struct Lines<R> {
     depth: usize,
@@ -219,11 +247,10 @@ impl<R: Copy + Send + Sync> Lines<R> {
                     if T::PARTS == 1 && columns.row(left).is_some() {
                         // Lines of both sides may all be at the same places of the cache, so each is touched once.
                         let mut turned = [[zero; STRIP]; LONG];
-                        for (k, column) in square.clone().enumerate() {
-                            let line = columns.row(column).unwrap_or_default();
-                            for (to, from) in turned.iter_mut().zip(&line[strip.clone()]) {
-                                to[k] = number(*from, 0, 0);
-                            }
+                        for first in square.clone().step_by(TILE) {
+                            let line = |column| &columns.row(column).unwrap_or_default()[strip.clone()];
+                            let lines = (first..square.end.min(first + TILE)).map(line);
+                            turn_lines(lines, first - left, |from| number(from, 0, 0), &mut turned);
                         }
                         for (step, from) in strip.clone().zip(&turned) {
                             let (texture, at) = places[step - own.start];
