@@ -2,6 +2,7 @@
 //!
 //!     cargo run --release -p recal-blas --example rates -- single 4096 8192
 //!
+//! `transfers` among the sizes leaves out what the host computes: devices with a program's own memory, data on them, pinned memory.
 //! `once 4096` does three products in single precision, for `CAL_TIMELINE`: the first makes memory and kernels.
 //!
 //! The environment says which devices and which host BLAS, as for the library. Two devices of one machine are compared with the first.
@@ -25,7 +26,9 @@ fn main() -> Outcome<()> {
     recal::logger::start(&recal::Config::from_env().0);
     let mut arguments = std::env::args().skip(1);
     let kind = arguments.next().unwrap_or_else(|| "single".into());
-    let sizes = arguments.map(|text| text.parse::<usize>()).collect::<Result<Vec<_>, _>>()?;
+    let (words, sizes): (Vec<String>, Vec<String>) = arguments.partition(|word| word == "transfers");
+    let host = words.is_empty();
+    let sizes = sizes.into_iter().map(|text| text.parse::<usize>()).collect::<Result<Vec<_>, _>>()?;
     let sizes = if sizes.is_empty() { vec![2048] } else { sizes };
     if let Ok(host) = Host::get() {
         println!("host BLAS: {}{}", host.name(), configuration(host).unwrap_or_default());
@@ -37,9 +40,9 @@ fn main() -> Outcome<()> {
     );
     for size in sizes {
         match &*kind {
-            "single" => rates::<f32>(size, |n| (n % 17) as f32 / 16.0 - 0.5)?,
+            "single" => rates::<f32>(size, host, |n| (n % 17) as f32 / 16.0 - 0.5)?,
             "once" => once(size)?,
-            "double" => rates::<f64>(size, |n| (n % 17) as f64 / 16.0 - 0.5)?,
+            "double" => rates::<f64>(size, host, |n| (n % 17) as f64 / 16.0 - 0.5)?,
             other => return Err(format!("{other}: neither single, double nor once").into()),
         }
     }
@@ -60,7 +63,7 @@ fn configuration(host: &Host) -> Option<String> {
     Some(format!(", {}, core {}", text(config).trim(), text(core)))
 }
 
-fn rates<T: Real>(n: usize, number: impl Fn(usize) -> T) -> Outcome<()> {
+fn rates<T: Real>(n: usize, by_host: bool, number: impl Fn(usize) -> T) -> Outcome<()> {
     let a: Vec<T> = (0..n * n).map(&number).collect();
     let b: Vec<T> = (0..n * n).map(|k| number(k * 7 + 3)).collect();
     let mut c = vec![T::ZERO; n * n];
@@ -94,7 +97,10 @@ fn rates<T: Real>(n: usize, number: impl Fn(usize) -> T) -> Outcome<()> {
     };
     let mut devices = 0.0;
     let mut wanted = Vec::new();
-    if n <= LARGEST {
+    if n <= LARGEST && !by_host {
+        devices = rate("devices", Some(1.0), &mut c)?;
+        wanted = c.clone();
+    } else if n <= LARGEST {
         let host = rate("host", Some(0.0), &mut c)?;
         wanted = c.clone();
         devices = rate("devices", Some(1.0), &mut c)?;
