@@ -176,14 +176,20 @@ fn turn_lines<'a, T: Copy + 'a, R: Copy>(
     }
     let lines: [&[T]; TILE] = std::array::from_fn(|_| lines.next().unwrap_or_default());
     let steps = lines[0].len();
-    for first in (0..steps - steps % TILE).step_by(TILE) {
-        let tile: [[T; TILE]; TILE] = lines.map(|line| std::array::from_fn(|step| line[first + step]));
-        for (step, to) in to[first..first + TILE].iter_mut().enumerate() {
-            to[place..place + TILE].copy_from_slice(&tile.map(|line| number(line[step])));
+    let whole = steps - steps % TILE;
+    for first in (0..whole).step_by(TILE) {
+        let mut tile = [[number(lines[0][first]); TILE]; TILE];
+        for (k, line) in lines.iter().enumerate() {
+            for (to, from) in tile.iter_mut().zip(&line[first..first + TILE]) {
+                to[k] = number(*from);
+            }
+        }
+        for (to, from) in to[first..first + TILE].iter_mut().zip(&tile) {
+            to[place..place + TILE].copy_from_slice(from);
         }
     }
-    for step in steps - steps % TILE..steps {
-        to[step][place..place + TILE].copy_from_slice(&lines.map(|line| number(line[step])));
+    for (step, to) in (whole..steps).zip(&mut to[whole..]) {
+        to[place..place + TILE].copy_from_slice(&lines.map(|line| number(line[step])));
     }
 }
 
@@ -299,7 +305,10 @@ pub(crate) fn product<T: Scalar>(
             let numbers = line.chunks_exact(T::PARTS);
             match to.row(row) {
                 Some(row) if beta == T::ZERO => row.iter_mut().zip(numbers).for_each(|(d, p)| *d = scaled(p)),
-                Some(row) => row.iter_mut().zip(numbers).for_each(|(d, p)| *d = folded(*d, p)),
+                Some(row) if beta == T::ONE => {
+                    row.iter_mut().zip(numbers).for_each(|(d, p)| *d = scaled(p) + *d);
+                }
+                Some(row) => row.iter_mut().zip(numbers).for_each(|(d, p)| *d = scaled(p) + beta * *d),
                 None => numbers.enumerate().for_each(|(column, p)| to.update(row, column, |d| folded(d, p))),
             }
         }
