@@ -155,7 +155,9 @@ pub fn loads_near_each_other(on: On) {
     let mut compiler = on.compiler().with_lines(16);
     let function = compiler.function(&list, constant, dead, |_| false).unwrap();
     let module = compiler.finish().unwrap();
-    let memory: [Vec<u32>; 2] = [3, 5].map(|by| (1..=COUNT).map(|k| ((k * by) as f32).to_bits()).collect());
+    // What is behind the views is no zero.
+    let memory: [Vec<u32>; 2] =
+        [3, 5].map(|by| (1..=COUNT + 16).map(|k| ((k * by) as f32).to_bits()).collect());
     // SAFETY: the vectors outlive the calls.
     let views = [0, 1].map(|k| unsafe { View::new(memory[k].as_ptr().cast(), 4 * COUNT as usize) });
     let starts = [0, 3, 4 * (COUNT - 7), 4 * (COUNT - 8), 4 * COUNT, 0xFFFF_FFF0];
@@ -173,7 +175,7 @@ pub fn loads_near_each_other(on: On) {
         for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
             let word = |view: usize, from: u32, step: u32, round: u32| {
                 let at = from.wrapping_add(step * round) / 4;
-                memory[view].get(at as usize).copied().unwrap_or(0)
+                memory[view][..COUNT as usize].get(at as usize).copied().unwrap_or(0)
             };
             let [x, y] = [same, near].map(|row| before[row as usize].0[lane]);
             let products =
