@@ -107,7 +107,7 @@ impl Checker<'_> {
         }
     }
 
-    fn refuse(&mut self, rule: &'static str, span: Span, message: impl Into<String>) -> Expr {
+    pub(crate) fn refuse(&mut self, rule: &'static str, span: Span, message: impl Into<String>) -> Expr {
         self.error(rule, span, message);
         wrong()
     }

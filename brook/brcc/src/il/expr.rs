@@ -6,7 +6,7 @@
 use super::asm::{Dst, Op};
 use super::{Emitter, Frame};
 use crate::ast::BinaryOp;
-use crate::hir::{self, Arg, Base, Expr, ExprKind, ParamKind, Place, VarId};
+use crate::hir::{Base, Expr, ExprKind, Place, VarId};
 use crate::types::{Class, Scalar, Type};
 
 /// Expressions inside each other, those of called kernels too: the stack must not end first.
@@ -41,7 +41,7 @@ impl<'k> Emitter<'k> {
         leaves.iter().map(|leaf| self.asm.temp(words(leaf.ty())).op()).collect()
     }
 
-    fn frame(&mut self) -> &mut Frame<'k> {
+    pub(crate) fn frame(&mut self) -> &mut Frame<'k> {
         let last = self.frames.len() - 1;
         &mut self.frames[last]
     }
@@ -97,7 +97,7 @@ impl<'k> Emitter<'k> {
     }
 
     /// Registers of a variable's member.
-    fn place_leaves(&mut self, place: &'k Place) -> Vec<Op> {
+    pub(crate) fn place_leaves(&mut self, place: &'k Place) -> Vec<Op> {
         let Base::Var(id) = place.base else { return Vec::new() };
         let mut ops = self.variable(id);
         let mut ty = self.frame().kernel.vars[id].ty;
