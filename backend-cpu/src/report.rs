@@ -73,7 +73,6 @@ pub fn span_of(code: &Code, access: u32) -> Option<Span> {
 
 /// What an access that is not compiled does, and why it is not.
 pub fn describe(op: &MemoryOp) -> (&'static str, &'static str) {
-    const SEVERAL: &str = "several words at a time are not stored by compiled code";
     const KIND: &str = "accesses of this kind are not compiled";
     const PARTS: &str = "parts of words are not stored by compiled code";
     let texels = if op.sampled().is_none() { "its resource or sampler is computed" } else { ALONE };
@@ -87,10 +86,10 @@ pub fn describe(op: &MemoryOp) -> (&'static str, &'static str) {
         MemoryOp::ImmediateLoad { .. } => ("immediate constant by a computed number", KIND),
         MemoryOp::ArrayLoad { .. } | MemoryOp::ArrayStore { .. } => ("indexed temporary", KIND),
         MemoryOp::GlobalLoad { .. } => ("element of g[]", FAR),
-        MemoryOp::GlobalStore { .. } => ("store to g[]", SEVERAL),
+        MemoryOp::GlobalStore { .. } => ("store to g[]", FAR),
         MemoryOp::SharedLoad { .. } | MemoryOp::SharedStore { .. } => ("shared register", KIND),
         MemoryOp::RawLoad { .. } => ("load", ALONE),
-        MemoryOp::RawStore { width: Width::Dwords, .. } => ("store", SEVERAL),
+        MemoryOp::RawStore { width: Width::Dwords, .. } => ("store", ALONE),
         MemoryOp::RawStore { .. } => ("store", PARTS),
         MemoryOp::TypedLoad { .. } => ("element of a typed UAV", ALONE),
         MemoryOp::TypedStore { .. } => ("store to a typed UAV", KIND),

@@ -27,7 +27,7 @@ pub use self::work::Tests;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
-use crate::target::{Base, Rm, Target};
+use crate::target::{Base, Blocks, Rm, Target};
 
 /// Most bytes on the stack.
 const STACK: u32 = 240 * 64;
@@ -387,10 +387,15 @@ impl<'a, 'b> Body<'a, 'b> {
                     self.group(val, op, view, a, self.graph.groups[&val]);
                 }
             }
-            Op::Store(view) => {
+            Op::Store(view) | Op::StoreBlocks(view, ..) => {
                 let (index, from) = (self.fetch(a), self.fetch(b));
                 let access = self.access(val, op, view, index, a);
-                target.store_words(access, from);
+                match op {
+                    Op::StoreBlocks(_, number, words) => {
+                        target.store_blocks(access, from, Blocks { number: number.into(), words })
+                    }
+                    _ => target.store_words(access, from),
+                }
             }
             Op::Return => {
                 let mask = self.fetch(a);

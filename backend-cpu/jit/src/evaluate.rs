@@ -1,16 +1,19 @@
 //! Evaluates a vector program: what its code must give, on any processor.
 
 mod emitted;
+mod memory;
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use recal_il::ir::lines::Shape;
 
-use crate::graph::interleaved::{Words, count};
+use self::memory::word;
+use crate::graph::interleaved::count;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::{Kind, Op, Relation};
 use crate::program::{Block, Part, Program, Straight, Sums};
 use crate::row::{LANES, Row};
+use crate::target::Blocks;
 use crate::{Ticks, View};
 
 /// Most lanes of a strip.
@@ -254,7 +257,12 @@ impl Strip<'_, '_> {
                 Node::Inst(inst) => {
                     if matches!(
                         inst.op,
-                        Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Member(..) | Op::Store(_)
+                        Op::Load(_)
+                            | Op::Part(..)
+                            | Op::Pair(..)
+                            | Op::Member(..)
+                            | Op::Store(_)
+                            | Op::StoreBlocks(..)
                     ) {
                         self.shaped(&values[inst.args[0] as usize], graph.shape_of(inst.args[0]));
                     }
@@ -264,38 +272,6 @@ impl Strip<'_, '_> {
             values.push(value);
         }
         values
-    }
-
-    /// What is loaded from the words that begin at `first`.
-    fn loaded(&self, op: Op, first: Vector) -> Vector {
-        let of = |view: u8, k: u8| -> Vector {
-            let load = |lane: usize| match lane < self.lanes && self.exec >> lane & 1 == 1 {
-                true => word(&self.views[usize::from(view)], first[lane].wrapping_add(u32::from(k))),
-                false => None,
-            };
-            std::array::from_fn(|lane| load(lane).map_or(0, |word| word.load(Relaxed)))
-        };
-        match op {
-            Op::Part(view, k) => of(view, k),
-            Op::Pair(view, k) => {
-                let zip = if k % 2 == 0 { Op::ZipLow } else { Op::ZipHigh };
-                compute(zip, of(view, k / 2 * 2), of(view, k / 2 * 2 + 1), [0; MOST], self.lazy)
-            }
-            Op::Load(view) => of(view, 0),
-            op => unreachable!("{op:?} loads nothing"),
-        }
-    }
-
-    /// Whole elements of some lanes, which are inside.
-    fn member(&self, view: u8, number: u8, parts: Words, first: Vector) -> Vector {
-        let n = count(&parts);
-        let view = &self.views[usize::from(view)];
-        std::array::from_fn(|at| {
-            let at = usize::from(number) * self.lanes + at.min(self.lanes - 1);
-            let place = first[at / n].wrapping_add((at % n) as u32);
-            let Some(word) = word(view, place) else { panic!("word {place} is not inside") };
-            word.load(Relaxed)
-        })
     }
 
     fn inst(&mut self, val: Val, inst: Inst, graph: &Graph, values: &[Vector]) -> Vector {
@@ -327,6 +303,10 @@ impl Strip<'_, '_> {
                 }
                 a
             }
+            Op::StoreBlocks(view, number, words) => {
+                self.store_blocks(view, Blocks { number: number.into(), words }, a, b);
+                a
+            }
             Op::Return => {
                 self.result = self.bits(a);
                 a
@@ -339,13 +319,6 @@ impl Strip<'_, '_> {
         }
         value
     }
-}
-
-/// A word of a view.
-fn word(view: &View, index: u32) -> Option<&AtomicU32> {
-    // SAFETY: the word lies inside; `View::new` makes the caller promise that it may be accessed by any thread.
-    (index < view.words)
-        .then(|| unsafe { AtomicU32::from_ptr(view.start.cast::<u32>().cast_mut().add(index as usize)) })
 }
 
 fn compute(op: Op, a: Vector, b: Vector, c: Vector, lazy: bool) -> Vector {

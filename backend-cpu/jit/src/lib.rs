@@ -298,7 +298,7 @@ impl Compiler {
                         function.units |= unit << (2 * view);
                     }
                 }
-                Step::Store { view, .. } => {
+                Step::Store { view, .. } | Step::StoreElement { view, .. } => {
                     function.views = function.views.max(view + 1);
                     function.stores = true;
                 }

@@ -198,6 +198,9 @@ fn instruction(f: &mut Formatter<'_>, graph: &Graph, inst: &Inst, letter: &'stat
     match inst.op {
         Op::Load(view) => write!(f, "Load view {view}")?,
         Op::Store(view) => write!(f, "Store view {view}")?,
+        Op::StoreBlocks(view, number, words) => {
+            write!(f, "StoreBlocks {number} view {view} words {words:04b}")?
+        }
         op => write!(f, "{op:?}")?,
     }
     for (k, arg) in inst.args.into_iter().filter(|arg| *arg != NO).enumerate() {

@@ -147,6 +147,10 @@ pub enum Op {
     Member(u8, u8),
     /// Stores b as words number a of a view.
     Store(u8),
+    /// Stores elements, the first words of which have the numbers a of a view. Each block of four words of b is the element of a lane, or
+    /// two words of each of two lanes: of those whose numbers in the block begin with the second part. The third says which words of
+    /// an element are stored, bit k for word k: elements have two if it is below 4, and else four.
+    StoreBlocks(u8, u8, u8),
     /// The mask a becomes the result of the function.
     Return,
     /// The constant, or row, a in a register.
@@ -171,6 +175,11 @@ impl Op {
                 | Top
                 | QTop
         )
+    }
+
+    /// It does something that is not in its result.
+    pub fn acts(self) -> bool {
+        matches!(self, Op::Store(_) | Op::StoreBlocks(..) | Op::Return)
     }
 
     /// It computes with floats or doubles, so that the float mode matters.
@@ -203,9 +212,6 @@ impl Op {
 
     /// The result depends on nothing but the operands.
     pub fn pure(self) -> bool {
-        !matches!(
-            self,
-            Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Member(..) | Op::Store(_) | Op::Return | Op::Copy
-        )
+        !matches!(self, Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Member(..) | Op::Copy) && !self.acts()
     }
 }

@@ -82,15 +82,28 @@ pub enum Step<'a> {
         /// Coordinates that are the same in the lanes of a line that execute: bit k is coordinate k.
         same: u32,
     },
-    /// Stores a word; nothing outside.
+    /// Stores words; nothing outside.
     Store {
         /// Which of the views.
         view: u8,
-        /// The row of byte addresses; the low two bits are ignored.
+        /// The row of byte addresses of component 0; the low two bits are ignored.
         address: u32,
-        /// The row that is stored.
-        from: u32,
+        /// The row of each component that is stored, or [`NONE`].
+        from: [u32; 4],
         /// Of the addresses.
+        lanes: Shape,
+    },
+    /// Stores words of elements of 16 bytes; nothing outside.
+    StoreElement {
+        /// Which of the views.
+        view: u8,
+        /// The row of numbers of elements.
+        element: u32,
+        /// As of `LoadElement`.
+        offset: i32,
+        /// The row of each component that is stored, or [`NONE`].
+        from: [u32; 4],
+        /// Of the numbers.
         lanes: Shape,
     },
     /// Stores what rows hold at the end: elements of `count` words, 1, 2 or 4, those of lanes one after another from the start of a

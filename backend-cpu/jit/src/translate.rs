@@ -2,6 +2,7 @@
 
 mod ahead;
 mod emitted;
+mod memory;
 mod sums;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -176,9 +177,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let (mut plain, mut outputs, test) = self.graph(run, Graph::plain(self.lazy))?;
         let wanted: Vec<Val> = outputs.iter().map(|&(_, val)| val).chain(test).collect();
         let doubts = plain.doubts(&wanted);
-        let store =
-            |node: &Node| matches!(node, Node::Inst(inst) if matches!(inst.op, Op::Store(_) | Op::Return));
-        let pays = plain.plain_products.len() > 4 + 2 * doubts.len() && !plain.nodes.iter().any(store);
+        let acts = |node: &Node| matches!(node, Node::Inst(inst) if inst.op.acts());
+        let pays = plain.plain_products.len() > 4 + 2 * doubts.len() && !plain.nodes.iter().any(acts);
         if pays {
             plain.believe(&doubts, &mut outputs);
         }
@@ -319,22 +319,9 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 self.load(graph, view, first, reach, to, flush);
             }
             Step::LoadElement { view, element, offset, to, flush, lanes } => {
-                let (number, offset) = (self.value(graph, element), graph.word(offset as u32));
-                let number = graph.iadd(number, offset);
-                let (two, most) = (graph.word(2), graph.word(1 << 28));
-                // Numbers of words are below 2^30, as those that come of addresses.
-                let (words, below) = (graph.shl(number, two), graph.word(0x3FFF_FFFF));
-                let first = graph.and(words, below);
-                match lanes {
-                    Shape::Step(step) if self.in_lines => {
-                        graph.shape(first, Shape::Step(step.wrapping_mul(4)))
-                    }
-                    lanes if self.in_lines => graph.shape(first, lanes),
-                    _ => {}
-                }
+                let (first, inside) = self.element(graph, element, offset);
+                self.shape_element(graph, first, lanes);
                 self.load(graph, view, first, 4, to, flush);
-                // No view has as many.
-                let inside = graph.ult(number, most);
                 for row in to.into_iter().filter(|&row| row != NONE) {
                     let word = self.value(graph, row);
                     let word = graph.keep(inside, word);
@@ -367,9 +354,17 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 }
             }
             Step::Store { view, address, from, lanes } => {
-                let index = self.word_of(graph, address, lanes);
-                let from = self.value(graph, from);
-                graph.binary(Op::Store(view), index, from);
+                let first = self.word_of(graph, address, lanes);
+                self.store(graph, view, first, from);
+            }
+            Step::StoreElement { view, element, offset, from, lanes } => {
+                let (first, inside) = self.element(graph, element, offset);
+                // No view has as many words.
+                let far = graph.word(1 << 30);
+                let outside = graph.or(first, far);
+                let first = graph.select(inside, first, outside);
+                self.shape_element(graph, first, lanes);
+                self.store(graph, view, first, from);
             }
             Step::Test { row } => {
                 let word = self.value(graph, row);
@@ -408,37 +403,6 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
             let [a, b] = if nonzero { [a, b] } else { [b, a] };
             let val = if a == b { a } else { graph.select(mask, a, b) };
             self.write(row, val);
-        }
-    }
-
-    /// Number of the word at an address.
-    fn word_of(&mut self, graph: &mut Graph, address: u32, lanes: Shape) -> Val {
-        let (bytes, two) = (self.value(graph, address), graph.word(2));
-        let index = graph.shr(bytes, two);
-        match lanes {
-            Shape::Same if self.in_lines => graph.shape(index, Shape::Same),
-            // Whatever the first address is: its low bits are those of all.
-            Shape::Step(step) if self.in_lines && step % 4 == 0 => graph.shape(index, Shape::Step(step / 4)),
-            _ => {}
-        }
-        index
-    }
-
-    /// Loads components of elements of `words` words, whose first words have the numbers `first`.
-    fn load(&mut self, graph: &mut Graph, view: u8, first: Val, words: u32, to: [u32; 4], flush: u8) {
-        let wanted = to.iter().filter(|&&row| row != NONE).count();
-        let group = (wanted > 1).then(|| graph.group(view, first, if words > 2 { 4 } else { 2 }));
-        for (k, row) in (0..4u32).zip(to).filter(|&(_, row)| row != NONE) {
-            let word = match group {
-                Some(parts) => parts[k as usize],
-                None => {
-                    let offset = graph.word(k);
-                    let index = graph.iadd(first, offset);
-                    graph.shape(index, graph.shape_of(first));
-                    graph.unary(Op::Load(view), index)
-                }
-            };
-            self.write(row, if flush >> k & 1 == 1 { graph.flush(word) } else { word });
         }
     }
 }

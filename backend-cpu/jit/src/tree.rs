@@ -99,8 +99,9 @@ pub fn each_row(step: &Step<'_>, mut visit: impl FnMut(u32, bool)) {
         | Step::LoadElement { element: address, to, .. }
         | Step::LoadPart { address, to, .. } => (std::slice::from_ref(address), to),
         Step::Sample { coordinates, to, .. } => (coordinates, to),
-        Step::Store { address, from, .. } => {
-            return [*address, *from].into_iter().for_each(|row| visit(row, false));
+        Step::Store { address, from, .. } | Step::StoreElement { element: address, from, .. } => {
+            visit(*address, false);
+            (from, &[])
         }
         Step::Emit { rows, .. } => (rows, &[]),
         Step::Test { row } => (std::slice::from_ref(row), &[]),

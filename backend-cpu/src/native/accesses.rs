@@ -24,8 +24,9 @@ impl Builder<'_> {
             MemoryOp::GlobalLoad { offset, .. } => {
                 (offset.unsigned_abs() < FAR).then_some(What::Load(index, Place::Global))
             }
-            MemoryOp::RawStore { place, width: Width::Dwords, src: [_, NONE, NONE, NONE], .. } => {
-                Some(What::Store(index, place))
+            MemoryOp::RawStore { place, width: Width::Dwords, .. } => Some(What::Store(index, place)),
+            MemoryOp::GlobalStore { offset, .. } => {
+                (offset.unsigned_abs() < FAR).then_some(What::Store(index, Place::Global))
             }
             ref op => {
                 let (place, _) = op.sampled()?;
@@ -49,7 +50,10 @@ impl Builder<'_> {
             MemoryOp::RawLoad { address, width, dst: to, .. } => {
                 Step::LoadPart { view: self.view(place)?, address, width, to, flush, lanes }
             }
-            MemoryOp::RawStore { address, src: [from, ..], .. } => {
+            MemoryOp::GlobalStore { index: element, offset, src: from } => {
+                Step::StoreElement { view: self.view(place)?, element, offset, from, lanes }
+            }
+            MemoryOp::RawStore { address, src: from, .. } => {
                 Step::Store { view: self.view(place)?, address, from, lanes }
             }
             ref op => self.sample(op, access)?,

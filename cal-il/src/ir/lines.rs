@@ -259,7 +259,8 @@ impl Pass {
                     MemoryInst::RawLoad { address, .. }
                     | MemoryInst::RawStore { address, .. }
                     | MemoryInst::ConstLoad { index: address, .. }
-                    | MemoryInst::GlobalLoad { index: address, .. },
+                    | MemoryInst::GlobalLoad { index: address, .. }
+                    | MemoryInst::GlobalStore { index: address, .. },
                 ) => (shape(address), 0),
                 StmtKind::Memory(inst) => {
                     let all = visit::operands_of(inst).iter().all(|operand| shape(operand) == Shape::Same);

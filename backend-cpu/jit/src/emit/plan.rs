@@ -134,7 +134,7 @@ impl Plan {
 
 /// Which values are needed for some.
 fn needed(graph: &Graph, roots: &[Val], operands: Operands<'_>) -> Vec<bool> {
-    let acts = |inst: Inst| matches!(inst.op, Op::Store(_) | Op::Return);
+    let acts = |inst: Inst| inst.op.acts();
     let mut needed: Vec<bool> =
         (0..graph.nodes.len() as Val).map(|val| graph.as_inst(val).is_some_and(acts)).collect();
     roots.iter().for_each(|&val| needed[val as usize] = true);

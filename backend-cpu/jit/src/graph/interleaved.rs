@@ -359,8 +359,7 @@ impl Graph {
 
     /// The values that anybody wants.
     pub fn needed(&self, outputs: &[(u32, Val)], test: Option<Val>) -> Vec<bool> {
-        let acts =
-            |node: &Node| matches!(node, Node::Inst(inst) if matches!(inst.op, Op::Store(_) | Op::Return));
+        let acts = |node: &Node| matches!(node, Node::Inst(inst) if inst.op.acts());
         let mut needed: Vec<bool> = self.nodes.iter().map(acts).collect();
         outputs.iter().map(|&(_, val)| val).chain(test).for_each(|val| needed[val as usize] = true);
         for val in (0..self.nodes.len()).rev() {

@@ -129,9 +129,8 @@ impl Graph {
             .for_each(|val| note(&mut taken, val, Taken::Otherwise));
         for val in (0..self.nodes.len()).rev() {
             let Node::Inst(inst) = self.nodes[val] else { continue };
-            let acts = matches!(inst.op, Op::Store(_) | Op::Return);
             match inst {
-                _ if taken[val] == Taken::ByNobody && !acts => {}
+                _ if taken[val] == Taken::ByNobody && !inst.op.acts() => {}
                 Inst { op: Op::ZipLow | Op::ZipHigh, args: [a, b, _], mask: NO } if a != b => {
                     note(&mut taken, a, Taken::Whole { with: b, low: true });
                     note(&mut taken, b, Taken::Whole { with: a, low: false });

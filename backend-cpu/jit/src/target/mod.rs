@@ -89,6 +89,47 @@ pub struct Group {
     pub order: Order,
 }
 
+/// What [`Op::StoreBlocks`] stores.
+#[derive(Clone, Copy)]
+pub struct Blocks {
+    /// Which of the vectors that have a block's elements.
+    pub number: u32,
+    /// The words of an element that are stored: bit k for word k.
+    pub words: u8,
+}
+
+impl Blocks {
+    /// Words of an element.
+    pub fn count(self) -> u32 {
+        if self.words < 4 { 2 } else { 4 }
+    }
+
+    /// All of them are stored.
+    fn all(self) -> bool {
+        self.words == (1 << self.count()) - 1
+    }
+
+    /// The first of the lanes, of each four.
+    fn first(self) -> u32 {
+        self.number * 4 / self.count()
+    }
+
+    /// The element of a lane is among them.
+    pub fn has(self, lane: u32) -> bool {
+        lane % 4 * self.count() / 4 == self.number
+    }
+
+    /// Where in the vector it begins, in words.
+    pub fn place(self, lane: u32) -> u32 {
+        lane / 4 * 4 + (lane % 4 - self.first()) * self.count()
+    }
+
+    /// Those of so many lanes, bit by bit.
+    fn lanes(self, lanes: u32) -> u32 {
+        (0..lanes).filter(|lane| self.has(*lane)).fold(0, |bits, lane| bits | 1 << lane)
+    }
+}
+
 /// What a group is loaded as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -221,6 +262,7 @@ pub trait Target: Sync {
     // Memory.
     fn load_words(&self, access: Access<'_>, to: u8);
     fn store_words(&self, access: Access<'_>, from: u8);
+    fn store_blocks(&self, access: Access<'_>, from: u8, blocks: Blocks);
     fn load_group(&self, access: Access<'_>, group: &Group);
     /// Elements may stay as they lie in memory ([`Op::Member`]); the two functions that follow are there.
     fn interleaves(&self) -> bool {

@@ -6,7 +6,7 @@
 
 pub mod table;
 
-use super::{Base, Frame, Rm, Scalar, entry};
+use super::{Base, Blocks, Frame, Rm, Scalar, entry};
 use crate::emit::{Code, Pool};
 use crate::mode;
 
@@ -138,6 +138,50 @@ pub fn inside(code: &mut Code, view: u8, more: u32) -> usize {
 /// r11 = where word number r11d of the view at r10 is
 pub fn first_address(code: &mut Code) {
     code.raw(&[0x4F, 0x8D, 0x1C, 0x9A]); // lea r11, [r10 + 4 * r11]
+}
+
+/// Stores blocks whose lanes are in ebp, one lane after another; the vectors of numbers and of words are on the stack.
+pub fn blocks_apart(code: &mut Code, view: u8, places: &[u32], blocks: Blocks) {
+    let (count, words) = (blocks.count(), places[1]);
+    let next = code.bytes.len();
+    code.raw(&[0xF3, 0x44, 0x0F, 0xBC, 0xE5]); // tzcnt r12d, ebp
+    code.raw_with(&[0x46, 0x8B, 0x9C, 0xA1], places[0]); // mov r11d, [rcx + 4 * r12 + place]
+    // Where its block begins, or half of it.
+    if count == 2 {
+        code.raw(&[0x45, 0x89, 0xE5]); // mov r13d, r12d
+        code.raw(&[0x41, 0x83, 0xE5, 1]); // and r13d, 1
+    }
+    code.raw(&[0x41, 0x83, 0xE4, 0xFC]); // and r12d, -4
+    if count == 2 {
+        code.raw(&[0x47, 0x8D, 0x24, 0x6C]); // lea r12d, [r12 + 2 * r13]
+    }
+    // Jumps unless word number r11d + k is inside.
+    let inside = |code: &mut Code, k: u8| {
+        code.raw(&[0x45, 0x8D, 0x73, k]); // lea r14d, [r11 + k]
+        code.raw_with(&[0x45, 0x3B, 0xB1], entry(view) + 8); // cmp r14d, [r9 + entry + 8]
+        jump(code, Some(NOT_BELOW))
+    };
+    // Words from k on, one or two.
+    let moved = |code: &mut Code, k: u32, two: u8| {
+        code.raw_with(&[0x46 | two, 0x8B, 0xAC, 0xA1], words + 4 * k); // mov r13, [rcx + 4 * r12 + place]
+        code.raw(&[0x47 | two, 0x89, 0x6C, 0x9A, 4 * k as u8]); // mov [r10 + 4 * r11 + 4 * k], r13
+    };
+    let mut stored = None;
+    if blocks.all() {
+        let partly = inside(code, count as u8 - 1);
+        (0..count).step_by(2).for_each(|k| moved(code, k, 8));
+        stored = Some(jump(code, None));
+        land(code, partly);
+    }
+    let mut ends = Vec::new();
+    for k in (0..count).filter(|k| blocks.words >> k & 1 == 1) {
+        // If one is outside, those behind it are.
+        ends.push(inside(code, k as u8));
+        moved(code, k, 0);
+    }
+    stored.into_iter().chain(ends).for_each(|end| land(code, end));
+    code.raw(&[0xC4, 0xE2, 0x50, 0xF3, 0xCD]); // blsr ebp, ebp
+    back(code, NOT_ZERO, next);
 }
 
 /// See [`super::Target::elements`].

@@ -49,7 +49,10 @@ pub fn what_is_made_is_what_was_meant(on: On) {
             Step::Else,
             lane(LaneOp::Imul, &[3, 1, 0]),
             Step::EndIf,
-            Step::Store { view: 2, address: 3, from: 2, lanes: shape },
+            Step::Store { view: 2, address: 3, from: [2, NONE, NONE, NONE], lanes: shape },
+            Step::Store { view: 3, address: 3, from: [2, 3, NONE, NONE], lanes: shape },
+            Step::StoreElement { view: 4, element: 3, offset: -1, from: [2, 3, 4, 5], lanes: shape },
+            Step::StoreElement { view: 4, element: 1, offset: 5, from: [NONE, 3, NONE, 5], lanes: shape },
             Step::Test { row: 2 },
         ];
         let mut compiler = on.compiler().with_lines(line);

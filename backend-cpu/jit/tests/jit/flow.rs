@@ -55,7 +55,7 @@ impl Own {
                 Step::Load { view: 0, address: *address, to: [*to, NONE, NONE, NONE], flush: 0, lanes }
             }
             Own::Store(address, from) => {
-                Step::Store { view: 1, address: *address, from: *from, lanes: stores }
+                Step::Store { view: 1, address: *address, from: [*from, NONE, NONE, NONE], lanes: stores }
             }
             Own::If(row, nonzero) => Step::If { row: *row, nonzero: *nonzero, lanes },
             Own::Else => Step::Else,

@@ -78,7 +78,7 @@ pub fn known_shapes(on: On) {
             let mut compiler = on.compiler().with_lines(16);
             let steps = [
                 Step::Load { view: 0, address: 0, to, flush: 0, lanes: shape },
-                Step::Store { view: 1, address: 0, from: 5, lanes: shape },
+                Step::Store { view: 1, address: 0, from: [5, NONE, NONE, NONE], lanes: shape },
             ];
             let function = compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
             let module = compiler.finish().unwrap();

@@ -11,6 +11,7 @@ mod operations;
 mod pairs;
 mod pressure;
 mod samples;
+mod stores;
 mod sums;
 
 use recal_jit::{Ask, Compiler, Function, Isa, Module, Row, Ticks, View};
@@ -91,6 +92,7 @@ fn main() -> std::process::ExitCode {
             chains_of_multiply_adds;
         samples: samples samples_of_all_formats;
         loads: elements parts;
+        stores: words elements;
         kept: what_does_not_change products_of_two_kinds;
         lines: neighbours_and_equals_in_lines known_shapes loads_near_each_other;
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;

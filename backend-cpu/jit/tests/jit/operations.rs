@@ -267,7 +267,7 @@ pub fn memory(on: On) {
             let elements =
                 Step::Load { view: 1, address: 3, to: [NONE, 4, NONE, NONE], flush: 0, lanes: Shape::Any };
             let load = compiler.function(&[load, elements], |_| None, |_| false, |_| false).unwrap();
-            let store = Step::Store { view: 0, address: 0, from: 5, lanes: Shape::Any };
+            let store = Step::Store { view: 0, address: 0, from: [5, NONE, NONE, NONE], lanes: Shape::Any };
             let store = compiler.function(&[store], |_| None, |_| false, |_| false).unwrap();
             let module = compiler.finish().unwrap();
             assert!(store.strict() && !load.strict());

@@ -7,9 +7,11 @@ use super::encode::{first_word, gather, plain, short, test, top_bits, vector};
 use super::table::*;
 use crate::emit::{Code, Pool};
 use crate::target::x86::{
-    BELOW, NOT_BELOW, NOT_ZERO, ZERO, back, first_address, inside, jump, land, view_start,
+    BELOW, NOT_BELOW, NOT_ZERO, ZERO, back, blocks_apart, first_address, inside, jump, land, view_start,
 };
-use crate::target::{Access, Base, Group, Order, Rm, entry};
+use crate::target::{Access, Base, Blocks, Group, Order, Rm, entry};
+
+const EBP: u8 = 5;
 
 /// The lanes that execute, as an operand.
 fn executing(pool: &mut Pool, exec: Option<u8>) -> Rm {
@@ -131,7 +133,6 @@ pub fn store(access: Access<'_>, from: u8) {
     other.into_iter().for_each(|other| land(code, other));
     land(code, outside);
     within_view(code, view, index, exec);
-    const EBP: u8 = 5;
     top_bits(code, EBP, VECTOR);
     code.raw(&[0x85, 0xED]); // test ebp, ebp
     ends.push(jump(code, Some(ZERO)));
@@ -145,6 +146,44 @@ pub fn store(access: Access<'_>, from: u8) {
     code.raw(&[0xC4, 0xE2, 0x50, 0xF3, 0xCD]); // blsr ebp, ebp
     back(code, NOT_ZERO, next);
     ends.into_iter().for_each(|end| land(code, end));
+}
+
+/// See [`crate::op::Op::StoreBlocks`]: where elements follow each other and all lanes execute, a store for each block.
+pub fn store_blocks(access: Access<'_>, from: u8, blocks: Blocks) {
+    let Access { code, pool, exec: mask, view, index, shape, places, .. } = access;
+    let count = blocks.count();
+    view_start(code, view);
+    let mut apart = Vec::new();
+    let mut near = None;
+    if blocks.all() {
+        if let Some(mask) = mask {
+            let ones = ones(pool);
+            test(code, mask, ones);
+            apart.push(jump(code, Some(NOT_BELOW)));
+        }
+        if shape != Shape::Step(count) {
+            let (ones, steps) = (ones(pool), pool.lanes(8, |lane| lane * count));
+            apart.push(differ(code, index, Some(steps), ones));
+        }
+        first_word(code, index);
+        apart.push(inside(code, view, 8 * count - 1));
+        short(code, STORE, from, Rm::Mem(Base::First, 16 * blocks.number));
+        vector(code, EXTRACTF128, from, 0, Rm::Mem(Base::First, 16 * (count + blocks.number)), Some(1));
+        near = Some(jump(code, None));
+    }
+    apart.into_iter().for_each(|at| land(code, at));
+    let lanes = blocks.lanes(8);
+    match mask {
+        Some(mask) => top_bits(code, EBP, mask),
+        None => code.raw_with(&[0xBD], lanes), // mov ebp, lanes
+    }
+    code.raw_with(&[0x81, 0xE5], lanes); // and ebp, lanes
+    let none = jump(code, Some(ZERO));
+    plain(code, STORE, index, Rm::Mem(Base::Stack, places[0]));
+    plain(code, STORE, from, Rm::Mem(Base::Stack, places[1]));
+    blocks_apart(code, view, &places, blocks);
+    land(code, none);
+    near.into_iter().for_each(|at| land(code, at));
 }
 
 /// r11 = where the word of a lane is; jumps, to `others`, unless it and those that follow are in the view.

@@ -9,7 +9,7 @@ pub mod table;
 use self::encode::{plain, short, test, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Frame, Group, Masks, Rm, Scalar, Target, entry, reg};
+use super::{Access, Base, Blocks, Frame, Group, Masks, Rm, Scalar, Target, entry, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -83,7 +83,7 @@ impl Target for Avx2 {
     }
 
     fn places(&self, op: Op, _: u32) -> usize {
-        if matches!(op, Op::Store(_)) { 2 } else { 0 }
+        if matches!(op, Op::Store(_) | Op::StoreBlocks(..)) { 2 } else { 0 }
     }
 
     fn operation(&self, code: &mut Code, pool: &mut Pool, op: Op, to: u8, args: [Rm; 3], mask: Option<u8>) {
@@ -175,6 +175,10 @@ impl Target for Avx2 {
 
     fn store_words(&self, access: Access<'_>, from: u8) {
         access::store(access, from);
+    }
+
+    fn store_blocks(&self, access: Access<'_>, from: u8, blocks: Blocks) {
+        access::store_blocks(access, from, blocks);
     }
 
     fn load_group(&self, access: Access<'_>, group: &Group) {

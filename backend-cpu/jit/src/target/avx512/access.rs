@@ -2,12 +2,12 @@
 
 use recal_il::ir::lines::Shape;
 
-use super::encode::{Lanes, first_word, gather, mask_load, permute, plain, scattered, vector};
+use super::encode::{Lanes, first_word, gather, lanes_to_bits, mask_load, permute, plain, scattered, vector};
 use super::table::*;
 use super::{SCRATCH, TEMPORARY, VECTOR};
 use crate::emit::Code;
-use crate::target::x86::{self, BELOW, NOT_ZERO, inside, jump, land, view_start};
-use crate::target::{Access, Base, Group, Order, Rm, entry};
+use crate::target::x86::{self, BELOW, NOT_BELOW, NOT_ZERO, ZERO, inside, jump, land, view_start};
+use crate::target::{Access, Base, Blocks, Group, Order, Rm, entry};
 
 /// Which words of two vectors are first components of elements of two words, or the first two of those of four.
 const EVEN: [[u32; 16]; 2] = [
@@ -151,6 +151,40 @@ pub fn store(access: Access<'_>, from: u8) {
     scattered(code, PSCATTERDD, from, index, SCRATCH);
     land(code, some);
     land(code, near);
+}
+
+/// See [`crate::op::Op::StoreBlocks`]: where elements follow each other and all lanes execute, a store for each block.
+pub fn store_blocks(access: Access<'_>, from: u8, blocks: Blocks) {
+    let Access { code, pool, exec, view, index, shape, places, .. } = access;
+    let count = blocks.count();
+    view_start(code, view);
+    let mut apart = Vec::new();
+    let mut near = None;
+    if blocks.all() {
+        if let Some(exec) = exec {
+            super::encode::mask_test(code, exec);
+            apart.push(jump(code, Some(NOT_BELOW)));
+        }
+        if shape != Shape::Step(count) {
+            let steps = pool.lanes(16, |lane| lane * count);
+            apart.push(differ(code, index, Some(steps), Lanes::All));
+        }
+        first_word(code, index);
+        apart.push(inside(code, view, 16 * count - 1));
+        for block in 0..4 {
+            let to = Rm::Mem(Base::First, 16 * (block * count + blocks.number));
+            vector(code, EXTRACT, from, 0, to, Lanes::All, Some(block as u8));
+        }
+        near = Some(jump(code, None));
+    }
+    apart.into_iter().for_each(|at| land(code, at));
+    lanes_to_bits(code, exec, blocks.lanes(16));
+    let none = jump(code, Some(ZERO));
+    plain(code, STORE, index, Rm::Mem(Base::Stack, places[0]));
+    plain(code, STORE, from, Rm::Mem(Base::Stack, places[1]));
+    x86::blocks_apart(code, view, &places, blocks);
+    land(code, none);
+    near.into_iter().for_each(|at| land(code, at));
 }
 
 /// Where to read the numbers of the first lanes of lines: the vector of all numbers, and a place on the stack with those

@@ -131,6 +131,15 @@ pub fn mask_to_result(code: &mut Code, from: u8, by: u8) {
     code.raw(&[0x4C, 0x09, 0xD0]); // or rax, r10
 }
 
+/// ebp = those of so many lanes, bit by bit, that are in the mask; says whether there are none.
+pub fn lanes_to_bits(code: &mut Code, mask: Option<u8>, lanes: u32) {
+    match mask {
+        Some(mask) => code.raw(&[0xC5, 0xF8, 0x93, 0xE8 | mask]), // kmovw ebp, mask
+        None => code.raw_with(&[0xBD], lanes),                    // mov ebp, lanes
+    }
+    code.raw_with(&[0x81, 0xE5], lanes); // and ebp, lanes
+}
+
 /// Loads a mask: the low half of a word.
 pub fn mask_load(code: &mut Code, to: u8, base: Base, at: u32) {
     mask(code, 0x90, 0, to, 0, Rm::Mem(base, at));

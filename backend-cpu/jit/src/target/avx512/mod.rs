@@ -8,7 +8,7 @@ pub mod table;
 use self::encode::{Lanes, plain, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Frame, Group, Masks, Rm, Scalar, Target, entry, reg};
+use super::{Access, Base, Blocks, Frame, Group, Masks, Rm, Scalar, Target, entry, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -107,7 +107,11 @@ impl Target for Avx512 {
     }
 
     fn places(&self, op: Op, line: u32) -> usize {
-        usize::from(matches!(op, Op::Part(..) | Op::Pair(..)) && line < 16)
+        match op {
+            Op::StoreBlocks(..) => 2,
+            Op::Part(..) | Op::Pair(..) if line < 16 => 1,
+            _ => 0,
+        }
     }
 
     fn operation(&self, code: &mut Code, pool: &mut Pool, op: Op, to: u8, args: [Rm; 3], mask: Option<u8>) {
@@ -231,6 +235,10 @@ impl Target for Avx512 {
 
     fn store_words(&self, access: Access<'_>, from: u8) {
         access::store(access, from);
+    }
+
+    fn store_blocks(&self, access: Access<'_>, from: u8, blocks: Blocks) {
+        access::store_blocks(access, from, blocks);
     }
 
     fn load_group(&self, access: Access<'_>, group: &Group) {

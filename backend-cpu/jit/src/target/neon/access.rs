@@ -6,7 +6,7 @@ use super::encode::*;
 use super::table::*;
 use super::{EXEC, OTHER, VECTOR};
 use crate::emit::Code;
-use crate::target::{Access, Base, Group, Order, entry};
+use crate::target::{Access, Base, Blocks, Group, Order, entry};
 
 /// x9 = the first word of a view, w11 = how many it has
 fn view_start(code: &mut Code, view: u8) {
@@ -132,6 +132,42 @@ pub fn store_words(access: Access<'_>, from: u8) {
     apart.into_iter().for_each(|jump| land(code, jump));
     each_lane(code, masked, index, |code, lane| single(code, ST1_LANE, from, lane, WORD));
     land(code, near);
+}
+
+/// See [`crate::op::Op::StoreBlocks`]: a vector is one block.
+pub fn store_blocks(access: Access<'_>, from: u8, blocks: Blocks) {
+    let Access { code, pool, exec, view, index, shape, .. } = access;
+    let (count, masked) = (blocks.count(), exec.is_some());
+    view_start(code, view);
+    let mut apart = Vec::new();
+    let mut near = None;
+    if blocks.all() {
+        if shape != Shape::Step(count) {
+            let steps = pool.lanes(4, |lane| lane * count);
+            apart.push(differ(code, index, Some(steps), others(masked, Others::Different)));
+        }
+        first_address(code, index, 4 * count - 1, false, &mut apart);
+        store(code, from, Base::First, 16 * blocks.number);
+        near = Some(jump_far(code, None));
+    }
+    apart.into_iter().for_each(|jump| land(code, jump));
+    for lane in (0..4).filter(|lane| blocks.has(*lane)) {
+        let idle = masked.then(|| {
+            lane_to_word(code, WORD, EXEC, lane as u8);
+            jump_near(code, If::Zero(WORD))
+        });
+        lane_to_word(code, WORD, index, lane as u8);
+        for k in (0..count).filter(|k| blocks.words >> k & 1 == 1) {
+            add_word(code, FREE, WORD, k);
+            compare(code, FREE, COUNT);
+            let outside = jump_near(code, If::NotBelow);
+            add_words(code, FREE, START, FREE);
+            single(code, ST1_LANE, from, (blocks.place(lane) + k) as u8, FREE);
+            land(code, outside);
+        }
+        idle.into_iter().for_each(|idle| land(code, idle));
+    }
+    near.into_iter().for_each(|jump| land(code, jump));
 }
 
 /// Loads the parts of a group that are wanted.

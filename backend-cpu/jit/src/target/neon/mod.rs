@@ -16,7 +16,7 @@ pub mod table;
 
 use self::encode::{If, back, copy, first_to_word, jump_far, three, two};
 use self::table::*;
-use super::{Access, Base, Frame, Group, Masks, Rm, Target, entry, reg};
+use super::{Access, Base, Blocks, Frame, Group, Masks, Rm, Target, entry, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -199,6 +199,10 @@ impl Target for Neon {
 
     fn store_words(&self, access: Access<'_>, from: u8) {
         access::store_words(access, from);
+    }
+
+    fn store_blocks(&self, access: Access<'_>, from: u8, blocks: Blocks) {
+        access::store_blocks(access, from, blocks);
     }
 
     fn load_group(&self, access: Access<'_>, group: &Group) {

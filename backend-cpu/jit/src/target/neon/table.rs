@@ -211,6 +211,6 @@ pub fn row(op: Op) -> Option<Row> {
         Select | QSelect => of(BSL, Choice),
         FMin | FMax | Flush | QMul | Compare(..) | Common(false) | Doubtful | Both | Either | Keep | Join
         | SplitLow | SplitHigh | Top | QTop | QWords | Words | Load(_) | Part(..) | Pair(..) | Member(..)
-        | Store(_) | Return | Copy => return None,
+        | Store(_) | StoreBlocks(..) | Return | Copy => return None,
     })
 }

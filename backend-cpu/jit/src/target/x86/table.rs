@@ -101,7 +101,7 @@ pub fn row(op: Op) -> Option<Row> {
         And | AndNot | Or | Xor | QAnd | QOr | QXor | LeadingZeros | Round(_) | FromUnsigned | Flush
         | QMul | QSar | Compare(..) | Common(_) | Doubtful | Both | Either | Not | Join | SplitLow
         | SplitHigh | Top | QTop | QWords | Select | QSelect | Keep | Words | Load(_) | Part(..)
-        | Pair(..) | Member(..) | Store(_) | Return | Copy => {
+        | Pair(..) | Member(..) | Store(_) | StoreBlocks(..) | Return | Copy => {
             return None;
         }
     })
