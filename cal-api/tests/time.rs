@@ -177,6 +177,7 @@ fn who_only_asks_sleeps() {
 }
 
 /// `uav0[thread] = thread` after a million rounds: some milliseconds.
+#[cfg(target_os = "linux")]
 fn long_count() -> String {
     COUNT.replace("l0, 2, 8, 1, 0", "l0, 2, 1000000, 1, 0")
 }
