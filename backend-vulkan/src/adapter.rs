@@ -44,6 +44,8 @@ pub(crate) struct Facts {
     pub nan_preserve64: bool,
     /// Loads and stores by address are slow beside those of storage buffers.
     pub slow_addresses: bool,
+    /// The driver tests for denormals with another mask than it was given.
+    pub mistakes_masks: bool,
     /// Accesses behind the end of a storage buffer, to the word, or to none at all, give 0 or do nothing, if that is asked for.
     pub buffers_end: bool,
     /// Descriptors that a command buffer may push; 0 without `VK_KHR_push_descriptor`.
@@ -188,6 +190,8 @@ impl Facts {
             nan_preserve64: p12.shader_signed_zero_inf_nan_preserve_float64 != 0,
             // llvmpipe takes one thread after the other for each component by address, for each access of a buffer.
             slow_addresses: p12.driver_id == vk::DriverId::MESA_LLVMPIPE,
+            // Seen in version 580, in one random kernel of 100,000.
+            mistakes_masks: p12.driver_id == vk::DriverId::NVIDIA_PROPRIETARY,
             buffers_end: f10.robust_buffer_access != 0
                 && robustness.robust_buffer_access2 != 0
                 && robustness.null_descriptor != 0

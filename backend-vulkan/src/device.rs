@@ -350,6 +350,7 @@ fn target(facts: &Facts, mode: Mode) -> Target {
         keeps_exits: false,
         ends_loops: false,
         fences_apart: false,
+        mistakes_masks: facts.mistakes_masks,
         longest_run: if facts.slow_addresses { LONGEST_RUN } else { u32::MAX },
         // A device that is a processor has threads of its own, which take groups as they come.
         large_tiles: facts.kind != vk::PhysicalDeviceType::CPU,

@@ -28,3 +28,23 @@ fn a_mask_as_a_coordinate_is_hidden_before_it_is_converted() {
         assert_eq!(bits.class.opcode, Op::BitwiseXor, "a driver sees what is converted: {bits:?}");
     }
 }
+
+/// The mask of exponents that flushes test with is one that the driver cannot know, where it would take another.
+#[test]
+fn masks_of_flushes_are_hidden() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 4\ndcl_cb cb0[1]\nmul r0, cb0[0], cb0[0].yzwx\nmov g[0], r0\nend\n";
+    let program = recal_il::compile(text.as_bytes()).unwrap();
+    let known = |mistakes_masks| {
+        let target = Target { mistakes_masks, ..Target::full(Mode::Faithful) };
+        let words = emit(&program, &target, Assume::NOTHING).unwrap().words;
+        let module = rspirv::dr::load_words(words).unwrap();
+        let all: Vec<&Instruction> = module.all_inst_iter().collect();
+        let mask = all.iter().find(|inst| inst.operands == [Operand::LiteralBit32(0x7F80_0000)]);
+        let mask = Operand::IdRef(mask.and_then(|inst| inst.result_id).expect("exponents have a mask"));
+        let with = |op| all.iter().filter(|i| i.class.opcode == op && i.operands.contains(&mask)).count();
+        (with(Op::BitwiseAnd), with(Op::BitwiseXor))
+    };
+    let ((plain, none), (hidden, once)) = (known(false), known(true));
+    assert!(plain > 0 && none == 0, "{plain} {none}");
+    assert_eq!((hidden, once), (0, 1));
+}

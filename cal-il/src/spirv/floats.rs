@@ -156,6 +156,7 @@ impl Emitter<'_> {
             return if bits & 0x7F80_0000 == 0 { self.word(bits & 0x8000_0000) } else { a };
         }
         let (exponent, zero, sign) = (self.word(0x7F80_0000), self.word(0), self.word(0x8000_0000));
+        let exponent = if self.target.mistakes_masks { self.hidden(exponent) } else { exponent };
         let e = self.and(a, exponent);
         let tiny = self.ieq(e, zero);
         let signed_zero = self.and(a, sign);

@@ -139,9 +139,10 @@ impl Emitter<'_> {
         let pointer = self.zero_pointer();
         let zero = self.w.load_volatile(self.t.u32, pointer, 4);
         let value = self.read(register);
-        let value = self.w.op(Op::BitwiseXor, self.t.u32, &[zero, value]);
-        self.solid.insert(value);
-        self.write(register, value);
+        let hidden = self.w.op(Op::BitwiseXor, self.t.u32, &[zero, value]);
+        self.solid.insert(hidden);
+        self.same_place(value, hidden);
+        self.write(register, hidden);
     }
 
     fn statement(&mut self, statement: &Stmt) {
@@ -186,6 +187,7 @@ impl Emitter<'_> {
         if self.shared.is_some() && lo > newest {
             self.threads.is_result(lo, inst.op, &words);
         }
+        self.step_place(inst, &words, lo);
         self.write(inst.dst[0], lo);
         if let Some(hi) = hi {
             self.write(inst.dst[1], hi);

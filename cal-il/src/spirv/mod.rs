@@ -8,7 +8,7 @@
 //! target     what a device can do                 assume     what is known of a launch
 //! module     types, constants                     body       blocks, instructions; known, values: what was computed before
 //! entry      functions, the entry point           flow       statements
-//! registers  registers as variables               builtins   operands
+//! registers  registers as variables; induction    builtins   operands
 //! lane       lane operations                      algebra    an Algebra: forms, hidden, floats, pairs, fused; native
 //! memory     words: g[], UAVs, LDS, constants     atomic     read-modify-write
 //! alignment  of addresses                         wide       several words at a time
@@ -38,6 +38,7 @@ mod forms;
 mod fused;
 mod group;
 mod hidden;
+mod induction;
 mod interpolant;
 mod known;
 mod lane;
@@ -75,7 +76,7 @@ use registers::{Memo, Registers};
 pub use target::{Mode, Target};
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 31;
+pub const VERSION: u32 = 32;
 
 /// A module and what its user must know.
 #[derive(Clone, Debug)]
@@ -380,7 +381,7 @@ impl<'a> Emitter<'a> {
             solid: Bits::default(),
             parts: known::Sparse::default(),
             integral: Bits::default(),
-            registers: Registers::of(program, target.float64),
+            registers: Registers::of(program, target),
             divergence: Divergence::of(program),
             flushed_arguments: false,
             direct: false,

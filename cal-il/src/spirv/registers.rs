@@ -9,8 +9,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::doubles::{Pairs, pairs};
+use super::induction::induction;
 use super::known::{Bits, Known, Sparse, Words};
-use super::{Emitter, Mode, uses};
+use super::{Emitter, Mode, Target, uses};
 use crate::ir::visit::{order, touched, written};
 use crate::ir::{Block, Builtin, Operand, Program, Reg, StmtKind};
 use crate::isa::lane::Class;
@@ -25,6 +26,8 @@ pub(super) struct Memo {
     pub double: Known<(Word, Word), Word>,
     pub parts: Known<(Word, u32), Word>,
     pub constants: Known<(u32, u32), Word>,
+    /// The texels of floats that count.
+    pub places: Known<Word, Word, Sparse<Word>>,
     /// The conditions of words that are all ones or 0.
     pub truths: Known<Word, Word, Sparse<Word>>,
     /// Constant rows that are loaded at the beginning of the function.
@@ -37,10 +40,10 @@ pub(super) struct Memo {
 
 /// A state of the [`Memo`].
 #[derive(Clone, Copy)]
-pub(super) struct Mark([usize; 8], usize);
+pub(super) struct Mark([usize; 9], usize);
 
 impl Memo {
-    fn mark(&self) -> [usize; 8] {
+    fn mark(&self) -> [usize; 9] {
         [
             self.registers.mark(),
             self.float.mark(),
@@ -50,11 +53,12 @@ impl Memo {
             self.parts.mark(),
             self.constants.mark(),
             self.truths.mark(),
+            self.places.mark(),
         ]
     }
 
-    fn rewind(&mut self, mark: [usize; 8]) {
-        let [registers, float, halves, integer, double, parts, constants, truths] = mark;
+    fn rewind(&mut self, mark: [usize; 9]) {
+        let [registers, float, halves, integer, double, parts, constants, truths, places] = mark;
         self.registers.rewind(registers);
         self.float.rewind(float);
         self.halves.rewind(halves);
@@ -63,6 +67,7 @@ impl Memo {
         self.parts.rewind(parts);
         self.constants.rewind(constants);
         self.truths.rewind(truths);
+        self.places.rewind(places);
     }
 }
 
@@ -78,13 +83,16 @@ pub(super) struct Registers {
     /// Registers that are one variable of a double.
     pairs: Pairs,
     pub(super) variables: Words,
+    /// Registers that count texels, and the variables of these.
+    pub(super) counted: Bits,
+    pub(super) places: Words,
     /// Written since the last store.
     dirty: Vec<Reg>,
     is_dirty: Bits,
 }
 
 impl Registers {
-    pub fn of(program: &Program, doubles: bool) -> Self {
+    pub fn of(program: &Program, target: &Target) -> Self {
         let mut shared = Bits::default();
         for n in order(&program.functions).into_iter().filter(|n| *n > 0) {
             touched(&program.functions[n].body, &mut |reg, _| {
@@ -103,8 +111,10 @@ impl Registers {
         if let Some(main) = program.functions.first() {
             read_early(&main.body, &mut Written::default(), &mut early);
         }
-        let pairs = if doubles { pairs(program, &shared) } else { Pairs::default() };
-        Self { shared, floats, early, pairs, ..Self::default() }
+        let pairs = if target.float64 { pairs(program, &shared) } else { Pairs::default() };
+        let native = target.mode == Mode::Native;
+        let counted = if native { induction(program, &shared) } else { Bits::default() };
+        Self { shared, floats, early, pairs, counted, ..Self::default() }
     }
 }
 
@@ -154,6 +164,7 @@ impl Emitter<'_> {
         let variable = self.variable(register);
         let value = self.w.load(self.t.u32, variable, None);
         self.memo.registers.insert(register, value);
+        self.read_place(register, value);
         if self.registers.floats.contains(&register) {
             self.solid.insert(value);
         }
@@ -208,6 +219,7 @@ impl Emitter<'_> {
                 self.spill_pair((lo, hi));
                 continue;
             }
+            self.spill_place(register, value);
             let (variable, value) = (self.variable(register), self.spilled(register, value));
             self.w.store(variable, value, None);
         }

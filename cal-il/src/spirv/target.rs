@@ -45,6 +45,8 @@ pub struct Target {
     pub ends_loops: bool,
     /// A memory barrier holds no thread up, so that it may stand where threads part.
     pub fences_apart: bool,
+    /// The driver tests words for denormals with another mask than it was given, if it knows the mask.
+    pub mistakes_masks: bool,
     /// Words of instructions in a row from which on the driver takes more than twice as long for twice as many, if it does.
     pub longest_run: u32,
     /// The device starts one group after another, so that short kernels wait for it: few large groups are better.
@@ -83,6 +85,7 @@ impl Target {
             keeps_exits: true,
             ends_loops: false,
             fences_apart: true,
+            mistakes_masks: false,
             longest_run: u32::MAX,
             large_tiles: true,
             max_group: 1024,

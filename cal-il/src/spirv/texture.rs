@@ -17,6 +17,8 @@ struct Axis {
     texel: texel::Axis<Word>,
     /// 0: columns, 1: rows.
     number: u32,
+    /// The texel, of a surface of two dimensions, if a counter says it.
+    place: Option<Word>,
     /// As the surface's.
     covers: [bool; 2],
 }
@@ -119,6 +121,7 @@ impl Emitter<'_> {
                 return Some(index);
             }
             Some((index, _)) => index,
+            None if let Some(place) = axis.place => place,
             // What is left of the first texel becomes 0, as NaN does, and what is beyond all texels the last one.
             // A driver that knows the coordinate for a mask does not: the NaN may be any texel.
             None if self.target.saturates && steps == 0 => {
@@ -163,10 +166,18 @@ impl Emitter<'_> {
         offset: [i8; 3],
         unnormalized: bool,
         wrap: Option<[Word; 4]>,
+        flat: bool,
     ) -> [Axis; 2] {
+        let words = [0, 1].map(|k| self.operand(&coord[k]));
+        let counts = |e: &mut Self, k: usize| {
+            let known = flat || !unnormalized || offset[k] != 0 || e.w.bits.get(&words[k]).is_some();
+            if known { None } else { e.place_of(words[k]) }
+        };
+        let places = [0, 1].map(|k| counts(self, k));
         [0, 1].map(|k| Axis {
+            place: places[k],
             texel: texel::Axis {
-                coord: self.operand(&coord[k]),
+                coord: words[k],
                 size: if k == 0 { surface.width } else { surface.height },
                 offset: offset[k],
                 unnormalized,
@@ -190,7 +201,7 @@ impl Emitter<'_> {
         let surface = self.surface(resource);
         let state = self.sampler(sampler);
         let flat = self.is_flat(resource.base);
-        let axes = self.axes(&surface, coord, offset, unnormalized, state.map(|(_, state)| state));
+        let axes = self.axes(&surface, coord, offset, unnormalized, state.map(|(_, state)| state), flat);
         let words = match state {
             None => self.sample_nearest(&surface, &axes, flat, None),
             Some((border, state)) => {
@@ -322,7 +333,7 @@ impl Emitter<'_> {
     ) {
         let surface = self.surface(resource);
         let state = self.sampler(sampler);
-        let axes = self.axes(&surface, coord, offset, unnormalized, state.map(|(_, state)| state));
+        let axes = self.axes(&surface, coord, offset, unnormalized, state.map(|(_, state)| state), true);
         let added = texel_offset.as_ref().map(|by| by.each_ref().map(|operand| self.operand(operand)));
         let sides = [0, 1].map(|k| texel::gathered(self, &axes[k].texel, added.map(|added| added[k])));
         let zero = self.word(0);
