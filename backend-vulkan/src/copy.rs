@@ -2,7 +2,7 @@
 
 use ash::vk;
 use recal_hal::timeline::Detail;
-use recal_hal::{Error, Heap, Result, Surface};
+use recal_hal::{Error, Heap, Result, Surface, Ticket};
 
 use crate::memory::{Block, Place, place, shadow};
 use crate::once::barrier;
@@ -11,6 +11,39 @@ use crate::queue::{Keep, State, VulkanQueue};
 
 /// Bytes from which a copy leaves the queue of the kernels: to wait for each other takes queues some ten microseconds.
 const APART: u64 = 1 << 20;
+
+/// Bytes of a part of a copy to the host beside kernels. What the copy writes piles up before the bus, and what kernels load has to
+/// wait for it; between two parts it does not. Alone such a copy takes longer, in parts of 512 KiB a seventh.
+const PART: u64 = 768 << 10;
+
+/// Copies to the host that go in parts behind one that had a kernel beside it.
+const PACED: u32 = 8;
+
+/// Whether copies to the host have kernels beside them, as far as the last ones tell.
+#[derive(Default)]
+pub(crate) struct Beside {
+    /// The last copy to the host.
+    copy: Ticket,
+    /// How many more go in parts.
+    paced: u32,
+}
+
+impl Beside {
+    /// A launch begins, and all up to a ticket is done.
+    pub fn launches(&mut self, done: Ticket) {
+        if self.copy > done {
+            self.paced = PACED;
+        }
+    }
+
+    /// A copy to the host begins: whether it goes in parts.
+    fn copies(&mut self, ticket: Ticket) -> bool {
+        self.copy = ticket;
+        let parts = self.paced > 0;
+        self.paced = self.paced.saturating_sub(1);
+        parts
+    }
+}
 
 impl VulkanQueue {
     /// Where a copy runs. Queues for copies are for those between device and host: others are as quick as kernels.
@@ -32,17 +65,14 @@ impl VulkanQueue {
         let (row, from_pitch, to_pitch) =
             (u64::from(src.width) * element, u64::from(src.pitch) * element, u64::from(dst.pitch) * element);
         let height = u64::from(src.height);
-        let rows = |from: (u64, u64), to: (u64, u64)| -> Vec<vk::BufferCopy> {
-            // Whole blocks where neither side has gaps that may hold other data.
-            let (rows, size) = if from.1 == row && to.1 == row { (1, row * height) } else { (height, row) };
-            let region =
-                |y| vk::BufferCopy { src_offset: from.0 + y * from.1, dst_offset: to.0 + y * to.1, size };
-            (0..rows).map(region).collect()
-        };
+        let lane = self.lane_of_copy(&from, &to, row * height);
+        let ticket = state.current.unwrap_or(state.order.issued() + 1);
+        let to_host = lane == Lane::Copies && from.local;
+        let most = if to_host && state.beside.copies(ticket) { PART } else { u64::MAX };
+        let rows = |from: (u64, u64), to: (u64, u64)| regions((row, height), from, to, most);
         let (source, target) = ((from.offset, from_pitch), (to.offset, to_pitch));
         let size = Detail::Bytes(row * height);
         let raw = &self.gpu.raw;
-        let lane = self.lane_of_copy(&from, &to, row * height);
         let mut uses = Uses { reads: vec![from.span], ..Uses::default() };
         uses.write(&to);
         self.await_other(state, lane, &uses)?;
@@ -82,5 +112,54 @@ impl VulkanQueue {
         let keep = Keep::Copy { src: src.memory.clone(), dst: dst.memory.clone(), _between: between };
         self.recording(state, lane)?.keep(keep);
         Ok(lane)
+    }
+}
+
+/// The regions of a copy of rows of so many bytes and so many rows, by offsets and pitches, of at most so many bytes where they are not rows.
+fn regions((row, height): (u64, u64), from: (u64, u64), to: (u64, u64), most: u64) -> Vec<vk::BufferCopy> {
+    // Whole blocks where neither side has gaps that may hold other data.
+    let gaps = from.1 != row || to.1 != row;
+    let (step, end) = if gaps { (row, row * height) } else { (most, row * height) };
+    let region = |at: u64| {
+        let (src, dst) = if gaps { (at / row * from.1, at / row * to.1) } else { (at, at) };
+        vk::BufferCopy { src_offset: from.0 + src, dst_offset: to.0 + dst, size: step.min(end - at) }
+    };
+    (0..end.div_ceil(step)).map(|k| region(k * step)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Beside, PACED, regions};
+
+    fn found(size: (u64, u64), from: (u64, u64), to: (u64, u64), most: u64) -> Vec<[u64; 3]> {
+        let regions = regions(size, from, to, most);
+        regions.iter().map(|region| [region.src_offset, region.dst_offset, region.size]).collect()
+    }
+
+    #[test]
+    fn regions_cover_rows_and_nothing_between_them() {
+        let whole = u64::MAX;
+        assert_eq!(found((16, 3), (100, 16), (7, 16), whole), [[100, 7, 48]]);
+        assert_eq!(found((16, 3), (100, 16), (7, 16), 20), [[100, 7, 20], [120, 27, 20], [140, 47, 8]]);
+        assert_eq!(found((16, 3), (100, 16), (7, 16), 24), [[100, 7, 24], [124, 31, 24]]);
+        for most in [whole, 20] {
+            let rows = [[100, 7, 16], [116, 39, 16], [132, 71, 16]];
+            assert_eq!(found((16, 3), (100, 16), (7, 32), most), rows);
+            assert_eq!(found((16, 2), (0, 32), (0, 16), most), [[0, 0, 16], [32, 16, 16]]);
+        }
+    }
+
+    /// A copy goes in parts while those before it have launches beside them, and for some more.
+    #[test]
+    fn copies_are_paced_while_kernels_are_beside_them() {
+        let mut beside = Beside::default();
+        // Each waited for before the next launch.
+        for ticket in [2, 4, 6] {
+            beside.launches(ticket - 2);
+            assert!(!beside.copies(ticket));
+        }
+        // A launch while the last one is under way.
+        beside.launches(5);
+        assert!((0..PACED).all(|k| beside.copies(8 + u64::from(k))) && !beside.copies(100));
     }
 }

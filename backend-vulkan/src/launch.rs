@@ -263,6 +263,7 @@ impl VulkanQueue {
     fn begin(&self, state: &mut State, command: Command) -> Result<Result<Lane, Box<Launch>>> {
         Ok(match command {
             Command::Launch { kernel, bindings, extent } => {
+                state.beside.launches(self.done());
                 if let Some(repeat) = state.repeats.find(&kernel, &bindings, extent) {
                     self.again(state, repeat, kernel, bindings)?;
                     return Ok(Ok(Lane::Kernels));

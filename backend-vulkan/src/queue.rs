@@ -21,6 +21,7 @@ use recal_hal::{Command, Error, Heap, Queue, Result, Ticket};
 
 use self::batch::Reporting;
 pub(crate) use self::batch::{Batch, Keep, each_shadow};
+use crate::copy::Beside;
 use crate::device::Gpu;
 use crate::launch::{Deferred, Work};
 use crate::memory::Block;
@@ -54,6 +55,7 @@ pub(crate) struct State {
     /// One of the kernels' that is begun and has nothing in it.
     begun: Option<vk::CommandBuffer>,
     pub repeats: Repeats,
+    pub beside: Beside,
     scratch: Option<Arc<Block>>,
     /// Tickets that failed, and why.
     errors: VecDeque<(RangeInclusive<Ticket>, Error)>,
@@ -80,6 +82,11 @@ pub(crate) struct VulkanQueue {
 }
 
 impl VulkanQueue {
+    /// All up to this ticket is known to be done.
+    pub fn done(&self) -> Ticket {
+        self.retired.load(Acquire)
+    }
+
     /// A queue on the device's queues with these numbers; without one for copies they go among the kernels.
     pub fn new(gpu: &Arc<Gpu>, kernels: usize, copies: Option<usize>, counters: Arc<Block>) -> Result<Self> {
         Ok(Self {
