@@ -16,6 +16,9 @@ use crate::subject::Ours;
 
 const EMPTY: &str = "il_ps_2_0\ndcl_output_generic o0\ndcl_literal l0, 1.0, 1.0, 1.0, 1.0\nmov o0, l0\nend\n";
 
+/// Dispatches in a command buffer of many.
+const RECORDED: u32 = 64;
+
 /// A kernel of one tile that writes a constant.
 fn empty_case() -> Case {
     Case {
@@ -48,6 +51,12 @@ pub fn launches(
         runner.run(1)?;
         (case.check)(&runner.read()?, true).map_err(|e| format!("{}: {e}", runner.who()))?;
     }
+    // The least that it costs in a plain Vulkan program.
+    let least = peers.glsl.map(|gpu| gpu.prepare(&case)).transpose()?;
+    let plain = least
+        .as_ref()
+        .map(|peer| -> Result<_> { Ok([peer.recorded(1)?, peer.recorded(0)?, peer.recorded(RECORDED)?]) });
+    let plain = plain.transpose()?;
     let modules: Vec<(String, &Ours, Module)> = ours
         .iter()
         .map(|ours| {
@@ -83,6 +92,11 @@ pub fn launches(
             }),
         ));
     }
+    if let Some([one, nothing, _]) = &plain {
+        for (who, recorded) in [("glsl, recorded before", one), ("nothing, recorded before", nothing)] {
+            polls.push((who.into(), Box::new(|times| (0..times).try_for_each(|_| recorded.poll(1)))));
+        }
+    }
     if let Some(peer) = &mut peer {
         waits.push(("glsl".into(), Box::new(|times| (0..times).try_for_each(|_| peer.run(1)))));
     }
@@ -112,6 +126,10 @@ pub fn launches(
     }
     if let Some(cuda) = peers.cuda {
         batches.push(("cuda".into(), Box::new(|times| cuda.launch(times))));
+    }
+    if let Some([.., many]) = &plain {
+        let poll = |times: u32| many.poll(times.div_ceil(RECORDED));
+        batches.push(("glsl, recorded before".into(), Box::new(poll)));
     }
     // Long batches: what is measured is the cost of one more launch.
     let long = Effort { least: effort.least.max(0.005), ..effort };

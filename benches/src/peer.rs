@@ -332,7 +332,83 @@ pub struct Peer<'g> {
     pushes: Vec<Vec<u8>>,
 }
 
+/// Dispatches of a peer that were recorded once: the least that a launch costs in a plain Vulkan program.
+pub struct Recorded<'p> {
+    gpu: &'p Gpu,
+    commands: vk::CommandBuffer,
+}
+
+impl Recorded<'_> {
+    /// Submits them so many times at once, and asks until all are done.
+    pub fn poll(&self, times: u32) -> Result<()> {
+        let Gpu { raw, queue, fence, .. } = self.gpu;
+        let commands = vec![self.commands; times as usize];
+        let submit = [vk::SubmitInfo::default().command_buffers(&commands)];
+        // SAFETY: see `Gpu::open`; the last submission was waited for.
+        unsafe {
+            raw.queue_submit(*queue, &submit, *fence)?;
+            while !raw.get_fence_status(*fence)? {
+                std::hint::spin_loop();
+            }
+            raw.reset_fences(&[*fence])?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Recorded<'_> {
+    fn drop(&mut self) {
+        // SAFETY: see `Gpu::open`; all submissions were waited for.
+        unsafe { self.gpu.raw.free_command_buffers(self.gpu.pool, &[self.commands]) };
+    }
+}
+
 impl Peer<'_> {
+    /// So many dispatches, each behind a barrier as dispatches that depend on each other have.
+    pub fn recorded(&self, dispatches: u32) -> Result<Recorded<'_>> {
+        let raw = &self.gpu.raw;
+        let info =
+            vk::CommandBufferAllocateInfo::default().command_pool(self.gpu.pool).command_buffer_count(1);
+        let flags = vk::CommandBufferUsageFlags::SIMULTANEOUS_USE;
+        // SAFETY: see `Gpu::open`; recording.
+        let recorded = unsafe {
+            let recorded = Recorded { gpu: self.gpu, commands: raw.allocate_command_buffers(&info)?[0] };
+            raw.begin_command_buffer(recorded.commands, &vk::CommandBufferBeginInfo::default().flags(flags))?;
+            recorded
+        };
+        for _ in 0..dispatches {
+            self.gpu.barrier(recorded.commands);
+            self.dispatch(recorded.commands);
+        }
+        // SAFETY: as above.
+        unsafe { raw.end_command_buffer(recorded.commands)? };
+        Ok(recorded)
+    }
+
+    /// Records the work of the case.
+    fn dispatch(&self, commands: vk::CommandBuffer) {
+        let raw = &self.gpu.raw;
+        // SAFETY: see `Gpu::open`; recording.
+        unsafe {
+            raw.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, self.pipeline);
+            let sets = [self.set];
+            raw.cmd_bind_descriptor_sets(
+                commands,
+                vk::PipelineBindPoint::COMPUTE,
+                self.layout,
+                0,
+                &sets,
+                &[],
+            );
+            for push in &self.pushes {
+                if !push.is_empty() {
+                    raw.cmd_push_constants(commands, self.layout, vk::ShaderStageFlags::COMPUTE, 0, push);
+                }
+                raw.cmd_dispatch(commands, self.groups[0], self.groups[1], self.groups[2]);
+            }
+        }
+    }
+
     /// Copies buffer 0 to buffer 1 by the copy command.
     pub fn copy_command(&self, times: u32) -> Result<()> {
         let raw = &self.gpu.raw;
