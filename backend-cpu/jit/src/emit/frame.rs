@@ -229,7 +229,13 @@ impl<'a> Frame<'a> {
             body.pinned = [work.tests.clone(), vec![val]].concat();
             let (from, at) = (body.fetch(val), body.frame.kept[number as usize]);
             body.frame.touch();
-            body.target.store(&mut body.frame.code, from, Base::Stack, at);
+            let code = &mut body.frame.code;
+            // A processor does not hand a word what a store of a whole vector holds: it waits until all that came before is done.
+            if addressing == Addressing::Alone || plan.kept.contains(&number) {
+                body.target.store(code, from, Base::Stack, at);
+            } else {
+                body.target.first_to_stack(code, from, at);
+            }
         }
         body.end(&work.tests)
     }

@@ -1,6 +1,6 @@
 //! Which values are needed, in which order, and when rows are stored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::address::{Addresses, Addressing};
 use super::arrange::{self, Arrange, Operands};
@@ -18,6 +18,8 @@ pub struct Plan {
     pub uses: Vec<Vec<u32>>,
     /// Accesses whose addresses are computed in general registers.
     pub addresses: Addresses,
+    /// What a loop finds ready and vectors read, by number; of anything else nobody reads more than the first lane's word.
+    pub kept: HashSet<u32>,
 }
 
 /// Each value right before what wants it first, so that chains of operations need a register each.
@@ -128,7 +130,13 @@ impl Plan {
         addresses.words.iter().for_each(|&val| uses[val as usize].push(2 * when[val as usize] as u32 + 1));
         last.iter().for_each(|&val| uses[val as usize].push(2 * order.len() as u32 + 1));
         uses.iter_mut().for_each(|list| list.sort_unstable());
-        Plan { graph, order, stores, uses, addresses }
+        let by_vectors = order.iter().filter(|val| !addresses.leaves.contains_key(val));
+        let args = by_vectors
+            .filter_map(|val| graph.as_inst(*val))
+            .flat_map(|inst| inst.operands().collect::<Vec<_>>());
+        let number = |val: Val| if let Node::Kept(number) = graph.node(val) { Some(number) } else { None };
+        let kept = args.chain(last.iter().copied()).filter_map(number).collect();
+        Plan { graph, order, stores, uses, addresses, kept }
     }
 }
 

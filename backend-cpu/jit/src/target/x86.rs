@@ -237,16 +237,23 @@ pub fn scalar(code: &mut Code, op: Scalar, to: u8, from: Result<(Base, u32), u8>
     }
 }
 
+/// Bytes of a page, at whose end a processor stops to fetch what follows.
+const PAGE: u32 = 4096;
+
 /// Asks for so many bytes where they will be next time, if r11 goes on as it did since the last time; where it was is on the stack.
-/// They come to the second-level cache: columns of a matrix fall together in the first one.
+/// They come to the second-level cache: columns of a matrix fall together in the first one. What is less than a page further the
+/// processor fetches by itself; to be asked for it, too, makes it slower.
 pub fn fetch_ahead(code: &mut Code, at: u32, bytes: u32) {
     code.raw(&[0x4D, 0x89, 0xDA]); // mov r10, r11
     code.raw_with(&[0x4C, 0x2B, 0x91], at); // sub r10, [rcx + at]
     code.raw_with(&[0x4C, 0x89, 0x99], at); // mov [rcx + at], r11
+    code.raw_with(&[0x49, 0x81, 0xFA], PAGE); // cmp r10, PAGE
+    let near = jump(code, Some(BELOW));
     code.raw(&[0x4D, 0x01, 0xDA]); // add r10, r11
     for line in (0..bytes).step_by(64) {
         code.raw_with(&[0x41, 0x0F, 0x18, 0x92], line); // prefetcht1 [r10 + line]
     }
+    land(code, near);
 }
 
 /// Copies the two or four words at r11 to a place on the stack.

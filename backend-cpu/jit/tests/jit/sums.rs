@@ -276,7 +276,6 @@ pub fn addresses_of_sums(on: On) {
             matches!(of.code(), Code::EVEX_Vmovd_rm32_xmm | Code::VEX_Vmovd_rm32_xmm)
                 && of.op0_kind() == OpKind::Memory
         };
-        assert!(!round.iter().any(puts_word), "an address waits for what comes late");
         let on_stack = |of: &Instruction| of.memory_base() == Register::RCX;
         let asked = |of: &Instruction| {
             let sign =
@@ -287,11 +286,16 @@ pub fn addresses_of_sums(on: On) {
             of.op0_kind() == OpKind::Memory && of.op1_register().is_vector_register() && on_stack(of)
         };
         let asks = |place: u64| round.iter().rposition(|of| asked(of) && of.memory_displacement64() == place);
-        let left = round.iter().enumerate().filter(|(_, of)| leaves(of));
+        let left = round.iter().enumerate().filter(|(_, of)| puts_word(of) && on_stack(of));
         let next: Vec<_> =
             left.filter_map(|(at, of)| Some((at, asks(of.memory_displacement64())?))).collect();
         assert!(!next.is_empty(), "no round leaves what the next one's addresses come from");
         assert!(next.iter().all(|(left, asked)| left > asked), "a round's own addresses come late");
+        let mut vectors = round.iter().filter(|of| leaves(of) && !puts_word(of));
+        let unasked = |of: &Instruction| asks(of.memory_displacement64()).is_none();
+        assert!(vectors.all(unasked), "a word waits until a whole vector is in the cache");
+        let near = |of: &Instruction| of.code() == Code::Cmp_rm64_imm32 && of.op0_register() == Register::R10;
+        assert!(code[start..ahead].iter().any(near), "what the processor fetches by itself is asked for");
         let kept = [Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
         let in_place = |of: &Instruction| kept.contains(&of.memory_base());
         assert!(round.iter().any(in_place), "no element is read where it is");
