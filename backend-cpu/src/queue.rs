@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use recal_hal::sync::{Condvar, Mutex, MutexGuard};
@@ -54,7 +54,8 @@ pub struct Runner {
     shared: Arc<Shared>,
     stacks: Stacks,
     counters: Arc<Counters>,
-    threads: usize,
+    /// That work on a launch.
+    threads: AtomicUsize,
     watchdog: Option<Duration>,
     findings: Option<Arc<Findings>>,
     /// Among the queues of a timeline.
@@ -85,7 +86,7 @@ impl CpuQueue {
             shared: pool.shared().clone(),
             stacks: pool.shared().stacks().clone(),
             counters,
-            threads: pool.threads().max(1),
+            threads: AtomicUsize::new(pool.threads().max(1)),
             watchdog,
             findings,
             number: timeline::queue(),
@@ -242,7 +243,7 @@ impl Runner {
                     self.counters.clone(),
                     stop.clone(),
                     self.findings.clone(),
-                    self.threads,
+                    self.threads.load(Ordering::Relaxed),
                 )?;
                 self.shared.run(job, scratch)
             }
@@ -362,6 +363,10 @@ impl Queue for CpuQueue {
             }
         }
         Ok(())
+    }
+
+    fn limit_threads(&self, most: usize) {
+        self.runner.threads.store(most.clamp(1, self.pool.threads().max(1)), Ordering::Relaxed);
     }
 
     fn waiting_works(&self) -> bool {

@@ -58,6 +58,26 @@ fn many_small_launches_from_several_threads() {
     assert_eq!(read(&out, 1), [4 * 64 * groups]);
 }
 
+/// Each thread takes a number: one after another in a launch that one thread does, whoever else is idle.
+#[test]
+fn a_launch_has_no_more_threads_than_it_may() {
+    const NUMBERS: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_raw_uav_id(1)\n\
+        dcl_literal l0, 0, 1, 2, 20\nwhileloop\nige r0.x, r0.y, l0.w\nbreak_logicalnz r0.x\niadd r0.y, r0.y, l0.y\nendloop\n\
+        uav_read_add_id(0) r1.x, l0.x, l0.y\nishl r2.x, vAbsTidFlat.x, l0.z\n\
+        uav_raw_store_id(1) mem0.x___, r2.x, r1.x\nend\n";
+    let machine = Machine::new();
+    let (next, mut bindings) = one_uav(&machine);
+    let groups = 2000;
+    let numbers = machine.surface(Format::UnsignedInt32x1, 64, groups);
+    bindings.uavs.push((1, numbers.clone()));
+    machine.queue.limit_threads(1);
+    let ticket = machine.submit(&machine.kernel(NUMBERS), bindings, grid(groups, 64));
+    machine.queue.wait(ticket).unwrap();
+    let all = 64 * groups;
+    assert_eq!(read(&next, 1), [all]);
+    assert_eq!(read(&numbers, all as usize), (0..all).collect::<Vec<u32>>());
+}
+
 #[test]
 fn a_flushed_queue_runs_without_a_waiter() {
     let machine = Machine::new();

@@ -141,6 +141,12 @@ impl Context {
         self.0.line.flush()
     }
 
+    /// Has at most so many threads of the host work on each of its launches, the one that waits for it among them, where the device is the
+    /// host's processor: for programs that keep several threads with a context each busy, for whom more threads than cores are in the way.
+    pub fn limit_threads(&self, most: usize) {
+        self.0.line.limit_threads(most);
+    }
+
     /// Waits for everything submitted so far.
     pub fn finish(&self) -> Result<()> {
         self.0.line.wait_all()

@@ -90,6 +90,10 @@ impl Asked {
 }
 
 impl Line {
+    pub(crate) fn limit_threads(&self, most: usize) {
+        self.queue.limit_threads(most);
+    }
+
     pub(crate) fn new(queue: Arc<dyn Queue>) -> Arc<Self> {
         Arc::new(Self {
             queue,
@@ -171,7 +175,7 @@ impl Line {
     /// Starts and awaits the work of the tickets `first` to `last`; an error if any of it failed.
     pub(crate) fn wait(&self, first: Ticket, last: Ticket) -> Result<()> {
         if self.queue.completed() < last {
-            self.flush()?;
+            self.start()?;
             // What failed is told ticket by ticket below; a wait that failed for another reason is told here.
             let start = timeline::now();
             let waited = self.queue.wait(last);
@@ -181,6 +185,11 @@ impl Line {
             }
         }
         self.outcome(first, last)
+    }
+
+    /// Flushes for one who waits, unless it is that thread itself that does the work: then nobody else need begin with it.
+    fn start(&self) -> Result<()> {
+        if self.queue.waiting_works() { Ok(()) } else { self.flush() }
     }
 
     /// As [`Line::wait`], for about so long at most; false if the work is not done by then.
@@ -208,7 +217,7 @@ impl Line {
         if last == 0 || self.queue.completed() >= last {
             return Ok(());
         }
-        self.flush()?;
+        self.start()?;
         let start = timeline::now();
         let waited = self.queue.wait(last);
         timeline::done(start, "wait", "wait for all");

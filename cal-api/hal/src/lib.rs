@@ -452,6 +452,11 @@ pub trait Queue: Send + Sync {
         false
     }
 
+    /// Threads of the host that work on a command from now on, at most, where they are what computes.
+    fn limit_threads(&self, most: usize) {
+        let _ = most;
+    }
+
     /// Blocks until `ticket`, which was flushed unless waiting works, is done, or for about so long: for who polls, and would
     /// take the time of a processor from the work.
     fn wait_for(&self, ticket: Ticket, limit: Duration) -> Result<()> {
