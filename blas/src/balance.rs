@@ -118,6 +118,25 @@ mod tests {
         assert!(took < 1.2, "{took}");
     }
 
+    /// The products until a way is gone for the first time that is faster than was predicted.
+    fn tried_after(predicted: f64) -> usize {
+        let (predicted, mut balance) = ([10e9, 1e9, predicted], Balance::default());
+        let tried = (0..1000).position(|_| {
+            let way = balance.choose(1e9, predicted);
+            balance.learn(1e9, way, if way == Way::Both { 0.05 } else { 0.1 });
+            way == Way::Both
+        });
+        tried.expect("it is tried some time")
+    }
+
+    #[test]
+    fn what_was_not_measured_is_tried() {
+        let [promising, poor, hopeless] = [6e9, 4e9, 2e9].map(tried_after);
+        // The first product is not measured.
+        assert_eq!(promising, 2);
+        assert!(promising < poor && poor < hopeless && hopeless < 32, "{promising}, {poor}, {hopeless}");
+    }
+
     #[test]
     fn what_cannot_be_is_not_tried() {
         let mut balance = Balance::default();

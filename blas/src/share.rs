@@ -164,6 +164,30 @@ mod tests {
         assert!(queue.next(first).is_none() && queue.len() == 0);
     }
 
+    #[test]
+    fn a_strip_is_half_of_the_hosts_fair_part() {
+        let mut numbers = vec![0.0; 4096 * 64];
+        let to = ViewMut::by_rows(&mut numbers, 4096, 64).expect("sizes fit");
+        let (jobs, _) = blocks(to, [4096, 64], STRIP, 1);
+        let queue = Queue::new(jobs, 1.0, 3.0);
+        for (left, rows) in [(4096, 512), (3584, 448), (3136, 448), (2688, 384)] {
+            let strip = queue.strip().expect("much is left");
+            assert_eq!((strip.row, strip.to.rows()), (left - rows, rows));
+        }
+    }
+
+    #[test]
+    fn the_host_takes_nothing_that_devices_do_sooner() {
+        let mut numbers = vec![0.0; 256 * 256];
+        let queue = Queue::new(square(&mut numbers, 256, 64), 1.0, 20.0);
+        // The least that it can take is a sixteenth of it all, and it is a twentieth as fast.
+        assert!(queue.strip().is_none());
+        assert_eq!(queue.len(), 16, "what it did not take is there");
+        let queue = Queue::new(queue.rest().collect(), 1.0, 12.0);
+        let strip = queue.strip().expect("it is done before the devices are");
+        assert_eq!((strip.to.rows(), strip.to.columns(), queue.len()), (64, 64, 15));
+    }
+
     /// A device and a host of given speeds, in turn by who is free first: all is done once, and both end together.
     #[test]
     fn both_end_together() {
