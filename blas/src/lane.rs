@@ -17,8 +17,8 @@ use crate::view::{View, ViewMut};
 /// Real steps of the inner index that one launch adds up.
 pub(crate) const DEPTH: usize = 2048;
 
-/// The same on the CPU, whose caches are to hold them.
-const SHALLOW: usize = 256;
+/// The same on the CPU, half of whose second-level cache they take.
+const SHALLOW: usize = 512;
 
 /// Bytes of a step of the right factor that a wave of the CPU's has: a block is as wide, so that its waves read what lies together and
 /// stays in the cache.
@@ -41,6 +41,8 @@ pub(crate) struct Lane {
     device: Device,
     context: Context,
     direct: bool,
+    /// Other lanes have their part of the cores, so that it does its launches itself.
+    alone: bool,
     modules: Vec<(Kernel, Module)>,
     /// Parts of left and of right factors.
     factors: [Vec<Factor>; 2],
@@ -146,21 +148,6 @@ pub(crate) fn bytes(precision: Precision, rows: usize, columns: usize, steps: us
     (KEPT * (rows * steps + steps * columns) + rows * columns) * precision.bytes()
 }
 
-/// Writes into textures, once nobody reads them any more; how long that took without the wait.
-fn fill<R: Real>(textures: &[(Resource, Mem)], write: impl FnOnce(Vec<Texture<R>>)) -> Result<Duration> {
-    let mut maps = textures.iter().map(|(resource, _)| resource.map::<R>()).collect::<Result<Vec<_>>>()?;
-    let whole = maps.iter_mut().zip(textures);
-    let textures = whole.map(|(map, (resource, _))| Texture { numbers: map, pitch: pitch::<R>(resource) });
-    let (textures, start) = (textures.collect(), Instant::now());
-    write(textures);
-    Ok(start.elapsed())
-}
-
-/// Numbers from one row to the next.
-fn pitch<R: Real>(resource: &Resource) -> usize {
-    resource.pitch() as usize * resource.format().bytes() as usize / R::PRECISION.bytes()
-}
-
 impl Lane {
     pub(crate) fn new(device: &Device, direct: bool) -> Result<Lane> {
         let context = device.create_context()?;
@@ -169,6 +156,7 @@ impl Lane {
             device: device.clone(),
             context,
             direct,
+            alone: false,
             modules: Vec::new(),
             factors: Default::default(),
             stages: Default::default(),
@@ -186,6 +174,18 @@ impl Lane {
     /// Its device's memory is the host's.
     pub(crate) fn is_direct(&self) -> bool {
         self.direct
+    }
+
+    /// Takes part of the host's cores as one of so many lanes. With more threads than cores one waits for what another, that does not run,
+    /// has begun.
+    pub(crate) fn among(&mut self, lanes: usize) {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        self.context.limit_threads((cores / lanes).max(1));
+        self.alone = self.direct && lanes > 1;
+    }
+
+    pub(crate) fn is_alone(&self) -> bool {
+        self.alone
     }
 
     pub(crate) fn float_mode(&self) -> FloatMode {
@@ -286,11 +286,11 @@ impl Lane {
         let factor = &mut self.factors[at][place];
         (factor.holds, factor.used) = (None, clock);
         if self.direct {
-            self.packing += fill(&factor.textures, pack)?;
+            self.packing += pack::fill(&factor.textures, pack)?;
         } else {
             let stage = self.stage(kernel, side, extent)?;
             let (stage, factor) = (&self.stages[at][stage], &self.factors[at][place]);
-            self.packing += fill(&stage.textures, pack)?;
+            self.packing += pack::fill(&stage.textures, pack)?;
             for ((_, from), (_, to)) in stage.textures.iter().zip(&factor.textures) {
                 events.push(self.context.copy(from, to)?);
             }
@@ -422,10 +422,7 @@ impl Lane {
         let computed = if self.direct { kernel.whole(columns * T::PARTS) } else { columns * T::PARTS };
         let (high, wide) = (rows.max(block.room[0]), columns.max(block.room[1]) * T::PARTS);
         let (all, step) = (block.left.columns(), self.depth / T::PARTS);
-        // Lines that are a power of two apart would share a few places of the CPU's caches.
-        let apart = if self.direct { STEP } else { 0 };
-        let whole =
-            |[line, lines]: [usize; 2]| [line.next_multiple_of(STEP) | apart, lines.next_multiple_of(STEP)];
+        let whole = |extent: [usize; 2]| extent.map(|n| n.next_multiple_of(STEP));
         let deepest = all.min(step) * T::PARTS;
         let extents = [(Side::Left, high), (Side::Right, wide)]
             .map(|(side, numbers)| whole(kernel.extent(side, numbers, deepest)));
@@ -456,8 +453,13 @@ impl Lane {
                 module.name(name)?.bind(mem)?;
             }
             module.name("cb0")?.bind(&self.constants[constants].1.mem)?;
-            events.push(kernel.launch(&self.context, &module, rows, computed)?);
-            self.context.flush()?;
+            let launched = kernel.launch(&self.context, &module, rows, computed)?;
+            if self.alone {
+                launched.wait()?;
+            } else {
+                self.context.flush()?;
+            }
+            events.push(launched);
         }
         Ok(product)
     }

@@ -4,9 +4,12 @@
 //! round are −0 on the left and +0 on the right: their product changes no sum, not even one that is −0.
 
 use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use recal::{Mem, Resource, Result};
 
 use crate::kernel::{Kernel, Side};
-use crate::scalar::Scalar;
+use crate::scalar::{Real, Scalar};
 use crate::shape::Shape;
 use crate::view::{View, ViewMut};
 
@@ -14,6 +17,24 @@ use crate::view::{View, ViewMut};
 pub(crate) struct Texture<'a, R> {
     pub(crate) numbers: &'a mut [R],
     pub(crate) pitch: usize,
+}
+
+/// Writes into textures, once nobody reads them any more; how long that took without the wait.
+pub(crate) fn fill<R: Real>(
+    textures: &[(Resource, Mem)],
+    write: impl FnOnce(Vec<Texture<R>>),
+) -> Result<Duration> {
+    let mut maps = textures.iter().map(|(resource, _)| resource.map::<R>()).collect::<Result<Vec<_>>>()?;
+    let whole = maps.iter_mut().zip(textures);
+    let textures = whole.map(|(map, (resource, _))| Texture { numbers: map, pitch: pitch::<R>(resource) });
+    let (textures, start) = (textures.collect(), Instant::now());
+    write(textures);
+    Ok(start.elapsed())
+}
+
+/// Numbers from one row to the next.
+fn pitch<R: Real>(resource: &Resource) -> usize {
+    resource.pitch() as usize * resource.format().bytes() as usize / R::PRECISION.bytes()
 }
 
 /// Columns and steps of the inner index that are gathered at a time where neighbours in a column are neighbours in memory: of each

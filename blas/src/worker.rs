@@ -111,6 +111,7 @@ impl Worker {
         if let Some(tuned) = *tuned {
             return Ok(tuned);
         }
+        lane.among(1);
         let found = tune::tuned::<T::Real>(lane, &self.name, blas.options().cache.as_deref());
         let found = found.map_err(|e| Error::device(&self.name, &e))?;
         *tuned = Some(found);
@@ -158,6 +159,7 @@ impl Worker {
             Ok(tuned) => tuned,
             Err(e) => return self.lose(&e),
         };
+        lane.among(self.lanes());
         // A block is waited for when the next one is packed.
         let mut begun: Option<(Job<'a, T>, Begun)> = None;
         let fail = |jobs: [Option<Job<'a, T>>; 2], e: Option<recal::Error>| {
@@ -171,7 +173,10 @@ impl Worker {
             }
             let row = lane.last.filter(|(call, _)| *call == product.call).map(|(_, row)| row);
             let steps = product.left.columns();
-            let next = queue.next(row).map(|job| {
+            // Who computes it itself has it done then, and in the cache.
+            let ask = begun.is_none() || !lane.is_alone();
+            let next = if ask { queue.next(row) } else { None };
+            let next = next.map(|job| {
                 let (rows, columns) =
                     (job.row..job.row + job.to.rows(), job.column..job.column + job.to.columns());
                 let factors = Factors {
@@ -198,6 +203,7 @@ impl Worker {
             match (next, result) {
                 (Some(job), Some(Ok(block))) => begun = Some((job, block)),
                 (next, Some(Err(e))) => return fail([next, None], Some(e)),
+                _ if !ask => {}
                 _ => break,
             }
         }
