@@ -251,7 +251,8 @@ fn what_a_cpu_interprets_is_said() {
     let kernel = scratch("analyze-cpu").join("k.il");
     std::fs::write(
         &kernel,
-        "il_ps_2_0\ndcl_cb cb0[1]\ndcl_output_generic o0\nmov g[0], cb0[0]\nsin r0.x, cb0[0].x\nadd o0, r0.x, r0.x\nend\n",
+        "il_ps_2_0\ndcl_cb cb0[1]\ndcl_output_generic o0\ndcl_raw_uav_id(0)\nmov g[0], cb0[0]\nuav_add_id(0) cb0[0].x, cb0[0].y\n\
+         sin r0.x, cb0[0].x\nadd o0, r0.x, r0.x\nend\n",
     )
     .unwrap();
     let path = kernel.to_str().unwrap();
@@ -266,11 +267,11 @@ fn what_a_cpu_interprets_is_said() {
         assert_eq!(list.len(), 1, "{list:?}");
         assert_eq!(
             (list[0]["operation"].as_str(), &list[0]["lines"]),
-            (Some("store to g[]"), &serde_json::json!([4]))
+            (Some("atomic"), &serde_json::json!([6]))
         );
         let text = printed(&["analyze", path, "--isa", isa]);
         assert!(
-            text.contains(&format!("compiled to {isa} code")) && text.contains("store to g[], line 4: "),
+            text.contains(&format!("compiled to {isa} code")) && text.contains("atomic, line 6: "),
             "{text}"
         );
     }
