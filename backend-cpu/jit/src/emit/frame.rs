@@ -39,6 +39,8 @@ pub struct Frame<'a> {
     pub ticks: Option<u32>,
     /// Where the address of the first strip's rows is kept.
     pub origin: Option<u32>,
+    /// Where addresses are kept of what was read last time, see [`Target::fetch_ahead`].
+    pub ahead: Vec<u32>,
     /// Jumps to the end of the function.
     pub stops: Vec<usize>,
     /// Operations, and moves of values to the stack and back.
@@ -82,6 +84,7 @@ impl<'a> Frame<'a> {
             lazy,
             ticks: None,
             origin: None,
+            ahead: Vec::new(),
             stops: Vec::new(),
             instructions: 0,
             moves: 0,
@@ -245,7 +248,10 @@ impl<'a> Frame<'a> {
         let groups = plan.addresses.members(&plan.graph);
         let each = self.target.lanes() / 2;
         let slots: Vec<u32> = (0..groups.div_ceil(each)).map(|_| self.slot()).collect();
-        slots.iter().flat_map(|at| (0..each).map(move |k| at + 8 * k)).collect()
+        let places = slots.iter().flat_map(|at| (0..each).map(move |k| at + 8 * k));
+        let places: Vec<u32> = places.take(groups as usize).collect();
+        self.ahead.extend(&places);
+        places
     }
 
     /// Appends a block that leaves values on the stack, for a loop.
@@ -330,6 +336,7 @@ impl<'a> Frame<'a> {
                 strips: self.strips as u8,
                 ticks: self.ticks,
                 origin: self.origin,
+                ahead: &self.ahead,
                 stops: &self.stops,
             };
             self.target.function(code, self.pool, &frame);

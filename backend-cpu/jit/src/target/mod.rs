@@ -166,6 +166,8 @@ pub struct Frame<'a> {
     /// See [`crate::emit::Frame`].
     pub ticks: Option<u32>,
     pub origin: Option<u32>,
+    /// Places of eight bytes that are 0 at first.
+    pub ahead: &'a [u32],
     pub stops: &'a [usize],
 }
 

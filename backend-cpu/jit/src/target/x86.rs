@@ -327,6 +327,10 @@ pub fn function(
     if let Some(at) = frame.origin {
         code.raw_with(&[0x48, 0x89, 0xB9], at); // mov [rcx + at], rdi
     }
+    for &at in frame.ahead {
+        code.raw_with(&[0x48, 0xC7, 0x81], at); // mov qword [rcx + at], 0
+        code.raw(&[0; 4]);
+    }
     if let Some(at) = frame.ticks {
         code.raw_with(&[0x4C, 0x89, 0x91], at); // mov [rcx + at], r10
     }

@@ -226,6 +226,7 @@ fn functions() {
         masked: true,
         strips: 1,
         origin: None,
+        ahead: &[],
         ticks: None,
         stops: &[],
     };
