@@ -250,16 +250,14 @@ impl<'a> Launch<'a> {
         Ok(launch)
     }
 
-    /// Finds out how outputs are stored. Those that the caches can't hold beside what the launch reads are stored past them, unless it
-    /// reads them; and where it reads none of them, and threads in lines of whole waves are all inside, compiled code may store them.
+    /// Finds out how outputs are stored. Those that the caches can't hold are stored past them, unless the launch reads them; and where it
+    /// reads none of them, and threads in lines of whole waves are all inside, compiled code may store them.
     fn stored(&mut self) -> Box<[Emitted]> {
         let written: usize = self.outputs.iter().map(|surface| surface.view.bytes()).sum();
+        // Some of it is for what is read.
+        let large = written >= system::cache_bytes() / 4 * 3;
         let surfaces = self.resources.iter().chain(&self.uavs).map(|surface| surface.view);
         let read: Vec<View<'_>> = surfaces.chain(self.buffers.iter().copied()).chain([self.global]).collect();
-        let touched = written + read.iter().map(|view| view.bytes()).sum::<usize>();
-        // A small part stays for whoever reads it next.
-        let most = system::cache_bytes();
-        let large = written >= most / 4 * 3 || written >= most / 4 && touched >= most;
         let mut apart = true;
         for at in 0..self.outputs.len() {
             let (before, rest) = self.outputs.split_at_mut(at);
