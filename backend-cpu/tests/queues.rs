@@ -67,7 +67,7 @@ fn a_launch_has_no_more_threads_than_it_may() {
         uav_raw_store_id(1) mem0.x___, r2.x, r1.x\nend\n";
     let machine = Machine::new();
     let (next, mut bindings) = one_uav(&machine);
-    let groups = 2000;
+    let groups = 8000;
     let numbers = machine.surface(Format::UnsignedInt32x1, 64, groups);
     bindings.uavs.push((1, numbers.clone()));
     machine.queue.limit_threads(1);

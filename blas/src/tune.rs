@@ -20,12 +20,15 @@ const FAST: f64 = 100e9;
 /// Rows, columns and steps of the product that is measured.
 const SIZE: [usize; 3] = [384, 512, 256];
 
-/// Launches of each, the best of which counts.
+/// Times that each has its turn, the best of which counts.
 const TIMES: u32 = 3;
 
 /// Seconds that are long beside what a launch takes, and how many times larger products become to last so long.
 const LONG: f64 = 0.005;
 const LARGEST: usize = 8;
+
+/// How many times as fast as its measurement products are if that was made on a busy machine.
+const DISTURBED: f64 = 1.5;
 
 /// A kernel and its speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +36,14 @@ pub(crate) struct Tuned {
     pub(crate) kernel: Kernel,
     /// Operations a second, without packing.
     pub(crate) speed: f64,
+}
+
+impl Tuned {
+    /// Products did so many operations a second, packing included, as no measurement allows for that had the machine for itself. Then
+    /// another kernel may be the best.
+    pub(crate) fn is_refuted_by(&self, speed: f64) -> bool {
+        speed > DISTURBED * self.speed
+    }
 }
 
 /// What a device is best at, from the file or measured.
@@ -43,35 +54,20 @@ pub(crate) fn tuned<R: Real>(lane: &mut Lane, device: &str, cache: Option<&Path>
     {
         return Ok(known);
     }
-    let (mut best, mut failed): (Option<Tuned>, _) = (None, None);
     let (tiled, fetching): (Vec<Kernel>, _) =
         Kernel::candidates(R::PRECISION).into_iter().partition(|kernel| matches!(kernel, Kernel::Tiled(_)));
-    for kernel in fetching.into_iter().take(TRIED).chain(tiled) {
-        // In faithful mode the one of doubles is several times as long to compile.
-        let long = R::PRECISION == Precision::Double && lane.float_mode() != FloatMode::Native;
-        let slow = best.is_none_or(|best| best.speed < FAST);
-        if matches!(kernel, Kernel::Tiled(_)) && (lane.is_direct() || long || slow) {
-            continue;
-        }
-        match measure::<R>(lane, kernel) {
-            Ok(speed) => {
-                log::debug!("{device}: {} {:.2} GFLOPS", kernel.name(), speed * 1e-9);
-                if best.is_none_or(|best| best.speed < speed) {
-                    best = Some(Tuned { kernel, speed });
-                }
-            }
-            // One that the driver does not take, for its group memory say, is no reason to do without the others.
-            Err(e) => {
-                log::debug!("{device}: {}: {e}", kernel.name());
-                failed = Some(e);
-            }
-        }
+    let mut found = fastest::<R>(lane, device, fetching.into_iter().take(TRIED));
+    // In faithful mode the one of doubles is several times as long to compile.
+    let long = R::PRECISION == Precision::Double && lane.float_mode() != FloatMode::Native;
+    let slow = found.as_ref().is_ok_and(|found| found.speed < FAST);
+    if !(lane.is_direct() || long || slow) {
+        let other = fastest::<R>(lane, device, tiled.into_iter());
+        found = match (found, other) {
+            (Ok(a), Ok(b)) => Ok(if b.speed > a.speed { b } else { a }),
+            (found, other) => found.or(other),
+        };
     }
-    let best = match (best, failed) {
-        (Some(best), _) => best,
-        (None, Some(e)) => return Err(e),
-        (None, None) => unreachable!("there are candidates for each precision"),
-    };
+    let best = found?;
     if let Some(file) = file {
         let folder = file.parent().unwrap_or(Path::new("."));
         let written = std::fs::create_dir_all(folder).and_then(|()| replace(&file, &write(&best)));
@@ -80,6 +76,15 @@ pub(crate) fn tuned<R: Real>(lane: &mut Lane, device: &str, cache: Option<&Path>
         }
     }
     Ok(best)
+}
+
+/// Forgets what was kept of a device, so that it is measured again.
+pub(crate) fn forget(device: &str, mode: FloatMode, precision: Precision, cache: Option<&Path>) {
+    let Some(file) = cache.map(|folder| file(folder, device, mode, precision)) else { return };
+    match std::fs::remove_file(&file) {
+        Ok(()) => log::info!("{}: products are faster than was measured: measured again", file.display()),
+        Err(e) => log::debug!("{}: {e}", file.display()),
+    }
 }
 
 /// A new file in place of the old one, so that nobody reads half of it.
@@ -112,35 +117,65 @@ fn read(text: &str, precision: Precision) -> Option<Tuned> {
     Some(Tuned { kernel, speed })
 }
 
-/// Operations a second of a kernel whose factors are on the device. Of a fast device small products say nothing but how long a launch
-/// takes, so those are followed by larger ones.
-fn measure<R: Real>(lane: &mut Lane, kernel: Kernel) -> Result<f64> {
+/// The fastest of some kernels, whose factors are on the device. They are launched in turn, so that other work on the machine slows all of
+/// them. Of a fast device small products say nothing but how long a launch takes, so those are followed by larger ones. One that the
+/// driver does not take, for its group memory say, is no reason to do without the others.
+fn fastest<R: Real>(lane: &mut Lane, device: &str, kernels: impl Iterator<Item = Kernel>) -> Result<Tuned> {
+    let mut left: Vec<Kernel> = kernels.collect();
+    let mut failed = None;
     let mut scale = 1;
     loop {
         let [m, n, k] = SIZE.map(|side| side * scale);
-        let (left, right) = (vec![R::ONE; m * k], vec![R::ONE; k * n]);
-        let [left, right] =
-            [View::by_rows(&left, m, k), View::by_rows(&right, k, n)].map(|view| match view {
-                Ok(view) => view,
-                Err(e) => unreachable!("sizes are those of the vectors: {e}"),
-            });
-        // No product has this number, and each size another first row.
-        let factors = Factors { left, right, at: (u64::MAX, scale, scale), threads: 1, room: [0; 2] };
-        let mut best = f64::INFINITY;
-        for time in 0..=TIMES {
-            let (start, mut events) = (Instant::now(), Vec::new());
-            lane.multiply(kernel, factors, &mut events)?;
-            events.iter().try_for_each(Event::wait)?;
-            // The first launch builds the kernel, and factors are sent with it.
-            if time > 0 {
-                best = best.min(start.elapsed().as_secs_f64());
+        let (ones, mut best) = ([vec![R::ONE; m * k], vec![R::ONE; k * n]], vec![f64::INFINITY; left.len()]);
+        for _ in 0..TIMES {
+            for (kernel, best) in left.iter().zip(&mut best) {
+                // The first launch of a turn makes kernel and memory and sends the factors.
+                let mut turn = || launch(lane, *kernel, [&ones[0], &ones[1]], [m, n, k], scale);
+                match turn().and_then(|_| turn()) {
+                    Ok(took) => *best = best.min(took),
+                    Err(e) => {
+                        log::debug!("{device}: {}: {e}", kernel.name());
+                        (*best, failed) = (f64::NAN, Some(e));
+                    }
+                }
             }
+            let mut works = best.iter().map(|best| !best.is_nan());
+            left.retain(|_| works.next() == Some(true));
+            best.retain(|best| !best.is_nan());
         }
-        if best > LONG || scale >= LARGEST {
-            return Ok(2.0 * (m * n * k) as f64 / best);
+        let times = left.iter().zip(best);
+        let Some((kernel, took)) = times.clone().min_by(|(_, a), (_, b)| a.total_cmp(b)) else {
+            return Err(failed.unwrap_or_else(|| unreachable!("there are candidates for each precision")));
+        };
+        if took > LONG || scale >= LARGEST {
+            let operations = 2.0 * (m * n * k) as f64;
+            for (kernel, took) in times {
+                log::debug!("{device}: {} {:.2} GFLOPS", kernel.name(), operations / took * 1e-9);
+            }
+            return Ok(Tuned { kernel: *kernel, speed: operations / took });
         }
         scale *= 2;
     }
+}
+
+/// Seconds of one launch.
+fn launch<R: Real>(
+    lane: &mut Lane,
+    kernel: Kernel,
+    [left, right]: [&[R]; 2],
+    [m, n, k]: [usize; 3],
+    scale: usize,
+) -> Result<f64> {
+    let [left, right] = [View::by_rows(left, m, k), View::by_rows(right, k, n)].map(|view| match view {
+        Ok(view) => view,
+        Err(e) => unreachable!("sizes are those of the vectors: {e}"),
+    });
+    // No product has this number, and each size another first row.
+    let factors = Factors { left, right, at: (u64::MAX, scale, scale), threads: 1, room: [0; 2] };
+    let (start, mut events) = (Instant::now(), Vec::new());
+    lane.multiply(kernel, factors, &mut events)?;
+    events.iter().try_for_each(Event::wait)?;
+    Ok(start.elapsed().as_secs_f64())
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ pub(crate) struct Worker {
     /// Those that nobody uses.
     idle: Mutex<Vec<Lane>>,
     tuned: [Mutex<Option<Tuned>>; 2],
+    /// Whose measurement was refuted. Once is enough: where products stay faster than any measurement, none is better than it.
+    refuted: [AtomicBool; 2],
     /// Operations a second, by kind, as measured by products.
     speed: Mutex<[f64; 4]>,
 }
@@ -67,6 +69,7 @@ impl Worker {
             lost: AtomicBool::new(false),
             idle: Mutex::default(),
             tuned: Default::default(),
+            refuted: Default::default(),
             speed: Mutex::default(),
         }
     }
@@ -211,10 +214,18 @@ impl Worker {
         if operations > 0.0 {
             // Lanes work side by side, so what one of them did in its time is a part.
             let lanes = if operations < *lock(done) { self.lanes() as f64 } else { 1.0 };
-            learn(
-                &mut lock(&self.speed)[T::KIND as usize],
-                lanes * operations / start.elapsed().as_secs_f64(),
-            );
+            let speed = lanes * operations / start.elapsed().as_secs_f64();
+            learn(&mut lock(&self.speed)[T::KIND as usize], speed);
+            self.doubt::<T>(blas, tuned, speed);
+        }
+    }
+
+    /// Has kernels measured again if a product was faster than the measurement, which may be an old one, allows for.
+    fn doubt<T: Scalar>(&self, blas: &Blas, tuned: Tuned, speed: f64) {
+        let precision = T::KIND.precision();
+        if tuned.is_refuted_by(speed) && !self.refuted[precision as usize].swap(true, Ordering::Relaxed) {
+            tune::forget(&self.name, self.device.float_mode(), precision, blas.options().cache.as_deref());
+            *lock(&self.tuned[precision as usize]) = None;
         }
     }
 }

@@ -130,3 +130,32 @@ fn products_of_pinned_memory() {
         }
     }
 }
+
+/// A file from when the machine had other work says how slow kernels are, and perhaps which is best, wrongly.
+#[test]
+fn a_measurement_that_products_refute_is_made_again() {
+    let folder = std::env::temp_dir().join(format!("recal-blas-devices-{}", std::process::id()));
+    let (m, n, k) = (128, 128, 64);
+    let (a, b, mut c) = (vec![1.0f32; m * k], vec![2.0f32; k * n], vec![0.0f32; m * n]);
+    let mut product = |blas: &Blas| {
+        let (va, vb) = (View::by_rows(&a, m, k).unwrap(), View::by_rows(&b, k, n).unwrap());
+        blas.gemm(1.0, va, vb, 0.0, ViewMut::by_rows(&mut c, m, n).unwrap()).unwrap();
+    };
+    let engine = || blas(Options { devices: Some(vec![0]), cache: Some(folder.clone()), ..options(128) });
+    product(&engine());
+    let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [file] = &files[..] else { panic!("{files:?}") };
+    let kept = std::fs::read_to_string(file).unwrap();
+    // What is not refuted stays.
+    product(&engine());
+    assert_eq!(std::fs::read_to_string(file).unwrap(), kept);
+    let speed = kept.split_whitespace().next_back().unwrap();
+    std::fs::write(file, kept.replace(speed, "1")).unwrap();
+    let engine = engine();
+    product(&engine);
+    assert!(!file.exists(), "a product that did more than an operation a second refutes it");
+    product(&engine);
+    let anew = std::fs::read_to_string(file).unwrap();
+    assert!(anew.split_whitespace().next_back().unwrap().parse::<f64>().unwrap() > 1e3, "{anew}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
