@@ -53,10 +53,16 @@ while [ "$1" != -o ]; do shift; done
         mkdir -p "target/recal/$target"
         cross_linker=$PWD/target/recal/$target
         "$CC" -std=c99 -O2 -Wall -Wextra -c cal-api/rt/windows.c -o "$cross_linker/windows.o"
-        # By its name Rust knows what options it takes.
-        windows=$cross_linker/windows.o
+        # By its name Rust knows what options it takes. The linker sorts imports by the paths of its inputs, which are relative for it, so that
+        # the folder is none of what they are sorted by.
+        windows=target/recal/$target/windows.o
         cross_linker=$cross_linker/gcc
-        put_linker "$cross_linker" "exec $CC \"$windows\" \"\$@\" -ladvapi32"
+        put_linker "$cross_linker" "cd \"$PWD\"
+for of; do
+    shift
+    set -- \"\$@\" \"\${of#\"$PWD\"/}\"
+done
+exec $CC \"$windows\" \"\$@\" -ladvapi32"
     fi
     export RUSTFLAGS CARGO_PROFILE_RELEASE_DEBUG CARGO_PROFILE_DEV_DEBUG
     export "CARGO_TARGET_$(echo "$target" | tr 'a-z-' 'A-Z_')_LINKER=$cross_linker"

@@ -17,12 +17,14 @@ i686-*) mingw=i686-w64-mingw32 ;;
 *) echo "windows-libs.sh: $triple is no Windows target" >&2; exit 1 ;;
 esac
 mkdir -p "$out"
-# The linker makes a library's address of the path of its output, and dlltool its members' names: both are relative, so that the
-# same sources give the same bytes in any folder.
+# The linker makes a library's address of the path of its output, sorts imports by the paths of its inputs, and dlltool makes its
+# members' names of a path: all are relative, so that the same sources give the same bytes in any folder.
 static=$(cd "$(dirname "$static")" && pwd)/$(basename "$static")
 cd "$out"
-work=$(mktemp -d)
+work=$(mktemp -d ./work.XXXXXX)
 trap 'rm -rf "$work"' EXIT
+cp "$static" "$work/static.a"
+static=$work/static.a
 
 # Names as the linker sees them, without the leading underscore of 32-bit symbols.
 symbols() { # files
