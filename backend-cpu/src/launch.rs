@@ -316,7 +316,7 @@ pub fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
                 for lane in 0..LANES {
                     let at = tile.at(lane);
                     let absolute = [0, 1].map(|axis| tile.first[axis].wrapping_add(at[axis]));
-                    row.0[lane] = interpolate(launch, n, k, at, absolute, tile.size);
+                    row.0[lane] = interpolate(launch, n.into(), k, at, absolute, tile.size);
                 }
             }
             _ => *row = Row::ZERO,

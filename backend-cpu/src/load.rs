@@ -363,7 +363,7 @@ impl<'a> Loader<'a> {
             Operand::Reg(register) => register,
             Operand::Imm(word) => row_of(&mut self.literals, rows, word),
             Operand::Const { buffer, row, component } => {
-                let place = place_of(&self.code.buffers, buffer);
+                let place = place_of(&self.code.buffers, buffer.into());
                 // Rows beyond 2^30 have no word number in 32 bits; nothing is bound there.
                 let word = row.saturating_mul(4).saturating_add(u32::from(component));
                 row_of(&mut self.constants, rows, (place, word))

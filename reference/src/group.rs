@@ -116,7 +116,7 @@ impl<'p, 'l, M: Memory> Group<'p, 'l, M> {
             Operand::Reg(register) => self.registers.line(register)[t],
             Operand::Imm(word) => word,
             Operand::Const { buffer, row, component } => {
-                self.machine.bound().constant(buffer, u64::from(row), usize::from(component))
+                self.machine.bound().constant(buffer.into(), u64::from(row), usize::from(component))
             }
             Operand::Builtin(builtin) => {
                 self.threads[t].builtin(self.program, self.extent, self.machine.params.as_ref(), builtin)

@@ -120,7 +120,7 @@ impl<'s> Scene<'s> {
             Operand::Reg(register) => self.registers.line(register)[t],
             Operand::Imm(word) => word,
             Operand::Const { buffer, row, component } => {
-                self.bound.constant(buffer, row.into(), component.into())
+                self.bound.constant(buffer.into(), row.into(), component.into())
             }
             Operand::Builtin(builtin) => {
                 self.threads[t].builtin(self.program, self.extent, self.bound.params, builtin)

@@ -31,8 +31,10 @@ fn hints(text: &[u8], bindings: &[Binding]) -> Vec<String> {
             let StmtKind::Lane(LaneInst { op, args, .. }) = &stmt.kind else { return };
             for arg in args.iter().filter(|_| is_integer(*op)) {
                 let Operand::Const { buffer, row, component } = *arg else { continue };
-                let words =
-                    given.iter().find(|(number, _)| *number == buffer).map_or(&[][..], |(_, words)| words);
+                let words = given
+                    .iter()
+                    .find(|(number, _)| *number == u32::from(buffer))
+                    .map_or(&[][..], |(_, words)| words);
                 let word = words.get(4 * row as usize + usize::from(component));
                 if let Some(float) = word.and_then(|word| word.float.clone()) {
                     let at = format!("cb{buffer}[{row}].{}", ["x", "y", "z", "w"][usize::from(component)]);

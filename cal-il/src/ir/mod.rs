@@ -173,8 +173,8 @@ pub enum Operand {
     Imm(u32),
     /// Constant buffer, absolute row: the same word for all threads. 0 beyond the bound memory.
     Const {
-        /// `cb#`
-        buffer: u32,
+        /// `cb#`; 16 bits, so that an operand takes eight bytes.
+        buffer: u16,
         /// Row of 16 bytes.
         row: u32,
         /// 0 to 3.
@@ -192,7 +192,7 @@ pub enum Builtin {
     /// Pixel position as a float: 0 = column, 1 = row, with or without the half by [`Interface::position`].
     Position(u8),
     /// Interpolated input `v#`, component.
-    Interpolant(u32, u8),
+    Interpolant(u16, u8),
     /// Row-major number of the pixel in its domain, or the flat thread number.
     ObjectIndex,
     /// Timer, low (0) or high (1) word. Deterministic: counts statements of nothing, always 0 on the CPU.

@@ -19,7 +19,7 @@ struct Touched {
 impl Touched {
     fn operand(&mut self, operand: Operand) {
         if let Operand::Const { buffer, .. } = operand {
-            self.constants.insert(buffer);
+            self.constants.insert(buffer.into());
         }
     }
 
@@ -47,7 +47,7 @@ impl Touched {
             MemoryInst::BufferInfo { of: InfoSource::Uav(n), .. } => self.space(Space::Uav(n)),
             MemoryInst::BufferInfo { of: InfoSource::Srv(n), .. } => self.space(Space::Srv(n)),
             MemoryInst::ConstLoad { buffer, .. } => {
-                self.constants.insert(buffer);
+                self.constants.insert(buffer.into());
             }
             MemoryInst::RawLoad { space, .. }
             | MemoryInst::RawStore { space, .. }

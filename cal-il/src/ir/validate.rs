@@ -65,13 +65,13 @@ impl Checker<'_> {
         let interface = &self.program.interface;
         match operand {
             Operand::Reg(reg) => self.register(reg, "operand"),
-            Operand::Const { buffer, .. } if !interface.constants.contains_key(&buffer) => {
-                self.missing("cb", buffer);
+            Operand::Const { buffer, .. } if !interface.constants.contains_key(&u32::from(buffer)) => {
+                self.missing("cb", buffer.into());
             }
             Operand::Builtin(Builtin::Interpolant(number, _))
-                if !interface.interpolants.contains(&number) =>
+                if !interface.interpolants.contains(&number.into()) =>
             {
-                self.missing("v", number);
+                self.missing("v", number.into());
             }
             Operand::Imm(_) | Operand::Const { .. } | Operand::Builtin(_) => {}
         }

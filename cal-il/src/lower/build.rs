@@ -104,6 +104,7 @@ impl<'k> Builder<'k> {
         })
     }
 
+    #[inline]
     pub fn statement(&mut self, kind: StmtKind) {
         self.block.push(Stmt { kind, span: self.span });
     }
@@ -113,6 +114,7 @@ impl<'k> Builder<'k> {
     }
 
     /// Emits `inst`; a move of a register to itself vanishes.
+    #[inline]
     pub fn lane(&mut self, inst: LaneInst) {
         if inst.op == LaneOp::Mov && inst.args[0] == Operand::Reg(inst.dst[0]) {
             return;

@@ -82,7 +82,7 @@ impl Builder<'_> {
             Register::Output(number) => each(&mut |b, c| Operand::Reg(b.output(number)[c])),
             Register::Literal(words) => words.map(Operand::Imm),
             Register::Interpolant(number) => {
-                each(&mut |_, c| Operand::Builtin(Builtin::Interpolant(number, c as u8)))
+                each(&mut |_, c| Operand::Builtin(Builtin::Interpolant(number as u16, c as u8)))
             }
             Register::Position => each(&mut |_, c| match c {
                 0 | 1 => Operand::Builtin(Builtin::Position(c as u8)),
@@ -113,7 +113,7 @@ impl Builder<'_> {
                 (Operand::Imm(base), offset) => {
                     let row = (base as i32).wrapping_add(offset);
                     std::array::from_fn(|c| match u32::try_from(row) {
-                        Ok(row) => Operand::Const { buffer, row, component: c as u8 },
+                        Ok(row) => Operand::Const { buffer: buffer as u16, row, component: c as u8 },
                         Err(_) => Operand::Imm(0),
                     })
                 }

@@ -109,6 +109,20 @@ impl Builder<'_> {
 
     fn assign(&mut self, registers: Dst4, mut components: Values) {
         let register = |c: usize| registers[c].expect("a written component has a register");
+        if Self::in_order(&registers, &components) {
+            for c in 0..4 {
+                match components[c].take() {
+                    Some(Value::Word(word)) => self.copy(register(c), word),
+                    Some(Value::Op(op, args)) => {
+                        let inst = self.folded(op, [register(c); 2], args);
+                        self.lane(inst);
+                    }
+                    Some(Value::Same(of)) => self.copy(register(c), Operand::Reg(register(of))),
+                    Some(Value::Low(..) | Value::High) | None => {}
+                }
+            }
+            return;
+        }
         let mut insts: SmallVec<[LaneInst; 4]> = SmallVec::new();
         let mut copies: SmallVec<[(Reg, Reg); 4]> = SmallVec::new();
         for c in 0..4 {
@@ -137,6 +151,23 @@ impl Builder<'_> {
         for (dst, src) in copies {
             self.copy(dst, Operand::Reg(src));
         }
+    }
+
+    /// Whether components are words and single operations none of which reads what one before it writes, as most are.
+    fn in_order(registers: &Dst4, components: &Values) -> bool {
+        let mut written = [None; 4];
+        components.iter().zip(registers).enumerate().all(|(c, (component, register))| {
+            let free = |arg: &Operand| !matches!(*arg, Operand::Reg(reg) if written.contains(&Some(reg)));
+            let fits = match component {
+                None => return true,
+                Some(Value::Same(_)) => true,
+                Some(Value::Word(word)) => free(word),
+                Some(Value::Op(_, args)) => args.iter().all(free),
+                Some(Value::Low(..) | Value::High) => false,
+            };
+            written[c] = *register;
+            fits
+        })
     }
 
     fn folded(&mut self, op: LaneOp, dst: [Reg; 2], args: Args) -> LaneInst {

@@ -13,7 +13,7 @@ impl Emitter<'_> {
             Operand::Reg(register) => self.read(*register),
             Operand::Imm(bits) => self.word(*bits),
             Operand::Const { buffer, row, component } => {
-                let words = self.constant_row(*buffer, *row);
+                let words = self.constant_row(u32::from(*buffer), *row);
                 self.part(words, u32::from(*component))
             }
             Operand::Builtin(builtin) => self.builtin(*builtin),
@@ -74,7 +74,7 @@ impl Emitter<'_> {
         }
         // Corner values take a division each: where they are used.
         if let Builtin::Interpolant(register, component) = builtin {
-            return self.interpolant(register, component.into());
+            return self.interpolant(register.into(), component.into());
         }
         let outer = self.w.hoist(true);
         let value = match builtin {

@@ -299,7 +299,9 @@ impl Translate<'_, '_> {
         match operand {
             Operand::Reg(reg) => self.folded.get(&reg).copied().unwrap_or(Src::of(reg)),
             Operand::Imm(word) => Src::new(Word::Imm(word)),
-            Operand::Const { buffer, row, component } => Src::new(Word::Const { buffer, row, component }),
+            Operand::Const { buffer, row, component } => {
+                Src::new(Word::Const { buffer: buffer.into(), row, component })
+            }
             Operand::Builtin(builtin) => match builtin {
                 Builtin::Timer(k) => Src::new(Word::Special(if k == 0 { "TIME_LO" } else { "TIME_HI" })),
                 Builtin::ComputeUnit => Src::new(Word::Special("HW_ID")),
@@ -364,7 +366,7 @@ impl Translate<'_, '_> {
                 known(scaled(self, group, sx * sy * sz, inside))
             }
             Builtin::Position(k) => self.input((0, k)),
-            Builtin::Interpolant(n, k) => self.input((1 + n, k)),
+            Builtin::Interpolant(n, k) => self.input((1 + u32::from(n), k)),
             _ => {
                 let value = self.emit.temp();
                 self.emit.put("MOV", Unit::Any, value, &[imm(0)]);

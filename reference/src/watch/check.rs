@@ -255,7 +255,7 @@ impl<'a> Checker<'a> {
     /// A word of a constant buffer, if the operand is one, must be bound.
     fn constant(&mut self, scene: &Scene<'_>, operand: Operand, span: Span) {
         let Operand::Const { buffer, row, component } = operand else { return };
-        let bound = scene.bound.constants.get(&buffer).map_or(0, |surface| surface.bytes() as u64);
+        let bound = scene.bound.constants.get(&u32::from(buffer)).map_or(0, |surface| surface.bytes() as u64);
         if scene.executing != 0 && 16 * u64::from(row) + 4 * u64::from(component) + 4 > bound {
             let thread = first_of(scene, scene.executing);
             self.report(Misuse::OutOfRange, scene.extent, span, thread, format!("cb{buffer}[{row}]"));

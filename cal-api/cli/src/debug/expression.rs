@@ -427,7 +427,7 @@ pub(super) fn builtins(state: &State<'_>, name: &str) -> Option<[Option<Builtin>
         "vthreadgrpidflat" => thread(ThreadId::GroupFlat),
         "vobjindex" => has(&|builtin| (builtin == Builtin::ObjectIndex).then_some(0)),
         "v" => has(&move |builtin| match builtin {
-            Builtin::Interpolant(n, k) if n == number => Some(k),
+            Builtin::Interpolant(n, k) if u32::from(n) == number => Some(k),
             _ => None,
         }),
         _ => None,

@@ -231,7 +231,7 @@ fn parse_component(reader: &mut Reader<'_>) -> Found<u8> {
 }
 
 /// A name that ends in a number: `lds3`.
-fn numbered(word: &str) -> Option<(&str, u32)> {
+fn numbered<N: std::str::FromStr>(word: &str) -> Option<(&str, N)> {
     let digits = word.trim_start_matches(|c: char| !c.is_ascii_digit());
     let name = &word[..word.len() - digits.len()];
     Some((name, digits.parse().ok()?))
