@@ -1,10 +1,12 @@
 //! Command line of the conformance suite.
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use recal_cpu::{CpuBackend, InstructionSet};
 use recal_hal::{Backend, FloatMode};
 use recal_suite::runner::Runner;
 use recal_suite::{case, coverage, fuzz, report, suite};
@@ -25,6 +27,9 @@ struct Arguments {
     /// Float mode: faithful or native
     #[arg(long, default_value = "faithful")]
     mode: String,
+    /// Instruction set of the CPU backend, as CAL_ISA names it; the best of this processor by default
+    #[arg(long, global = true, value_parser = instructions)]
+    isa: Option<InstructionSet>,
     /// Print the selected cases as case files instead of running them
     #[arg(long)]
     print: bool,
@@ -83,22 +88,43 @@ fn main() -> ExitCode {
     }
 }
 
+/// An instruction set that this processor has.
+fn instructions(name: &str) -> Result<InstructionSet, String> {
+    let set = InstructionSet::ALL.into_iter().find(|set| set.name() == name);
+    let set = set.ok_or_else(|| format!("unknown instruction set `{name}`"))?;
+    if set.available() { Ok(set) } else { Err(format!("this processor does not have {name}")) }
+}
+
+/// The CPU backend with the instructions that are asked for.
+fn processor(arguments: &Arguments) -> CpuBackend {
+    arguments.isa.map_or_else(CpuBackend::new, CpuBackend::limited)
+}
+
+/// Writes what cases are called, and with `whole` what they are.
+fn list(cases: &[case::Case], whole: bool, to: &mut dyn Write) -> std::io::Result<()> {
+    for case in cases {
+        writeln!(to, "; {} ({} checks)", case.name, case.checks)?;
+        if whole {
+            writeln!(to, "{}", case::print(case))?;
+        }
+    }
+    Ok(())
+}
+
 fn run(arguments: &Arguments) -> Result<bool, String> {
     if let Some(task) = &arguments.command {
-        return fuzz_for(task, arguments.device.as_deref(), arguments.print);
+        return fuzz_for(task, arguments);
     }
     let mut cases = suite::load(&arguments.filter)?;
     if arguments.every > 1 {
         cases = cases.into_iter().step_by(arguments.every).collect();
     }
     if arguments.list || arguments.print {
-        for case in &cases {
-            println!("; {} ({} checks)", case.name, case.checks);
-            if arguments.print {
-                println!("{}", case::print(case));
-            }
-        }
-        return Ok(true);
+        return match list(&cases, arguments.print, &mut std::io::stdout().lock()) {
+            // Who reads it has read enough.
+            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.to_string()),
+            _ => Ok(true),
+        };
     }
     if arguments.write_conformance {
         let cases = suite::load("")?;
@@ -116,7 +142,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         other => return Err(format!("unknown float mode `{other}`")),
     };
     let backend: Box<dyn Backend> = match arguments.backend.as_str() {
-        "cpu" => Box::new(recal_cpu::CpuBackend::new()),
+        "cpu" => Box::new(processor(arguments)),
         "vulkan" => Box::new(vulkan(arguments.validation)),
         other => return Err(format!("unknown backend `{other}`")),
     };
@@ -156,9 +182,10 @@ fn vulkan(validation: bool) -> recal_vulkan::Vulkan {
 }
 
 /// Compares the CPU backend with another engine until the time is over; differences become files in `found/`.
-fn fuzz_for(task: &Task, device: Option<&str>, print: bool) -> Result<bool, String> {
+fn fuzz_for(task: &Task, arguments: &Arguments) -> Result<bool, String> {
+    let (device, print) = (arguments.device.as_deref(), arguments.print);
     let Task::Fuzz { seconds, seed: first, against, most, count, threads, lines } = task;
-    let runner = Runner::open(&recal_cpu::CpuBackend::new(), None, FloatMode::Faithful)?;
+    let runner = Runner::open(&processor(arguments), None, FloatMode::Faithful)?;
     let device = match against.as_str() {
         "vulkan" => Some(Runner::open(&vulkan(false), device, FloatMode::Faithful)?),
         "interpreter" => None,
