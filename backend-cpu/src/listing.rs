@@ -124,10 +124,11 @@ mod tests {
     /// Every instruction of the kernel that computes has machine code, and what is interpreted has its place.
     #[test]
     fn machine_code_knows_what_it_is_for() {
-        let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 1.5, 2, 0, 1\n\
+        let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_indexed_temp_array x0[2]\n\
+            dcl_literal l0, 1.5, 2, 0, 1\n\
             ishl r0.x, vaTid.x, l0.y\nuav_raw_load_id(0) r1.x, r0.x\nwhileloop\nige r3.x, r4.x, r1.x\n\
             break_logicalnz r3.x\nmad r5.x, r5.x, l0.x, r1.x\niadd r4.x, r4.x, l0.w\nendloop\nsin r2.x, r5.x\n\
-            uav_raw_store_id(0) mem0.x, r0.x, r2.x\nuav_add_id(0) r0.x, r4.x\nend\n";
+            uav_raw_store_id(0) mem0.x, r0.x, r2.x\nuav_add_id(0) r0.x, r4.x\nmov x0[r4.x], r4\nuav_add_id(0) r0.x, x0[r1.x].x\nend\n";
         let program = recal_il::compile(text.as_bytes()).unwrap();
         for set in [InstructionSet::Neon, InstructionSet::Avx2, InstructionSet::Avx512] {
             let isa = set.code().unwrap();
@@ -147,8 +148,10 @@ mod tests {
             assert!(multiplies(of("mad")), "{set:?}: {:?}", of("mad"));
             assert!(!multiplies(of("iadd")), "{set:?}: {:?}", of("iadd"));
             assert!(multiplies(of("sin")), "{set:?}: {:?}", of("sin"));
-            let atomic = of("uav_add");
-            assert!(atomic.iter().any(|line| line.contains("interpreted")), "{set:?}: {atomic:?}");
+            let calls = |line: &&str| line.contains("call ") || line.contains("blr ");
+            assert!(of("uav_add").iter().any(calls), "{set:?}: nothing is called");
+            let array = of("mov x0");
+            assert!(array.iter().any(|line| line.contains("interpreted")), "{set:?}: {array:?}");
         }
     }
 }

@@ -120,6 +120,8 @@ enum What {
     Step(u32),
     Load(u32, Place),
     Store(u32, Place),
+    /// Both, lane after lane.
+    Atomic(u32, Place),
     Test(RowId),
     /// Part of a construct.
     Flow,
@@ -137,7 +139,7 @@ enum What {
 
 impl What {
     fn is_access(self) -> bool {
-        matches!(self, What::Load(..) | What::Store(..))
+        self.accessed().is_some()
     }
 
     fn is_flow(self) -> bool {
@@ -146,13 +148,23 @@ impl What {
 
     /// The two may not be done for some lanes before the other for all, in this order.
     fn clashes(self, earlier: What) -> bool {
-        match (earlier, self) {
-            (What::Store(_, other), What::Load(_, place) | What::Store(_, place)) => {
-                same_memory(place, other)
-            }
-            (What::Load(_, other), What::Store(_, place)) => same_memory(place, other),
+        match (earlier.accessed(), self.accessed()) {
+            (Some((other, before)), Some((place, now))) => (before || now) && same_memory(place, other),
             _ => false,
         }
+    }
+
+    /// The memory that it accesses, and whether it changes that.
+    fn accessed(self) -> Option<(Place, bool)> {
+        match self {
+            What::Load(_, place) => Some((place, false)),
+            What::Store(_, place) | What::Atomic(_, place) => Some((place, true)),
+            _ => None,
+        }
+    }
+
+    fn stores(self) -> bool {
+        self.accessed().is_some_and(|(_, stores)| stores)
     }
 }
 
@@ -291,7 +303,9 @@ impl Builder<'_> {
                     _ => self.body.ops.push(Op::Lanes { first: number, end: number + 1 }),
                 }
             }
-            What::Load(index, _) | What::Store(index, _) => self.body.ops.push(Op::Memory(index)),
+            What::Load(index, _) | What::Store(index, _) | What::Atomic(index, _) => {
+                self.body.ops.push(Op::Memory(index));
+            }
             // None of them is alone but a copy, and there is code for that.
             What::Test(_) | What::Flow | What::Keep(_) | What::Again(_) | What::Otherwise | What::Close => {}
             // Whoever runs the tile does it.
@@ -349,7 +363,9 @@ impl Builder<'_> {
                     }
                     op => unreachable!("{op:?} in a construct"),
                 },
-                What::Load(index, place) | What::Store(index, place) => self.moved(index, place)?,
+                What::Load(index, place) | What::Store(index, place) | What::Atomic(index, place) => {
+                    self.moved(index, place)?
+                }
             });
         }
         let dead = |row: RowId| code.temporaries.contains(&row) && !read_later(code, last, row);
@@ -377,7 +393,9 @@ fn same_memory(a: Place, b: Place) -> bool {
     match (a, b) {
         (Place::Lds { offset: a, .. }, Place::Lds { offset: b, .. })
         | (Place::Gds { offset: a, .. }, Place::Gds { offset: b, .. }) => a == b,
-        (Place::Lds { .. } | Place::Gds { .. }, _) | (_, Place::Lds { .. } | Place::Gds { .. }) => false,
+        (Place::Counter(a), Place::Counter(b)) => a == b,
+        (Place::Lds { .. } | Place::Gds { .. } | Place::Counter(_), _)
+        | (_, Place::Lds { .. } | Place::Gds { .. } | Place::Counter(_)) => false,
         _ => true,
     }
 }

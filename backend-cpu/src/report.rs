@@ -2,7 +2,7 @@
 
 use recal_hal::{Format, Wrap};
 use recal_il::diagnostic::Span;
-use recal_il::ir::{Program, Width, lines};
+use recal_il::ir::{Program, lines};
 
 use crate::isa_choice::{self, InstructionSet};
 use crate::op::{Code, MemoryOp, Op, Shape, Texture};
@@ -74,7 +74,6 @@ pub fn span_of(code: &Code, access: u32) -> Option<Span> {
 /// What an access that is not compiled does, and why it is not.
 pub fn describe(op: &MemoryOp) -> (&'static str, &'static str) {
     const KIND: &str = "accesses of this kind are not compiled";
-    const PARTS: &str = "parts of words are not stored by compiled code";
     let texels = if op.sampled().is_none() { "its resource or sampler is computed" } else { ALONE };
     const FAR: &str = "its offset is too large";
     match op {
@@ -89,13 +88,12 @@ pub fn describe(op: &MemoryOp) -> (&'static str, &'static str) {
         MemoryOp::GlobalStore { .. } => ("store to g[]", FAR),
         MemoryOp::SharedLoad { .. } | MemoryOp::SharedStore { .. } => ("shared register", KIND),
         MemoryOp::RawLoad { .. } => ("load", ALONE),
-        MemoryOp::RawStore { width: Width::Dwords, .. } => ("store", ALONE),
-        MemoryOp::RawStore { .. } => ("store", PARTS),
+        MemoryOp::RawStore { .. } => ("store", ALONE),
         MemoryOp::TypedLoad { .. } => ("element of a typed UAV", ALONE),
-        MemoryOp::TypedStore { .. } => ("store to a typed UAV", KIND),
-        MemoryOp::Atomic { .. } | MemoryOp::AtomicWide { .. } => ("atomic", KIND),
+        MemoryOp::TypedStore { .. } => ("store to a typed UAV", ALONE),
+        MemoryOp::Atomic { .. } | MemoryOp::AtomicWide { .. } => ("atomic", ALONE),
         MemoryOp::LdsWriteOwn { .. } | MemoryOp::LdsReadAny { .. } => ("LDS as on R700", KIND),
-        MemoryOp::Counter { .. } => ("append or consume", KIND),
+        MemoryOp::Counter { .. } => ("append or consume", ALONE),
     }
 }
 
@@ -103,9 +101,9 @@ pub fn describe(op: &MemoryOp) -> (&'static str, &'static str) {
 mod tests {
     use super::*;
 
-    const KERNEL: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\n\
+    const KERNEL: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_indexed_temp_array x0[2]\n\
         mov r0.x, vaTid.x\nitof r1.x, r0.x\nmul r1.x, r1.x, r1.x\nsin r2.x, r1.x\nadd r2.x, r2.x, r1.x\n\
-        uav_add_id(0) r0.x, r0.x\nuav_raw_store_id(0) mem0.x, r0.x, r2.x\nend\n";
+        mov x0[r0.x], r1\nuav_raw_store_id(0) mem0.x, r0.x, r2.x\nend\n";
 
     const COMPILED: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_cb cb0[16]\ndcl_raw_uav_id(0)\n\
         dcl_typed_uav_id(1)_type(2d)_fmtx(unorm)\ndcl_lds_id(2) 64\nmov r0.x, vaTid.x\nmov r1, cb0[r0.x + 1]\n\
@@ -113,10 +111,12 @@ mod tests {
         lds_load_byte_id(2) r4.y, r0.x\nadd r1, r1, r2\nadd r1, r1, r3\niadd r4.x, r4.x, r4.y\n\
         pow r1.x, r1.x, r1.y\nrsq r1.z, r1.w\nf2d r2.xy, r1.x\ndrsq r2.xy, r2.xy\nu64div r2.xy, r2.xy, r4.xx\n\
         atan r1.x, r1.x\nadd r1.x, r1.x, r1.z\niadd r1.x, r1.x, r2.x\niadd r1.x, r1.x, r4.x\n\
-        uav_raw_store_id(0) mem0.x, r0.x, r1.x\nend\n";
+        uav_raw_store_id(0) mem0.x, r0.x, r1.x\nuav_add_id(0) r0.x, r1.x\nif_logicalnz r1.x\n\
+        lds_read_add_id(2) r1.x, r0.x, r1.x\nappend_buf_alloc_id(0) r2.x\nendif\nuav_store_id(1) r0.xx00, r1\n\
+        uav_short_store_id(0) r0.x, r2.x\nend\n";
 
     #[test]
-    fn loads_of_all_kinds_and_long_functions_are_compiled() {
+    fn accesses_of_all_kinds_and_long_functions_are_compiled() {
         let program = recal_il::compile(COMPILED.as_bytes()).unwrap();
         for set in [InstructionSet::Neon, InstructionSet::Avx2, InstructionSet::Avx512] {
             assert_eq!(interpreted(&program, set).unwrap(), [], "{set:?}");
@@ -137,8 +137,8 @@ mod tests {
                     (found.what.as_str(), found.spans.iter().map(text).collect())
                 })
                 .collect();
-            let atomic = ("atomic", vec!["uav_add_id(0) r0.x, r0.x"]);
-            assert!(lines.contains(&atomic), "{set:?}: {lines:?}");
+            let array = ("indexed temporary", vec!["mov x0[r0.x], r1"]);
+            assert!(lines.contains(&array), "{set:?}: {lines:?}");
             let compiled = ["add", "mul", "mov", "itof", "sin", "store"];
             assert!(lines.iter().all(|(what, _)| !compiled.contains(what)), "{set:?}: {lines:?}");
         }

@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use recal_il::ir::lines::Shape;
 
-use self::memory::word;
 use crate::graph::interleaved::count;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::{Kind, Op, Relation};
@@ -122,6 +121,7 @@ impl Strip<'_, '_> {
                     self.exec = outer;
                     around(self, &of.after);
                 }
+                Part::Call(of) => self.call(of),
                 Part::Emit(of) => {
                     if !self.whole(of) {
                         self.block(&of.block);
@@ -297,7 +297,7 @@ impl Strip<'_, '_> {
             Op::Load(_) | Op::Part(..) | Op::Pair(..) => self.loaded(inst.op, a),
             Op::Store(view) => {
                 for lane in (0..lanes).filter(|&lane| executes(self.exec, lane)) {
-                    if let Some(word) = word(&self.views[usize::from(view)], a[lane]) {
+                    if let Some(word) = self.views[usize::from(view)].word(a[lane]) {
                         word.store(b[lane], Relaxed);
                     }
                 }

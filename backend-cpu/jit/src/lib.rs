@@ -10,6 +10,8 @@
 //! operation on vectors each primitive of [`recal_il::isa::Algebra`] is, and a [`target`] which instruction that is, or
 //! which other operations.
 
+pub mod atomic;
+mod call;
 mod choose;
 #[cfg(feature = "disassemble")]
 mod disassemble;
@@ -39,7 +41,7 @@ pub use crate::mode::Mode;
 pub use crate::module::{Bound, Module};
 use crate::program::{Element, Program};
 pub use crate::row::{LANES, Row};
-pub use crate::step::{Filter, NONE, Sample, Step};
+pub use crate::step::{At, Filter, NONE, Sample, Step};
 use crate::target::Target;
 pub use crate::ticks::{Ask, Ticks};
 use crate::tree::{Rows, Tree, each_row};
@@ -298,7 +300,12 @@ impl Compiler {
                         function.units |= unit << (2 * view);
                     }
                 }
-                Step::Store { view, .. } | Step::StoreElement { view, .. } => {
+                Step::Store { view, .. }
+                | Step::StoreElement { view, .. }
+                | Step::StorePart { view, .. }
+                | Step::StoreTexel { view, .. }
+                | Step::Atomic { view, .. }
+                | Step::Count { view, .. } => {
                     function.views = function.views.max(view + 1);
                     function.stores = true;
                 }

@@ -2,10 +2,11 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use crate::NONE;
 use crate::graph::interleaved::count;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
-use crate::program::{Block, Emitted, Part, Program, Straight, Sums};
+use crate::program::{Block, Call, Emitted, Part, Program, Straight, Sums};
 
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -61,6 +62,7 @@ fn parts(f: &mut Formatter<'_>, list: &[Part], depth: usize) -> fmt::Result {
                 f.write_str("}\n")?;
                 of.after.iter().try_for_each(|of| block(f, of, depth))?;
             }
+            Part::Call(of) => call(f, of, depth)?,
             Part::Emit(of) => emitted(f, of, depth)?,
             Part::Break(test, _) => {
                 indent(f, depth)?;
@@ -73,6 +75,16 @@ fn parts(f: &mut Formatter<'_>, list: &[Part], depth: usize) -> fmt::Result {
         }
     }
     Ok(())
+}
+
+fn call(f: &mut Formatter<'_>, of: &Call, depth: usize) -> fmt::Result {
+    values_of(f, &of.graph, depth, "v")?;
+    let rows =
+        of.to.iter().filter(|row| **row != NONE).map(|row| format!("row {row} = ")).collect::<String>();
+    let operands: Vec<String> =
+        of.operands.iter().map(|val| Shown(&of.graph, *val, "v").to_string()).collect();
+    indent(f, depth)?;
+    writeln!(f, "{rows}lane after lane {:?} view {} {}", of.act, of.view, operands.join(", "))
 }
 
 fn emitted(f: &mut Formatter<'_>, of: &Emitted, depth: usize) -> fmt::Result {

@@ -164,7 +164,8 @@ impl Module {
         // SAFETY: `Compiler` made the bytes at `at` a function of this signature, which reads and writes no rows but
         // those below `function.rows`, aligned as `Row` is, reads constants of the pool that was made with it, and
         // accesses words of views below `function.views` that lie inside, which `View::new` makes the caller promise.
-        // It calls nothing but what `ticks` holds, with `ticks`, and leaves the mode as it is. The code
+        // It calls nothing but what `ticks` holds, with `ticks` or with rows, views, constants and operands as above, and leaves the mode as
+        // it is. The code
         // is in executable memory only if the processor has the features that it uses.
         unsafe {
             let entry: native::Entry = std::mem::transmute(memory.as_ptr().add(at as usize));

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::row::Row;
-use crate::{Ticks, View};
+use crate::{Ticks, View, call};
 
 /// What depends on how functions are called: the convention that targets know.
 macro_rules! called_as {
@@ -14,6 +14,25 @@ macro_rules! called_as {
 
         /// What code calls when the count of back-edges is 0. True if the function is to end.
         pub type Check = unsafe extern $convention fn(*mut Ticks<'_>) -> bool;
+
+        /// What code calls that lanes do one after another: rows from the strip on, what is to be done, the lanes, views, operands.
+        pub type Called =
+            unsafe extern $convention fn(*mut u32, *const call::Words, u64, *const View, *const u32);
+
+        /// See [`call::call`].
+        ///
+        /// # Safety
+        /// Called by code with what that function asks for.
+        pub unsafe extern $convention fn called(
+            rows: *mut u32,
+            words: *const call::Words,
+            lanes: u64,
+            views: *const View,
+            operands: *const u32,
+        ) {
+            // SAFETY: code was made so.
+            unsafe { call::call(rows, words, lanes, views, operands) }
+        }
 
         /// The count is 0. True if the function is to end.
         ///

@@ -1,6 +1,7 @@
 //! A function as a vector program: blocks without flow, and constructs around them. Machine code is made of it
 //! ([`crate::emit`]), or it is evaluated ([`crate::evaluate`]).
 
+use crate::call::Act;
 use crate::graph::interleaved::Words;
 use crate::graph::{Graph, Node, Val};
 
@@ -12,6 +13,8 @@ pub struct Program {
     pub lazy: bool,
     /// Something in it loops.
     pub loops: bool,
+    /// Something in it is called.
+    pub calls: bool,
     /// The lanes of a strip take the same way, if all of them execute.
     pub together: bool,
     /// It has 64-bit elements that can stay whole if all lanes execute.
@@ -31,10 +34,25 @@ pub enum Part {
         step: u32,
     },
     Loop(Box<Loop>),
+    /// What lanes do one after another; in no loop.
+    Call(Box<Call>),
     /// Lanes leave the innermost loop whose test is as said, or all; and the step.
     Break(Option<bool>, u32),
     /// The function ends with elements that are stored one after another, for strips whose lanes all execute.
     Emit(Box<Emitted>),
+}
+
+/// See [`Act`]; the view is that of the first operand.
+#[derive(Debug)]
+pub struct Call {
+    pub act: Act,
+    pub view: u8,
+    pub graph: Graph,
+    pub operands: Vec<Val>,
+    /// Rows of the result.
+    pub to: [u32; 2],
+    /// The step that it is.
+    pub step: u32,
 }
 
 /// Elements that a function stores last, see [`crate::Step::Emit`].
@@ -142,6 +160,7 @@ pub fn size(list: &[Part]) -> usize {
         Part::Block(block) => block.body.graph.nodes.len(),
         Part::If { then, otherwise, .. } => size(then) + size(otherwise),
         Part::Loop(of) => size(&of.body),
+        Part::Call(of) => of.graph.nodes.len(),
         Part::Emit(of) => of.block.body.graph.nodes.len(),
         Part::Break(..) => 0,
     };
@@ -154,6 +173,7 @@ pub fn longest(list: &[Part]) -> usize {
         Part::Block(block) => block.body.graph.longest(),
         Part::If { then, otherwise, .. } => longest(then).max(longest(otherwise)),
         Part::Loop(of) => longest(&of.body),
+        Part::Call(of) => of.graph.longest(),
         Part::Emit(of) => of.block.body.graph.longest(),
         Part::Break(..) => 0,
     };
@@ -172,6 +192,7 @@ pub fn floats(list: &[Part]) -> bool {
             let around = || inner.before.iter().chain(&inner.after).any(|of| block(of));
             floats(&inner.body) || around() || inner.kept.as_ref().is_some_and(|(graph, _)| of(graph))
         }
+        Part::Call(call) => of(&call.graph),
         Part::Emit(of) => block(&of.block),
         Part::Break(..) => false,
     })
@@ -182,6 +203,6 @@ pub fn breaks(list: &[Part]) -> bool {
     list.iter().any(|part| match part {
         Part::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
         Part::Break(..) => true,
-        Part::Block(_) | Part::Loop(_) | Part::Emit(_) => false,
+        Part::Block(_) | Part::Loop(_) | Part::Call(_) | Part::Emit(_) => false,
     })
 }

@@ -1,6 +1,7 @@
 //! What functions are made of.
 
 use recal_il::format::Format;
+use recal_il::ir::AtomicOp;
 use recal_il::ir::Width;
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
@@ -106,6 +107,53 @@ pub enum Step<'a> {
         /// Of the numbers.
         lanes: Shape,
     },
+    /// Stores the lowest part of words, in a view of whole words; nothing outside.
+    StorePart {
+        /// Which of the views.
+        view: u8,
+        /// The row of byte addresses; of halves of words the low bit is ignored.
+        address: u32,
+        /// What is stored.
+        width: Width,
+        /// The row.
+        from: u32,
+    },
+    /// Stores elements at coordinates that are integers; nothing outside.
+    StoreTexel {
+        /// Which of the views.
+        view: u8,
+        /// Of the elements.
+        format: Format,
+        /// The rows of column and line, the latter or [`NONE`] if it does not count.
+        coordinates: [u32; 2],
+        /// The row of each component; those that the format does not have are passed over.
+        from: [u32; 4],
+    },
+    /// Changes words, or pairs of words at a multiple of 8 bytes, each lane after the one before and at once for all who share the memory; nothing
+    /// outside, where 0 was. Not in loops, nor are the step that follows, `StorePart`, and `StoreTexel` of less than a word.
+    Atomic {
+        /// Which of the views.
+        view: u8,
+        /// What becomes of them.
+        op: AtomicOp,
+        /// Pairs.
+        wide: bool,
+        /// Where they are.
+        at: At,
+        /// The rows of the first source and of the second one, low words first, or [`NONE`].
+        from: [u32; 4],
+        /// Rows for what was there, or [`NONE`].
+        to: [u32; 2],
+    },
+    /// The word of a view counts on, once for each lane; or back.
+    Count {
+        /// Which of the views.
+        view: u8,
+        /// Back.
+        consume: bool,
+        /// The row for what it was before, or is after that if it counts back.
+        to: u32,
+    },
     /// Stores what rows hold at the end: elements of `count` words, 1, 2 or 4, those of lanes one after another from the start of a
     /// view, which is there for nothing else. Last of all steps, and done where all lanes execute if [`Function::emits`] says so;
     /// else the rows are left.
@@ -145,6 +193,28 @@ pub enum Step<'a> {
     EndLoop,
     /// All lanes, or those with any bit of the row set, or with none, leave the innermost loop. The shape is that of the row.
     Break(Option<(u32, bool, Shape)>),
+}
+
+impl Step<'_> {
+    /// Lanes do it one after another.
+    pub(crate) fn is_call(&self) -> bool {
+        match self {
+            Step::StorePart { .. } | Step::Atomic { .. } | Step::Count { .. } => true,
+            // Other threads write the other bytes of the word.
+            Step::StoreTexel { format, .. } => format.bytes() < 4,
+            _ => false,
+        }
+    }
+}
+
+/// Where an atomic is done.
+#[derive(Clone, Copy, Debug)]
+pub enum At {
+    /// At byte addresses, in this row.
+    Byte(u32),
+    /// At the first word of an element at coordinates that are integers: the rows of column and line, the latter or [`NONE`] if it does
+    /// not count, and the format.
+    Element([u32; 2], Format),
 }
 
 /// Which texels a sample reads.

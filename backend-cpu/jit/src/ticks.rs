@@ -15,6 +15,8 @@ pub struct Ticks<'a> {
     left: u32,
     /// What code calls then, with this.
     check: native::Check,
+    /// What code calls that lanes do one after another.
+    call: native::Called,
     ask: &'a dyn Ask,
     stopped: bool,
 }
@@ -25,7 +27,7 @@ const PERIOD: u32 = 256;
 impl<'a> Ticks<'a> {
     /// Asks `ask`.
     pub fn new(ask: &'a dyn Ask) -> Ticks<'a> {
-        Ticks { left: PERIOD, check: native::ticked, ask, stopped: false }
+        Ticks { left: PERIOD, check: native::ticked, call: native::called, ask, stopped: false }
     }
 
     /// Counts a back-edge; true if the function is to end.

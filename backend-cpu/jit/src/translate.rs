@@ -1,6 +1,7 @@
 //! From the steps of a function to its vector program.
 
 mod ahead;
+mod call;
 mod emitted;
 mod memory;
 mod sums;
@@ -20,7 +21,7 @@ use crate::kept::Kept;
 use crate::op::Op;
 use crate::program::{Block, Element, Loop, Output, Part, Program, Straight};
 use crate::target::Target;
-use crate::tree::{Run, Tree, each_run, loops, mentions, together};
+use crate::tree::{Run, Tree, calls, each_run, loops, mentions, together};
 
 /// Most operations of a run.
 const LONGEST: usize = 12000;
@@ -82,7 +83,8 @@ pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
     // Changing the float mode takes as long as some flushes.
     let together = in_lines && together(tree);
     let Translator { flushes, wide, .. } = translator;
-    (!lazy || flushes > WORTH).then_some(Program { parts, lazy, loops: loops(tree), together, wide })
+    let (loops, calls) = (loops(tree), calls(tree));
+    (!lazy || flushes > WORTH).then_some(Program { parts, lazy, loops, calls, together, wide })
 }
 
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
@@ -97,6 +99,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
                     otherwise: self.list(otherwise)?,
                     step: step.number,
                 },
+                Tree::Loop { body, .. } if calls(body) => return None,
                 Tree::Loop { body, number } => {
                     let sums = self.sums(body).map(Box::new);
                     self.wide |= sums.is_some();
@@ -107,6 +110,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
                     let sums = sums.filter(|_| self.whole);
                     Part::Loop(Box::new(Loop { sums, before, after, ..repeat? }))
                 }
+                Tree::Call(step) => Part::Call(Box::new(self.call(step)?)),
                 Tree::Break(test, number) => Part::Break(test.map(|(nonzero, _)| nonzero), *number),
             });
         }
@@ -221,15 +225,19 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         Some((graph, outputs, test))
     }
 
-    /// The same with a word of each lane in a vector.
-    fn plain(&self, run: &Run<'_>, mut graph: Graph) -> Option<Made> {
-        let mut values = Values {
+    fn values(&self) -> Values<'_, C> {
+        Values {
             constant: self.constant,
             in_lines: self.in_lines,
             rows: HashMap::new(),
             written: Vec::new(),
             choices: Vec::new(),
-        };
+        }
+    }
+
+    /// The same with a word of each lane in a vector.
+    fn plain(&self, run: &Run<'_>, mut graph: Graph) -> Option<Made> {
+        let mut values = self.values();
         for step in &run.steps {
             graph.step = step.number;
             values.step(&mut graph, step);
@@ -366,6 +374,13 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 self.shape_element(graph, first, lanes);
                 self.store(graph, view, first, from);
             }
+            Step::StoreTexel { view, format, coordinates, from } => {
+                let unit = (format.bytes() / 4).ilog2();
+                if let Some(first) = self.element_at(graph, view, format, coordinates, unit) {
+                    let words = self.encoded(graph, format, from);
+                    self.store_words(graph, view, first, words);
+                }
+            }
             Step::Test { row } => {
                 let word = self.value(graph, row);
                 graph.result(word);
@@ -382,7 +397,13 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 }
             }
             Step::EndIf => self.choices.pop().into_iter().for_each(|choice| self.join(graph, choice)),
-            Step::Loop | Step::EndLoop | Step::Break(_) | Step::Emit { .. } => {
+            Step::Loop
+            | Step::EndLoop
+            | Step::Break(_)
+            | Step::StorePart { .. }
+            | Step::Atomic { .. }
+            | Step::Count { .. }
+            | Step::Emit { .. } => {
                 unreachable!("this is no step of a run")
             }
         }

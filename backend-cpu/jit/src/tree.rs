@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use recal_il::ir::lines::Shape;
 
-use crate::{NONE, Step, choose};
+use crate::{At, NONE, Step, choose};
 
 /// Part of a function with flow.
 pub enum Tree<'a> {
@@ -15,6 +15,8 @@ pub enum Tree<'a> {
     If { step: Numbered<'a>, nonzero: bool, lanes: Shape, then: Vec<Tree<'a>>, otherwise: Vec<Tree<'a>> },
     /// Until all lanes have left.
     Loop { body: Vec<Tree<'a>>, number: u32 },
+    /// A step that lanes do one after another.
+    Call(Numbered<'a>),
     /// Lanes leave whose test is as said, or all.
     Break(Option<(bool, Shape)>, u32),
 }
@@ -103,6 +105,23 @@ pub fn each_row(step: &Step<'_>, mut visit: impl FnMut(u32, bool)) {
             visit(*address, false);
             (from, &[])
         }
+        Step::StorePart { address, from, .. } => {
+            visit(*address, false);
+            (std::slice::from_ref(from), &[])
+        }
+        Step::StoreTexel { coordinates, from, .. } => {
+            coordinates.iter().filter(|&&row| row != NONE).for_each(|&row| visit(row, false));
+            (from, &[])
+        }
+        Step::Atomic { at, from, to, .. } => {
+            let at = match at {
+                At::Byte(address) => std::slice::from_ref(address),
+                At::Element(coordinates, _) => coordinates,
+            };
+            at.iter().filter(|&&row| row != NONE).for_each(|&row| visit(row, false));
+            (from, to)
+        }
+        Step::Count { to, .. } => (&[], std::slice::from_ref(to)),
         Step::Emit { rows, .. } => (rows, &[]),
         Step::Test { row } => (std::slice::from_ref(row), &[]),
         Step::If { row, .. } | Step::Break(Some((row, ..))) => (std::slice::from_ref(row), &[]),
@@ -146,6 +165,10 @@ fn parse<'a>(rest: &mut impl Iterator<Item = Numbered<'a>>) -> (Vec<Tree<'a>>, O
             Step::Break(test) => {
                 close(&mut list, &mut run, test.map(|(row, ..)| row));
                 list.push(Tree::Break(test.map(|(_, nonzero, lanes)| (nonzero, lanes)), step.number));
+            }
+            _ if step.is_call() => {
+                close(&mut list, &mut run, None);
+                list.push(Tree::Call(step));
             }
             Step::Else | Step::EndIf | Step::EndLoop => {
                 end = Some(step);
@@ -208,6 +231,18 @@ fn liveness(list: &mut [Tree<'_>], after: Rows, exit: &Rows) -> Rows {
                 }
                 rows = head;
             }
+            Tree::Call(step) => {
+                each_row(step, |row, written| {
+                    if written {
+                        rows.remove(row)
+                    }
+                });
+                each_row(step, |row, written| {
+                    if !written {
+                        rows.insert(row)
+                    }
+                });
+            }
             Tree::Break(None, _) => rows = exit.clone(),
             Tree::Break(Some(_), _) => _ = rows.add(exit),
         }
@@ -247,7 +282,7 @@ pub fn mentions(list: &[Tree<'_>], counts: &mut HashMap<u32, usize>) {
                 mentions(otherwise, counts);
             }
             Tree::Loop { body, .. } => mentions(body, counts),
-            Tree::Break(..) => {}
+            Tree::Call(_) | Tree::Break(..) => {}
         }
     }
 }
@@ -262,7 +297,7 @@ pub fn each_run<'t>(list: &'t [Tree<'t>], visit: &mut impl FnMut(&'t Run<'t>)) {
                 each_run(otherwise, visit);
             }
             Tree::Loop { body, .. } => each_run(body, visit),
-            Tree::Break(..) => {}
+            Tree::Call(_) | Tree::Break(..) => {}
         }
     }
 }
@@ -270,7 +305,7 @@ pub fn each_run<'t>(list: &'t [Tree<'t>], visit: &mut impl FnMut(&'t Run<'t>)) {
 /// The lanes of a line stay together, if all of them execute.
 pub fn together(list: &[Tree<'_>]) -> bool {
     list.iter().all(|tree| match tree {
-        Tree::Run(_) => true,
+        Tree::Run(_) | Tree::Call(_) => true,
         Tree::If { lanes, then, otherwise, .. } => {
             *lanes == Shape::Same && together(then) && together(otherwise)
         }
@@ -284,6 +319,16 @@ pub fn loops(list: &[Tree<'_>]) -> bool {
     list.iter().any(|tree| match tree {
         Tree::If { then, otherwise, .. } => loops(then) || loops(otherwise),
         Tree::Loop { .. } => true,
+        Tree::Run(_) | Tree::Call(_) | Tree::Break(..) => false,
+    })
+}
+
+/// A step that lanes do one after another is among the list.
+pub fn calls(list: &[Tree<'_>]) -> bool {
+    list.iter().any(|tree| match tree {
+        Tree::If { then, otherwise, .. } => calls(then) || calls(otherwise),
+        Tree::Loop { body, .. } => calls(body),
+        Tree::Call(_) => true,
         Tree::Run(_) | Tree::Break(..) => false,
     })
 }

@@ -107,7 +107,7 @@ impl<'a> Trial<'a> {
     pub fn body<'p>(&self, pool: &'p mut Pool) -> Frame<'p> {
         let Trial { program, target, masked, line, strips, pins, sums, deep } = *self;
         let mut frame = Frame { pins, deep, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
-        frame.ticks = program.loops.then(|| frame.slot());
+        frame.ticks = (program.loops || program.calls).then(|| frame.slot());
         frame.origin = matches!(program.parts.last(), Some(program::Part::Emit(_))).then(|| frame.slot());
         let (sums, by_lanes) = sums;
         frame.arrange = (sums > 0).then(|| emit::Arrange { sums, by_lanes, ..emit::Arrange::default() });

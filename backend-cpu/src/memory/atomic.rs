@@ -1,10 +1,7 @@
 //! Atomics on any memory, lane after lane; truly atomic against other groups and queues.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use recal_il::ir::AtomicOp;
-use recal_il::isa::Scalar;
-use recal_il::isa::memory::atomic::{new_quad, new_word};
+use recal_jit::atomic;
 
 use super::buffer::view_of;
 use super::texture::uav_texels;
@@ -46,21 +43,7 @@ pub fn word(
     for lane in lanes(ok) {
         let Some(cell) = view.atomic(at.0[lane] as usize) else { continue };
         let (s, s2) = (source.0[lane], second.0[lane]);
-        old.0[lane] = match op {
-            AtomicOp::Add => cell.fetch_add(s, Relaxed),
-            AtomicOp::Xchg => cell.swap(s, Relaxed),
-            AtomicOp::CmpXchg => cell.compare_exchange(s2, s, Relaxed, Relaxed).unwrap_or_else(|m| m),
-            _ => {
-                let mut m = cell.load(Relaxed);
-                loop {
-                    match cell.compare_exchange_weak(m, new_word(&mut Scalar, op, m, s, s2), Relaxed, Relaxed)
-                    {
-                        Ok(m) => break m,
-                        Err(now) => m = now,
-                    }
-                }
-            }
-        };
+        old.0[lane] = atomic::word(cell, op, s, s2);
     }
     if dst != NONE {
         wave.put(dst, &old);
@@ -88,13 +71,7 @@ pub fn wide(
     for lane in lanes(wave.exec) {
         let Some(cell) = view.atomic_wide(address.0[lane] as usize / 8 * 2) else { continue };
         let (s, s2) = (pair(&s_lo, &s_hi, lane), pair(&s2_lo, &s2_hi, lane));
-        let mut m = cell.load(Relaxed);
-        let old = loop {
-            match cell.compare_exchange_weak(m, new_quad(&mut Scalar, op, m, s, s2), Relaxed, Relaxed) {
-                Ok(m) => break m,
-                Err(now) => m = now,
-            }
-        };
+        let old = atomic::quad(cell, op, s, s2);
         old_lo.0[lane] = old as u32;
         old_hi.0[lane] = (old >> 32) as u32;
     }
@@ -110,8 +87,7 @@ pub fn counter(wave: &mut Wave, context: &mut Context<'_>, uav: u32, consume: bo
     let mut out = Row::ZERO;
     if let Some(cell) = context.launch.counters.get(uav as usize) {
         for lane in lanes(wave.exec) {
-            out.0[lane] =
-                if consume { cell.fetch_sub(1, Relaxed).wrapping_sub(1) } else { cell.fetch_add(1, Relaxed) };
+            out.0[lane] = if consume { atomic::consume(cell) } else { atomic::append(cell) };
         }
     }
     wave.put(dst, &out);

@@ -39,6 +39,12 @@ impl<'a> View<'a> {
         View { start, bytes, live: PhantomData }
     }
 
+    /// Words that are atomics anyway.
+    pub fn of(words: &'a [AtomicU32]) -> View<'a> {
+        // SAFETY: they may be read and written by any thread as long as the slice lives, and are aligned.
+        unsafe { View::new(NonNull::from(words).cast(), size_of_val(words)) }
+    }
+
     /// Length.
     #[inline(always)]
     pub fn bytes(&self) -> usize {

@@ -1,10 +1,10 @@
 //! Accesses to memory as steps of functions.
 
 use recal_il::ir::{Builtin, Width};
-use recal_jit::{Filter, Sample, Step};
+use recal_jit::{At, Filter, Sample, Step};
 
 use super::{Builder, What};
-use crate::op::{Access, MemoryOp, NONE, Place, RowId, SampleOp, Shape, Texture};
+use crate::op::{Access, AtomicAt, MemoryOp, NONE, Place, RowId, SampleOp, Shape, Texture};
 
 /// Offsets of elements that are not so large wrap into no memory.
 const FAR: u32 = 1 << 30;
@@ -25,12 +25,25 @@ impl Builder<'_> {
                 (offset.unsigned_abs() < FAR).then_some(What::Load(index, Place::Global))
             }
             MemoryOp::RawStore { place, width: Width::Dwords, .. } => Some(What::Store(index, place)),
+            MemoryOp::RawStore {
+                place: place @ (Place::Lds { bytes, .. } | Place::Gds { bytes, .. }),
+                ..
+            } => (bytes % 4 == 0).then_some(What::Store(index, place)),
             MemoryOp::GlobalStore { offset, .. } => {
                 (offset.unsigned_abs() < FAR).then_some(What::Store(index, Place::Global))
             }
+            MemoryOp::Atomic { place, at: AtomicAt::Byte(_), .. } | MemoryOp::AtomicWide { place, .. } => {
+                Some(What::Atomic(index, place))
+            }
+            MemoryOp::Counter { uav, .. } => Some(What::Atomic(index, Place::Counter(uav))),
             ref op => {
                 let (place, _) = op.sampled()?;
-                self.shape(op).map(|_| What::Load(index, place))
+                self.shape(op)?;
+                Some(match op {
+                    MemoryOp::Atomic { .. } => What::Atomic(index, place),
+                    MemoryOp::RawStore { .. } | MemoryOp::TypedStore { .. } => What::Store(index, place),
+                    _ => What::Load(index, place),
+                })
             }
         }
     }
@@ -53,8 +66,34 @@ impl Builder<'_> {
             MemoryOp::GlobalStore { index: element, offset, src: from } => {
                 Step::StoreElement { view: self.view(place)?, element, offset, from, lanes }
             }
+            MemoryOp::TypedStore { coord: [u, v, _], dimensions, src: from, .. } => {
+                let format = self.shape(&access.op)?.format;
+                let coordinates = [u, if dimensions > 1 { v } else { NONE }];
+                Step::StoreTexel { view: self.view(place)?, format, coordinates, from }
+            }
+            MemoryOp::RawStore { address, width, src: [from, ..], .. } if width != Width::Dwords => {
+                Step::StorePart { view: self.view(place)?, address, width, from }
+            }
             MemoryOp::RawStore { address, src: from, .. } => {
                 Step::Store { view: self.view(place)?, address, from, lanes }
+            }
+            MemoryOp::Atomic { op, at, dimensions, src, src2, dst, .. } => {
+                let at = match at {
+                    AtomicAt::Byte(address) => At::Byte(address),
+                    AtomicAt::Texel([u, v, _]) => {
+                        let format = self.shape(&access.op)?.format;
+                        At::Element([u, if dimensions > 1 { v } else { NONE }], format)
+                    }
+                };
+                let (from, to) = ([src, NONE, src2, NONE], [dst, NONE]);
+                Step::Atomic { view: self.view(place)?, op, wide: false, at, from, to }
+            }
+            MemoryOp::AtomicWide { op, address, src: [a, b], src2: [c, d], dst: to, .. } => {
+                let (at, from) = (At::Byte(address), [a, b, c, d]);
+                Step::Atomic { view: self.view(place)?, op, wide: true, at, from, to }
+            }
+            MemoryOp::Counter { consume, dst: to, .. } => {
+                Step::Count { view: self.view(place)?, consume, to }
             }
             ref op => self.sample(op, access)?,
         })

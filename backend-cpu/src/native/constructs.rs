@@ -33,7 +33,7 @@ struct Walk {
 impl Walk {
     /// The next step, or access, of the construct; `None` if it cannot be done.
     fn push(&mut self, op: usize, what: What, first: RowId) -> Option<()> {
-        if self.loops > 0 && matches!(what, What::Store(..)) {
+        if self.loops > 0 && what.stores() {
             return None;
         }
         if what.is_access() && self.items.iter().any(|item| what.clashes(item.what)) {

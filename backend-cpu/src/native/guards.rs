@@ -112,9 +112,9 @@ impl Builder<'_> {
                     known.step(number, writes, reads);
                     acts = acts || writes.iter().any(|&row| outlives(code, last, row));
                 }
-                (What::Load(index, _) | What::Store(index, _), _) => {
+                (What::Load(index, _) | What::Store(index, _) | What::Atomic(index, _), _) => {
                     let outside = depth == 0;
-                    acts |= outside && matches!(item.what, What::Store(..));
+                    acts |= outside && item.what.stores();
                     code.memory[index as usize].op.each_row(|row, write| {
                         if write {
                             known.rows.remove(&row);

@@ -43,6 +43,8 @@ pub enum Place {
     Constants(u32),
     /// `g[]`
     Global,
+    /// The append counter of a UAV, by number.
+    Counter(u32),
 }
 
 /// Where an atomic operates.
@@ -164,7 +166,12 @@ impl MemoryOp {
     /// The surface, and the sampler or [`NONE`], of what can be compiled if the surface is known.
     pub fn sampled(&self) -> Option<Seen> {
         let (resource, sampler) = match self {
-            MemoryOp::TypedLoad { place, .. } => return Some((Place::Uav(*place), NONE)),
+            MemoryOp::TypedLoad { place, .. } | MemoryOp::TypedStore { place, .. } => {
+                return Some((Place::Uav(*place), NONE));
+            }
+            MemoryOp::RawStore { width: Width::Dwords, .. } => return None,
+            MemoryOp::RawStore { place: place @ Place::Uav(_), .. } => return Some((*place, NONE)),
+            MemoryOp::Atomic { place, at: AtomicAt::Texel(_), .. } => return Some((*place, NONE)),
             MemoryOp::RawLoad { width: Width::Dwords, .. } => return None,
             MemoryOp::RawLoad { place: place @ (Place::Uav(_) | Place::Srv(_)), .. } => {
                 return Some((*place, NONE));

@@ -326,3 +326,11 @@ pub enum AtomicOp {
     /// m = src2 ? src : m
     CmpXchg,
 }
+
+impl AtomicOp {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [AtomicOp; 15] = {
+        use AtomicOp::*;
+        [Add, Sub, RSub, Min, Max, UMin, UMax, And, Or, Xor, Inc, Dec, MskOr, Xchg, CmpXchg]
+    };
+}

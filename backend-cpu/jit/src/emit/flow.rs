@@ -7,8 +7,9 @@
 mod sums;
 
 use super::{Frame, Tests};
-use crate::program::{Block, Loop, Part, breaks};
-use crate::target::{Masks, Rm, Target};
+use crate::call;
+use crate::program::{Block, Call, Loop, Part, breaks};
+use crate::target::{Called, Masks, Rm, Target};
 
 /// The construct around.
 #[derive(Default)]
@@ -50,6 +51,10 @@ impl Flow<'_, '_> {
                 Part::Loop(of) => {
                     self.frame.code.is_for(of.step);
                     self.repeat(of);
+                }
+                Part::Call(of) => {
+                    self.frame.code.is_for(of.step);
+                    self.call(of);
                 }
                 Part::Emit(of) => {
                     let done = of.whole.as_ref().map(|whole| self.frame.whole(whole, &of.elements));
@@ -278,6 +283,26 @@ impl Flow<'_, '_> {
         if masked {
             execs.iter().zip(&outer).for_each(|(&exec, &at)| self.load(exec, at));
         }
+        self.frame.slots = before;
+    }
+
+    /// Calls what lanes do one after another. Nothing but masks is in registers, as it is in no loop.
+    fn call(&mut self, of: &Call) {
+        let Some(ticks) = self.frame.ticks else { return };
+        let before = self.frame.slots;
+        let operands = self.frame.on_stack(&of.graph, &of.operands);
+        let masks: Vec<(u8, u32)> = match self.frame.masked {
+            true => self.frame.exec().iter().copied().zip(self.slots()).collect(),
+            false => Vec::new(),
+        };
+        masks.iter().for_each(|&(exec, at)| self.store(exec, at));
+        let Frame { code, pool, strips, target, .. } = &mut *self.frame;
+        let lanes = *strips * target.lanes();
+        let words = call::Call { act: of.act, view: of.view, lanes, to: of.to }.words();
+        let at = Called { ticks, words: pool.table(&words), operands: operands[0], lanes };
+        let execs: Vec<u8> = masks.iter().map(|(exec, _)| *exec).collect();
+        target.call(code, pool, &at, &execs);
+        masks.iter().for_each(|&(exec, at)| self.load(exec, at));
         self.frame.slots = before;
     }
 

@@ -256,21 +256,26 @@ impl<'a> Frame<'a> {
 
     /// Appends a block that leaves values on the stack, for a loop.
     pub fn keep(&mut self, graph: &Graph, values: &[Val]) {
+        self.kept = self.on_stack(graph, values);
+    }
+
+    /// Appends a block that leaves values on the stack: where, one place after another.
+    pub fn on_stack(&mut self, graph: &Graph, values: &[Val]) -> Vec<u32> {
         let work = Work::of(graph, &[], None, values, self.strips, self.masked);
         let values = work.others.concat();
-        self.kept = values.iter().map(|_| self.slot()).collect();
+        let places: Vec<u32> = values.iter().map(|_| self.slot()).collect();
         let plan = Plan::new(work.graph, &[], &values, false, None, Addressing::Alone, false);
-        let kept = self.kept.clone();
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         for (time, &val) in plan.order.iter().enumerate() {
             body.now = 2 * time as u32;
             body.instruction(val);
         }
         body.pinned.clear();
-        for (val, at) in values.into_iter().zip(kept) {
+        for (val, &at) in values.into_iter().zip(&places) {
             let from = body.fetch(val);
             body.target.store(&mut body.frame.code, from, Base::Stack, at);
         }
+        places
     }
 
     /// [`Frame::block`] for one that changes nothing if there are executing lanes in `doubted`: then the block that

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Strip, word};
+use super::Strip;
 use crate::graph::interleaved::count;
 use crate::graph::{Graph, NO, Val};
 use crate::program::{Element, Emitted};
@@ -54,7 +54,7 @@ impl Strip<'_, '_> {
     /// Stores a word of the strip's elements.
     fn put(&self, of: &Element, at: usize, value: u32) {
         let at = self.first * of.count as usize + at;
-        let Some(word) = word(&self.views[usize::from(of.view)], at as u32) else {
+        let Some(word) = self.views[usize::from(of.view)].word(at as u32) else {
             panic!("word {at} of what is stored is not inside");
         };
         word.store(value, Relaxed);

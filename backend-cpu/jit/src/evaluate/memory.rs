@@ -1,19 +1,32 @@
 //! Loads and stores.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::{MOST, Strip, Vector, compute};
-use crate::View;
+use crate::call::{self, Call};
 use crate::graph::interleaved::{Words, count};
 use crate::op::Op;
+use crate::program;
 use crate::target::Blocks;
 
 impl Strip<'_, '_> {
+    /// Does what lanes do one after another.
+    pub(super) fn call(&mut self, of: &program::Call) {
+        let values = self.values(&of.graph);
+        let operands: Vec<u32> = of.operands.iter().flat_map(|&val| values[val as usize]).collect();
+        let call = Call { act: of.act, view: of.view, lanes: MOST as u32, to: of.to };
+        // SAFETY: functions get as many rows and views as they mention, and all operands were just computed.
+        unsafe {
+            let rows = self.rows.as_mut_ptr().cast::<u32>().add(self.first);
+            call::call(rows, &call.words(), self.exec.into(), self.views.as_ptr(), operands.as_ptr());
+        }
+    }
+
     /// What is loaded from the words that begin at `first`.
     pub(super) fn loaded(&self, op: Op, first: Vector) -> Vector {
         let of = |view: u8, k: u8| -> Vector {
             let load = |lane: usize| match lane < self.lanes && self.exec >> lane & 1 == 1 {
-                true => word(&self.views[usize::from(view)], first[lane].wrapping_add(u32::from(k))),
+                true => self.views[usize::from(view)].word(first[lane].wrapping_add(u32::from(k))),
                 false => None,
             };
             std::array::from_fn(|lane| load(lane).map_or(0, |word| word.load(Relaxed)))
@@ -36,7 +49,7 @@ impl Strip<'_, '_> {
         std::array::from_fn(|at| {
             let at = usize::from(number) * self.lanes + at.min(self.lanes - 1);
             let place = first[at / n].wrapping_add((at % n) as u32);
-            let Some(word) = word(view, place) else { panic!("word {place} is not inside") };
+            let Some(word) = view.word(place) else { panic!("word {place} is not inside") };
             word.load(Relaxed)
         })
     }
@@ -47,17 +60,10 @@ impl Strip<'_, '_> {
         let executes = |lane: &u32| self.exec >> lane & 1 == 1 && of.has(*lane);
         for lane in (0..self.lanes as u32).filter(executes) {
             for k in (0..of.count()).filter(|k| of.words >> k & 1 == 1) {
-                if let Some(word) = word(view, first[lane as usize].wrapping_add(k)) {
+                if let Some(word) = view.word(first[lane as usize].wrapping_add(k)) {
                     word.store(from[(of.place(lane) + k) as usize], Relaxed);
                 }
             }
         }
     }
-}
-
-/// A word of a view.
-pub(super) fn word(view: &View, index: u32) -> Option<&AtomicU32> {
-    // SAFETY: the word lies inside; `View::new` makes the caller promise that it may be accessed by any thread.
-    (index < view.words)
-        .then(|| unsafe { AtomicU32::from_ptr(view.start.cast::<u32>().cast_mut().add(index as usize)) })
 }

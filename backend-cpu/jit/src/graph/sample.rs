@@ -113,12 +113,8 @@ impl Graph {
         y: Option<Val>,
         wanted: [bool; 4],
     ) -> [Val; 4] {
-        let [columns, rows, line] =
-            [Field::Columns, Field::Lines, Field::Line].map(|field| self.add(Node::Field(view, field)));
+        let (element, inside) = self.place(view, sample.format, x, y, sample.offset);
         let unit = self.word(unit(sample.format).ilog2());
-        let pitch = self.shr(line, unit);
-        let grid = Grid { columns, rows, pitch, flat: y.is_none() };
-        let (element, inside) = texel::at_integers(self, &grid, [x, y.unwrap_or(x)], sample.offset);
         let at = self.shl(element, unit);
         if sample.filter == Filter::Integers {
             let words = self.element(view, sample.format, at, wanted);
@@ -131,6 +127,16 @@ impl Graph {
             let outside = self.word(outside.next().unwrap_or_default());
             self.select(inside, word, outside)
         })
+    }
+
+    /// Number of the element at coordinates that are integers, and whether it is inside.
+    pub fn place(&mut self, view: u8, format: Format, x: Val, y: Option<Val>, offset: [i8; 2]) -> (Val, Val) {
+        let [columns, rows, line] =
+            [Field::Columns, Field::Lines, Field::Line].map(|field| self.add(Node::Field(view, field)));
+        let unit = self.word(unit(format).ilog2());
+        let pitch = self.shr(line, unit);
+        let grid = Grid { columns, rows, pitch, flat: y.is_none() };
+        texel::at_integers(self, &grid, [x, y.unwrap_or(x)], offset)
     }
 
     fn axis(&mut self, view: u8, sample: &Sample, number: usize, coord: Val) -> Axis<Val> {

@@ -171,6 +171,18 @@ pub struct Frame<'a> {
     pub stops: &'a [usize],
 }
 
+/// What code calls that lanes do one after another.
+pub struct Called {
+    /// See [`crate::emit::Frame`].
+    pub ticks: u32,
+    /// Where among the constants it says what.
+    pub words: u32,
+    /// Where on the stack the operands are.
+    pub operands: u32,
+    /// Lanes that are done at a time.
+    pub lanes: u32,
+}
+
 /// What is done with words in general registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scalar {
@@ -344,6 +356,8 @@ pub trait Target: Sync {
     fn count(&self, code: &mut Code, ticks: u32) -> usize;
     /// Asks whether to stop; all vectors are lost. A jump that is taken if so, when `restore` has been done.
     fn ask(&self, code: &mut Code, pool: &mut Pool, lazy: bool, restore: &mut dyn FnMut(&mut Code)) -> usize;
+    /// Calls what lanes do one after another, for those in the masks of so many strips, or for all if there are none; all vectors are lost.
+    fn call(&self, code: &mut Code, pool: &mut Pool, of: &Called, masks: &[u8]);
     /// Appends a function.
     fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>);
 }

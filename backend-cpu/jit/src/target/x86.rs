@@ -6,7 +6,7 @@
 
 pub mod table;
 
-use super::{Base, Blocks, Frame, Rm, Scalar, entry};
+use super::{Base, Blocks, Called, Frame, Rm, Scalar, entry};
 use crate::emit::{Code, Pool};
 use crate::mode;
 
@@ -299,6 +299,27 @@ pub fn ask(code: &mut Code, pool: &mut Pool, lazy: bool, restore: &mut dyn FnMut
     restore(code);
     code.raw(&[0x45, 0x84, 0xDB]); // test r11b, r11b
     jump(code, Some(NOT_ZERO))
+}
+
+/// See [`super::Target::call`]; the lanes are in r10.
+pub fn call(code: &mut Code, of: &Called) {
+    code.raw_with(&[0x4C, 0x8B, 0x99], of.ticks); // mov r11, [rcx + ticks]
+    code.raw(&[0xC5, 0xF8, 0x77]); // vzeroupper
+    // push rax, rcx, rdx, rsi, rdi, r8, r9; the stack is a multiple of 64
+    code.raw(&[0x50, 0x51, 0x52, 0x56, 0x57, 0x41, 0x50, 0x41, 0x51]);
+    code.raw(&[0x48, 0x83, 0xEC, 8]); // sub rsp, 8
+    code.raw_with(&[0x4C, 0x8D, 0x81], of.operands); // lea r8, [rcx + operands]
+    code.raw_with(&[0x48, 0x8D, 0xB6], of.words); // lea rsi, [rsi + words]
+    code.raw(&[0x4C, 0x89, 0xD2]); // mov rdx, r10
+    code.raw(&[0x4C, 0x89, 0xC9]); // mov rcx, r9
+    code.raw(&[0x41, 0xFF, 0x53, 16]); // call [r11 + 16]
+    code.raw(&[0x48, 0x83, 0xC4, 8]); // add rsp, 8
+    code.raw(&[0x41, 0x59, 0x41, 0x58, 0x5F, 0x5E, 0x5A, 0x59, 0x58]); // pop r9, r8, rdi, rsi, rdx, rcx, rax
+}
+
+/// r10 = so many lanes
+pub fn all_lanes(code: &mut Code, lanes: u32) {
+    code.raw_with(&[0x41, 0xBA], u32::MAX >> (32 - lanes)); // mov r10d, lanes
 }
 
 /// The loop over strips of so many lanes: rdi rows, rsi constants, rdx executing lanes, rcx views, r8 ticks. `executing`

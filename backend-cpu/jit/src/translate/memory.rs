@@ -1,7 +1,9 @@
 //! Numbers of words, and what is loaded and stored there.
 
+use recal_il::format::Format;
 use recal_il::ir::lines::Shape;
 use recal_il::isa::Algebra;
+use recal_il::isa::memory::element;
 
 use super::Values;
 use crate::NONE;
@@ -43,17 +45,22 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
 
     /// Stores rows as words of elements whose first words have the numbers `first`.
     pub(super) fn store(&mut self, graph: &mut Graph, view: u8, first: Val, from: [u32; 4]) {
-        let mut stored = (0..4u32).zip(from).filter(|&(_, row)| row != NONE);
+        let from = from.map(|row| (row != NONE).then(|| self.value(graph, row)));
+        self.store_words(graph, view, first, from);
+    }
+
+    /// The same for values.
+    pub(super) fn store_words(&self, graph: &mut Graph, view: u8, first: Val, from: [Option<Val>; 4]) {
+        let mut stored = (0..4u32).zip(from).filter_map(|(k, val)| Some((k, val?)));
         let words = stored.clone().fold(0, |words, (k, _)| words | 1 << k);
-        let Some((k, row)) = stored.next() else { return };
-        let some = self.value(graph, row);
+        let Some((k, some)) = stored.next() else { return };
         if stored.next().is_none() {
             let index = word_after(graph, first, k);
             graph.binary(Op::Store(view), index, some);
             return;
         }
         // What is not stored may be anything.
-        let [a, b, c, d] = from.map(|row| if row == NONE { some } else { self.value(graph, row) });
+        let [a, b, c, d] = from.map(|val| val.unwrap_or(some));
         let blocks = match words {
             0..4 => graph.pack(a, b).to_vec(),
             _ => {
@@ -66,6 +73,37 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
         for (number, block) in (0..).zip(blocks) {
             graph.binary(Op::StoreBlocks(view, number, words), first, block);
         }
+    }
+
+    /// The words of an element that rows are the components of.
+    pub(super) fn encoded(&mut self, graph: &mut Graph, format: Format, from: [u32; 4]) -> [Option<Val>; 4] {
+        let encoding = format.encoding();
+        let mut row = |k: usize| self.value(graph, from[k]);
+        if encoding.is_raw() {
+            let words = format.read_words() as usize;
+            return [0, 1, 2, 3].map(|k| (k < words).then(|| row(k)));
+        }
+        let components: Vec<Val> = (0..format.components() as usize).map(row).collect();
+        let words = element::encode(graph, encoding, &components);
+        let count = format.bytes().div_ceil(4) as usize;
+        [0, 1, 2, 3].map(|k| (k < count).then(|| words[k]))
+    }
+
+    /// Number of an element at coordinates that are integers, in units of which each has 2^`unit`; one that no view has, if the element is
+    /// outside.
+    pub(super) fn element_at(
+        &mut self,
+        graph: &mut Graph,
+        view: u8,
+        format: Format,
+        coordinates: [u32; 2],
+        unit: u32,
+    ) -> Option<Val> {
+        let [u, v] = coordinates.map(|row| (row != NONE).then(|| self.value(graph, row)));
+        let (element, inside) = graph.place(view, format, u?, v, [0; 2]);
+        let (unit, far) = (graph.word(unit), graph.word(!3));
+        let first = graph.shl(element, unit);
+        Some(graph.select(inside, first, far))
     }
 
     /// Loads components of elements of `words` words, whose first words have the numbers `first`.

@@ -3,9 +3,10 @@
 use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl};
 use recal_il::format::Format;
 use recal_il::ir::lines::Shape;
+use recal_il::ir::{AtomicOp, Width};
 use recal_il::isa::LaneOp;
 use recal_il::isa::memory::texel::Wrap;
-use recal_jit::{Filter, NONE, Sample, Step};
+use recal_jit::{At, Filter, NONE, Sample, Step};
 
 use crate::{On, arm};
 
@@ -53,6 +54,17 @@ pub fn what_is_made_is_what_was_meant(on: On) {
             Step::Store { view: 3, address: 3, from: [2, 3, NONE, NONE], lanes: shape },
             Step::StoreElement { view: 4, element: 3, offset: -1, from: [2, 3, 4, 5], lanes: shape },
             Step::StoreElement { view: 4, element: 1, offset: 5, from: [NONE, 3, NONE, 5], lanes: shape },
+            Step::Atomic {
+                view: 5,
+                op: AtomicOp::Inc,
+                wide: false,
+                at: At::Byte(3),
+                from: [2, NONE, NONE, NONE],
+                to: [5, NONE],
+            },
+            Step::If { row: 4, nonzero: true, lanes: Shape::Any },
+            Step::StorePart { view: 6, address: 5, width: Width::U16, from: 4 },
+            Step::EndIf,
             Step::Test { row: 2 },
         ];
         let mut compiler = on.compiler().with_lines(line);

@@ -1,6 +1,7 @@
 //! Compiled functions give the bits of the functions that they were made from: the code of each instruction set, where
 //! the processor has it, and the vector program of each, evaluated, everywhere.
 
+mod calls;
 mod emitted;
 mod encodings;
 mod flow;
@@ -93,6 +94,7 @@ fn main() -> std::process::ExitCode {
         samples: samples samples_of_all_formats;
         loads: elements parts;
         stores: words elements;
+        calls: atomics_of_words atomics_of_pairs atomics_at_elements counters parts texels none_in_loops;
         kept: what_does_not_change products_of_two_kinds;
         lines: neighbours_and_equals_in_lines known_shapes loads_near_each_other;
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;

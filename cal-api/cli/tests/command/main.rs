@@ -251,8 +251,8 @@ fn what_a_cpu_interprets_is_said() {
     let kernel = scratch("analyze-cpu").join("k.il");
     std::fs::write(
         &kernel,
-        "il_ps_2_0\ndcl_cb cb0[1]\ndcl_output_generic o0\ndcl_raw_uav_id(0)\nmov g[0], cb0[0]\nuav_add_id(0) cb0[0].x, cb0[0].y\n\
-         sin r0.x, cb0[0].x\nadd o0, r0.x, r0.x\nend\n",
+        "il_ps_2_0\ndcl_cb cb0[1]\ndcl_output_generic o0\ndcl_indexed_temp_array x0[2]\nmov g[0], cb0[0]\nmov r1, cb0[0]\nmov x0[r1.x], r1\n\
+         sin r0.x, cb0[0].x\nadd o0, r0.x, x0[r1.y]\nend\n",
     )
     .unwrap();
     let path = kernel.to_str().unwrap();
@@ -267,11 +267,12 @@ fn what_a_cpu_interprets_is_said() {
         assert_eq!(list.len(), 1, "{list:?}");
         assert_eq!(
             (list[0]["operation"].as_str(), &list[0]["lines"]),
-            (Some("atomic"), &serde_json::json!([6]))
+            (Some("indexed temporary"), &serde_json::json!([7, 9]))
         );
         let text = printed(&["analyze", path, "--isa", isa]);
         assert!(
-            text.contains(&format!("compiled to {isa} code")) && text.contains("atomic, line 6: "),
+            text.contains(&format!("compiled to {isa} code"))
+                && text.contains("indexed temporary, line 7, 9: "),
             "{text}"
         );
     }

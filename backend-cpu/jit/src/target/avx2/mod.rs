@@ -9,7 +9,7 @@ pub mod table;
 use self::encode::{plain, short, test, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Blocks, Frame, Group, Masks, Rm, Scalar, Target, entry, reg};
+use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Target, entry, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -254,6 +254,21 @@ impl Target for Avx2 {
 
     fn ask(&self, code: &mut Code, pool: &mut Pool, lazy: bool, restore: &mut dyn FnMut(&mut Code)) -> usize {
         x86::ask(code, pool, lazy, restore)
+    }
+
+    fn call(&self, code: &mut Code, _: &mut Pool, of: &Called, masks: &[u8]) {
+        const R10: u8 = 10;
+        const R11: u8 = 11;
+        match masks {
+            [] => x86::all_lanes(code, of.lanes),
+            masks => encode::top_bits(code, R10, masks[0]),
+        }
+        if let [_, second] = masks {
+            encode::top_bits(code, R11, *second);
+            code.raw(&[0x41, 0xC1, 0xE3, 8]); // shl r11d, 8
+            code.raw(&[0x45, 0x09, 0xDA]); // or r10d, r11d
+        }
+        x86::call(code, of);
     }
 
     fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {

@@ -131,6 +131,16 @@ pub fn mask_to_result(code: &mut Code, from: u8, by: u8) {
     code.raw(&[0x4C, 0x09, 0xD0]); // or rax, r10
 }
 
+/// r10d = the lanes of the masks of one strip or two, bit by bit
+pub fn masks_to_lanes(code: &mut Code, masks: &[u8]) {
+    code.raw(&[0xC5, 0x78, 0x93, 0xD0 | masks[0]]); // kmovw r10d, the first
+    if let [_, second] = masks {
+        code.raw(&[0xC5, 0x78, 0x93, 0xD8 | second]); // kmovw r11d, the second
+        code.raw(&[0x41, 0xC1, 0xE3, 16]); // shl r11d, 16
+        code.raw(&[0x45, 0x09, 0xDA]); // or r10d, r11d
+    }
+}
+
 /// ebp = those of so many lanes, bit by bit, that are in the mask; says whether there are none.
 pub fn lanes_to_bits(code: &mut Code, mask: Option<u8>, lanes: u32) {
     match mask {

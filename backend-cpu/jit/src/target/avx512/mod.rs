@@ -8,7 +8,7 @@ pub mod table;
 use self::encode::{Lanes, plain, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Blocks, Frame, Group, Masks, Rm, Scalar, Target, entry, reg};
+use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Target, entry, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -318,6 +318,14 @@ impl Target for Avx512 {
 
     fn ask(&self, code: &mut Code, pool: &mut Pool, lazy: bool, restore: &mut dyn FnMut(&mut Code)) -> usize {
         x86::ask(code, pool, lazy, restore)
+    }
+
+    fn call(&self, code: &mut Code, _: &mut Pool, of: &Called, masks: &[u8]) {
+        match masks {
+            [] => x86::all_lanes(code, of.lanes),
+            masks => encode::masks_to_lanes(code, masks),
+        }
+        x86::call(code, of);
     }
 
     fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {

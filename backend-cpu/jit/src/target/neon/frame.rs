@@ -4,7 +4,7 @@ use super::EXEC;
 use super::encode::*;
 use super::table::CMTST;
 use crate::emit::{Code, Pool};
-use crate::target::{Base, Frame};
+use crate::target::{Base, Called, Frame};
 
 /// A bit for each lane.
 pub fn bits(pool: &mut Pool) -> u32 {
@@ -24,20 +24,50 @@ pub fn count(code: &mut Code) -> usize {
     jump_far(code, Some(If::Unequal))
 }
 
-/// See [`crate::target::Target::ask`].
-pub fn ask(code: &mut Code, restore: &mut dyn FnMut(&mut Code)) -> usize {
+/// Keeps the registers that functions have for themselves, in so many bytes.
+fn save(code: &mut Code) -> u32 {
     word(code, 0xA9BC_07E0); // stp x0, x1, [sp, #-64]!
     word(code, 0xA901_0FE2); // stp x2, x3, [sp, #16]
     word(code, 0xA902_1BE4); // stp x4, x6, [sp, #32]
     word(code, 0xF900_1BE7); // str x7, [sp, #48]
-    move_general(code, 0, TICKS);
-    load_address(code, FREE, TICKS, 8);
-    word(code, 0xD63F_0000 | u32::from(FREE) << 5); // blr x12
-    word(code, 0x1200_1C0A); // and w10, w0, #255
+    64
+}
+
+/// The reverse.
+fn restore_saved(code: &mut Code) {
     word(code, 0xF940_1BE7); // ldr x7, [sp, #48]
     word(code, 0xA942_1BE4); // ldp x4, x6, [sp, #32]
     word(code, 0xA941_0FE2); // ldp x2, x3, [sp, #16]
     word(code, 0xA8C4_07E0); // ldp x0, x1, [sp], #64
+}
+
+/// x`d` = x`n` + a number of 24 bits
+fn add_far(code: &mut Code, d: u8, n: u8, number: u32) {
+    add(code, d, n, number % 4096, false);
+    if number >= 4096 {
+        add(code, d, d, number / 4096, true);
+    }
+}
+
+/// See [`crate::target::Target::call`]; the lanes are in w10.
+pub fn call(code: &mut Code, of: &Called) {
+    let saved = save(code);
+    load_address(code, FREE, TICKS, 16);
+    add_far(code, 1, 1, of.words);
+    move_general(code, 2, WORD);
+    add_far(code, TICKS, STACK, of.operands + saved);
+    word(code, 0xD63F_0000 | u32::from(FREE) << 5); // blr x12
+    restore_saved(code);
+}
+
+/// See [`crate::target::Target::ask`].
+pub fn ask(code: &mut Code, restore: &mut dyn FnMut(&mut Code)) -> usize {
+    save(code);
+    move_general(code, 0, TICKS);
+    load_address(code, FREE, TICKS, 8);
+    word(code, 0xD63F_0000 | u32::from(FREE) << 5); // blr x12
+    word(code, 0x1200_1C0A); // and w10, w0, #255
+    restore_saved(code);
     restore(code);
     jump_far(code, Some(If::NotZero(WORD)))
 }

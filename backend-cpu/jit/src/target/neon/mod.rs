@@ -16,7 +16,7 @@ pub mod table;
 
 use self::encode::{If, back, copy, first_to_word, jump_far, three, two};
 use self::table::*;
-use super::{Access, Base, Blocks, Frame, Group, Masks, Rm, Target, entry, reg};
+use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Target, entry, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -186,10 +186,7 @@ impl Target for Neon {
     }
 
     fn give(&self, code: &mut Code, pool: &mut Pool, from: u8, _: u8) {
-        encode::load(code, VECTOR, Base::Pool, frame::bits(pool));
-        three(code, AND, VECTOR, VECTOR, from);
-        two(code, ADDV, VECTOR, VECTOR);
-        first_to_word(code, encode::WORD, VECTOR);
+        lanes_of(code, pool, from);
         frame::join_result(code, encode::WORD);
     }
 
@@ -217,9 +214,25 @@ impl Target for Neon {
         frame::ask(code, restore)
     }
 
+    fn call(&self, code: &mut Code, pool: &mut Pool, of: &Called, masks: &[u8]) {
+        match masks {
+            [] => encode::set(code, encode::WORD, (1 << of.lanes) - 1),
+            masks => lanes_of(code, pool, masks[0]),
+        }
+        frame::call(code, of);
+    }
+
     fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
         frame::function(code, pool, frame);
     }
+}
+
+/// w10 = the lanes of a mask, bit by bit
+fn lanes_of(code: &mut Code, pool: &mut Pool, mask: u8) {
+    encode::load(code, VECTOR, Base::Pool, frame::bits(pool));
+    three(code, AND, VECTOR, VECTOR, mask);
+    two(code, ADDV, VECTOR, VECTOR);
+    first_to_word(code, encode::WORD, VECTOR);
 }
 
 /// Looks whether a mask has any lane; the condition that says so, or that it has none.

@@ -1,0 +1,162 @@
+//! What code calls: what lanes do one after another, atomics and stores of parts of words.
+//!
+//! Code puts the operands on the stack, a vector for each, and says by words among its constants what is to be done.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use recal_il::ir::AtomicOp;
+
+use crate::row::LANES;
+use crate::{NONE, View, atomic};
+
+/// What is done; the first operand says where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// An atomic on the word of that number, with two sources.
+    Word(AtomicOp),
+    /// An atomic on two words from the one of that number on, with two sources of two words.
+    Quad(AtomicOp),
+    /// The word of that number counts on; what it was.
+    Append,
+    /// The word of that number counts back; what it is.
+    Consume,
+    /// Stores a byte at that byte.
+    Byte,
+    /// Stores half a word at that byte, an even one.
+    Half,
+}
+
+/// How code says it.
+pub type Words = [u32; 8];
+
+/// What is called for the lanes of a strip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub act: Act,
+    pub view: u8,
+    /// Lanes of an operand.
+    pub lanes: u32,
+    /// Rows of the result, or [`NONE`].
+    pub to: [u32; 2],
+}
+
+impl Call {
+    pub fn words(self) -> Words {
+        let Call { act, view, lanes, to } = self;
+        let (kind, op) = match act {
+            Act::Word(op) => (0, op as u32),
+            Act::Quad(op) => (1, op as u32),
+            Act::Append => (2, 0),
+            Act::Consume => (3, 0),
+            Act::Byte => (4, 0),
+            Act::Half => (5, 0),
+        };
+        [kind, op, view.into(), lanes, to[0], to[1], 0, 0]
+    }
+
+    fn of([kind, op, view, lanes, to, more, ..]: Words) -> Call {
+        let op = AtomicOp::ALL[op as usize];
+        let act = match kind {
+            0 => Act::Word(op),
+            1 => Act::Quad(op),
+            2 => Act::Append,
+            3 => Act::Consume,
+            4 => Act::Byte,
+            _ => Act::Half,
+        };
+        Call { act, view: view as u8, lanes, to: [to, more] }
+    }
+}
+
+/// Does what code calls for, for the lanes whose bits are set in `exec`, lowest first.
+///
+/// # Safety
+/// `rows` points to the strip's first lane in the first of rows that are there up to those of the result, `words` to what
+/// [`Call::words`] gave, `views` to views up to its view, and `operands` to the operands.
+pub unsafe fn call(
+    rows: *mut u32,
+    words: *const Words,
+    mut exec: u64,
+    views: *const View,
+    operands: *const u32,
+) {
+    // SAFETY: as the caller promises.
+    let Call { act, view, lanes, to } = Call::of(unsafe { *words });
+    // SAFETY: likewise.
+    let view = unsafe { &*views.add(view.into()) };
+    while exec != 0 {
+        let lane = exec.trailing_zeros() as usize;
+        exec &= exec - 1;
+        // SAFETY: all operands of what is done are there, with a word for each lane.
+        let operand = |k: usize| unsafe { *operands.add(k * lanes as usize + lane) };
+        let quad = |k: usize| u64::from(operand(k)) | u64::from(operand(k + 1)) << 32;
+        let at = operand(0);
+        let old = match act {
+            Act::Word(op) => {
+                view.word(at).map_or(0, |cell| atomic::word(cell, op, operand(1), operand(2)).into())
+            }
+            Act::Quad(op) => view.quad(at).map_or(0, |cell| atomic::quad(cell, op, quad(1), quad(3))),
+            Act::Append => view.word(at).map_or(0, |cell| atomic::append(cell).into()),
+            Act::Consume => view.word(at).map_or(0, |cell| atomic::consume(cell).into()),
+            Act::Byte => {
+                view.store_bytes(at, [operand(1) as u8]);
+                continue;
+            }
+            Act::Half => {
+                view.store_bytes(at & !1, (operand(1) as u16).to_le_bytes());
+                continue;
+            }
+        };
+        for (row, word) in
+            to.into_iter().zip([old as u32, (old >> 32) as u32]).filter(|(row, _)| *row != NONE)
+        {
+            // SAFETY: the row is there, and `rows` points to the first of the strip's lanes in its row.
+            unsafe { *rows.add(row as usize * LANES + lane) = word };
+        }
+    }
+}
+
+impl View {
+    /// A word, if it is inside.
+    #[inline(always)]
+    pub(crate) fn word(&self, index: u32) -> Option<&AtomicU32> {
+        let at = self.start.cast::<u32>().cast_mut().wrapping_add(index as usize);
+        // SAFETY: the word lies inside; `View::new` makes the caller promise that it may be accessed by any thread.
+        (index < self.words).then(|| unsafe { AtomicU32::from_ptr(at) })
+    }
+
+    /// Two words from one on, if they are inside and begin at a multiple of 8 bytes.
+    fn quad(&self, index: u32) -> Option<&AtomicU64> {
+        let at = self.start.cast::<u32>().cast_mut().wrapping_add(index as usize).cast::<u64>();
+        let inside = index.checked_add(1).is_some_and(|last| last < self.words);
+        // SAFETY: as of a word; the alignment is looked at here.
+        (inside && at.is_aligned()).then(|| unsafe { AtomicU64::from_ptr(at) })
+    }
+
+    /// Stores bytes from the one of that number on, if they are inside.
+    fn store_bytes<const N: usize>(&self, first: u32, bytes: [u8; N]) {
+        if first as usize + N <= 4 * self.words as usize {
+            for (byte, at) in bytes.into_iter().zip(first as usize..) {
+                // SAFETY: as of a word; bytes have no alignment.
+                unsafe { AtomicU8::from_ptr(self.start.cast_mut().add(at)) }.store(byte, Relaxed);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_what_was_said() {
+        let mut acts = vec![Act::Append, Act::Consume, Act::Byte, Act::Half];
+        for op in AtomicOp::ALL {
+            acts.extend([Act::Word(op), Act::Quad(op)]);
+        }
+        for (act, view) in acts.into_iter().zip(0..) {
+            let call = Call { act, view, lanes: 16, to: [3, NONE] };
+            assert_eq!(Call::of(call.words()), call);
+        }
+    }
+}
