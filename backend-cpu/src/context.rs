@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
 
 use crate::fiber;
-use crate::launch::{self, Own, line};
+use crate::launch::{self, Own, line, turned};
 use crate::memory::{Block, TexelCache, View};
 use crate::op::{Body, Code, Emitted, Place, Seen, Shape, Slot, Texture};
 use crate::schedule::Shared;
@@ -246,7 +246,8 @@ impl<'a> Launch<'a> {
             stop,
         };
         let emitted = launch.stored();
-        launch.body = code.body(&shapes, line(extent), &emitted);
+        let line = if turned(code, extent) { 0 } else { line(extent) };
+        launch.body = code.body(&shapes, line, &emitted);
         Ok(launch)
     }
 
@@ -267,7 +268,8 @@ impl<'a> Launch<'a> {
             apart &= !is_read && !before.iter().any(|other| output.overlaps(other.view));
         }
         let emitted = self.outputs.iter().map(|output| launch::emitted(self.extent, output));
-        emitted.collect::<Option<Box<[Emitted]>>>().filter(|_| apart).unwrap_or_default()
+        let alone = apart && !turned(self.code, self.extent);
+        emitted.collect::<Option<Box<[Emitted]>>>().filter(|_| alone).unwrap_or_default()
     }
 
     /// The resource of a slot whose number is known.

@@ -103,6 +103,7 @@ pub struct Isa {
     place_tile: unsafe fn(&mut Wave, &Launch<'_>, &Tile),
     place_group: unsafe fn(&mut Wave, &Launch<'_>, &Own, &Group),
     store_output: unsafe fn(&Wave, &Surface<'_>, Rows4, &Tile, Mask),
+    store_block: unsafe fn(&[Wave], &Surface<'_>, Rows4, [u32; 2]) -> bool,
 }
 
 impl Isa {
@@ -140,6 +141,12 @@ impl Isa {
         unsafe { (self.place_group)(wave, launch, own, group) }
     }
 
+    /// Stores an output of a block of turned tiles; false if it is to be stored tile by tile.
+    pub fn store_block(&self, waves: &[Wave], surface: &Surface<'_>, rows: Rows4, first: [u32; 2]) -> bool {
+        // SAFETY: as in `run`.
+        unsafe { (self.store_block)(waves, surface, rows, first) }
+    }
+
     /// Stores an output of a tile.
     pub fn store_output(&self, wave: &Wave, surface: &Surface<'_>, rows: Rows4, tile: &Tile, kept: Mask) {
         // SAFETY: as in `run`.
@@ -175,6 +182,16 @@ macro_rules! build {
                 launch::store_output(wave, surface, rows, tile, kept);
             }
 
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
+            unsafe fn store_block(
+                waves: &[Wave],
+                surface: &Surface<'_>,
+                rows: Rows4,
+                first: [u32; 2],
+            ) -> bool {
+                launch::store_block(waves, surface, rows, first)
+            }
+
             pub static ISA: Isa = Isa {
                 name: $name,
                 set: InstructionSet::$set,
@@ -184,6 +201,7 @@ macro_rules! build {
                 place_tile,
                 place_group,
                 store_output,
+                store_block,
             };
         }
     };

@@ -4,12 +4,14 @@
 //! group take turns at barriers. Everything a thread of the host needs for that is its [`Scratch`].
 
 mod parts;
+mod turned;
 
 use recal_hal::{Error, Extent};
 use recal_il::ir::{Builtin, ThreadId};
 
 use self::parts::{BAND, tile_origin, tile_shape};
-pub use self::parts::{emitted, line, parts, regrouped};
+pub use self::parts::{emitted, line, parts, regrouped, tiles};
+pub use self::turned::{store_block, turned};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::{Outcome, idle, run_phases};
 use crate::isa_choice::Isa;
@@ -56,6 +58,7 @@ impl Scratch {
     fn prepare(&mut self, launch: &Launch<'_>) -> Result<(), Error> {
         let code = launch.code;
         let (threads, waves) = group_size(launch.extent);
+        let waves = if turned(code, launch.extent) { turned::WAVES as u32 } else { waves };
         let rows = (code.rows + launch.body.copies) as usize;
         self.reserve(rows, waves as usize)?;
         self.waves.resize_with(self.waves.len().max(waves as usize), Wave::default);
@@ -121,10 +124,11 @@ pub fn run_parts<'a>(
 ) -> Result<(), Error> {
     scratch.prepare(launch)?;
     let (group_threads, group_waves) = group_size(launch.extent);
+    let turned = turned(launch.code, launch.extent);
     let lds_bytes =
         launch.code.lds_bytes as usize + 4 * launch.code.lds_own as usize * group_threads as usize;
     let lds = scratch.lds.as_ref().map_or(View::EMPTY, |block| block.view().part(0, lds_bytes));
-    let waves = &mut scratch.waves[..group_waves as usize];
+    let waves = &mut scratch.waves[..if turned { turned::WAVES } else { group_waves as usize }];
     let own = match launch.extent {
         Extent::Domain { .. } => Vec::new(),
         Extent::Grid { block, .. } => {
@@ -157,6 +161,7 @@ pub fn run_parts<'a>(
     'parts: while let Some(range) = claim() {
         for part in range {
             let outcome = match launch.extent {
+                Extent::Domain { .. } if turned => turned::block(isa, waves, &mut context, part),
                 Extent::Domain { .. } => tile(isa, &mut waves[0], &mut context, part),
                 Extent::Grid { .. } => group(isa, waves, &mut context, part),
             };
@@ -203,8 +208,10 @@ fn clear(wave: &mut Wave, context: &Context<'_>) {
 /// Where a tile lies.
 #[derive(Clone, Copy)]
 pub struct Tile {
-    /// Columns as a power of two.
+    /// Columns as a power of two; lines, if it is turned.
     shift: u32,
+    /// Lanes go down the columns.
+    turned: bool,
     /// First column and line, within the domain.
     corner: [u32; 2],
     /// First position of the domain.
@@ -224,8 +231,13 @@ impl Tile {
     /// Column and line of a lane within the domain.
     #[inline(always)]
     fn at(&self, lane: usize) -> [u32; 2] {
-        let lane = lane as u32;
-        [self.corner[0] + (lane & ((1 << self.shift) - 1)), self.corner[1] + (lane >> self.shift)]
+        [0, 1].map(|axis| self.corner[axis] + self.place(axis, lane as u32))
+    }
+
+    /// Its place in the tile along an axis.
+    #[inline(always)]
+    fn place(&self, axis: usize, lane: u32) -> u32 {
+        if (axis == 0) != self.turned { lane & ((1 << self.shift) - 1) } else { lane >> self.shift }
     }
 }
 
@@ -243,7 +255,7 @@ fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Out
         _ => tile_origin(part, width, height, band),
     };
     context.tile = Some((part, corner));
-    let tile = Tile { shift: shape[0].ilog2(), corner, first: [x, y], size: [width, height] };
+    let tile = Tile { shift: shape[0].ilog2(), turned: false, corner, first: [x, y], size: [width, height] };
     let (columns, lines) = ((width - corner[0]).min(shape[0]), (height - corner[1]).min(shape[1]));
     let in_line = Mask::MAX >> (LANES as u32 - columns);
     let mask = (0..lines).fold(0, |mask, line| mask | in_line << (shape[0] * line));
@@ -283,8 +295,6 @@ pub fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
                 let axis = usize::from(axis);
                 let start = tile.first[axis].wrapping_add(tile.corner[axis]);
                 let half = if launch.code.whole_position { 0.0f32 } else { 0.5 };
-                // One of the two is nothing: then this is a plain loop.
-                let (mask, shift) = if axis == 0 { ((1 << tile.shift) - 1, 0) } else { (!0, tile.shift) };
                 // Below 2^22 single precision is exact.
                 let exact = |index: u32| (index as i32 as f32 + half).to_bits();
                 if start < 1 << 22 && 1 << tile.shift == LANES {
@@ -296,13 +306,13 @@ pub fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
                 }
                 if start < 1 << 22 {
                     for lane in 0..LANES as u32 {
-                        let index = start + ((lane & mask) >> shift);
+                        let index = start + tile.place(axis, lane);
                         row.0[lane as usize] = exact(index);
                     }
                     continue;
                 }
                 for lane in 0..LANES as u32 {
-                    let index = start.wrapping_add((lane & mask) >> shift);
+                    let index = start.wrapping_add(tile.place(axis, lane));
                     row.0[lane as usize] = ((f64::from(index) + f64::from(half)) as f32).to_bits();
                 }
             }

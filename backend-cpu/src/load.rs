@@ -201,6 +201,7 @@ impl<'a> Loader<'a> {
         }
         self.code.groups_unseen = !self.reported && self.groups_unseen();
         self.code.in_lines = !self.reported && self.samples_in_lines();
+        self.code.turned = !self.reported && self.samples_turned();
         for op in &mut self.code.ops {
             jumps(op, |pc| *pc = self.labels[*pc as usize]);
         }

@@ -311,6 +311,8 @@ pub struct Code {
     pub whole_position: bool,
     /// All samples are at the position of the thread, so that tiles in a line read what lies in a line.
     pub in_lines: bool,
+    /// Samples are at the position of the thread with column and line exchanged, and nothing but outputs is written.
+    pub turned: bool,
     /// Threads can't tell which group they are in.
     pub groups_unseen: bool,
     /// Surfaces, and samplers, of accesses that can be compiled for surfaces of a known shape.

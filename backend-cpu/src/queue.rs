@@ -17,7 +17,7 @@ use recal_reference::watch::Findings;
 use crate::context::{Counters, Stop, whole};
 use crate::device::CpuKernel;
 use crate::fiber::{self, Fiber, Stacks};
-use crate::launch::{Scratch, parts};
+use crate::launch::{Scratch, tiles};
 use crate::schedule::{Job, Pool, SMALL, Shared, TURN, cost};
 
 /// Failed tickets that are remembered.
@@ -258,7 +258,7 @@ fn is_small(commands: &VecDeque<(Ticket, Command, u64)>) -> bool {
         Command::Launch { kernel, extent, .. } => kernel
             .as_any()
             .downcast_ref::<CpuKernel>()
-            .map_or(u64::MAX, |kernel| cost(&kernel.code, parts(*extent))),
+            .map_or(u64::MAX, |kernel| cost(&kernel.code, tiles(*extent))),
         // Some bytes in a nanosecond, even if they are far away.
         Command::Copy { src, .. } => src.bytes() / 4,
     };

@@ -86,7 +86,7 @@ impl Job {
         // Who looks for misuse looks at the groups of the launch.
         let free = code.groups_unseen && findings.is_none();
         let extent = if free { regrouped(extent) } else { extent };
-        let parts = parts(extent);
+        let parts = parts(&code, extent);
         let gds = match code.gds_bytes {
             0 => None,
             bytes => Some(Block::allocate(u64::from(bytes), u64::MAX, &InUse::default())?),

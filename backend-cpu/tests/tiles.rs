@@ -26,16 +26,21 @@ fn bindings(input: &Surface, output: &Surface) -> Bindings {
 #[test]
 fn columns_become_lines() {
     let text = text("sample_resource(0)_sampler(0) r0, vWinCoord0.yxyx\nmov o0, r0");
+    // The last one is converted, and back to what it was.
+    let formats =
+        [(Format::Float32x1, 1), (Format::Float32x2, 2), (Format::Float32x4, 4), (Format::UnormInt8x4, 1)];
+    const SIZES: [(u32, u32); 7] = [(1, 1), (3, 70), (8, 8), (16, 16), (70, 45), (130, 9), (48, 64)];
     for (set, machine) in machines() {
-        for (width, height) in [(1, 1), (3, 70), (8, 8), (70, 45), (130, 9)] {
-            let words: Vec<u32> = (0..height * width).map(|n| 0x3F80_0000 + n).collect();
-            let input = machine.pitched(Format::Float32x1, height, width, height);
+        for ((format, size), (width, height)) in formats.into_iter().flat_map(|of| SIZES.map(|at| (of, at))) {
+            let words: Vec<u32> = (0..height * width * size).map(|n| 0x3F80_0000 + n).collect();
+            let input = machine.pitched(format, height, width, height);
             harness::write(&input, &words);
-            let output = machine.pitched(Format::Float32x1, width, height, width);
+            let output = machine.pitched(format, width, height, width);
             machine.run(&text, bindings(&input, &output), domain(width, height));
-            let at = |k: u32| words[(k % width * height + k / width) as usize];
-            let expected: Vec<u32> = (0..width * height).map(at).collect();
-            assert_eq!(read(&output, expected.len()), expected, "{set:?}: {width} x {height}");
+            let at =
+                |k: u32| words[((k / size % width * height + k / size / width) * size + k % size) as usize];
+            let expected: Vec<u32> = (0..width * height * size).map(at).collect();
+            assert_eq!(read(&output, expected.len()), expected, "{set:?}, {format:?}: {width} x {height}");
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use recal_hal::Extent;
 
+use super::turned::{blocks, turned};
 use crate::context::Surface;
-use crate::op::Emitted;
+use crate::op::{Code, Emitted};
 use crate::wave::LANES;
 
 /// Columns and lines of the tiles of a domain: flat, so that what neighbours read and write lies in a row.
@@ -12,7 +13,7 @@ pub(super) fn tile_shape(width: u32) -> [u32; 2] {
     [columns, LANES as u32 / columns]
 }
 
-/// How many neighbouring threads of a wave are in a line, as [`recal_jit::line`] says.
+/// How many neighbouring threads of a wave are in a line, as [`recal_jit::line`] says, if lines are not turned.
 pub fn line(extent: Extent) -> u32 {
     recal_jit::line(match extent {
         Extent::Domain { width, .. } => tile_shape(width)[0],
@@ -39,8 +40,16 @@ pub fn emitted(extent: Extent, surface: &Surface<'_>) -> Option<Emitted> {
     Some(Emitted { words, past_caches })
 }
 
-/// Number of parts of a launch: tiles or groups. Of more than anyone can wait for it is the largest number there is.
-pub fn parts(extent: Extent) -> u64 {
+/// Number of parts of a launch: tiles, groups, or blocks of tiles.
+pub fn parts(code: &Code, extent: Extent) -> u64 {
+    match extent {
+        Extent::Domain { width, height, .. } if turned(code, extent) => blocks(width, height),
+        _ => tiles(extent),
+    }
+}
+
+/// Number of tiles or groups of a launch. Of more than anyone can wait for it is the largest number there is.
+pub fn tiles(extent: Extent) -> u64 {
     match extent {
         Extent::Domain { width, height, .. } => {
             let [columns, lines] = tile_shape(width);
@@ -94,13 +103,13 @@ mod tests {
 
     #[test]
     fn the_number_of_groups_does_not_wrap() {
-        let parts = |groups| parts(Extent::Grid { groups, block: [1; 3] });
+        let parts = |groups| tiles(Extent::Grid { groups, block: [1; 3] });
         assert_eq!(parts([3, 5, 7]), 105);
         assert_eq!(parts([1 << 31, 1 << 31, 2]), 1 << 63);
         for most in [[1 << 22, 1 << 22, 1 << 20], [1 << 31, 1 << 31, 4], [u32::MAX; 3]] {
             assert_eq!(parts(most), u64::MAX);
         }
-        assert_eq!(super::parts(Extent::Grid { groups: [1; 3], block: [0, 1, 1] }), 0);
+        assert_eq!(tiles(Extent::Grid { groups: [1; 3], block: [0, 1, 1] }), 0);
     }
 
     #[test]
@@ -109,7 +118,7 @@ mod tests {
             let [columns, lines] = tile_shape(width);
             assert_eq!(columns * lines, 64);
             let extent = Extent::Domain { x: 3, y: 4, width, height };
-            let count = parts(extent);
+            let count = tiles(extent);
             for band in [1, BAND] {
                 let mut origins: Vec<_> =
                     (0..count).map(|part| tile_origin(part, width, height, band)).collect();
@@ -121,7 +130,8 @@ mod tests {
             }
             for part in 0..count {
                 let corner = tile_origin(part, width, height, BAND);
-                let tile = Tile { shift: columns.ilog2(), corner, first: [3, 4], size: [width, height] };
+                let shift = columns.ilog2();
+                let tile = Tile { shift, turned: false, corner, first: [3, 4], size: [width, height] };
                 let last = [corner[0] + columns - 1, corner[1] + lines - 1];
                 assert_eq!((tile.at(0), tile.at(63)), (corner, last));
             }

@@ -33,6 +33,25 @@ impl Loader<'_> {
             && !counts
     }
 
+    /// Samples are at the thread's own column and line, exchanged, and nothing that other threads see is written.
+    pub(super) fn samples_turned(&self) -> bool {
+        let [column, line] = [0, 1].map(|axis| self.builtins.get(&Builtin::Position(axis)));
+        let (Some(column), Some(line)) = (column, line) else { return false };
+        let mut turned = false;
+        let fits = self.code.memory.iter().all(|access| match &access.op {
+            MemoryOp::Sample(sample) => {
+                let [u, v, _] = &sample.at.coord;
+                turned |= (u, v) == (line, column);
+                u != column
+            }
+            MemoryOp::ConstLoad { .. } | MemoryOp::ImmediateLoad { .. } | MemoryOp::ResourceInfo { .. } => {
+                true
+            }
+            _ => false,
+        });
+        fits && turned
+    }
+
     /// All accesses are samples at the thread's own column and line.
     pub(super) fn samples_in_lines(&self) -> bool {
         let [column, line] = [0, 1].map(|axis| self.builtins.get(&Builtin::Position(axis)));

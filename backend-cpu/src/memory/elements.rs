@@ -149,8 +149,9 @@ pub fn store_line(surface: &Surface<'_>, start: usize, rows: [&Row; 4]) -> bool 
     }
 }
 
+/// Stores neighbouring words, from word number `index` on; false if not all are inside.
 #[inline(always)]
-fn write<const N: usize>(surface: &Surface<'_>, index: usize, words: &[u32; N]) -> bool {
+pub fn write<const N: usize>(surface: &Surface<'_>, index: usize, words: &[u32; N]) -> bool {
     match surface.past_caches {
         true => surface.view.stream(index, words),
         false => surface.view.write(index, words),
