@@ -47,7 +47,7 @@ impl Touched {
             MemoryInst::BufferInfo { of: InfoSource::Uav(n), .. } => self.space(Space::Uav(n)),
             MemoryInst::BufferInfo { of: InfoSource::Srv(n), .. } => self.space(Space::Srv(n)),
             MemoryInst::ConstLoad { buffer, .. } => {
-                self.constants.insert(buffer.into());
+                self.constants.insert(buffer);
             }
             MemoryInst::RawLoad { space, .. }
             | MemoryInst::RawStore { space, .. }

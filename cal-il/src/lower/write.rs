@@ -110,8 +110,8 @@ impl Builder<'_> {
     fn assign(&mut self, registers: Dst4, mut components: Values) {
         let register = |c: usize| registers[c].expect("a written component has a register");
         if Self::in_order(&registers, &components) {
-            for c in 0..4 {
-                match components[c].take() {
+            for (c, component) in components.into_iter().enumerate() {
+                match component {
                     Some(Value::Word(word)) => self.copy(register(c), word),
                     Some(Value::Op(op, args)) => {
                         let inst = self.folded(op, [register(c); 2], args);
