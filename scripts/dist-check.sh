@@ -13,7 +13,7 @@ targets=${*:-x86_64-unknown-linux-gnu i686-unknown-linux-gnu aarch64-unknown-lin
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 work=$(mktemp -d)
 guest=
-trap 'rm -rf "$work" ${guest:+"$guest"}' EXIT
+trap 'rm -rf "$work" ${guest:+"$guest"}; leave_i386' EXIT
 export CAL_BACKEND=cpu
 
 fail() {

@@ -31,7 +31,11 @@ i386_system() {
         make_i386_system || return 1
     fi
     # Wine asks there where it lies.
-    [ -e "$RECAL_I386/proc/self/exe" ] || as_root mount -t proc proc "$RECAL_I386/proc"
+    [ -e "$RECAL_I386/proc/self/exe" ] || { as_root mount -t proc proc "$RECAL_I386/proc" && i386_proc=$RECAL_I386/proc; }
+}
+# At the end of a script: what it mounted would be in the way of whoever removes the folder.
+leave_i386() {
+    [ -z "${i386_proc:-}" ] || as_root umount "$i386_proc" || true
 }
 make_i386_system() {
     # A folder like another.

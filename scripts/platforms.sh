@@ -23,7 +23,7 @@ targets=${*:-i686-unknown-linux-gnu x86_64-pc-windows-gnu i686-pc-windows-gnu aa
     x86_64-apple-darwin aarch64-apple-darwin}
 begun=$(date +%s)
 report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+trap 'rm -f "$report"; leave_i386' EXIT
 lacking=
 failed=
 
