@@ -352,6 +352,8 @@ fn target(facts: &Facts, mode: Mode) -> Target {
         fences_apart: false,
         mistakes_masks: facts.mistakes_masks,
         longest_run: if facts.slow_addresses { LONGEST_RUN } else { u32::MAX },
+        // Those that are processors run both sides of a branch, under masks: llvmpipe and SwiftShader have no jumps but a loop's.
+        skips: facts.kind != vk::PhysicalDeviceType::CPU,
         // A device that is a processor has threads of its own, which take groups as they come.
         large_tiles: facts.kind != vk::PhysicalDeviceType::CPU,
         max_group: facts.limits.max_compute_work_group_invocations,

@@ -29,6 +29,7 @@ fn settings(page: &Page) -> (Target, Assume) {
                 "fused64" => target.fused64 = false,
                 "saturates" => target.saturates = false,
                 "keeps_exits" => target.keeps_exits = false,
+                "skips" => target.skips = false,
                 _ => panic!("{}: {feature}", page.name),
             }),
             ("samplers", "default") => assume.default_samplers = true,

@@ -15,6 +15,7 @@ fn processor() -> Target {
     Target {
         fused64: false,
         keeps_exits: false,
+        skips: false,
         large_tiles: false,
         longest_run: 4096,
         ..Target::full(Mode::Native)

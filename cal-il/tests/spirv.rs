@@ -38,6 +38,7 @@ fn poor() -> Target {
         roots64: false,
         fences_apart: false,
         longest_run: 64,
+        skips: false,
         large_tiles: false,
         max_shared: 32768,
         max_uniform: 16384,

@@ -23,6 +23,8 @@ pub struct Settings<'a> {
     pub cost: &'a dyn Fn(&MemoryInst) -> u32,
     /// Instructions, weighted by loops, that a region must save to run bare first.
     pub worth: i64,
+    /// The device goes around statements that no thread runs. Others run all of them, loops one round, and keep nothing.
+    pub skips: bool,
     /// Most threads of a group.
     pub threads: u32,
     /// Group memory has eight more bytes, by which threads tell each other that they have not left a loop.
@@ -32,7 +34,7 @@ pub struct Settings<'a> {
 impl Settings<'_> {
     /// Faithful, for groups of one wave on a device to which an access is four operations.
     pub const USUAL: Settings<'static> =
-        Settings { faithful: true, cost: &|_| 4, worth: WORTH, threads: 64, room: true };
+        Settings { faithful: true, cost: &|_| 4, worth: WORTH, skips: true, threads: 64, room: true };
 }
 
 /// What a pass has to do with flushes.
@@ -143,7 +145,7 @@ pub static EMISSION: [Pass; 6] = [
         about: "regions run with bare sums and products first, and again in full if in doubt",
         flushes: Flushes::Needed,
         faithful: true,
-        run: |program, settings| speculate(program, settings.worth),
+        run: |program, settings| speculate(program, settings.worth, settings.skips),
     },
     Pass {
         name: "lockstep",

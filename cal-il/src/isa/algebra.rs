@@ -1,7 +1,7 @@
 //! The algebra in which instruction meanings are written.
 
 use super::lane::expr::expr;
-use super::lane::{division, root};
+use super::lane::{division, float, root};
 
 /// Primitive operations on 32-bit words (`W`), 64-bit words (`Q`) and truth values (`B`).
 ///
@@ -138,6 +138,11 @@ pub trait Algebra: Sized {
     // Double precision: IEEE-754, round to nearest even, denormals kept, NaN not canonicalised.
     /// a + b
     fn dadd_raw(&mut self, a: Self::Q, b: Self::Q) -> Self::Q;
+    /// a − b
+    #[inline(always)]
+    fn dsub_raw(&mut self, a: Self::Q, b: Self::Q) -> Self::Q {
+        expr!(self, dadd_raw(a, qxor(b, quad({ 1 << 63 }))))
+    }
     /// a · b
     fn dmul_raw(&mut self, a: Self::Q, b: Self::Q) -> Self::Q;
     /// a · b + c with one rounding
@@ -151,6 +156,11 @@ pub trait Algebra: Sized {
     #[inline(always)]
     fn dsqrt_raw(&mut self, a: Self::Q) -> Self::Q {
         root::square_root_double(self, a)
+    }
+    /// `c ? a : b` of doubles.
+    #[inline(always)]
+    fn dselect(&mut self, c: Self::B, a: Self::Q, b: Self::Q) -> Self::Q {
+        self.selectq(c, a, b)
     }
     /// Ordered a == b
     fn deq(&mut self, a: Self::Q, b: Self::Q) -> Self::B;
@@ -371,6 +381,12 @@ pub trait Algebra: Sized {
     #[inline(always)]
     fn dround(&mut self, sign: Self::Q, exponent: Self::W, significand: Self::Q) -> Self::Q {
         division::round_double(self, sign, exponent, significand)
+    }
+
+    /// a · b, then flushed, but +0.0 if either is a zero (amd-il-alu 2.1). Arguments are flushed.
+    #[inline(always)]
+    fn product(&mut self, a: Self::W, b: Self::W) -> Self::W {
+        float::product(self, a, b)
     }
 
     /// a · b + c with one rounding, then flushed. Arguments are flushed.

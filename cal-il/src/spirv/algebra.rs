@@ -37,16 +37,7 @@ impl Algebra for Emitter<'_> {
     }
 
     fn select(&mut self, c: Word, a: Word, b: Word) -> Word {
-        // Some drivers make a product of 1.0 or −1.0 out of this, and −0 out of 0.
-        let (a, b) = (self.hidden_one(a), self.hidden_one(b));
-        let word = self.word_op(Op::Select, &[c, a, b]);
-        if self.constants(a, b) == Some((u32::MAX, 0)) {
-            self.memo.truths.insert(word, c);
-        }
-        if self.solid.contains(&a) && self.solid.contains(&b) {
-            self.solid.insert(word);
-        }
-        word
+        self.choice(c, a, b)
     }
 
     fn selectq(&mut self, c: Word, a: Quad, b: Quad) -> Quad {
@@ -399,6 +390,14 @@ impl Algebra for Emitter<'_> {
         self.double_op(Op::FAdd, &[a, b])
     }
 
+    fn dsub_raw(&mut self, a: Quad, b: Quad) -> Quad {
+        self.double_op(Op::FSub, &[a, b])
+    }
+
+    fn dselect(&mut self, c: Word, a: Quad, b: Quad) -> Quad {
+        self.double_choice(c, a, b)
+    }
+
     fn dmul_raw(&mut self, a: Quad, b: Quad) -> Quad {
         self.double_op(Op::FMul, &[a, b])
     }
@@ -484,6 +483,10 @@ impl Algebra for Emitter<'_> {
             return coord;
         }
         self.raised(coord)
+    }
+
+    fn product(&mut self, a: Word, b: Word) -> Word {
+        self.flushed_product(a, b)
     }
 
     fn flush(&mut self, a: Word) -> Word {

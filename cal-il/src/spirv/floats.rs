@@ -147,6 +147,22 @@ impl Emitter<'_> {
         self.select(tiny, raised, coord)
     }
 
+    /// The flushed product of two flushed floats; +0.0 if one is a zero. Processors compare floats under the mask of another
+    /// comparison, and put zeros where it says so by the same instruction.
+    pub(super) fn flushed_product(&mut self, a: Word, b: Word) -> Word {
+        if self.target.skips {
+            return crate::isa::lane::float::product(self, a, b);
+        }
+        let product = self.fmul_raw(a, b);
+        let product = self.flushed(product);
+        let zero = self.word(0);
+        let numbers = [a, b].map(|factor| self.float_compare(Op::FUnordNotEqual, factor, zero));
+        let (both, zero) = (self.both(numbers[0], numbers[1]), self.hidden_zero());
+        let word = self.select(both, product, zero);
+        self.solid.insert(word);
+        word
+    }
+
     /// The word, with zeros for denormals.
     pub(super) fn flushed(&mut self, a: Word) -> Word {
         if self.target.mode == Mode::Native {

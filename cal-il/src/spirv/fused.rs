@@ -1,107 +1,141 @@
-//! Fused multiply-add of doubles in integers, for devices whose `Fma` rounds twice.
+//! Fused multiply-add of doubles by sums and products that are each rounded, for devices whose `Fma` rounds twice.
 //!
-//! Both terms become 128-bit integers with the leading bit of the larger one at 124 or above; the smaller is shifted
-//! right with its lost bits kept as one sticky bit, which is enough: bits are lost only where no cancellation can
-//! bring them back.
+//! The factors' significands are multiplied to a sum of two doubles, that is added to the addend, and what is left of each
+//! rounding is kept, so that the last one can be set right where it fell on a middle. Exponents are taken off before and put on
+//! behind.
 
 use crate::isa::Algebra;
-use crate::isa::lane::double::normalise;
+use crate::isa::lane::expr::expr;
 
-/// A 128-bit integer, low half first.
-type Wide<A> = (<A as Algebra>::Q, <A as Algebra>::Q);
+/// Exponents by which an addend may be above or below a product: beyond, either is only known not to be zero.
+const ABOVE: u32 = 200;
+const BELOW: u32 = 140;
+/// The least biased exponent of a product from which on results are denormals only if they are exact: they have no bits
+/// below 2^-192 of it.
+const FAR: u32 = 400;
 
 /// a · b + c rounded once. NaNs are not canonical.
 pub(super) fn fma_double<A: Algebra>(a: &mut A, x: A::Q, y: A::Q, z: A::Q) -> A::Q {
-    let top = a.quad(1 << 63);
-    let (mx, ex) = normalise(a, x);
-    let (my, ey) = normalise(a, y);
-    let (mz, ez) = normalise(a, z);
-    let product_sign = {
-        let signs = a.qxor(x, y);
-        a.qand(signs, top)
-    };
-    let z_sign = a.qand(z, top);
+    let ((mx, ex), (my, ey)) = (significand(a, x), significand(a, y));
+    let field = expr!(a, and(shr(hi(z), 20), 0x7FF));
+    let product_exponent = expr!(a, isub(iadd(ex, ey), 1023));
+    let distance = a.isub(field, product_exponent);
+    // Beyond these the addend is the result, or only its sign counts.
+    let (above, below) =
+        (expr!(a, ilt({ a.word(ABOVE) }, distance)), expr!(a, ilt(distance, isub(0, { a.word(BELOW) }))));
+    let least = expr!(a, isub(0, { a.word(ABOVE) }));
+    let most = a.word(2046 + BELOW);
+    let exponent = expr!(a, imin(imax(product_exponent, least), most));
 
-    // The product: 105 or 106 bits, its unit 2^104 moved to bit 124.
-    let (low, high) = (a.qmul(mx, my), a.qumulhi(mx, my));
-    let product = shift_left(a, (low, high), 20);
-    let bias = a.word(1023);
-    let product_exponent = a.iadd(ex, ey);
-    let product_exponent = a.isub(product_exponent, bias);
-    // The addend: its unit 2^52 moved to bit 124.
-    let eight = a.word(8);
+    // By two factors each, since one would be no number at the ends of the range.
+    let scale = expr!(a, isub(exponent, 1023));
+    let first = expr!(a, sar(scale, 1));
+    let second = a.isub(scale, first);
+    let up = [first, second].map(|n| power(a, n));
+    let down = [first, second].map(|n| {
+        let back = expr!(a, isub(0, n));
+        power(a, back)
+    });
+    let addend = expr!(a, dmul_raw(dmul_raw(z, { down[0] }), { down[1] }));
+    let trace = expr!(a, pack(0, or(and(hi(z), 0x8000_0000), { a.word((1023 - BELOW) << 20) })));
+    let addend = a.dselect(below, trace, addend);
+
+    let (product, rest) = exact_product(a, mx, my);
+    let (sum, error) = exact_sum(a, product, addend);
+    let (tail, lost) = exact_sum(a, error, rest);
+    let near = a.dadd_raw(sum, tail);
+
+    // Denormals end at a fixed place: there a number is added first whose last bit is theirs.
+    let high = expr!(a, shl(isub(1024, imin(exponent, { a.word(FAR) })), 20));
+    let normal = expr!(a, pack(0, high));
+    let negative = expr!(a, pack(0, or(high, 0x8000_0000)));
     let none = a.quad(0);
-    let z_zero = a.is_dzero(z);
-    let shifted = a.qshl(mz, eight);
-    let addend_high = a.selectq(z_zero, none, shifted);
-    let addend = (none, addend_high);
-    let z_exponent = a.select(z_zero, product_exponent, ez);
+    let denormal = expr!(a, both(dlt(near, normal), dlt(negative, near)));
+    let end = expr!(a, dselect(dlt(near, none), negative, normal));
+    let end = a.dselect(denormal, end, none);
+    let high = a.dadd_raw(end, sum);
+    let low = expr!(a, dsub_raw(sum, dsub_raw(high, end)));
+    let (tail, more) = exact_sum(a, low, tail);
+    let lost = a.dadd_raw(lost, more);
+    let rounded = rounded_sum(a, high, tail, lost);
+    let result = a.dsub_raw(rounded, end);
+    // What was rounded to zero keeps its sign; of an exact zero `near` is +0.
+    let zero = a.deq(result, none);
+    let signed_zero = a.dmul_raw(near, none);
+    let result = expr!(a, dmul_raw(dmul_raw(result, { up[0] }), { up[1] }));
+    let result = a.dselect(zero, signed_zero, result);
 
-    let difference = a.isub(product_exponent, z_exponent);
-    let zero = a.word(0);
-    let smaller_product = a.ilt(difference, zero);
-    let back = a.isub(zero, difference);
-    let distance = a.select(smaller_product, back, difference);
-    let limit = a.word(127);
-    let near = a.ult(distance, limit);
-    let distance = a.select(near, distance, limit);
-    let exponent = a.select(smaller_product, z_exponent, product_exponent);
-    let larger = select_wide(a, smaller_product, addend, product);
-    let smaller = select_wide(a, smaller_product, product, addend);
-    let smaller = shift_right_sticky(a, smaller, distance);
-    let larger_sign = a.selectq(smaller_product, z_sign, product_sign);
-
-    let signs = a.qxor(product_sign, z_sign);
-    let subtract = {
-        let same = a.qeq(signs, none);
-        a.negate(same)
-    };
-    let sum = add_wide(a, larger, smaller);
-    let forward = subtract_wide(a, larger, smaller);
-    let backward = subtract_wide(a, smaller, larger);
-    let negative = a.qlt(forward.1, none);
-    let magnitude = select_wide(a, negative, backward, forward);
-    let result = select_wide(a, subtract, magnitude, sum);
-    let flips = a.both(subtract, negative);
-    let flipped = a.qxor(larger_sign, top);
-    let sign = a.selectq(flips, flipped, larger_sign);
-
-    // The leading bit goes to 126: to 62 of the high half, with everything below as sticky.
-    let (zeros_high, zeros_low) = (a.qclz(result.1), a.qclz(result.0));
-    let high_empty = a.qeq(result.1, none);
-    let half = a.word(64);
-    let deep = a.iadd(zeros_low, half);
-    let zeros = a.select(high_empty, deep, zeros_high);
-    let one = a.word(1);
-    let count = a.isub(zeros, one);
-    let last = a.word(127);
-    let count = a.and(count, last);
-    let moved = shift_left_by(a, result, count);
-    let lost = a.qeq(moved.0, none);
-    let unit = a.quad(1);
-    let sticky = a.selectq(lost, none, unit);
-    let significand = a.qor(moved.1, sticky);
-    let two = a.word(2);
-    let exponent = a.iadd(exponent, two);
-    let exponent = a.isub(exponent, count);
-    let rounded = a.dround(sign, exponent, significand);
-    // Exact cancellation gives +0.
-    let nothing = {
-        let all = a.qor(result.0, result.1);
-        a.qeq(all, none)
-    };
-    let rounded = a.selectq(nothing, none, rounded);
-
-    // A zero product leaves the addend, or the sum of two zeros; infinities and NaNs need no single rounding.
-    let (x_zero, y_zero) = (a.is_dzero(x), a.is_dzero(y));
-    let product_zero = a.either(x_zero, y_zero);
+    // A zero product leaves the addend, or the sum of two zeros; a zero addend the product; infinities and NaNs need no single
+    // rounding.
     let native_product = a.dmul_raw(x, y);
     let native = a.dadd_raw(native_product, z);
-    let (x_special, y_special, z_special) = (is_special(a, x), is_special(a, y), is_special(a, z));
-    let factor_special = a.either(x_special, y_special);
-    let rounded = a.selectq(z_special, z, rounded);
-    let use_native = a.either(product_zero, factor_special);
-    a.selectq(use_native, native, rounded)
+    let z_zero = a.is_dzero(z);
+    let z_special = is_special(a, z);
+    let z_alone = a.either(above, z_special);
+    let (x_special, y_special) = (is_special(a, x), is_special(a, y));
+    let by_factors = expr!(a, either(either(is_dzero(x), is_dzero(y)), either(x_special, y_special)));
+    let other = a.dselect(z_zero, native_product, z);
+    let other = a.dselect(by_factors, native, other);
+    let simple = expr!(a, either(by_factors, either(z_zero, z_alone)));
+    a.dselect(simple, other, result)
+}
+
+/// 2^n
+fn power<A: Algebra>(a: &mut A, n: A::W) -> A::Q {
+    expr!(a, pack(0, shl(iadd(n, 1023), 20)))
+}
+
+/// x with the exponent of numbers from 1 to 2, and its own, biased, as if there were no denormals. Of zeros, infinities and NaNs
+/// some number.
+fn significand<A: Algebra>(a: &mut A, x: A::Q) -> (A::Q, A::W) {
+    let lifted = expr!(a, dmul_raw(x, { a.quad((1f64 * (1u64 << 54) as f64).to_bits()) }));
+    let denormal = expr!(a, ult(and(hi(x), 0x7FFF_FFFF), 0x0010_0000));
+    let x = a.dselect(denormal, lifted, x);
+    let (low, high) = (a.lo(x), a.hi(x));
+    let field = expr!(a, and(shr(high, 20), 0x7FF));
+    let exponent = expr!(a, isub(field, select(denormal, 54, 0)));
+    (expr!(a, pack(low, or(and(high, 0x800F_FFFF), 0x3FF0_0000))), exponent)
+}
+
+/// The product of two numbers from 1 to 2 as a sum: rounded, and what is left.
+fn exact_product<A: Algebra>(a: &mut A, x: A::Q, y: A::Q) -> (A::Q, A::Q) {
+    let (x_high, x_low) = halves(a, x);
+    let (y_high, y_low) = halves(a, y);
+    let product = a.dmul_raw(x, y);
+    let rest = expr!(a, dsub_raw(dmul_raw(x_high, y_high), product));
+    let rest = expr!(a, dadd_raw(rest, dmul_raw(x_high, y_low)));
+    let rest = expr!(a, dadd_raw(rest, dmul_raw(x_low, y_high)));
+    (product, expr!(a, dadd_raw(rest, dmul_raw(x_low, y_low))))
+}
+
+/// A number from 1 to 2 as a sum of two of 26 bits: to this one's last bit it is rounded by adding it.
+fn halves<A: Algebra>(a: &mut A, x: A::Q) -> (A::Q, A::Q) {
+    let round = a.quad((1.5 * (1u64 << 27) as f64).to_bits());
+    let high = expr!(a, dsub_raw(dadd_raw(x, round), round));
+    (high, a.dsub_raw(x, high))
+}
+
+/// The sum, rounded, and what is left of it.
+fn exact_sum<A: Algebra>(a: &mut A, x: A::Q, y: A::Q) -> (A::Q, A::Q) {
+    let sum = a.dadd_raw(x, y);
+    let added = a.dsub_raw(sum, x);
+    let left = expr!(a, dsub_raw(x, dsub_raw(sum, added)));
+    (sum, expr!(a, dadd_raw(left, dsub_raw(y, added))))
+}
+
+/// x + y + z rounded once: y is at most two of the last bits of x, or x 0, or the sum of both exact; z less than half of the last
+/// bit of y.
+fn rounded_sum<A: Algebra>(a: &mut A, x: A::Q, y: A::Q, z: A::Q) -> A::Q {
+    let sum = a.dadd_raw(x, y);
+    let left = expr!(a, dsub_raw(y, dsub_raw(sum, x)));
+    // On a middle the neighbour is as far, and z decides.
+    let twice = a.dadd_raw(left, left);
+    let neighbour = a.dadd_raw(sum, twice);
+    let middle = expr!(a, deq(dsub_raw(neighbour, sum), twice));
+    let none = a.quad(0);
+    let same_side = expr!(a, dlt(none, dmul_raw(left, z)));
+    let beyond = a.both(middle, same_side);
+    a.dselect(beyond, neighbour, sum)
 }
 
 /// Infinity or NaN.
@@ -109,70 +143,6 @@ fn is_special<A: Algebra>(a: &mut A, x: A::Q) -> A::B {
     let (high, mask) = (a.hi(x), a.word(0x7FF0_0000));
     let exponent = a.and(high, mask);
     a.ieq(exponent, mask)
-}
-
-fn select_wide<A: Algebra>(a: &mut A, c: A::B, x: Wide<A>, y: Wide<A>) -> Wide<A> {
-    (a.selectq(c, x.0, y.0), a.selectq(c, x.1, y.1))
-}
-
-/// x << n for a constant 0 < n < 64.
-fn shift_left<A: Algebra>(a: &mut A, x: Wide<A>, n: u32) -> Wide<A> {
-    let (left, right) = (a.word(n), a.word(64 - n));
-    let crossing = a.qshr(x.0, right);
-    let high = a.qshl(x.1, left);
-    (a.qshl(x.0, left), a.qor(high, crossing))
-}
-
-/// x << n, n < 128
-fn shift_left_by<A: Algebra>(a: &mut A, x: Wide<A>, n: A::W) -> Wide<A> {
-    let (c63, c64, one, none) = (a.word(63), a.word(64), a.word(1), a.quad(0));
-    let near = a.ult(n, c64);
-    let within = a.and(n, c63);
-    let back = a.isub(c63, within);
-    let half = a.qshr(x.0, one);
-    let crossing = a.qshr(half, back);
-    let high = a.qshl(x.1, within);
-    let high = a.qor(high, crossing);
-    let low = a.qshl(x.0, within);
-    (a.selectq(near, low, none), a.selectq(near, high, low))
-}
-
-/// x >> n, n < 128; the lowest bit also tells whether any set bit was lost.
-fn shift_right_sticky<A: Algebra>(a: &mut A, x: Wide<A>, n: A::W) -> Wide<A> {
-    let (c63, c64, one, none) = (a.word(63), a.word(64), a.word(1), a.quad(0));
-    let near = a.ult(n, c64);
-    let within = a.and(n, c63);
-    let back = a.isub(c63, within);
-    let double = a.qshl(x.1, one);
-    let crossing = a.qshl(double, back);
-    let low = a.qshr(x.0, within);
-    let low = a.qor(low, crossing);
-    let high = a.qshr(x.1, within);
-    let shifted = (a.selectq(near, low, high), a.selectq(near, high, none));
-    let again = shift_left_by(a, shifted, n);
-    let (same_low, same_high) = (a.qeq(again.0, x.0), a.qeq(again.1, x.1));
-    let same = a.both(same_low, same_high);
-    let unit = a.quad(1);
-    let sticky = a.selectq(same, none, unit);
-    (a.qor(shifted.0, sticky), shifted.1)
-}
-
-fn add_wide<A: Algebra>(a: &mut A, x: Wide<A>, y: Wide<A>) -> Wide<A> {
-    let low = a.qadd(x.0, y.0);
-    let carries = a.qult(low, x.0);
-    let (unit, none) = (a.quad(1), a.quad(0));
-    let carry = a.selectq(carries, unit, none);
-    let high = a.qadd(x.1, y.1);
-    (low, a.qadd(high, carry))
-}
-
-fn subtract_wide<A: Algebra>(a: &mut A, x: Wide<A>, y: Wide<A>) -> Wide<A> {
-    let low = a.qsub(x.0, y.0);
-    let borrows = a.qult(x.0, y.0);
-    let (unit, none) = (a.quad(1), a.quad(0));
-    let borrow = a.selectq(borrows, unit, none);
-    let high = a.qsub(x.1, y.1);
-    (low, a.qsub(high, borrow))
 }
 
 #[cfg(test)]
@@ -217,12 +187,12 @@ mod tests {
             state ^= state << 17;
             state
         };
-        for round in 0..300_000 {
+        for round in 0..800_000 {
             let (x, y) = (next(), next());
             // Near cancellation, far apart, near the ends of the range, and anything.
             let near =
                 |bits: u64, centre: u64, spread: u64| bits & !(0x7FF << 52) | (centre + bits % spread) << 52;
-            let (x, y, z) = match round % 4 {
+            let (x, y, z) = match round % 8 {
                 0 => (near(x, 1000, 40), near(y, 1000, 40), near(next(), 980, 100)),
                 1 => {
                     let (x, y) = (near(x, 1020, 6), near(y, 1020, 6));
@@ -230,6 +200,15 @@ mod tests {
                     (x, y, (-product).to_bits() ^ (next() % 4))
                 }
                 2 => (near(x, 1, 520), near(y, 1, 520), near(next(), 0, 60)),
+                // Denormal results, exact and not, of products like the addend, and products that overflow.
+                3 => (near(x, 480, 60), near(y, 480, 60), near(next(), 0, 60)),
+                4 => {
+                    let (x, y) = (near(x, 500, 20), near(y, 505, 20));
+                    let product = f64::from_bits(x) * f64::from_bits(y);
+                    (x, y, (-product).to_bits() ^ (next() % 4))
+                }
+                5 => (near(x, 1500, 60), near(y, 1500, 60), near(next(), 1990, 56)),
+                6 => (near(x, 0, 2), near(y, 1500, 547), near(next(), 400, 700)),
                 _ => (x, y, next()),
             };
             check(x, y, z);

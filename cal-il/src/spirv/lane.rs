@@ -27,6 +27,30 @@ impl Emitter<'_> {
         Quad::Double(id)
     }
 
+    /// One of two words.
+    pub(super) fn choice(&mut self, c: Word, a: Word, b: Word) -> Word {
+        // Some drivers make a product of 1.0 or −1.0 out of this, and −0 out of 0.
+        let (a, b) = (self.hidden_one(a), self.hidden_one(b));
+        let word = self.word_op(Op::Select, &[c, a, b]);
+        if self.constants(a, b) == Some((u32::MAX, 0)) {
+            self.memo.truths.insert(word, c);
+        }
+        if self.solid.contains(&a) && self.solid.contains(&b) {
+            self.solid.insert(word);
+        }
+        word
+    }
+
+    /// One of two doubles, as a double.
+    pub(super) fn double_choice(&mut self, c: Word, a: Quad, b: Quad) -> Quad {
+        let (a, b) = (self.opaque_double(a), self.opaque_double(b));
+        let choice = [c, self.double(a), self.double(b)];
+        let ty = self.w.ty(Type::F64);
+        let double = self.w.op(Op::Select, ty, &choice);
+        self.solid.insert(double);
+        Quad::Double(double)
+    }
+
     /// A comparison of doubles, none of which a driver may know: some find that any two equal constants are equal numbers.
     pub(super) fn double_compare(&mut self, op: Op, a: Quad, b: Quad) -> Word {
         let (a, b) = (self.opaque_double(a), self.opaque_double(b));

@@ -123,6 +123,7 @@ pub fn emit_watched(
         faithful: target.mode == Mode::Faithful,
         cost: &|access| cost(access, &assume),
         worth: WORTH,
+        skips: target.skips,
         threads: most_threads(program, group, target),
         room: true,
     };

@@ -49,6 +49,8 @@ pub struct Target {
     pub mistakes_masks: bool,
     /// Words of instructions in a row from which on the driver takes more than twice as long for twice as many, if it does.
     pub longest_run: u32,
+    /// The device goes around statements that no thread runs.
+    pub skips: bool,
     /// The device starts one group after another, so that short kernels wait for it: few large groups are better.
     pub large_tiles: bool,
     /// Largest group, flattened.
@@ -87,6 +89,7 @@ impl Target {
             fences_apart: true,
             mistakes_masks: false,
             longest_run: u32::MAX,
+            skips: true,
             large_tiles: true,
             max_group: 1024,
             max_group_size: [1024; 3],

@@ -74,7 +74,7 @@ fn bare_regions_agree_with_full_ones() {
     let changed = |seed: &u64| {
         let text = fuzz::products::case(*seed).text;
         let program = recal_il::compile(text.as_bytes()).unwrap();
-        recal_il::ir::speculate::speculate(&program, i64::MIN).registers > program.registers
+        recal_il::ir::speculate::speculate(&program, i64::MIN, true).registers > program.registers
     };
     let count = (1..200u64).filter(changed).count();
     assert!(count > 150, "{count} of 200 have regions that run bare");

@@ -134,7 +134,7 @@ impl Analysis {
 }
 
 /// Instructions that a form saves.
-fn saved(item: &Item, form: Form) -> i64 {
+pub(super) fn saved(item: &Item, form: Form) -> i64 {
     let Kind::Lane(inst) = &item.kind else { return 0 };
     match (form, inst.op) {
         (Form::Full, _) => 0,

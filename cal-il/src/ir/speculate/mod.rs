@@ -49,7 +49,8 @@ const MOST: usize = 8192;
 pub const WORTH: i64 = 16;
 
 /// The program with regions that run bare first, where that saves so many instructions, weighted by loops.
-pub fn speculate(program: &Program, worth: i64) -> Cow<'_, Program> {
+/// `skips`: the region in full takes nothing where no thread is in doubt.
+pub fn speculate(program: &Program, worth: i64, skips: bool) -> Cow<'_, Program> {
     let products =
         |kind: &StmtKind| matches!(kind, StmtKind::Lane(LaneInst { op: LaneOp::Mul | LaneOp::Mad, .. }));
     if !program.functions.iter().any(|function| any(&function.body, &products)) {
@@ -62,6 +63,7 @@ pub fn speculate(program: &Program, worth: i64) -> Cow<'_, Program> {
         next: program.registers,
         room: MOST,
         worth,
+        skips,
         changed: false,
     };
     for (number, function) in out.functions.iter_mut().enumerate() {
@@ -204,6 +206,7 @@ struct Pass {
     /// Statements by which the program may still grow.
     room: usize,
     worth: i64,
+    skips: bool,
     changed: bool,
 }
 
@@ -242,6 +245,13 @@ impl Pass {
         out
     }
 
+    /// What the region in full costs though no thread needs it. Of loops, one round is little.
+    fn unskipped(&self, flat: &Flat) -> i64 {
+        let straight = flat.items.iter().filter(|item| item.depth == 0);
+        let once = straight.map(|item| 1 + analysis::saved(item, Form::Bare)).sum();
+        if self.skips { 0 } else { once }
+    }
+
     /// Writes a region, fast and in full, if that is worth it.
     fn region(&mut self, mut block: Block, again: bool, out: &mut Block) {
         let mut size = 0;
@@ -252,7 +262,7 @@ impl Pass {
         let live = Live::of(&mut block, &self.reads, again);
         let flat = Flat::of(&block);
         let analysis = match Analysis::of(&flat, &live) {
-            Some(analysis) if analysis.gain >= self.worth => analysis,
+            Some(analysis) if analysis.gain - self.unskipped(&flat) >= self.worth => analysis,
             _ => return out.append(&mut block),
         };
         drop(flat);

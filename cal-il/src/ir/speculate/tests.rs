@@ -19,7 +19,7 @@ fn compiled(body: &str) -> Program {
 /// After the pass: how often each of the operations occurs in fast regions, and in all.
 fn counts(body: &str, ops: &[LaneOp]) -> Vec<usize> {
     let program = compiled(body);
-    let mut changed = speculate(&program, WORTH).into_owned();
+    let mut changed = speculate(&program, WORTH, true).into_owned();
     crate::ir::validate::validate(&changed).unwrap_or_else(|defects| panic!("{defects:#?}\n{changed}"));
     let mut counts = vec![0; ops.len()];
     statements(&mut changed.functions[0].body, &mut |stmt| {
@@ -41,6 +41,20 @@ fn products_of_loaded_words_run_bare_and_in_full() {
     // Eight words a round are watched, and four results looked at.
     let watch = [LaneOp::Umin3, LaneOp::Umin, LaneOp::Flush];
     assert_eq!(counts(&body, &watch), [4, 0, 8]);
+}
+
+/// Where the region in full runs whether it is needed or not, loops gain by running bare, and straight code does not.
+#[test]
+fn without_jumps_only_loops_run_bare() {
+    let row = "mad r1, r4, r5, r1\nmad r5, r1, r4, r5\n".repeat(16);
+    let straight = format!("mov r4, cb0[1]\nmov r5, cb0[2]\nmov r1, cb0[3]\n{row}mov g[0], r1");
+    let changes = |body: &str, skips| {
+        let program = compiled(body);
+        speculate(&program, WORTH, skips).registers > program.registers
+    };
+    assert_eq!([true, false].map(|skips| changes(&straight, skips)), [true, false]);
+    let looped = format!("{PRODUCTS}mov g[0], r1");
+    assert_eq!([true, false].map(|skips| changes(&looped, skips)), [true, true]);
 }
 
 /// Stores, atomics and barriers are done once; what stands between them may be done twice.
@@ -89,7 +103,7 @@ fn addresses_and_quotients_are_exact() {
 fn loops_that_products_end_are_guarded() {
     let breaks = |body: &str| {
         let program = compiled(body);
-        let changed = speculate(&program, WORTH);
+        let changed = speculate(&program, WORTH, true);
         let first = changed.functions[0].body.iter().find_map(|stmt| match &stmt.kind {
             StmtKind::Loop { body } => Some(body),
             _ => None,
@@ -102,7 +116,7 @@ fn loops_that_products_end_are_guarded() {
     assert_eq!(breaks(&format!("{ends}mov g[0], r1")), 3);
     // A loop that counts, but that products decide to enter.
     let entered = format!("{PRODUCTS}lt r8.x, l1.y, r1.x\nif_logicalnz r8.x\n{PRODUCTS}endif\nmov g[0], r1");
-    let mut program = speculate(&compiled(&entered), WORTH).into_owned();
+    let mut program = speculate(&compiled(&entered), WORTH, true).into_owned();
     let (mut guards, mut loops) = (0, 0);
     statements(&mut program.functions[0].body, &mut |stmt| {
         if let StmtKind::Loop { body } = &stmt.kind {

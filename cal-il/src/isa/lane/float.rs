@@ -36,6 +36,12 @@ pub fn mul_ieee<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
 /// x · y, but +0.0 if either is zero, whatever the other is (amd-il-alu 2.1).
 #[inline(always)]
 pub fn mul<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
+    a.product(x, y)
+}
+
+/// The product of [`mul`] by words.
+#[inline(always)]
+pub(crate) fn product<A: Algebra>(a: &mut A, x: A::W, y: A::W) -> A::W {
     let either = expr!(a, either(is_zero(x), is_zero(y)));
     expr!(a, select(either, 0, flush(fmul_raw(x, y))))
 }
