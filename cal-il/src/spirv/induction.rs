@@ -13,7 +13,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rspirv::spirv::{GlslStd450Op as GLOp, Word};
+use rspirv::spirv::Word;
 use smallvec::SmallVec;
 
 use super::Emitter;
@@ -170,8 +170,10 @@ impl Emitter<'_> {
         let place = match self.w.bits.get(&place) {
             Some(_) => place,
             None => {
+                // With UMin in place of the two SwiftShader leaves the counter at 0.
                 let largest = self.word(LARGEST);
-                self.glsl_word(GLOp::UMin, &[place, largest])
+                let fits = self.ult(place, largest);
+                self.select(fits, place, largest)
             }
         };
         self.w.store(variable, place, None);

@@ -48,6 +48,11 @@ fn swiftshader_passes_every_third_case() {
     run(SWIFTSHADER, &["--every", "3"]);
 }
 
+/// Coordinates that loops count have integers beside them in native mode alone.
+fn swiftshader_counts_texels() {
+    run(SWIFTSHADER, &["--mode", "native", "--filter", "texture/"]);
+}
+
 /// Half of the cases, with synchronization validation.
 fn validation_reports_nothing() {
     run(LAVAPIPE, &["--validation", "--every", "2"]);
@@ -72,6 +77,7 @@ fn main() -> std::process::ExitCode {
             [Need::driver(SWIFTSHADER)],
             swiftshader_passes_every_third_case,
         ),
+        trial("swiftshader_counts_texels", [Need::driver(SWIFTSHADER)], swiftshader_counts_texels),
         trial(
             "validation_reports_nothing",
             [Need::driver(LAVAPIPE), Need::validation()],
