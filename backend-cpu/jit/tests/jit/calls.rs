@@ -1,5 +1,8 @@
 //! What lanes do one after another: each word becomes what it would if lanes took turns, and each lane finds what the one before left.
 
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
 use recal_il::format::Format;
 use recal_il::ir::lines::Shape;
 use recal_il::ir::{AtomicOp, Width};
@@ -21,10 +24,19 @@ const TEST: u32 = 7;
 const ROWS: u32 = 10;
 const UNWRITTEN: u32 = 0xBEEF;
 
-/// Memory that begins at a multiple of 8 bytes, or behind one.
+/// Memory that begins at a multiple of 8 bytes, or behind one. It changes behind the compiler's back.
 #[repr(align(8))]
-#[derive(Clone)]
-struct Memory([u32; WORDS + 2]);
+struct Memory([AtomicU32; WORDS + 2]);
+
+impl Memory {
+    fn words(&self) -> Vec<u32> {
+        self.0.iter().map(|word| word.load(Relaxed)).collect()
+    }
+
+    fn set(&self, words: &[u32]) {
+        self.0.iter().zip(words).for_each(|(word, new)| word.store(*new, Relaxed));
+    }
+}
 
 /// Runs a step alone, in the sides of a choice, and beside steps that are so long that two strips are done at a time. `turn` is what a
 /// lane does to memory when it is its turn, with its rows, which it may change.
@@ -32,11 +44,11 @@ fn check(
     on: On,
     step: Step<'_>,
     view: View,
-    memory: &mut Memory,
+    memory: &Memory,
     rows: &[Row],
     mut turn: impl FnMut(&mut [u32], usize, &mut [u32]),
 ) {
-    let start = memory.clone();
+    let start = memory.words();
     let test = Step::If { row: TEST, nonzero: false, lanes: Shape::Any };
     let sine = [8, 9];
     let long = Step::Lane { op: LaneOp::Sin, ids: &sine, writes: 1, same: 0 };
@@ -55,34 +67,33 @@ fn check(
             let module = compiler.finish().unwrap();
             assert!(function.strict());
             for exec in MASKS {
-                *memory = start.clone();
+                memory.set(&start);
                 let mut got = rows.to_vec();
                 on.call(&module, function, &mut got, &[view], exec, &mut endless());
-                let stored = memory.clone();
-                *memory = start.clone();
+                let (stored, mut wanted) = (memory.words(), start.clone());
                 let mut expected = rows.to_vec();
                 for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
                     if in_choice && rows[TEST as usize].0[lane] != 0 {
                         continue;
                     }
                     let mut own: Vec<u32> = expected.iter().map(|row| row.0[lane]).collect();
-                    turn(&mut memory.0, lane, &mut own);
+                    turn(&mut wanted, lane, &mut own);
                     expected.iter_mut().zip(own).for_each(|(row, word)| row.0[lane] = word);
                 }
-                assert!(stored.0 == memory.0, "{step:?}, {exec:x}: {:x?}, not {:x?}", stored.0, memory.0);
+                assert!(stored == wanted, "{step:?}, {exec:x}: {stored:x?}, not {wanted:x?}");
                 for row in 0..=TEST as usize {
                     assert_eq!(got[row].0, expected[row].0, "{step:?}, {exec:x}: row {row}");
                 }
             }
         }
     }
-    *memory = start;
+    memory.set(&start);
 }
 
 /// Words at random, and rows of small and of large ones.
 fn random(random: &mut Random, address: impl Fn(u32) -> u32) -> (Memory, Vec<Row>) {
     let mut word = |lane: usize| random.word() >> [0, 24, 28, 30][lane % 4];
-    let memory = Memory(std::array::from_fn(&mut word));
+    let memory = Memory(std::array::from_fn(|k| AtomicU32::new(word(k))));
     let mut rows: Vec<Row> = (0..ROWS).map(|_| Row(std::array::from_fn(&mut word))).collect();
     rows[ADDRESS as usize] = Row(std::array::from_fn(|lane| address(lane as u32)));
     TO.iter().for_each(|to| rows[*to as usize] = Row::splat(UNWRITTEN));
@@ -104,7 +115,7 @@ const ADDRESSES: [Address; 5] = [
 pub fn atomics_of_words(on: On) {
     let mut seed = Random(1);
     for (number, op) in AtomicOp::ALL.into_iter().enumerate() {
-        let (mut memory, rows) = random(&mut seed, ADDRESSES[number % 5]);
+        let (memory, rows) = random(&mut seed, ADDRESSES[number % 5]);
         for (address, to) in ADDRESSES.into_iter().zip([TO[0], NONE, TO[1], TO[0], TO[0]]) {
             let mut rows = rows.clone();
             rows[ADDRESS as usize] = Row(std::array::from_fn(|lane| address(lane as u32)));
@@ -117,8 +128,8 @@ pub fn atomics_of_words(on: On) {
                 to: [to, NONE],
             };
             // SAFETY: the memory outlives the calls.
-            let view = unsafe { View::new(memory.0.as_mut_ptr().cast(), 4 * WORDS) };
-            check(on, step, view, &mut memory, &rows, |memory, lane, own| {
+            let view = unsafe { View::new(memory.0.as_ptr().cast_mut().cast(), 4 * WORDS) };
+            check(on, step, view, &memory, &rows, |memory, lane, own| {
                 let at = address(lane as u32) as usize / 4;
                 let old = if at < WORDS { memory[at] } else { 0 };
                 if at < WORDS {
@@ -137,11 +148,11 @@ pub fn atomics_of_pairs(on: On) {
     let mut seed = Random(2);
     for (op, behind) in AtomicOp::ALL.into_iter().flat_map(|op| [(op, 0), (op, 1)]) {
         for (address, to) in ADDRESSES.into_iter().zip([TO, [NONE, TO[1]], [TO[0], NONE], [NONE; 2], TO]) {
-            let (mut memory, rows) = random(&mut seed, address);
+            let (memory, rows) = random(&mut seed, address);
             let step = Step::Atomic { view: 0, op, wide: true, at: At::Byte(ADDRESS), from: FROM, to };
             // SAFETY: the memory outlives the calls.
-            let view = unsafe { View::new(memory.0.as_mut_ptr().add(behind).cast(), 4 * WORDS) };
-            check(on, step, view, &mut memory, &rows, |memory, lane, own| {
+            let view = unsafe { View::new(memory.0.as_ptr().cast_mut().add(behind).cast(), 4 * WORDS) };
+            check(on, step, view, &memory, &rows, |memory, lane, own| {
                 let at = address(lane as u32) as usize / 8 * 2;
                 let pair = |words: &[u32], at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
                 let inside = at + 1 < WORDS && behind == 0;
@@ -162,7 +173,7 @@ pub fn atomics_of_pairs(on: On) {
 
 /// The first words of elements, 5 in each of 9 lines; lines are 7 elements apart.
 pub fn atomics_at_elements(on: On) {
-    let (mut memory, mut rows) = random(&mut Random(3), |lane| lane % 6);
+    let (memory, mut rows) = random(&mut Random(3), |lane| lane % 6);
     rows[FROM[1] as usize] = Row(std::array::from_fn(|lane| [0, 3, 8, 9, u32::MAX][lane % 5]));
     for (line, format) in
         [(FROM[1], Format::Float32x2), (NONE, Format::UnormInt32x1), (FROM[1], Format::UnsignedInt8x1)]
@@ -177,9 +188,9 @@ pub fn atomics_at_elements(on: On) {
         };
         let words = format.bytes().div_ceil(4);
         // SAFETY: the memory outlives the calls.
-        let view = unsafe { View::new(memory.0.as_mut_ptr().cast(), 4 * WORDS) };
+        let view = unsafe { View::new(memory.0.as_ptr().cast_mut().cast(), 4 * WORDS) };
         let view = view.with_texels(5, 9, 7 * words, 0, [0; 4]);
-        check(on, step, view, &mut memory, &rows, |memory, _, own| {
+        check(on, step, view, &memory, &rows, |memory, _, own| {
             let (x, y) = (own[ADDRESS as usize], if line == NONE { 0 } else { own[line as usize] });
             let inside = x < 5 && y < 9;
             let at = y.wrapping_mul(7).wrapping_add(x).wrapping_mul(words);
@@ -195,11 +206,11 @@ pub fn atomics_at_elements(on: On) {
 /// Counters count for each lane.
 pub fn counters(on: On) {
     for (consume, bytes) in [(false, 4), (true, 4), (false, 0), (true, 0)] {
-        let (mut memory, rows) = random(&mut Random(4), |lane| lane);
+        let (memory, rows) = random(&mut Random(4), |lane| lane);
         // SAFETY: the memory outlives the calls.
-        let view = unsafe { View::new(memory.0.as_mut_ptr().cast(), bytes) };
+        let view = unsafe { View::new(memory.0.as_ptr().cast_mut().cast(), bytes) };
         let step = Step::Count { view: 0, consume, to: TO[0] };
-        check(on, step, view, &mut memory, &rows, |memory, _, own| {
+        check(on, step, view, &memory, &rows, |memory, _, own| {
             own[TO[0] as usize] = 0;
             if bytes > 0 {
                 let before = memory[0];
@@ -215,11 +226,11 @@ pub fn parts(on: On) {
     let mut seed = Random(5);
     for width in [Width::U8, Width::I8, Width::U16, Width::I16] {
         for address in ADDRESSES.into_iter().chain([(|lane| lane) as Address, |lane| 550 + lane]) {
-            let (mut memory, rows) = random(&mut seed, address);
+            let (memory, rows) = random(&mut seed, address);
             let step = Step::StorePart { view: 0, address: ADDRESS, width, from: FROM[0] };
             // SAFETY: the memory outlives the calls.
-            let view = unsafe { View::new(memory.0.as_mut_ptr().cast(), 4 * WORDS) };
-            check(on, step, view, &mut memory, &rows, |memory, lane, own| {
+            let view = unsafe { View::new(memory.0.as_ptr().cast_mut().cast(), 4 * WORDS) };
+            check(on, step, view, &memory, &rows, |memory, lane, own| {
                 let (at, bytes) = (address(lane as u32) as usize, own[FROM[0] as usize].to_le_bytes());
                 let (first, count) =
                     if matches!(width, Width::U8 | Width::I8) { (at, 1) } else { (at & !1, 2) };
@@ -239,7 +250,7 @@ pub fn parts(on: On) {
 pub fn texels(on: On) {
     const COLUMNS: u32 = 3;
     for &format in Format::ALL {
-        let (mut memory, mut rows) = random(&mut Random(6), |lane| lane * 5 % 4);
+        let (memory, mut rows) = random(&mut Random(6), |lane| lane * 5 % 4);
         for (k, row) in FROM.into_iter().enumerate() {
             let edges = [f32::NAN, -0.0, 1e-40, -1e-40, 0.5, 1.0, -1.0, 7.3, 0.002, -0.3, 70000.0, 3e-8];
             let edge = |lane: usize| edges[(lane * 3 + k) % edges.len()].to_bits();
@@ -249,11 +260,11 @@ pub fn texels(on: On) {
         rows[TEST as usize] = Row(std::array::from_fn(|lane| [0, 0, 3, 1, 8, 9, u32::MAX][lane % 7]));
         let unit = if format.encoding().is_raw() { format.read_words() } else { 0 };
         // SAFETY: the memory outlives the calls.
-        let view = unsafe { View::new(memory.0.as_mut_ptr().cast(), 4 * WORDS) };
+        let view = unsafe { View::new(memory.0.as_ptr().cast_mut().cast(), 4 * WORDS) };
         let view = view.with_texels(COLUMNS, 9, 4 * unit.max(1), 0, [0; 4]);
         for line in [TEST, NONE] {
             let step = Step::StoreTexel { view: 0, format, coordinates: [ADDRESS, line], from: FROM };
-            check(on, step, view, &mut memory, &rows, |memory, _, own| {
+            check(on, step, view, &memory, &rows, |memory, _, own| {
                 let (x, y) = (own[ADDRESS as usize], if line == NONE { 0 } else { own[line as usize] });
                 if x < COLUMNS && y < 9 {
                     let element = format.encode([1, 2, 3, 4].map(|row: usize| own[row]));
