@@ -5,7 +5,7 @@ mod memory;
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use recal_il::ir::lines::Shape;
+use recal_il::ir::lines::{Shape, distance};
 
 use crate::graph::interleaved::count;
 use crate::graph::{Graph, Inst, NO, Node, Val};
@@ -211,12 +211,13 @@ impl Strip<'_, '_> {
     /// If numbers of words are not as they are said to be.
     fn shaped(&self, index: &Vector, shape: Shape) {
         let executing: Vec<u32> = (0..self.lanes as u32).filter(|lane| self.exec >> lane & 1 == 1).collect();
-        let step = match shape {
+        let bits = match shape {
             Shape::Any => return,
-            Shape::Same => 0,
-            Shape::Step(step) => step,
+            Shape::Same => [0; 4],
+            Shape::Step(step) => [0, 1, 2, 3].map(|k| step << k),
+            Shape::Bits(bits) => bits,
         };
-        let base = |lane: u32| index[lane as usize].wrapping_sub(lane.wrapping_mul(step)) & 0x3FFF_FFFF;
+        let base = |lane: u32| index[lane as usize].wrapping_sub(distance(bits, lane)) & 0x3FFF_FFFF;
         assert!(
             executing.windows(2).all(|pair| base(pair[0]) == base(pair[1])),
             "{index:x?} is not {shape:?}"

@@ -8,9 +8,12 @@
 //! some threads may miss are anything (`uniformity` says which); so are those that are read before they are written, unless
 //! all they ever hold is the same for all.
 
+mod words;
+
+use self::words::{Word, Words};
 use super::uniformity::missed;
 use super::{Block, Builtin, LaneInst, MemoryInst, Operand, Program, Reg, StmtKind, ThreadId, visit};
-use crate::isa::{Algebra, lane};
+use crate::isa::lane;
 
 /// How a word differs from thread to thread of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -19,9 +22,41 @@ pub enum Shape {
     Same,
     /// That of the next thread is larger by so much, modulo 2^32.
     Step(u32),
+    /// Among sixteen threads from a multiple of sixteen on: that of thread k is larger than the first one's by what is said for the bits of
+    /// k that are set, modulo 2^32.
+    Bits([u32; 4]),
     /// Nothing is known.
     #[default]
     Any,
+}
+
+/// How much larger the word of a thread is than that of the first of sixteen, see [`Shape::Bits`].
+pub fn distance(bits: [u32; 4], thread: u32) -> u32 {
+    let of = |(k, bit): (u32, u32)| if thread >> k & 1 == 1 { bit } else { 0 };
+    (0..).zip(bits).map(of).fold(0, u32::wrapping_add)
+}
+
+impl Shape {
+    /// The same for so many threads from a multiple of their number on, a power of two up to 16: one of the others, if it is.
+    pub fn among(self, threads: u32) -> Shape {
+        let Shape::Bits(bits) = self else { return self };
+        let bits = &bits[..threads.ilog2() as usize];
+        match bits {
+            _ if bits.iter().all(|bit| *bit == 0) => Shape::Same,
+            [first, ..] if bits.iter().zip(0..).all(|(bit, k)| *bit == first << k) => Shape::Step(*first),
+            _ => self,
+        }
+    }
+
+    /// The same of words that were divided by 2^`n`, which divides what they differ by.
+    pub fn shifted(self, n: u32) -> Option<Shape> {
+        let divided = |word: u32| (word.trailing_zeros() >= n).then(|| (word as i32 >> n) as u32);
+        Some(match self {
+            Shape::Same | Shape::Any => self,
+            Shape::Step(step) => Shape::Step(divided(step)?),
+            Shape::Bits([a, b, c, d]) => Shape::Bits([divided(a)?, divided(b)?, divided(c)?, divided(d)?]),
+        })
+    }
 }
 
 /// What is known of a statement.
@@ -44,44 +79,6 @@ pub fn known(program: &Program) -> Vec<Known> {
     let mut list = Vec::new();
     program.functions.iter().for_each(|function| pass.known(&function.body, &mut list));
     list
-}
-
-/// What is known of a word, in the threads of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
-    /// No definition was seen yet.
-    Unknown,
-    Constant(u32),
-    Same,
-    Step(u32),
-    Any,
-}
-
-impl Word {
-    fn join(self, other: Word) -> Word {
-        match (self, other) {
-            (Word::Unknown, word) | (word, Word::Unknown) => word,
-            (a, b) if a == b => a,
-            (Word::Constant(_) | Word::Same, Word::Constant(_) | Word::Same) => Word::Same,
-            _ => Word::Any,
-        }
-    }
-
-    fn step(step: u32) -> Word {
-        if step == 0 { Word::Same } else { Word::Step(step) }
-    }
-
-    fn is_same(self) -> bool {
-        matches!(self, Word::Constant(_) | Word::Same)
-    }
-
-    fn shape(self) -> Shape {
-        match self {
-            Word::Constant(_) | Word::Same => Shape::Same,
-            Word::Step(step) => Shape::Step(step),
-            Word::Any | Word::Unknown => Shape::Any,
-        }
-    }
 }
 
 /// Registers that a thread may read without having written them, or that threads may miss, start as what they must be.
@@ -178,6 +175,8 @@ impl Pass {
                 | Builtin::Timer(_)
                 | Builtin::ComputeUnit
                 | Builtin::WaveSlot => Word::Same,
+                // Lines are as long as divides the width of groups, and waves begin at multiples of 64.
+                Builtin::Thread(ThreadId::InGroup | ThreadId::InGroupFlat, _) => Word::Number(0),
                 Builtin::Thread(..) | Builtin::ObjectIndex => Word::Step(1),
                 Builtin::Position(_) | Builtin::Interpolant(..) => Word::Any,
             },
@@ -283,160 +282,6 @@ impl Pass {
                 _ => {}
             }
         }
-    }
-}
-
-/// The algebra of shapes. Truth values are true if all threads of a line agree. 64-bit values have no steps.
-struct Words;
-
-/// Of a result that depends on these words and has no shape of its own.
-fn of<const N: usize>(words: [Word; N]) -> Word {
-    if words.into_iter().all(Word::is_same) { Word::Same } else { Word::Any }
-}
-
-/// The same result for all primitives that know nothing better.
-macro_rules! opaque {
-    ($($name:ident($($arg:ident),*) -> $result:ident;)*) => {$(
-        fn $name(&mut self, $($arg: Word),*) -> opaque!(@type $result) { opaque!(@body $result $($arg)*) }
-    )*};
-    (@type word) => { Word };
-    (@type truth) => { bool };
-    (@body word $($arg:ident)*) => { of([$($arg),*]) };
-    (@body truth $($arg:ident)*) => { of([$($arg),*]).is_same() };
-}
-
-impl Algebra for Words {
-    type W = Word;
-    type Q = Word;
-    type B = bool;
-
-    fn word(&mut self, bits: u32) -> Word {
-        Word::Constant(bits)
-    }
-
-    fn quad(&mut self, _: u64) -> Word {
-        Word::Same
-    }
-
-    fn select(&mut self, same: bool, a: Word, b: Word) -> Word {
-        match () {
-            () if a == b && a != Word::Same => a,
-            () if same => a.join(b),
-            () => Word::Any,
-        }
-    }
-
-    fn selectq(&mut self, same: bool, a: Word, b: Word) -> Word {
-        if same { of([a, b]) } else { Word::Any }
-    }
-
-    fn both(&mut self, a: bool, b: bool) -> bool {
-        a & b
-    }
-
-    fn either(&mut self, a: bool, b: bool) -> bool {
-        a & b
-    }
-
-    fn negate(&mut self, a: bool) -> bool {
-        a
-    }
-
-    fn iadd(&mut self, a: Word, b: Word) -> Word {
-        match (a, b) {
-            (Word::Constant(a), Word::Constant(b)) => Word::Constant(a.wrapping_add(b)),
-            (Word::Step(a), Word::Step(b)) => Word::step(a.wrapping_add(b)),
-            (Word::Step(_), same) if same.is_same() => a,
-            (same, Word::Step(_)) if same.is_same() => b,
-            _ => of([a, b]),
-        }
-    }
-
-    fn isub(&mut self, a: Word, b: Word) -> Word {
-        match (a, b) {
-            (Word::Constant(a), Word::Constant(b)) => Word::Constant(a.wrapping_sub(b)),
-            (Word::Step(a), Word::Step(b)) => Word::step(a.wrapping_sub(b)),
-            (Word::Step(_), same) if same.is_same() => a,
-            (same, Word::Step(step)) if same.is_same() => Word::step(step.wrapping_neg()),
-            _ => of([a, b]),
-        }
-    }
-
-    fn imul(&mut self, a: Word, b: Word) -> Word {
-        match (a, b) {
-            (Word::Constant(a), Word::Constant(b)) => Word::Constant(a.wrapping_mul(b)),
-            (Word::Step(step), Word::Constant(by)) | (Word::Constant(by), Word::Step(step)) => {
-                Word::step(step.wrapping_mul(by))
-            }
-            _ => of([a, b]),
-        }
-    }
-
-    fn shl(&mut self, a: Word, n: Word) -> Word {
-        match (a, n) {
-            (Word::Constant(a), Word::Constant(n)) => Word::Constant(a << (n & 31)),
-            (Word::Step(step), Word::Constant(n)) => Word::step(step << (n & 31)),
-            _ => of([a, n]),
-        }
-    }
-
-    fn and(&mut self, a: Word, b: Word) -> Word {
-        match (a, b) {
-            // Counts of shifts.
-            (Word::Constant(a), Word::Constant(b)) => Word::Constant(a & b),
-            _ => of([a, b]),
-        }
-    }
-
-    opaque! {
-        pack(lo, hi) -> word;
-        lo(q) -> word;
-        hi(q) -> word;
-        umulhi(a, b) -> word;
-        smulhi(a, b) -> word;
-        udiv(a, b) -> word;
-        umod(a, b) -> word;
-        or(a, b) -> word;
-        xor(a, b) -> word;
-        not(a) -> word;
-        shr(a, n) -> word;
-        sar(a, n) -> word;
-        popcount(a) -> word;
-        clz(a) -> word;
-        reverse(a) -> word;
-        ieq(a, b) -> truth;
-        ilt(a, b) -> truth;
-        ult(a, b) -> truth;
-        fadd_raw(a, b) -> word;
-        fmul_raw(a, b) -> word;
-        feq(a, b) -> truth;
-        flt(a, b) -> truth;
-        fle(a, b) -> truth;
-        itof_raw(a) -> word;
-        utof_raw(a) -> word;
-        ftoi_raw(a) -> word;
-        qadd(a, b) -> word;
-        qsub(a, b) -> word;
-        qmul(a, b) -> word;
-        qand(a, b) -> word;
-        qor(a, b) -> word;
-        qxor(a, b) -> word;
-        qshl(a, n) -> word;
-        qshr(a, n) -> word;
-        qsar(a, n) -> word;
-        qeq(a, b) -> truth;
-        qlt(a, b) -> truth;
-        qult(a, b) -> truth;
-        qudiv(a, b) -> word;
-        qumod(a, b) -> word;
-        dadd_raw(a, b) -> word;
-        dmul_raw(a, b) -> word;
-        dfma_raw(a, b, c) -> word;
-        ffma_raw(a, b, c) -> word;
-        deq(a, b) -> truth;
-        dlt(a, b) -> truth;
-        ftod_raw(a) -> word;
-        dtof_raw(a) -> word;
     }
 }
 

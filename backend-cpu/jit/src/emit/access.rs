@@ -15,7 +15,7 @@ impl Body<'_, '_> {
         let second = usize::from(self.graph.second.contains(&val));
         let Frame { code, pool, masked, .. } = &mut *self.frame;
         // What is known of executing lanes says nothing about the first lane unless all execute.
-        let shape = if *masked { Shape::Any } else { self.graph.shape_of(words) };
+        let shape = if *masked { Shape::Any } else { self.graph.shape_of(words).among(self.target.lanes()) };
         let inside = self.graph.inside.contains(&(view, words));
         let exec = masked.then(|| self.target.masks().exec[second]);
         Access { code, pool, exec, view, index, shape, inside, places }
@@ -59,7 +59,7 @@ impl Body<'_, '_> {
     pub(super) fn by_address(&mut self, val: Val, op: Op, first: Val, leaves: &[Val]) {
         if let Some(&(number, bytes)) = self.addresses.and_then(|addresses| addresses.near.get(&val)) {
             let to = self.take(val);
-            let same = self.graph.shape_of(first) == Shape::Same;
+            let same = self.graph.shape_of(first).among(self.target.lanes()) == Shape::Same;
             let code = &mut self.frame.code;
             return match same {
                 true => self.target.broadcast(code, to, Base::Kept(number), bytes, false),

@@ -60,7 +60,7 @@ impl Addresses {
             let Some(Inst { op: Op::Load(view), args: [index, ..], mask: NO }) = graph.as_inst(val) else {
                 continue;
             };
-            let more = match graph.shape_of(index) {
+            let more = match graph.shape_of(index).among(lanes) {
                 Shape::Same => 0,
                 Shape::Step(1) => lanes - 1,
                 _ => continue,

@@ -173,7 +173,13 @@ impl Graph {
                 else {
                     continue;
                 };
-                let same = whole && self.shape_of(first) == Shape::Same;
+                // Of four lanes the first vector has the first two, and the second one the others.
+                let same = whole
+                    && match self.shape_of(first) {
+                        Shape::Same => true,
+                        Shape::Bits([_, halves, ..]) => halves == 0,
+                        Shape::Step(_) | Shape::Any => false,
+                    };
                 let of = |k: u8| Node::Inst(Inst { op: Op::Pair(view, k), ..inst });
                 vectors.insert(words, [of(k), of(if same { k } else { k + 1 })]);
                 words.into_iter().zip([k, k + 1]).for_each(|(word, k)| self.nodes[word as usize] = of(k));

@@ -9,7 +9,7 @@ mod x86;
 
 use std::ops::Range;
 
-use recal_il::ir::lines::Shape;
+use recal_il::ir::lines::{Shape, distance};
 
 use crate::View;
 use crate::emit::{Code, Pool};
@@ -127,6 +127,45 @@ impl Blocks {
     /// Those of so many lanes, bit by bit.
     fn lanes(self, lanes: u32) -> u32 {
         (0..lanes).filter(|lane| self.has(*lane)).fold(0, |bits, lane| bits | 1 << lane)
+    }
+}
+
+/// Elements at known distances from the first lane's, in a few words that follow each other.
+#[derive(Clone, Copy)]
+pub struct Window {
+    /// As of [`Shape::Bits`].
+    bits: [u32; 4],
+    /// Words from the first one to the last one that is wanted.
+    pub reach: u32,
+}
+
+impl Window {
+    /// That of elements of so many words, whose first ones have numbers of a shape, if it is no longer than `most`.
+    pub fn of(shape: Shape, lanes: u32, count: u32, most: u32) -> Option<Window> {
+        let Shape::Bits(bits) = shape else { return None };
+        let own = &bits[..lanes.ilog2() as usize];
+        let near = own.iter().all(|bit| *bit < most);
+        let reach = own.iter().fold(count, |reach, bit| reach.wrapping_add(*bit));
+        (near && reach <= most).then_some(Window { bits, reach })
+    }
+
+    /// The word that goes to each place of so many, of word `k` of the elements.
+    fn words(self, lanes: u32, k: u32) -> Vec<u32> {
+        (0..lanes).map(|lane| distance(self.bits, lane) + k).collect()
+    }
+
+    /// The same of 64-bit elements, see [`Op::Pair`].
+    fn pairs(self, lanes: u32, k: u32) -> Vec<u32> {
+        let lane = |place: u32| place / 4 * 4 + k % 2 * 2 + place % 4 / 2;
+        (0..lanes).map(|place| distance(self.bits, lane(place)) + k / 2 * 2 + place % 2).collect()
+    }
+
+    /// The same in an order.
+    pub fn table(self, lanes: u32, order: Order, k: usize) -> Vec<u32> {
+        match order {
+            Order::Pairs => self.pairs(lanes, k as u32),
+            Order::Words | Order::Memory => self.words(lanes, k as u32),
+        }
     }
 }
 

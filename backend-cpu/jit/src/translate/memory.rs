@@ -15,11 +15,9 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
     pub(super) fn word_of(&mut self, graph: &mut Graph, address: u32, lanes: Shape) -> Val {
         let (bytes, two) = (self.value(graph, address), graph.word(2));
         let index = graph.shr(bytes, two);
-        match lanes {
-            Shape::Same if self.in_lines => graph.shape(index, Shape::Same),
-            // Whatever the first address is: its low bits are those of all.
-            Shape::Step(step) if self.in_lines && step % 4 == 0 => graph.shape(index, Shape::Step(step / 4)),
-            _ => {}
+        // Whatever the first address is: its low bits are those of all.
+        if let (true, Some(shape)) = (self.in_lines, lanes.shifted(2)) {
+            graph.shape(index, shape);
         }
         index
     }
@@ -38,6 +36,9 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
     pub(super) fn shape_element(&self, graph: &mut Graph, first: Val, elements: Shape) {
         match elements {
             Shape::Step(step) if self.in_lines => graph.shape(first, Shape::Step(step.wrapping_mul(4))),
+            Shape::Bits(bits) if self.in_lines => {
+                graph.shape(first, Shape::Bits(bits.map(|bit| bit.wrapping_mul(4))))
+            }
             lanes if self.in_lines => graph.shape(first, lanes),
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! Loads by numbers of elements, and of parts of words.
 
 use recal_il::ir::Width;
-use recal_il::ir::lines::Shape;
+use recal_il::ir::lines::{Shape, distance};
 use recal_jit::{LANES, NONE, Row, Step, View};
 
 use crate::operations::flushed;
@@ -43,6 +43,54 @@ pub fn elements(on: On) {
                         let expected = if exec >> lane & 1 == 1 { word } else { before[row].0[lane] };
                         let got = rows[row].0[lane];
                         assert_eq!(got, expected, "pattern {number} + {offset}, lane {lane}, {to:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Words at known distances from those of the first of sixteen threads: within one vector, two or more, inside, across the end and outside.
+pub fn spread(on: On) {
+    const WORDS: u32 = 90;
+    let memory: Vec<u32> = (0..WORDS).map(|k| k.wrapping_mul(0x1234_5677) ^ 1).collect();
+    // SAFETY: the vector outlives the calls.
+    let views = [unsafe { View::new(memory.as_ptr().cast(), 4 * WORDS as usize) }];
+    // The last ones are too far apart, and before the first thread's.
+    let all = [
+        [0, 0, 16, 32],
+        [16, 32, 0, 0],
+        [4, 0, 8, 0],
+        [0, 0, 0, 0],
+        [0, 4, 0, 60],
+        [4, 8, 16, 0],
+        [32, 0, 64, 16],
+        [0, 96, 0, 128],
+        [4, 0, 0, 4u32.wrapping_neg()],
+    ];
+    for bits in all {
+        for to in [[1, NONE, NONE, NONE], [1, 2, NONE, NONE], [1, 2, 3, 4], [NONE, 2, NONE, 4]] {
+            let mut compiler = on.compiler().with_lines(16);
+            let step = Step::Load { view: 0, address: 0, to, flush: 0, lanes: Shape::Bits(bits) };
+            let function = compiler.function(&[step], |_| None, |_| false, |_| false).unwrap();
+            let module = compiler.finish().unwrap();
+            for start in [0, 8, 100, 4 * WORDS - 160, 4 * WORDS - 64, 4 * WORDS - 4, 0xFFFF_FFF8] {
+                let address =
+                    |lane: u32| start.wrapping_add(20 * (lane / 16)).wrapping_add(distance(bits, lane % 16));
+                for exec in [!0, 0xF0F0_00FF_FF00_1234u64] {
+                    let mut rows = vec![Row::splat(9); 5];
+                    rows[0] = Row(std::array::from_fn(|lane| address(lane as u32)));
+                    on.call(&module, function, &mut rows, &views, exec, &mut endless());
+                    for (lane, k) in (0..LANES).flat_map(|lane| [0, 1, 2, 3].map(|k| (lane, k))) {
+                        let at = (address(lane as u32) / 4).wrapping_add(k as u32);
+                        let word = memory.get(at as usize).copied().unwrap_or(0);
+                        let loaded = exec >> lane & 1 == 1 && to[k] != NONE;
+                        let expected = if loaded { word } else { 9 };
+                        assert_eq!(
+                            rows[k + 1].0[lane],
+                            expected,
+                            "{bits:?} {to:?} from {start}, lane {lane}"
+                        );
                     }
                 }
             }

@@ -92,7 +92,7 @@ fn main() -> std::process::ExitCode {
         operations: every_operation_alone denormals_are_kept random_runs random_runs_of_floats memory tests_of_rows
             chains_of_multiply_adds;
         samples: samples samples_of_all_formats;
-        loads: elements parts;
+        loads: elements parts spread;
         stores: words elements;
         calls: atomics_of_words atomics_of_pairs atomics_at_elements counters parts texels none_in_loops;
         kept: what_does_not_change products_of_two_kinds;

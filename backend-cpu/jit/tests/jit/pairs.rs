@@ -1,6 +1,6 @@
 //! 64-bit elements that stay whole: in loads, and in the rows of loops.
 
-use recal_il::ir::lines::Shape;
+use recal_il::ir::lines::{Shape, distance};
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
 use recal_jit::{LANES, NONE, Row, Step, View};
@@ -17,7 +17,10 @@ pub fn loads_of_doubles(on: On) {
     // SAFETY: the vector outlives the calls.
     let views = [unsafe { View::new(memory.as_ptr().cast(), 4 * COUNT as usize) }];
     for (line, shape) in [4, 8, 16].into_iter().flat_map(|line| {
-        [Shape::Any, Shape::Same, Shape::Step(8), Shape::Step(16)].map(|shape| (line, shape))
+        let bits =
+            [[16, 32, 64, 0], [0, 0, 0, 16], [0, 0, 8, 8], [8, 0, 16, 0], [0, 24, 0, 40], [0, 8, 96, 0]];
+        let shapes = [Shape::Any, Shape::Same, Shape::Step(8), Shape::Step(16)].into_iter();
+        shapes.chain(bits.map(Shape::Bits)).map(move |shape| (line, shape))
     }) {
         for to in [[1, 2, NONE, NONE], [1, 2, 3, 4], [NONE, NONE, 3, 4]] {
             let mut compiler = on.compiler().with_lines(line);
@@ -40,6 +43,7 @@ pub fn loads_of_doubles(on: On) {
                         start.wrapping_add(match shape {
                             Shape::Same => 24 * line,
                             Shape::Step(step) => 40 * line + step * place,
+                            Shape::Bits(bits) => 56 * (lane as u32 / 16) + distance(bits, lane as u32 % 16),
                             // Lines of neighbours, of one element each, and neither.
                             Shape::Any => [width * place, 0, 20 * (place * 7 % 5)][line as usize % 3],
                         })

@@ -26,7 +26,7 @@ fn shapes_of(body: &str) -> Vec<Shape> {
     found.into_iter().map(|(at, _)| list[at].shape).collect()
 }
 
-use Shape::{Any, Same, Step};
+use Shape::{Any, Bits, Same, Step};
 
 #[test]
 fn addresses_made_of_thread_numbers_have_steps() {
@@ -40,6 +40,56 @@ fn addresses_made_of_thread_numbers_have_steps() {
          iand r2.y, r0.x, l0.z\nlds_store_id(0) r2.y, r0.x",
     );
     assert_eq!(list, [Step(4), Step(4), Step(8), Same, Same, Any, Step(4u32.wrapping_neg()), Any]);
+}
+
+#[test]
+fn bits_of_the_number_of_a_thread_are_known_where_they_go() {
+    let list = shapes_of(
+        "iand r0.x, vTidInGrpFlat.x, l0.y\nishl r0.x, r0.x, l0.x\nlds_store_id(0) r0.x, r0.x\n\
+         ushr r0.y, vTidInGrp.x, l0.y\nimul r0.y, r0.y, l0.z\nlds_store_id(0) r0.y, r0.x\n\
+         iadd r0.z, r0.x, r0.y\niadd r0.z, r0.z, l0.w\nlds_store_id(0) r0.z, r0.x\n\
+         iadd r0.w, r0.z, vTidInGrp.x\nlds_store_id(0) r0.w, r0.x\n\
+         iand r1.x, r0.z, l0.z\nlds_store_id(0) r1.x, r0.x\n\
+         ushr r1.y, vAbsTid.x, l0.y\nlds_store_id(0) r1.y, r0.x\n\
+         ishl r1.z, vTidInGrpFlat.x, l0.x\niand r1.z, r1.z, l0.z\nlds_store_id(0) r1.z, r0.x\n\
+         imul r1.w, vTidInGrp.x, cb0[0].x\nlds_store_id(0) r1.w, r0.x",
+    );
+    let expected = [
+        Bits([0, 32, 0, 0]),
+        Bits([0, 0, 64, 128]),
+        Bits([0, 32, 64, 128]),
+        // And the number itself.
+        Bits([1, 34, 68, 136]),
+        // Bits of a sum.
+        Any,
+        // Groups may begin anywhere among all threads.
+        Any,
+        Bits([0, 0, 64, 0]),
+        Any,
+    ];
+    assert_eq!(list, expected);
+}
+
+#[test]
+fn what_threads_choose_apart_has_no_step() {
+    let list = shapes_of(
+        "imul r0.x, vTidInGrp.x, l0.x\niadd r0.y, r0.x, l0.z\niand r0.z, vTidInGrp.x, l0.w\n\
+         cmov_logical r1.x, r0.z, r0.x, r0.y\nlds_store_id(0) r1.x, r0.x\n\
+         cmov_logical r1.y, cb0[0].x, r0.x, r0.y\nlds_store_id(0) r1.y, r0.x",
+    );
+    assert_eq!(list, [Any, Step(4)]);
+}
+
+#[test]
+fn shapes_among_fewer_threads() {
+    assert_eq!(Bits([16, 32, 64, 0]).among(8), Step(16));
+    assert_eq!(Bits([16, 32, 64, 0]).among(16), Bits([16, 32, 64, 0]));
+    assert_eq!(Bits([0, 0, 0, 16]).among(8), Same);
+    assert_eq!(Bits([0, 0, 8, 16]).among(4), Same);
+    assert_eq!(Bits([4, 8, 16, 32]).among(16), Step(4));
+    assert_eq!(Step(3).among(4), Step(3));
+    assert_eq!(Bits([4, 0, 16, 4u32.wrapping_neg()]).shifted(2), Some(Bits([1, 0, 4, u32::MAX])));
+    assert_eq!(Bits([4, 0, 2, 0]).shifted(2), None);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::emit::{Code, Pool};
 use crate::target::x86::{
     BELOW, NOT_BELOW, NOT_ZERO, ZERO, back, blocks_apart, first_address, inside, jump, land, view_start,
 };
-use crate::target::{Access, Base, Blocks, Group, Order, Rm, entry};
+use crate::target::{Access, Base, Blocks, Group, Order, Rm, Window, entry};
 
 const EBP: u8 = 5;
 
@@ -66,8 +66,59 @@ fn reach(code: &mut Code, view: u8, more: u32, is_inside: bool, others: &mut Vec
     }
 }
 
+/// Most words of a [`Window`]: two vectors.
+const WINDOW: u32 = 16;
+
+/// Loads words at known distances from the one at r11, as each table says, to a register.
+fn spread(code: &mut Code, pool: &mut Pool, window: Window, tables: &[(u8, Vec<u32>)]) {
+    let part = |k: u32| Rm::Mem(Base::First, 32 * k);
+    for (to, table) in tables {
+        let (to, words) = (*to, pool.table(table));
+        plain(code, LOAD, to, Rm::Mem(Base::Pool, words));
+        if window.reach <= 4 {
+            short(code, LOAD, VECTOR, part(0));
+            vector(code, PERMD, to, to, Rm::Reg(VECTOR), None);
+            continue;
+        }
+        // Three bits of each number count.
+        let second = (0..8).filter(|&lane| table[lane] >= 8).fold(0u8, |bits, lane| bits | 1 << lane);
+        match second {
+            0 => vector(code, PERMD, to, to, part(0), None),
+            0xFF => vector(code, PERMD, to, to, part(1), None),
+            _ => {
+                vector(code, PERMD, VECTOR, to, part(1), None);
+                vector(code, PERMD, to, to, part(0), None);
+                vector(code, BLENDPS, to, to, Rm::Reg(VECTOR), Some(second));
+            }
+        }
+    }
+}
+
+/// Words of a window that are read.
+fn read(window: Window) -> u32 {
+    window.reach.next_power_of_two().max(4)
+}
+
+/// Loads words at known distances.
+fn load_spread(access: Access<'_>, to: u8, window: Window) {
+    let Access { code, pool, view, index, .. } = access;
+    view_start(code, view);
+    first_word(code, index);
+    let outside = inside(code, view, read(window) - 1);
+    spread(code, pool, window, &[(to, window.table(8, Order::Words, 0))]);
+    let done = jump(code, None);
+    land(code, outside);
+    let all = ones(pool);
+    within_view(code, view, index, all);
+    gather(code, to, index, 0, VECTOR);
+    land(code, done);
+}
+
 /// Loads words: neighbours together, and one that all lanes want once.
 pub fn load(access: Access<'_>, to: u8) {
+    if let Some(window) = Window::of(access.shape, 8, 1, WINDOW) {
+        return load_spread(access, to, window);
+    }
     let Access { code, pool, exec, view, index, shape, inside: is_inside, .. } = access;
     let known = match shape {
         Shape::Same => Some((0, BROADCASTSS)),
@@ -210,7 +261,8 @@ pub fn group(access: Access<'_>, group: &Group) {
     let Access { code, pool, exec, view, index, shape, inside: is_inside, .. } = access;
     let Group { count, line, to, wanted, order } = *group;
     let whole = order == Order::Pairs;
-    let known = shape == Shape::Same || shape == Shape::Step(count);
+    let window = Window::of(shape, 8, count, WINDOW);
+    let known = shape == Shape::Same || shape == Shape::Step(count) || window.is_some();
     let near_inside = is_inside && exec.is_none();
     let exec = executing(pool, exec);
     let steps = pool.lanes(8, |lane| lane % line * count);
@@ -236,8 +288,15 @@ pub fn group(access: Access<'_>, group: &Group) {
             vector(code, PADDD, VECTOR, VECTOR, Rm::Mem(Base::Pool, steps), None);
             unequal(code, VECTOR, index, exec)
         });
+        if let Some(window) = window {
+            let more = read(window) - 1;
+            find(code, index, 0, view, more, near_inside && more < window.reach, &mut others);
+            let wanted = (0..4).filter(|&k| wanted[k]);
+            let tables: Vec<_> = wanted.map(|k| (to[k], window.table(8, order, k))).collect();
+            spread(code, pool, window, &tables);
+        }
         // Neighbours, all of them inside: two halves of four lanes, 4 * count words each.
-        for half in 0..2u32 {
+        for half in (0..2u32).filter(|_| window.is_none()) {
             let lane = 4 * half;
             if lane % line == 0 {
                 find(code, index, lane, view, line * count - 1, near_inside, &mut others);
@@ -252,7 +311,8 @@ pub fn group(access: Access<'_>, group: &Group) {
             }
         }
         // Elements of two words are in their places already.
-        if whole && count == 4 {
+        if window.is_some() {
+        } else if whole && count == 4 {
             unpack(code, to, wanted);
         } else if !whole && count == 2 {
             let [a, b, ..] = to;

@@ -7,7 +7,7 @@ use super::table::*;
 use super::{SCRATCH, TEMPORARY, VECTOR};
 use crate::emit::Code;
 use crate::target::x86::{self, BELOW, NOT_BELOW, NOT_ZERO, ZERO, inside, jump, land, view_start};
-use crate::target::{Access, Base, Blocks, Group, Order, Rm, entry};
+use crate::target::{Access, Base, Blocks, Group, Order, Rm, Window, entry};
 
 /// Which words of two vectors are first components of elements of two words, or the first two of those of four.
 const EVEN: [[u32; 16]; 2] = [
@@ -95,10 +95,53 @@ fn load_known(access: &mut Access<'_>, to: u8) -> bool {
     true
 }
 
+/// Most words of a [`Window`]: two vectors.
+const WINDOW: u32 = 32;
+
+/// Loads words at known distances from the one at r11, as each table among the constants says, to a register.
+fn spread(code: &mut Code, window: Window, tables: &[(u8, u32)]) {
+    let first = Rm::Mem(Base::First, 0);
+    let enc = match window.reach.next_power_of_two() {
+        ..=4 => BROADCAST4,
+        8 => BROADCAST8,
+        _ => LOAD_NEAR,
+    };
+    plain(code, enc, VECTOR, first);
+    for &(to, table) in tables {
+        plain(code, LOAD_NEAR, to, Rm::Mem(Base::Pool, table));
+        if window.reach > WINDOW / 2 {
+            vector(code, PERMI2D, to, VECTOR, Rm::Mem(Base::First, 64), Lanes::All, None);
+        } else {
+            permute(code, to, VECTOR);
+        }
+    }
+}
+
+/// Words of a window that are read.
+fn read(window: Window) -> u32 {
+    window.reach.next_power_of_two().max(4)
+}
+
+/// Loads words at known distances.
+fn load_spread(access: Access<'_>, to: u8, window: Window) {
+    let Access { code, pool, view, index, .. } = access;
+    let table = pool.table(&window.table(16, Order::Words, 0));
+    let outside = first_inside(code, view, index, read(window) - 1);
+    spread(code, window, &[(to, table)]);
+    let done = jump(code, None);
+    land(code, outside);
+    within_view(code, view, index, Lanes::All);
+    gather(code, to, index, SCRATCH);
+    land(code, done);
+}
+
 /// Loads words: neighbours together, and one that all lanes want once.
 pub fn load(mut access: Access<'_>, to: u8) {
     if load_known(&mut access, to) {
         return;
+    }
+    if let Some(window) = Window::of(access.shape, 16, 1, WINDOW) {
+        return load_spread(access, to, window);
     }
     let within = executing(&access);
     let lanes = access.pool.lanes(16, |lane| lane);
@@ -289,7 +332,8 @@ pub fn group(access: Access<'_>, group: &Group) {
     }
     let mut others = Vec::new();
     let mut ends = Vec::new();
-    let known = matches!(shape, Shape::Same) || shape == Shape::Step(count);
+    let window = Window::of(shape, 16, count, WINDOW);
+    let known = matches!(shape, Shape::Same) || shape == Shape::Step(count) || window.is_some();
     if !known {
         // The number of the first lane of each line; the sums may be where the result will be.
         if line < 16 {
@@ -321,7 +365,18 @@ pub fn group(access: Access<'_>, group: &Group) {
             unequal(code, to[0], index, within)
         });
         // Neighbours, all of them inside.
-        neighbours(code, group, &starts, [low, high], &mut others);
+        match window {
+            Some(window) => {
+                let more = read(window) - 1;
+                let is_inside = starts.is_inside && more < window.reach;
+                Starts { more, is_inside, ..starts }.find(code, 0, &mut others);
+                let wanted = (0..4).filter(|&k| wanted[k]);
+                let tables: Vec<(u8, u32)> =
+                    wanted.map(|k| (to[k], pool.table(&window.table(16, order, k)))).collect();
+                spread(code, window, &tables);
+            }
+            None => neighbours(code, group, &starts, [low, high], &mut others),
+        }
         if others.is_empty() && known {
             return;
         }

@@ -40,6 +40,9 @@ instructions! {
     STORE_PAST "vmovntdq" P66 M0F 0 0xE7;
     PERMD "vpermd" P66 M38 0 0x36;
     PERMI2D "vpermi2d" P66 M38 0 0x76;
+    // Four words, or eight, again and again.
+    BROADCAST4 "vbroadcasti32x4" P66 M38 0 0x5A;
+    BROADCAST8 "vbroadcasti32x8" P66 M38 0 0x5B;
     SHUFI64X2 "vshufi64x2" P66 M3A 1 0x43;
     // Four words, to memory.
     EXTRACT "vextracti32x4" P66 M3A 0 0x39;
