@@ -156,6 +156,7 @@ pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
         let next = pc + 1;
         pc = match &body.ops[pc] {
             Op::Lanes { first, end } => {
+                context.mode.leave();
                 for step in &code.steps[*first as usize..*end as usize] {
                     let ids = &code.operands[step.first as usize..][..usize::from(step.count)];
                     if wave.full {
@@ -173,14 +174,13 @@ pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
                 next
             }
             Op::Native(function) => {
-                let stopped = native(wave, *function, context);
-                context.mode.leave();
-                if stopped {
+                if native(wave, *function, context) {
                     return Outcome::Stopped;
                 }
                 next
             }
             Op::Memory(index) => {
+                context.mode.leave();
                 memory::access(wave, &code.memory[*index as usize], context);
                 next
             }

@@ -17,7 +17,7 @@ mod work;
 use std::collections::HashSet;
 
 use self::address::Addresses;
-pub use self::arrange::Arrange;
+pub use self::arrange::{Arrange, grown};
 pub use self::buffer::Code;
 pub use self::flow::code;
 pub use self::frame::Frame;

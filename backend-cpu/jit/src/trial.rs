@@ -66,11 +66,35 @@ impl<'a> Trial<'a> {
         ways.into_iter().min_by_key(|way| cost(way, pool))
     }
 
+    /// The same for a function without loops in which more sums grow by several steps each than there are registers: as it is written each
+    /// step of all of them comes before the next one, and each sum goes to the stack and back for each.
+    fn for_long_sums(self, pool: &mut Pool) -> Option<Self> {
+        let registers = usize::from(self.target.vectors(0));
+        let sums = |part: &program::Part| match part {
+            program::Part::Block(block) => emit::grown(&block.body.graph, &block.body.outputs),
+            _ => 0,
+        };
+        if self.program.parts.iter().map(sums).max()? <= registers {
+            return None;
+        }
+        let whole = |n: usize| n / 4 * 4;
+        let ways =
+            [0, whole(registers / 2), whole(registers * 3 / 4)].map(|n| Trial { sums: (n, false), ..self });
+        let cost = |way: &Trial<'_>| {
+            let body = way.body(pool);
+            if body.fits() { 4 * body.touches + body.instructions } else { u32::MAX }
+        };
+        ways.into_iter().min_by_key(cost)
+    }
+
     /// The way that moves values least often, as far as that is tried.
     pub fn best(mut self, pool: &mut Pool, alike: bool) -> Self {
         let Trial { program, target, masked, .. } = self;
         // Strips without loops follow each other closely enough, unless a step becomes so many operations that the next strip is
         // far away; in loops they would wait for their own results.
+        if let (false, false, Some(made)) = (masked, program.loops, self.for_long_sums(pool)) {
+            return made;
+        }
         let small = program.loops && program::size(&program.parts) <= MOST_TRIED;
         if !small && program::longest(&program.parts) <= LONG {
             return self;
@@ -108,9 +132,15 @@ impl<'a> Trial<'a> {
         let Trial { program, target, masked, line, strips, pins, sums, deep } = *self;
         let mut frame = Frame { pins, deep, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
         frame.ticks = (program.loops || program.calls).then(|| frame.slot());
+        frame.straight = !program.loops;
         frame.origin = matches!(program.parts.last(), Some(program::Part::Emit(_))).then(|| frame.slot());
         let (sums, by_lanes) = sums;
-        frame.arrange = (sums > 0).then(|| emit::Arrange { sums, by_lanes, ..emit::Arrange::default() });
+        frame.arrange = (sums > 0).then(|| emit::Arrange {
+            sums,
+            by_lanes,
+            moving: !program.loops,
+            ..emit::Arrange::default()
+        });
         emit::code(&program.parts, &mut frame);
         frame
     }

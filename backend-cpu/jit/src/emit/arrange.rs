@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::graph::{Graph, Inst, Node, Val};
+use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
 
@@ -13,6 +13,8 @@ pub struct Arrange {
     pub sums: usize,
     /// Those of the same lanes, else those of the same elements.
     pub by_lanes: bool,
+    /// They go on in other rows than they began in: sums in the order in which they are written grow together.
+    pub moving: bool,
     /// Which of the vectors of elements rows hold.
     pub members: HashMap<u32, u32>,
 }
@@ -29,25 +31,30 @@ impl Arrange {
         if self.sums == 0 {
             return order;
         }
-        let mut sums: Vec<(u32, Vec<Val>)> = outputs
+        let mut sums: Vec<(u32, Vec<Val>, Val)> = outputs
             .iter()
             .filter_map(|output| {
+                let from = (!self.moving).then_some(output.row);
                 let member = self.members.get(&output.row).copied().unwrap_or(0);
-                Some((member, growth(graph, output.val, output.row)?))
+                Some((member, growth(graph, output.val, from)?, output.val))
             })
             .collect();
         if self.by_lanes {
-            sums.sort_by_key(|(member, _)| *member);
+            sums.sort_by_key(|(member, ..)| *member);
+        }
+        if self.moving {
+            sums.sort_by_key(|(_, steps, _)| steps.last().copied());
         }
         let mut done = undone(graph, &order);
         let mut arranged = Vec::with_capacity(order.len());
         for together in sums.chunks(self.sums) {
-            let most = together.iter().map(|(_, steps)| steps.len()).max().unwrap_or(0);
+            let most = together.iter().map(|(_, steps, _)| steps.len()).max().unwrap_or(0);
             for step in 0..most {
-                together.iter().filter_map(|(_, steps)| steps.get(step)).for_each(|val| {
+                together.iter().filter_map(|(_, steps, _)| steps.get(step)).for_each(|val| {
                     demand(graph, operands, *val, &mut done, &mut arranged);
                 });
             }
+            together.iter().for_each(|(_, _, val)| demand(graph, operands, *val, &mut done, &mut arranged));
         }
         order.into_iter().for_each(|val| demand(graph, operands, val, &mut done, &mut arranged));
         arranged
@@ -93,18 +100,37 @@ fn demand(graph: &Graph, operands: Operands<'_>, val: Val, done: &mut [bool], or
     }
 }
 
-/// How a row becomes a value by adding to it, first sum first.
-fn growth(graph: &Graph, mut val: Val, row: u32) -> Option<Vec<Val>> {
+/// Values of a block that grow so, by more than one step.
+pub fn grown(graph: &Graph, outputs: &[Output]) -> usize {
+    let grows = |output: &&Output| growth(graph, output.val, None).is_some_and(|steps| steps.len() > 1);
+    outputs.iter().filter(grows).count()
+}
+
+/// How a row, or any, becomes a value by adding to it, first sum first. Of 64-bit elements it is a vector of them, which two rows become and of which
+/// the row has the low or the high words.
+fn growth(graph: &Graph, mut val: Val, row: Option<u32>) -> Option<Vec<Val>> {
     let mut steps = Vec::new();
+    match graph.as_inst(val) {
+        Some(Inst { op: Op::Even, args: [first, ..], mask: NO }) => val = first,
+        Some(Inst { op: Op::Odd, args: [_, second, _], mask: NO }) => val = second,
+        _ => {}
+    }
+    let is_row = |val: Val| matches!(graph.node(val), Node::Row(from) if row.is_none_or(|row| row == from));
+    let from_row = |val: Val| match graph.as_inst(val) {
+        Some(Inst { op: Op::ZipLow | Op::ZipHigh, args: [low, high, _], mask: NO }) => {
+            is_row(low) || is_row(high)
+        }
+        _ => is_row(val),
+    };
     loop {
-        if graph.node(val) == Node::Row(row) {
+        if from_row(val) {
             steps.reverse();
             return Some(steps);
         }
         let inst = graph.as_inst(val)?;
         steps.push(val);
         let grows = |val: &&Val| match graph.node(**val) {
-            Node::Row(other) => other == row,
+            _ if from_row(**val) => true,
             Node::Inst(inst) => matches!(inst.op, Op::FAdd | Op::DAdd | Op::FFma | Op::DFma),
             _ => false,
         };

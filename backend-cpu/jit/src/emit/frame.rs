@@ -52,11 +52,13 @@ pub struct Frame<'a> {
     pub summing: bool,
     /// How many of those there are.
     pub sums: u32,
+    /// Nothing in it loops.
+    pub straight: bool,
     /// Blocks compute one result after another.
     pub deep: bool,
     /// How its instructions are arranged.
     pub arrange: Option<Arrange>,
-    /// How often innermost loops read and write rows and the stack.
+    /// How often innermost loops, or functions without loops, read and write rows and the stack.
     pub touches: u32,
 }
 
@@ -91,6 +93,7 @@ impl<'a> Frame<'a> {
             pins: target.pinned(),
             summing: false,
             sums: 0,
+            straight: false,
             deep: false,
             arrange: None,
             touches: 0,
@@ -125,7 +128,7 @@ impl<'a> Frame<'a> {
 
     /// An operation reads or writes a row, or the stack.
     pub fn touch(&mut self) {
-        self.touches += u32::from(self.summing || !self.pinned.is_empty());
+        self.touches += u32::from(self.summing || self.straight || !self.pinned.is_empty());
     }
 
     /// Where a row is.
@@ -212,7 +215,7 @@ impl<'a> Frame<'a> {
         let next = work.others.concat();
         let last = [work.tests.clone(), next.clone()].concat();
         let strips = self.strips;
-        let arrange = self.arrange.as_ref().filter(|_| self.summing);
+        let arrange = self.arrange.as_ref().filter(|_| self.summing || self.straight);
         let addressing = if self.summing { Addressing::Scalar } else { Addressing::Alone };
         let plan = Plan::new(work.graph, &work.outputs, &last, false, arrange, addressing, self.deep);
         let ahead = self.ahead(&plan);
@@ -290,7 +293,7 @@ impl<'a> Frame<'a> {
             &work.outputs,
             &last,
             true,
-            None,
+            self.arrange.as_ref().filter(|_| self.straight),
             Addressing::Near(self.target.lanes(), near),
             self.deep,
         );
@@ -328,6 +331,11 @@ impl<'a> Frame<'a> {
         let tests = tests.map(|tests| self.tested(tests));
         self.target.land(&mut self.code, done);
         tests
+    }
+
+    /// It needs no more places on the stack than there may be.
+    pub fn fits(&self) -> bool {
+        self.place(self.most) <= STACK
     }
 
     /// Appends the function to `code`; false, and nothing appended, if it needs too many places on the stack.

@@ -101,7 +101,7 @@ fn main() -> std::process::ExitCode {
         pairs: loads_of_doubles sums_of_doubles;
         sums: sums_of_products addresses_of_sums;
         emitted: elements_stay_whole;
-        pressure: places_on_the_stack_are_used_again operands_come_from_memory chains_need_a_register_each;
+        pressure: places_on_the_stack_are_used_again operands_come_from_memory sums_grow_a_few_at_a_time chains_need_a_register_each;
         encodings: what_is_made_is_what_was_meant;
     };
     let mut trials = vec![Trial::test("lines::widths", || {

@@ -105,6 +105,47 @@ pub fn operands_come_from_memory(on: On) {
     assert!(moves < lists.len() / 3, "{moves} moves among {} steps", lists.len());
 }
 
+/// A product of tiles that was written out, step by step for all of 64 sums, into other rows than they began in: a few sums at a time take
+/// all their steps, and no sum goes to the stack and back for each.
+pub fn sums_grow_a_few_at_a_time(on: On) {
+    const SIDE: u32 = 8;
+    const ROUNDS: u32 = 8;
+    let (factors, to) = (SIDE * SIDE, SIDE * SIDE + 2 * SIDE * ROUNDS);
+    let mut lists = Vec::new();
+    for (round, sum) in (0..ROUNDS).flat_map(|round| (0..SIDE * SIDE).map(move |sum| (round, sum))) {
+        let factor = factors + 2 * SIDE * round;
+        let before = if round == 0 { sum } else { to + sum };
+        lists.push([to + sum, factor + sum / SIDE, factor + SIDE + sum % SIDE, before]);
+    }
+    let steps: Vec<Step<'_>> =
+        lists.iter().map(|ids| Step::Lane { op: LaneOp::MadIeee, ids, writes: 1, same: 0 }).collect();
+    let mut compiler = on.compiler();
+    let function = compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
+    let module = compiler.finish().unwrap();
+    let mut rows: Vec<Row> = (0..to + SIDE * SIDE)
+        .map(|row| {
+            Row(std::array::from_fn(|lane| (0.5 - (row * 64 + lane as u32) as f32 / 9000.0).to_bits()))
+        })
+        .collect();
+    let mut expected = rows.clone();
+    for ids in &lists {
+        expected[ids[0] as usize] = Row(std::array::from_fn(|lane| {
+            fold(LaneOp::MadIeee, &[1, 2, 3].map(|k: usize| expected[ids[k] as usize].0[lane])).0
+        }));
+    }
+    on.call(&module, function, &mut rows, &[], !0, &mut endless());
+    assert!(rows == expected);
+    if on.isa.name() != "neon" {
+        let (_, code) = module.code_of(function);
+        let decoded = Decoder::new(64, code.unwrap(), DecoderOptions::NONE).into_iter();
+        let moved = decoded.filter(|found| {
+            found.memory_base() == Register::RCX && format!("{:?}", found.mnemonic()).starts_with('V')
+        });
+        let moved = moved.count();
+        assert!(moved < lists.len() / 8, "{moved} moves to and from the stack for {} steps", lists.len());
+    }
+}
+
 /// A loop of four chains of operations, as a hash has, step by step for all four: two strips of them fit sixteen registers if one chain
 /// comes after another.
 pub fn chains_need_a_register_each(on: On) {
