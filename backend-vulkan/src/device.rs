@@ -19,13 +19,13 @@ use recal_il::spirv::{Mode, Target};
 use crate::adapter::{Facts, VulkanAdapter};
 use crate::builder::{Builder, Closing};
 use crate::cache::PipelineCache;
+use crate::descriptors::{Limits, Push, layouts};
 use crate::import::Imported;
 use crate::instance::{Instance, Options};
 use crate::kernel::VulkanKernel;
 use crate::memory::Block;
 use crate::queue::VulkanQueue;
 use crate::stamps::Timing;
-use crate::table::Limits;
 use crate::{exit, probe, table};
 
 /// Blocks in which the allocator takes memory; larger requests get their own.
@@ -39,33 +39,6 @@ pub(crate) struct DeviceQueue {
     pub family: u32,
     /// One thread at a time may use it.
     pub raw: Mutex<vk::Queue>,
-}
-
-/// How surfaces become storage buffers.
-pub(crate) struct Buffers {
-    pub push: khr::push_descriptor::Device,
-    pub limits: Limits,
-}
-
-impl Buffers {
-    /// Binds surfaces for what is recorded next.
-    pub fn bind(
-        &self,
-        commands: vk::CommandBuffer,
-        layout: vk::PipelineLayout,
-        bound: &[vk::DescriptorBufferInfo],
-    ) {
-        let write = |(k, buffer)| {
-            vk::WriteDescriptorSet::default()
-                .dst_binding(k)
-                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                .buffer_info(std::slice::from_ref(buffer))
-        };
-        let writes: Vec<_> = (0..).zip(bound).map(write).collect();
-        let point = vk::PipelineBindPoint::COMPUTE;
-        // SAFETY: recording; the buffers are kept until the command is done.
-        unsafe { self.push.cmd_push_descriptor_set(commands, point, layout, 1, &writes) };
-    }
 }
 
 /// The logical device, destroyed with the last object that uses it.
@@ -83,11 +56,12 @@ pub(crate) struct Gpu {
     kernel_queues: usize,
     /// Of all queues.
     pub families: Vec<u32>,
-    /// Of launch tables, and of storage buffers where those are bound.
+    /// Of launch tables, and of surfaces where those are pushed.
     pub set_layouts: Vec<vk::DescriptorSetLayout>,
     pub pipeline_layout: vk::PipelineLayout,
-    /// Where launches bind surfaces as storage buffers, too.
-    pub buffers: Option<Buffers>,
+    /// Which surfaces are descriptors, too.
+    pub limits: Limits,
+    pub push: Option<Push>,
     pub cache: PipelineCache,
     pub builder: Arc<Builder>,
     /// Bytes that live allocations take, by heap index.
@@ -120,11 +94,11 @@ impl Gpu {
                 .queue_priorities(&priorities[..*count])
         };
         let queue_info: Vec<_> = families.iter().map(of_family).collect();
-        let limits = Limits::of(&facts);
+        let limits = Limits::of(&facts, adapter.options.uniforms);
         let features = vk::PhysicalDeviceFeatures {
             shader_float64: facts.float64.into(),
             shader_int64: facts.int64.into(),
-            robust_buffer_access: limits.is_some().into(),
+            robust_buffer_access: limits.storage.is_some().into(),
             ..Default::default()
         };
         let mut features12 = vk::PhysicalDeviceVulkan12Features::default()
@@ -144,15 +118,18 @@ impl Gpu {
         let mut robustness = vk::PhysicalDeviceRobustness2FeaturesEXT::default()
             .robust_buffer_access2(true)
             .null_descriptor(true);
-        if limits.is_some() {
-            extensions.extend([khr::push_descriptor::NAME, ext::robustness2::NAME].map(CStr::as_ptr));
+        if limits.push() {
+            extensions.push(khr::push_descriptor::NAME.as_ptr());
+        }
+        if limits.storage.is_some() {
+            extensions.push(ext::robustness2::NAME.as_ptr());
         }
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queue_info)
             .enabled_features(&features)
             .enabled_extension_names(&extensions)
             .push_next(&mut features12);
-        let info = if limits.is_some() { info.push_next(&mut robustness) } else { info };
+        let info = if limits.storage.is_some() { info.push_next(&mut robustness) } else { info };
         // SAFETY: the physical device belongs to the instance, which the result keeps alive; `info` and all that
         // it points to live until the call returns.
         let raw = unsafe { instance.create_device(adapter.physical, &info, None) }
@@ -166,7 +143,7 @@ impl Gpu {
             allocation_sizes: AllocationSizes::new(BLOCK_BYTES, BLOCK_BYTES),
         })
         .map_err(|error| Error::Failed(format!("{}: allocator: {error}", facts.name)));
-        let made = allocator.and_then(|allocator| Ok((layouts(&raw, &facts, limits)?, allocator)));
+        let made = allocator.and_then(|allocator| Ok((layouts(&raw, &facts, &limits)?, allocator)));
         let ((set_layouts, pipeline_layout), allocator) = match made {
             Ok(made) => made,
             Err(error) => {
@@ -187,12 +164,11 @@ impl Gpu {
         };
         let all = families.iter().flat_map(|(family, count)| (0..*count as u32).map(|k| (*family, k)));
         let queues = all.map(|(family, index)| queue(family, index)).collect();
-        let buffers =
-            limits.map(|limits| Buffers { push: khr::push_descriptor::Device::new(instance, &raw), limits });
+        let push = limits.push().then(|| Push(khr::push_descriptor::Device::new(instance, &raw)));
         let import = facts.import_alignment.map(|_| ext::external_memory_host::Device::new(instance, &raw));
         let timing = Timing::new(&facts, &adapter.instance, &raw);
         Ok(Self {
-            target: target(&facts, mode),
+            target: target(&facts, mode, &limits),
             watchdog: options.watchdog,
             import,
             timing,
@@ -201,7 +177,8 @@ impl Gpu {
             families: families.iter().map(|(family, _)| *family).collect(),
             set_layouts,
             pipeline_layout,
-            buffers,
+            limits,
+            push,
             cache,
             builder: Arc::default(),
             in_use: Default::default(),
@@ -279,56 +256,11 @@ impl Drop for Gpu {
     }
 }
 
-/// The layouts of descriptor sets, of launch tables and, where they are bound, of storage buffers; and that of pipelines.
-fn layouts(
-    raw: &ash::Device,
-    facts: &Facts,
-    buffers: Option<Limits>,
-) -> Result<(Vec<vk::DescriptorSetLayout>, vk::PipelineLayout)> {
-    let binding = |number: u32, kind: vk::DescriptorType| {
-        vk::DescriptorSetLayoutBinding::default()
-            .binding(number)
-            .descriptor_type(kind)
-            .descriptor_count(1)
-            .stage_flags(vk::ShaderStageFlags::COMPUTE)
-    };
-    let tables = [binding(0, vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)];
-    let count = buffers.map_or(0, |limits| limits.count);
-    let surfaces: Vec<_> = (0..count).map(|k| binding(k, vk::DescriptorType::STORAGE_BUFFER)).collect();
-    let mut infos = vec![vk::DescriptorSetLayoutCreateInfo::default().bindings(&tables)];
-    if buffers.is_some() {
-        let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-        infos.push(vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&surfaces));
-    }
-    let mut made = Vec::new();
-    let mut result = Ok(());
-    for info in &infos {
-        // SAFETY: here and below, the device is alive and the structures live until the calls return.
-        match unsafe { raw.create_descriptor_set_layout(info, None) } {
-            Ok(layout) => made.push(layout),
-            Err(error) => result = Err(("descriptor set layout", error)),
-        }
-    }
-    let result = result.and_then(|()| {
-        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&made);
-        // SAFETY: as above.
-        unsafe { raw.create_pipeline_layout(&info, None) }.map_err(|error| ("pipeline layout", error))
-    });
-    match result {
-        Ok(pipeline_layout) => Ok((made, pipeline_layout)),
-        Err((what, error)) => {
-            // SAFETY: nothing uses the layouts.
-            made.into_iter().for_each(|layout| unsafe { raw.destroy_descriptor_set_layout(layout, None) });
-            Err(Error::OutOfMemory(format!("{}: {what}: {error}", facts.name)))
-        }
-    }
-}
-
 /// What llvmpipe's compiler takes at a time, in words ([`Target::longest_run`]).
 const LONGEST_RUN: u32 = 16384;
 
 /// What the emitter needs to know, before the probes.
-fn target(facts: &Facts, mode: Mode) -> Target {
+fn target(facts: &Facts, mode: Mode, limits: &Limits) -> Target {
     Target {
         mode,
         float64: facts.float64,
@@ -360,6 +292,7 @@ fn target(facts: &Facts, mode: Mode) -> Target {
         max_group_size: facts.limits.max_compute_work_group_size,
         max_shared: facts.limits.max_compute_shared_memory_size,
         max_uniform: table::range(&facts.limits),
+        uniform_rows: limits.uniforms.map_or(0, |uniforms| uniforms.rows()),
     }
 }
 

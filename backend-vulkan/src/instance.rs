@@ -32,6 +32,8 @@ pub struct Options {
     /// Give all copies a timeline of their own, on a device without queues for copies, too, where that gains nothing: for
     /// tests of what waits for what.
     pub copies_apart: bool,
+    /// Have constant buffers be uniform buffers on devices that are processors, too, where that gains nothing: for tests.
+    pub uniforms: bool,
     /// Folder of the pipeline caches (`CAL_CACHE`); none = not kept.
     pub cache: Option<PathBuf>,
     /// Folder that receives the SPIR-V of every loaded kernel (`CAL_DUMP`).

@@ -64,6 +64,15 @@ pub(crate) struct VulkanKernel {
     dearest: AtomicU64,
 }
 
+/// The pipeline for a launch.
+pub(crate) struct Chosen {
+    pub pipeline: vk::Pipeline,
+    /// It takes constant buffers as uniform buffers.
+    pub uniforms: bool,
+    /// The launch's kind, if the pipeline is not the one made for just such launches.
+    pub kind: Option<Arc<Kind>>,
+}
+
 /// Launches of a kernel that may assume the same.
 #[derive(Default)]
 pub(crate) struct Kind {
@@ -113,15 +122,16 @@ impl Pipelines {
         self.build(assume, size, &module)
     }
 
-    /// The pipeline that knows most of a launch, among those that are there.
-    fn ready(&self, assume: Assume, size: [u32; 3]) -> Option<vk::Pipeline> {
+    /// The pipeline that knows most of a launch, among those that are there, and whether it wants uniform buffers.
+    fn ready(&self, assume: Assume, size: [u32; 3]) -> Option<(vk::Pipeline, bool)> {
         let assume = self.normal(assume);
         let made = self.made.lock();
         if let Some(pipeline) = made.get(&(assume, size)) {
-            return Some(*pipeline);
+            return Some((*pipeline, assume.uniforms));
         }
         let fits = made.iter().filter(|((known, of), _)| *of == size && covers(known, &assume));
-        fits.min_by_key(|((known, _), _)| vagueness(known)).map(|(_, pipeline)| *pipeline)
+        fits.min_by_key(|((known, _), _)| vagueness(known))
+            .map(|((known, _), pipeline)| (*pipeline, known.uniforms))
     }
 
     fn build(&self, assume: Assume, size: [u32; 3], module: &Module) -> Result<vk::Pipeline> {
@@ -220,15 +230,17 @@ fn covers(known: &Assume, assume: &Assume) -> bool {
         && (assume.default_samplers || !known.default_samplers)
         && (known.surfaces == Surfaces::UNKNOWN || known.surfaces == assume.surfaces)
         && (assume.padded || !known.padded)
+        && (assume.uniforms || !known.uniforms)
         // Storage buffers end by themselves; addresses of the same surfaces need not.
         && (known.buffers == assume.buffers || !(known.buffers || known.padded))
 }
 
 /// Less for a module that knows more.
-fn vagueness(known: &Assume) -> (bool, bool, Formats, bool, bool) {
+fn vagueness(known: &Assume) -> (bool, bool, bool, Formats, bool, bool) {
     (
         known.surfaces == Surfaces::UNKNOWN,
         !known.buffers,
+        !known.uniforms,
         known.formats,
         !known.default_samplers,
         !known.padded,
@@ -242,14 +254,15 @@ impl VulkanKernel {
         let typed = interface.uavs.values().any(|uav| matches!(uav, Uav::Typed { .. }));
         let uses_formats = !interface.resources.is_empty() || !program.outputs.is_empty() || typed;
         let layout = Layout::new(&program, target);
-        let buffers = gpu.buffers.as_ref().is_some_and(|buffers| buffers.limits.hold(&layout));
-        // Programs bind surfaces that end anywhere in their memories.
+        let buffers = gpu.limits.storage.is_some_and(|storage| storage.hold(&layout));
+        // Programs bind surfaces that end anywhere in their memories, and constants of any number in memory of any kind.
         let most = Assume {
             formats: Formats::FourWords,
             default_samplers: true,
             surfaces: Surfaces::UNKNOWN,
             padded: buffers,
             buffers,
+            uniforms: false,
         };
         let mut pipelines = Pipelines {
             gpu: gpu.clone(),
@@ -298,17 +311,17 @@ impl VulkanKernel {
     }
 
     /// The pipeline for a launch: the one made for just such launches, once there is one, else one that runs others, too.
-    /// With its kind, in the latter case.
-    pub fn pipeline_for(&self, assume: Assume, size: [u32; 3]) -> Result<(vk::Pipeline, Option<Arc<Kind>>)> {
+    pub fn pipeline_for(&self, assume: Assume, size: [u32; 3]) -> Result<Chosen> {
         let all = &self.pipelines;
         let assume = all.normal(assume);
+        let own = |pipeline| Chosen { pipeline, uniforms: assume.uniforms, kind: None };
         if let Some(pipeline) = all.made.lock().get(&(assume, size)) {
-            return Ok((*pipeline, None));
+            return Ok(own(*pipeline));
         }
         let kind = self.kind(assume, size);
         let times = kind.launches.fetch_add(1, Relaxed).saturating_add(1);
         if all.gpu.options.at_once && times > 1 {
-            return Ok((all.make(assume, size)?, None));
+            return Ok(own(all.make(assume, size)?));
         }
         if self.worth(&kind, times)
             && !kind.asked.swap(true, Relaxed)
@@ -317,11 +330,14 @@ impl VulkanKernel {
             let pipelines = Arc::downgrade(all);
             all.gpu.builder.push(Job { pipelines, assume, size });
         }
-        let pipeline = match all.ready(assume, size) {
-            Some(pipeline) => pipeline,
-            None => all.make(Assume { surfaces: Surfaces::UNKNOWN, ..assume }, size)?,
+        let (pipeline, uniforms) = match all.ready(assume, size) {
+            Some(ready) => ready,
+            None => {
+                let most = Assume { surfaces: Surfaces::UNKNOWN, uniforms: false, ..assume };
+                (all.make(most, size)?, false)
+            }
         };
-        Ok((pipeline, Some(kind)))
+        Ok(Chosen { pipeline, uniforms, kind: Some(kind) })
     }
 
     fn kind(&self, assume: Assume, size: [u32; 3]) -> Arc<Kind> {
@@ -399,5 +415,18 @@ impl Kernel for VulkanKernel {
 
     fn expect_sampler(&self, sampler: &Sampler) {
         self.expect(|bound| bound.default_samplers &= is_default(sampler));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pipelines_that_want_uniform_buffers_run_no_other_launches() {
+        let uniforms = Assume { uniforms: true, ..Assume::NOTHING };
+        assert!(covers(&uniforms, &uniforms) && covers(&Assume::NOTHING, &uniforms));
+        assert!(!covers(&uniforms, &Assume::NOTHING));
+        assert!(vagueness(&uniforms) < vagueness(&Assume::NOTHING));
     }
 }

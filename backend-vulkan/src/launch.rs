@@ -12,7 +12,7 @@ use recal_hal::timeline::Detail;
 use recal_hal::{Bindings, Command, Error, Extent, Kernel, Result, Ticket};
 use recal_il::spirv::Assume;
 
-use crate::kernel::{Kind, VulkanKernel};
+use crate::kernel::{Chosen, Kind, VulkanKernel};
 use crate::memory::Block;
 use crate::once::barrier;
 use crate::order::Lane;
@@ -150,24 +150,29 @@ impl VulkanQueue {
             return Err(Error::Failed(format!("the kernel's group size is not {size:?}")));
         }
         let scratch = self.scratch(state, own.scratch_words())?;
-        let table = table::encode(
+        let mut table = table::encode(
             &own.layout,
             &bindings,
             extent,
             size,
             &self.counters,
             scratch.as_deref(),
-            self.gpu.buffers.as_ref().map(|buffers| &buffers.limits),
+            &self.gpu.limits,
         )?;
         let assume = Assume {
             formats: table.formats,
             default_samplers: table.default_samplers,
             surfaces: table.surfaces,
             // Buffers end by themselves.
-            padded: table.padded || table.buffers.is_some(),
-            buffers: table.buffers.is_some(),
+            padded: table.padded || table.pushed.storage.is_some(),
+            buffers: table.pushed.storage.is_some(),
+            uniforms: table.pushed.uniforms.is_some(),
         };
-        let (pipeline, kind) = own.pipeline_for(assume, size)?;
+        let Chosen { pipeline, uniforms, kind } = own.pipeline_for(assume, size)?;
+        if !uniforms {
+            table.pushed.uniforms = None;
+            table.uses.uniforms.clear();
+        }
         let slice = self.gpu.options.slice.unwrap_or(SLICE);
         let pieces = Pieces::new(groups, slice);
         let single = (pieces.size == groups).then_some(groups);
@@ -216,8 +221,8 @@ impl VulkanQueue {
                 &[set],
                 &[offset],
             );
-            if let (Some(buffers), Some(bound)) = (&self.gpu.buffers, &launch.table.buffers) {
-                buffers.bind(commands, self.gpu.pipeline_layout, bound);
+            if let Some(push) = &self.gpu.push {
+                push.bind(commands, self.gpu.pipeline_layout, &launch.table.pushed);
             }
             for ([x, y, z], [width, height, depth]) in launch.next_slice() {
                 raw.cmd_dispatch_base(commands, x, y, z, width, height, depth);

@@ -6,7 +6,7 @@
 //! * `adapter` — what a physical device can do, as facts for the emitter and as CAL attributes
 //! * `device`, `memory`, `import`, `kernel`, `queue` — the objects of the contract; `launch`, `copy` — what is recorded of a command, of a large launch slice by slice; `order` — what of a queue waits for what;
 //!   `timeline` — what it waits with; `stamps`, `clock` — when the device did it, for `draw`; `builder` — pipelines that are built behind the launches
-//! * `table` — the bindings of a launch as its kernel reads them; `cache` — pipelines on disk; `probe` — what
+//! * `table` — the bindings of a launch as its kernel reads them; `descriptors` — those of them that are pushed; `cache` — pipelines on disk; `probe` — what
 //!   drivers do not report; `exit` — the end of the process
 //!
 //! A device takes part if it speaks Vulkan 1.2 with buffer device addresses and timeline semaphores and has a
@@ -18,6 +18,7 @@ mod builder;
 mod cache;
 mod clock;
 mod copy;
+mod descriptors;
 mod device;
 mod draw;
 mod exit;

@@ -6,6 +6,7 @@ use ash::vk;
 use recal_hal::Result;
 
 use crate::device::Gpu;
+use crate::order::Barrier;
 
 /// Longest wait between two looks at whether the device was given up.
 const SLICE: u64 = 100_000_000;
@@ -63,6 +64,16 @@ pub(crate) fn run_once(gpu: &Gpu, record: impl FnOnce(&ash::Device, vk::CommandB
     }
 }
 
+/// What has to stand before a command.
+pub(crate) fn stand(raw: &ash::Device, commands: vk::CommandBuffer, what: Barrier) {
+    match what {
+        Barrier::None => {}
+        Barrier::Kernels => barrier_between_kernels(raw, commands, false),
+        Barrier::Uniforms => barrier_between_kernels(raw, commands, true),
+        Barrier::All => barrier(raw, commands, vk::PipelineStageFlags::ALL_COMMANDS),
+    }
+}
+
 /// Makes all that was written visible to all that follows in `next`.
 pub(crate) fn barrier(raw: &ash::Device, commands: vk::CommandBuffer, next: vk::PipelineStageFlags) {
     let mut to = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
@@ -85,11 +96,14 @@ pub(crate) fn barrier(raw: &ash::Device, commands: vk::CommandBuffer, next: vk::
     }
 }
 
-/// Makes what kernels wrote visible to kernels that follow.
-pub(crate) fn barrier_between_kernels(raw: &ash::Device, commands: vk::CommandBuffer) {
-    let memory = [vk::MemoryBarrier::default()
-        .src_access_mask(vk::AccessFlags::SHADER_WRITE)
-        .dst_access_mask(vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE)];
+/// Makes what kernels wrote visible to kernels that follow, as uniform buffers only if that is said.
+fn barrier_between_kernels(raw: &ash::Device, commands: vk::CommandBuffer, uniforms: bool) {
+    let mut to = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE;
+    if uniforms {
+        to |= vk::AccessFlags::UNIFORM_READ;
+    }
+    let memory =
+        [vk::MemoryBarrier::default().src_access_mask(vk::AccessFlags::SHADER_WRITE).dst_access_mask(to)];
     let stage = vk::PipelineStageFlags::COMPUTE_SHADER;
     // SAFETY: the command buffer is being recorded.
     unsafe {

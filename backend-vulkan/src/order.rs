@@ -39,11 +39,20 @@ pub(crate) struct Span {
     pub end: u64,
 }
 
+impl Span {
+    /// Whether they may be the same memory somewhere.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+}
+
 /// Memories that something reads and writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Uses {
     pub reads: Vec<Span>,
     pub writes: Vec<Span>,
+    /// Those of what is read that are uniform buffers.
+    pub uniforms: Vec<Span>,
     /// The host reads some of what is written without asking.
     pub shown: bool,
 }
@@ -57,20 +66,11 @@ impl Uses {
 
     /// Whether one writes what the other uses.
     fn meets(&self, other: &Self) -> bool {
-        let met = |list: &[Span], others: &[Span]| {
-            list.iter().any(|a| others.iter().any(|b| a.start < b.end && b.start < a.end))
-        };
+        let met = |list: &[Span], others: &[Span]| list.iter().any(|a| others.iter().any(|b| a.meets(b)));
         met(&self.reads, &other.writes) || met(&self.writes, &other.writes) || met(&self.writes, &other.reads)
     }
 
     fn add(&mut self, other: &Self) {
-        let join = |to: &mut Vec<Span>, from: &[Span]| {
-            from.iter().for_each(|span| {
-                if !to.contains(span) {
-                    to.push(*span);
-                }
-            });
-        };
         join(&mut self.reads, &other.reads);
         join(&mut self.writes, &other.writes);
     }
@@ -81,12 +81,23 @@ impl Uses {
     }
 }
 
+/// Adds what is not there.
+fn join(to: &mut Vec<Span>, from: &[Span]) {
+    from.iter().for_each(|span| {
+        if !to.contains(span) {
+            to.push(*span);
+        }
+    });
+}
+
 /// What stands between a command and the one before it in its chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Barrier {
     None,
     /// All before it are kernels, as it is.
     Kernels,
+    /// So they are, and what they wrote is seen as uniform buffers, too: devices have caches of their own for those, and take longer.
+    Uniforms,
     All,
 }
 
@@ -112,6 +123,8 @@ struct Side<T> {
     /// What commands of the open chunk used since its last barrier, and whether one of them was no plain kernel.
     since: Uses,
     transfers: bool,
+    /// What was written before that since the last barrier for uniform buffers.
+    unseen: Vec<Span>,
     /// What waits for what came before all that.
     ordered: Barrier,
     /// Number of foreign works that the last barrier for everybody came after.
@@ -136,6 +149,7 @@ impl<T> Default for Order<T> {
             running: VecDeque::new(),
             since: Uses::default(),
             transfers: false,
+            unseen: Vec::new(),
             ordered: Barrier::None,
             seen: 0,
             points: 0,
@@ -204,6 +218,7 @@ impl<T> Order<T> {
         let side = self.side(lane);
         side.since.clear();
         side.transfers = false;
+        side.unseen.clear();
         side.ordered = Barrier::None;
         side.open =
             Some(Chunk { first: 0, last: 0, point: 0, after: 0, plain: true, uses: Uses::default(), work });
@@ -215,11 +230,25 @@ impl<T> Order<T> {
     pub fn record(&mut self, lane: Lane, uses: &Uses, transfer: bool, shared: bool, foreign: u64) -> Barrier {
         let side = self.side(lane);
         let everybody = transfer || foreign != side.seen;
-        let before = if everybody { Barrier::All } else { Barrier::Kernels };
+        let least = if everybody { Barrier::All } else { Barrier::Kernels };
+        let written =
+            |span: &Span| side.unseen.iter().chain(&side.since.writes).any(|other| other.meets(span));
+        let before = match least {
+            // What came before the chunk may be anything.
+            Barrier::Kernels if side.ordered == Barrier::None || uses.uniforms.iter().any(written) => {
+                Barrier::Uniforms
+            }
+            least => least,
+        };
         let mut barrier = Barrier::None;
-        if side.since.meets(uses) || side.ordered < before {
+        if side.since.meets(uses) || side.ordered < least || before == Barrier::Uniforms {
             barrier = if side.transfers { Barrier::All } else { before };
             side.ordered = barrier;
+            if barrier == Barrier::Kernels {
+                join(&mut side.unseen, &side.since.writes);
+            } else {
+                side.unseen.clear();
+            }
             side.since.clear();
             side.transfers = false;
             if barrier == Barrier::All {

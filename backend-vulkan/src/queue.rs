@@ -25,8 +25,8 @@ use crate::copy::Beside;
 use crate::device::Gpu;
 use crate::launch::{Deferred, Work};
 use crate::memory::Block;
-use crate::once::{barrier, barrier_between_kernels};
-use crate::order::{self, Barrier, Lane, Order, Uses};
+use crate::once::stand;
+use crate::order::{self, Lane, Order, Uses};
 use crate::repeat::Repeats;
 use crate::stamps::Stamps;
 use crate::table::{self, Chunk};
@@ -163,11 +163,8 @@ impl VulkanQueue {
             batch.spell(&self.gpu);
         }
         let foreign = self.gpu.transfers.load(Acquire);
-        match state.order.record(lane, uses, transfer, self.copies.is_some(), foreign) {
-            Barrier::None => {}
-            Barrier::Kernels => barrier_between_kernels(&self.gpu.raw, commands),
-            Barrier::All => barrier(&self.gpu.raw, commands, vk::PipelineStageFlags::ALL_COMMANDS),
-        }
+        let before = state.order.record(lane, uses, transfer, self.copies.is_some(), foreign);
+        stand(&self.gpu.raw, commands, before);
     }
 
     /// Memory for GDS and shared registers.

@@ -10,10 +10,11 @@ use std::sync::{Arc, OnceLock, Weak};
 use ash::vk;
 use recal_hal::{Bindings, Extent, Kernel, Result};
 
+use crate::descriptors::Pushed;
 use crate::device::Gpu;
 use crate::kernel::{Kind, VulkanKernel};
 use crate::launch::Launch;
-use crate::once::{barrier, barrier_between_kernels};
+use crate::once::{barrier, stand};
 use crate::order::{Barrier, Lane, Uses};
 use crate::queue::{Batch, CHUNK_COMMANDS, State, VulkanQueue, each_shadow};
 use crate::table::Chunk;
@@ -60,7 +61,7 @@ pub(crate) struct Repeat {
     kind: Option<Arc<Kind>>,
     groups: [u32; 3],
     uses: Uses,
-    buffers: Option<Vec<vk::DescriptorBufferInfo>>,
+    pushed: Pushed,
     /// Where its table is.
     chunk: Arc<Chunk>,
     offset: u32,
@@ -88,8 +89,8 @@ impl Repeat {
                 raw.cmd_bind_pipeline(commands, point, self.pipeline);
                 let (layout, set) = (gpu.pipeline_layout, self.chunk.set);
                 raw.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[self.offset]);
-                if let (Some(buffers), Some(bound)) = (&gpu.buffers, &self.buffers) {
-                    buffers.bind(commands, layout, bound);
+                if let Some(push) = &gpu.push {
+                    push.bind(commands, layout, &self.pushed);
                 }
             }
             raw.cmd_dispatch(commands, x, y, z);
@@ -109,7 +110,7 @@ impl Repeat {
         // SAFETY: the command buffer is new, or its last submission is done.
         unsafe { gpu.raw.begin_command_buffer(commands, &begin) }?;
         for k in 0..times {
-            barrier_between_kernels(&gpu.raw, commands);
+            stand(&gpu.raw, commands, before(k));
             self.record(gpu, commands, k > 0);
         }
         if self.uses.shown {
@@ -119,6 +120,11 @@ impl Repeat {
         // SAFETY: recording.
         unsafe { gpu.raw.end_command_buffer(commands) }
     }
+}
+
+/// What stands before the k-th launch of the same in a submission: what it writes it has not as a uniform buffer.
+fn before(k: u32) -> Barrier {
+    if k == 0 { Barrier::Uniforms } else { Barrier::Kernels }
 }
 
 /// Which one it is, as long as something points to it.
@@ -215,7 +221,7 @@ impl VulkanQueue {
             kind: launch.kind.clone(),
             groups,
             uses: std::mem::take(&mut launch.table.uses),
-            buffers: launch.table.buffers.take(),
+            pushed: std::mem::take(&mut launch.table.pushed),
             chunk: tables,
             offset,
             commands: Default::default(),
@@ -241,19 +247,13 @@ impl VulkanQueue {
         let before = state.order.record(lane, &repeat.uses, false, self.copies.is_some(), foreign);
         let batch = self.recording(state, lane)?;
         match &mut batch.alone {
-            Some((last, times)) if Arc::ptr_eq(last, &repeat) && before < Barrier::All => *times += 1,
-            None if first && before == Barrier::Kernels && batch.stamps.is_none() => {
+            Some((last, times)) if Arc::ptr_eq(last, &repeat) && before < Barrier::Uniforms => *times += 1,
+            None if first && before == Barrier::Uniforms && batch.stamps.is_none() => {
                 batch.alone = Some((repeat.clone(), 1));
             }
             _ => {
                 batch.spell(&self.gpu);
-                match before {
-                    Barrier::None => {}
-                    Barrier::Kernels => barrier_between_kernels(&self.gpu.raw, batch.commands),
-                    Barrier::All => {
-                        barrier(&self.gpu.raw, batch.commands, vk::PipelineStageFlags::ALL_COMMANDS);
-                    }
-                }
+                stand(&self.gpu.raw, batch.commands, before);
                 repeat.record(&self.gpu, batch.commands, batch.bound == address(&repeat));
                 batch.bound = address(&repeat);
             }
@@ -304,7 +304,7 @@ impl Batch {
     pub(crate) fn spell(&mut self, gpu: &Gpu) {
         let Some((repeat, times)) = self.alone.take() else { return };
         for k in 0..times {
-            barrier_between_kernels(&gpu.raw, self.commands);
+            stand(&gpu.raw, self.commands, before(k));
             repeat.record(gpu, self.commands, k > 0);
         }
         self.bound = address(&repeat);

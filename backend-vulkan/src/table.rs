@@ -9,7 +9,7 @@ use recal_hal::{Bindings, Error, Extent, Format, Result, Sampler, Surface, Wrap}
 use recal_il::spirv::launch::{Layout, Slot, format_word};
 use recal_il::spirv::{Formats, Shape, Surfaces};
 
-use crate::adapter::Facts;
+use crate::descriptors::{Limits, Pushed};
 use crate::device::Gpu;
 use crate::memory::{Block, PADDING, Place, place};
 use crate::order::Uses;
@@ -32,8 +32,8 @@ pub(crate) struct Table {
     pub surfaces: Surfaces,
     /// As [`Assume::padded`](recal_il::spirv::Assume::padded) says.
     pub padded: bool,
-    /// The surfaces as storage buffers, by place among the slots; `None` where one cannot be, or nothing would be gained.
-    pub buffers: Option<Vec<vk::DescriptorBufferInfo>>,
+    /// The surfaces as descriptors.
+    pub pushed: Pushed,
     /// Memories that the launch reads and writes.
     pub uses: Uses,
     /// The row that is to tell where the kernel reports.
@@ -50,54 +50,6 @@ impl Table {
 /// Where a launch of a chunk reports, by bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Report(u64);
-
-/// Bytes of a storage buffer at most, as [`Assume::buffers`](recal_il::spirv::Assume::buffers) says.
-const MOST: u64 = 1 << 30;
-
-/// What surfaces may be as storage buffers, on devices where that gains.
-#[derive(Clone, Copy)]
-pub(crate) struct Limits {
-    /// Most surfaces.
-    pub count: u32,
-    /// Bytes of the largest.
-    range: u64,
-    /// Of the first byte in the buffer.
-    alignment: u64,
-}
-
-impl Limits {
-    pub fn of(facts: &Facts) -> Option<Self> {
-        let limits = &facts.limits;
-        let count = facts
-            .push_descriptors
-            .min(limits.max_per_stage_descriptor_storage_buffers)
-            .min(limits.max_descriptor_set_storage_buffers)
-            .min(Surfaces::PLACES as u32);
-        (facts.slow_addresses && facts.buffers_end && count > 0).then_some(Self {
-            count,
-            range: u64::from(limits.max_storage_buffer_range).min(MOST),
-            alignment: limits.min_storage_buffer_offset_alignment,
-        })
-    }
-
-    /// Whether as many descriptors as a kernel has surfaces can be bound.
-    pub fn hold(&self, layout: &Layout) -> bool {
-        layout.surfaces() <= self.count as usize
-    }
-
-    /// A surface of so many bytes, if that is not too much.
-    fn descriptor(&self, place: &Place, bytes: u64) -> Option<vk::DescriptorBufferInfo> {
-        if bytes == 0 {
-            return Some(vk::DescriptorBufferInfo::default().range(vk::WHOLE_SIZE));
-        }
-        // Of the last word texels are inside, words are not.
-        let whole = bytes % 4 == 0;
-        let fits = whole && bytes <= self.range && place.offset % self.alignment == 0;
-        fits.then(|| {
-            vk::DescriptorBufferInfo::default().buffer(place.buffer).offset(place.offset).range(bytes)
-        })
-    }
-}
 
 /// What a surface's rows say.
 fn surface_rows(place: &Place, bytes: u64, surface: &Surface) -> [[u32; 4]; 2] {
@@ -128,7 +80,7 @@ pub(crate) fn encode(
     group: [u32; 3],
     counters: &Block,
     scratch: Option<&Block>,
-    limits: Option<&Limits>,
+    limits: &Limits,
 ) -> Result<Table> {
     let mut table = Table {
         words: vec![[0; 4]; layout.rows as usize],
@@ -136,7 +88,10 @@ pub(crate) fn encode(
         default_samplers: true,
         surfaces: Surfaces::UNKNOWN,
         padded: true,
-        buffers: limits.filter(|limits| limits.hold(layout)).map(|_| Vec::new()),
+        pushed: Pushed {
+            storage: limits.storage.filter(|storage| storage.hold(layout)).map(|_| Vec::new()),
+            uniforms: None,
+        },
         // What is reported the host reads without asking.
         uses: Uses { shown: layout.report.is_some(), ..Uses::default() },
         report: layout.report,
@@ -159,6 +114,8 @@ pub(crate) fn encode(
         list.iter().find(|(n, _)| *n == number).map(|(_, surface)| surface.clone())
     };
     let mut shapes = [None; Surfaces::PLACES];
+    // Those that may be uniform buffers, and how many rows.
+    let mut constants = Vec::new();
     for (k, (slot, row)) in layout.slots.iter().enumerate() {
         let plain = |block: &Block| {
             let (low, high) = (block.address as u32, (block.address >> 32) as u32);
@@ -219,10 +176,11 @@ pub(crate) fn encode(
             _ => {}
         }
         match slot {
-            Slot::Constant(_) => {
+            Slot::Constant(n) => {
                 // Constant buffers are rows of raw bytes, whatever their format.
                 bytes = place.bytes;
                 table.uses.reads.push(place.span);
+                constants.extend(layout.uniforms().find(|(own, _)| own == n).map(|(_, rows)| (rows, place)));
             }
             Slot::Resource(_) => {
                 table.formats = table.formats.max(Formats::of(surface.format));
@@ -247,6 +205,17 @@ pub(crate) fn encode(
         Extent::Grid { .. } => None,
     };
     table.surfaces = Surfaces::new(&shapes, domain);
+    let all = !constants.is_empty() && constants.len() == layout.uniforms().len();
+    table.pushed.uniforms = limits.uniforms.filter(|_| all).and_then(|limits| {
+        let uniform = |(rows, place): &(u32, Place)| {
+            let written = table.uses.writes.iter().any(|span| span.meets(&place.span));
+            limits.descriptor(place, *rows).filter(|_| !written)
+        };
+        constants.iter().map(uniform).collect()
+    });
+    if table.pushed.uniforms.is_some() {
+        table.uses.uniforms = constants.iter().map(|(_, place)| place.span).collect();
+    }
     Ok(table)
 }
 
@@ -256,11 +225,11 @@ fn put(table: &mut Table, row: u32, rows: [[u32; 4]; 2]) {
 }
 
 /// The next surface as a storage buffer. With one that cannot be there are none.
-fn bind(table: &mut Table, limits: Option<&Limits>, place: &Place, bytes: u64) {
-    let descriptor = limits.and_then(|limits| limits.descriptor(place, bytes));
-    match (&mut table.buffers, descriptor) {
+fn bind(table: &mut Table, limits: &Limits, place: &Place, bytes: u64) {
+    let descriptor = limits.storage.and_then(|limits| limits.descriptor(place, bytes));
+    match (&mut table.pushed.storage, descriptor) {
         (Some(buffers), Some(descriptor)) => buffers.push(descriptor),
-        _ => table.buffers = None,
+        _ => table.pushed.storage = None,
     }
 }
 
@@ -354,29 +323,5 @@ impl Drop for Chunk {
             // SAFETY: queues drop their chunks after the work that uses them is done.
             unsafe { self.gpu.raw.destroy_descriptor_pool(self.pool, None) };
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::order::Span;
-
-    const LIMITS: Limits = Limits { count: 32, range: 4096, alignment: 16 };
-
-    fn at(offset: u64) -> Place {
-        let (buffer, span) = (vk::Buffer::null(), Span { start: 0, end: 0 });
-        Place { buffer, offset, address: 0, bytes: 1 << 20, local: true, visible: false, span, padded: true }
-    }
-
-    #[test]
-    fn surfaces_are_storage_buffers_if_they_fit() {
-        let range = |offset, bytes| LIMITS.descriptor(&at(offset), bytes).map(|d| (d.offset, d.range));
-        assert_eq!(range(32, 4096), Some((32, 4096)));
-        assert_eq!(range(0, 4100), None);
-        assert_eq!(range(4, 16), None);
-        assert_eq!(range(0, 18), None);
-        // No buffer at all.
-        assert_eq!(range(4, 0), Some((0, vk::WHOLE_SIZE)));
     }
 }

@@ -46,12 +46,14 @@ fn poor() -> Target {
     }
 }
 
-const ASSUMPTIONS: [Assume; 5] = [
+const ASSUMPTIONS: [Assume; 7] = [
     Assume { formats: Formats::FourWords, default_samplers: true, ..Assume::NOTHING },
     Assume { formats: Formats::Words, default_samplers: true, ..Assume::NOTHING },
     Assume::NOTHING,
     Assume { formats: Formats::Words, padded: true, buffers: true, ..Assume::NOTHING },
     Assume { buffers: true, ..Assume::NOTHING },
+    Assume { uniforms: true, formats: Formats::FourWords, default_samplers: true, ..Assume::NOTHING },
+    Assume { buffers: true, uniforms: true, ..Assume::NOTHING },
 ];
 
 /// What the validator says against a module.

@@ -57,7 +57,7 @@ fn targets() -> Vec<Target> {
 /// A number for what a case's modules are; another one if making them panics.
 fn modules(case: &Case, targets: &[Target]) -> u64 {
     let words = Assume { formats: Formats::Words, default_samplers: true, ..Assume::NOTHING };
-    let buffers = Assume { buffers: true, padded: true, ..Assume::NOTHING };
+    let buffers = Assume { buffers: true, padded: true, uniforms: true, ..Assume::NOTHING };
     let made = catch_unwind(AssertUnwindSafe(|| {
         let mut hasher = DefaultHasher::new();
         if let Ok(program) = recal_il::compile(case.text.as_bytes()) {

@@ -53,7 +53,11 @@ impl Model {
     fn command(&mut self) {
         let lane = Lane::ALL[self.random(2) as usize];
         let buffers = |model: &mut Self, n| (0..n).map(|_| span(model.random(6))).collect::<Vec<_>>();
-        let uses = Uses { reads: buffers(self, 1), writes: buffers(self, 1), shown: false };
+        let transfer = lane == Lane::Copies || self.random(4) == 0;
+        let mut uses = Uses { reads: buffers(self, 1), writes: buffers(self, 1), ..Uses::default() };
+        // What a kernel writes is no uniform buffer of its own.
+        let uniform = self.random(2) == 0 && !transfer && !uses.reads[0].meets(&uses.writes[0]);
+        uses.uniforms.extend(uses.reads.iter().filter(|_| uniform));
         let after = self.order.after(lane, &uses);
         if after > 0 {
             if self.order.is_open(lane.other(), after) {
@@ -65,7 +69,6 @@ impl Model {
         if self.order.open(lane).is_none() {
             self.order.begin(lane, Vec::new());
         }
-        let transfer = lane == Lane::Copies || self.random(4) == 0;
         let barrier = self.order.record(lane, &uses, transfer, true, 0);
         let ticket = self.order.issue(lane);
         self.order.open(lane).unwrap().push((ticket, barrier, transfer));
@@ -84,8 +87,8 @@ impl Model {
         true
     }
 
-    /// Whether the command of ticket `a` is over before that of `b` begins.
-    fn ordered(&self, a: Ticket, b: Ticket) -> bool {
+    /// Whether the command of ticket `a` is over before that of `b` begins, which a barrier between kernels of that kind is enough for.
+    fn ordered(&self, a: Ticket, b: Ticket, least: Barrier) -> bool {
         let place = |ticket| {
             let chunk = self.submitted.iter().position(|c| c.commands.iter().any(|(t, ..)| *t == ticket));
             chunk.map(|chunk| (chunk, &self.submitted[chunk])).expect("it was submitted")
@@ -103,7 +106,7 @@ impl Model {
             chunk.commands.iter().any(|(t, _, transfer)| *t == ticket && !transfer)
         };
         let kernels = kernel(from, a) && kernel(chunk, b);
-        let enough = |barrier: Barrier| barrier == Barrier::All || (kernels && barrier == Barrier::Kernels);
+        let enough = |barrier: Barrier| barrier == Barrier::All || (kernels && barrier >= least);
         let between = |(t, barrier, _): &Recorded| (a + 1..=b).contains(t) && enough(*barrier);
         let ended = |c: &Submitted| c.lane == chunk.lane && !c.plain;
         chunk.commands.iter().any(between) || (at < to && self.submitted[at..to].iter().any(ended))
@@ -144,7 +147,10 @@ fn what_depends_is_ordered_and_nothing_hangs() {
         assert!(goals.iter().zip(model.done).all(|(goal, done)| *goal <= done));
         for (b, (_, later)) in (1..).zip(&model.uses) {
             for (a, (_, earlier)) in (1..b).zip(&model.uses) {
-                assert!(!earlier.meets(later) || model.ordered(a, b), "seed {seed}: {a} and {b}");
+                let seen =
+                    later.uniforms.iter().any(|span| earlier.writes.iter().any(|other| other.meets(span)));
+                let least = if seen { Barrier::Uniforms } else { Barrier::Kernels };
+                assert!(!earlier.meets(later) || model.ordered(a, b, least), "seed {seed}: {a} and {b}");
             }
         }
     }
@@ -154,7 +160,7 @@ fn what_depends_is_ordered_and_nothing_hangs() {
 #[test]
 fn what_does_not_depend_is_not_ordered() {
     let mut order = Order::default();
-    let uses = |read, write| Uses { reads: vec![span(read)], writes: vec![span(write)], shown: false };
+    let uses = |read, write| Uses { reads: vec![span(read)], writes: vec![span(write)], ..Uses::default() };
     for (lane, uses) in [(Lane::Kernels, uses(1, 2)), (Lane::Copies, uses(4, 5)), (Lane::Kernels, uses(1, 7))]
     {
         assert_eq!(order.after(lane, &uses), 0);
@@ -163,7 +169,7 @@ fn what_does_not_depend_is_not_ordered() {
         }
         // One of kernels stands at the beginning.
         let begun = order.side(lane).ordered != Barrier::None;
-        let expected = if begun { Barrier::None } else { Barrier::Kernels };
+        let expected = if begun { Barrier::None } else { Barrier::Uniforms };
         assert_eq!(order.record(lane, &uses, false, true, 0), expected);
         order.issue(lane);
     }
@@ -220,8 +226,37 @@ fn foreign_works_are_waited_for() {
     };
     let found = [(true, 0), (false, 0), (false, 1), (false, 1), (true, 1), (true, 3), (true, 3)];
     let wanted = {
-        use Barrier::{All, Kernels, None};
-        [Kernels, None, All, None, Kernels, All, Kernels]
+        use Barrier::{All, None, Uniforms};
+        [Uniforms, None, All, None, Uniforms, All, Uniforms]
     };
     assert_eq!(found.map(|(chunk, foreign)| record(chunk, foreign)), wanted);
+}
+
+/// Only what was written since is waited for as a uniform buffer, however long ago its kernel was over.
+#[test]
+fn uniform_buffers_wait_for_what_wrote_them() {
+    let mut order = Order::default();
+    order.begin(Lane::Kernels, ());
+    let mut record = |uniform: u64, read: u64, write: u64| {
+        let uniforms = vec![span(uniform)];
+        let uses = Uses {
+            reads: vec![span(uniform), span(read)],
+            writes: vec![span(write)],
+            uniforms,
+            shown: false,
+        };
+        let barrier = order.record(Lane::Kernels, &uses, false, false, 0);
+        order.issue(Lane::Kernels);
+        barrier
+    };
+    use Barrier::{Kernels, None, Uniforms};
+    assert_eq!(record(1, 2, 4), Uniforms);
+    // Other memory; what was written, as a storage buffer; then, not written since, as a uniform buffer.
+    assert_eq!(record(1, 2, 5), None);
+    assert_eq!(record(1, 4, 7), Kernels);
+    assert_eq!(record(1, 2, 8), None);
+    assert_eq!(record(5, 2, 10), Uniforms);
+    assert_eq!(record(4, 2, 11), None);
+    // What was written last.
+    assert_eq!(record(11, 2, 13), Uniforms);
 }

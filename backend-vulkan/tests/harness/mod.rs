@@ -24,8 +24,13 @@ pub fn devices() -> &'static [(String, Arc<dyn Device>)] {
     DEVICES.get_or_init(|| {
         let _ = env_logger::try_init();
         let validation = std::env::var_os("RECAL_VALIDATION").is_some();
-        let backend =
-            Vulkan::new(Options { software: true, at_once: true, validation, ..Options::default() });
+        let backend = Vulkan::new(Options {
+            software: true,
+            at_once: true,
+            uniforms: true,
+            validation,
+            ..Options::default()
+        });
         let options =
             DeviceOptions { float_mode: FloatMode::Faithful, watchdog: Some(WATCHDOG), ..Default::default() };
         let open = |adapter: &Arc<dyn recal_hal::Adapter>| {

@@ -16,6 +16,9 @@ pub struct Assume {
     /// words, constants and `g[]` by rows of four, the buffer does: loads behind it give 0, stores do nothing. None is
     /// larger than 1 GiB.
     pub buffers: bool,
+    /// Every constant buffer of [`Layout::uniforms`](super::launch::Layout::uniforms) is a uniform buffer of so many rows, too: set 1,
+    /// binding [`UNIFORM_BINDINGS`](super::UNIFORM_BINDINGS) and its place among those. Nothing writes them during the launch.
+    pub uniforms: bool,
 }
 
 /// What is known of the sizes of surfaces: which are equal, so that indices are computed once for all of them, and which
@@ -49,6 +52,7 @@ impl Assume {
         surfaces: Surfaces::UNKNOWN,
         padded: false,
         buffers: false,
+        uniforms: false,
     };
 }
 

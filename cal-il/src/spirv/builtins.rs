@@ -13,7 +13,9 @@ impl Emitter<'_> {
             Operand::Reg(register) => self.read(*register),
             Operand::Imm(bits) => self.word(*bits),
             Operand::Const { buffer, row, component } => {
-                let words = self.constant_row(u32::from(*buffer), *row);
+                let buffer = u32::from(*buffer);
+                let uniform = self.is_uniform(buffer, *row, *component);
+                let words = self.constant_row(buffer, *row, uniform);
                 self.part(words, u32::from(*component))
             }
             Operand::Builtin(builtin) => self.builtin(*builtin),

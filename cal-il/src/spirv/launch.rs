@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 
 use super::Target;
 use super::rounds::has_loops;
+use super::uniforms::{Words, floats};
 use crate::format::{Encoding, Format};
 use crate::ir::{Block, MemoryInst, Program, StmtKind};
 
@@ -59,6 +60,8 @@ pub struct Layout {
     pub rows: u32,
     /// The last row, of programs with loops on devices that end them: the address of a word that becomes 1 if that happens.
     pub report: Option<u32>,
+    /// Constant buffers that may be uniform buffers, and what of them is read there.
+    pub(super) uniforms: Words,
     /// Words of scratch memory.
     pub scratch_words: u32,
     /// First words of the GDS blocks in the scratch memory; a zero follows each.
@@ -118,12 +121,18 @@ impl Layout {
         }
         let report = (target.ends_loops && has_loops(program)).then_some(rows);
         rows += u32::from(report.is_some());
-        Self { slots: map, interpolants, rows, report, scratch_words: scratch, gds, shared }
+        let uniforms = floats(program, target);
+        Self { slots: map, interpolants, rows, report, uniforms, scratch_words: scratch, gds, shared }
     }
 
     /// How many of the slots are surfaces; they come first.
     pub fn surfaces(&self) -> usize {
         self.slots.keys().filter(|slot| !matches!(slot, Slot::Sampler(_))).count()
+    }
+
+    /// Constant buffers that may be uniform buffers, and how many rows they have there.
+    pub fn uniforms(&self) -> impl ExactSizeIterator<Item = (u32, u32)> {
+        self.uniforms.iter().map(|(buffer, words)| (*buffer, words.last().map_or(0, |(row, _)| row + 1)))
     }
 
     /// First row of an object; of the empty one if the program does not know it.

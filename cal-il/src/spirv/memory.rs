@@ -63,8 +63,8 @@ impl Place {
 pub(super) const LAST_ROW: u32 = u32::MAX >> 4;
 const LAST_WORD: u32 = (u32::MAX >> 2) - 3;
 
-/// The descriptor set of storage buffers.
-const BUFFERS: u32 = 1;
+/// The descriptor set of storage buffers and uniform buffers.
+pub(super) const BUFFERS: u32 = 1;
 
 /// Rows of constant buffers that are loaded at the beginning of main.
 const EARLY_ROWS: usize = 16;
@@ -327,28 +327,34 @@ impl Emitter<'_> {
         }
     }
 
-    /// Row of a constant buffer: a vector of four words, each 0 beyond the bound memory.
-    pub fn constant_row(&mut self, buffer: u32, row: u32) -> Word {
-        if let Some(words) = self.memo.constants.get(&(buffer, row)) {
+    /// Row of a constant buffer, which may be a uniform buffer: a vector of four words, each 0 beyond the bound memory.
+    pub fn constant_row(&mut self, buffer: u32, row: u32, uniform: bool) -> Word {
+        let key = (buffer, row, uniform);
+        if let Some(words) = self.memo.constants.get(&key) {
             return words;
         }
-        if let Some(words) = self.memo.first_constants.get(&(buffer, row)) {
+        if let Some(words) = self.memo.first_constants.get(&key) {
             return *words;
         }
         // Some at the beginning, so that loops do not load them again; with too many the registers run out.
         let early = self.memo.first_constants.len() < EARLY_ROWS && self.in_main();
         let outer = self.w.hoist(early);
-        let index = self.word(row);
-        let parts = self.buffer_row(Slot::Constant(buffer), index);
+        let parts = match uniform {
+            true => self.uniform_row(buffer, row),
+            false => {
+                let index = self.word(row);
+                self.buffer_row(Slot::Constant(buffer), index)
+            }
+        };
         let vector = self.w.op(Op::CompositeConstruct, self.t.uvec4, &parts);
         for (k, word) in parts.into_iter().enumerate() {
             self.memo.parts.insert((vector, k as u32), word);
         }
         self.w.hoist(outer);
         if early {
-            self.memo.first_constants.insert((buffer, row), vector);
+            self.memo.first_constants.insert(key, vector);
         } else {
-            self.memo.constants.insert((buffer, row), vector);
+            self.memo.constants.insert(key, vector);
         }
         vector
     }

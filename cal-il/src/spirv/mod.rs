@@ -12,12 +12,13 @@
 //! lane       lane operations                      algebra    an Algebra: forms, hidden, floats, pairs, fused; native
 //! memory     words: g[], UAVs, LDS, constants     atomic     read-modify-write
 //! alignment  of addresses                         wide       several words at a time
+//! uniforms   constant buffers as uniform buffers  size       of groups
 //! group      group memory, barriers               texture    texels, samplers, formats
 //! ```
 //!
 //! Interface of the module: entry point `main`; a uniform block (set 0, binding 0) with the launch table of
-//! [`launch`]; all other memory through addresses in that table, or as storage buffers (set 1) where
-//! [`Assume::buffers`] says that those are bound. Pixel kernels run in groups of [`Module::group`] threads that
+//! [`launch`]; all other memory through addresses in that table, or as storage and uniform buffers (set 1) where
+//! [`Assume::buffers`] and [`Assume::uniforms`] say that those are bound. Pixel kernels run in groups of [`Module::group`] threads that
 //! cover the domain. If [`Module::group`] is `None`, specialization constants 0, 1, 2 are the group's size.
 
 mod accesses;
@@ -49,10 +50,12 @@ mod native;
 mod pairs;
 mod registers;
 mod rounds;
+mod size;
 mod surface;
 mod target;
 mod texture;
 mod threads;
+mod uniforms;
 mod uses;
 mod values;
 mod wide;
@@ -66,17 +69,19 @@ use crate::diagnostic::Span;
 use crate::ir::divergence::Divergence;
 use crate::ir::passes::{Settings, Watch, emission};
 use crate::ir::speculate::WORTH;
-use crate::ir::visit::{any, program_has};
-use crate::ir::{GroupSize, MemoryInst, Program, Stage, StmtKind};
+use crate::ir::{MemoryInst, Program};
 pub use assume::{Assume, Formats, Shape, Surfaces};
 use known::Bits;
 use launch::Layout;
 use module::{Type, Writer};
 use registers::{Memo, Registers};
+pub use size::check_group;
+use size::{group, most_threads};
 pub use target::{Mode, Target};
+pub use uniforms::{UNIFORM_BINDINGS, UNIFORMS};
 
 /// Raised whenever the emitter writes other modules for the same program: part of cache keys.
-pub const VERSION: u32 = 32;
+pub const VERSION: u32 = 33;
 
 /// A module and what its user must know.
 #[derive(Clone, Debug)]
@@ -128,22 +133,15 @@ pub fn emit_watched(
         room: true,
     };
     let prepared = emission(program, &settings, watch);
-    match emit_prepared(&prepared, target, assume, group) {
+    // Of the program as it is, too: launches bind for that.
+    let uniforms = uniforms::floats(program, target);
+    match emit_prepared(&prepared, target, assume, group, &uniforms) {
         // Group memory is full to the last word.
         Err(_) if prepared.interface.lds.len() > program.interface.lds.len() => {
             let prepared = emission(program, &Settings { room: false, ..settings }, watch);
-            emit_prepared(&prepared, target, assume, group)
+            emit_prepared(&prepared, target, assume, group, &uniforms)
         }
         result => result,
-    }
-}
-
-/// Most threads that a group may have.
-fn most_threads(program: &Program, group: Option<[u32; 3]>, target: &Target) -> u32 {
-    match (group, program.interface.group) {
-        (Some(size), _) => size.iter().fold(1, |all: u32, n| all.saturating_mul(*n)),
-        (None, Some(GroupSize::AtMost(n))) => n,
-        (None, _) => target.max_group,
     }
 }
 
@@ -153,8 +151,9 @@ fn emit_prepared(
     target: &Target,
     assume: Assume,
     group: Option<[u32; 3]>,
+    uniforms: &uniforms::Words,
 ) -> Result<Module, Unsupported> {
-    let layout = Layout::new(program, target);
+    let layout = Layout { uniforms: uniforms.clone(), ..Layout::new(program, target) };
     if layout.rows * 16 > target.max_uniform {
         return Err(Unsupported(format!("the kernel binds more objects ({}) than fit", layout.slots.len())));
     }
@@ -191,51 +190,6 @@ fn cost(access: &MemoryInst, assume: &Assume) -> u32 {
         MemoryInst::Sample { .. } | MemoryInst::Fetch { .. } | MemoryInst::TypedLoad { .. } => 8,
         _ => 4,
     }
-}
-
-/// Threads per group of pixel kernels. Those without loops end so soon that starting groups is what takes the time;
-/// groups of the others, which need many registers, fill a multiprocessor better if they are smaller. Where loops read resources,
-/// threads in a long line touch fewer rows at a time.
-fn tile(program: &Program, target: &Target) -> [u32; 3] {
-    let is_loop = |kind: &StmtKind| matches!(kind, StmtKind::Loop { .. });
-    let reads = |kind: &StmtKind| {
-        let StmtKind::Memory(inst) = kind else { return false };
-        matches!(inst, MemoryInst::Sample { .. } | MemoryInst::Gather { .. } | MemoryInst::Fetch { .. })
-    };
-    let loads = |kind: &StmtKind| matches!(kind, StmtKind::Loop { body } if any(body, &reads));
-    match target.large_tiles {
-        false => [8, 8, 1],
-        true if program_has(program, &loads) => [32, 2, 1],
-        true if target.max_group < 256 || program_has(program, &is_loop) => [16, 8, 1],
-        true => [16, 16, 1],
-    }
-}
-
-fn group(program: &Program, target: &Target) -> Result<Option<[u32; 3]>, Unsupported> {
-    let group = match (program.stage, program.interface.group) {
-        (Stage::Pixel, _) => Some(tile(program, target)),
-        (Stage::Compute, Some(GroupSize::Exact(size))) => Some(size),
-        (Stage::Compute, _) => None,
-    };
-    if let Some(size) = group {
-        check_group(size, target)?;
-    }
-    Ok(group)
-}
-
-/// Whether a target can run groups of this size.
-pub fn check_group(size: [u32; 3], target: &Target) -> Result<(), Unsupported> {
-    let flat = size.iter().map(|n| u64::from(*n)).product::<u64>();
-    let fits =
-        flat <= u64::from(target.max_group) && size.iter().zip(target.max_group_size).all(|(n, m)| *n <= m);
-    if fits {
-        return Ok(());
-    }
-    let ([x, y, z], [a, b, c]) = (size, target.max_group_size);
-    Err(Unsupported(format!(
-        "groups of {x} x {y} x {z} threads; the device runs at most {} ({a} x {b} x {c})",
-        target.max_group
-    )))
 }
 
 /// Types used everywhere.
@@ -293,6 +247,8 @@ struct Emitter<'a> {
     bindings: HashMap<u32, u32>,
     /// Variables of storage buffers, by binding and element.
     buffers: HashMap<(u32, Type), Word>,
+    /// Variables of uniform buffers, by the number of the constant buffer.
+    uniforms: HashMap<u32, Word>,
     /// Group memory, and where its parts start.
     shared: Option<Word>,
     shared_words: u32,
@@ -398,6 +354,7 @@ impl<'a> Emitter<'a> {
             blocks: HashMap::new(),
             bindings,
             buffers: HashMap::new(),
+            uniforms: HashMap::new(),
             shared: None,
             shared_words: words,
             shared_width,
@@ -425,15 +382,7 @@ impl<'a> Emitter<'a> {
     /// Declares the launch table, the group size and group memory.
     fn declare(&mut self) {
         let rows = self.w.word(self.layout.rows);
-        let array = self.w.global(Op::TypeArray, None, &[self.t.uvec4, rows]);
-        self.w.decorate(array, Decoration::ArrayStride, &[16]);
-        let table = self.w.global(Op::TypeStruct, None, &[array]);
-        self.w.decorate(table, Decoration::Block, &[]);
-        self.w.decorate_member(table, 0, Decoration::Offset, &[0]);
-        self.table = self.w.variable(StorageClass::Uniform, table, None);
-        self.w.decorate(self.table, Decoration::DescriptorSet, &[0]);
-        self.w.decorate(self.table, Decoration::Binding, &[0]);
-        self.interface.push(self.table);
+        self.table = self.uniform_block(rows, 0, 0);
 
         match self.group {
             Some(size) => self.block = size.map(|n| self.w.word(n)),

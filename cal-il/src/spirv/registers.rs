@@ -25,13 +25,13 @@ pub(super) struct Memo {
     pub integer: Known<(Word, Word), Word>,
     pub double: Known<(Word, Word), Word>,
     pub parts: Known<(Word, u32), Word>,
-    pub constants: Known<(u32, u32), Word>,
+    pub constants: Known<(u32, u32, bool), Word>,
     /// The texels of floats that count.
     pub places: Known<Word, Word, Sparse<Word>>,
     /// The conditions of words that are all ones or 0.
     pub truths: Known<Word, Word, Sparse<Word>>,
     /// Constant rows that are loaded at the beginning of the function.
-    pub first_constants: FxHashMap<(u32, u32), Word>,
+    pub first_constants: FxHashMap<(u32, u32, bool), Word>,
     /// Floats that say where the thread is: the whole number, and of which axis.
     pub whole: FxHashMap<Word, (Word, u32)>,
     /// Identifiers of the thread, computed at the beginning of the function.

@@ -61,6 +61,8 @@ pub struct Target {
     pub max_shared: u32,
     /// Bytes of a uniform block.
     pub max_uniform: u32,
+    /// Rows of a constant buffer that may be a uniform buffer; 0 where that gains nothing.
+    pub uniform_rows: u32,
 }
 
 impl Target {
@@ -95,6 +97,7 @@ impl Target {
             max_group_size: [1024; 3],
             max_shared: 65536,
             max_uniform: 65536,
+            uniform_rows: 4096,
         }
     }
 }

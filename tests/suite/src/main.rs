@@ -176,6 +176,7 @@ fn vulkan(validation: bool) -> recal_vulkan::Vulkan {
         software: true,
         on_demand: true,
         at_once: true,
+        uniforms: true,
         validation,
         ..Default::default()
     })
