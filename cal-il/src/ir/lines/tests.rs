@@ -73,7 +73,7 @@ fn bits_of_the_number_of_a_thread_are_known_where_they_go() {
 #[test]
 fn what_threads_choose_apart_has_no_step() {
     let list = shapes_of(
-        "imul r0.x, vTidInGrp.x, l0.x\niadd r0.y, r0.x, l0.z\niand r0.z, vTidInGrp.x, l0.w\n\
+        "imul r0.x, vAbsTid.x, l0.x\niadd r0.y, r0.x, l0.z\niand r0.z, vTidInGrp.x, l0.w\n\
          cmov_logical r1.x, r0.z, r0.x, r0.y\nlds_store_id(0) r1.x, r0.x\n\
          cmov_logical r1.y, cb0[0].x, r0.x, r0.y\nlds_store_id(0) r1.y, r0.x",
     );
