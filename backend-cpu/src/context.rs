@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
 
 use crate::fiber;
-use crate::launch::{self, Own, line, turned};
+use crate::launch::{self, Own, Placed, line, turned};
 use crate::memory::{Block, TexelCache, View};
 use crate::op::{Body, Code, Emitted, Place, Seen, Shape, Slot, Texture};
 use crate::schedule::Shared;
@@ -292,7 +292,9 @@ pub struct Context<'a> {
     /// Places of threads in their group, for each wave.
     pub own: Vec<Own>,
     /// The group whose place is in the waves' rows.
-    pub placed: Option<[u32; 3]>,
+    pub group: Option<[u32; 3]>,
+    /// The rows that are other than those of the group before.
+    pub placed: Vec<Placed>,
     /// For each function of the phases, the waves of any group that it does nothing for.
     pub idle: Vec<u64>,
     /// The tile that was run last, and where it is.

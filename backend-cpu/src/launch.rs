@@ -3,12 +3,15 @@
 //! A pixel wave is a tile of 64 positions, as wide as the domain allows; a compute group is as many waves as its threads fill. Waves of a
 //! group take turns at barriers. Everything a thread of the host needs for that is its [`Scratch`].
 
+mod groups;
 mod parts;
 mod turned;
 
 use recal_hal::{Error, Extent};
-use recal_il::ir::{Builtin, ThreadId};
+use recal_il::ir::Builtin;
 
+pub use self::groups::{Own, Placed, place_group};
+use self::groups::{group, place_wave};
 use self::parts::{BAND, tile_origin, tile_shape};
 pub use self::parts::{emitted, line, parts, regrouped, tiles};
 pub use self::turned::{store_block, turned};
@@ -16,9 +19,9 @@ use crate::context::{Context, Launch, Surface};
 use crate::flow::{Outcome, idle, run_phases};
 use crate::isa_choice::Isa;
 use crate::memory::{Block, InUse, TexelCache, View, border_words, elements, ordered, view_of};
-use crate::op::{Code, NONE, Place, Seen};
+use crate::op::{NONE, Place, Seen};
 use crate::system;
-use crate::wave::{LANES, Mask, Row, Wave, launched};
+use crate::wave::{LANES, Mask, Row, Wave};
 
 /// Waves and group memory of one thread of the host, kept from launch to launch.
 #[derive(Default)]
@@ -150,7 +153,8 @@ pub fn run_parts<'a>(
         group_threads,
         group_waves,
         texels: vec![TexelCache::default(); launch.code.texel_slots],
-        placed: None,
+        placed: Vec::new(),
+        group: None,
         tile: None,
         ticks: 0,
         native_ticks: recal_jit::Ticks::new(launch.stop),
@@ -377,108 +381,6 @@ fn interpolate(launch: &Launch<'_>, n: u32, k: u8, at: [u32; 2], absolute: [u32;
     let (across, down) = (flush(flush(lr - ll) * u), flush(flush(ll - ul) * v));
     let value = flush(flush(ul + across) + down);
     if value.is_nan() { 0x7FC0_0000 } else { value.to_bits() }
-}
-
-/// Places of the threads of a wave in their group: three coordinates, and the flat number.
-pub type Own = [Row; 4];
-
-/// Those of the wave number `index`, and its rows that are the same for all groups.
-fn place_wave(wave: &mut Wave, code: &Code, block: [u32; 3], index: usize) -> Own {
-    let flat = Row(std::array::from_fn(|lane| (index * LANES + lane) as u32));
-    let own = [
-        Row(flat.0.map(|flat| flat % block[0])),
-        Row(flat.0.map(|flat| flat / block[0] % block[1])),
-        Row(flat.0.map(|flat| flat / (block[0] * block[1]))),
-        flat,
-    ];
-    for &(row, builtin) in &code.builtins {
-        wave.rows[row as usize] = match builtin {
-            Builtin::Thread(ThreadId::InGroup, k @ 0..3) => own[usize::from(k)],
-            Builtin::Thread(ThreadId::InGroupFlat, _) => flat,
-            Builtin::WaveSlot => Row::splat(index as u32),
-            _ => Row::ZERO,
-        };
-    }
-    own
-}
-
-/// A group, and along which axes it lies elsewhere than the one before.
-pub struct Group {
-    number: [u32; 3],
-    part: u64,
-    moved: [bool; 3],
-}
-
-/// Fills the rows that depend on the group: its place in the grid, and its number.
-#[inline(always)]
-pub fn place_group(wave: &mut Wave, launch: &Launch<'_>, own: &Own, group: &Group) {
-    let Extent::Grid { block, .. } = launch.extent else { return };
-    let Group { number: group, part, moved } = *group;
-    let part = part as u32;
-    for &(row, builtin) in &launch.code.builtins {
-        let (start, step) = match builtin {
-            Builtin::Thread(ThreadId::Group | ThreadId::Absolute, k @ 0..3) if !moved[usize::from(k)] => {
-                continue;
-            }
-            Builtin::Thread(ThreadId::Group, k @ 0..3) => (group[usize::from(k)], None),
-            Builtin::Thread(ThreadId::GroupFlat, _) => (part, None),
-            Builtin::Thread(ThreadId::Absolute, k @ 0..3) => {
-                let k = usize::from(k);
-                (group[k].wrapping_mul(block[k]), Some(&own[k]))
-            }
-            Builtin::Thread(ThreadId::AbsoluteFlat, _) | Builtin::ObjectIndex => {
-                (part.wrapping_mul(block.iter().product()), Some(&own[3]))
-            }
-            _ => continue,
-        };
-        let row = &mut wave.rows[row as usize].0;
-        match step {
-            None => row.fill(start),
-            Some(step) => {
-                row.iter_mut().zip(&step.0).for_each(|(word, step)| *word = start.wrapping_add(*step))
-            }
-        }
-    }
-}
-
-/// Runs the group number `part`.
-fn group(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, part: u64) -> Outcome {
-    let launch = context.launch;
-    let Extent::Grid { groups, .. } = launch.extent else { return Outcome::Ended };
-    let threads = context.group_threads;
-    let (gx, gy) = (u64::from(groups[0]), u64::from(groups[1]));
-    let number = [(part % gx) as u32, (part / gx % gy) as u32, (part / (gx * gy)) as u32];
-    context.lds.zero();
-    // What depends on the place along an axis stays while groups follow each other along another one.
-    let moved = context.placed.map_or([true; 3], |before| [0, 1, 2].map(|k| before[k] != number[k]));
-    context.placed = Some(number);
-    for (index, (wave, own)) in waves.iter_mut().zip(&context.own).enumerate() {
-        clear(wave, context);
-        isa.place_group(wave, launch, own, &Group { number, part, moved });
-        wave.start(launched(threads, index), index as u32);
-    }
-    if !launch.body.phases.is_empty() {
-        return run_phases(waves, &launch.body.phases, context);
-    }
-    // A wave that has ended counts as arrived at every barrier.
-    let mut running = waves.len();
-    while running > 0 {
-        for wave in waves.iter_mut().filter(|wave| !wave.ended) {
-            match isa.run(wave, launch.code, context) {
-                Outcome::Ended => {
-                    wave.ended = true;
-                    running -= 1;
-                }
-                Outcome::Barrier => {}
-                Outcome::Stopped => return Outcome::Stopped,
-            }
-        }
-        // A barrier in an endless loop passes no other back-edge check than this when its waves are short.
-        if launch.stop.raised() {
-            return Outcome::Stopped;
-        }
-    }
-    Outcome::Ended
 }
 
 #[cfg(test)]

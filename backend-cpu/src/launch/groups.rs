@@ -1,0 +1,126 @@
+//! Groups of a grid: where their threads are, and how their waves run.
+
+use recal_hal::Extent;
+use recal_il::ir::{Builtin, ThreadId};
+
+use super::clear;
+use crate::context::{Context, Launch};
+use crate::flow::{Outcome, run_phases};
+use crate::isa_choice::Isa;
+use crate::op::{Code, RowId};
+use crate::wave::{LANES, Row, Wave, launched};
+
+/// Places of the threads of a wave in their group: three coordinates, and the flat number.
+pub type Own = [Row; 4];
+
+/// Those of the wave number `index`, and its rows that are the same for all groups.
+pub(super) fn place_wave(wave: &mut Wave, code: &Code, block: [u32; 3], index: usize) -> Own {
+    let flat = Row(std::array::from_fn(|lane| (index * LANES + lane) as u32));
+    let own = [
+        Row(flat.0.map(|flat| flat % block[0])),
+        Row(flat.0.map(|flat| flat / block[0] % block[1])),
+        Row(flat.0.map(|flat| flat / (block[0] * block[1]))),
+        flat,
+    ];
+    for &(row, builtin) in &code.builtins {
+        wave.rows[row as usize] = match builtin {
+            Builtin::Thread(ThreadId::InGroup, k @ 0..3) => own[usize::from(k)],
+            Builtin::Thread(ThreadId::InGroupFlat, _) => flat,
+            Builtin::WaveSlot => Row::splat(index as u32),
+            _ => Row::ZERO,
+        };
+    }
+    own
+}
+
+/// A row that depends on the group, and the word that it starts from: all its words, or what the places of the threads are added to.
+#[derive(Clone, Copy)]
+pub struct Placed {
+    row: RowId,
+    start: u32,
+    /// Which of [`Own`].
+    step: Option<u8>,
+}
+
+/// The rows that are other than those of the group before: what depends on the place along an axis stays while groups follow each
+/// other along another one.
+fn placed(launch: &Launch<'_>, block: [u32; 3], number: [u32; 3], part: u64, context: &mut Context<'_>) {
+    let before = context.group.replace(number);
+    let moved = |k: usize| before.is_none_or(|before| before[k] != number[k]);
+    let part = part as u32;
+    let word = |&(row, builtin): &(RowId, Builtin)| {
+        let (start, step) = match builtin {
+            Builtin::Thread(ThreadId::Group | ThreadId::Absolute, k @ 0..3) if !moved(k.into()) => {
+                return None;
+            }
+            Builtin::Thread(ThreadId::Group, k @ 0..3) => (number[usize::from(k)], None),
+            Builtin::Thread(ThreadId::GroupFlat, _) => (part, None),
+            Builtin::Thread(ThreadId::Absolute, k @ 0..3) => {
+                (number[usize::from(k)].wrapping_mul(block[usize::from(k)]), Some(k))
+            }
+            Builtin::Thread(ThreadId::AbsoluteFlat, _) | Builtin::ObjectIndex => {
+                (part.wrapping_mul(block.iter().product()), Some(3))
+            }
+            _ => return None,
+        };
+        Some(Placed { row, start, step })
+    };
+    context.placed.clear();
+    context.placed.extend(launch.code.builtins.iter().filter_map(word));
+}
+
+/// Fills rows that depend on the group.
+///
+/// Words are read as they were written, each by itself: a load that spans several stores waits until these are in the cache, and with
+/// them all that the group before stored.
+#[inline(always)]
+pub fn place_group(wave: &mut Wave, own: &Own, placed: &[Placed]) {
+    for &Placed { row, start, step } in placed {
+        let row = &mut wave.rows[row as usize].0;
+        match step {
+            None => row.fill(start),
+            Some(step) => {
+                let places = &own[usize::from(step)].0;
+                row.iter_mut().zip(places).for_each(|(word, place)| *word = start.wrapping_add(*place));
+            }
+        }
+    }
+}
+
+/// Runs the group number `part`.
+pub(super) fn group(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, part: u64) -> Outcome {
+    let launch = context.launch;
+    let Extent::Grid { groups, block } = launch.extent else { return Outcome::Ended };
+    let threads = context.group_threads;
+    let (gx, gy) = (u64::from(groups[0]), u64::from(groups[1]));
+    let number = [(part % gx) as u32, (part / gx % gy) as u32, (part / (gx * gy)) as u32];
+    context.lds.zero();
+    placed(launch, block, number, part, context);
+    for (index, (wave, own)) in waves.iter_mut().zip(&context.own).enumerate() {
+        clear(wave, context);
+        isa.place_group(wave, own, &context.placed);
+        wave.start(launched(threads, index), index as u32);
+    }
+    if !launch.body.phases.is_empty() {
+        return run_phases(waves, &launch.body.phases, context);
+    }
+    // A wave that has ended counts as arrived at every barrier.
+    let mut running = waves.len();
+    while running > 0 {
+        for wave in waves.iter_mut().filter(|wave| !wave.ended) {
+            match isa.run(wave, launch.code, context) {
+                Outcome::Ended => {
+                    wave.ended = true;
+                    running -= 1;
+                }
+                Outcome::Barrier => {}
+                Outcome::Stopped => return Outcome::Stopped,
+            }
+        }
+        // A barrier in an endless loop passes no other back-edge check than this when its waves are short.
+        if launch.stop.raised() {
+            return Outcome::Stopped;
+        }
+    }
+    Outcome::Ended
+}
