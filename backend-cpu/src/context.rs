@@ -292,9 +292,9 @@ pub struct Context<'a> {
     /// Places of threads in their group, for each wave.
     pub own: Vec<Own>,
     /// The group whose place is in the waves' rows.
-    pub group: Option<[u32; 3]>,
-    /// The rows that are other than those of the group before.
-    pub placed: Vec<Placed>,
+    pub group: [u32; 3],
+    /// The rows that are other than those of the group before; none before the first group.
+    pub placed: Option<Vec<Placed>>,
     /// For each function of the phases, the waves of any group that it does nothing for.
     pub idle: Vec<u64>,
     /// The tile that was run last, and where it is.

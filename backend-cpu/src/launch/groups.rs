@@ -4,7 +4,7 @@ use recal_hal::Extent;
 use recal_il::ir::{Builtin, ThreadId};
 
 use super::clear;
-use crate::context::{Context, Launch};
+use crate::context::Context;
 use crate::flow::{Outcome, run_phases};
 use crate::isa_choice::Isa;
 use crate::op::{Code, RowId};
@@ -44,14 +44,27 @@ pub struct Placed {
 
 /// The rows that are other than those of the group before: what depends on the place along an axis stays while groups follow each
 /// other along another one.
-fn placed(launch: &Launch<'_>, block: [u32; 3], number: [u32; 3], part: u64, context: &mut Context<'_>) {
-    let before = context.group.replace(number);
-    let moved = |k: usize| before.is_none_or(|before| before[k] != number[k]);
+///
+/// Words are read as they were written, each by itself: a load that spans several stores waits until these are in the cache, and with
+/// them all that the group before stored.
+fn placed(context: &mut Context<'_>, groups: [u32; 3], block: [u32; 3], part: u64) {
+    let mut moved = if context.placed.is_none() { 0b111 } else { 0 };
+    let mut rest = part;
+    for (k, number) in context.group.iter_mut().enumerate() {
+        let size = u64::from(groups[k]);
+        let now = (rest % size) as u32;
+        rest /= size;
+        moved |= u32::from(*number != now) << k;
+        *number = now;
+    }
+    let number = &context.group;
     let part = part as u32;
-    let word = |&(row, builtin): &(RowId, Builtin)| {
+    let placed = context.placed.get_or_insert_default();
+    placed.clear();
+    for &(row, builtin) in &context.launch.code.builtins {
         let (start, step) = match builtin {
-            Builtin::Thread(ThreadId::Group | ThreadId::Absolute, k @ 0..3) if !moved(k.into()) => {
-                return None;
+            Builtin::Thread(ThreadId::Group | ThreadId::Absolute, k @ 0..3) if moved >> k & 1 == 0 => {
+                continue;
             }
             Builtin::Thread(ThreadId::Group, k @ 0..3) => (number[usize::from(k)], None),
             Builtin::Thread(ThreadId::GroupFlat, _) => (part, None),
@@ -61,18 +74,13 @@ fn placed(launch: &Launch<'_>, block: [u32; 3], number: [u32; 3], part: u64, con
             Builtin::Thread(ThreadId::AbsoluteFlat, _) | Builtin::ObjectIndex => {
                 (part.wrapping_mul(block.iter().product()), Some(3))
             }
-            _ => return None,
+            _ => continue,
         };
-        Some(Placed { row, start, step })
-    };
-    context.placed.clear();
-    context.placed.extend(launch.code.builtins.iter().filter_map(word));
+        placed.push(Placed { row, start, step });
+    }
 }
 
 /// Fills rows that depend on the group.
-///
-/// Words are read as they were written, each by itself: a load that spans several stores waits until these are in the cache, and with
-/// them all that the group before stored.
 #[inline(always)]
 pub fn place_group(wave: &mut Wave, own: &Own, placed: &[Placed]) {
     for &Placed { row, start, step } in placed {
@@ -92,13 +100,12 @@ pub(super) fn group(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, pa
     let launch = context.launch;
     let Extent::Grid { groups, block } = launch.extent else { return Outcome::Ended };
     let threads = context.group_threads;
-    let (gx, gy) = (u64::from(groups[0]), u64::from(groups[1]));
-    let number = [(part % gx) as u32, (part / gx % gy) as u32, (part / (gx * gy)) as u32];
     context.lds.zero();
-    placed(launch, block, number, part, context);
+    placed(context, groups, block, part);
+    let placed = context.placed.as_deref().unwrap_or_default();
     for (index, (wave, own)) in waves.iter_mut().zip(&context.own).enumerate() {
         clear(wave, context);
-        isa.place_group(wave, own, &context.placed);
+        isa.place_group(wave, own, placed);
         wave.start(launched(threads, index), index as u32);
     }
     if !launch.body.phases.is_empty() {

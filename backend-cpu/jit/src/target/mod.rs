@@ -76,6 +76,18 @@ pub struct Access<'a> {
     pub places: Vec<u32>,
 }
 
+impl Access<'_> {
+    /// Words from one lane's to the next one's, if all lanes execute and theirs lie apart, later ones behind earlier ones.
+    fn stride(&self) -> Option<u32> {
+        // Distances are displacements, of at most 15 strides.
+        const MOST: u32 = 1 << 20;
+        match self.shape {
+            Shape::Step(step) => (2..=MOST).contains(&step).then_some(step),
+            _ => None,
+        }
+    }
+}
+
 /// Words of neighbouring lanes' elements, see [`Graph::groups`].
 pub struct Group {
     /// Words of an element: 2 or 4.

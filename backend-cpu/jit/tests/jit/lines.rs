@@ -70,8 +70,8 @@ pub fn neighbours_and_equals_in_lines(on: On) {
 pub fn known_shapes(on: On) {
     const COUNT: u32 = 300;
     let word = |at: u32| if at < COUNT { at.wrapping_mul(0x9E37_79B9) | 1 } else { 0 };
-    let shapes =
-        [Shape::Same, Shape::Step(4), Shape::Step(8), Shape::Step(16), Shape::Step(4u32.wrapping_neg())];
+    let steps = [4, 8, 12, 16, 68, 4 << 20, 4 << 21, 4u32.wrapping_neg(), 12u32.wrapping_neg()];
+    let shapes = [Shape::Same].into_iter().chain(steps.map(Shape::Step));
     for shape in shapes {
         let step = if let Shape::Step(step) = shape { step } else { 0 };
         for to in [[1, NONE, NONE, NONE], [1, 2, NONE, NONE], [1, 2, 3, 4], [NONE, 2, NONE, 4]] {
@@ -83,8 +83,11 @@ pub fn known_shapes(on: On) {
             let function = compiler.function(&steps, |_| None, |_| false, |_| false).unwrap();
             let module = compiler.finish().unwrap();
             let ends = [4, 12, 28, 30, 60].map(|bytes| 4 * COUNT - bytes);
+            // The last lane of a strip of 4, 8 or 16 is the last one inside, or the first one outside.
+            let last = [3, 7, 15].map(|lanes| (4 * COUNT).wrapping_sub(step.wrapping_mul(lanes)));
+            let last = last.into_iter().flat_map(|end| [end, end.wrapping_sub(4)]);
             let far = [0, 3, 40, 4 * COUNT, 0x7FFF_FFFC, 0xFFFF_FFF0, !0];
-            for start in ends.into_iter().chain(far) {
+            for start in ends.into_iter().chain(last).chain(far) {
                 for exec in [!0, 0xFF00_FFFF_0F0F_5555u64] {
                     let address = |lane: usize| {
                         // Lines far from each other.

@@ -3,7 +3,7 @@
 use recal_il::ir::lines::Shape;
 
 use super::VECTOR;
-use super::encode::{first_word, gather, plain, short, test, top_bits, vector};
+use super::encode::{first_word, gather, plain, short, test, top_bits, vector, word};
 use super::table::*;
 use crate::emit::{Code, Pool};
 use crate::target::x86::{
@@ -163,14 +163,33 @@ pub fn load(access: Access<'_>, to: u8) {
     land(code, same);
 }
 
+/// Stores words from r11 on, so many words from each to the next.
+fn put_apart(code: &mut Code, from: u8, stride: u32) {
+    for half in 0..2 {
+        let part = if half == 0 { from } else { VECTOR };
+        if half > 0 {
+            vector(code, EXTRACTF128, from, 0, Rm::Reg(VECTOR), Some(1));
+        }
+        for k in 0..4 {
+            let to = Rm::Mem(Base::First, 4 * stride * (4 * half + k));
+            match k {
+                0 => short(code, MOVD_TO, part, to),
+                _ => word(code, PEXTRD, part, 0, to, k as u8),
+            }
+        }
+    }
+}
+
 /// Stores words: neighbours together, others one by one.
 pub fn store(access: Access<'_>, from: u8) {
+    let stride = access.stride();
     let Access { code, pool, exec: mask, view, index, shape, places, .. } = access;
     let (exec, ones, lanes) = (executing(pool, mask), ones(pool), pool.lanes(8, |lane| lane));
     view_start(code, view);
-    let other = (shape != Shape::Step(1)).then(|| differ(code, index, Some(lanes), exec));
+    let known = stride.is_some() || shape == Shape::Step(1);
+    let other = (!known).then(|| differ(code, index, Some(lanes), exec));
     first_word(code, index);
-    let outside = inside(code, view, 7);
+    let outside = inside(code, view, 7 * stride.unwrap_or(1));
     let mut ends = Vec::new();
     if let Some(mask) = mask {
         test(code, mask, ones);
@@ -179,7 +198,10 @@ pub fn store(access: Access<'_>, from: u8) {
         ends.push(jump(code, None));
         land(code, all);
     }
-    plain(code, STORE, from, Rm::Mem(Base::First, 0));
+    match stride {
+        Some(stride) => put_apart(code, from, stride),
+        None => plain(code, STORE, from, Rm::Mem(Base::First, 0)),
+    }
     ends.push(jump(code, None));
     other.into_iter().for_each(|other| land(code, other));
     land(code, outside);

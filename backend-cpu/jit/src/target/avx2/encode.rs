@@ -1,7 +1,7 @@
 //! Machine code: VEX, with three bytes of prefix, vectors of 32 bytes where not said otherwise, and memory operands of a
 //! base register and four bytes of displacement.
 
-use super::table::{MOVD, MOVMSKPS, PGATHERDD, PMULDQ, PXOR, TESTPS};
+use super::table::{MOVD_TO, MOVMSKPS, PGATHERDD, PMULDQ, PXOR, TESTPS};
 use crate::emit::Code;
 use crate::target::x86::{Enc, M0F, modrm, register};
 use crate::target::{Base, Rm};
@@ -42,14 +42,20 @@ pub fn short(code: &mut Code, enc: Enc, reg: u8, rm: Rm) {
     instruction(code, enc, reg, 0, rm, false);
 }
 
+/// An instruction on one of the first four words.
+pub fn word(code: &mut Code, enc: Enc, reg: u8, other: u8, rm: Rm, number: u8) {
+    instruction(code, enc, reg, other, rm, false);
+    code.bytes.push(number);
+}
+
 /// r11d = the first word of a vector
 pub fn first_word(code: &mut Code, from: u8) {
-    short(code, MOVD, from, Rm::Reg(11));
+    short(code, MOVD_TO, from, Rm::Reg(11));
 }
 
 /// A place on the stack = the first word of a vector
 pub fn first_to_stack(code: &mut Code, from: u8, at: u32) {
-    short(code, MOVD, from, Rm::Mem(Base::Stack, at));
+    short(code, MOVD_TO, from, Rm::Mem(Base::Stack, at));
 }
 
 /// A register = the top bits of a vector

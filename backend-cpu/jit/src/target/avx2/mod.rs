@@ -276,7 +276,7 @@ impl Target for Avx2 {
             const EDX: u8 = 2;
             for (first, exec) in (0..).step_by(8).zip(EXEC).take(frame.strips.into()) {
                 let bits = Rm::Mem(Base::Pool, pool.lanes(8, |lane| 1 << (first + lane)));
-                short(code, MOVD_IN, exec, Rm::Reg(EDX));
+                short(code, MOVD, exec, Rm::Reg(EDX));
                 plain(code, PBROADCASTD, exec, Rm::Reg(exec));
                 vector(code, PAND, exec, exec, bits, None);
                 vector(code, PCMPEQD, exec, exec, bits, None);

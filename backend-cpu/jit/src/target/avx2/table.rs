@@ -33,8 +33,6 @@ instructions! {
     MASKMOV "vpmaskmovd" P66 M38 0 0x8E;
     TESTPS "vtestps" P66 M38 0 0x0E;
     MOVMSKPS "vmovmskps" NP M0F 0 0x50;
-    MOVD "vmovd" P66 M0F 0 0x7E;
-    MOVD_IN "vmovd" P66 M0F 0 0x6E;
 }
 
 /// The instruction, if it is one.

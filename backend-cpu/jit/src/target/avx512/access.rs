@@ -2,7 +2,9 @@
 
 use recal_il::ir::lines::Shape;
 
-use super::encode::{Lanes, first_word, gather, lanes_to_bits, mask_load, permute, plain, scattered, vector};
+use super::encode::{
+    Lanes, first_word, gather, lanes_to_bits, mask_load, permute, plain, scattered, short, vector,
+};
 use super::table::*;
 use super::{SCRATCH, TEMPORARY, VECTOR};
 use crate::emit::Code;
@@ -73,20 +75,27 @@ fn first_inside(code: &mut Code, view: u8, index: u8, more: u32) -> usize {
 /// Loads words whose numbers have a known shape; false if that is none.
 fn load_known(access: &mut Access<'_>, to: u8) -> bool {
     let (view, index) = (access.view, access.index);
-    let (more, enc) = match access.shape {
-        Shape::Same => (0, PBROADCASTD),
-        Shape::Step(1) => (15, LOAD_NEAR),
+    let stride = access.stride();
+    let more = match (access.shape, stride) {
+        (_, Some(stride)) => 15 * stride,
+        (Shape::Same, _) => 0,
+        (Shape::Step(1), _) => 15,
         _ => return false,
+    };
+    let words = |code: &mut Code| match stride {
+        Some(stride) => apart(code, to, stride),
+        None if more == 0 => plain(code, PBROADCASTD, to, Rm::Mem(Base::First, 0)),
+        None => plain(code, LOAD_NEAR, to, Rm::Mem(Base::First, 0)),
     };
     let code = &mut *access.code;
     if access.inside {
         view_start(code, view);
         first_address(code, index);
-        plain(code, enc, to, Rm::Mem(Base::First, 0));
+        words(code);
         return true;
     }
     let outside = first_inside(code, view, index, more);
-    plain(code, enc, to, Rm::Mem(Base::First, 0));
+    words(code);
     let done = jump(code, None);
     land(code, outside);
     within_view(code, view, index, Lanes::All);
@@ -135,6 +144,41 @@ fn load_spread(access: Access<'_>, to: u8, window: Window) {
     land(code, done);
 }
 
+/// Loads words from r11 on, so many words from each to the next: faster than a gather, which is as many loads and twice as many
+/// operations.
+fn apart(code: &mut Code, to: u8, stride: u32) {
+    for four in 0..4 {
+        let part = if four == 0 { to } else { VECTOR };
+        for k in 0..4 {
+            let from = Rm::Mem(Base::First, 4 * stride * (4 * four + k));
+            match k {
+                0 => short(code, MOVD, part, 0, from, None),
+                _ => short(code, PINSRD, part, part, from, Some(k as u8)),
+            }
+        }
+        if four > 0 {
+            vector(code, INSERT, to, to, Rm::Reg(VECTOR), Lanes::All, Some(four as u8));
+        }
+    }
+}
+
+/// Stores words likewise.
+fn put_apart(code: &mut Code, from: u8, stride: u32) {
+    for four in 0..4 {
+        let part = if four == 0 { from } else { VECTOR };
+        if four > 0 {
+            vector(code, EXTRACT, from, 0, Rm::Reg(VECTOR), Lanes::All, Some(four as u8));
+        }
+        for k in 0..4 {
+            let to = Rm::Mem(Base::First, 4 * stride * (4 * four + k));
+            match k {
+                0 => short(code, MOVD_TO, part, 0, to, None),
+                _ => short(code, PEXTRD, part, 0, to, Some(k as u8)),
+            }
+        }
+    }
+}
+
 /// Loads words: neighbours together, and one that all lanes want once.
 pub fn load(mut access: Access<'_>, to: u8) {
     if load_known(&mut access, to) {
@@ -168,10 +212,14 @@ pub fn load(mut access: Access<'_>, to: u8) {
 pub fn store(access: Access<'_>, from: u8) {
     let within = executing(&access);
     let lanes = access.pool.lanes(16, |lane| lane);
+    let stride = access.stride();
     let Access { code, view, index, shape, .. } = access;
-    if shape == Shape::Step(1) {
-        let outside = first_inside(code, view, index, 15);
-        plain(code, STORE_NEAR, from, Rm::Mem(Base::First, 0));
+    if stride.is_some() || shape == Shape::Step(1) {
+        let outside = first_inside(code, view, index, 15 * stride.unwrap_or(1));
+        match stride {
+            Some(stride) => put_apart(code, from, stride),
+            None => plain(code, STORE_NEAR, from, Rm::Mem(Base::First, 0)),
+        }
         let done = jump(code, None);
         land(code, outside);
         within_view(code, view, index, within);

@@ -1,6 +1,6 @@
 //! Machine code: EVEX for vectors, VEX for mask registers.
 //!
-//! There is one form of each: all vectors have 64 bytes, all memory operands a base register and four bytes of
+//! There is one form of each: vectors have 64 bytes where not said otherwise, all memory operands a base register and four bytes of
 //! displacement.
 
 use super::table::{PERMD, PGATHERDD};
@@ -22,6 +22,18 @@ fn not(bits: u8, bit: u8) -> u8 {
 
 /// A vector instruction: `reg` is the destination, or a digit of the opcode; `other` the first source.
 pub fn vector(code: &mut Code, enc: Enc, reg: u8, other: u8, rm: Rm, lanes: Lanes, imm: Option<u8>) {
+    const LONG: u8 = 0b10;
+    instruction(code, enc, LONG, [reg, other], rm, lanes);
+    code.bytes.extend(imm);
+}
+
+/// The same on the first four words.
+pub fn short(code: &mut Code, enc: Enc, reg: u8, other: u8, rm: Rm, imm: Option<u8>) {
+    instruction(code, enc, 0, [reg, other], rm, Lanes::All);
+    code.bytes.extend(imm);
+}
+
+fn instruction(code: &mut Code, enc: Enc, length: u8, [reg, other]: [u8; 2], rm: Rm, lanes: Lanes) {
     let (rm_bits, splat) = match rm {
         Rm::Reg(rm) => (rm, 0),
         // Bit 4 of a register number belongs to vectors only.
@@ -35,10 +47,9 @@ pub fn vector(code: &mut Code, enc: Enc, reg: u8, other: u8, rm: Rm, lanes: Lane
     };
     let first = not(reg, 3) << 7 | not(rm_bits, 4) << 6 | not(rm_bits, 3) << 5 | not(reg, 4) << 4 | enc.map;
     let second = u8::from(enc.wide) << 7 | (!other & 15) << 3 | 1 << 2 | enc.prefix;
-    let third = zero << 7 | 0b10 << 5 | splat << 4 | not(other, 4) << 3 | mask;
+    let third = zero << 7 | length << 5 | splat << 4 | not(other, 4) << 3 | mask;
     code.raw(&[0x62, first, second, third, enc.opcode]);
     modrm(code, reg, rm);
-    code.bytes.extend(imm);
 }
 
 /// An instruction with two operands.

@@ -44,8 +44,9 @@ instructions! {
     BROADCAST4 "vbroadcasti32x4" P66 M38 0 0x5A;
     BROADCAST8 "vbroadcasti32x8" P66 M38 0 0x5B;
     SHUFI64X2 "vshufi64x2" P66 M3A 1 0x43;
-    // Four words, to memory.
+    // Four words.
     EXTRACT "vextracti32x4" P66 M3A 0 0x39;
+    INSERT "vinserti32x4" P66 M3A 0 0x38;
     PSCATTERDD "vpscatterdd" P66 M38 0 0xA0;
 }
 

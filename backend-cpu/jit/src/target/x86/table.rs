@@ -1,6 +1,6 @@
 //! Instructions that are the same for vectors of all widths: prefixes say which.
 
-use super::{Enc, M0F, M38, NP, P66, PF3, Row, Shape, instructions};
+use super::{Enc, M0F, M3A, M38, NP, P66, PF3, Row, Shape, instructions};
 use crate::op::{Kind, Op, Relation};
 
 instructions! {
@@ -46,6 +46,11 @@ instructions! {
     SHUFPS "vshufps" NP M0F 0 0xC6;
     UNPCKLPD "vunpcklpd" P66 M0F 1 0x14;
     UNPCKHPD "vunpckhpd" P66 M0F 1 0x15;
+    // One word, of the first four.
+    MOVD "vmovd" P66 M0F 0 0x6E;
+    MOVD_TO "vmovd" P66 M0F 0 0x7E;
+    PINSRD "vpinsrd" P66 M3A 0 0x22;
+    PEXTRD "vpextrd" P66 M3A 0 0x16;
     PGATHERDD "vpgatherdd" P66 M38 0 0x90;
 }
 
