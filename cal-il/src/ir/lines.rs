@@ -4,7 +4,7 @@
 //! statement [`Known`]: the [`Shape`] of the address of an access, or of what a condition tests, and which operands are the same.
 //! It holds for the threads of a line that execute the statement.
 //!
-//! The analysis is an [`Algebra`] ([`Words`]): meanings are the functions of `isa::lane`, as everywhere. Registers that
+//! The analysis is an [`Algebra`](crate::isa::Algebra) ([`Words`]): meanings are the functions of `isa::lane`, as everywhere. Registers that
 //! some threads may miss are anything (`uniformity` says which); so are those that are read before they are written, unless
 //! all they ever hold is the same for all.
 
