@@ -7,8 +7,8 @@ mod built;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Mutex;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, Once};
 use std::time::Duration;
 
 use recal_conformance::toolchain::{Installation, Result, Standard, repository, run};
@@ -290,8 +290,19 @@ impl Platform {
             command.arg(&system).args(["/bin/sh", "-c", &inside, "wine"]).arg(name);
             command.env("WINEPREFIX", "/tmp/recal/wine").env("HOME", "/tmp/recal");
         } else {
+            let prefix = self.folder().join("wine");
+            // As in scripts/machine.sh: the server runs before the first program, and until nobody has needed it for a minute.
+            static SERVED: Once = Once::new();
+            SERVED.call_once(|| {
+                for (name, argument) in [("wineserver", "-p60"), ("wine", "wineboot")] {
+                    let mut command = Command::new(name);
+                    command.arg(argument).env("WINEPREFIX", &prefix).env("WINEDEBUG", "-all");
+                    // That one runs already is no failure, and without Wine programs say so.
+                    _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+                }
+            });
             command = Command::new("wine");
-            command.arg(name).current_dir(&folder).env("WINEPREFIX", self.folder().join("wine"));
+            command.arg(name).current_dir(&folder).env("WINEPREFIX", prefix);
         }
         command.env("WINEDEBUG", "-all");
         Ok(command)
