@@ -3,6 +3,8 @@
 
 mod needs;
 
+mod random;
+
 use std::sync::{Arc, Weak};
 
 use recal_hal::{
@@ -10,6 +12,8 @@ use recal_hal::{
     Surface,
 };
 use recal_vulkan::{Options, Vulkan};
+
+use random::random_below;
 
 /// Word t becomes so many times itself and its number.
 fn affine(factor: u32) -> String {
@@ -56,13 +60,7 @@ fn launches_come_again() {
             let memories = [Heap::Local, Heap::RemoteCached].map(|heap| memory(&*device, heap));
             let bound = memories.each_ref().map(bindings);
             let mut model = [vec![0u32; WORDS as usize], vec![0; WORDS as usize]];
-            let mut state = 0x2545_F491u32;
-            let mut random = |below: u32| {
-                state ^= state << 13;
-                state ^= state >> 17;
-                state ^= state << 5;
-                (state >> 8) % below
-            };
+            let mut random = random_below();
             let mut last = 0;
             for _ in 0..600 {
                 match random(12) {

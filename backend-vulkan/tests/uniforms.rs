@@ -3,6 +3,8 @@
 
 mod needs;
 
+mod random;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -14,6 +16,8 @@ use recal_hal::{
 use recal_il::spirv::UNIFORM_BINDINGS;
 use recal_needs::Need;
 use recal_vulkan::{Options, Vulkan};
+
+use random::random_below;
 
 /// Word t becomes half of one constant, a quarter of another one, 1 and t.
 const MIXED: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_cb cb0[9]\ndcl_cb cb1[9]\n\
@@ -205,13 +209,7 @@ fn uniform_buffers_hold_what_was_written_last() {
             })
         };
         let bound: Vec<_> = (0..16).map(|k| bound(k / 4, k % 4)).collect();
-        let mut state = 0x2545_F491u32;
-        let mut random = |below: u32| {
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            (state >> 8) % below
-        };
+        let mut random = random_below();
         let mut last = 0;
         for round in 0..800 {
             let (from, other) = (random(4) as usize, 1 + random(3) as usize);

@@ -161,6 +161,11 @@ impl Window {
         (near && reach <= most).then_some(Window { bits, reach })
     }
 
+    /// Words that x86 reads of it: parts of a vector, or one or two.
+    fn read(self) -> u32 {
+        self.reach.next_power_of_two().max(4)
+    }
+
     /// The word that goes to each place of so many, of word `k` of the elements.
     fn words(self, lanes: u32, k: u32) -> Vec<u32> {
         (0..lanes).map(|lane| distance(self.bits, lane) + k).collect()

@@ -94,17 +94,12 @@ fn spread(code: &mut Code, pool: &mut Pool, window: Window, tables: &[(u8, Vec<u
     }
 }
 
-/// Words of a window that are read.
-fn read(window: Window) -> u32 {
-    window.reach.next_power_of_two().max(4)
-}
-
 /// Loads words at known distances.
 fn load_spread(access: Access<'_>, to: u8, window: Window) {
     let Access { code, pool, view, index, .. } = access;
     view_start(code, view);
     first_word(code, index);
-    let outside = inside(code, view, read(window) - 1);
+    let outside = inside(code, view, window.read() - 1);
     spread(code, pool, window, &[(to, window.table(8, Order::Words, 0))]);
     let done = jump(code, None);
     land(code, outside);
@@ -311,7 +306,7 @@ pub fn group(access: Access<'_>, group: &Group) {
             unequal(code, VECTOR, index, exec)
         });
         if let Some(window) = window {
-            let more = read(window) - 1;
+            let more = window.read() - 1;
             find(code, index, 0, view, more, near_inside && more < window.reach, &mut others);
             let wanted = (0..4).filter(|&k| wanted[k]);
             let tables: Vec<_> = wanted.map(|k| (to[k], window.table(8, order, k))).collect();

@@ -126,16 +126,11 @@ fn spread(code: &mut Code, window: Window, tables: &[(u8, u32)]) {
     }
 }
 
-/// Words of a window that are read.
-fn read(window: Window) -> u32 {
-    window.reach.next_power_of_two().max(4)
-}
-
 /// Loads words at known distances.
 fn load_spread(access: Access<'_>, to: u8, window: Window) {
     let Access { code, pool, view, index, .. } = access;
     let table = pool.table(&window.table(16, Order::Words, 0));
-    let outside = first_inside(code, view, index, read(window) - 1);
+    let outside = first_inside(code, view, index, window.read() - 1);
     spread(code, window, &[(to, table)]);
     let done = jump(code, None);
     land(code, outside);
@@ -415,7 +410,7 @@ pub fn group(access: Access<'_>, group: &Group) {
         // Neighbours, all of them inside.
         match window {
             Some(window) => {
-                let more = read(window) - 1;
+                let more = window.read() - 1;
                 let is_inside = starts.is_inside && more < window.reach;
                 Starts { more, is_inside, ..starts }.find(code, 0, &mut others);
                 let wanted = (0..4).filter(|&k| wanted[k]);
