@@ -295,8 +295,6 @@ pub struct Context<'a> {
     pub group: [u32; 3],
     /// The rows that are other than those of the group before; none before the first group.
     pub placed: Option<Vec<Placed>>,
-    /// For each function of the phases, the waves of any group that it does nothing for.
-    pub idle: Vec<u64>,
     /// The tile that was run last, and where it is.
     pub tile: Option<(u64, [u32; 2])>,
     /// Threads per group.

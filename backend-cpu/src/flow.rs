@@ -6,10 +6,10 @@
 use recal_il::ir::Fence;
 use recal_jit::Function;
 
-use crate::context::{Context, Launch};
+use crate::context::Context;
 use crate::memory;
-use crate::op::{ArmLabels, Code, Frame, Guard, Op, Phase, RowId, Step, Test};
-use crate::wave::{LANES, Mask, Row, Wave, launched, nonzero};
+use crate::op::{ArmLabels, Code, Frame, Op, RowId, Step, Test};
+use crate::wave::{Mask, Row, Wave, nonzero};
 
 /// Why a wave stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,54 +96,13 @@ pub fn orders(fence: Fence) -> bool {
 /// Calls a compiled function; true if the launch is to stop.
 #[inline(always)]
 fn native(wave: &mut Wave, function: Function, context: &mut Context<'_>) -> bool {
-    let exec = if wave.full && !function.strict() { !0 } else { wave.exec };
     let Some(compiled) = &context.compiled else { return false };
     let ticks = &mut context.native_ticks;
-    wave.tested = compiled.call(function, &mut wave.rows, exec, ticks, &mut context.mode);
+    let mut called = [recal_jit::Wave::new(&mut wave.rows, wave.exec)];
+    let mut called = recal_jit::Waves::new(&mut called);
+    compiled.call(&function, &mut called, 0..1, wave.full, ticks, &mut context.mode);
+    wave.tested = called.tested(0);
     ticks.stopped()
-}
-
-/// Runs waves that were just started, each phase for all of them before the next one.
-pub fn run_phases(waves: &mut [Wave], phases: &[Phase], context: &mut Context<'_>) -> Outcome {
-    let mut first = 0;
-    for phase in phases {
-        for (index, wave) in waves.iter_mut().enumerate() {
-            for (number, &function) in (first..).zip(&phase.functions) {
-                let waves = context.idle.get(number).copied().unwrap_or_default();
-                let idle = waves.checked_shr(index as u32).is_some_and(|waves| waves & 1 == 1);
-                if !idle && native(wave, function, context) {
-                    return Outcome::Stopped;
-                }
-            }
-        }
-        first += phase.functions.len();
-        if phase.ordered {
-            std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-        }
-    }
-    Outcome::Ended
-}
-
-/// The waves for which each function of the phases does nothing, whichever group they are of; their rows hold what all groups have in
-/// common.
-pub fn idle(waves: &mut [Wave], threads: u32, launch: &Launch<'_>) -> Vec<u64> {
-    let code = launch.code;
-    let guards = launch.body.phases.iter().flat_map(|phase| &phase.guards);
-    let mut takes = |index: usize, guard: &Guard| {
-        let rows = &mut waves[index].rows;
-        for step in guard.steps.iter().map(|&number| code.steps[number as usize]) {
-            step.handler.call(rows, &code.operands[step.first as usize..][..usize::from(step.count)]);
-        }
-        let set = nonzero(&rows[guard.row as usize]);
-        let launched = launched(threads, index);
-        (if guard.nonzero { set } else { !set }) & launched != 0
-    };
-    let count = threads.div_ceil(LANES as u32).min(u64::BITS) as usize;
-    let idle = |guards: &Vec<Guard>| {
-        let none = |index: &usize| !guards.is_empty() && !guards.iter().any(|guard| takes(*index, guard));
-        (0..count).filter(none).fold(0, |idle, index| idle | 1 << index)
-    };
-    guards.map(idle).collect()
 }
 
 /// Runs `wave` from where it is. The frames match the operations by construction of the loader.

@@ -101,7 +101,7 @@ pub struct Isa {
     mad: fn(MadShape) -> Handler,
     run: unsafe fn(&mut Wave, &Code, &mut Context<'_>) -> Outcome,
     place_tile: unsafe fn(&mut Wave, &Launch<'_>, &Tile),
-    place_group: unsafe fn(&mut Wave, &Own, &[Placed]),
+    place_group: unsafe fn(&mut [Row], &Own, &[Placed]),
     store_output: unsafe fn(&Wave, &Surface<'_>, Rows4, &Tile, Mask),
     store_block: unsafe fn(&[Wave], &Surface<'_>, Rows4, [u32; 2]) -> bool,
 }
@@ -136,9 +136,9 @@ impl Isa {
     }
 
     /// Fills the rows that depend on the group.
-    pub fn place_group(&self, wave: &mut Wave, own: &Own, placed: &[Placed]) {
+    pub fn place_group(&self, rows: &mut [Row], own: &Own, placed: &[Placed]) {
         // SAFETY: as in `run`.
-        unsafe { (self.place_group)(wave, own, placed) }
+        unsafe { (self.place_group)(rows, own, placed) }
     }
 
     /// Stores an output of a block of turned tiles; false if it is to be stored tile by tile.
@@ -173,8 +173,8 @@ macro_rules! build {
             }
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
-            unsafe fn place_group(wave: &mut Wave, own: &Own, placed: &[Placed]) {
-                launch::place_group(wave, own, placed);
+            unsafe fn place_group(rows: &mut [Row], own: &Own, placed: &[Placed]) {
+                launch::place_group(rows, own, placed);
             }
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]

@@ -10,18 +10,19 @@ mod turned;
 use recal_hal::{Error, Extent};
 use recal_il::ir::Builtin;
 
-pub use self::groups::{Own, Placed, place_group};
-use self::groups::{group, place_wave};
+pub use self::groups::{GROUP, Own, Placed, place_group, shared};
+use self::groups::{compiled, group, place_wave};
 use self::parts::{BAND, tile_origin, tile_shape};
 pub use self::parts::{emitted, line, parts, regrouped, tiles};
 pub use self::turned::{store_block, turned};
 use crate::context::{Context, Launch, Surface};
-use crate::flow::{Outcome, idle, run_phases};
+use crate::flow::Outcome;
 use crate::isa_choice::Isa;
 use crate::memory::{Block, InUse, TexelCache, View, border_words, elements, ordered, view_of};
 use crate::op::{NONE, Place, Seen};
+use crate::stages::{Plan, idle};
 use crate::system;
-use crate::wave::{LANES, Mask, Row, Wave};
+use crate::wave::{LANES, Mask, Row, Wave, launched};
 
 /// Waves and group memory of one thread of the host, kept from launch to launch.
 #[derive(Default)]
@@ -123,7 +124,7 @@ pub fn run_parts<'a>(
     launch: &'a Launch<'a>,
     isa: &Isa,
     scratch: &'a mut Scratch,
-    mut claim: impl FnMut() -> Option<std::ops::Range<u64>>,
+    claim: impl FnMut() -> Option<std::ops::Range<u64>>,
 ) -> Result<(), Error> {
     scratch.prepare(launch)?;
     let (group_threads, group_waves) = group_size(launch.extent);
@@ -136,16 +137,13 @@ pub fn run_parts<'a>(
         Extent::Domain { .. } => Vec::new(),
         Extent::Grid { block, .. } => {
             let placed = waves.iter_mut().enumerate();
-            placed.map(|(index, wave)| place_wave(wave, launch.code, block, index)).collect()
+            placed.map(|(index, wave)| place_wave(wave, launch, block, index)).collect()
         }
     };
-    let idle = match own.is_empty() {
-        true => Vec::new(),
-        false => idle(waves, group_threads, launch),
-    };
+    let idle = if own.is_empty() { Vec::new() } else { idle(waves, group_threads, launch) };
+    let plan = Plan::new(&launch.body.stages, group_waves as usize, &idle);
     let mut context = Context {
         own,
-        idle,
         launch,
         lds,
         compiled: None,
@@ -162,16 +160,25 @@ pub fn run_parts<'a>(
     };
     let views = launch.body.views.iter().map(|&seen| seen_by_code(&context, seen)).collect();
     context.compiled = launch.body.module.as_ref().map(|module| module.bind(views));
-    'parts: while let Some(range) = claim() {
-        for part in range {
-            let outcome = match launch.extent {
-                Extent::Domain { .. } if turned => turned::block(isa, waves, &mut context, part),
-                Extent::Domain { .. } => tile(isa, &mut waves[0], &mut context, part),
-                Extent::Grid { .. } => group(isa, waves, &mut context, part),
+    let context = &mut context;
+    match launch.extent {
+        Extent::Domain { .. } if turned => {
+            each_part(claim, context, |context, part| turned::block(isa, &plan, waves, context, part))
+        }
+        Extent::Domain { .. } => {
+            each_part(claim, context, |context, part| tile(isa, &plan, &mut waves[0], context, part))
+        }
+        Extent::Grid { .. } if launch.body.stages.is_empty() => {
+            each_part(claim, context, |context, part| group(isa, waves, context, part));
+        }
+        Extent::Grid { .. } => {
+            let waves = waves.iter_mut().enumerate();
+            let wave = |(index, wave): (usize, &'a mut Wave)| {
+                recal_jit::Wave::new(&mut wave.rows, launched(group_threads, index))
             };
-            if outcome == Outcome::Stopped || context.part() || launch.stop.raised() {
-                break 'parts;
-            }
+            let mut waves: Vec<_> = waves.map(wave).collect();
+            let mut waves = recal_jit::Waves::new(&mut waves);
+            each_part(claim, context, |context, part| compiled(isa, &plan, &mut waves, context, part));
         }
     }
     if launch.outputs.iter().any(|output| output.past_caches) {
@@ -180,8 +187,27 @@ pub fn run_parts<'a>(
     Ok(())
 }
 
+/// Runs parts one by one.
+fn each_part(
+    mut claim: impl FnMut() -> Option<std::ops::Range<u64>>,
+    context: &mut Context<'_>,
+    mut run: impl FnMut(&mut Context<'_>, u64) -> Outcome,
+) {
+    while let Some(range) = claim() {
+        for part in range {
+            let outcome = run(context, part);
+            if outcome == Outcome::Stopped || context.part() || context.launch.stop.raised() {
+                return;
+            }
+        }
+    }
+}
+
 /// A place as compiled code sees it.
 fn seen_by_code(context: &Context<'_>, (place, sampler): Seen) -> recal_jit::View {
+    if place == Place::Group {
+        return recal_jit::View::of_words([0; recal_jit::SHARED]);
+    }
     let view = view_of(context, place).for_code();
     let launch = context.launch;
     let surface = match place {
@@ -203,9 +229,9 @@ fn seen_by_code(context: &Context<'_>, (place, sampler): Seen) -> recal_jit::Vie
     }
 }
 
-fn clear(wave: &mut Wave, context: &Context<'_>) {
+fn clear(rows: &mut [Row], context: &Context<'_>) {
     for range in &context.launch.code.zeroed {
-        wave.rows[range.start as usize..range.end as usize].fill(Row::ZERO);
+        rows[range.start as usize..range.end as usize].fill(Row::ZERO);
     }
 }
 
@@ -246,7 +272,7 @@ impl Tile {
 }
 
 /// Runs the tile number `part` and stores its outputs.
-fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Outcome {
+fn tile(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Outcome {
     let launch = context.launch;
     let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
     let shape = tile_shape(width);
@@ -263,7 +289,7 @@ fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Out
     let (columns, lines) = ((width - corner[0]).min(shape[0]), (height - corner[1]).min(shape[1]));
     let in_line = Mask::MAX >> (LANES as u32 - columns);
     let mask = (0..lines).fold(0, |mask, line| mask | in_line << (shape[0] * line));
-    clear(wave, context);
+    clear(&mut wave.rows, context);
     if launch.params.is_some() {
         context.mode.leave();
     }
@@ -275,9 +301,10 @@ fn tile(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Out
             compiled.aim(view, tile.elements(surface).for_code());
         }
     }
-    let outcome = match &*launch.body.phases {
-        [] => isa.run(wave, launch.code, context),
-        phases => run_phases(std::slice::from_mut(wave), phases, context),
+    let outcome = if launch.body.stages.is_empty() {
+        isa.run(wave, launch.code, context)
+    } else {
+        plan.run(&mut recal_jit::Waves::new(&mut [recal_jit::Wave::new(&mut wave.rows, mask)]), context)
     };
     if outcome == Outcome::Ended && !emitted {
         context.mode.leave();

@@ -29,6 +29,7 @@ mod queue;
 mod registers;
 mod report;
 mod schedule;
+mod stages;
 mod system;
 mod watched;
 mod wave;

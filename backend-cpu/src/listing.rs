@@ -113,9 +113,15 @@ mod tests {
         for set in [InstructionSet::Neon, InstructionSet::Avx2, InstructionSet::Avx512] {
             let listing = vector_listing(&program, set).unwrap();
             assert!(listing.starts_with(&format!("; {} code, strips of ", set.name())), "{listing}");
-            for part in
-                ["FMul v", "Load view 0 v", "Store view 0 v", ", 0x3FC00000\n", "0: compiled {\n", "ShlBy(2)"]
-            {
+            for part in [
+                "FMul v",
+                "Load view 1 v",
+                "Store view 1 v",
+                "word 0 of view 0",
+                ", 0x3FC00000\n",
+                "0: compiled {\n",
+                "ShlBy(2)",
+            ] {
                 assert!(listing.contains(part), "{part} is not in\n{listing}");
             }
         }

@@ -374,7 +374,13 @@ impl<'a> Loader<'a> {
     }
 
     fn test(&mut self, cond: Cond) -> Test {
-        Test { row: self.operand(cond.operand), nonzero: cond.nonzero, done: false, lanes: self.known.shape }
+        Test {
+            row: self.operand(cond.operand),
+            nonzero: cond.nonzero,
+            done: false,
+            lanes: self.known.shape,
+            alike: false,
+        }
     }
 
     fn operands<const N: usize>(&mut self, operands: [Operand; N]) -> [RowId; N] {

@@ -11,6 +11,8 @@ mod accesses;
 mod constructs;
 mod emitted;
 mod guards;
+mod stages;
+mod uniform;
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +21,9 @@ use recal_il::isa::LaneOp;
 use recal_jit::{Compiler, Function, Isa};
 
 use self::guards::Known;
+use self::stages::Accesses;
 use crate::compact::leaves;
+use crate::launch::{GROUP, shared};
 use crate::load::jumps;
 use crate::op::{Body, Code, Emitted, MemoryOp, NONE, Op, Pc, Place, RowId, Seen, Shape, Step, Test};
 
@@ -39,7 +43,8 @@ pub fn compile_listed(code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Opt
 }
 
 fn compiler(code: &Code, isa: Isa, line: u32) -> Compiler {
-    Compiler::new(isa).with_lines(line).keeping_denormals(code.gradual)
+    let (words, _) = shared(code);
+    Compiler::new(isa).with_lines(line).keeping_denormals(code.gradual).with_shared(words)
 }
 
 fn compile_by(
@@ -53,6 +58,14 @@ fn compile_by(
     let mut targets = HashSet::new();
     code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
     let words = code.literals.iter().copied().collect();
+    let alike = uniform::alike(code);
+    let mut body = Body::default();
+    let (words_of_group, own) = shared(code);
+    if !words_of_group.is_empty() {
+        body.views.push((Place::Group, NONE));
+        body.group = Some(GROUP);
+    }
+    (body.copies, body.own) = (own.len() as u32, own);
     let mut builder = Builder {
         code,
         words,
@@ -60,9 +73,10 @@ fn compile_by(
         isa,
         line,
         compiler,
-        body: Body::default(),
+        body,
         items: Vec::new(),
         known: Known::new(code),
+        accesses: Vec::new(),
     };
     let mut positions = Vec::with_capacity(code.ops.len() + 1);
     let mut at = 0;
@@ -89,6 +103,7 @@ fn compile_by(
                 }
                 if let Some(test) = op.test_mut() {
                     test.done = builder.test(at, test.row);
+                    test.alike = alike.contains(&at);
                 }
                 builder.close();
                 builder.body.ops.push(op);
@@ -97,14 +112,16 @@ fn compile_by(
         at += 1;
     }
     builder.close();
-    let Builder { compiler, mut body, known, .. } = builder;
+    let Builder { compiler, mut body, known, accesses, .. } = builder;
     body.module = compiler.finish();
     if body.module.is_none() {
         log::warn!("the system gives no memory for code; kernels are interpreted");
         return None;
     }
     body.ops.iter_mut().for_each(|op| jumps(op, |pc| *pc = positions[*pc as usize]));
-    emitted::finish(&mut body, known.guards());
+    body.stages = stages::stages(&body.ops, &accesses).unwrap_or_default();
+    body.guards = known.guards();
+    emitted::finish(&mut body);
     Some(body)
 }
 
@@ -180,6 +197,8 @@ struct Builder<'a> {
     /// What the next function does.
     items: Vec<Item>,
     known: Known,
+    /// What each function accesses.
+    accesses: Vec<Accesses>,
 }
 
 /// Most items that wait for a function: of more it would be several anyway.
@@ -247,6 +266,10 @@ impl Builder<'_> {
             }
             self.body.ops.push(Op::Native(function));
             self.guard(items, last);
+            let mut accesses: Accesses = items.iter().filter_map(|item| item.what.accessed()).collect();
+            accesses.sort_unstable();
+            accesses.dedup();
+            self.accesses.push(accesses);
             return true;
         }
         if items.len() == 1 {

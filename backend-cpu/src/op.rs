@@ -53,6 +53,8 @@ pub struct Test {
     pub done: bool,
     /// Of the row.
     pub lanes: lines::Shape,
+    /// It holds for all threads of a group, or for none.
+    pub alike: bool,
 }
 
 /// An operation. `skip` is where to go on when no lane is left: the end of the construct that encloses it.
@@ -220,15 +222,30 @@ pub struct Guard {
     pub nonzero: bool,
 }
 
-/// What a wave does between two barriers.
-#[derive(Debug, Default)]
-pub struct Phase {
-    /// One after another.
-    pub functions: Vec<Function>,
-    /// For each of them the choices outside of which it does nothing; none if it does.
-    pub guards: Vec<Vec<Guard>>,
-    /// Memory is in order before the next one.
-    pub ordered: bool,
+/// What the waves of a group do next.
+#[derive(Debug)]
+pub enum Stage {
+    /// Functions, one after another. Each is done by all waves before the next one, but for those that are said to be `apart`: there a
+    /// wave does all of them before the next wave begins.
+    Run {
+        /// And which of all it is.
+        functions: Vec<(Function, usize)>,
+        /// The order of waves may be seen.
+        apart: bool,
+    },
+    /// They wait for each other; memory is in order before what follows, or need not be.
+    Barrier(bool),
+    /// All go on at another stage.
+    Jump(usize),
+    /// The same if what the function right before tested is as said.
+    JumpIf {
+        /// As of [`Test`].
+        nonzero: bool,
+        /// Where.
+        to: usize,
+    },
+    /// All go back to a stage.
+    Again(usize),
 }
 
 /// What waves run.
@@ -242,8 +259,14 @@ pub struct Body {
     pub views: Vec<Seen>,
     /// Rows that it needs beyond [`Code::rows`].
     pub copies: u32,
-    /// Its phases, if all of it is functions without flow between them.
-    pub phases: Vec<Phase>,
+    /// Those among them that hold places of threads in their group.
+    pub own: Vec<(RowId, Builtin)>,
+    /// Which of the views holds the words of the group, see [`Place::Group`].
+    pub group: Option<u8>,
+    /// Its stages, if nothing of it is interpreted; else none.
+    pub stages: Vec<Stage>,
+    /// For each of its functions the choices outside of which it does nothing; none if it does.
+    pub guards: Vec<Vec<Guard>>,
     /// The views of outputs that the last function stores for whole waves; none if it stores none.
     pub emitted: Vec<u8>,
     /// Of listed code, the instructions that the steps of each operation are of; none if it is not compiled.

@@ -115,22 +115,31 @@ fn thread_numbers_of_a_three_dimensional_grid() {
     let text = "il_cs_2_0\ndcl_num_thread_per_group 4, 3, 2\ndcl_raw_uav_id(0)\ndcl_literal l0, 5, 32, 0, 0\n\
         dcl_literal l1, 0, 16, 4, 1\n\
         umul r0.x, vAbsTidFlat.x, l0.y\nuav_raw_store_id(0) mem0.xyz_, r0.x, vAbsTid0.xyzx\niadd r0.x, r0.x, l1.y\n\
-        mov r1.x, vTidInGrpFlat.x\nmov r1._y__, vThreadGrpIdFlat.x\n\
-        uav_raw_store_id(0) mem0.xy__, r0.x, r1\nend\n";
-    let machine = Machine::new();
-    let (groups, block) = ([2u32, 3, 2], [4u32, 3, 2]);
-    let threads = 24 * 12;
-    let out = machine.surface(Format::UnsignedInt32x1, 8 * threads, 1);
-    let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
-    machine.run(text, bindings, Extent::Grid { groups, block });
-    let got = read(&out, 8 * threads as usize);
-    for flat in 0..threads {
-        let (group, own) = (flat / 24, flat % 24);
-        let g = [group % 2, group / 2 % 3, group / 6];
-        let t = [own % 4, own / 4 % 3, own / 12];
-        let at = 8 * flat as usize;
-        assert_eq!(got[at..at + 3], [g[0] * 4 + t[0], g[1] * 3 + t[1], g[2] * 2 + t[2]]);
-        assert_eq!(got[at + 4..at + 6], [own, group]);
+        mov r1.x, vTidInGrpFlat.x\nmov r1._y__, vThreadGrpIdFlat.x\nmov r1.__zw, vThreadGrpId.xxyz\n\
+        uav_raw_store_id(0) mem0, r0.x, r1\niadd r0.x, r0.x, l1.z_neg(xyzw)\n\
+        uav_raw_store_id(0) mem0.x___, r0.x, vThreadGrpId.x\nend\n";
+    // The same where some of it is interpreted.
+    let array = "dcl_indexed_temp_array x0[8]\nmov x0[vTidInGrp.x], vAbsTid0.xyzx\nmov r2, x0[vTidInGrp.x]\n";
+    let partly =
+        text.replace("umul r0.x", &format!("{array}umul r0.x")).replace("r0.x, vAbsTid0.xyzx", "r0.x, r2");
+    for (set, machine) in machines() {
+        for text in [text, &partly] {
+            let (groups, block) = ([2u32, 3, 2], [4u32, 3, 2]);
+            let threads = 24 * 12;
+            let out = machine.surface(Format::UnsignedInt32x1, 8 * threads, 1);
+            let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
+            machine.run(text, bindings, Extent::Grid { groups, block });
+            let got = read(&out, 8 * threads as usize);
+            for flat in 0..threads {
+                let (group, own) = (flat / 24, flat % 24);
+                let g = [group % 2, group / 2 % 3, group / 6];
+                let t = [own % 4, own / 4 % 3, own / 12];
+                let at = 8 * flat as usize;
+                let place = [g[0] * 4 + t[0], g[1] * 3 + t[1], g[2] * 2 + t[2]];
+                assert_eq!(got[at..at + 3], place, "{set:?}");
+                assert_eq!(got[at + 3..at + 8], [g[0], own, group, g[1], g[2]], "{set:?}");
+            }
+        }
     }
 }
 

@@ -253,7 +253,7 @@ impl Strip<'_, '_> {
                 Node::Word(word) => [word; MOST],
                 Node::Quad(quad) => std::array::from_fn(|lane| (quad >> (lane % 2 * 32)) as u32),
                 Node::Bool(set) => [if set { !0 } else { 0 }; MOST],
-                Node::Field(view, field) => [self.views[usize::from(view)].texels[field as usize - 3]; MOST],
+                Node::Field(view, field) => [self.views[usize::from(view)].texels[field.number()]; MOST],
                 Node::Kept(number) => self.kept[number as usize],
                 Node::Inst(inst) => {
                     if matches!(

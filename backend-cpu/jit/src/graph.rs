@@ -46,19 +46,41 @@ pub enum Node {
 /// Words of a [`crate::View`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
-    LastColumn = 3,
-    LastLine = 4,
+    LastColumn,
+    LastLine,
     /// Words from one line to the next, or elements of less than a word, or that are converted.
-    Line = 5,
+    Line,
     /// As floats.
-    Width = 6,
-    Height = 7,
-    Columns = 8,
-    Lines = 9,
-    BorderX = 10,
-    BorderY = 11,
-    BorderZ = 12,
-    BorderW = 13,
+    Width,
+    Height,
+    Columns,
+    Lines,
+    BorderX,
+    BorderY,
+    BorderZ,
+    BorderW,
+    /// Of a view of words: one of them.
+    Shared(u8),
+}
+
+impl Field {
+    /// Its place among the words of the view.
+    pub fn number(self) -> usize {
+        match self {
+            Field::LastColumn => 0,
+            Field::LastLine => 1,
+            Field::Line => 2,
+            Field::Width => 3,
+            Field::Height => 4,
+            Field::Columns => 5,
+            Field::Lines => 6,
+            Field::BorderX => 7,
+            Field::BorderY => 8,
+            Field::BorderZ => 9,
+            Field::BorderW => 10,
+            Field::Shared(number) => number.into(),
+        }
+    }
 }
 
 /// An operation and its operands.
@@ -214,6 +236,17 @@ impl Graph {
 
     pub fn unary(&mut self, op: Op, a: Val) -> Val {
         self.inst(op, [a, NO, NO])
+    }
+
+    /// The row that a word which all lanes share is added to, of such a sum.
+    pub fn sum_with_shared(&self, val: Val) -> Option<Val> {
+        let inst = self.as_inst(val).filter(|inst| inst.op == Op::Add)?;
+        let [a, b, _] = inst.args;
+        let shared = |val: Val| matches!(self.node(val), Node::Field(..));
+        [(a, b), (b, a)]
+            .into_iter()
+            .find(|&(row, word)| shared(word) && matches!(self.node(row), Node::Row(_)))
+            .map(|(row, _)| row)
     }
 
     pub fn binary(&mut self, op: Op, a: Val, b: Val) -> Val {

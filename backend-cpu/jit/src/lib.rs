@@ -33,17 +33,18 @@ mod translate;
 mod tree;
 mod trial;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU32;
 
 use crate::emit::{Code, Pool};
 pub use crate::mode::Mode;
 pub use crate::module::{Bound, Module};
 use crate::program::{Element, Program};
-pub use crate::row::{LANES, Row};
-pub use crate::step::{At, Filter, NONE, Sample, Step};
+pub use crate::row::{LANES, Row, Wave, Waves};
+pub use crate::step::{At, Filter, NONE, Sample, Shared, Step};
 use crate::target::Target;
 pub use crate::ticks::{Ask, Ticks};
+use crate::translate::Known;
 use crate::tree::{Rows, Tree, each_row};
 use crate::trial::Trial;
 
@@ -118,7 +119,15 @@ impl View {
         let last = [width, height].map(|size| size.saturating_sub(1));
         View { texels: [last[0], last[1], line, columns, lines, width, height, x, y, z, w], unit, ..self }
     }
+
+    /// No memory, but words that are the same for all lanes, see [`Shared`].
+    pub fn of_words(words: [u32; SHARED]) -> View {
+        View { start: NOTHING.as_ptr().cast(), words: 0, texels: words, unit: 0 }
+    }
 }
+
+/// Words of a view, see [`View::of_words`].
+pub const SHARED: usize = 11;
 
 /// A function of a [`Module`].
 #[derive(Clone, Copy, Debug)]
@@ -217,6 +226,7 @@ pub struct Compiler {
     pool: Pool,
     functions: Vec<Function>,
     programs: Option<Vec<Program>>,
+    shared: HashMap<u32, Shared>,
 }
 
 impl Compiler {
@@ -231,6 +241,7 @@ impl Compiler {
             pool: Pool::default(),
             functions: Vec::new(),
             programs: None,
+            shared: HashMap::new(),
         }
     }
 
@@ -245,6 +256,11 @@ impl Compiler {
     /// The same for steps whose floats may be denormals: nothing takes those as zeros.
     pub fn keeping_denormals(self, kept: bool) -> Compiler {
         Compiler { gradual: kept, ..self }
+    }
+
+    /// The same for steps that do not write some rows, whose words are not in them.
+    pub fn with_shared(self, shared: HashMap<u32, Shared>) -> Compiler {
+        Compiler { shared, ..self }
     }
 
     /// The same that keeps programs for [`Module::evaluate`] and [`Module::listing`].
@@ -286,6 +302,10 @@ impl Compiler {
                 function.rows = function.rows.max(row + 1);
                 if seen.insert(row) && !dead(row) {
                     after.insert(row);
+                }
+                if let Some(&Shared { view, plus, .. }) = self.shared.get(&row) {
+                    function.views = function.views.max(view + 1);
+                    function.rows = function.rows.max(plus.map_or(0, |row| row + 1));
                 }
             });
             match *step {
@@ -334,7 +354,8 @@ impl Compiler {
         let made = modes.iter().find_map(|&lazy| {
             let program = |whole| {
                 let in_lines = self.in_lines;
-                translate::program(&tree, &elements, self.target, lazy, in_lines, whole, &constant, &unseen)
+                let rows = Known { constant: &constant, shared: &self.shared, unseen: &unseen };
+                translate::program(&tree, &elements, self.target, lazy, in_lines, whole, rows)
             };
             let some = program(false)?;
             let apart = function.strict && !(self.in_lines && tree::together(&tree));

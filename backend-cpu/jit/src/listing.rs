@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::NONE;
 use crate::graph::interleaved::count;
-use crate::graph::{Graph, Inst, NO, Node, Val};
+use crate::graph::{Field, Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::program::{Block, Call, Emitted, Part, Program, Straight, Sums};
 
@@ -196,6 +196,7 @@ fn values_of(f: &mut Formatter<'_>, graph: &Graph, depth: usize, letter: &'stati
         write!(f, "{letter}{number} = ")?;
         match node {
             Node::Row(row) => write!(f, "row {row}")?,
+            Node::Field(view, Field::Shared(word)) => write!(f, "word {word} of view {view}")?,
             Node::Field(view, field) => write!(f, "{field:?} of view {view}")?,
             Node::Kept(kept) => write!(f, "kept {kept}")?,
             Node::Inst(inst) => instruction(f, graph, inst, letter)?,

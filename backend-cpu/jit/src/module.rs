@@ -1,8 +1,10 @@
 //! Functions that can be called, and what the processor finds of them.
 
+use std::ops::Range;
+
 use crate::mode::Mode;
 use crate::program::Program;
-use crate::row::Row;
+use crate::row::{Row, Wave, Waves};
 use crate::target::Target;
 use crate::ticks::Ticks;
 use crate::{Function, View, evaluate, graph, native};
@@ -43,22 +45,37 @@ impl Bound<'_> {
         (to.start, to.words) = (view.start, view.words);
     }
 
-    /// The same as [`Module::call`], with less to ask each time; the float mode stays as the function wants it.
+    /// Changes words of a view of words, from the first one on.
+    #[inline(always)]
+    pub fn share(&mut self, number: u8, words: impl IntoIterator<Item = u32>) {
+        // Each by itself: who loads several that were just stored waits until they are in the cache.
+        let texels = &mut self.views[usize::from(number)].texels;
+        texels.iter_mut().zip(words).for_each(|(to, word)| *to = word);
+    }
+
+    /// The same as [`Module::call`] for some of the waves, one after another, with less to ask each time; the float mode stays as the
+    /// function wants it. `unseen`: nobody sees the rows of lanes that do not execute.
     ///
     /// # Panics
-    /// If the processor does not have the instructions, or the rows are too few.
+    /// If the processor does not have the instructions, the rows are too few, or the waves.
     #[inline(always)]
     pub fn call(
         &self,
-        function: Function,
-        rows: &mut [Row],
-        exec: u64,
+        function: &Function,
+        waves: &mut Waves<'_, '_>,
+        part: Range<usize>,
+        unseen: bool,
         ticks: &mut Ticks<'_>,
         mode: &mut Mode,
-    ) -> u64 {
-        assert!(self.rows <= rows.len(), "the functions need {} rows", self.rows);
-        // SAFETY: all functions of the module fit the views and so many rows.
-        unsafe { self.module.enter(function, rows, &self.views, exec, ticks, mode) }
+    ) {
+        assert!(self.rows <= waves.fewest(), "the functions need {} rows", self.rows);
+        let (all, some) = waves.part(part, unseen && !function.strict());
+        for (waves, whole) in [(all, true), (some, false)] {
+            if !waves.is_empty() && !ticks.stopped() {
+                // SAFETY: all functions of the module fit the views and so many rows.
+                unsafe { self.module.enter(function, waves, whole, &self.views, ticks, mode) };
+            }
+        }
     }
 }
 
@@ -130,8 +147,11 @@ impl Module {
         ticks: &mut Ticks<'_>,
     ) -> u64 {
         function.fits(rows, views);
+        let mut wave = Wave::new(rows, exec);
+        let (whole, waves) = (wave.whole(), std::slice::from_mut(&mut wave));
         // SAFETY: it was just seen that the function fits.
-        unsafe { self.enter(function, rows, views, exec, ticks, &mut Mode::default()) }
+        unsafe { self.enter(&function, waves, whole, views, ticks, &mut Mode::default()) };
+        wave.tested()
     }
 
     /// The module with the memory that its functions see.
@@ -144,32 +164,32 @@ impl Module {
         Bound { module: self, views, rows }
     }
 
-    /// See [`Module::call`].
+    /// See [`Bound::call`]; `whole`: by the code for all lanes.
     ///
     /// # Safety
-    /// The function is one of the module's and fits the rows and the views.
+    /// The function is one of the module's and fits the rows of the waves, of which there is one at least, and the views.
     #[inline(always)]
     unsafe fn enter(
         &self,
-        function: Function,
-        rows: &mut [Row],
+        function: &Function,
+        waves: &mut [Wave<'_>],
+        whole: bool,
         views: &[View],
-        exec: u64,
         ticks: &mut Ticks<'_>,
         mode: &mut Mode,
-    ) -> u64 {
+    ) {
         let Some(memory) = &self.memory else { panic!("this processor has no {}", self.target.name()) };
-        let at = if exec == !0 { function.full } else { function.masked };
+        let at = if whole { function.full } else { function.masked };
         function.lazy.into_iter().for_each(|lazy| mode.enter(lazy));
-        // SAFETY: `Compiler` made the bytes at `at` a function of this signature, which reads and writes no rows but
-        // those below `function.rows`, aligned as `Row` is, reads constants of the pool that was made with it, and
+        // SAFETY: `Compiler` made the bytes at `at` a function of this signature, which reads and writes no rows of the waves, of which there
+        // is one at least, but those below `function.rows`, aligned as `Row` is, reads constants of the pool that was made with it, and
         // accesses words of views below `function.views` that lie inside, which `View::new` makes the caller promise.
         // It calls nothing but what `ticks` holds, with `ticks` or with rows, views, constants and operands as above, and leaves the mode as
         // it is. The code
         // is in executable memory only if the processor has the features that it uses.
         unsafe {
             let entry: native::Entry = std::mem::transmute(memory.as_ptr().add(at as usize));
-            entry(rows.as_mut_ptr(), self.pool.as_ptr().cast(), exec, views.as_ptr(), ticks)
+            entry(waves.as_mut_ptr(), self.pool.as_ptr().cast(), waves.len() as u64, views.as_ptr(), ticks);
         }
     }
 }

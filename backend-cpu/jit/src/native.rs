@@ -2,15 +2,15 @@
 
 use std::io;
 
-use crate::row::Row;
+use crate::row::Wave;
 use crate::{Ticks, View, call};
 
 /// What depends on how functions are called: the convention that targets know.
 macro_rules! called_as {
     ($convention:literal) => {
-        /// A compiled function: rows, constants, executing lanes, views, the count of back-edges. Its result.
+        /// A compiled function: waves, constants, how many waves, at least one, views, the count of back-edges.
         pub type Entry =
-            unsafe extern $convention fn(*mut Row, *const u32, u64, *const View, *mut Ticks<'_>) -> u64;
+            unsafe extern $convention fn(*mut Wave<'_>, *const u32, u64, *const View, *mut Ticks<'_>);
 
         /// What code calls when the count of back-edges is 0. True if the function is to end.
         pub type Check = unsafe extern $convention fn(*mut Ticks<'_>) -> bool;

@@ -249,5 +249,16 @@ pub struct Sample {
     pub normal: [bool; 2],
 }
 
+/// The words of a row that steps only read: a word of a [`View`](crate::View::of_words), the same for all lanes, and what another row has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// Which of the views.
+    pub view: u8,
+    /// Which of its words.
+    pub word: u8,
+    /// The row that is added, if there is one.
+    pub plus: Option<u32>,
+}
+
 /// No row.
 pub const NONE: u32 = u32::MAX;

@@ -13,28 +13,34 @@ use recal_il::ir::lines::Shape;
 use recal_il::isa::memory::element;
 use recal_il::isa::{Algebra, LaneOp, lane};
 
-use crate::NONE;
-use crate::Step;
 use crate::graph::pairs::{Made, Pairs};
-use crate::graph::{Graph, Inst, NO, Node, Val};
+use crate::graph::{Field, Graph, Inst, NO, Node, Val};
 use crate::kept::Kept;
 use crate::op::Op;
 use crate::program::{Block, Element, Loop, Output, Part, Program, Straight};
 use crate::target::Target;
 use crate::tree::{Run, Tree, calls, each_run, loops, mentions, together};
+use crate::{NONE, Shared, Step};
 
 /// Most operations of a run.
 const LONGEST: usize = 12000;
 /// How many flushes make up for a change of the float mode.
 const WORTH: usize = 8;
 
+/// What is known of rows.
+pub struct Known<'c, C, U> {
+    /// The words of rows that never change.
+    pub constant: &'c C,
+    /// Rows whose words are elsewhere.
+    pub shared: &'c HashMap<u32, Shared>,
+    /// Lanes that do not execute never show what they have in a row.
+    pub unseen: &'c U,
+}
+
 /// Translates functions.
 pub struct Translator<'c, C, U> {
     target: &'c dyn Target,
-    /// The words of rows that never change.
-    constant: &'c C,
-    /// Lanes that do not execute never show what they have in a row.
-    unseen: &'c U,
+    rows: Known<'c, C, U>,
     /// Operations on floats take denormals as zeros.
     lazy: bool,
     /// The lanes of a strip are in a line.
@@ -53,7 +59,6 @@ pub struct Translator<'c, C, U> {
 
 /// The program of a function; `None` if it can't be made. `whole`: for strips of which all lanes execute, those of a line
 /// together; then it ends with `elements`.
-#[expect(clippy::too_many_arguments, reason = "all of them are what a program is made of")]
 pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
     tree: &[Tree<'_>],
     elements: &[Element],
@@ -61,13 +66,11 @@ pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
     lazy: bool,
     in_lines: bool,
     whole: bool,
-    constant: &C,
-    unseen: &U,
+    rows: Known<'_, C, U>,
 ) -> Option<Program> {
     let mut translator = Translator {
         target,
-        constant,
-        unseen,
+        rows,
         lazy,
         in_lines,
         flushes: 0,
@@ -157,7 +160,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         mentions(body, &mut counts);
         let mut rows: Vec<(usize, u32)> = counts
             .into_iter()
-            .filter(|(row, _)| (self.constant)(*row).is_none())
+            .filter(|(row, _)| (self.rows.constant)(*row).is_none() && !self.rows.shared.contains_key(row))
             .map(|(row, n)| (n, row))
             .collect();
         rows.sort_unstable_by_key(|&(count, row)| (std::cmp::Reverse(count), row));
@@ -205,7 +208,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     }
 
     fn placed(&self, graph: Graph, place: &[Val], outputs: Vec<(u32, Val)>, test: Option<Val>) -> Straight {
-        let output = |(row, val)| Output { row, val: place[val as usize], unseen: (self.unseen)(row) };
+        let output = |(row, val)| Output { row, val: place[val as usize], unseen: (self.rows.unseen)(row) };
         Straight {
             graph,
             outputs: outputs.into_iter().map(output).collect(),
@@ -227,7 +230,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 
     fn values(&self) -> Values<'_, C> {
         Values {
-            constant: self.constant,
+            constant: self.rows.constant,
+            shared: self.rows.shared,
             in_lines: self.in_lines,
             rows: HashMap::new(),
             written: Vec::new(),
@@ -261,6 +265,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 /// What rows hold.
 struct Values<'c, C> {
     constant: &'c C,
+    shared: &'c HashMap<u32, Shared>,
     /// The lanes of a strip are in a line.
     in_lines: bool,
     rows: HashMap<u32, Val>,
@@ -280,9 +285,14 @@ struct Choice {
 
 impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
     fn value(&mut self, graph: &mut Graph, row: u32) -> Val {
-        *self.rows.entry(row).or_insert_with(|| match (self.constant)(row) {
-            Some(word) => graph.word(word),
-            None => graph.add(Node::Row(row)),
+        *self.rows.entry(row).or_insert_with(|| match ((self.constant)(row), self.shared.get(&row)) {
+            (Some(word), _) => graph.word(word),
+            (None, Some(&Shared { view, word, plus })) => {
+                let word = graph.add(Node::Field(view, Field::Shared(word)));
+                let own = plus.map(|row| graph.add(Node::Row(row)));
+                own.map_or(word, |own| graph.iadd(own, word))
+            }
+            (None, None) => graph.add(Node::Row(row)),
         })
     }
 
@@ -314,7 +324,11 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 let (to, from) = ids.split_at(writes);
                 let words: Vec<Val> = from.iter().map(|&row| self.value(graph, row)).collect();
                 let alike = (0..32).zip(&words).filter(|(k, _)| alone && same >> k & 1 == 1);
-                graph.same.extend(alike.map(|(_, word)| *word));
+                for (_, &word) in alike {
+                    graph.same.insert(word);
+                    // So is what a word that all lanes share was added to.
+                    graph.same.extend(graph.sum_with_shared(word));
+                }
                 graph.floats = false;
                 let (lo, hi) = lane::apply(graph, op, &words);
                 // Code that looks at the bits of floats on the way may want denormals.

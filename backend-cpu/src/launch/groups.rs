@@ -1,20 +1,24 @@
 //! Groups of a grid: where their threads are, and how their waves run.
 
+use std::collections::HashMap;
+
 use recal_hal::Extent;
 use recal_il::ir::{Builtin, ThreadId};
+use recal_jit::{Shared, Waves};
 
 use super::clear;
-use crate::context::Context;
-use crate::flow::{Outcome, run_phases};
+use crate::context::{Context, Launch};
+use crate::flow::Outcome;
 use crate::isa_choice::Isa;
 use crate::op::{Code, RowId};
+use crate::stages::Plan;
 use crate::wave::{LANES, Row, Wave, launched};
 
 /// Places of the threads of a wave in their group: three coordinates, and the flat number.
 pub type Own = [Row; 4];
 
 /// Those of the wave number `index`, and its rows that are the same for all groups.
-pub(super) fn place_wave(wave: &mut Wave, code: &Code, block: [u32; 3], index: usize) -> Own {
+pub(super) fn place_wave(wave: &mut Wave, launch: &Launch<'_>, block: [u32; 3], index: usize) -> Own {
     let flat = Row(std::array::from_fn(|lane| (index * LANES + lane) as u32));
     let own = [
         Row(flat.0.map(|flat| flat % block[0])),
@@ -22,7 +26,7 @@ pub(super) fn place_wave(wave: &mut Wave, code: &Code, block: [u32; 3], index: u
         Row(flat.0.map(|flat| flat / (block[0] * block[1]))),
         flat,
     ];
-    for &(row, builtin) in &code.builtins {
+    for &(row, builtin) in launch.code.builtins.iter().chain(&launch.body.own) {
         wave.rows[row as usize] = match builtin {
             Builtin::Thread(ThreadId::InGroup, k @ 0..3) => own[usize::from(k)],
             Builtin::Thread(ThreadId::InGroupFlat, _) => flat,
@@ -42,7 +46,46 @@ pub struct Placed {
     step: Option<u8>,
 }
 
-/// The rows that are other than those of the group before: what depends on the place along an axis stays while groups follow each
+/// Which view of compiled code has the words of the group, if any row is made of them.
+pub const GROUP: u8 = 0;
+
+/// Rows that code makes of words of the group, which it adds to places of threads in the group, so that nobody writes them; and rows that
+/// these places are in, beyond those of the program.
+pub fn shared(code: &Code) -> (HashMap<RowId, Shared>, Vec<(RowId, Builtin)>) {
+    let mut own: Vec<(RowId, Builtin)> = Vec::new();
+    let mut place = |of: ThreadId, k: u8| {
+        let there = |builtin: Builtin| match builtin {
+            Builtin::Thread(ThreadId::InGroupFlat, _) => of == ThreadId::InGroupFlat,
+            other => other == Builtin::Thread(of, k),
+        };
+        let known = code.builtins.iter().chain(&own).find(|(_, builtin)| there(*builtin));
+        known.map(|(row, _)| *row).unwrap_or_else(|| {
+            own.push((code.rows + own.len() as RowId, Builtin::Thread(of, k)));
+            code.rows + own.len() as RowId - 1
+        })
+    };
+    let shared = code.builtins.iter().filter_map(|&(row, builtin)| {
+        let (word, plus) = match builtin {
+            Builtin::Thread(ThreadId::Absolute, k @ 0..3) => (k, Some(place(ThreadId::InGroup, k))),
+            Builtin::Thread(ThreadId::Group, k @ 0..3) => (3 + k, None),
+            Builtin::Thread(ThreadId::GroupFlat, _) => (6, None),
+            Builtin::Thread(ThreadId::AbsoluteFlat, _) => (7, Some(place(ThreadId::InGroupFlat, 0))),
+            _ => return None,
+        };
+        Some((row, Shared { view: GROUP, word, plus }))
+    });
+    (shared.collect(), own)
+}
+
+/// The words of a group, in the order that [`shared`] gives them.
+fn words(number: [u32; 3], block: [u32; 3], part: u32) -> [u32; 8] {
+    let [x, y, z] = number;
+    let first = [0, 1, 2].map(|k| number[k].wrapping_mul(block[k]));
+    let flat = part.wrapping_mul(block.iter().product());
+    [first[0], first[1], first[2], x, y, z, part, flat]
+}
+
+/// The rows that are other than those of the group before, but for those that only code reads: what depends on the place along an axis stays while groups follow each
 /// other along another one.
 ///
 /// Words are read as they were written, each by itself: a load that spans several stores waits until these are in the cache, and with
@@ -59,10 +102,15 @@ fn placed(context: &mut Context<'_>, groups: [u32; 3], block: [u32; 3], part: u6
     }
     let number = &context.group;
     let part = part as u32;
+    if let (Some(view), Some(code)) = (context.launch.body.group, &mut context.compiled) {
+        code.share(view, words(*number, block, part));
+    }
+    let compiled = !context.launch.body.stages.is_empty();
     let placed = context.placed.get_or_insert_default();
     placed.clear();
     for &(row, builtin) in &context.launch.code.builtins {
         let (start, step) = match builtin {
+            Builtin::Thread(..) if compiled => continue,
             Builtin::Thread(ThreadId::Group | ThreadId::Absolute, k @ 0..3) if moved >> k & 1 == 0 => {
                 continue;
             }
@@ -82,9 +130,9 @@ fn placed(context: &mut Context<'_>, groups: [u32; 3], block: [u32; 3], part: u6
 
 /// Fills rows that depend on the group.
 #[inline(always)]
-pub fn place_group(wave: &mut Wave, own: &Own, placed: &[Placed]) {
+pub fn place_group(rows: &mut [Row], own: &Own, placed: &[Placed]) {
     for &Placed { row, start, step } in placed {
-        let row = &mut wave.rows[row as usize].0;
+        let row = &mut rows[row as usize].0;
         match step {
             None => row.fill(start),
             Some(step) => {
@@ -95,7 +143,28 @@ pub fn place_group(wave: &mut Wave, own: &Own, placed: &[Placed]) {
     }
 }
 
-/// Runs the group number `part`.
+/// Runs the group number `part` by stages.
+pub(super) fn compiled(
+    isa: &Isa,
+    plan: &Plan,
+    waves: &mut Waves<'_, '_>,
+    context: &mut Context<'_>,
+    part: u64,
+) -> Outcome {
+    let Extent::Grid { groups, block } = context.launch.extent else { return Outcome::Ended };
+    context.lds.zero();
+    placed(context, groups, block, part);
+    let placed = context.placed.as_deref().unwrap_or_default();
+    if !context.launch.code.zeroed.is_empty() || !placed.is_empty() {
+        for (wave, own) in context.own.iter().enumerate() {
+            clear(waves.rows(wave), context);
+            isa.place_group(waves.rows(wave), own, placed);
+        }
+    }
+    plan.run(waves, context)
+}
+
+/// Runs the group number `part`, its waves by turns.
 pub(super) fn group(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, part: u64) -> Outcome {
     let launch = context.launch;
     let Extent::Grid { groups, block } = launch.extent else { return Outcome::Ended };
@@ -104,12 +173,9 @@ pub(super) fn group(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, pa
     placed(context, groups, block, part);
     let placed = context.placed.as_deref().unwrap_or_default();
     for (index, (wave, own)) in waves.iter_mut().zip(&context.own).enumerate() {
-        clear(wave, context);
-        isa.place_group(wave, own, placed);
+        clear(&mut wave.rows, context);
+        isa.place_group(&mut wave.rows, own, placed);
         wave.start(launched(threads, index), index as u32);
-    }
-    if !launch.body.phases.is_empty() {
-        return run_phases(waves, &launch.body.phases, context);
     }
     // A wave that has ended counts as arrived at every barrier.
     let mut running = waves.len();

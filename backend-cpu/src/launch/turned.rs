@@ -5,13 +5,15 @@
 //! line when all of them are done.
 
 use recal_hal::Extent;
+use recal_jit::Waves;
 
 use super::{Tile, clear};
 use crate::context::{Context, Surface};
-use crate::flow::{Outcome, run_phases};
+use crate::flow::Outcome;
 use crate::isa_choice::Isa;
 use crate::memory::elements;
 use crate::op::{Code, NONE, Rows4};
+use crate::stages::Plan;
 use crate::wave::{LANES, Row, Wave};
 
 /// Columns and lines of a block.
@@ -39,7 +41,7 @@ fn origin(part: u64, height: u32) -> [u32; 2] {
 }
 
 /// Runs the block number `part` and stores its outputs.
-pub fn block(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, part: u64) -> Outcome {
+pub fn block(isa: &Isa, plan: &Plan, waves: &mut [Wave], context: &mut Context<'_>, part: u64) -> Outcome {
     let launch = context.launch;
     let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
     let corner = origin(part, height);
@@ -60,16 +62,16 @@ pub fn block(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, part: u64
             true => !0,
             false => (0..LANES).filter(inside).fold(0, |mask, lane| mask | 1 << lane),
         };
-        clear(wave, context);
+        clear(&mut wave.rows, context);
         if launch.params.is_some() {
             context.mode.leave();
         }
         isa.place_tile(wave, launch, &tile);
         wave.start(mask, 0);
-        let outcome = match &*launch.body.phases {
-            _ if mask == 0 => Outcome::Ended,
-            [] => isa.run(wave, launch.code, context),
-            phases => run_phases(std::slice::from_mut(wave), phases, context),
+        let outcome = match () {
+            () if mask == 0 => Outcome::Ended,
+            () if launch.body.stages.is_empty() => isa.run(wave, launch.code, context),
+            () => plan.run(&mut Waves::new(&mut [recal_jit::Wave::new(&mut wave.rows, mask)]), context),
         };
         if outcome != Outcome::Ended {
             return outcome;

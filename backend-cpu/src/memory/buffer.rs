@@ -125,6 +125,7 @@ pub fn view_of<'a>(context: &Context<'a>, place: Place) -> View<'a> {
         Place::Constants(place) => context.launch.buffers.get(place as usize).copied().unwrap_or(View::EMPTY),
         Place::Global => context.launch.global,
         Place::Counter(uav) => View::of(context.launch.counters).part(4 * uav as usize, 4),
+        Place::Group => View::EMPTY,
     }
 }
 

@@ -1,41 +1,17 @@
 //! Outputs that compiled code stores itself, for waves whose threads are all in a line inside.
 
 use super::{Builder, Item, What};
-use crate::flow::orders;
-use crate::op::{Body, Emitted, Guard, NONE, Op, Phase, Place};
+use crate::op::{Body, Emitted, NONE, Place, Stage};
 
 /// Most views of a function that stores outputs.
 const VIEWS: u8 = 32;
 
-/// Finds the phases of what was compiled, and whether it stores all outputs.
-pub(super) fn finish(body: &mut Body, guards: Vec<Vec<Guard>>) {
-    body.phases = phases(&body.ops, guards).unwrap_or_default();
-    let functions = || body.phases.iter().flat_map(|phase| &phase.functions);
-    if !body.emitted.iter().all(|view| functions().any(|function| function.emits_to(*view))) {
+/// Finds out whether what was compiled stores all outputs.
+pub(super) fn finish(body: &mut Body) {
+    let emits = |stage: &Stage, view: u8| matches!(stage, Stage::Run { functions, .. } if functions.iter().any(|(of, _)| of.emits_to(view)));
+    if !body.emitted.iter().all(|view| body.stages.iter().any(|stage| emits(stage, *view))) {
         body.emitted.clear();
     }
-}
-
-/// The phases of operations that are functions and barriers.
-fn phases(ops: &[Op], guards: Vec<Vec<Guard>>) -> Option<Vec<Phase>> {
-    let mut phases = vec![Phase::default()];
-    let mut guards = guards.into_iter();
-    for op in ops {
-        match op {
-            Op::Native(function) => {
-                let phase = phases.last_mut()?;
-                phase.functions.push(*function);
-                phase.guards.push(guards.next()?);
-            }
-            Op::Fence(fence) => {
-                phases.last_mut()?.ordered = orders(*fence);
-                phases.push(Phase::default());
-            }
-            Op::End => return Some(phases),
-            _ => return None,
-        }
-    }
-    None
 }
 
 impl What {

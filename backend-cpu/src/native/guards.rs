@@ -71,7 +71,7 @@ impl Known {
         Some(Guard { steps: steps.clone(), row: *row, nonzero })
     }
 
-    /// The guards of all functions, see [`crate::op::Phase::guards`].
+    /// The guards of all functions, see [`crate::op::Body::guards`].
     pub(super) fn guards(self) -> Vec<Vec<Guard>> {
         let mut functions = self.functions;
         for at in (0..functions.len()).rev() {
@@ -222,7 +222,7 @@ mod tests {
             InstructionSet::ALL.into_iter().filter_map(InstructionSet::code).find(|isa| isa.available());
         let Some(isa) = isa else { return Vec::new() };
         let body = native::compile(&code, isa, &[], 32, &[]).unwrap();
-        body.phases.iter().flat_map(|phase| &phase.guards).map(Vec::len).collect()
+        body.guards.iter().map(Vec::len).collect()
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub enum Place {
     Global,
     /// The append counter of a UAV, by number.
     Counter(u32),
+    /// No memory, but the words that rows which depend on the group are made of, see [`crate::launch::shared`].
+    Group,
 }
 
 /// Where an atomic operates.

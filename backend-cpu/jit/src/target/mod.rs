@@ -7,6 +7,7 @@ mod masks;
 pub mod neon;
 mod x86;
 
+use std::mem::offset_of;
 use std::ops::Range;
 
 use recal_il::ir::lines::{Shape, distance};
@@ -391,7 +392,7 @@ pub trait Target: Sync {
     }
     /// Where a field is in the table of views.
     fn field(&self, view: u8, field: Field) -> u32 {
-        entry(view) + 4 * field as u32
+        field_of(view, field)
     }
     /// The functions that follow are about where the strip's elements of so many words begin, if those of lanes are one after another
     /// in a view; `origin` is where the address of the first strip's rows is.
@@ -424,6 +425,11 @@ pub const ALL: [&dyn Target; 3] = [&avx512::Avx512, &avx2::Avx2, &neon::Neon];
 /// Where a view is in the table of views.
 fn entry(view: u8) -> u32 {
     size_of::<View>() as u32 * u32::from(view)
+}
+
+/// The same of a word of it.
+fn field_of(view: u8, field: Field) -> u32 {
+    entry(view) + (offset_of!(View, texels) + 4 * field.number()) as u32
 }
 
 /// The register that an operand is in.

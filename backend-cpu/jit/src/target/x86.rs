@@ -1,14 +1,15 @@
 //! What the targets of one architecture share: calls, jumps, the loop over strips, the encodings of instructions.
 //!
 //! rdi points to the rows from the strip on, rsi to the constants, rcx to the stack's places, r9 to the views; rdx holds
-//! the executing lanes from the strip on, rax the result, rbx the strips that are left, r8 the stack pointer. r10 to r12
+//! the executing lanes from the strip on, rax the result, rbx the strips that are left. r8 is the stack pointer as it was
+//! before there were places: there are where the wave is, and how many waves are left. r10 to r12
 //! and rbp are free within an instruction; in loops that add up products r10 and r11 are, and the others hold addresses.
 
 pub mod table;
 
 use super::{Base, Blocks, Called, Frame, Rm, Scalar, entry};
 use crate::emit::{Code, Pool};
-use crate::mode;
+use crate::{mode, row};
 
 /// Which instruction: its name, opcode map, mandatory prefix, width bit and opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -322,7 +323,7 @@ pub fn all_lanes(code: &mut Code, lanes: u32) {
     code.raw_with(&[0x41, 0xBA], u32::MAX >> (32 - lanes)); // mov r10d, lanes
 }
 
-/// The loop over strips of so many lanes: rdi rows, rsi constants, rdx executing lanes, rcx views, r8 ticks. `executing`
+/// The loop over waves, and over strips of so many lanes: rdi waves, rsi constants, rdx their number, rcx views, r8 ticks. `executing`
 /// makes the mask of the lanes that execute from edx.
 pub fn function(
     code: &mut Code,
@@ -332,10 +333,11 @@ pub fn function(
     executing: impl Fn(&mut Code, &mut Pool),
 ) {
     code.raw(&[0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57]); // push rbx, rbp, r12 to r15
+    code.raw(&[0x52, 0x57]); // push rdx, rdi
     code.raw(&[0x49, 0x89, 0xC9]); // mov r9, rcx
     code.raw(&[0x4D, 0x89, 0xC2]); // mov r10, r8
+    code.raw(&[0x49, 0x89, 0xE0]); // mov r8, rsp
     if frame.stack > 0 {
-        code.raw(&[0x49, 0x89, 0xE0]); // mov r8, rsp
         code.raw(&[0x48, 0x83, 0xE4, 0xC0]); // and rsp, -64
         // Page by page, so that the guard page is not passed over; nothing below rsp is touched.
         for _ in 0..frame.stack / 4096 {
@@ -345,15 +347,21 @@ pub fn function(
         code.raw_with(&[0x48, 0x81, 0xEC], frame.stack % 4096); // sub rsp, the rest
         code.raw(&[0x48, 0x89, 0xE1]); // mov rcx, rsp
     }
-    if let Some(at) = frame.origin {
-        code.raw_with(&[0x48, 0x89, 0xB9], at); // mov [rcx + at], rdi
-    }
     for &at in frame.ahead {
         code.raw_with(&[0x48, 0xC7, 0x81], at); // mov qword [rcx + at], 0
         code.raw(&[0; 4]);
     }
     if let Some(at) = frame.ticks {
         code.raw_with(&[0x4C, 0x89, 0x91], at); // mov [rcx + at], r10
+    }
+    let wave = code.bytes.len();
+    code.raw(&[0x4D, 0x8B, 0x10]); // mov r10, [r8]
+    code.raw(&[0x49, 0x8B, 0x3A]); // mov rdi, [r10]
+    if frame.masked {
+        code.raw(&[0x49, 0x8B, 0x52, row::WAVE_EXEC]); // mov rdx, [r10 + exec]
+    }
+    if let Some(at) = frame.origin {
+        code.raw_with(&[0x48, 0x89, 0xB9], at); // mov [rcx + at], rdi
     }
     let lanes = frame.strips * lanes;
     code.raw(&[0xBB, 64 / lanes, 0, 0, 0]); // mov ebx, 64 / lanes
@@ -377,10 +385,15 @@ pub fn function(
     code.raw(&[0x48, 0xC1, 0xEA, lanes]); // shr rdx, lanes
     code.raw(&[0xFF, 0xCB]); // dec ebx
     back(code, NOT_ZERO, start);
+    code.raw(&[0x4D, 0x8B, 0x10]); // mov r10, [r8]
+    code.raw(&[0x49, 0x89, 0x42, row::WAVE_TESTED]); // mov [r10 + tested], rax
+    code.raw(&[0x49, 0x83, 0xC2, row::WAVE_BYTES]); // add r10, the size of a wave
+    code.raw(&[0x4D, 0x89, 0x10]); // mov [r8], r10
+    code.raw(&[0x49, 0xFF, 0x48, 8]); // dec qword [r8 + 8]
+    back(code, NOT_ZERO, wave);
     frame.stops.iter().for_each(|at| land(code, base + at));
-    if frame.stack > 0 {
-        code.raw(&[0x4C, 0x89, 0xC4]); // mov rsp, r8
-    }
+    code.raw(&[0x4C, 0x89, 0xC4]); // mov rsp, r8
+    code.raw(&[0x48, 0x83, 0xC4, 16]); // add rsp, 16
     code.raw(&[0xC5, 0xF8, 0x77]); // vzeroupper
     code.raw(&[0x41, 0x5F, 0x41, 0x5E, 0x41, 0x5D, 0x41, 0x5C, 0x5D, 0x5B, 0xC3]); // pop r15 to r12, rbp, rbx; ret
     code.bytes.resize(code.bytes.len().next_multiple_of(32), 0xCC);

@@ -9,7 +9,7 @@ use recal_jit::{Ask, LANES, NONE, Row, Step, Ticks, View};
 use crate::{On, Random, arm};
 
 /// Stops after so many questions.
-struct Patience(std::cell::Cell<u32>);
+pub struct Patience(std::cell::Cell<u32>);
 
 impl Ask for Patience {
     fn stop(&self) -> bool {
@@ -19,7 +19,7 @@ impl Ask for Patience {
     }
 }
 
-fn patience(questions: u32) -> Patience {
+pub fn patience(questions: u32) -> Patience {
     Patience(std::cell::Cell::new(questions))
 }
 
@@ -246,9 +246,9 @@ pub fn short_sides_are_done_by_all(on: On) {
     let jumps = |steps: Vec<Own>| {
         let list: Vec<Step<'_>> = steps.iter().map(|own| own.step(Shape::Any, Shape::Any)).collect();
         let mut compiler = on.compiler();
-        compiler.function(&list, |_| None, |_| false, |_| false).unwrap();
-        let code = compiler.finish().unwrap();
-        let code = code.code();
+        let function = compiler.function(&list, |_| None, |_| false, |_| false).unwrap();
+        let module = compiler.finish().unwrap();
+        let (code, _) = module.code_of(function);
         if on.isa.name() == "neon" {
             let conditional = |text: &&String| text.starts_with("b.") || text.starts_with("cb");
             return arm(code).iter().filter(conditional).count();

@@ -14,6 +14,7 @@ mod pressure;
 mod samples;
 mod stores;
 mod sums;
+mod waves;
 
 use recal_jit::{Ask, Compiler, Function, Isa, Module, Row, Ticks, View};
 use recal_needs::{Arguments, Need, Trial};
@@ -102,6 +103,7 @@ fn main() -> std::process::ExitCode {
         sums: sums_of_products addresses_of_sums;
         emitted: elements_stay_whole;
         pressure: places_on_the_stack_are_used_again operands_come_from_memory sums_grow_a_few_at_a_time chains_need_a_register_each;
+        waves: one_after_another stopped;
         encodings: what_is_made_is_what_was_meant;
     };
     let mut trials = vec![Trial::test("lines::widths", || {

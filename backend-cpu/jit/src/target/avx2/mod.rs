@@ -9,7 +9,7 @@ pub mod table;
 use self::encode::{plain, short, test, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Target, entry, reg};
+use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Target, field_of, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -105,7 +105,7 @@ impl Target for Avx2 {
     fn constant(&self, code: &mut Code, pool: &mut Pool, to: u8, node: Node) {
         match node {
             Node::Field(view, field) => {
-                let at = entry(view) + 4 * field as u32;
+                let at = field_of(view, field);
                 plain(code, BROADCASTSS, to, Rm::Mem(Base::Views, at));
             }
             node => {

@@ -8,7 +8,7 @@ pub mod table;
 use self::encode::{Lanes, plain, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Target, entry, reg};
+use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Target, field_of, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -100,7 +100,7 @@ impl Target for Avx512 {
     fn operand(&self, pool: &mut Pool, node: Node, wide: bool) -> Option<Rm> {
         match node {
             Node::Word(word) if !wide => Some(Rm::Splat(Base::Pool, pool.word(word))),
-            Node::Field(view, field) if !wide => Some(Rm::Splat(Base::Views, entry(view) + 4 * field as u32)),
+            Node::Field(view, field) if !wide => Some(Rm::Splat(Base::Views, field_of(view, field))),
             Node::Quad(quad) if wide => Some(Rm::Splat(Base::Pool, pool.quad(quad))),
             _ => None,
         }

@@ -12,7 +12,7 @@ pub struct Enc {
     pub bits: u32,
 }
 
-/// General registers. x18 is the system's; those from x19 on would have to be saved.
+/// General registers. x18 is the system's; those from x19 on have to be saved.
 pub const ROWS: u8 = 0;
 pub const POOL: u8 = 1;
 pub const LANES: u8 = 2;
@@ -28,6 +28,9 @@ pub const COUNT: u8 = 11;
 pub const FREE: u8 = 12;
 /// A place that is too far from its base.
 const FAR: u8 = 16;
+/// The wave, and how many are left.
+pub const WAVE: u8 = 19;
+pub const WAVES: u8 = 20;
 pub const STACK: u8 = 31;
 
 /// The number of a base register.
@@ -208,6 +211,12 @@ pub fn store_word(code: &mut Code, from: u8, base: u8, at: u32) {
 pub fn load_address(code: &mut Code, to: u8, base: u8, at: u32) {
     debug_assert!(at % 8 == 0 && at < 8 << 12, "an address at {at}");
     word(code, 0xF940_0000 | (at / 8) << 10 | field(base, 5) | field(to, 0));
+}
+
+/// The 64 bits at x`base` + `at` = x`from`
+pub fn store_address(code: &mut Code, from: u8, base: u8, at: u32) {
+    debug_assert!(at % 8 == 0 && at < 8 << 12, "an address at {at}");
+    word(code, 0xF900_0000 | (at / 8) << 10 | field(base, 5) | field(from, 0));
 }
 
 /// Conditions of jumps.

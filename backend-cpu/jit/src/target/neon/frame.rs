@@ -4,6 +4,7 @@ use super::EXEC;
 use super::encode::*;
 use super::table::CMTST;
 use crate::emit::{Code, Pool};
+use crate::row;
 use crate::target::{Base, Called, Frame};
 
 /// A bit for each lane.
@@ -72,9 +73,10 @@ pub fn ask(code: &mut Code, restore: &mut dyn FnMut(&mut Code)) -> usize {
     jump_far(code, Some(If::NotZero(WORD)))
 }
 
-/// The loop over strips: x0 rows, x1 constants, x2 executing lanes, x3 views, x4 ticks.
+/// The loop over waves and strips: x0 waves, x1 constants, x2 their number, x3 views, x4 ticks.
 pub fn function(code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
     word(code, 0xA9BF_7BFD); // stp x29, x30, [sp, #-16]!
+    word(code, 0xA9BF_53F3); // stp x19, x20, [sp, #-16]!
     // Of registers 8 to 15 the lower halves belong to the caller.
     word(code, 0x6DBC_27E8); // stp d8, d9, [sp, #-64]!
     word(code, 0x6D01_2FEA); // stp d10, d11, [sp, #16]
@@ -87,6 +89,13 @@ pub fn function(code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
     }
     if frame.stack % 4096 > 0 {
         sub(code, STACK, STACK, frame.stack % 4096, false);
+    }
+    move_general(code, WAVE, ROWS);
+    move_general(code, WAVES, LANES);
+    let wave = code.bytes.len();
+    load_address(code, ROWS, WAVE, 0);
+    if frame.masked {
+        load_address(code, LANES, WAVE, row::WAVE_EXEC.into());
     }
     set(code, STRIPS, 16);
     set(code, RESULT, 0);
@@ -107,8 +116,11 @@ pub fn function(code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
     word(code, 0xD344_FC42); // lsr x2, x2, #4
     count_down(code, STRIPS);
     back(code, If::Unequal, start);
+    store_address(code, RESULT, WAVE, row::WAVE_TESTED.into());
+    add(code, WAVE, WAVE, row::WAVE_BYTES.into(), false);
+    count_down(code, WAVES);
+    back(code, If::Unequal, wave);
     frame.stops.iter().for_each(|at| land(code, base + at));
-    move_general(code, 0, RESULT);
     if frame.stack / 4096 > 0 {
         add(code, STACK, STACK, frame.stack / 4096, true);
     }
@@ -119,6 +131,7 @@ pub fn function(code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
     word(code, 0x6D42_37EC); // ldp d12, d13, [sp, #32]
     word(code, 0x6D41_2FEA); // ldp d10, d11, [sp, #16]
     word(code, 0x6CC4_27E8); // ldp d8, d9, [sp], #64
+    word(code, 0xA8C1_53F3); // ldp x19, x20, [sp], #16
     word(code, 0xA8C1_7BFD); // ldp x29, x30, [sp], #16
     word(code, 0xD65F_03C0); // ret
     // Functions start at a line of 32 bytes; what is between them traps.

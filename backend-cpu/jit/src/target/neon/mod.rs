@@ -16,7 +16,7 @@ pub mod table;
 
 use self::encode::{If, back, copy, first_to_word, jump_far, three, two};
 use self::table::*;
-use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Target, entry, reg};
+use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Target, field_of, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -118,7 +118,7 @@ impl Target for Neon {
     fn constant(&self, code: &mut Code, pool: &mut Pool, to: u8, node: Node) {
         match node {
             Node::Field(view, field) => {
-                encode::load_word(code, encode::WORD, encode::VIEWS, entry(view) + 4 * field as u32);
+                encode::load_word(code, encode::WORD, encode::VIEWS, field_of(view, field));
                 encode::splat_word(code, to, encode::WORD);
             }
             Node::Word(word) if encode::immediate(code, to, word) => {}

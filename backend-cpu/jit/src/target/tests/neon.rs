@@ -1,5 +1,7 @@
 //! NEON, read by yaxpeax-arm.
 
+use std::mem::offset_of;
+
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::InstDecoder;
 
@@ -211,7 +213,7 @@ fn constants() {
     assert_eq!(quad, ["ldr q9, [x1]"]);
     assert_eq!(pool.words, [0x9ABC_DEF0, 0x1234_5678, 0x9ABC_DEF0, 0x1234_5678]);
     let field = made(|code| Neon.constant(code, &mut pool, 9, Node::Field(2, Field::Width)));
-    let at = 2 * size_of::<crate::View>() + 4 * Field::Width as usize;
+    let at = 2 * size_of::<crate::View>() + offset_of!(crate::View, texels) + 4 * Field::Width.number();
     assert_eq!(field, [format!("ldr w10, [x3, #{at:#x}]"), "dup v9.4s, w10".into()]);
 }
 

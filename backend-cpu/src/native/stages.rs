@@ -1,0 +1,129 @@
+//! The stages of a kernel of which all is compiled but barriers, and flow that all threads of a group take alike.
+
+use crate::flow::orders;
+use crate::op::{Op, Place, Stage, Test};
+
+use super::same_memory;
+
+/// The memory that a function accesses, and whether it changes that.
+pub(super) type Accesses = Vec<(Place, bool)>;
+
+/// The stages of operations; `None` if they are to be interpreted. `accesses` are those of the functions, in their order.
+pub(super) fn stages(ops: &[Op], accesses: &[Accesses]) -> Option<Vec<Stage>> {
+    let mut stages: Vec<Stage> = Vec::new();
+    // Where operations begin.
+    let mut begins = Vec::with_capacity(ops.len());
+    let mut functions = 0;
+    let mut joins = false;
+    for (at, op) in ops.iter().enumerate() {
+        let joined = std::mem::replace(&mut joins, matches!(op, Op::Native(_)));
+        if let (Op::Native(function), true, Some(Stage::Run { functions: list, .. })) =
+            (op, joined, stages.last_mut())
+        {
+            begins.push(begins[at - 1]);
+            list.push((*function, functions));
+            functions += 1;
+            continue;
+        }
+        begins.push(stages.len());
+        stages.push(match op {
+            Op::Native(function) => {
+                functions += 1;
+                Stage::Run { functions: vec![(*function, functions - 1)], apart: false }
+            }
+            Op::Fence(fence) => Stage::Barrier(orders(*fence)),
+            Op::If { cond, otherwise } => {
+                jump(Some(&Test { nonzero: !cond.nonzero, ..*cond }), *otherwise as usize + 1)?
+            }
+            Op::Else { end } => Stage::Jump(*end as usize),
+            Op::EndIf { .. } | Op::Loop => continue,
+            Op::EndLoop { body, .. } => Stage::Again(*body as usize),
+            Op::Break { cond, .. } => jump(cond.as_ref(), end_of_loop(ops, at)? + 1)?,
+            Op::Continue { cond, .. } => jump(cond.as_ref(), end_of_loop(ops, at)?)?,
+            Op::End => break,
+            _ => return None,
+        });
+    }
+    let end = stages.len();
+    for stage in &mut stages {
+        match stage {
+            Stage::Jump(to) | Stage::JumpIf { to, .. } | Stage::Again(to) => {
+                *to = begins.get(*to).copied().unwrap_or(end);
+            }
+            Stage::Run { functions, apart } => {
+                let of = |number: usize| &accesses[number];
+                let before = |at: usize| {
+                    functions[..at].iter().any(|(_, other)| clash(of(*other), of(functions[at].1)))
+                };
+                *apart = (0..functions.len()).any(before);
+            }
+            Stage::Barrier(_) => {}
+        }
+    }
+    let barriers = (0..end).filter(|at| matches!(stages[*at], Stage::Barrier(_)));
+    let abreast = barriers.map(|at| at + 1).chain([0]).all(|first| abreast(&stages, first, accesses));
+    abreast.then_some(stages)
+}
+
+/// A jump, if the condition holds, to an operation.
+fn jump(test: Option<&Test>, to: usize) -> Option<Stage> {
+    match test {
+        None => Some(Stage::Jump(to)),
+        Some(test) => (test.alike && test.done).then_some(Stage::JumpIf { nonzero: test.nonzero, to }),
+    }
+}
+
+/// The end of the innermost loop around an operation.
+fn end_of_loop(ops: &[Op], at: usize) -> Option<usize> {
+    let mut depth = 0;
+    for (at, op) in ops.iter().enumerate().skip(at) {
+        match op {
+            Op::Loop => depth += 1,
+            Op::EndLoop { .. } if depth == 0 => return Some(at),
+            Op::EndLoop { .. } => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The two may not be done by some waves before the other by all.
+fn clash(some: &Accesses, others: &Accesses) -> bool {
+    let clash = |&(place, stores): &(Place, bool)| {
+        others.iter().any(|&(other, stored)| (stores || stored) && same_memory(place, other))
+    };
+    some.iter().any(clash)
+}
+
+/// From a stage to the next barrier nobody sees that all waves do a stage before the next one, since none accesses what another one, or
+/// itself before, stores to.
+fn abreast(stages: &[Stage], first: usize, accesses: &[Accesses]) -> bool {
+    let mut seen: Vec<Option<Accesses>> = vec![None; stages.len()];
+    let mut rest = vec![(first, Accesses::new())];
+    while let Some((at, before)) = rest.pop() {
+        let Some(stage) = stages.get(at) else { continue };
+        let first = seen[at].is_none();
+        let known = seen[at].get_or_insert_default();
+        let more: Accesses = before.into_iter().filter(|access| !known.contains(access)).collect();
+        if more.is_empty() && !first {
+            continue;
+        }
+        known.extend(more);
+        let mut before = known.clone();
+        match stage {
+            Stage::Barrier(_) => {}
+            Stage::Run { functions, .. } => {
+                let own: Accesses =
+                    functions.iter().flat_map(|(_, number)| accesses[*number].clone()).collect();
+                if clash(&own, &before) {
+                    return false;
+                }
+                before.extend(own);
+                rest.push((at + 1, before));
+            }
+            Stage::Jump(to) | Stage::Again(to) => rest.push((*to, before)),
+            Stage::JumpIf { to, .. } => rest.extend([(*to, before.clone()), (at + 1, before)]),
+        }
+    }
+    true
+}

@@ -1,0 +1,118 @@
+//! Runs the waves of a group by stages, where nothing of a kernel is interpreted.
+
+use std::ops::Range;
+
+use recal_jit::{Function, Waves};
+
+use crate::context::{Context, Launch};
+use crate::flow::Outcome;
+use crate::op::{Guard, Stage};
+use crate::wave::{self, LANES, launched, nonzero};
+
+/// What is done for each group of a launch.
+#[derive(Default)]
+pub struct Plan(Vec<Act>);
+
+enum Act {
+    /// Calls a function for some of the waves.
+    Call(Function, Range<usize>),
+    /// Memory is in order before what follows.
+    Order,
+    Jump(usize),
+    JumpIf {
+        nonzero: bool,
+        to: usize,
+    },
+    Again(usize),
+}
+
+impl Plan {
+    /// For so many waves; `idle` is what [`idle`] says.
+    pub fn new(stages: &[Stage], waves: usize, idle: &[u64]) -> Plan {
+        let mut acts = Vec::with_capacity(2 * stages.len());
+        let mut begins = Vec::with_capacity(stages.len());
+        let takes = |number: usize, wave: usize| {
+            let idle = idle.get(number).copied().unwrap_or_default();
+            idle.checked_shr(wave as u32).unwrap_or_default() & 1 == 0
+        };
+        for stage in stages {
+            begins.push(acts.len());
+            match *stage {
+                Stage::Run { ref functions, apart } => {
+                    let abreast = if apart { 1 } else { waves.max(1) };
+                    for first in (0..waves).step_by(abreast) {
+                        for &(function, number) in functions {
+                            let takes: Vec<usize> =
+                                (first..first + abreast).filter(|wave| takes(number, *wave)).collect();
+                            let runs = takes.chunk_by(|wave, next| wave + 1 == *next);
+                            acts.extend(runs.map(|run| Act::Call(function, run[0]..run[0] + run.len())));
+                        }
+                    }
+                }
+                Stage::Barrier(true) => acts.push(Act::Order),
+                Stage::Barrier(false) => {}
+                Stage::Jump(to) => acts.push(Act::Jump(to)),
+                Stage::JumpIf { nonzero, to } => acts.push(Act::JumpIf { nonzero, to }),
+                Stage::Again(to) => acts.push(Act::Again(to)),
+            }
+        }
+        let end = acts.len();
+        for act in &mut acts {
+            if let Act::Jump(to) | Act::JumpIf { to, .. } | Act::Again(to) = act {
+                *to = begins.get(*to).copied().unwrap_or(end);
+            }
+        }
+        Plan(acts)
+    }
+
+    /// Runs waves that were just started to their end.
+    pub fn run(&self, waves: &mut Waves<'_, '_>, context: &mut Context<'_>) -> Outcome {
+        let mut at = 0;
+        while let (Some(act), Some(code)) = (self.0.get(at), &context.compiled) {
+            at += 1;
+            match act {
+                Act::Call(function, part) => {
+                    let ticks = &mut context.native_ticks;
+                    code.call(function, waves, part.clone(), true, ticks, &mut context.mode);
+                    if ticks.stopped() {
+                        return Outcome::Stopped;
+                    }
+                }
+                Act::Order => std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst),
+                Act::Jump(to) => at = *to,
+                // What the first thread says all say.
+                Act::JumpIf { nonzero, to } if (waves.tested(0) & 1 == 1) == *nonzero => at = *to,
+                Act::JumpIf { .. } => {}
+                Act::Again(to) => {
+                    if context.tick() {
+                        return Outcome::Stopped;
+                    }
+                    at = *to;
+                }
+            }
+        }
+        Outcome::Ended
+    }
+}
+
+/// The waves for which each function does nothing, whichever group they are of; their rows hold what all groups have in common.
+pub fn idle(waves: &mut [wave::Wave], threads: u32, launch: &Launch<'_>) -> Vec<u64> {
+    let code = launch.code;
+    if launch.body.stages.is_empty() {
+        return Vec::new();
+    }
+    let mut takes = |index: usize, guard: &Guard| {
+        let rows = &mut waves[index].rows;
+        for step in guard.steps.iter().map(|&number| code.steps[number as usize]) {
+            step.handler.call(rows, &code.operands[step.first as usize..][..usize::from(step.count)]);
+        }
+        let set = nonzero(&rows[guard.row as usize]);
+        (if guard.nonzero { set } else { !set }) & launched(threads, index) != 0
+    };
+    let count = threads.div_ceil(LANES as u32).min(u64::BITS) as usize;
+    let idle = |guards: &Vec<Guard>| {
+        let none = |index: &usize| !guards.is_empty() && !guards.iter().any(|guard| takes(*index, guard));
+        (0..count).filter(none).fold(0, |idle, index| idle | 1 << index)
+    };
+    launch.body.guards.iter().map(idle).collect()
+}
