@@ -291,10 +291,11 @@ pub struct Context<'a> {
     pub shared: &'a mut [Row],
     /// Places of threads in their group, for each wave.
     pub own: Vec<Own>,
-    /// The group whose place is in the waves' rows.
+    /// The group that is run, and its number, if one was.
     pub group: [u32; 3],
-    /// The rows that are other than those of the group before; none before the first group.
-    pub placed: Option<Vec<Placed>>,
+    pub last_group: Option<u64>,
+    /// The rows that are other than those of the group before.
+    pub placed: Vec<Placed>,
     /// The tile that was run last, and where it is.
     pub tile: Option<(u64, [u32; 2])>,
     /// Threads per group.

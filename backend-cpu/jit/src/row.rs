@@ -101,6 +101,7 @@ impl<'w, 'a> Waves<'w, 'a> {
     }
 
     /// Some of them: those of which all lanes execute, and the rest from the first other one on; `unseen`: lanes that do not are as good.
+    #[inline(always)]
     pub(crate) fn part(&mut self, part: Range<usize>, unseen: bool) -> (&mut [Wave<'a>], &mut [Wave<'a>]) {
         let end = if unseen { part.end } else { self.whole.clamp(part.start, part.end) };
         self.list[part.clone()].split_at_mut(end - part.start)

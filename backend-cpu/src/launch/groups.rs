@@ -85,28 +85,44 @@ fn words(number: [u32; 3], block: [u32; 3], part: u32) -> [u32; 8] {
     [first[0], first[1], first[2], x, y, z, part, flat]
 }
 
-/// The rows that are other than those of the group before, but for those that only code reads: what depends on the place along an axis stays while groups follow each
-/// other along another one.
-///
-/// Words are read as they were written, each by itself: a load that spans several stores waits until these are in the cache, and with
-/// them all that the group before stored.
-fn placed(context: &mut Context<'_>, groups: [u32; 3], block: [u32; 3], part: u64) {
-    let mut moved = if context.placed.is_none() { 0b111 } else { 0 };
+/// Goes to the group number `part`; along which axes it is not where the one before was.
+fn move_to(context: &mut Context<'_>, groups: [u32; 3], part: u64) -> u32 {
+    let before = context.last_group.replace(part);
+    let [x, y, z] = &mut context.group;
+    // Most follow each other, and divisions take their time.
+    if before.is_some_and(|before| before + 1 == part) && *x + 1 < groups[0] {
+        *x += 1;
+        return 0b001;
+    }
+    let mut moved = if before.is_none() { 0b111 } else { 0 };
     let mut rest = part;
-    for (k, number) in context.group.iter_mut().enumerate() {
+    for (k, number) in [x, y, z].into_iter().enumerate() {
         let size = u64::from(groups[k]);
         let now = (rest % size) as u32;
         rest /= size;
         moved |= u32::from(*number != now) << k;
         *number = now;
     }
+    moved
+}
+
+/// The rows that are other than those of the group before, but for those that only code reads: what depends on the place along an axis stays while groups follow each
+/// other along another one.
+///
+/// Words are read as they were written, each by itself: a load that spans several stores waits until these are in the cache, and with
+/// them all that the group before stored.
+fn placed(context: &mut Context<'_>, groups: [u32; 3], block: [u32; 3], part: u64) {
+    let moved = move_to(context, groups, part);
     let number = &context.group;
     let part = part as u32;
     if let (Some(view), Some(code)) = (context.launch.body.group, &mut context.compiled) {
         code.share(view, words(*number, block, part));
     }
     let compiled = !context.launch.body.stages.is_empty();
-    let placed = context.placed.get_or_insert_default();
+    if compiled && !context.launch.code.builtins.iter().any(|(_, builtin)| *builtin == Builtin::ObjectIndex) {
+        return;
+    }
+    let placed = &mut context.placed;
     placed.clear();
     for &(row, builtin) in &context.launch.code.builtins {
         let (start, step) = match builtin {
@@ -154,7 +170,7 @@ pub(super) fn compiled(
     let Extent::Grid { groups, block } = context.launch.extent else { return Outcome::Ended };
     context.lds.zero();
     placed(context, groups, block, part);
-    let placed = context.placed.as_deref().unwrap_or_default();
+    let placed = &context.placed;
     if !context.launch.code.zeroed.is_empty() || !placed.is_empty() {
         for (wave, own) in context.own.iter().enumerate() {
             clear(waves.rows(wave), context);
@@ -171,7 +187,7 @@ pub(super) fn group(isa: &Isa, waves: &mut [Wave], context: &mut Context<'_>, pa
     let threads = context.group_threads;
     context.lds.zero();
     placed(context, groups, block, part);
-    let placed = context.placed.as_deref().unwrap_or_default();
+    let placed = &context.placed;
     for (index, (wave, own)) in waves.iter_mut().zip(&context.own).enumerate() {
         clear(&mut wave.rows, context);
         isa.place_group(&mut wave.rows, own, placed);
