@@ -146,7 +146,7 @@ pub(super) fn saved(item: &Item, form: Form) -> i64 {
     }
 }
 
-fn is_product(op: LaneOp) -> bool {
+pub(super) fn is_product(op: LaneOp) -> bool {
     matches!(op, LaneOp::Mul | LaneOp::MulIeee | LaneOp::Mad | LaneOp::MadIeee)
 }
 
@@ -335,6 +335,8 @@ impl<'a> Pass<'a> {
         loop {
             self.find_ranges();
             let mut more = Vec::new();
+            // Sums whose addend has been asked for: they are good when that is.
+            let mut follows: HashSet<Reg> = HashSet::new();
             for (item, wanted) in self.flat.items.iter().zip(&self.wanted) {
                 let Kind::Lane(inst) = &item.kind else { continue };
                 let mut ask = |operand: Operand| {
@@ -344,7 +346,7 @@ impl<'a> Pass<'a> {
                             reg = *source;
                             steps += 1;
                         }
-                        if !self.watched.contains(&reg) {
+                        if !self.watched.contains(&reg) && !follows.contains(&reg) {
                             more.push(reg);
                         }
                     }
@@ -374,6 +376,7 @@ impl<'a> Pass<'a> {
                     && self.range(*addend).unit < NORMAL
                 {
                     ask(*addend);
+                    follows.insert(inst.dst[0]);
                 }
             }
             if more.is_empty() {

@@ -138,6 +138,20 @@ fn factors_that_are_computed_are_watched() {
     assert_eq!((bare, 2 * three + one), (12, 12));
 }
 
+/// Products of the language's IEEE operations are products, too; of a chain of sums the first addend is watched, and what follows is not.
+#[test]
+fn chains_of_sums_are_watched_where_they_begin() {
+    let step = "mad_ieee r1, r4, r5, r1\n".repeat(8);
+    let chain = format!(
+        "mov r2.x, l0.x\nuav_raw_load_id(0) r1, l0.y\nuav_raw_load_id(0) r4, r2.x\nuav_raw_load_id(1) r5, r2.x\n{step}mov g[0], r1"
+    );
+    let [bare, three, one] = counts(&chain, &[LaneOp::BareMul, LaneOp::Umin3, LaneOp::Umin])[..] else {
+        return;
+    };
+    // Two factors and an addend of each component.
+    assert_eq!((bare, 2 * three + one), (32, 12));
+}
+
 /// A constant that is too small cannot be watched.
 #[test]
 fn tiny_constants_stay_in_full() {
