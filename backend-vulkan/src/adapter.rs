@@ -46,6 +46,8 @@ pub(crate) struct Facts {
     pub slow_addresses: bool,
     /// The driver tests for denormals with another mask than it was given.
     pub mistakes_masks: bool,
+    /// The device computes integer products beside shifts and comparisons, as fast as those.
+    pub multiplies_apart: bool,
     /// Accesses behind the end of a storage buffer, to the word, or to none at all, give 0 or do nothing, if that is asked for.
     pub buffers_end: bool,
     /// Descriptors that a command buffer may push; 0 without `VK_KHR_push_descriptor`.
@@ -192,6 +194,7 @@ impl Facts {
             slow_addresses: p12.driver_id == vk::DriverId::MESA_LLVMPIPE,
             // Seen in version 580, in one random kernel of 100,000.
             mistakes_masks: p12.driver_id == vk::DriverId::NVIDIA_PROPRIETARY,
+            multiplies_apart: p12.driver_id == vk::DriverId::NVIDIA_PROPRIETARY,
             buffers_end: f10.robust_buffer_access != 0
                 && robustness.robust_buffer_access2 != 0
                 && robustness.null_descriptor != 0

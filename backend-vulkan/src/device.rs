@@ -283,6 +283,7 @@ fn target(facts: &Facts, mode: Mode, limits: &Limits) -> Target {
         ends_loops: false,
         fences_apart: false,
         mistakes_masks: facts.mistakes_masks,
+        multiplies_apart: facts.multiplies_apart,
         longest_run: if facts.slow_addresses { LONGEST_RUN } else { u32::MAX },
         // Those that are processors run both sides of a branch, under masks: llvmpipe and SwiftShader have no jumps but a loop's.
         skips: facts.kind != vk::PhysicalDeviceType::CPU,

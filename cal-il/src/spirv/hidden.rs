@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::forms::Quad;
 use super::launch::Slot;
+use super::memory::Place;
 use super::{Emitter, Mode};
 use crate::isa::Algebra;
 
@@ -102,6 +103,24 @@ impl Emitter<'_> {
         }
         let (lo, hi) = self.words(q);
         Quad::Words(lo, self.opaque(hi))
+    }
+
+    /// What a load outside of a memory gives, as drivers cannot know it where they know none of its words.
+    pub(super) fn outside(&mut self, place: Place) -> Word {
+        let zero = self.word(0);
+        if self.unknown.contains(&place) { self.opaque(zero) } else { zero }
+    }
+
+    /// Notes words that were loaded.
+    pub(super) fn loaded(&mut self, place: Place, words: &[Word]) {
+        if self.unknown.contains(&place) {
+            self.solid.extend(words.iter().copied());
+        }
+    }
+
+    /// A word that is stored.
+    pub(super) fn stored(&mut self, place: Place, word: Word) -> Word {
+        if self.unknown.contains(&place) { self.opaque(word) } else { word }
     }
 
     /// The word; if it is the constant 1.0 or −1.0, then not as a constant. Native mode keeps 1.0: a truth as a number

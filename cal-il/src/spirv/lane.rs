@@ -172,6 +172,16 @@ impl Emitter<'_> {
         if native && let Some(result) = self.native(op, words) {
             return result;
         }
+        let bits = |k: usize| words.get(k).and_then(|word| self.w.bits.get(word)).copied();
+        if self.target.multiplies_apart
+            && op == LaneOp::Imad
+            && (bits(1), bits(2)) == (Some(2), Some(u32::MAX))
+        {
+            // Of a 2 that it knows a driver makes a shift.
+            let two = self.hidden(words[1]);
+            let double = self.word_op(Op::IMul, &[words[0], two]);
+            return (self.word_op(Op::IAdd, &[double, words[2]]), None);
+        }
         let bare = match op {
             LaneOp::BareAdd => Some(Op::FAdd),
             LaneOp::BareSub => Some(Op::FSub),

@@ -37,7 +37,7 @@ pub(super) enum Behind {
 }
 
 /// Where words are.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Place {
     /// At an address: two words in a vector.
     Address(Word),
@@ -108,6 +108,9 @@ impl Emitter<'_> {
                 Place::Address(self.w.op(Op::CompositeConstruct, self.t.uvec2, &[lo, hi]))
             }
         };
+        if row.is_some_and(|row| self.only_read.contains(&row)) {
+            self.unknown.insert(place);
+        }
         let behind = match place {
             Place::Buffer(_) => Behind::Nothing,
             _ if self.assume.padded => Behind::Zero,
@@ -259,8 +262,12 @@ impl Emitter<'_> {
                 self.w.load(self.t.u32, pointer, Self::align(words.place, 1))
             }
         };
+        self.loaded(words.place, &[value]);
         match inside {
-            Some(inside) => self.select(inside, value, zero),
+            Some(inside) => {
+                let outside = self.outside(words.place);
+                self.select(inside, value, outside)
+            }
             None => value,
         }
     }
@@ -282,6 +289,7 @@ impl Emitter<'_> {
                 self.half_bitwise(words, index, none, value);
             }
             Place::Address(_) | Place::Buffer(_) | Place::Group => {
+                let value = self.stored(words.place, value);
                 let pointer = self.pointer_to(words, index);
                 self.store_through(words, pointer, value);
             }
@@ -299,8 +307,12 @@ impl Emitter<'_> {
         let ty = if width == 1 { self.t.u32 } else { self.w.ty(Type::Vec(width)) };
         let value = self.w.load(ty, pointer, Self::align(place, width));
         let words = if width == 1 { vec![value] } else { self.loaded_parts(value, width) };
+        self.loaded(place, &words);
         match inside {
-            Some(inside) => words.into_iter().map(|word| self.select(inside, word, zero)).collect(),
+            Some(inside) => {
+                let outside = self.outside(place);
+                words.into_iter().map(|word| self.select(inside, word, outside)).collect()
+            }
             None => words,
         }
     }

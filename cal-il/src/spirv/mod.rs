@@ -72,7 +72,7 @@ use crate::ir::speculate::WORTH;
 use crate::ir::{MemoryInst, Program};
 pub use assume::{Assume, Formats, Shape, Surfaces};
 use known::Bits;
-use launch::Layout;
+use launch::{Layout, Slot};
 use module::{Type, Writer};
 use registers::{Memo, Registers};
 pub use size::check_group;
@@ -217,6 +217,10 @@ struct Emitter<'a> {
     threads: threads::Threads,
     /// Words that a driver cannot know while it compiles.
     solid: Bits,
+    /// First rows of memory that the kernel only reads.
+    only_read: HashSet<u32>,
+    /// Memory of which drivers know no word: what the kernel only reads, and group memory if what is stored there is hidden.
+    unknown: HashSet<memory::Place>,
     /// Words of loaded vectors: which of the vector's, and how many it has.
     parts: known::Sparse<(Word, u32, u32)>,
     /// Floats that are whole numbers.
@@ -324,6 +328,11 @@ impl<'a> Emitter<'a> {
         let buffers = if assume.buffers { layout.surfaces() } else { 0 };
         let bindings = rows.iter().copied().zip(0..).take(buffers).collect();
         let element_words = sized.map(|(row, words)| (*row, words.into())).collect();
+        let only_read = |slot: &Slot| matches!(slot, Slot::Resource(_) | Slot::Constant(_));
+        let only_read =
+            layout.slots.iter().filter(|(slot, _)| only_read(slot)).map(|(_, row)| *row).collect();
+        let registers = Registers::of(program, target);
+        let hides = uses::floats_in_group_memory(program, &registers.floats).then_some(memory::Place::Group);
         let mut this = Self {
             program,
             target,
@@ -336,9 +345,11 @@ impl<'a> Emitter<'a> {
             facts: facts::Facts::default(),
             threads: threads::Threads::of(group),
             solid: Bits::default(),
+            only_read,
+            unknown: hides.into_iter().collect(),
             parts: known::Sparse::default(),
             integral: Bits::default(),
-            registers: Registers::of(program, target),
+            registers,
             divergence: Divergence::of(program),
             flushed_arguments: false,
             direct: false,

@@ -47,6 +47,8 @@ pub struct Target {
     pub fences_apart: bool,
     /// The driver tests words for denormals with another mask than it was given, if it knows the mask.
     pub mistakes_masks: bool,
+    /// Integer products are computed beside shifts and comparisons, as fast as those.
+    pub multiplies_apart: bool,
     /// Words of instructions in a row from which on the driver takes more than twice as long for twice as many, if it does.
     pub longest_run: u32,
     /// The device goes around statements that no thread runs.
@@ -90,6 +92,7 @@ impl Target {
             ends_loops: false,
             fences_apart: true,
             mistakes_masks: false,
+            multiplies_apart: false,
             longest_run: u32::MAX,
             skips: true,
             large_tiles: true,

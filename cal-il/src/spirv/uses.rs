@@ -1,8 +1,11 @@
 //! What a program uses, as far as its module depends on it.
 
+use std::cell::RefCell;
+
+use super::known::Bits;
 use crate::inst::Fence;
 use crate::ir::visit::{any, program_has};
-use crate::ir::{Block, MemoryInst, Program, Space, Stage, StmtKind};
+use crate::ir::{Block, LaneInst, LaneOp, MemoryInst, Operand, Program, Reg, Space, Stage, StmtKind, Width};
 use crate::isa::lane::Class;
 
 /// Whether double-precision instructions occur: the module needs float controls for them.
@@ -38,6 +41,38 @@ pub(super) fn fences_memory(program: &Program) -> bool {
     program_has(program, &|kind| match kind {
         StmtKind::Fence(fence) => {
             fence.intersects(Fence::MEMORY | Fence::MEMORY_READ | Fence::MEMORY_WRITE | Fence::GDS)
+        }
+        _ => false,
+    })
+}
+
+/// Whether float operations read words of group memory, and plain stores are all that writes there: then it is cheaper to hide from
+/// drivers what is stored than what is loaded. `floats`: registers that float operations read.
+pub(super) fn floats_in_group_memory(program: &Program, floats: &Bits) -> bool {
+    let plain = |kind: &StmtKind| match kind {
+        StmtKind::Memory(MemoryInst::RawStore { space: Space::Lds(_), width, .. }) => *width == Width::Dwords,
+        StmtKind::Memory(MemoryInst::Atomic { space: Space::Lds(_), .. }) => false,
+        StmtKind::Memory(MemoryInst::LdsWriteOwn { .. }) => false,
+        _ => true,
+    };
+    if program_has(program, &|kind| !plain(kind)) {
+        return false;
+    }
+    // Loaded words are flushed, or moved, into others.
+    let moved = RefCell::new(Bits::default());
+    program_has(program, &|kind| {
+        if let StmtKind::Lane(LaneInst { op: LaneOp::Flush | LaneOp::Mov, dst, args }) = kind
+            && let (true, Operand::Reg(from)) = (floats.contains(&dst[0]), args[0])
+        {
+            moved.borrow_mut().insert(from);
+        }
+        false
+    });
+    let moved = moved.into_inner();
+    let read = |register: &Reg| floats.contains(register) || moved.contains(register);
+    program_has(program, &|kind| match kind {
+        StmtKind::Memory(MemoryInst::RawLoad { space: Space::Lds(_), width: Width::Dwords, dst, .. }) => {
+            dst.iter().flatten().any(read)
         }
         _ => false,
     })

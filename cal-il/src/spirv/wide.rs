@@ -60,11 +60,12 @@ impl Emitter<'_> {
 
     /// All words of an element of group memory become 0.
     pub fn zero_element(&mut self, index: Word) {
+        let zero = self.outside(Place::Group);
         let zero = match self.shared_width {
-            1 => self.word(0),
+            1 => zero,
             width => {
                 let ty = self.w.ty(Type::Vec(width));
-                self.w.null(ty)
+                self.w.op(Op::CompositeConstruct, ty, &vec![zero; width as usize])
             }
         };
         let pointer = self.shared_element(index);
@@ -136,8 +137,12 @@ impl Emitter<'_> {
                 let ty = self.w.ty(Type::Vec(width));
                 let value = self.w.load(ty, pointer, None);
                 let parts = self.loaded_parts(value, width);
+                self.loaded(words.place, &parts);
                 match inside {
-                    Some(inside) => parts.into_iter().map(|word| self.select(inside, word, zero)).collect(),
+                    Some(inside) => {
+                        let outside = self.outside(words.place);
+                        parts.into_iter().map(|word| self.select(inside, word, outside)).collect()
+                    }
                     None => parts,
                 }
             }
@@ -171,6 +176,7 @@ impl Emitter<'_> {
         let values = src.map(|operand| operand.map(|operand| self.operand(&operand)));
         for (e, chunk) in values.chunks(width as usize).enumerate() {
             let Some(parts) = chunk.iter().copied().collect::<Option<Vec<Word>>>() else { continue };
+            let parts: Vec<Word> = parts.into_iter().map(|word| self.stored(words.place, word)).collect();
             let at = self.offset_by(first, e as u32);
             let store = |e: &mut Self| {
                 let ty = e.w.ty(Type::Vec(width));

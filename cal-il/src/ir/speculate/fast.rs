@@ -12,6 +12,9 @@ use crate::ir::{Block, Cond, LaneInst, LaneOp, Operand, Reg, Stmt, StmtKind};
 
 /// 2w − 1 of the least number that gives no doubt.
 const BOUND: u32 = (((LEAST + 127) as u32) << 24) - 1;
+/// Of so many words one is watched by a product, where devices have units for those beside the ones that shift and compare
+/// (`Target::multiplies_apart`).
+const MULTIPLIED: u32 = 4;
 /// 2w of infinity.
 const INFINITY: u32 = 0xFF00_0000;
 
@@ -23,6 +26,8 @@ pub(super) struct Fast<'a> {
     pub least: Reg,
     /// What has still to be compared with it.
     pub pending: Option<Operand>,
+    /// Words watched so far.
+    pub watches: u32,
     pub item: usize,
     pub control: usize,
     /// A loop at the outermost level is all the control flow that there is.
@@ -65,8 +70,14 @@ impl Fast<'_> {
 
     /// Notes the word of a register: of zeros the greatest, then by magnitude.
     fn watch(&mut self, reg: Reg, out: &mut Block) {
-        let double = self.compute(LaneOp::Ishl, smallvec![Operand::Reg(reg), Operand::Imm(1)], out);
-        let word = self.compute(LaneOp::Iadd, smallvec![double, Operand::Imm(u32::MAX)], out);
+        self.watches += 1;
+        let word = if self.watches.is_multiple_of(MULTIPLIED) {
+            let args = smallvec![Operand::Reg(reg), Operand::Imm(2), Operand::Imm(u32::MAX)];
+            self.compute(LaneOp::Imad, args, out)
+        } else {
+            let double = self.compute(LaneOp::Ishl, smallvec![Operand::Reg(reg), Operand::Imm(1)], out);
+            self.compute(LaneOp::Iadd, smallvec![double, Operand::Imm(u32::MAX)], out)
+        };
         self.note(word, out);
     }
 

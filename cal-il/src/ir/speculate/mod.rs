@@ -51,7 +51,8 @@ pub const WORTH: i64 = 16;
 /// The program with regions that run bare first, where that saves so many instructions, weighted by loops.
 /// `skips`: the region in full takes nothing where no thread is in doubt.
 pub fn speculate(program: &Program, worth: i64, skips: bool) -> Cow<'_, Program> {
-    let products = |kind: &StmtKind| matches!(kind, StmtKind::Lane(LaneInst { op, .. }) if analysis::is_product(*op));
+    let products =
+        |kind: &StmtKind| matches!(kind, StmtKind::Lane(LaneInst { op, .. }) if analysis::is_product(*op));
     if !program.functions.iter().any(|function| any(&function.body, &products)) {
         return Cow::Borrowed(program);
     }
@@ -274,6 +275,7 @@ impl Pass {
             least: self.fresh(),
             pending: None,
             pass: self,
+            watches: 0,
             item: 0,
             control: 0,
             alone: false,

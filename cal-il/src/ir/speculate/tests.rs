@@ -38,9 +38,9 @@ const BARE: [LaneOp; 3] = [LaneOp::BareMul, LaneOp::BareAdd, LaneOp::Mad];
 fn products_of_loaded_words_run_bare_and_in_full() {
     let body = format!("{PRODUCTS}mov g[0], r1");
     assert_eq!(counts(&body, &BARE), [4, 4, 4]);
-    // Eight words a round are watched, and four results looked at.
-    let watch = [LaneOp::Umin3, LaneOp::Umin, LaneOp::Flush];
-    assert_eq!(counts(&body, &watch), [4, 0, 8]);
+    // Eight words a round are watched, a quarter of them by a product, and four results looked at.
+    let watch = [LaneOp::Umin3, LaneOp::Umin, LaneOp::Flush, LaneOp::Imad];
+    assert_eq!(counts(&body, &watch), [4, 0, 8, 2]);
 }
 
 /// Where the region in full runs whether it is needed or not, loops gain by running bare, and straight code does not.
