@@ -100,6 +100,7 @@ pub struct Isa {
     lane: fn(LaneOp) -> Handler,
     mad: fn(MadShape) -> Handler,
     run: unsafe fn(&mut Wave, &Code, &mut Context<'_>) -> Outcome,
+    place_line: unsafe fn(&mut Wave, &Launch<'_>, &Tile, bool) -> bool,
     place_tile: unsafe fn(&mut Wave, &Launch<'_>, &Tile),
     place_group: unsafe fn(&mut [Row], &Own, &[Placed]),
     store_output: unsafe fn(&Wave, &Surface<'_>, Rows4, &Tile, Mask),
@@ -127,6 +128,12 @@ impl Isa {
         // SAFETY: only `chosen` and `available` hand out an `Isa`, after they saw that the processor has its
         // features.
         unsafe { (self.run)(wave, code, context) }
+    }
+
+    /// The same as [`Isa::place_tile`] for a tile in one line, or false; see [`launch::place_line`].
+    pub fn place_line(&self, wave: &mut Wave, launch: &Launch<'_>, tile: &Tile, other: bool) -> bool {
+        // SAFETY: as in `run`.
+        unsafe { (self.place_line)(wave, launch, tile, other) }
     }
 
     /// Fills the rows that depend on where a tile lies.
@@ -168,6 +175,11 @@ macro_rules! build {
             }
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
+            unsafe fn place_line(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile, other: bool) -> bool {
+                launch::place_line(wave, launch, tile, other)
+            }
+
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
             unsafe fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
                 launch::place_tile(wave, launch, tile);
             }
@@ -198,6 +210,7 @@ macro_rules! build {
                 lane,
                 mad,
                 run,
+                place_line,
                 place_tile,
                 place_group,
                 store_output,

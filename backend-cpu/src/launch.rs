@@ -5,15 +5,16 @@
 
 mod groups;
 mod parts;
+mod place;
 mod turned;
 
 use recal_hal::{Error, Extent};
-use recal_il::ir::Builtin;
 
 pub use self::groups::{GROUP, Own, Placed, place_group, shared};
 use self::groups::{compiled, group, place_wave};
 use self::parts::{BAND, tile_origin, tile_shape};
 pub use self::parts::{emitted, line, parts, regrouped, tiles};
+pub use self::place::{place_line, place_tile};
 pub use self::turned::{store_block, turned};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::Outcome;
@@ -279,6 +280,7 @@ fn tile(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, part
     let shape = tile_shape(width);
     // What is read in the order of the tiles is best read line by line.
     let band = if launch.code.in_lines { 1 } else { BAND };
+    let before = context.tile.map(|(_, [_, line])| line);
     let corner = match context.tile {
         Some((before, [x, y])) if band == 1 && before + 1 == part && width - x > shape[0] => {
             [x + shape[0], y]
@@ -294,7 +296,9 @@ fn tile(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, part
     if launch.params.is_some() {
         context.mode.leave();
     }
-    isa.place_tile(wave, launch, &tile);
+    if !isa.place_line(wave, launch, &tile, before != Some(corner[1])) {
+        isa.place_tile(wave, launch, &tile);
+    }
     wave.start(mask, 0);
     let emitted = mask == !0 && !launch.body.emitted.is_empty();
     if let (true, Some(compiled)) = (emitted, &mut context.compiled) {
@@ -315,55 +319,6 @@ fn tile(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, part
         }
     }
     outcome
-}
-
-/// Fills the rows that depend on where the tile lies.
-#[inline(always)]
-pub fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
-    for &(row, builtin) in &launch.code.builtins {
-        let row = &mut wave.rows[row as usize];
-        match builtin {
-            Builtin::Position(axis @ 0..=1) => {
-                let axis = usize::from(axis);
-                let start = tile.first[axis].wrapping_add(tile.corner[axis]);
-                let half = if launch.code.whole_position { 0.0f32 } else { 0.5 };
-                // Below 2^22 single precision is exact.
-                let exact = |index: u32| (index as i32 as f32 + half).to_bits();
-                if start < 1 << 22 && 1 << tile.shift == LANES {
-                    match axis {
-                        0 => (start..).zip(&mut row.0).for_each(|(index, word)| *word = exact(index)),
-                        _ => *row = Row::splat(exact(start)),
-                    }
-                    continue;
-                }
-                if start < 1 << 22 {
-                    for lane in 0..LANES as u32 {
-                        let index = start + tile.place(axis, lane);
-                        row.0[lane as usize] = exact(index);
-                    }
-                    continue;
-                }
-                for lane in 0..LANES as u32 {
-                    let index = start.wrapping_add(tile.place(axis, lane));
-                    row.0[lane as usize] = ((f64::from(index) + f64::from(half)) as f32).to_bits();
-                }
-            }
-            Builtin::ObjectIndex => {
-                for lane in 0..LANES {
-                    let [column, line] = tile.at(lane);
-                    row.0[lane] = line.wrapping_mul(tile.size[0]).wrapping_add(column);
-                }
-            }
-            Builtin::Interpolant(n, k) => {
-                for lane in 0..LANES {
-                    let at = tile.at(lane);
-                    let absolute = [0, 1].map(|axis| tile.first[axis].wrapping_add(at[axis]));
-                    row.0[lane] = interpolate(launch, n.into(), k, at, absolute, tile.size);
-                }
-            }
-            _ => *row = Row::ZERO,
-        }
-    }
 }
 
 /// Stores an output of a tile.
@@ -389,26 +344,6 @@ pub fn store_output(wave: &Wave, surface: &Surface<'_>, rows: [u32; 4], tile: &T
     }
     let ok = kept & crate::wave::nonzero(&inside);
     elements::store_elements(surface, &element, ok, sources);
-}
-
-fn position(index: u32, whole: bool) -> u32 {
-    let half = if whole { 0.0 } else { 0.5 };
-    ((f64::from(index) + half) as f32).to_bits()
-}
-
-/// Interpolated input: linear over the domain at pixel centres; without corner values the pixel centre itself.
-fn interpolate(launch: &Launch<'_>, n: u32, k: u8, at: [u32; 2], absolute: [u32; 2], size: [u32; 2]) -> u32 {
-    let Some(param) = launch.params.and_then(|params| params.get(n as usize)) else {
-        return absolute.get(usize::from(k)).map_or(0, |&index| position(index, false));
-    };
-    // In single precision, each step rounded and flushed, so that devices without doubles give the same bits.
-    let flush = |value: f32| if value.is_subnormal() { 0f32.copysign(value) } else { value };
-    let k = usize::from(k & 3);
-    let [u, v] = [0, 1].map(|d| flush((at[d] as f32 + 0.5) / size[d] as f32));
-    let [ul, ll, lr] = [param.ul, param.ll, param.lr].map(|corner| flush(corner[k]));
-    let (across, down) = (flush(flush(lr - ll) * u), flush(flush(ll - ul) * v));
-    let value = flush(flush(ul + across) + down);
-    if value.is_nan() { 0x7FC0_0000 } else { value.to_bits() }
 }
 
 #[cfg(test)]

@@ -194,7 +194,8 @@ impl<'a> Loader<'a> {
             self.code.temporaries = compact::compact(&mut self.code);
         }
         let arrays = self.arrays.values().map(|&(first, elements)| first..first + 4 * elements);
-        self.code.zeroed = registers::zeroed(&self.code, self.program.registers, arrays);
+        let (zeroed, never) = registers::zeroed(&self.code, self.program.registers, arrays);
+        self.code.zeroed = zeroed;
         self.code.native = self.isa.compiled().filter(|_| !self.reported);
         if self.code.native.is_some() {
             self.code.find_sampled();
@@ -205,7 +206,8 @@ impl<'a> Loader<'a> {
         for op in &mut self.code.ops {
             jumps(op, |pc| *pc = self.labels[*pc as usize]);
         }
-        self.code.literals = self.literals.into_iter().map(|(word, row)| (row, word)).collect();
+        let zeros = never.into_iter().map(|row| (row, 0));
+        self.code.literals = self.literals.into_iter().map(|(word, row)| (row, word)).chain(zeros).collect();
         self.code.constants =
             self.constants.into_iter().map(|((place, word), row)| (row, place, word)).collect();
         self.code.builtins = self.builtins.into_iter().map(|(builtin, row)| (row, builtin)).collect();

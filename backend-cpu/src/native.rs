@@ -17,6 +17,7 @@ mod uniform;
 use std::collections::{HashMap, HashSet};
 
 use recal_il::diagnostic::Span;
+use recal_il::ir::Builtin;
 use recal_il::isa::LaneOp;
 use recal_jit::{Compiler, Function, Isa};
 
@@ -30,7 +31,10 @@ use crate::op::{Body, Code, Emitted, MemoryOp, NONE, Op, Pc, Place, RowId, Seen,
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
 /// [`recal_jit::line`] says, with stores of `outputs` if all of it is compiled. `None` if the system gives no memory for code.
 pub fn compile(code: &Code, isa: Isa, shapes: &[Shape], line: u32, outputs: &[Emitted]) -> Option<Body> {
-    let body = |outputs| compile_by(compiler(code, isa, line), code, isa, shapes, line, outputs);
+    let column = |&(row, builtin): &(RowId, Builtin)| (builtin == Builtin::Position(0)).then_some(row);
+    let column = code.builtins.iter().find_map(column);
+    let body =
+        |outputs| compile_by(compiler(code, isa, line).with_column(column), code, isa, shapes, line, outputs);
     let made = body(outputs)?;
     // Who interprets part of it stores them itself.
     let stores = |op: &Op| matches!(op, Op::Native(function) if function.emits());

@@ -2,15 +2,20 @@
 //!
 //! All registers start as zero, but clearing a few hundred rows for each wave costs more than small kernels take. A
 //! register whose first mention is a write outside all constructs of main needs no clearing: every thread that can
-//! read it has written it.
+//! read it has written it. One that is never written is a constant.
 
 use std::ops::Range;
 
 use crate::op::{Code, Op, RowId};
 
-/// Ranges of rows, out of the first `registers` and the arrays, that must be cleared.
-pub fn zeroed(code: &Code, registers: u32, arrays: impl Iterator<Item = Range<RowId>>) -> Vec<Range<RowId>> {
-    let mut scan = Scan { state: vec![State::Unseen; registers as usize] };
+/// Ranges of rows, out of the first `registers` and the arrays, that must be cleared; and rows that are 0 for ever.
+pub fn zeroed(
+    code: &Code,
+    registers: u32,
+    arrays: impl Iterator<Item = Range<RowId>>,
+) -> (Vec<Range<RowId>>, Vec<RowId>) {
+    let count = registers as usize;
+    let mut scan = Scan { state: vec![State::Unseen; count], written: vec![false; count] };
     let mut depth = 0usize;
     let mut returns = false;
     for op in &code.ops {
@@ -61,14 +66,16 @@ pub fn zeroed(code: &Code, registers: u32, arrays: impl Iterator<Item = Range<Ro
     }
     let mut list: Vec<Range<RowId>> = Vec::new();
     let needed = |row: &RowId| scan.state[*row as usize] == State::Needed && !code.temporaries.contains(row);
-    for row in (0..registers).filter(needed) {
+    let (changing, constant): (Vec<RowId>, Vec<RowId>) =
+        (0..registers).filter(needed).partition(|row| scan.written[*row as usize]);
+    for row in changing {
         match list.last_mut() {
             Some(last) if last.end == row => last.end += 1,
             _ => list.push(row..row + 1),
         }
     }
     list.extend(arrays.filter(|range| !range.is_empty()));
-    list
+    (list, constant)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,6 +87,8 @@ enum State {
 
 struct Scan {
     state: Vec<State>,
+    /// Something writes the row.
+    written: Vec<bool>,
 }
 
 impl Scan {
@@ -92,6 +101,7 @@ impl Scan {
     }
 
     fn write(&mut self, row: RowId, depth: usize) {
+        self.written.get_mut(row as usize).into_iter().for_each(|written| *written = true);
         if let Some(state) = self.state.get_mut(row as usize) {
             if *state == State::Unseen {
                 *state = if depth == 0 { State::Written } else { State::Needed };

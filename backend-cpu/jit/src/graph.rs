@@ -3,6 +3,7 @@
 //! [`Graph`] is an [`Algebra`]: the functions of `recal_il::isa::lane` are called with its values and leave operations
 //! behind, each once. They name no instruction; what a target has none for it expresses by others (`lower`).
 
+pub mod course;
 mod doubt;
 pub mod interleaved;
 mod lower;

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use crate::graph::{Graph, Inst, NO, Node, Val};
+use crate::op::Op;
 use crate::target::Target;
 use crate::tree::{Rows, Tree, each_row, each_run};
 
@@ -85,6 +86,38 @@ impl Kept {
         let last = values.last().map_or(NO, |val| own[val]);
         self.wanted.push(last);
         self.wanted.len() as u32 - 1
+    }
+
+    /// The rows that what is wanted comes from.
+    pub fn rows(&self) -> impl Iterator<Item = u32> {
+        let wanted: Vec<(u32, Val)> = self.wanted.iter().map(|val| (NO, *val)).collect();
+        let needed = self.graph.needed(&wanted, None);
+        let nodes = self.graph.nodes.iter().zip(needed).filter(|(_, needed)| *needed);
+        nodes.filter_map(|(node, _)| if let Node::Row(row) = node { Some(*row) } else { None })
+    }
+
+    /// The numbers of values, by number, of the lane `further` lanes on, whose columns are in a row.
+    pub fn further_on(&mut self, column: u32, further: u32, numbers: &[u32]) -> Vec<u32> {
+        let mut there: Vec<Val> = Vec::with_capacity(self.graph.nodes.len());
+        for val in 0..self.graph.nodes.len() as Val {
+            let moved = |arg: Val| if arg == NO { NO } else { there[arg as usize] };
+            let node = match self.graph.node(val) {
+                Node::Row(row) if row == column => {
+                    let by = self.graph.add(Node::Word((further as f32).to_bits()));
+                    Node::Inst(Inst { op: Op::FAdd, args: [val, by, NO], mask: NO })
+                }
+                Node::Inst(inst) => {
+                    Node::Inst(Inst { args: inst.args.map(moved), mask: moved(inst.mask), ..inst })
+                }
+                node => node,
+            };
+            there.push(self.graph.add(node));
+        }
+        let first = self.wanted.len() as u32;
+        self.wanted.extend(
+            numbers.iter().map(|number| there[self.wanted[*number as usize] as usize]).collect::<Vec<_>>(),
+        );
+        (first..).take(numbers.len()).collect()
     }
 
     /// Computes what is wanted: a graph and its values.

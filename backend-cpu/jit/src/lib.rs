@@ -222,6 +222,8 @@ pub struct Compiler {
     in_lines: bool,
     /// What takes denormals as zeros has no place in the code.
     gradual: bool,
+    /// See [`Compiler::with_column`].
+    column: Option<u32>,
     code: Code,
     pool: Pool,
     functions: Vec<Function>,
@@ -237,6 +239,7 @@ impl Compiler {
             line: 16,
             in_lines: false,
             gradual: false,
+            column: None,
             code: Code::default(),
             pool: Pool::default(),
             functions: Vec::new(),
@@ -261,6 +264,12 @@ impl Compiler {
     /// The same for steps that do not write some rows, whose words are not in them.
     pub fn with_shared(self, shared: HashMap<u32, Shared>) -> Compiler {
         Compiler { shared, ..self }
+    }
+
+    /// The same where a row that no function writes holds, in waves whose elements functions store ([`Step::Emit`]), the columns of
+    /// threads: floats, multiples of 1/2 from 0 to 2^22, one more in each lane than in the one before; and the 64 lanes are one line.
+    pub fn with_column(self, row: Option<u32>) -> Compiler {
+        Compiler { column: row, ..self }
     }
 
     /// The same that keeps programs for [`Module::evaluate`] and [`Module::listing`].
@@ -353,9 +362,9 @@ impl Compiler {
         let modes: &[bool] = if lazily { &[true, false] } else { &[false] };
         let made = modes.iter().find_map(|&lazy| {
             let program = |whole| {
-                let in_lines = self.in_lines;
-                let rows = Known { constant: &constant, shared: &self.shared, unseen: &unseen };
-                translate::program(&tree, &elements, self.target, lazy, in_lines, whole, rows)
+                let Compiler { target, in_lines, column, .. } = *self;
+                let rows = Known { constant: &constant, shared: &self.shared, unseen: &unseen, column };
+                translate::program(&tree, &elements, target, lazy, in_lines, whole, rows)
             };
             let some = program(false)?;
             let apart = function.strict && !(self.in_lines && tree::together(&tree));

@@ -6,7 +6,7 @@ use crate::NONE;
 use crate::graph::interleaved::count;
 use crate::graph::{Field, Graph, Inst, NO, Node, Val};
 use crate::op::Op;
-use crate::program::{Block, Call, Emitted, Part, Program, Straight, Sums};
+use crate::program::{Block, Call, Emitted, Part, Program, Start, Straight, Sums};
 
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -95,6 +95,15 @@ fn emitted(f: &mut Formatter<'_>, of: &Emitted, depth: usize) -> fmt::Result {
     let inner = depth + usize::from(of.whole.is_some());
     if let Some(whole) = &of.whole {
         line(f, depth, "elements as they lie in memory {")?;
+        if let Some(once) = &whole.once {
+            line(f, inner, &format!("once, by columns in row {}", once.column))?;
+            for of in &once.members {
+                let Start { view, number, step } = once.starts[usize::from(of.start)];
+                let far = of.words as i32;
+                let place = format!("kept {} = kept {number} {far:+} of view {view}", of.number);
+                line(f, inner, &format!("{place}, in the last lane kept {}, steps of {step}", of.last))?;
+            }
+        }
         if let Some((graph, values)) = &whole.kept {
             values_of(f, graph, inner, "k")?;
             for (number, value) in (0..).zip(values) {

@@ -81,11 +81,46 @@ pub struct Whole {
     pub kept: Option<(Graph, Vec<Val>)>,
     /// Those of it that must step from lane to lane, and by how much.
     pub steps: Vec<(u32, u32)>,
+    /// That is looked at once, for all strips, before the first, in a function that does nothing else.
+    pub once: Option<Once>,
     pub body: Straight,
     /// Lanes that are in doubt.
     pub doubted: Option<Val>,
     /// The vectors of each element.
     pub values: Vec<Words>,
+}
+
+/// What a way finds ready is but addresses, and depends on a row of columns, which are one more from lane to lane, and on what all lanes
+/// have. A strip is good where its first lane's are as far from where a strip in the middle is as it is from that, and its last lane's
+/// where they should be then.
+#[derive(Debug)]
+pub struct Once {
+    /// The row.
+    pub column: u32,
+    /// What elements are at distances from.
+    pub starts: Vec<Start>,
+    pub members: Vec<Placed>,
+}
+
+/// An address that is kept from strip to strip.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    pub view: u8,
+    /// The number of what is ready.
+    pub number: u32,
+    /// Words of an element.
+    pub step: u32,
+}
+
+/// Where elements are.
+#[derive(Debug)]
+pub struct Placed {
+    /// The number of what is ready, and of the same for the last lane.
+    pub number: u32,
+    pub last: u32,
+    /// Which of the starts it is so many words behind.
+    pub start: u8,
+    pub words: u32,
 }
 
 /// Repeats the body until all lanes have left.

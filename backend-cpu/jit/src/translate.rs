@@ -35,6 +35,8 @@ pub struct Known<'c, C, U> {
     pub shared: &'c HashMap<u32, Shared>,
     /// Lanes that do not execute never show what they have in a row.
     pub unseen: &'c U,
+    /// The row of columns where elements are stored, see [`crate::Compiler::with_column`].
+    pub column: Option<u32>,
 }
 
 /// Translates functions.

@@ -134,6 +134,7 @@ impl<'a> Trial<'a> {
         frame.ticks = (program.loops || program.calls).then(|| frame.slot());
         frame.straight = !program.loops;
         frame.origin = matches!(program.parts.last(), Some(program::Part::Emit(_))).then(|| frame.slot());
+        frame.alone = program.parts.len() == 1;
         let (sums, by_lanes) = sums;
         frame.arrange = (sums > 0).then(|| emit::Arrange {
             sums,

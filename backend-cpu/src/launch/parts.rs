@@ -7,6 +7,9 @@ use crate::context::Surface;
 use crate::op::{Code, Emitted};
 use crate::wave::LANES;
 
+/// Halves of whole numbers below it are floats.
+pub(super) const EXACT: u32 = 1 << 22;
+
 /// Columns and lines of the tiles of a domain: flat, so that what neighbours read and write lies in a row.
 pub(super) fn tile_shape(width: u32) -> [u32; 2] {
     let columns = 1 << width.clamp(1, LANES as u32).ilog2();
@@ -28,7 +31,9 @@ pub fn emitted(extent: Extent, surface: &Surface<'_>) -> Option<Emitted> {
     let words = surface.words;
     let ends = |first: u32, count: u32, size: u32| u64::from(first) + u64::from(count) <= u64::from(size);
     let inside = ends(x, width, surface.width) && ends(y, height, surface.height);
-    if tile_shape(width)[0] != LANES as u32 || !inside || !matches!(words, 1 | 2 | 4) {
+    // Compiled code is told that columns are exact.
+    let exact = ends(x, width, EXACT);
+    if tile_shape(width)[0] != LANES as u32 || !inside || !exact || !matches!(words, 1 | 2 | 4) {
         return None;
     }
     let aligned = [
@@ -98,8 +103,11 @@ pub(super) fn tile_origin(part: u64, width: u32, height: u32, band: u64) -> [u32
 
 #[cfg(test)]
 mod tests {
+    use recal_hal::Format;
+
     use super::*;
     use crate::launch::Tile;
+    use crate::memory::{Block, InUse};
 
     #[test]
     fn the_number_of_groups_does_not_wrap() {
@@ -110,6 +118,17 @@ mod tests {
             assert_eq!(parts(most), u64::MAX);
         }
         assert_eq!(tiles(Extent::Grid { groups: [1; 3], block: [0, 1, 1] }), 0);
+    }
+
+    #[test]
+    fn code_that_is_told_of_columns_sees_exact_ones() {
+        let block = Block::allocate(64, u64::MAX, &InUse::default()).unwrap();
+        let (width, format) = (u32::MAX, Format::Float32x1);
+        let view = block.view();
+        let surface = Surface { view, width, height: 1, pitch: width, format, words: 1, past_caches: false };
+        let stores = |x| emitted(Extent::Domain { x, y: 0, width: 64, height: 1 }, &surface).is_some();
+        assert!(stores(0) && stores(EXACT - 64));
+        assert!(!stores(EXACT - 63) && !stores(EXACT));
     }
 
     #[test]

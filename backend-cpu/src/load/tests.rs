@@ -1,4 +1,4 @@
-//! Which samples may read the texels that the one before found.
+//! Which samples may read the texels that the one before found, and which rows are constants.
 
 use recal_il::ir::visit;
 
@@ -38,4 +38,18 @@ fn a_sample_reads_elsewhere_once_its_coordinates_are_overwritten() {
         }
     };
     assert_eq!(again(over), [false, false]);
+}
+
+#[test]
+fn registers_that_nothing_writes_are_zeros_for_ever() {
+    let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+        if_logicalnz vWinCoord0.x\nmov r0.x, vWinCoord0.y\nendif\nmov o0, r0\nend\n";
+    let program = recal_il::compile(text.as_bytes()).expect("it is a kernel");
+    let code = load(&program, &[], chosen(InstructionSet::Baseline), false);
+    // What some threads write must be 0 for the others, tile after tile.
+    assert_eq!(code.zeroed.iter().map(|rows| rows.len()).sum::<usize>(), 1, "{:?}", code.zeroed);
+    let zeros = code.literals.iter().filter(|(_, word)| *word == 0).count();
+    assert!(zeros >= 3, "{:?}", code.literals);
+    let rows: Vec<u32> = code.literals.iter().map(|(row, _)| *row).collect();
+    assert!(code.zeroed.iter().flat_map(Clone::clone).all(|row| !rows.contains(&row)));
 }

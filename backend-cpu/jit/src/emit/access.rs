@@ -3,7 +3,7 @@
 use recal_il::ir::lines::Shape;
 
 use super::{Body, Frame};
-use crate::graph::{NO, Val};
+use crate::graph::{NO, Node, Val};
 use crate::op::Op;
 use crate::target::{Access, Base, Group, Order};
 
@@ -71,7 +71,14 @@ impl Body<'_, '_> {
         self.free.append(&mut self.freed);
         let place = self.place[val as usize];
         if place.register.is_none() && place.slot.is_none() && place.single.is_none() {
-            self.address(view, first);
+            let based = match self.graph.node(first) {
+                Node::Kept(number) => self.frame.based.get(&(view, number)).copied(),
+                _ => None,
+            };
+            if based.is_none() {
+                self.address(view, first);
+            }
+            let (base, far) = based.map_or((Base::First, 0), |(number, far)| (Base::Kept(number), far));
             let parts = self.graph.groups[&val];
             let count = parts.iter().filter(|part| **part != NO).count() as u32;
             if let Op::Member(..) = op {
@@ -84,7 +91,7 @@ impl Body<'_, '_> {
                         let to = self.take(part);
                         self.pinned.push(part);
                         let bytes = 4 * self.target.lanes() * k;
-                        self.target.near(&mut self.frame.code, to, Base::First, bytes);
+                        self.target.near(&mut self.frame.code, to, base, far.wrapping_add(bytes));
                     }
                 }
             } else {

@@ -58,9 +58,14 @@ impl Flow<'_, '_> {
                 }
                 Part::Emit(of) => {
                     let done = of.whole.as_ref().map(|whole| self.frame.whole(whole, &of.elements));
+                    let starts = of.whole.iter().map(|whole| self.frame.starts(whole).len()).sum::<usize>();
+                    let places: Vec<u32> = (0..starts).map(|_| self.frame.slot()).collect();
+                    of.whole.iter().for_each(|whole| self.frame.other_way(whole, &places, true));
                     self.block(&of.block);
                     self.frame.elements(&of.elements);
+                    of.whole.iter().for_each(|whole| self.frame.other_way(whole, &places, false));
                     done.into_iter().for_each(|done| self.land(done));
+                    of.whole.iter().for_each(|whole| self.frame.next_strips(whole));
                 }
                 Part::Break(test, step) => {
                     self.frame.code.is_for(*step);

@@ -30,6 +30,12 @@ pub struct Frame<'a> {
     pub moved: HashMap<u32, u32>,
     /// Where the values that a loop finds ready are.
     pub kept: Vec<u32>,
+    /// For a view and a value that is ready, each strip's, how far its elements are from an address that is kept, by number.
+    pub based: HashMap<(u8, u32), (u8, u32)>,
+    /// It consists of stores of elements alone.
+    pub alone: bool,
+    /// What is done once, before the strips.
+    pub before: Code,
     /// Places on the stack that are taken while a block runs, and the most that were.
     pub slots: u32,
     pub most: u32,
@@ -81,6 +87,9 @@ impl<'a> Frame<'a> {
             pinned: Vec::new(),
             moved: HashMap::new(),
             kept: Vec::new(),
+            based: HashMap::new(),
+            alone: false,
+            before: Code::default(),
             slots: 0,
             most: 0,
             lazy,
@@ -344,6 +353,7 @@ impl<'a> Frame<'a> {
         if stack <= STACK {
             let frame = target::Frame {
                 body: &self.code,
+                before: &self.before,
                 stack,
                 masked: self.masked,
                 strips: self.strips as u8,

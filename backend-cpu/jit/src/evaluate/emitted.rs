@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::Strip;
 use crate::graph::interleaved::count;
 use crate::graph::{Graph, NO, Val};
-use crate::program::{Element, Emitted};
+use crate::program::{Element, Emitted, Start};
+use crate::row::LANES;
 
 impl Strip<'_, '_> {
     /// Computes what a way finds ready; false if what must step from lane to lane does not.
@@ -21,8 +22,25 @@ impl Strip<'_, '_> {
     /// The way that is tried first; false, and nothing has changed, if it can't be believed.
     pub(super) fn whole(&mut self, of: &Emitted) -> bool {
         let Some(whole) = &of.whole else { return false };
-        if whole.kept.as_ref().is_some_and(|kept| !self.ready(kept, &whole.steps)) {
-            return false;
+        if let Some(kept) = &whole.kept {
+            let first = std::mem::replace(&mut self.first, LANES / 2);
+            let middle = if whole.once.is_some() { self.values(&kept.0) } else { Vec::new() };
+            self.first = first;
+            let steps = self.ready(kept, &whole.steps);
+            let good = whole.once.as_ref().map_or(steps, |once| {
+                once.members.iter().all(|of| {
+                    let Start { number, step, .. } = once.starts[usize::from(of.start)];
+                    let here = first.wrapping_sub(LANES / 2) as u32;
+                    let base = middle[kept.1[number as usize] as usize][0];
+                    let place = base.wrapping_add(here.wrapping_mul(step)).wrapping_add(of.words);
+                    let last = place.wrapping_add((self.lanes as u32 - 1) * step);
+                    self.kept[of.number as usize][0] == place && self.kept[of.last as usize][0] == last
+                })
+            });
+            assert!(steps || !good, "the last lane is where it should be, and others are not");
+            if !good {
+                return false;
+            }
         }
         let values = self.values(&whole.body.graph);
         if whole.doubted.is_some_and(|doubted| self.bits(values[doubted as usize]) != 0) {

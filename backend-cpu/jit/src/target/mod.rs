@@ -215,6 +215,8 @@ impl Group {
 /// Code of a function around its body.
 pub struct Frame<'a> {
     pub body: &'a Code,
+    /// What is done once, before the strips.
+    pub before: &'a Code,
     /// Bytes on the stack, a multiple of 64.
     pub stack: u32,
     pub masked: bool,
@@ -388,6 +390,23 @@ pub trait Target: Sync {
     }
     /// Copies the element there, of so many words, to a place on the stack.
     fn copy_element(&self, _: &mut Code, _: u32, _: u32) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// Strips are good where the word of a vector is 0, each strip's in a lane. The three functions that follow are for functions that
+    /// begin so, and do nothing else with where they keep that.
+    fn good_strips(&self, _: &mut Code, _: &mut Pool, _: u8) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// Jumps unless one of the strips that are done now is good.
+    fn unless_good(&self, _: &mut Code, _strip: u32) -> usize {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// An address that is kept goes on by so many bytes.
+    fn move_address(&self, _: &mut Code, _number: u8, _bytes: u32) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// Copies it to the stack, or back.
+    fn address_to_stack(&self, _: &mut Code, _number: u8, _at: u32, _there: bool) {
         unreachable!("{} computes no addresses", self.name())
     }
     /// Where a field is in the table of views.

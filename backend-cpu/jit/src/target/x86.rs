@@ -238,6 +238,25 @@ pub fn scalar(code: &mut Code, op: Scalar, to: u8, from: Result<(Base, u32), u8>
     }
 }
 
+/// Jumps unless one of the strips that are done now is good: they are bits of edx, the lowest first.
+pub fn unless_good(code: &mut Code, strip: u32) -> usize {
+    code.raw(&[0x0F, 0xBA, 0xE2, strip as u8]); // bt edx, strip
+    jump(code, Some(NOT_BELOW))
+}
+
+/// An address that is kept goes on by so many bytes.
+pub fn move_address(code: &mut Code, number: u8, bytes: u32) {
+    let of = ADDRESSES[usize::from(number)];
+    code.raw_with(&[0x48 | of >> 3, 0x81, 0xC0 | of & 7], bytes); // add address, bytes
+}
+
+/// Copies it to the stack, or back.
+pub fn address_to_stack(code: &mut Code, number: u8, at: u32, there: bool) {
+    let of = ADDRESSES[usize::from(number)];
+    code.raw(&[0x48 | of >> 3 << 2, if there { 0x89 } else { 0x8B }]); // mov [rcx + at], address
+    modrm(code, of, Rm::Mem(Base::Stack, at));
+}
+
 /// Bytes of a page, at whose end a processor stops to fetch what follows.
 const PAGE: u32 = 4096;
 
@@ -363,6 +382,7 @@ pub fn function(
     if let Some(at) = frame.origin {
         code.raw_with(&[0x48, 0x89, 0xB9], at); // mov [rcx + at], rdi
     }
+    code.append(&frame.before.bytes, &frame.before.marks);
     let lanes = frame.strips * lanes;
     code.raw(&[0xBB, 64 / lanes, 0, 0, 0]); // mov ebx, 64 / lanes
     code.raw(&[0x31, 0xC0]); // xor eax, eax
@@ -382,7 +402,9 @@ pub fn function(
     code.append(&frame.body.bytes, &frame.body.marks);
     none.into_iter().for_each(|none| land(code, none));
     code.raw_with(&[0x48, 0x81, 0xC7], 4 * u32::from(lanes)); // add rdi, 4 * lanes
-    code.raw(&[0x48, 0xC1, 0xEA, lanes]); // shr rdx, lanes
+    // Where all lanes execute, there may be a bit for each strip that is good.
+    let bits = if frame.before.bytes.is_empty() { lanes } else { frame.strips };
+    code.raw(&[0x48, 0xC1, 0xEA, bits]); // shr rdx, bits
     code.raw(&[0xFF, 0xCB]); // dec ebx
     back(code, NOT_ZERO, start);
     code.raw(&[0x4D, 0x8B, 0x10]); // mov r10, [r8]

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::graph::Inst;
+use crate::graph::course::Courses;
 use crate::graph::interleaved::{Elements, Words, count};
-use crate::program::{Emitted, Whole};
+use crate::program::{Emitted, Once, Placed, Start, Whole};
 
 /// Most steps of a run that is made twice to store words without rows between.
 const SHORT: usize = 64;
@@ -14,6 +15,32 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let Some(Part::Block(block)) = parts.pop() else { unreachable!("a function ends with a block") };
         let whole = self.whole_elements(run, elements);
         parts.push(Part::Emit(Box::new(Emitted { whole, block: *block, elements: elements.to_vec() })));
+    }
+
+    /// What elements are at distances from, and those; `None` if it is more than there are registers for. The distances are those away
+    /// from edges, where nothing is clamped.
+    fn starts(&self, graph: &Graph, mut found: Vec<Found>) -> Option<(Vec<Start>, Vec<Placed>)> {
+        found.sort_unstable_by_key(|of| (of.view, of.number));
+        found.dedup_by_key(|of| (of.view, of.number));
+        let mut sums: Vec<(u8, BTreeMap<Val, u32>, u32)> = Vec::new();
+        let mut starts: Vec<Start> = Vec::new();
+        let mut members = Vec::new();
+        for Found { view, number, step, first } in found {
+            let mut sum = Sum::default();
+            sum.add(graph, first, 1);
+            let known = sums.iter().position(|(of, terms, _)| *of == view && *terms == sum.terms);
+            let start = known.unwrap_or_else(|| {
+                sums.push((view, sum.terms, sum.constant));
+                starts.push(Start { view, number, step });
+                starts.len() - 1
+            });
+            if starts[start].step != step || starts.len() > usize::from(self.target.addresses()) {
+                return None;
+            }
+            let words = sum.constant.wrapping_sub(sums[start].2);
+            members.push(Placed { number, last: NO, start: start as u8, words });
+        }
+        Some((starts, members))
     }
 
     /// The run with elements as they lie in memory, if it does nothing else.
@@ -54,8 +81,14 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         if found.rows.iter().flatten().any(read) {
             return None;
         }
+        let courses = self.rows.column.map(|column| Courses::of(&graph, column));
+        if let (Some(courses), true) = (&courses, single) {
+            graph.side_by_side(courses, &needed);
+        }
         let mut kept = Kept::new(&[], self.lazy);
         let mut steps = Vec::new();
+        let mut members = Vec::new();
+        let mut known = courses.is_some();
         for val in (0..graph.nodes.len() as Val).filter(|val| needed[*val as usize]) {
             let Some(Inst { op: Op::Member(view, _), args: [first, ..], .. }) = graph.as_inst(val) else {
                 continue;
@@ -64,12 +97,27 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
                 return None;
             }
             let step = count(&graph.groups[&val]) as u32;
-            steps.push((kept.demand(&graph, first)?, step));
+            known &= courses.as_ref().is_some_and(|courses| courses.grows(first, step));
+            let number = kept.demand(&graph, first)?;
+            steps.push((number, step));
+            members.push(Found { view, number, step, first });
             graph.shapes.insert(first, Shape::Step(step));
         }
         steps.sort_unstable();
         steps.dedup();
+        let starts = self.starts(&graph, members);
         kept.replace(&mut graph);
+        let same = |row: u32| graph.find(Node::Row(row)).is_some_and(|val| graph.same.contains(&val));
+        let column = self.rows.column.filter(|column| {
+            let alike = kept.rows().all(|row| row == *column || same(row));
+            known && !steps.is_empty() && alike && graph.kept_are_addresses(&outputs, &needed)
+        });
+        let once = column.zip(starts).map(|(column, (starts, members))| {
+            let numbers: Vec<u32> = members.iter().map(|of| of.number).collect();
+            let last = kept.further_on(column, self.target.lanes() - 1, &numbers);
+            let members = members.into_iter().zip(last).map(|(of, last)| Placed { last, ..of }).collect();
+            Once { column, starts, members }
+        });
         let value = |row: u32| outputs.iter().find(|(of, _)| *of == row).map(|(_, val)| *val);
         let values: Option<Vec<[Option<Val>; 4]>> = elements
             .iter()
@@ -83,9 +131,78 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         Some(Whole {
             kept: kept.lowered(self.target),
             steps,
+            once,
             doubted: doubted.map(|val| place[val as usize]),
             values: values?.into_iter().map(|values| values.map(placed)).collect(),
             body: self.placed(graph, &place, Vec::new(), None),
         })
+    }
+}
+
+/// Elements that are loaded.
+struct Found {
+    view: u8,
+    /// The number of their address among what is ready, and the address.
+    number: u32,
+    first: Val,
+    /// Words of an element.
+    step: u32,
+}
+
+/// A number as a sum, as it is where nothing is clamped.
+#[derive(Default)]
+struct Sum {
+    terms: BTreeMap<Val, u32>,
+    constant: u32,
+}
+
+impl Sum {
+    /// Adds a multiple of a value.
+    fn add(&mut self, graph: &Graph, val: Val, times: u32) {
+        let constant = |val: Val| matches!(graph.node(val), Node::Word(_) | Node::Field(..));
+        match graph.as_inst(val) {
+            Some(Inst { op: Op::Add, args: [a, b, _], mask: NO }) => {
+                self.add(graph, a, times);
+                self.add(graph, b, times);
+            }
+            Some(Inst { op: Op::MinSigned | Op::MaxSigned, args: [a, b, _], mask: NO }) if constant(b) => {
+                self.add(graph, a, times);
+            }
+            Some(Inst { op: Op::ShlBy(by), args: [a, ..], mask: NO }) => {
+                self.add(graph, a, times.wrapping_mul(1 << by));
+            }
+            _ => match graph.word_of(val) {
+                Some(word) => self.constant = self.constant.wrapping_add(word.wrapping_mul(times)),
+                None => {
+                    let of = self.terms.entry(val).or_default();
+                    *of = of.wrapping_add(times);
+                }
+            },
+        }
+    }
+}
+
+impl Graph {
+    /// Words that are known to lie one after another, if the last of them is where it should be, are loaded as elements of one word.
+    fn side_by_side(&mut self, courses: &Courses, needed: &[bool]) {
+        for val in (0..self.nodes.len() as Val).filter(|val| needed[*val as usize]) {
+            let Some(Inst { op: Op::Load(view), args, mask: NO }) = self.as_inst(val) else { continue };
+            if self.inside.contains(&(view, args[0])) && courses.grows(args[0], 1) {
+                self.nodes[val as usize] = Node::Inst(Inst { op: Op::Member(view, 0), args, mask: NO });
+                self.groups.insert(val, [val, NO, NO, NO]);
+            }
+        }
+    }
+
+    /// What is ready is where elements are, and nothing else.
+    fn kept_are_addresses(&self, outputs: &[(u32, Val)], needed: &[bool]) -> bool {
+        let is_kept = |val: Val| matches!(self.node(val), Node::Kept(_));
+        let mut insts = self.nodes.iter().zip(needed).filter_map(|(node, needed)| match node {
+            Node::Inst(inst) if *needed => Some(inst),
+            _ => None,
+        });
+        let member = |inst: &Inst| matches!(inst.op, Op::Member(..));
+        insts.all(|inst| member(inst) || !inst.operands().any(is_kept))
+            && !outputs.iter().any(|(_, val)| is_kept(*val))
     }
 }

@@ -80,7 +80,28 @@ pub fn what_is_made_is_what_was_meant(on: On) {
             same: 0,
         }];
         compiler.function(&filtered, |_| None, |_| false, |_| false).unwrap();
+        // Addresses that are computed once, from columns in row 1, in as many registers as there are.
+        let mut emitted: Vec<Step<'_>> = (0..5)
+            .map(|view| Step::Sample {
+                view,
+                sample: Sample { offset: [2, 0], ..sample },
+                coordinates: [1, 2, NONE, NONE],
+                to: [0, 1, 2, 3].map(|k| 10 + 4 * u32::from(view) + k),
+                flush: 15,
+                lanes: shape,
+                same: 2,
+            })
+            .collect();
+        let sums: Vec<[u32; 3]> =
+            (4..20).map(|k| [30 + k % 4, if k < 8 { 6 + k } else { 30 + k % 4 }, 10 + k]).collect();
+        emitted.extend(sums.iter().map(|ids| Step::Lane { op: LaneOp::Add, ids, writes: 1, same: 0 }));
+        emitted.push(Step::Emit { view: 5, rows: [30, 31, 32, 33], count: 4, past_caches: true });
+        let column = Some(1);
+        compiler = compiler.with_column(column);
+        let stores = compiler.function(&emitted, |_| None, |row| row < 30, |_| true).unwrap();
         let module = compiler.finish().unwrap();
+        let known = module.listing(stores).unwrap().contains("once, by columns");
+        assert_eq!(known, on.isa.name() != "neon" && line >= on.isa.lanes(), "{line}");
         let code = module.code();
         let (starts, jumps) = if on.isa.name() == "neon" { neon(code) } else { x86(code, on.isa.name()) };
         assert!(jumps.len() > 20, "{} jumps", jumps.len());

@@ -240,6 +240,25 @@ impl Target for Avx2 {
         x86::fetch_ahead(code, at, bytes);
     }
 
+    fn good_strips(&self, code: &mut Code, pool: &mut Pool, from: u8) {
+        const EDX: u8 = 2;
+        let zeros = Rm::Mem(Base::Pool, pool.lanes(8, |_| 0));
+        vector(code, PCMPEQD, from, from, zeros, None);
+        encode::top_bits(code, EDX, from);
+    }
+
+    fn unless_good(&self, code: &mut Code, strip: u32) -> usize {
+        x86::unless_good(code, strip)
+    }
+
+    fn move_address(&self, code: &mut Code, number: u8, bytes: u32) {
+        x86::move_address(code, number, bytes);
+    }
+
+    fn address_to_stack(&self, code: &mut Code, number: u8, at: u32, there: bool) {
+        x86::address_to_stack(code, number, at, there);
+    }
+
     fn copy_element(&self, code: &mut Code, count: u32, at: u32) {
         x86::copy_element(code, count, at);
     }

@@ -142,6 +142,11 @@ pub fn mask_to_result(code: &mut Code, from: u8, by: u8) {
     code.raw(&[0x4C, 0x09, 0xD0]); // or rax, r10
 }
 
+/// edx = the lanes of a mask
+pub fn mask_to_lanes(code: &mut Code, from: u8) {
+    code.raw(&[0xC5, 0xF8, 0x93, 0xD0 | from]); // kmovw edx, from
+}
+
 /// r10d = the lanes of the masks of one strip or two, bit by bit
 pub fn masks_to_lanes(code: &mut Code, masks: &[u8]) {
     code.raw(&[0xC5, 0x78, 0x93, 0xD0 | masks[0]]); // kmovw r10d, the first

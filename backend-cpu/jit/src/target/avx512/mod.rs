@@ -304,6 +304,25 @@ impl Target for Avx512 {
         x86::fetch_ahead(code, at, bytes);
     }
 
+    fn good_strips(&self, code: &mut Code, pool: &mut Pool, from: u8) {
+        const EQUAL: u8 = 0;
+        let zero = Rm::Splat(Base::Pool, pool.word(0));
+        vector(code, PCMPD, TEMPORARY, from, zero, Lanes::All, Some(EQUAL));
+        encode::mask_to_lanes(code, TEMPORARY);
+    }
+
+    fn unless_good(&self, code: &mut Code, strip: u32) -> usize {
+        x86::unless_good(code, strip)
+    }
+
+    fn move_address(&self, code: &mut Code, number: u8, bytes: u32) {
+        x86::move_address(code, number, bytes);
+    }
+
+    fn address_to_stack(&self, code: &mut Code, number: u8, at: u32, there: bool) {
+        x86::address_to_stack(code, number, at, there);
+    }
+
     fn copy_element(&self, code: &mut Code, count: u32, at: u32) {
         x86::copy_element(code, count, at);
     }

@@ -224,6 +224,7 @@ fn functions() {
     let nop = Code { bytes: vec![0x1F, 0x20, 0x03, 0xD5], ..Code::default() };
     let frame = crate::target::Frame {
         body: &nop,
+        before: &Code::default(),
         stack: 4096 + 128,
         masked: true,
         strips: 1,
