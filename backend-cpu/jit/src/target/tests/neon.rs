@@ -234,13 +234,15 @@ fn functions() {
         stops: &[],
     };
     Neon.function(&mut code, &mut Pool::default(), &frame);
-    let expected = "stp x29, x30, [sp, #-0x10]!; stp d8, d9, [sp, #-0x40]!; stp d10, d11, [sp, #0x10]; \
-        stp d12, d13, [sp, #0x20]; stp d14, d15, [sp, #0x30]; sub sp, sp, #0x1, lsl #12; str xzr, [sp]; \
-        sub sp, sp, #0x80; mov w7, #0x10; mov w6, #0x0; lsr x6, x6, #0x4; tst w2, #0xf; b.ne $+0x8; b $+0x14; \
-        dup v27.4s, w2; ldr q28, [x1]; cmtst v27.4s, v27.4s, v28.4s; nop; add x0, x0, #0x10; lsr x2, x2, #0x4; \
-        subs w7, w7, #0x1; b.eq $+0x8; b $-0x30; mov x0, x6; add sp, sp, #0x1, lsl #12; add sp, sp, #0x80; \
-        ldp d14, d15, [sp, #0x30]; ldp d12, d13, [sp, #0x20]; ldp d10, d11, [sp, #0x10]; \
-        ldp d8, d9, [sp], #0x40; ldp x29, x30, [sp], #0x10; ret";
+    let expected = "stp x29, x30, [sp, #-0x10]!; stp x19, x20, [sp, #-0x10]!; stp d8, d9, [sp, #-0x40]!; \
+        stp d10, d11, [sp, #0x10]; stp d12, d13, [sp, #0x20]; stp d14, d15, [sp, #0x30]; \
+        sub sp, sp, #0x1, lsl #12; str xzr, [sp]; sub sp, sp, #0x80; mov x19, x0; mov x20, x2; \
+        ldr x0, [x19]; ldr x2, [x19, #0x8]; mov w7, #0x10; mov w6, #0x0; lsr x6, x6, #0x4; tst w2, #0xf; \
+        b.ne $+0x8; b $+0x14; dup v27.4s, w2; ldr q28, [x1]; cmtst v27.4s, v27.4s, v28.4s; nop; \
+        add x0, x0, #0x10; lsr x2, x2, #0x4; subs w7, w7, #0x1; b.eq $+0x8; b $-0x30; str x6, [x19, #0x10]; \
+        add x19, x19, #0x20; subs w20, w20, #0x1; b.eq $+0x8; b $-0x54; add sp, sp, #0x1, lsl #12; \
+        add sp, sp, #0x80; ldp d14, d15, [sp, #0x30]; ldp d12, d13, [sp, #0x20]; ldp d10, d11, [sp, #0x10]; \
+        ldp d8, d9, [sp], #0x40; ldp x19, x20, [sp], #0x10; ldp x29, x30, [sp], #0x10; ret";
     let found = texts(&code);
     let end = found.iter().position(|text| text == "ret").unwrap();
     assert_eq!(found[..=end].join("; "), expected);
