@@ -397,7 +397,19 @@ impl Builder<'_> {
         }
         let dead = |row: RowId| code.temporaries.contains(&row) && !read_later(code, last, row);
         let unseen = |row: RowId| code.temporaries.contains(&row) || row >= code.rows;
+        self.compiler.ask_ahead(self.wanted_next());
         self.compiler.function(&steps, |row| self.words.get(&row).copied(), dead, unseen)
+    }
+
+    /// Views of which the next group reads what lies behind the words that a line of threads reads, a line of the cache: where groups are that
+    /// wide, and come one after another though their threads could be in longer lines ([`regrouped`](crate::launch::regrouped)), for barriers.
+    fn wanted_next(&self) -> u32 {
+        let outside = |(number, (place, _)): (usize, &Seen)| {
+            let outside = matches!(place, Place::Uav(_) | Place::Srv(_) | Place::Global);
+            u32::from(outside).checked_shl(number as u32).unwrap_or_default()
+        };
+        let narrow = self.line == 16 && self.known.barriers();
+        if narrow { self.body.views.iter().enumerate().map(outside).sum() } else { 0 }
     }
 
     /// Number of the view of a place.

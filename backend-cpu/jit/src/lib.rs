@@ -229,6 +229,7 @@ pub struct Compiler {
     functions: Vec<Function>,
     programs: Option<Vec<Program>>,
     shared: HashMap<u32, Shared>,
+    next: u32,
 }
 
 impl Compiler {
@@ -245,6 +246,7 @@ impl Compiler {
             functions: Vec::new(),
             programs: None,
             shared: HashMap::new(),
+            next: 0,
         }
     }
 
@@ -270,6 +272,12 @@ impl Compiler {
     /// threads: floats, multiples of 1/2 from 0 to 2^22, one more in each lane than in the one before; and the 64 lanes are one line.
     pub fn with_column(self, row: Option<u32>) -> Compiler {
         Compiler { column: row, ..self }
+    }
+
+    /// From now on functions without loops ask for the words of some views, bit k is view k, that lie behind those which a line reads: other
+    /// threads will want them soon.
+    pub fn ask_ahead(&mut self, views: u32) {
+        self.next = views;
     }
 
     /// The same that keeps programs for [`Module::evaluate`] and [`Module::listing`].
@@ -362,9 +370,10 @@ impl Compiler {
         let modes: &[bool] = if lazily { &[true, false] } else { &[false] };
         let made = modes.iter().find_map(|&lazy| {
             let program = |whole| {
-                let Compiler { target, in_lines, column, .. } = *self;
+                let Compiler { target, in_lines, column, next, .. } = *self;
                 let rows = Known { constant: &constant, shared: &self.shared, unseen: &unseen, column };
-                translate::program(&tree, &elements, target, lazy, in_lines, whole, rows)
+                let made = translate::program(&tree, &elements, target, lazy, in_lines, whole, rows);
+                made.map(|program| Program { next, ..program })
             };
             let some = program(false)?;
             let apart = function.strict && !(self.in_lines && tree::together(&tree));

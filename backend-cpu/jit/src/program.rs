@@ -19,6 +19,8 @@ pub struct Program {
     pub together: bool,
     /// It has 64-bit elements that can stay whole if all lanes execute.
     pub wide: bool,
+    /// Views of whose words, where there are no loops, those are asked for that lie behind the ones that a line reads: bit k is view k.
+    pub next: u32,
 }
 
 /// Part of a function.

@@ -89,7 +89,7 @@ pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
     let together = in_lines && together(tree);
     let Translator { flushes, wide, .. } = translator;
     let (loops, calls) = (loops(tree), calls(tree));
-    (!lazy || flushes > WORTH).then_some(Program { parts, lazy, loops, calls, together, wide })
+    (!lazy || flushes > WORTH).then_some(Program { parts, lazy, loops, calls, together, wide, next: 0 })
 }
 
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {

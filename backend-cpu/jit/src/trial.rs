@@ -133,6 +133,7 @@ impl<'a> Trial<'a> {
         let mut frame = Frame { pins, deep, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
         frame.ticks = (program.loops || program.calls).then(|| frame.slot());
         frame.straight = !program.loops;
+        frame.next = if program.loops { 0 } else { program.next };
         frame.origin = matches!(program.parts.last(), Some(program::Part::Emit(_))).then(|| frame.slot());
         frame.alone = program.parts.len() == 1;
         let (sums, by_lanes) = sums;

@@ -50,6 +50,11 @@ impl Known {
         }
     }
 
+    /// Waves wait for each other.
+    pub(super) fn barriers(&self) -> bool {
+        self.barriers
+    }
+
     /// A lane operation that all threads do.
     fn step(&mut self, number: u32, writes: &[RowId], reads: &[RowId]) {
         let from: Option<Vec<&Vec<u32>>> =

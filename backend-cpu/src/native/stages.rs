@@ -127,3 +127,38 @@ fn abreast(stages: &[Stage], first: usize, accesses: &[Accesses]) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::isa_choice::InstructionSet;
+    use crate::{load, native};
+
+    /// Groups of lines of 16 threads ask for what the next group reads of memory that others see, once for each load of it where all lanes
+    /// execute; those of longer lines, and those that need not wait, do not.
+    #[test]
+    fn narrow_groups_ask_for_what_the_next_one_reads() {
+        let text = |fence: &str| {
+            format!(
+                "il_cs_2_0\ndcl_num_thread_per_group 16, 16, 1\ndcl_lds_id(0) 1024\ndcl_raw_uav_id(0)\ndcl_cb cb0[1]\n\
+                dcl_literal l0, 4, 0, 0, 0\numul r0.x, vAbsTid.y, cb0[0].x\nimul r0.y, vAbsTid.x, l0.x\n\
+                iadd r0.x, r0.x, r0.y\nuav_raw_load_id(0) r1.x, r0.x\nimul r2.x, vTidInGrpFlat.x, l0.x\n\
+                lds_store_id(0) r2.x, r1.x\n{fence}lds_load_id(0) r3.x, r2.x\niadd r3.x, r3.x, r1.x\n\
+                uav_raw_store_id(0) mem0.x, r0.x, r3.x\nend\n"
+            )
+        };
+        let asks = |set: InstructionSet, line: u32, fence: &str| {
+            let program = recal_il::compile(text(fence).as_bytes()).unwrap();
+            let (packed, known) = load::prepare(&program, true, false);
+            let code = load::load_compiled(&packed, &known);
+            let body = native::compile(&code, set.code().unwrap(), &[], line, &[]).unwrap();
+            // prefetcht0 [r11 + 64]
+            let asks = |bytes: &&[u8]| **bytes == [0x41, 0x0F, 0x18, 0x4B, 64];
+            body.module.unwrap().code().windows(5).filter(asks).count()
+        };
+        for set in [InstructionSet::Avx2, InstructionSet::Avx512] {
+            assert_eq!(asks(set, 16, "fence_threads_lds\n"), 1, "{set:?}");
+            assert_eq!(asks(set, 32, "fence_threads_lds\n"), 0, "{set:?}");
+            assert_eq!(asks(set, 16, "fence_lds\n"), 0, "{set:?}");
+        }
+    }
+}

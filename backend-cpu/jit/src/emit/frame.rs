@@ -60,6 +60,8 @@ pub struct Frame<'a> {
     pub sums: u32,
     /// Nothing in it loops.
     pub straight: bool,
+    /// See [`crate::program::Program`].
+    pub next: u32,
     /// Blocks compute one result after another.
     pub deep: bool,
     /// How its instructions are arranged.
@@ -103,6 +105,7 @@ impl<'a> Frame<'a> {
             summing: false,
             sums: 0,
             straight: false,
+            next: 0,
             deep: false,
             arrange: None,
             touches: 0,

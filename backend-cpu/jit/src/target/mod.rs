@@ -73,6 +73,8 @@ pub struct Access<'a> {
     /// All of them lie in the view, with all words of their elements, whether their lanes execute or not. What follows the
     /// first one does only if all lanes execute.
     pub inside: bool,
+    /// What lies behind neighbouring words is asked for, where their shape says that they are neighbours.
+    pub ahead: bool,
     /// Where vectors can be put for a while: as many as [`Target::places`] says.
     pub places: Vec<u32>,
 }

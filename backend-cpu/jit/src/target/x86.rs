@@ -257,6 +257,11 @@ pub fn address_to_stack(code: &mut Code, number: u8, at: u32, there: bool) {
     modrm(code, of, Rm::Mem(Base::Stack, at));
 }
 
+/// Asks for the line of the cache behind the one that r11 points into.
+pub fn ask_ahead(code: &mut Code) {
+    code.raw(&[0x41, 0x0F, 0x18, 0x4B, 64]); // prefetcht0 [r11 + 64]
+}
+
 /// Bytes of a page, at whose end a processor stops to fetch what follows.
 const PAGE: u32 = 4096;
 

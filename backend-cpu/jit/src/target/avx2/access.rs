@@ -7,7 +7,8 @@ use super::encode::{first_word, gather, plain, short, test, top_bits, vector, wo
 use super::table::*;
 use crate::emit::{Code, Pool};
 use crate::target::x86::{
-    BELOW, NOT_BELOW, NOT_ZERO, ZERO, back, blocks_apart, first_address, inside, jump, land, view_start,
+    BELOW, NOT_BELOW, NOT_ZERO, ZERO, ask_ahead, back, blocks_apart, first_address, inside, jump, land,
+    view_start,
 };
 use crate::target::{Access, Base, Blocks, Group, Order, Rm, Window, entry};
 
@@ -114,7 +115,7 @@ pub fn load(access: Access<'_>, to: u8) {
     if let Some(window) = Window::of(access.shape, 8, 1, WINDOW) {
         return load_spread(access, to, window);
     }
-    let Access { code, pool, exec, view, index, shape, inside: is_inside, .. } = access;
+    let Access { code, pool, exec, view, index, shape, inside: is_inside, ahead, .. } = access;
     let known = match shape {
         Shape::Same => Some((0, BROADCASTSS)),
         Shape::Step(1) => Some((7, LOAD)),
@@ -129,6 +130,9 @@ pub fn load(access: Access<'_>, to: u8) {
         }
         let outside = inside(code, view, more);
         plain(code, enc, to, Rm::Mem(Base::First, 0));
+        if ahead && shape != Shape::Same {
+            ask_ahead(code);
+        }
         let done = jump(code, None);
         land(code, outside);
         let all = ones(pool);

@@ -74,7 +74,7 @@ fn first_inside(code: &mut Code, view: u8, index: u8, more: u32) -> usize {
 
 /// Loads words whose numbers have a known shape; false if that is none.
 fn load_known(access: &mut Access<'_>, to: u8) -> bool {
-    let (view, index) = (access.view, access.index);
+    let (view, index, ahead) = (access.view, access.index, access.ahead);
     let stride = access.stride();
     let more = match (access.shape, stride) {
         (_, Some(stride)) => 15 * stride,
@@ -85,7 +85,12 @@ fn load_known(access: &mut Access<'_>, to: u8) -> bool {
     let words = |code: &mut Code| match stride {
         Some(stride) => apart(code, to, stride),
         None if more == 0 => plain(code, PBROADCASTD, to, Rm::Mem(Base::First, 0)),
-        None => plain(code, LOAD_NEAR, to, Rm::Mem(Base::First, 0)),
+        None => {
+            plain(code, LOAD_NEAR, to, Rm::Mem(Base::First, 0));
+            if ahead {
+                x86::ask_ahead(code);
+            }
+        }
     };
     let code = &mut *access.code;
     if access.inside {
@@ -350,7 +355,7 @@ fn neighbours(code: &mut Code, group: &Group, starts: &Starts, tables: [u32; 2],
 /// neighbours, or one element.
 pub fn group(access: Access<'_>, group: &Group) {
     let within = executing(&access);
-    let Access { code, pool, exec, view, index, shape, inside: is_inside, places } = access;
+    let Access { code, pool, exec, view, index, shape, inside: is_inside, places, .. } = access;
     let Group { count, to, wanted, order, .. } = *group;
     let whole = order == Order::Pairs;
     let all = Lanes::All;
