@@ -26,7 +26,7 @@ fn passes_run_by_name_on_kernels_and_on_programs() {
     assert_eq!(recal_with(&["opt", "-e", "spirv", "-"], program.as_bytes(), &[]).stdout, module.as_bytes());
     let vector = printed(&["opt", "--emit", "vector", "--isa", "avx512", path]);
     assert!(
-        vector.starts_with("; avx512 code, strips of 16 threads\n") && vector.contains("Load view 0"),
+        vector.starts_with("; avx512 code, strips of 16 threads\n") && vector.contains("Load view 1"),
         "{vector}"
     );
     for (set, add) in [("avx512", "vaddps zmm"), ("avx2", "vaddps ymm"), ("neon", "fadd v")] {
