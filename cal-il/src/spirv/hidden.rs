@@ -111,11 +111,14 @@ impl Emitter<'_> {
         if self.unknown.contains(&place) { self.opaque(zero) } else { zero }
     }
 
-    /// Notes words that were loaded.
-    pub(super) fn loaded(&mut self, place: Place, words: &[Word]) {
+    /// Words as a load gives them, of those that were found; `inside`: whether they are of the memory, if that is asked.
+    pub(super) fn loaded(&mut self, place: Place, words: Vec<Word>, inside: Option<Word>) -> Vec<Word> {
         if self.unknown.contains(&place) {
             self.solid.extend(words.iter().copied());
         }
+        let Some(inside) = inside else { return words };
+        let outside = self.outside(place);
+        words.into_iter().map(|word| self.select(inside, word, outside)).collect()
     }
 
     /// A word that is stored.

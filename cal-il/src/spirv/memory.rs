@@ -262,14 +262,7 @@ impl Emitter<'_> {
                 self.w.load(self.t.u32, pointer, Self::align(words.place, 1))
             }
         };
-        self.loaded(words.place, &[value]);
-        match inside {
-            Some(inside) => {
-                let outside = self.outside(words.place);
-                self.select(inside, value, outside)
-            }
-            None => value,
-        }
+        self.loaded(words.place, vec![value], inside)[0]
     }
 
     /// Stores a word; nothing outside.
@@ -307,14 +300,7 @@ impl Emitter<'_> {
         let ty = if width == 1 { self.t.u32 } else { self.w.ty(Type::Vec(width)) };
         let value = self.w.load(ty, pointer, Self::align(place, width));
         let words = if width == 1 { vec![value] } else { self.loaded_parts(value, width) };
-        self.loaded(place, &words);
-        match inside {
-            Some(inside) => {
-                let outside = self.outside(place);
-                words.into_iter().map(|word| self.select(inside, word, outside)).collect()
-            }
-            None => words,
-        }
+        self.loaded(place, words, inside)
     }
 
     /// Stores an aligned element.

@@ -137,14 +137,7 @@ impl Emitter<'_> {
                 let ty = self.w.ty(Type::Vec(width));
                 let value = self.w.load(ty, pointer, None);
                 let parts = self.loaded_parts(value, width);
-                self.loaded(words.place, &parts);
-                match inside {
-                    Some(inside) => {
-                        let outside = self.outside(words.place);
-                        parts.into_iter().map(|word| self.select(inside, word, outside)).collect()
-                    }
-                    None => parts,
-                }
+                self.loaded(words.place, parts, inside)
             }
             _ => {
                 let capped = words.behind == Behind::Zero && !sure;

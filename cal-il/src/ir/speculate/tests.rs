@@ -17,11 +17,11 @@ fn compiled(body: &str) -> Program {
 }
 
 /// After the pass: how often each of the operations occurs in fast regions, and in all.
-fn counts(body: &str, ops: &[LaneOp]) -> Vec<usize> {
+fn counts<const N: usize>(body: &str, ops: &[LaneOp; N]) -> [usize; N] {
     let program = compiled(body);
     let mut changed = speculate(&program, WORTH, true).into_owned();
     crate::ir::validate::validate(&changed).unwrap_or_else(|defects| panic!("{defects:#?}\n{changed}"));
-    let mut counts = vec![0; ops.len()];
+    let mut counts = [0; N];
     statements(&mut changed.functions[0].body, &mut |stmt| {
         if let StmtKind::Lane(LaneInst { op, .. }) = &stmt.kind
             && let Some(k) = ops.iter().position(|wanted| wanted == op)
@@ -132,9 +132,7 @@ fn loops_that_products_end_are_guarded() {
 #[test]
 fn factors_that_are_computed_are_watched() {
     let chain = "uav_raw_load_id(0) r1, l0.x\nmad r2, r1, r1, l1.y\nmad r2, r2, r1, l1.y\nmad r2, r2, r1, l1.y\nmov g[0], r2";
-    let [bare, three, one] = counts(chain, &[LaneOp::BareMul, LaneOp::Umin3, LaneOp::Umin])[..] else {
-        return;
-    };
+    let [bare, three, one] = counts(chain, &[LaneOp::BareMul, LaneOp::Umin3, LaneOp::Umin]);
     assert_eq!((bare, 2 * three + one), (12, 12));
 }
 
@@ -145,9 +143,7 @@ fn chains_of_sums_are_watched_where_they_begin() {
     let chain = format!(
         "mov r2.x, l0.x\nuav_raw_load_id(0) r1, l0.y\nuav_raw_load_id(0) r4, r2.x\nuav_raw_load_id(1) r5, r2.x\n{step}mov g[0], r1"
     );
-    let [bare, three, one] = counts(&chain, &[LaneOp::BareMul, LaneOp::Umin3, LaneOp::Umin])[..] else {
-        return;
-    };
+    let [bare, three, one] = counts(&chain, &[LaneOp::BareMul, LaneOp::Umin3, LaneOp::Umin]);
     // Two factors and an addend of each component.
     assert_eq!((bare, 2 * three + one), (32, 12));
 }
