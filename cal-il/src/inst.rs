@@ -131,8 +131,9 @@ pub enum Cond {
     NonZero(Src),
     /// Position x has no bit set.
     Zero(Src),
-    /// Float comparison of position x, denormals as they are; `Ne` is true for NaN.
-    Compare(Relop, Src, Src),
+    /// Float comparison of position x, denormals as they are; `Ne` is true for NaN. Rare, so it does not make every
+    /// statement longer.
+    Compare(Relop, Box<[Src; 2]>),
 }
 
 /// An instruction with resolved operands.
@@ -220,7 +221,6 @@ bitflags::bitflags! {
 
 /// Result of a division or reciprocal by zero (amd-il-alu 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
 pub enum Zeroop {
     /// Largest finite magnitude.
     FltMax = 0,
@@ -234,7 +234,6 @@ pub enum Zeroop {
 
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
 #[allow(missing_docs)]
 pub enum Relop {
     Ne = 0,
@@ -370,7 +369,7 @@ pub enum ThreadId {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Index {
     /// Register and component (0 to 3) read as a signed integer.
-    pub base: Option<(Box<Register>, u8)>,
+    pub base: Option<Box<(Register, u8)>>,
     /// Added to it.
     pub offset: i32,
 }

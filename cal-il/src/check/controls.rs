@@ -9,10 +9,10 @@ use crate::isa::Opcode;
 use crate::text::ast::{Argument, Number, Specifier, Statement};
 
 impl Checker<'_> {
-    /// Decodes the specifiers and destination modifiers of a statement.
-    pub(super) fn controls(&mut self, s: &Statement, opcode: Opcode) -> Result<Option<Controls>, Stop> {
+    /// Decodes the specifiers and destination modifiers of a statement into `c`; false if one was refused.
+    pub(super) fn controls(&mut self, s: &Statement, opcode: Opcode, c: &mut Controls) -> Result<bool, Stop> {
         let ast = self.ast;
-        let mut c = Controls { scale: s.scale, saturate: s.saturate, ..Controls::default() };
+        (c.scale, c.saturate) = (s.scale, s.saturate);
         if s.scale != 0 && !legal::float_result(opcode) {
             c.scale = 0;
             self.ignored(s, "a scale has");
@@ -22,8 +22,8 @@ impl Checker<'_> {
             self.ignored(s, "`_sat` has");
         }
         for spec in ast.specifiers(s) {
-            if !self.control(&mut c, s, spec)? {
-                return Ok(None);
+            if !self.control(c, s, spec)? {
+                return Ok(false);
             }
         }
         if opcode == Opcode::Fence && c.fence.is_empty() && !self.dropped_barrier(s) {
@@ -32,9 +32,9 @@ impl Checker<'_> {
                 s.word,
                 "`fence` needs at least one of `_threads`, `_lds`, `_memory` …",
             );
-            return self.fail(d);
+            return self.error(d).map(|()| false);
         }
-        Ok(Some(c))
+        Ok(true)
     }
 
     fn dropped_barrier(&self, s: &Statement) -> bool {

@@ -284,7 +284,8 @@ impl Checker<'_> {
                 };
             }
             (File::ObjIndex, _) => return Ok(()),
-            (File::Refused(name), _) => {
+            (File::Refused(_), _) => {
+                let name = crate::text::register_name(r.file);
                 return self.error(Diagnostic::error(
                     "graphics-only",
                     span,

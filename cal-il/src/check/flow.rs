@@ -8,7 +8,9 @@ use super::macros::MAX_EXPANDED;
 use super::operand::float_modifiers;
 use super::{Checker, Go, Stop, legal};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::inst::{Arm, Cond, MAX_NESTING, Modifiers, Node, Register, Relop, Select, Src, Stage};
+use crate::inst::{
+    Arm, Cond, Controls, Inst, MAX_NESTING, Modifiers, Node, Register, Relop, Select, Src, Stage,
+};
 use crate::isa::{Category, Opcode};
 use crate::text::ast::{Number, OperandKind, Statement};
 
@@ -202,10 +204,21 @@ impl Checker<'_> {
             O::Call | O::CallLogicalnz | O::CallLogicalz => self.call(b, s, opcode),
             O::Mcall => self.expand(b, s),
             O::Nop => Ok(()),
-            _ => match self.instruction(s, opcode)? {
-                Some(inst) => self.push(b, s, Node::Inst(inst)),
-                None => Ok(()),
-            },
+            _ => {
+                let controls = Controls::default();
+                b.nodes.push(Node::Inst(Inst { opcode, controls, dst: None, src: Vec::new(), span: s.span }));
+                let legal = match b.nodes.last_mut() {
+                    Some(Node::Inst(inst)) => self.instruction(s, inst)?,
+                    _ => false,
+                };
+                match before_first_case(b, s).filter(|_| legal) {
+                    Some(d) => self.error(d)?,
+                    None if legal => return Ok(()),
+                    None => {}
+                }
+                b.nodes.pop();
+                Ok(())
+            }
         }
     }
 
@@ -263,9 +276,15 @@ impl Checker<'_> {
             O::Break | O::Continue | O::Ret | O::RetDyn | O::Call => return Ok(Some(None)),
             O::Ifc | O::Breakc | O::Continuec => {
                 let [a, b, ..] = ast.operands(s) else { return Ok(None) };
-                let Some(controls) = self.controls(s, opcode)? else { return Ok(None) };
-                let (Some(a), Some(b)) = (self.source(a)?, self.source(b)?) else { return Ok(None) };
-                return Ok(Some(Some(Cond::Compare(controls.relop.unwrap_or(Relop::Ne), a, b))));
+                let mut controls = Controls::default();
+                let mut sources = Box::new([nothing(s.span), nothing(s.span)]);
+                if !self.controls(s, opcode, &mut controls)?
+                    || !self.source(a, &mut sources[0])?
+                    || !self.source(b, &mut sources[1])?
+                {
+                    return Ok(None);
+                }
+                return Ok(Some(Some(Cond::Compare(controls.relop.unwrap_or(Relop::Ne), sources))));
             }
             O::IfLogicalnz
             | O::BreakLogicalnz
@@ -276,7 +295,10 @@ impl Checker<'_> {
             _ => false,
         };
         let Some(operand) = ast.operands(s).first() else { return Ok(None) };
-        let Some(mut src) = self.source(operand)? else { return Ok(None) };
+        let mut src = nothing(operand.span);
+        if !self.source(operand, &mut src)? {
+            return Ok(None);
+        }
         if float_modifiers(&src.modifiers) || src.modifiers.neg != 0 {
             src.modifiers = Modifiers::default();
             self.warn(Diagnostic::warning(
@@ -361,11 +383,12 @@ impl Checker<'_> {
 
     fn begin_switch(&mut self, b: &mut Builder, s: &Statement) -> Go {
         let ast = self.ast;
-        let selector = match ast.operands(s).first() {
-            Some(operand) => self.source(operand)?,
-            None => None,
-        };
-        let mut selector = selector.unwrap_or_else(|| nothing(s.span));
+        let mut selector = nothing(s.span);
+        if let Some(operand) = ast.operands(s).first()
+            && !self.source(operand, &mut selector)?
+        {
+            selector = nothing(s.span);
+        }
         if float_modifiers(&selector.modifiers) {
             selector.modifiers = Modifiers { neg: selector.modifiers.neg, ..Modifiers::default() };
             self.warn(Diagnostic::warning(

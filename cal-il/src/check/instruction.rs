@@ -1,9 +1,11 @@
 //! One instruction: operands, masks, modifiers, and the memory it names.
 
+use super::flow::nothing;
 use super::{Checker, Stop, legal};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::inst::{
-    Controls, Dimension, Dst, Inst, Modifiers, Resource, Select, ShortSwizzle, Src, Stage, Uav, Write,
+    Controls, Dimension, Dst, Inst, Modifiers, Register, Resource, Select, ShortSwizzle, Src, Stage, Uav,
+    Write,
 };
 use crate::isa::{Category, Opcode, VectorRule};
 use crate::text::ast::{Operand, OperandKind, Statement};
@@ -12,38 +14,47 @@ use crate::text::ast::{Operand, OperandKind, Statement};
 const MAX_SHORT_SWIZZLES: usize = 4096;
 
 impl Checker<'_> {
-    /// Checks an instruction without control flow.
-    pub(super) fn instruction(&mut self, s: &Statement, opcode: Opcode) -> Result<Option<Inst>, Stop> {
+    /// Checks an instruction without control flow and completes `inst`, which has its opcode and place; false if it was
+    /// refused. It and its operands are made where they stay, since a processor waits for what it copies right after it
+    /// was put together.
+    pub(super) fn instruction(&mut self, s: &Statement, inst: &mut Inst) -> Result<bool, Stop> {
         let ast = self.ast;
-        if !self.stage_allows(s, opcode)? {
-            return Ok(None);
-        }
-        let Some(controls) = self.controls(s, opcode)? else { return Ok(None) };
-        if !self.memory(s, opcode, &controls)? {
-            return Ok(None);
+        let opcode = inst.opcode;
+        if !self.stage_allows(s, opcode)?
+            || !self.controls(s, opcode, &mut inst.controls)?
+            || !self.memory(s, opcode, &inst.controls)?
+        {
+            return Ok(false);
         }
         let operands = ast.operands(s);
         let mem = legal::writes_mem(opcode);
         let has_dst = matches!(operands.first(), Some(Operand { kind: OperandKind::Destination { .. }, .. }));
-        let (dst, rest) = if has_dst {
-            let Some(dst) = self.destination(&operands[0], mem)? else { return Ok(None) };
-            (Some(dst), &operands[1..])
-        } else {
-            (None, operands)
-        };
-        let mut src = Vec::with_capacity(rest.len());
-        for operand in rest {
-            let Some(source) = self.source(operand)? else { return Ok(None) };
-            src.push(source);
+        let mut rest = operands;
+        if has_dst {
+            let dst = inst.dst.insert(Dst {
+                register: Register::Nothing,
+                mask: [Write::Keep; 4],
+                span: operands[0].span,
+            });
+            if !self.destination(&operands[0], mem, dst)? {
+                return Ok(false);
+            }
+            rest = &operands[1..];
+        }
+        inst.src.extend(rest.iter().map(|operand| nothing(operand.span)));
+        for (operand, src) in rest.iter().zip(&mut inst.src) {
+            if !self.source(operand, src)? {
+                return Ok(false);
+            }
         }
         if !legal::float_sources(opcode) {
-            self.drop_float_modifiers(opcode, &mut src, false);
+            self.drop_float_modifiers(opcode, &mut inst.src, false);
         } else if legal::double_sources(opcode) {
-            self.drop_float_modifiers(opcode, &mut src, true);
+            self.drop_float_modifiers(opcode, &mut inst.src, true);
         }
-        if let Some(dst) = &dst {
+        if let Some(dst) = &inst.dst {
             if legal::pair_result(opcode) && !whole_pairs(&dst.mask) {
-                return self.fail(
+                let refused = self.error(
                     Diagnostic::error(
                         "cut-pair",
                         dst.span,
@@ -51,21 +62,21 @@ impl Checker<'_> {
                     )
                     .with_note("write `.xy`, `.zw` or both"),
                 );
+                return refused.map(|()| false);
             }
-            self.lint(opcode, dst, &src);
+            self.lint(opcode, dst, &inst.src);
         }
         if opcode == Opcode::Transpose {
-            self.transpose_registers(dst.as_ref(), &src);
+            self.transpose_registers(inst.dst.as_ref(), &inst.src);
         }
-        Ok(Some(Inst { opcode, controls, dst, src, span: s.span }))
+        Ok(true)
     }
 
     /// `transpose` touches four registers in a row.
     fn transpose_registers(&mut self, dst: Option<&Dst>, src: &[Src]) {
         let registers = dst.map(|d| &d.register).into_iter().chain(src.iter().map(|s| &s.register));
-        let highest = registers
-            .filter_map(|r| if let crate::inst::Register::Temp(n) = r { Some(n + 3) } else { None })
-            .max();
+        let highest =
+            registers.filter_map(|r| if let Register::Temp(n) = r { Some(n + 3) } else { None }).max();
         if let Some(n) = highest {
             self.note_temp(n);
         }

@@ -218,7 +218,10 @@ impl Checker<'_> {
             ));
         }
         for (k, operand) in sources.iter().enumerate() {
-            let Some(src) = self.source(operand)? else { continue };
+            let mut src = nothing(operand.span);
+            if !self.source(operand, &mut src)? {
+                continue;
+            }
             let register = self.macros.list[at].input(k as u32);
             let register = Resolved::Temp(self.note_temp(register));
             let dst = Dst { register, mask: [Write::Result; 4], span: operand.span };
@@ -233,7 +236,10 @@ impl Checker<'_> {
         b.loops += loops;
         b.switches += switches;
         for (k, operand) in outs.iter().enumerate() {
-            let Some(dst) = self.destination(operand, false)? else { continue };
+            let mut dst = Dst { register: Resolved::Nothing, mask: [Write::Keep; 4], span: operand.span };
+            if !self.destination(operand, false, &mut dst)? {
+                continue;
+            }
             let register = self.macros.list[at].output(k as u32);
             let mut src = nothing(operand.span);
             src.register = Resolved::Temp(self.note_temp(register));

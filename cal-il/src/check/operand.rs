@@ -9,42 +9,34 @@ use crate::text::ast::{self, File, Operand, OperandKind};
 type Found<T> = Result<Option<T>, Stop>;
 
 impl Checker<'_> {
-    /// Resolves a source.
-    pub(super) fn source(&mut self, operand: &Operand) -> Found<Src> {
+    /// Resolves a source into `src`; false if it was refused.
+    pub(super) fn source(&mut self, operand: &Operand, src: &mut Src) -> Result<bool, Stop> {
         let span = operand.span;
-        let OperandKind::Source { register, swizzle, given, modifiers } = operand.kind else {
-            return self.fail(Diagnostic::error(
-                "operand-kind",
-                span,
-                "a register that can be read is expected",
-            ));
+        let OperandKind::Source { ref register, swizzle, given, modifiers } = operand.kind else {
+            let d = Diagnostic::error("operand-kind", span, "a register that can be read is expected");
+            return self.error(d).map(|()| false);
         };
-        let mut src = Src { register: Register::Nothing, swizzle, given, modifiers, span };
+        *src = Src { register: Register::Nothing, swizzle, given, modifiers, span };
         // `r0.1111` makes a constant; the register need not exist.
-        if swizzle.iter().all(|s| matches!(s, Select::Zero | Select::One)) {
-            if let File::Refused(_) = register.file {
-                return self.refused(register, span);
-            }
-            return Ok(Some(src));
+        let constant = swizzle.iter().all(|s| matches!(s, Select::Zero | Select::One));
+        if constant && !matches!(register.file, File::Refused(_)) {
+            return Ok(true);
         }
-        if register.file == File::Temp && register.index.is_none() {
-            let Some(number) = register.number else { return self.shape_error(register, span) };
-            src.register = Register::Temp(self.temp(number));
-            return Ok(Some(src));
+        if !self.register(register, span, false, &mut src.register)? {
+            return Ok(false);
         }
-        let Some(resolved) = self.register(register, span, false)? else { return Ok(None) };
-        if resolved == Register::Mem {
-            return self.fail(Diagnostic::error("write-only", span, "`mem` cannot be read"));
+        if src.register == Register::Mem {
+            let d = Diagnostic::error("write-only", span, "`mem` cannot be read");
+            return self.error(d).map(|()| false);
         }
         if matches!(register.file, File::Input | File::WinCoord) {
-            self.constant_inputs(register, &resolved, &mut src.swizzle);
+            self.constant_inputs(register, &src.register, &mut src.swizzle);
         }
-        src.register = resolved;
-        Ok(Some(src))
+        Ok(true)
     }
 
     /// Components that the input declaration forces to constants or leaves out, and the missing ones of the position.
-    fn constant_inputs(&self, register: ast::Register, resolved: &Register, swizzle: &mut [Select; 4]) {
+    fn constant_inputs(&self, register: &ast::Register, resolved: &Register, swizzle: &mut [Select; 4]) {
         let key = if register.file == File::WinCoord { WIN_COORD } else { register.number.unwrap_or(0) };
         let mask = self.inputs.get(&key).map_or([Write::Result; 4], |d| d.mask);
         for s in swizzle {
@@ -65,29 +57,30 @@ impl Checker<'_> {
         }
     }
 
-    /// Resolves a destination; `mem` only where `mem` is true.
-    pub(super) fn destination(&mut self, operand: &Operand, mem: bool) -> Found<Dst> {
+    /// Resolves a destination into `dst`, `mem` only where `mem` is true; false if it was refused.
+    pub(super) fn destination(&mut self, operand: &Operand, mem: bool, dst: &mut Dst) -> Result<bool, Stop> {
         let span = operand.span;
-        let OperandKind::Destination { register, mask } = operand.kind else {
-            return self.fail(Diagnostic::error(
-                "operand-kind",
-                span,
-                "a register that can be written is expected",
-            ));
+        let OperandKind::Destination { ref register, mask } = operand.kind else {
+            let d = Diagnostic::error("operand-kind", span, "a register that can be written is expected");
+            return self.error(d).map(|()| false);
         };
         if mask.iter().all(|m| *m == Write::Keep) {
-            return self.fail(Diagnostic::error("empty-mask", span, "this mask writes nothing"));
+            let d = Diagnostic::error("empty-mask", span, "this mask writes nothing");
+            return self.error(d).map(|()| false);
         }
-        let Some(resolved) = self.register(register, span, true)? else { return Ok(None) };
-        if (resolved == Register::Mem) != mem {
+        (dst.mask, dst.span) = (mask, span);
+        if !self.register(register, span, true, &mut dst.register)? {
+            return Ok(false);
+        }
+        if (dst.register == Register::Mem) != mem {
             let message = if mem {
                 "this instruction stores to `mem`"
             } else {
                 "`mem` is the destination of stores only"
             };
-            return self.fail(Diagnostic::error("mem-destination", span, message));
+            return self.error(Diagnostic::error("mem-destination", span, message)).map(|()| false);
         }
-        match &resolved {
+        match &dst.register {
             Register::Temp(_)
             | Register::Array(..)
             | Register::Global(_)
@@ -96,14 +89,11 @@ impl Checker<'_> {
             Register::Output(number) => self.write_output(*number, mask, span),
             _ => {
                 let name = crate::text::register_name(register.file);
-                return self.fail(Diagnostic::error(
-                    "read-only",
-                    span,
-                    format!("`{name}` registers cannot be written"),
-                ));
+                let message = format!("`{name}` registers cannot be written");
+                return self.error(Diagnostic::error("read-only", span, message)).map(|()| false);
             }
         }
-        Ok(Some(Dst { register: resolved, mask, span }))
+        Ok(true)
     }
 
     fn write_output(&mut self, number: u32, mask: [Write; 4], span: Span) {
@@ -178,12 +168,30 @@ impl Checker<'_> {
         })
     }
 
-    /// Resolves a register. `write` tells what it is for.
-    fn register(&mut self, r: ast::Register, span: Span, write: bool) -> Found<Register> {
+    /// Resolves a register into `out`, a temporary without further ado; false if it was refused. `write` tells what it is
+    /// for.
+    fn register(
+        &mut self,
+        r: &ast::Register,
+        span: Span,
+        write: bool,
+        out: &mut Register,
+    ) -> Result<bool, Stop> {
+        *out = match (r.file, r.number, r.index) {
+            (File::Temp, Some(n), None) => Register::Temp(self.temp(n)),
+            _ => match self.other_register(*r, span, write)? {
+                Some(register) => register,
+                None => return Ok(false),
+            },
+        };
+        Ok(true)
+    }
+
+    /// Resolves a register that is no temporary.
+    fn other_register(&mut self, r: ast::Register, span: Span, write: bool) -> Found<Register> {
         let none_or_zero = r.number.unwrap_or(0) == 0 && r.index.is_none();
         Ok(Some(match (r.file, r.number, r.index) {
             (File::Refused(_), ..) => return self.refused(r, span),
-            (File::Temp, Some(n), None) => Register::Temp(self.temp(n)),
             (File::Literal, Some(n), None) => match self.literal_value(n) {
                 Some(value) => Register::Literal(value),
                 None => {
@@ -359,7 +367,10 @@ impl Checker<'_> {
             return Ok(Some(Index { base: None, offset: i.offset }));
         };
         let register = ast::Register { file, number, index: None };
-        let Some(base) = self.register(register, span, false)? else { return Ok(None) };
+        let mut base = Register::Nothing;
+        if !self.register(&register, span, false, &mut base)? {
+            return Ok(None);
+        }
         Ok(Some(match base {
             Register::Literal(value) => {
                 Index { base: None, offset: (value[component as usize] as i32).wrapping_add(i.offset) }
@@ -367,7 +378,7 @@ impl Checker<'_> {
             Register::Mem => {
                 return self.fail(Diagnostic::error("write-only", span, "`mem` cannot be an index"));
             }
-            base => Index { base: Some((Box::new(base), component)), offset: i.offset },
+            base => Index { base: Some(Box::new((base, component))), offset: i.offset },
         }))
     }
 }

@@ -50,7 +50,7 @@ fn an_index_by_a_literal_is_a_number() {
     let registers: Vec<Register> = main_insts(&k).into_iter().map(|i| i.src[0].register.clone()).collect();
     assert_eq!(registers[0], Register::Const(0, Index { base: None, offset: 5 }));
     assert_eq!(registers[1], Register::Const(0, Index { base: None, offset: 0 }));
-    let base = Some((Box::new(Register::Temp(0)), 2));
+    let base = Some(Box::new((Register::Temp(0), 2)));
     assert_eq!(registers[2], Register::Const(0, Index { base, offset: -1 }));
 }
 

@@ -2,13 +2,13 @@
 
 use smallvec::SmallVec;
 
-use crate::inst::{Dst, Inst, Src};
+use crate::inst::{Dst, Inst, Src, Write};
 use crate::ir::{LaneOp, Operand};
 use crate::isa::lane::Class;
 use crate::isa::{Choice, VectorRule, View};
 
 use super::build::{Args, Builder};
-use super::source::Words;
+use super::source::{ONE, Words};
 use super::write::{Value, Values, written};
 
 impl Builder<'_> {
@@ -38,6 +38,9 @@ impl Builder<'_> {
         for (src, class) in inst.src.iter().zip(classes) {
             words.push(self.source(src, positions, argument_view(view, *class)));
         }
+        if !scalar && self.each(inst, dst, op, &words, zeroop) {
+            return;
+        }
         let args = |k: usize| {
             let mut args = Args::new();
             words.iter().for_each(|words| args.push(words[k]));
@@ -53,6 +56,35 @@ impl Builder<'_> {
             *value = Some(self.result(inst, view, op, args(k)));
         }
         self.write(dst, values);
+    }
+
+    /// Emits `op` for each component of `dst`, if that is a register, nothing is done to the results, and no component reads
+    /// what one before it wrote: as most instructions are.
+    fn each(&mut self, inst: &Inst, dst: &Dst, op: LaneOp, words: &[Words], zeroop: Option<u32>) -> bool {
+        let plain = inst.controls.scale == 0 && !inst.controls.saturate;
+        let count = words.len() + usize::from(zeroop.is_some());
+        let Some(registers) = self.registers_of(dst).filter(|_| plain && count <= 4) else { return false };
+        let result = |k: usize| registers[k].filter(|_| dst.mask[k] == Write::Result);
+        let reads_earlier = |k: usize| {
+            (0..k).any(|c| registers[c].is_some_and(|reg| words.iter().any(|w| w[k] == Operand::Reg(reg))))
+        };
+        if (1..4).any(|k| result(k).is_some() && reads_earlier(k)) {
+            return false;
+        }
+        for k in 0..4 {
+            let Some(register) = registers[k] else { continue };
+            match dst.mask[k] {
+                Write::Keep => {}
+                Write::Zero => self.copy(register, Operand::Imm(0)),
+                Write::One => self.copy(register, Operand::Imm(ONE)),
+                Write::Result => {
+                    let mut args = [Operand::Imm(zeroop.unwrap_or(0)); 4];
+                    words.iter().zip(&mut args).for_each(|(words, arg)| *arg = words[k]);
+                    self.folded(op, register, &args[..count]);
+                }
+            }
+        }
+        true
     }
 
     /// The value of `op`, scaled and saturated if it is a float.

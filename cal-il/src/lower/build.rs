@@ -113,13 +113,26 @@ impl<'k> Builder<'k> {
         self.statement(StmtKind::Memory(inst));
     }
 
-    /// Emits `inst`; a move of a register to itself vanishes.
+    /// Emits an operation; a move of a register to itself vanishes. Its operands are written where they stay, since a
+    /// processor waits for what it copies right after it was put together.
     #[inline]
-    pub fn lane(&mut self, inst: LaneInst) {
-        if inst.op == LaneOp::Mov && inst.args[0] == Operand::Reg(inst.dst[0]) {
+    pub fn lane(&mut self, op: LaneOp, dst: [Reg; 2], args: &[Operand]) {
+        if op == LaneOp::Mov && args[0] == Operand::Reg(dst[0]) {
             return;
         }
-        self.statement(StmtKind::Lane(inst));
+        self.statement(StmtKind::Lane(LaneInst { op, dst, args: SmallVec::new() }));
+        if let Some(Stmt { kind: StmtKind::Lane(inst), .. }) = self.block.last_mut() {
+            inst.args.extend(args.iter().copied());
+        }
+    }
+
+    /// The same; what is constant is computed.
+    #[inline]
+    pub fn folded(&mut self, op: LaneOp, dst: Reg, args: &[Operand]) {
+        match super::fold::fold(op, args) {
+            Some((word, None)) => self.copy(dst, Operand::Imm(word)),
+            _ => self.lane(op, [dst, dst], args),
+        }
     }
 
     /// Computes `op` into a new register; an operation on constants becomes a constant.
@@ -131,7 +144,7 @@ impl<'k> Builder<'k> {
             return Operand::Imm(word);
         }
         let dst = self.scratch();
-        self.lane(LaneInst { op, dst: [dst, dst], args: SmallVec::from_slice(args) });
+        self.lane(op, [dst, dst], args);
         Operand::Reg(dst)
     }
 
@@ -141,13 +154,13 @@ impl<'k> Builder<'k> {
             return [Operand::Imm(lo), Operand::Imm(hi)];
         }
         let dst = [self.scratch(), self.scratch()];
-        self.lane(LaneInst { op, dst, args: SmallVec::from_slice(args) });
+        self.lane(op, dst, args);
         dst.map(Operand::Reg)
     }
 
     /// Copies `value` to `dst`.
     pub fn copy(&mut self, dst: Reg, value: Operand) {
-        self.lane(LaneInst { op: LaneOp::Mov, dst: [dst, dst], args: SmallVec::from_slice(&[value]) });
+        self.lane(LaneOp::Mov, [dst, dst], &[value]);
     }
 
     /// Emits operations that are meant to happen at once: none sees a result of another. A scratch register is
@@ -157,7 +170,7 @@ impl<'k> Builder<'k> {
             other.args.iter().any(|&arg| arg == Operand::Reg(dst[0]) || arg == Operand::Reg(dst[1]))
         };
         if (1..insts.len()).all(|later| insts[..later].iter().all(|inst| !reads(&insts[later], inst.dst))) {
-            return insts.into_iter().for_each(|inst| self.lane(inst));
+            return insts.iter().for_each(|inst| self.lane(inst.op, inst.dst, &inst.args));
         }
         let mut late: SmallVec<[(Reg, Operand); 4]> = SmallVec::new();
         while !insts.is_empty() {
@@ -178,7 +191,7 @@ impl<'k> Builder<'k> {
                 }
                 inst.dst = [lo, hi];
             }
-            self.lane(inst);
+            self.lane(inst.op, inst.dst, &inst.args);
         }
         for (dst, value) in late {
             self.copy(dst, value);

@@ -9,7 +9,8 @@ use super::build::Builder;
 impl Builder<'_> {
     /// Lowers `nodes` to a block of their own.
     pub fn body(&mut self, nodes: &[Node]) -> Block {
-        let outer = std::mem::take(&mut self.block);
+        // An instruction is two or three operations.
+        let outer = std::mem::replace(&mut self.block, Block::with_capacity(3 * nodes.len()));
         self.nodes(nodes);
         std::mem::replace(&mut self.block, outer)
     }
@@ -83,7 +84,8 @@ impl Builder<'_> {
         match cond {
             Condition::NonZero(src) => Cond { operand: self.positions(src, 1)[0], nonzero: true },
             Condition::Zero(src) => Cond { operand: self.positions(src, 1)[0], nonzero: false },
-            Condition::Compare(relop, a, b) => {
+            Condition::Compare(relop, sources) => {
+                let [a, b] = &**sources;
                 let a = self.position(a, 0, View::Bits);
                 let b = self.position(b, 0, View::Bits);
                 let (op, nonzero, args) = match relop {

@@ -1,19 +1,22 @@
 //! Warnings that need to know what a program reads: registers that nothing wrote, and short swizzles whose filling
 //! matters. Compilers write both where nothing depends on it, so only reads that survive the passes count.
 
+use std::ops::ControlFlow;
+
 use super::build::Builder;
+use super::passes::Registers;
 use super::{Names, passes, translate};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::inst::{Cond, Kernel, Node, Register};
-use crate::ir::{Block, Program, Reg, StmtKind, visit};
+use crate::ir::{Block, Program, StmtKind, visit};
 
 /// Warnings kept of one program.
 const MAX_WARNINGS: usize = 50;
 
-/// Adds the warnings to those of the program. `origins` and `names` tell what a register is called in the kernel, if it
+/// Adds the warnings to those of the program. `registers` and `names` tell what a register is called in the kernel, if it
 /// may be read before it is written.
-pub(super) fn run(kernel: &Kernel, program: &mut Program, origins: &[Option<Reg>], names: &Names) {
-    let mut found = unwritten(kernel, program, origins, names);
+pub(super) fn run(kernel: &Kernel, program: &mut Program, registers: &Registers, names: &Names) {
+    let mut found = unwritten(kernel, program, registers, names);
     found.extend(short_swizzles(kernel));
     if found.is_empty() {
         return;
@@ -27,19 +30,12 @@ pub(super) fn run(kernel: &Kernel, program: &mut Program, origins: &[Option<Reg>
 fn unwritten(
     kernel: &Kernel,
     program: &mut Program,
-    origins: &[Option<Reg>],
+    Registers { origins, definitions }: &Registers,
     names: &Names,
 ) -> Vec<Diagnostic> {
-    let mut unwritten: Vec<bool> = origins.iter().map(Option::is_some).collect();
-    for function in &mut program.functions {
-        visit::statements(&mut function.body, &mut |stmt| {
-            visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                if definition && let Some(unwritten) = unwritten.get_mut(*reg as usize) {
-                    *unwritten = false;
-                }
-            });
-        });
-    }
+    // Passes after the split removed only definitions that nothing reads.
+    let unwritten: Vec<bool> =
+        origins.iter().zip(definitions).map(|(origin, count)| origin.is_some() && *count == 0).collect();
     if !unwritten.contains(&true) {
         return Vec::new();
     }
@@ -93,57 +89,61 @@ fn unwritten(
 /// The operand that reads `r{number}` in the instruction at `span`, or else, since copies are passed over, the first
 /// that reads it at all.
 fn operand(kernel: &Kernel, number: u32, span: Span) -> Span {
+    let reads = |register: &Register| matches!(register, Register::Temp(n) if *n == number);
     let mut first = None;
-    let mut here = None;
-    for function in &kernel.functions {
+    let here = kernel.functions.iter().try_for_each(|function| {
         sources(&function.body, &mut |at, operand, register| {
             let base = match register {
                 Register::Array(_, index)
                 | Register::Const(_, index)
                 | Register::Immediate(index)
-                | Register::Global(index) => index.base.as_ref().map(|(base, _)| &**base),
+                | Register::Global(index) => index.base.as_ref().map(|base| &base.0),
                 _ => None,
             };
-            if [Some(register), base].contains(&Some(&Register::Temp(number))) {
+            if reads(register) || base.is_some_and(reads) {
                 first = first.or(Some(operand));
-                here = here.or(Some(operand).filter(|_| at == span));
+                if at == span {
+                    return ControlFlow::Break(operand);
+                }
             }
-        });
-    }
-    here.or(first).unwrap_or(span)
+            ControlFlow::Continue(())
+        })
+    });
+    here.break_value().or(first).unwrap_or(span)
 }
 
-/// Calls `f` with the place of each instruction and the place and register of each operand that it reads. Of a
-/// destination that is memory it reads the index.
-fn sources(body: &[Node], f: &mut dyn FnMut(Span, Span, &Register)) {
-    let condition = |cond: &Cond, at: Span, f: &mut dyn FnMut(Span, Span, &Register)| match cond {
+/// Told the place of an instruction, and place and register of an operand; says whether that is it.
+type Visit<'a> = &'a mut dyn FnMut(Span, Span, &Register) -> ControlFlow<Span>;
+
+/// Calls `f` with the place of each instruction and the place and register of each operand that it reads, until it has
+/// found what it looks for. Of a destination that is memory it reads the index.
+fn sources(body: &[Node], f: Visit<'_>) -> ControlFlow<Span> {
+    let condition = |cond: &Cond, at: Span, f: Visit<'_>| match cond {
         Cond::NonZero(src) | Cond::Zero(src) => f(at, src.span, &src.register),
-        Cond::Compare(_, a, b) => [a, b].into_iter().for_each(|src| f(at, src.span, &src.register)),
+        Cond::Compare(_, sources) => sources.iter().try_for_each(|src| f(at, src.span, &src.register)),
     };
-    for node in body {
-        match node {
-            Node::Inst(inst) => {
-                inst.src.iter().for_each(|src| f(inst.span, src.span, &src.register));
-                let memory = inst.dst.iter().filter(|dst| !matches!(dst.register, Register::Temp(_)));
-                memory.for_each(|dst| f(inst.span, dst.span, &dst.register));
-            }
-            Node::If { cond, then, otherwise, span } => {
-                condition(cond, *span, f);
-                sources(then, f);
-                sources(otherwise, f);
-            }
-            Node::Loop { body, .. } => sources(body, f),
-            Node::Switch { selector, arms, span } => {
-                f(*span, selector.span, &selector.register);
-                arms.iter().for_each(|arm| sources(&arm.body, f));
-            }
-            Node::Break(cond, span)
-            | Node::Continue(cond, span)
-            | Node::Return(cond, span)
-            | Node::Call { cond, span, .. } => cond.iter().for_each(|cond| condition(cond, *span, f)),
-            Node::Discard(cond, span) => condition(cond, *span, f),
+    body.iter().try_for_each(|node| match node {
+        Node::Inst(inst) => {
+            inst.src.iter().try_for_each(|src| f(inst.span, src.span, &src.register))?;
+            let mut memory = inst.dst.iter().filter(|dst| !matches!(dst.register, Register::Temp(_)));
+            memory.try_for_each(|dst| f(inst.span, dst.span, &dst.register))
         }
-    }
+        Node::If { cond, then, otherwise, span } => {
+            condition(cond, *span, f)?;
+            sources(then, f)?;
+            sources(otherwise, f)
+        }
+        Node::Loop { body, .. } => sources(body, f),
+        Node::Switch { selector, arms, span } => {
+            f(*span, selector.span, &selector.register)?;
+            arms.iter().try_for_each(|arm| sources(&arm.body, f))
+        }
+        Node::Break(cond, span)
+        | Node::Continue(cond, span)
+        | Node::Return(cond, span)
+        | Node::Call { cond, span, .. } => cond.iter().try_for_each(|cond| condition(cond, *span, f)),
+        Node::Discard(cond, span) => condition(cond, *span, f),
+    })
 }
 
 /// Which functions main calls, directly or not.
@@ -154,6 +154,9 @@ fn called(program: &mut Program) -> Vec<bool> {
                 from.push(function);
             }
         });
+    }
+    if program.functions.len() == 1 {
+        return vec![true];
     }
     let mut called = vec![false; program.functions.len()];
     let mut next = vec![0];
@@ -176,7 +179,7 @@ fn short_swizzles(kernel: &Kernel) -> Vec<Diagnostic> {
     builder.fillers = fillers;
     let markers = builder.fillers.clone();
     let Ok((mut program, _)) = translate(builder) else { return Vec::new() };
-    let origins = passes::reduce(&mut program, &mut |_, _| {});
+    let Registers { origins, .. } = passes::reduce(&mut program, &mut |_, _| {});
     let mut read = vec![false; kernel.short_swizzles.len()];
     for function in &mut program.functions {
         visit::statements(&mut function.body, &mut |stmt| {

@@ -42,8 +42,8 @@ pub fn lower(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
 pub fn lower_watched(kernel: &Kernel, watch: Watch<'_>) -> Result<Program, Vec<Diagnostic>> {
     let (mut program, names) = translate(Builder::new(kernel))?;
     watch("translate", &program);
-    let origins = passes::run(&mut program, watch);
-    lint::run(kernel, &mut program, &origins, &names);
+    let registers = passes::run(&mut program, watch);
+    lint::run(kernel, &mut program, &registers, &names);
     Ok(program)
 }
 

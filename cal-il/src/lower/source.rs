@@ -146,7 +146,8 @@ impl Builder<'_> {
     pub fn index(&mut self, index: &Index) -> (Operand, i32) {
         match &index.base {
             None => (Operand::Imm(0), index.offset),
-            Some((register, component)) => {
+            Some(base) => {
+                let (register, component) = &**base;
                 let c = usize::from(*component & 3);
                 match self.register(register, 1 << c)[c] {
                     Operand::Imm(base) => (Operand::Imm(base.wrapping_add(index.offset as u32)), 0),

@@ -88,7 +88,7 @@ impl Builder<'_> {
             }
         }
         match self.registers_of(dst) {
-            Some(registers) => self.assign(registers, values),
+            Some(registers) => self.assign(registers, &mut values),
             None => {
                 let words = self.evaluate(values);
                 self.store(dst, words);
@@ -97,7 +97,7 @@ impl Builder<'_> {
     }
 
     /// The registers behind a destination that is one; `None` for memory-like files.
-    fn registers_of(&mut self, dst: &Dst) -> Option<Dst4> {
+    pub fn registers_of(&mut self, dst: &Dst) -> Option<Dst4> {
         match dst.register {
             Register::Temp(number) => {
                 Some(std::array::from_fn(|c| (dst.mask[c] != Write::Keep).then(|| self.temp(number, c))))
@@ -107,17 +107,14 @@ impl Builder<'_> {
         }
     }
 
-    fn assign(&mut self, registers: Dst4, mut components: Values) {
+    fn assign(&mut self, registers: Dst4, components: &mut Values) {
         let register = |c: usize| registers[c].expect("a written component has a register");
-        if Self::in_order(&registers, &components) {
-            for (c, component) in components.into_iter().enumerate() {
+        if Self::in_order(&registers, components) {
+            for (c, component) in components.iter().enumerate() {
                 match component {
-                    Some(Value::Word(word)) => self.copy(register(c), word),
-                    Some(Value::Op(op, args)) => {
-                        let inst = self.folded(op, [register(c); 2], args);
-                        self.lane(inst);
-                    }
-                    Some(Value::Same(of)) => self.copy(register(c), Operand::Reg(register(of))),
+                    Some(Value::Word(word)) => self.copy(register(c), *word),
+                    Some(Value::Op(op, args)) => self.folded(*op, register(c), args),
+                    Some(Value::Same(of)) => self.copy(register(c), Operand::Reg(register(*of))),
                     Some(Value::Low(..) | Value::High) | None => {}
                 }
             }
@@ -131,7 +128,14 @@ impl Builder<'_> {
                 Some(Value::Word(word)) => {
                     insts.push(LaneInst { op: LaneOp::Mov, dst: [register(c); 2], args: smallvec![word] });
                 }
-                Some(Value::Op(op, args)) => insts.push(self.folded(op, [register(c); 2], args)),
+                Some(Value::Op(op, args)) => insts.push(match super::fold::fold(op, &args) {
+                    Some((word, None)) => LaneInst {
+                        op: LaneOp::Mov,
+                        dst: [register(c); 2],
+                        args: smallvec![Operand::Imm(word)],
+                    },
+                    _ => LaneInst { op, dst: [register(c); 2], args },
+                }),
                 Some(Value::Low(op, args)) => {
                     let high = if matches!(components.get(c + 1), Some(Some(Value::High))) {
                         components[c + 1] = None;
@@ -168,13 +172,6 @@ impl Builder<'_> {
             written[c] = *register;
             fits
         })
-    }
-
-    fn folded(&mut self, op: LaneOp, dst: [Reg; 2], args: Args) -> LaneInst {
-        match super::fold::fold(op, &args) {
-            Some((word, None)) => LaneInst { op: LaneOp::Mov, dst, args: smallvec![Operand::Imm(word)] },
-            _ => LaneInst { op, dst, args },
-        }
     }
 
     /// The words of `components`, in scratch registers where they are computed.

@@ -226,8 +226,8 @@ pub enum File {
     ThreadGrpIdFlat,
     /// `Tmr`
     Timer,
-    /// A register of the graphics pipeline or of DirectX 9, by canonical name: always refused.
-    Refused(&'static str),
+    /// A register of the graphics pipeline or of DirectX 9, by its number in the list of their names: always refused.
+    Refused(u8),
 }
 
 impl Ast {

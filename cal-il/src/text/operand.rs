@@ -10,14 +10,17 @@ pub(super) const MAX_REGISTER: u32 = 65535;
 
 const IDENTITY: [Select; 4] = [Select::X, Select::Y, Select::Z, Select::W];
 
-/// Reads a destination: register and mask.
-pub(super) fn destination(c: &mut Cursor) -> Step<Operand> {
+/// Reads a destination, register and mask, to the end of `out`: an operand is made where it stays, since a processor waits
+/// for what it copies right after it was put together.
+#[inline]
+pub(super) fn destination(c: &mut Cursor, out: &mut Vec<Operand>) -> Step<()> {
     let start = c.at;
     let register = register(c)?;
-    destination_of(c, start, register)
+    destination_of(c, start, register, out)
 }
 
-fn destination_of(c: &mut Cursor, start: usize, register: Register) -> Step<Operand> {
+#[inline]
+fn destination_of(c: &mut Cursor, start: usize, register: Register, out: &mut Vec<Operand>) -> Step<()> {
     let mut mask = [Write::Result; 4];
     if c.peek() == b'.' {
         let suffix = suffix(c, true)?;
@@ -33,16 +36,17 @@ fn destination_of(c: &mut Cursor, start: usize, register: Register) -> Step<Oper
             .with_note("write scale and saturation on the opcode, for example `add_x2_sat`"),
         ));
     }
-    Ok(Operand { kind: OperandKind::Destination { register, mask }, span: c.span_from(start) })
+    out.push(Operand { kind: OperandKind::Destination { register, mask }, span: c.span_from(start) });
+    Ok(())
 }
 
-/// Reads a source: register, swizzle, modifiers. `mem` is a destination wherever it stands.
+/// Reads a source, register, swizzle and modifiers, to the end of `out`. `mem` is a destination wherever it stands.
 #[inline]
-pub(super) fn source(c: &mut Cursor) -> Step<Operand> {
+pub(super) fn source(c: &mut Cursor, out: &mut Vec<Operand>) -> Step<()> {
     let start = c.at;
     let register = register(c)?;
     if register.file == File::Mem {
-        return destination_of(c, start, register);
+        return destination_of(c, start, register, out);
     }
     let mut swizzle = IDENTITY;
     let mut given = 4;
@@ -66,15 +70,14 @@ pub(super) fn source(c: &mut Cursor) -> Step<Operand> {
             _ => break,
         }
     }
-    Ok(Operand {
-        kind: OperandKind::Source { register, swizzle, given, modifiers },
-        span: c.span_from(start),
-    })
+    let span = c.span_from(start);
+    out.push(Operand { kind: OperandKind::Source { register, swizzle, given, modifiers }, span });
+    Ok(())
 }
 
 /// Reads a register with its number and index.
-#[inline]
-pub(super) fn register(c: &mut Cursor) -> Step<Register> {
+#[inline(always)]
+fn register(c: &mut Cursor) -> Step<Register> {
     let Some((file, number)) = plain_register(c)? else { return Err(mistakes::operand(c)) };
     let index = if c.peek() == b'[' { Some(index(c)?) } else { None };
     if index.is_some() && c.peek() == b'[' {
@@ -87,7 +90,7 @@ pub(super) fn register(c: &mut Cursor) -> Step<Register> {
 }
 
 /// Reads file and number; `None`, without going on, if no register stands here.
-#[inline]
+#[inline(always)]
 fn plain_register(c: &mut Cursor) -> Step<Option<(File, Option<u32>)>> {
     let start = c.at;
     while c.peek().is_ascii_alphabetic() {

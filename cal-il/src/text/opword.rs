@@ -45,32 +45,26 @@ fn logicop(c: &Cursor, stem: &[u8]) -> Option<(Opcode, usize)> {
     grammar::exact(&spelling).map(|opcode| (opcode, open + close + 1 - c.at))
 }
 
-/// Reads the opcode word here into a statement without operands.
-pub(super) fn opword(c: &mut Cursor, ast: &mut Ast) -> Step<Statement> {
+/// Reads the opcode word here into `statement`, which is of its kind then and without operands.
+#[inline]
+pub(super) fn opword(c: &mut Cursor, ast: &mut Ast, statement: &mut Statement) -> Step<()> {
     let start = c.at;
     let Some((opcode, length)) = mnemonic(c) else {
         return Err(mistakes::statement(c, ast));
     };
     c.at += length;
-    let mut statement = Statement {
-        opcode,
-        scale: 0,
-        saturate: false,
-        precise: 0,
-        specifiers: (ast.specifiers.len() as u32, 0),
-        operands: (ast.operands.len() as u32, 0),
-        word: Span::default(),
-        span: Span::default(),
-    };
+    statement.opcode = opcode;
+    statement.specifiers = (ast.specifiers.len() as u32, 0);
+    statement.operands = (ast.operands.len() as u32, 0);
     let rules = Rules::of(opcode);
     let mut groups: u32 = 0;
     loop {
         if c.peek() == b'_' {
-            specifier(c, ast, &mut statement, rules, &mut groups)?;
+            specifier(c, ast, statement, rules, &mut groups)?;
         } else if c.peek() == b'(' && rules.specifiers.iter().any(|s| s.name.is_empty()) {
             let at = c.at;
             let rule = &rules.specifiers[rules.specifiers.len() - 1];
-            add(c, ast, &mut statement, rule, at, &mut groups)?;
+            add(c, ast, statement, rule, at, &mut groups)?;
             if opcode == Opcode::Mcall {
                 break;
             }
@@ -101,7 +95,7 @@ pub(super) fn opword(c: &mut Cursor, ast: &mut Ast) -> Step<Statement> {
             return Err(Box::new(d.with_note(format!("it is written `{}`", grammar::usage(opcode)))));
         }
     }
-    Ok(statement)
+    Ok(())
 }
 
 /// Reads one specifier or destination modifier at a `_`.

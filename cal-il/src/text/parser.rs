@@ -225,7 +225,17 @@ impl Parser<'_> {
 
     fn statement(&mut self) -> Step<Opcode> {
         let start = self.c.at;
-        let mut statement = opword::opword(&mut self.c, &mut self.ast)?;
+        let mut statement = Statement {
+            opcode: Opcode::Nop,
+            scale: 0,
+            saturate: false,
+            precise: 0,
+            specifiers: (0, 0),
+            operands: (0, 0),
+            word: Span::default(),
+            span: Span::default(),
+        };
+        opword::opword(&mut self.c, &mut self.ast, &mut statement)?;
         match statement.opcode {
             Opcode::Mcall => self.mcall(&mut statement)?,
             Opcode::Loop => self.loop_operand(&mut statement)?,

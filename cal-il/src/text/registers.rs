@@ -98,14 +98,15 @@ pub(super) fn file(name: &[u8]) -> Option<File> {
         .find(|(_, spellings, _)| spellings.iter().any(|s| s.as_bytes().eq_ignore_ascii_case(name)))
         .map(|&(file, ..)| file)
         .or_else(|| {
-            REFUSED.iter().find(|r| r.as_bytes().eq_ignore_ascii_case(name)).map(|&r| File::Refused(r))
+            let refused = REFUSED.iter().position(|r| r.as_bytes().eq_ignore_ascii_case(name));
+            refused.map(|number| File::Refused(number as u8))
         })
 }
 
 /// Canonical name of a file.
 pub(super) fn name(file: File) -> &'static str {
     match file {
-        File::Refused(name) => name,
+        File::Refused(number) => REFUSED[usize::from(number)],
         _ => NAMES.iter().find(|(f, ..)| *f == file).map_or("", |&(_, _, canonical)| canonical),
     }
 }

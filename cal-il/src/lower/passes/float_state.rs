@@ -12,9 +12,8 @@
 
 mod states;
 
-use std::collections::HashMap;
-
-use smallvec::smallvec;
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 use crate::diagnostic::Span;
 use crate::ir::{Block, Builtin, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
@@ -31,7 +30,7 @@ pub(super) fn run(program: &mut Program, early: &[bool]) {
     let cache = Cache {
         forms: vec![(0, 0); program.registers as usize],
         permanent: vec![NONE; program.registers as usize],
-        others: HashMap::new(),
+        others: FxHashMap::default(),
         block: 1,
     };
     let shared = float_reads_in_deeper_blocks(program, early);
@@ -42,7 +41,7 @@ pub(super) fn run(program: &mut Program, early: &[bool]) {
         shared,
         out: Block::new(),
         prologue: Block::new(),
-        constants: HashMap::new(),
+        constants: FxHashMap::default(),
         depth: 0,
     };
     for (number, function) in program.functions.iter_mut().enumerate() {
@@ -134,7 +133,7 @@ struct Cache {
     /// By register: its flushed form, where that counts for good.
     permanent: Vec<Reg>,
     /// Flushed words of other operands.
-    others: HashMap<Operand, Reg>,
+    others: FxHashMap<Operand, Reg>,
     block: u32,
 }
 
@@ -183,7 +182,7 @@ struct Pass {
     /// What goes to the beginning of main.
     prologue: Block,
     /// Constants that the prologue flushes.
-    constants: HashMap<Operand, Reg>,
+    constants: FxHashMap<Operand, Reg>,
     /// Loops around, or 1 in a function.
     depth: usize,
 }
@@ -202,12 +201,15 @@ impl Pass {
     }
 
     fn statement(&mut self, mut stmt: Stmt) {
+        if matches!(stmt.kind, StmtKind::Lane(_)) {
+            return self.lane(stmt);
+        }
         let span = stmt.span;
         if let Some((operand, how)) = visit::tested(&mut stmt.kind) {
             self.operand(operand, how, span);
         }
         match &mut stmt.kind {
-            StmtKind::Lane(_) => return self.lane(stmt),
+            StmtKind::Lane(_) => {}
             StmtKind::Memory(inst) => {
                 visit::memory_operands(inst, &mut |operand, how| self.operand(operand, how, span));
                 let destinations = visit::destinations_of(inst);
@@ -239,10 +241,13 @@ impl Pass {
         self.out.push(stmt);
     }
 
-    fn lane(&mut self, mut stmt: Stmt) {
+    /// Operands change when the statement is where it stays, since a processor waits for what it copies right after a part
+    /// of it was written.
+    fn lane(&mut self, stmt: Stmt) {
         let span = stmt.span;
-        let StmtKind::Lane(inst) = &mut stmt.kind else { return };
-        let dst = inst.dst[0];
+        let StmtKind::Lane(inst) = &stmt.kind else { return };
+        let [dst, high] = inst.dst;
+        let mut args: SmallVec<[Operand; 8]> = SmallVec::from_slice(&inst.args);
         let leaves_loose = matches!(effect(inst), Effect::Loose);
         // A loose register takes over any float word, others only exact ones.
         let takes_any = self.states.loose[dst as usize];
@@ -256,14 +261,13 @@ impl Pass {
                     (_, Class::F, _) => Use::Float,
                     _ => Use::Word,
                 };
-                self.operand(&mut inst.args[at + word], how, span);
+                self.operand(&mut args[at + word], how, span);
             }
             at += class.words();
         }
         if leaves_loose && !takes_any {
             let scratch = self.scratch();
-            inst.dst = [scratch, scratch];
-            self.out.push(stmt);
+            self.put(stmt, [scratch, scratch], &args);
             self.push(
                 LaneInst { op: LaneOp::Canon, dst: [dst, dst], args: smallvec![Operand::Reg(scratch)] },
                 span,
@@ -275,11 +279,19 @@ impl Pass {
             }
             return;
         }
-        let [low, high] = inst.dst;
-        self.out.push(stmt);
-        self.defined(low, span);
-        if high != low {
+        self.put(stmt, [dst, high], &args);
+        self.defined(dst, span);
+        if high != dst {
             self.defined(high, span);
+        }
+    }
+
+    /// Appends a lane operation with another destination and other operands.
+    fn put(&mut self, stmt: Stmt, dst: [Reg; 2], args: &[Operand]) {
+        self.out.push(stmt);
+        if let Some(Stmt { kind: StmtKind::Lane(inst), .. }) = self.out.last_mut() {
+            inst.dst = dst;
+            inst.args.copy_from_slice(args);
         }
     }
 

@@ -7,7 +7,8 @@ mod webs;
 use std::borrow::Cow;
 
 use crate::ir::passes::{Flushes, Pass, Watch};
-use crate::ir::{Program, Reg, needed};
+use crate::ir::{Program, needed};
+pub(super) use webs::Registers;
 
 /// The passes of lowering, in their order.
 pub static LOWERING: [Pass; 5] = [
@@ -27,7 +28,12 @@ pub static LOWERING: [Pass; 5] = [
         about: "copies and constants go where they are read, what is constant is computed",
         flushes: Flushes::Ignored,
         faithful: false,
-        run: |program, _| changed(program, |program| values::forward(program, &early(program))),
+        run: |program, _| {
+            changed(program, |program| {
+                let definitions = webs::definitions(program);
+                values::forward(program, &early(program), &definitions);
+            })
+        },
     },
     Pass {
         name: "sweep",
@@ -61,31 +67,30 @@ fn changed(program: &Program, change: impl FnOnce(&mut Program)) -> Cow<'_, Prog
 /// Registers that may be read before they are written.
 fn early(program: &Program) -> Vec<bool> {
     let mut early = vec![false; program.registers as usize];
-    webs::run(&mut program.clone()).into_iter().flatten().for_each(|reg| early[reg as usize] = true);
+    let origins = webs::run(&mut program.clone()).origins;
+    origins.into_iter().flatten().for_each(|reg| early[reg as usize] = true);
     early
 }
 
-/// Runs all passes. Returns the numbers that registers had before, for those that may be read before they are written.
-pub(super) fn run(program: &mut Program, watch: Watch<'_>) -> Vec<Option<Reg>> {
-    let origins = reduce(program, watch);
-    let early: Vec<bool> = origins.iter().map(Option::is_some).collect();
-    float_state::run(program, &early);
+/// Runs all passes. Returns what the split of registers told.
+pub(super) fn run(program: &mut Program, watch: Watch<'_>) -> Registers {
+    let registers = reduce(program, watch);
+    float_state::run(program, &registers.early());
     watch("float_state", program);
     needed::forget_untouched(program);
     watch("needed", program);
-    origins
+    registers
 }
 
 /// Runs the passes that rename registers and remove what nothing reads.
-pub(super) fn reduce(program: &mut Program, watch: Watch<'_>) -> Vec<Option<Reg>> {
-    let origins = webs::run(program);
+pub(super) fn reduce(program: &mut Program, watch: Watch<'_>) -> Registers {
+    let registers = webs::run(program);
     watch("webs", program);
-    let early: Vec<bool> = origins.iter().map(Option::is_some).collect();
-    values::forward(program, &early);
+    values::forward(program, &registers.early(), &registers.definitions);
     watch("forward", program);
     values::sweep(program);
     watch("sweep", program);
-    origins
+    registers
 }
 
 /// Runs only what the meaning of the operations asks for; registers keep their numbers.

@@ -11,21 +11,16 @@ use crate::ir::{Block, LaneOp, MemoryInst, Operand, Program, Reg, StmtKind, visi
 use crate::lower::fold;
 
 /// Forwards copies and folds what becomes constant. `early` tells the registers that may be read before they are
-/// written.
-pub(super) fn forward(program: &mut Program, early: &[bool]) {
+/// written, `definitions` how many statements write each.
+pub(super) fn forward(program: &mut Program, early: &[bool], definitions: &[u32]) {
     let count = program.registers as usize;
-    let mut definitions: Vec<u32> = early.iter().map(|early| u32::from(*early)).collect();
+    let mut single: Vec<bool> =
+        definitions.iter().zip(early).map(|(count, early)| count + u32::from(*early) == 1).collect();
+    // An output is no name for a value: the host reads it.
     for output in &program.outputs {
-        output.registers.iter().for_each(|reg| definitions[*reg as usize] += 1);
+        output.registers.iter().for_each(|reg| single[*reg as usize] = false);
     }
-    for function in &mut program.functions {
-        visit::statements(&mut function.body, &mut |stmt| {
-            visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                definitions[*reg as usize] += u32::from(definition);
-            });
-        });
-    }
-    let single = |reg: Reg| definitions[reg as usize] == 1;
+    let single = |reg: Reg| single[reg as usize];
     // Every source is resolved before its readers, since it is defined before them.
     let mut resolved: Vec<Option<Operand>> = vec![None; count];
     for function in &mut program.functions {

@@ -18,9 +18,24 @@ const READ: u32 = u32::MAX;
 /// The end of a list of operands.
 const END: u32 = u32::MAX - 1;
 
-/// Splits the registers of `program`. Returns, for each register that may be read before it is written, that is which
-/// also holds the zero of the beginning or what an earlier call left, the number it had before.
-pub(super) fn run(program: &mut Program) -> Vec<Option<Reg>> {
+/// What the split tells of the registers as they are numbered after it.
+pub(in crate::lower) struct Registers {
+    /// For each that may be read before it is written, that is which also holds the zero of the beginning or what an earlier
+    /// call left, the number it had before.
+    pub origins: Vec<Option<Reg>>,
+    /// How many statements write it.
+    pub definitions: Vec<u32>,
+}
+
+impl Registers {
+    /// Which may be read before they are written.
+    pub fn early(&self) -> Vec<bool> {
+        self.origins.iter().map(Option::is_some).collect()
+    }
+}
+
+/// Splits the registers of `program`.
+pub(super) fn run(program: &mut Program) -> Registers {
     let fixed = fixed_registers(program);
     let mut webs = Webs::new(program, &fixed);
     for number in 0..program.functions.len() {
@@ -30,10 +45,11 @@ pub(super) fn run(program: &mut Program) -> Vec<Option<Reg>> {
     }
     let entries = program.registers;
     if webs.work > BUDGET {
-        return (0..entries).map(Some).collect();
+        let definitions = definitions(program);
+        return Registers { origins: (0..entries).map(Some).collect(), definitions };
     }
     let registers = vec![READ; webs.parent.len()];
-    let mut renamed = Renamed { webs, at: 0, registers, roots: Vec::new() };
+    let mut renamed = Renamed { webs, at: 0, registers, roots: Vec::new(), definitions: Vec::new() };
     // Outputs keep the first numbers.
     for output in &mut program.outputs {
         output.registers = output.registers.map(|reg| renamed.number(reg));
@@ -43,7 +59,21 @@ pub(super) fn run(program: &mut Program) -> Vec<Option<Reg>> {
     }
     program.registers = renamed.roots.len() as u32;
     // The root of a web is its oldest node, and the nodes of the beginning are older than all others.
-    renamed.roots.iter().map(|&root| (root < entries).then_some(root)).collect()
+    let origins = renamed.roots.iter().map(|&root| (root < entries).then_some(root)).collect();
+    Registers { origins, definitions: renamed.definitions }
+}
+
+/// How many statements write each register.
+pub(super) fn definitions(program: &mut Program) -> Vec<u32> {
+    let mut definitions = vec![0; program.registers as usize];
+    for function in &mut program.functions {
+        visit::statements(&mut function.body, &mut |stmt| {
+            visit::registers(&mut stmt.kind, &mut |reg, definition| {
+                definitions[*reg as usize] += u32::from(definition);
+            });
+        });
+    }
+    definitions
 }
 
 /// Registers that are not split: outputs, and what more than one function touches.
@@ -51,7 +81,8 @@ fn fixed_registers(program: &mut Program) -> Vec<bool> {
     const NONE: u32 = u32::MAX;
     let mut owner = vec![NONE; program.registers as usize];
     let mut fixed = vec![false; program.registers as usize];
-    for (number, function) in program.functions.iter_mut().enumerate() {
+    let several = program.functions.len() > 1;
+    for (number, function) in program.functions.iter_mut().enumerate().filter(|_| several) {
         visit::statements(&mut function.body, &mut |stmt| {
             visit::registers(&mut stmt.kind, &mut |reg, _| {
                 let owner = &mut owner[*reg as usize];
@@ -118,7 +149,7 @@ impl<'p> Webs<'p> {
             parent: (0..count).collect(),
             pending: vec![READ; count as usize],
             operands: Vec::new(),
-            occurrences: Vec::new(),
+            occurrences: Vec::with_capacity(16 * count as usize),
             log: Vec::new(),
             stamp: vec![0; count as usize],
             branch: vec![0; count as usize],
@@ -440,6 +471,8 @@ struct Renamed<'p> {
     registers: Vec<Reg>,
     /// By register: the root of the web.
     roots: Vec<Node>,
+    /// By register: how many statements write it.
+    definitions: Vec<u32>,
 }
 
 impl Renamed<'_> {
@@ -449,16 +482,18 @@ impl Renamed<'_> {
         if *reg == READ {
             *reg = self.roots.len() as Reg;
             self.roots.push(root);
+            self.definitions.push(0);
         }
         *reg
     }
 
     fn block(&mut self, block: &mut Block) {
         visit::statements(block, &mut |stmt| {
-            visit::registers(&mut stmt.kind, &mut |reg, _| {
+            visit::registers(&mut stmt.kind, &mut |reg, definition| {
                 let node = self.webs.occurrences[self.at];
                 self.at += 1;
                 *reg = self.number(node);
+                self.definitions[*reg as usize] += u32::from(definition);
             });
         });
     }

@@ -36,7 +36,7 @@ fn register_at<'t>(c: &Cursor<'t>, at: usize) -> Option<(&'t str, usize)> {
     let start = inner.at;
     let letters = c.text[start..].iter().take_while(|b| b.is_ascii_alphabetic()).count();
     registers::file(&c.text[start..start + letters])?;
-    operand::source(&mut inner).ok()?;
+    operand::source(&mut inner, &mut Vec::new()).ok()?;
     Some((std::str::from_utf8(&c.text[start..inner.at]).ok()?, inner.at))
 }
 

@@ -20,16 +20,16 @@ impl Parser<'_> {
         loop {
             let end = self.c.at;
             self.c.skip_space();
-            let operand = if count < usize::from(row.destinations) {
-                operand::destination(&mut self.c)
+            let read = if count < usize::from(row.destinations) {
+                operand::destination(&mut self.c, &mut self.ast.operands)
             } else if count < registers + extra.1 {
-                operand::source(&mut self.c)
+                operand::source(&mut self.c, &mut self.ast.operands)
             } else {
                 let kind = rules.values.get(count - registers - extra.1).copied();
                 self.value(kind, row.scope)
             };
-            let operand = operand.map_err(|d| self.no_operand(d, statement, end))?;
-            self.push(statement, operand);
+            read.map_err(|d| self.no_operand(d, statement, end))?;
+            statement.operands.1 += 1;
             count += 1;
             let mut ahead = self.c;
             ahead.skip_space();
@@ -129,14 +129,14 @@ impl Parser<'_> {
         Err(Box::new(d.with_note(format!("it is written `{}`", grammar::usage(statement.opcode)))))
     }
 
-    /// An operand that is no register.
-    fn value(&mut self, kind: Option<ValueKind>, scope: Scope) -> Step<Operand> {
+    /// Reads an operand that is no register.
+    fn value(&mut self, kind: Option<ValueKind>, scope: Scope) -> Step<()> {
         let start = self.c.at;
         let kind = match kind {
             Some(ValueKind::Flags) => OperandKind::Flags(self.flags()?),
             _ if self.c.at_number() => OperandKind::Number(self.c.number()?),
             // Too many operands: read what is there, the count is reported.
-            None => return operand::source(&mut self.c),
+            None => return operand::source(&mut self.c, &mut self.ast.operands),
             Some(_) if scope == Scope::Graphics && is_word(self.c.peek()) => {
                 let end = self.c.word_end();
                 let word = opword::intern(&mut self.ast, &self.c.text[start..end]);
@@ -149,7 +149,8 @@ impl Parser<'_> {
             Some(_) if self.c.at_end() => return Err(mistakes::operand(&self.c)),
             Some(_) => return mistakes::number(&self.c),
         };
-        Ok(Operand { kind, span: self.c.span_from(start) })
+        self.ast.operands.push(Operand { kind, span: self.c.span_from(start) });
+        Ok(())
     }
 
     fn flags(&mut self) -> Step<u8> {
@@ -235,8 +236,8 @@ impl Parser<'_> {
             self.c.at = self.c.word_end();
             self.c.skip_space();
         }
-        let operand = operand::source(&mut self.c)?;
-        self.push(statement, operand);
+        operand::source(&mut self.c, &mut self.ast.operands)?;
+        statement.operands.1 += 1;
         Ok(())
     }
 
@@ -269,9 +270,9 @@ impl Parser<'_> {
         }
         loop {
             self.c.skip_space();
-            let operand =
-                if destinations { operand::destination(&mut self.c)? } else { operand::source(&mut self.c)? };
-            self.push(statement, operand);
+            let read = if destinations { operand::destination } else { operand::source };
+            read(&mut self.c, &mut self.ast.operands)?;
+            statement.operands.1 += 1;
             let end = self.c.at;
             self.c.skip_space();
             if self.c.eat(b')') {

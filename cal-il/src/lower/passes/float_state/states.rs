@@ -137,15 +137,9 @@ impl States {
                 _ => {}
             });
         }
-        moves.sort_unstable();
-        moves.dedup();
-        spread(&mut plain, false, &moves, |_| true);
-        let all: Vec<(Reg, Reg)> = {
-            signs.extend_from_slice(&moves);
-            signs.sort_unstable();
-            signs
-        };
-        spread(&mut flushed, false, &all, |_| true);
+        let moves = Edges::of(moves, count);
+        spread(&mut plain, false, &[&moves], |_| true);
+        spread(&mut flushed, false, &[&moves, &Edges::of(signs, count)], |_| true);
         // The host reads outputs bit for bit, so they are kept exact.
         for output in &program.outputs {
             for reg in output.registers {
@@ -156,20 +150,47 @@ impl States {
         for (reg, loose) in loose.iter_mut().enumerate() {
             *loose &= may(reg);
         }
-        spread(&mut loose, true, &moves, |to| may(to as usize));
+        spread(&mut loose, true, &[&moves], |to| may(to as usize));
         Self { flushed, loose }
     }
 }
 
-/// Gives `value` along `edges` (sorted by source) to whatever a register that has it reaches.
-fn spread(state: &mut [bool], value: bool, edges: &[(Reg, Reg)], admits: impl Fn(Reg) -> bool) {
+/// Edges between registers, by where they come from.
+struct Edges {
+    /// By register: where its edges begin in `to`; at the end, how many there are.
+    first: Vec<u32>,
+    to: Vec<Reg>,
+}
+
+impl Edges {
+    fn of(edges: Vec<(Reg, Reg)>, registers: usize) -> Self {
+        // How many each has, summed up to where they end; each edge then takes the place before that.
+        let mut first = vec![0; registers + 1];
+        edges.iter().for_each(|&(from, _)| first[from as usize] += 1);
+        let mut end = 0;
+        for count in &mut first {
+            end += *count;
+            *count = end;
+        }
+        let mut to = vec![0; edges.len()];
+        for &(from, target) in &edges {
+            let place = &mut first[from as usize];
+            *place -= 1;
+            to[*place as usize] = target;
+        }
+        Self { first, to }
+    }
+
+    fn from(&self, reg: Reg) -> &[Reg] {
+        &self.to[self.first[reg as usize] as usize..self.first[reg as usize + 1] as usize]
+    }
+}
+
+/// Gives `value` along `edges` to whatever a register that has it reaches.
+fn spread(state: &mut [bool], value: bool, edges: &[&Edges], admits: impl Fn(Reg) -> bool) {
     let mut work: Vec<Reg> = (0..state.len() as Reg).filter(|&reg| state[reg as usize] == value).collect();
     while let Some(from) = work.pop() {
-        let first = edges.partition_point(|&(source, _)| source < from);
-        for &(source, to) in &edges[first..] {
-            if source != from {
-                break;
-            }
+        for &to in edges.iter().flat_map(|edges| edges.from(from)) {
             if state[to as usize] != value && admits(to) {
                 state[to as usize] = value;
                 work.push(to);
