@@ -230,6 +230,7 @@ pub struct Compiler {
     programs: Option<Vec<Program>>,
     shared: HashMap<u32, Shared>,
     next: u32,
+    learned: u32,
 }
 
 impl Compiler {
@@ -247,6 +248,7 @@ impl Compiler {
             programs: None,
             shared: HashMap::new(),
             next: 0,
+            learned: 0,
         }
     }
 
@@ -370,10 +372,10 @@ impl Compiler {
         let modes: &[bool] = if lazily { &[true, false] } else { &[false] };
         let made = modes.iter().find_map(|&lazy| {
             let program = |whole| {
-                let Compiler { target, in_lines, column, next, .. } = *self;
+                let Compiler { target, in_lines, column, next, learned, .. } = *self;
                 let rows = Known { constant: &constant, shared: &self.shared, unseen: &unseen, column };
                 let made = translate::program(&tree, &elements, target, lazy, in_lines, whole, rows);
-                made.map(|program| Program { next, ..program })
+                made.map(|program| Program { next, learned, ..program })
             };
             let some = program(false)?;
             let apart = function.strict && !(self.in_lines && tree::together(&tree));
@@ -408,21 +410,25 @@ impl Compiler {
         let (target, line) = (self.target, self.line);
         // Jumps that a strip takes together two take together if they are of one line.
         let alike = line >= 2 * target.lanes();
-        let Compiler { code, pool, .. } = self;
+        let Compiler { code, pool, learned, .. } = self;
+        let mut finish = |frame: emit::Frame<'_>| {
+            *learned = frame.learned.max(*learned);
+            frame.finish(code)
+        };
         let first = Trial::new(program, target, masked, line);
         if !masked && let Some(made) = first.for_sums(pool, if alike { target.strips() } else { 1 }) {
-            if made.body(pool).finish(code) {
+            if finish(made.body(pool)) {
                 return Some(at);
             }
         }
         let made = first.best(pool, alike);
-        let done = made.body(pool).finish(code) || Trial { strips: 1, ..made }.body(pool).finish(code);
+        let done = finish(made.body(pool)) || finish(Trial { strips: 1, ..made }.body(pool));
         done.then_some(at)
     }
 
     /// Makes the functions callable; `None` if the system gives no memory for them.
     pub fn finish(self) -> Option<Module> {
-        let Compiler { target, code, pool, functions, programs, .. } = self;
+        let Compiler { target, code, pool, functions, programs, learned, .. } = self;
         let memory = if target.available() { Some(native::executable(&code.bytes).ok()?) } else { None };
         let rows = pool
             .words
@@ -436,6 +442,7 @@ impl Compiler {
             pool: rows.collect(),
             functions,
             programs: programs.unwrap_or_default(),
+            learned,
         })
     }
 }

@@ -21,6 +21,8 @@ pub struct Module {
     pub(crate) pool: Box<[Row]>,
     pub(crate) functions: Vec<Function>,
     pub(crate) programs: Vec<Program>,
+    /// Stores that learn how their words lie.
+    pub(crate) learned: u32,
 }
 
 /// A module with the memory that its functions see, which all of them fit.
@@ -181,10 +183,11 @@ impl Module {
         let Some(memory) = &self.memory else { panic!("this processor has no {}", self.target.name()) };
         let at = if whole { function.full } else { function.masked };
         function.lazy.into_iter().for_each(|lazy| mode.enter(lazy));
+        ticks.hold(self.learned);
         // SAFETY: `Compiler` made the bytes at `at` a function of this signature, which reads and writes no rows of the waves, of which there
         // is one at least, but those below `function.rows`, aligned as `Row` is, reads constants of the pool that was made with it, and
         // accesses words of views below `function.views` that lie inside, which `View::new` makes the caller promise.
-        // It calls nothing but what `ticks` holds, with `ticks` or with rows, views, constants and operands as above, and leaves the mode as
+        // It keeps what stores learn where `ticks` has a row for each of the module's. It calls nothing but what `ticks` holds, with `ticks` or with rows, views, constants and operands as above, and leaves the mode as
         // it is. The code
         // is in executable memory only if the processor has the features that it uses.
         unsafe {

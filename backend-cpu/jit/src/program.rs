@@ -4,9 +4,10 @@
 use crate::call::Act;
 use crate::graph::interleaved::Words;
 use crate::graph::{Graph, Node, Val};
+use crate::op::Op;
 
 /// A function.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Program {
     pub parts: Vec<Part>,
     /// Operations on floats take denormals as zeros.
@@ -21,6 +22,8 @@ pub struct Program {
     pub wide: bool,
     /// Views of whose words, where there are no loops, those are asked for that lie behind the ones that a line reads: bit k is view k.
     pub next: u32,
+    /// Stores that learn how their words lie, of functions before.
+    pub learned: u32,
 }
 
 /// Part of a function.
@@ -232,6 +235,17 @@ pub fn floats(list: &[Part]) -> bool {
         Part::Call(call) => of(&call.graph),
         Part::Emit(of) => block(&of.block),
         Part::Break(..) => false,
+    })
+}
+
+/// Something in a list stores words.
+pub fn stores(list: &[Part]) -> bool {
+    let store = |node: &Node| matches!(node, Node::Inst(inst) if matches!(inst.op, Op::Store(_)));
+    list.iter().any(|part| match part {
+        Part::Block(of) => of.body.graph.nodes.iter().any(store),
+        Part::If { then, otherwise, .. } => stores(then) || stores(otherwise),
+        Part::Loop(of) => stores(&of.body),
+        Part::Call(_) | Part::Emit(_) | Part::Break(..) => false,
     })
 }
 

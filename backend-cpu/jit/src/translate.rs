@@ -86,10 +86,10 @@ pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
         translator.emitted(run, elements, &mut parts);
     }
     // Changing the float mode takes as long as some flushes.
-    let together = in_lines && together(tree);
     let Translator { flushes, wide, .. } = translator;
-    let (loops, calls) = (loops(tree), calls(tree));
-    (!lazy || flushes > WORTH).then_some(Program { parts, lazy, loops, calls, together, wide, next: 0 })
+    let (loops, calls, together) = (loops(tree), calls(tree), in_lines && together(tree));
+    let made = Program { parts, lazy, loops, calls, together, wide, ..Program::default() };
+    (!lazy || flushes > WORTH).then_some(made)
 }
 
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {

@@ -131,7 +131,9 @@ impl<'a> Trial<'a> {
     pub fn body<'p>(&self, pool: &'p mut Pool) -> Frame<'p> {
         let Trial { program, target, masked, line, strips, pins, sums, deep } = *self;
         let mut frame = Frame { pins, deep, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
-        frame.ticks = (program.loops || program.calls).then(|| frame.slot());
+        let learns = !masked && target.learns() && program::stores(&program.parts);
+        frame.ticks = (program.loops || program.calls || learns).then(|| frame.slot());
+        frame.learned = program.learned;
         frame.straight = !program.loops;
         frame.next = if program.loops { 0 } else { program.next };
         frame.origin = matches!(program.parts.last(), Some(program::Part::Emit(_))).then(|| frame.slot());

@@ -43,6 +43,8 @@ pub struct Frame<'a> {
     pub lazy: bool,
     /// Where the count of back-edges is kept, see [`crate::Ticks`].
     pub ticks: Option<u32>,
+    /// Stores that learn how their words lie, of the functions before and so far.
+    pub learned: u32,
     /// Where the address of the first strip's rows is kept.
     pub origin: Option<u32>,
     /// Where addresses are kept of what was read last time, see [`Target::fetch_ahead`].
@@ -96,6 +98,7 @@ impl<'a> Frame<'a> {
             most: 0,
             lazy,
             ticks: None,
+            learned: 0,
             origin: None,
             ahead: Vec::new(),
             stops: Vec::new(),

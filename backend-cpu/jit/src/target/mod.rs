@@ -46,6 +46,8 @@ pub enum Base {
     First,
     /// An element whose address was kept, see [`Target::keep_address`].
     Kept(u8),
+    /// What stores have learned.
+    Learned,
 }
 
 /// An operand of an instruction.
@@ -77,6 +79,9 @@ pub struct Access<'a> {
     pub ahead: bool,
     /// Where vectors can be put for a while: as many as [`Target::places`] says.
     pub places: Vec<u32>,
+    /// Of stores of which all lanes execute, in any order: where on the stack the address of [`Ticks`] is, and whose row among those at
+    /// [`LEARNED`](crate::ticks::LEARNED) is the store's.
+    pub learned: Option<[u32; 2]>,
 }
 
 impl Access<'_> {
@@ -88,6 +93,11 @@ impl Access<'_> {
             Shape::Step(step) => (2..=MOST).contains(&step).then_some(step),
             _ => None,
         }
+    }
+
+    /// The same, or they lie side by side.
+    pub fn follows(&self) -> bool {
+        self.stride().is_some() || self.shape == Shape::Step(1)
     }
 }
 
@@ -287,6 +297,10 @@ pub trait Target: Sync {
     /// A constant, or field of a view, as an operand of an instruction on elements of that width; `None` if it must be
     /// in a register.
     fn operand(&self, pool: &mut Pool, node: Node, wide: bool) -> Option<Rm>;
+    /// Stores of words learn how these lie.
+    fn learns(&self) -> bool {
+        false
+    }
     /// Places that an access wants.
     fn places(&self, op: Op, line: u32) -> usize;
 

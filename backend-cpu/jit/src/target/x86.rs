@@ -5,6 +5,7 @@
 //! before there were places: there are where the wave is, and how many waves are left. r10 to r12
 //! and rbp are free within an instruction; in loops that add up products r10 and r11 are, and the others hold addresses.
 
+pub mod learned;
 pub mod table;
 
 use super::{Base, Blocks, Called, Frame, Rm, Scalar, entry};
@@ -78,6 +79,7 @@ pub fn register(base: Base) -> u8 {
         Base::Views => 9,
         Base::First => 11,
         Base::Kept(number) => ADDRESSES[usize::from(number)],
+        Base::Learned => 12,
     }
 }
 

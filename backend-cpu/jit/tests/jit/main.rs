@@ -94,7 +94,7 @@ fn main() -> std::process::ExitCode {
             chains_of_multiply_adds;
         samples: samples samples_of_all_formats;
         loads: elements parts spread;
-        stores: words elements;
+        stores: words elements in_windows;
         calls: atomics_of_words atomics_of_pairs atomics_at_elements counters parts texels none_in_loops;
         kept: what_does_not_change products_of_two_kinds;
         lines: neighbours_and_equals_in_lines known_shapes loads_near_each_other;

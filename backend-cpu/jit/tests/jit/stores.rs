@@ -99,3 +99,77 @@ pub fn elements(on: On) {
         }
     }
 }
+
+/// Words in windows, as loads and stores find them when they run: in any order, each of its own or not, in one that goes on and one that
+/// changes, inside, across the ends and outside. What stores have learned in one call they know in the next one, and in other functions
+/// nobody does.
+pub fn in_windows(on: On) {
+    const WORDS: u32 = 4 * LANES as u32 + 3;
+    type Number = fn(u32) -> u32;
+    let patterns: [Number; 14] = [
+        |lane| 2 * lane,
+        |lane| 2 * lane + 1,
+        |lane| 2 * lane - lane % 2,
+        |lane| 2 * lane - lane % 4 + 4,
+        |lane| 2 * lane - lane % 8 + 8,
+        |lane| lane ^ 1,
+        |lane| lane ^ 15,
+        |lane| lane / 8 * 16 + lane * 5 % 8 * 2 + lane % 2,
+        |lane| lane / 16 * 32 + 31 - lane % 16 * 2,
+        // Every second strip in another order, or each.
+        |lane| lane ^ (9 * (lane >> 4 & 1)) ^ 6,
+        |lane| lane ^ (lane >> 3) ^ 5,
+        // Some twice, some a window further on.
+        |lane| (lane & !4) ^ 3,
+        |lane| (lane ^ 2) + lane % 8 / 7 * 32,
+        |lane| 200 + (lane ^ 3),
+    ];
+    let mut ticks = endless();
+    for first in [0, 1, 5, 16, WORDS - 64, WORDS - 40, 0u32.wrapping_sub(20)] {
+        let mut compiler = on.compiler().with_lines(16);
+        let words = |rows: [u32; 4]| Step::Store { view: 1, address: 0, from: rows, lanes: Shape::Any };
+        let load = Step::Load { view: 0, address: 0, to: [1, NONE, NONE, NONE], flush: 0, lanes: Shape::Any };
+        let mut function =
+            |step: Step<'_>| compiler.function(&[step], |_| None, |_| false, |_| false).unwrap();
+        let loads = function(load);
+        let stores = [1, 2].map(|row| function(words([row, NONE, NONE, NONE])));
+        let module = compiler.finish().unwrap();
+        for (number, pattern) in patterns.into_iter().enumerate() {
+            // More often than is learned.
+            for (round, exec) in [!0, !0, 0xFFFF_FFFF_0FFF_FFFFu64].into_iter().cycle().take(9).enumerate() {
+                let before: Vec<u32> = (0..WORDS + 40).map(|at| at << 8).collect();
+                let mut stored = before.clone();
+                // SAFETY: the vectors outlive the calls.
+                let views = [&before, &stored]
+                    .map(|words| unsafe { View::new(words.as_ptr().cast_mut().cast(), 4 * WORDS as usize) });
+                let address = |lane: u32| first.wrapping_add(pattern(lane)).wrapping_mul(4);
+                let mut rows = vec![Row(std::array::from_fn(|lane| address(lane as u32))), Row::splat(9)];
+                rows.push(Row(std::array::from_fn(|lane| lane as u32 | 1 << 30)));
+                on.call(&module, loads, &mut rows, &views, exec, &mut ticks);
+                for lane in 0..LANES as u32 {
+                    let word = before[..WORDS as usize].get(address(lane) as usize / 4).copied().unwrap_or(0);
+                    let expected = if exec >> lane & 1 == 1 { word } else { 9 };
+                    assert_eq!(rows[1].0[lane as usize], expected, "load {number} from {first}, lane {lane}");
+                }
+                rows[1] = Row(std::array::from_fn(|lane| lane as u32 | 1 << 31));
+                let row = round % 2 + 1;
+                let function = stores[row - 1];
+                on.call(&module, function, &mut rows, &views, exec, &mut ticks);
+                let mut may_be: Vec<Vec<u32>> = before.iter().map(|word| vec![*word]).collect();
+                for lane in (0..LANES as u32).filter(|lane| exec >> lane & 1 == 1) {
+                    if let Some(words) = may_be[..WORDS as usize].get_mut(address(lane) as usize / 4) {
+                        words.retain(|word| *word >= 1 << 30);
+                        words.push(rows[row].0[lane as usize]);
+                    }
+                }
+                for (at, word) in stored.drain(..).enumerate() {
+                    let of = &may_be[at];
+                    assert!(
+                        of.contains(&word),
+                        "store {number} from {first}, {round}: word {at} is {word:x}, not of {of:x?}"
+                    );
+                }
+            }
+        }
+    }
+}

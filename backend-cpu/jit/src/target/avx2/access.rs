@@ -2,9 +2,9 @@
 
 use recal_il::ir::lines::Shape;
 
-use super::VECTOR;
 use super::encode::{first_word, gather, plain, short, test, top_bits, vector, word};
 use super::table::*;
+use super::{VECTOR, near};
 use crate::emit::{Code, Pool};
 use crate::target::x86::{
     BELOW, NOT_BELOW, NOT_ZERO, ZERO, ask_ahead, back, blocks_apart, first_address, inside, jump, land,
@@ -115,7 +115,7 @@ pub fn load(access: Access<'_>, to: u8) {
     if let Some(window) = Window::of(access.shape, 8, 1, WINDOW) {
         return load_spread(access, to, window);
     }
-    let Access { code, pool, exec, view, index, shape, inside: is_inside, ahead, .. } = access;
+    let Access { code, pool, exec, view, index, shape, inside: is_inside, ahead, places, .. } = access;
     let known = match shape {
         Shape::Same => Some((0, BROADCASTSS)),
         Shape::Step(1) => Some((7, LOAD)),
@@ -156,10 +156,12 @@ pub fn load(access: Access<'_>, to: u8) {
     plain(code, BROADCASTSS, to, Rm::Mem(Base::First, 0));
     let same = jump(code, None);
     others.into_iter().for_each(|other| land(code, other));
+    let far = near::load(code, pool, view, index, exec, to, places[0]);
+    let window = jump(code, None);
+    far.into_iter().for_each(|far| land(code, far));
     gathered(code, pool, view, index, exec, is_inside);
     gather(code, to, index, 0, VECTOR);
-    land(code, near);
-    land(code, same);
+    [near, same, window].into_iter().for_each(|done| land(code, done));
 }
 
 /// Stores words from r11 on, so many words from each to the next.
@@ -180,12 +182,11 @@ fn put_apart(code: &mut Code, from: u8, stride: u32) {
 }
 
 /// Stores words: neighbours together, others one by one.
-pub fn store(access: Access<'_>, from: u8) {
-    let stride = access.stride();
-    let Access { code, pool, exec: mask, view, index, shape, places, .. } = access;
+pub fn store(mut access: Access<'_>, from: u8) {
+    let (stride, known) = (access.stride(), access.follows());
+    let Access { ref mut code, ref mut pool, exec: mask, view, index, learned, .. } = access;
     let (exec, ones, lanes) = (executing(pool, mask), ones(pool), pool.lanes(8, |lane| lane));
     view_start(code, view);
-    let known = stride.is_some() || shape == Shape::Step(1);
     let other = (!known).then(|| differ(code, index, Some(lanes), exec));
     first_word(code, index);
     let outside = inside(code, view, 7 * stride.unwrap_or(1));
@@ -203,7 +204,14 @@ pub fn store(access: Access<'_>, from: u8) {
     }
     ends.push(jump(code, None));
     other.into_iter().for_each(|other| land(code, other));
-    land(code, outside);
+    let mut others = vec![outside];
+    if let Some(learned) = learned {
+        let (stored, not) = near::store(&mut access, from, learned);
+        ends.push(stored);
+        others.extend(not);
+    }
+    let Access { code, places, .. } = access;
+    others.into_iter().for_each(|other| land(code, other));
     within_view(code, view, index, exec);
     top_bits(code, EBP, VECTOR);
     code.raw(&[0x85, 0xED]); // test ebp, ebp

@@ -4,6 +4,7 @@ mod access;
 pub mod encode;
 mod interleave;
 mod lower;
+mod near;
 pub mod table;
 
 use self::encode::{plain, short, test, vector};
@@ -82,8 +83,16 @@ impl Target for Avx2 {
         Some(Rm::Mem(Base::Pool, at))
     }
 
+    fn learns(&self) -> bool {
+        true
+    }
+
     fn places(&self, op: Op, _: u32) -> usize {
-        if matches!(op, Op::Store(_) | Op::StoreBlocks(..)) { 2 } else { 0 }
+        match op {
+            Op::Store(_) | Op::StoreBlocks(..) => 2,
+            Op::Load(_) => 1,
+            _ => 0,
+        }
     }
 
     fn operation(&self, code: &mut Code, pool: &mut Pool, op: Op, to: u8, args: [Rm; 3], mask: Option<u8>) {

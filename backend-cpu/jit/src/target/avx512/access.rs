@@ -5,6 +5,7 @@ use recal_il::ir::lines::Shape;
 use super::encode::{
     Lanes, first_word, gather, lanes_to_bits, mask_load, permute, plain, scattered, short, vector,
 };
+use super::near;
 use super::table::*;
 use super::{SCRATCH, TEMPORARY, VECTOR};
 use crate::emit::Code;
@@ -189,7 +190,7 @@ pub fn load(mut access: Access<'_>, to: u8) {
     }
     let within = executing(&access);
     let lanes = access.pool.lanes(16, |lane| lane);
-    let Access { code, view, index, .. } = access;
+    let Access { code, pool, view, index, .. } = access;
     let first = Rm::Mem(Base::First, 0);
     within_view(code, view, index, within);
     view_start(code, view);
@@ -203,18 +204,20 @@ pub fn load(mut access: Access<'_>, to: u8) {
     vector(code, PBROADCASTD, to, 0, first, Lanes::OrZero(SCRATCH), None);
     let same = jump(code, None);
     land(code, other);
+    let far = near::load(code, pool, view, index, within, to);
+    let window = jump(code, None);
+    far.into_iter().for_each(|far| land(code, far));
     gather(code, to, index, SCRATCH);
-    land(code, near);
-    land(code, same);
+    [near, same, window].into_iter().for_each(|done| land(code, done));
 }
 
 /// Stores words, neighbours together.
-pub fn store(access: Access<'_>, from: u8) {
+pub fn store(mut access: Access<'_>, from: u8) {
     let within = executing(&access);
     let lanes = access.pool.lanes(16, |lane| lane);
-    let stride = access.stride();
-    let Access { code, view, index, shape, .. } = access;
-    if stride.is_some() || shape == Shape::Step(1) {
+    let (stride, follows) = (access.stride(), access.follows());
+    let Access { ref mut code, view, index, learned, .. } = access;
+    if follows {
         let outside = first_inside(code, view, index, 15 * stride.unwrap_or(1));
         match stride {
             Some(stride) => put_apart(code, from, stride),
@@ -239,9 +242,15 @@ pub fn store(access: Access<'_>, from: u8) {
     plain(code, STORE_NEAR, from, Rm::Mem(Base::First, 0));
     let near = jump(code, None);
     land(code, other);
+    let mut done = vec![some, near];
+    if let Some(learned) = learned {
+        let (stored, others) = near::store(&mut access, from, learned);
+        done.push(stored);
+        others.into_iter().for_each(|other| land(access.code, other));
+    }
+    let code = access.code;
     scattered(code, PSCATTERDD, from, index, SCRATCH);
-    land(code, some);
-    land(code, near);
+    done.into_iter().for_each(|done| land(code, done));
 }
 
 /// See [`crate::op::Op::StoreBlocks`]: where elements follow each other and all lanes execute, a store for each block.

@@ -3,6 +3,7 @@
 mod access;
 pub mod encode;
 mod interleave;
+mod near;
 pub mod table;
 
 use self::encode::{Lanes, plain, vector};
@@ -104,6 +105,10 @@ impl Target for Avx512 {
             Node::Quad(quad) if wide => Some(Rm::Splat(Base::Pool, pool.quad(quad))),
             _ => None,
         }
+    }
+
+    fn learns(&self) -> bool {
+        true
     }
 
     fn places(&self, op: Op, line: u32) -> usize {

@@ -42,6 +42,7 @@ pub fn register(base: Base) -> u8 {
         Base::Views => VIEWS,
         Base::First => WORD,
         Base::Kept(_) => unreachable!("no addresses are kept"),
+        Base::Learned => unreachable!("stores learn nothing"),
     }
 }
 
