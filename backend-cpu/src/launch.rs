@@ -13,7 +13,7 @@ use recal_hal::{Error, Extent};
 pub use self::groups::{GROUP, Own, Placed, place_group, shared};
 use self::groups::{compiled, group, place_wave};
 use self::parts::{BAND, tile_origin, tile_shape};
-pub use self::parts::{emitted, line, parts, regrouped, tiles};
+pub use self::parts::{emitted, joined, line, parts, regrouped, tiles};
 pub use self::place::{place_line, place_tile};
 pub use self::turned::{store_block, turned};
 use crate::context::{Context, Launch, Surface};

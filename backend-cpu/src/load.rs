@@ -201,6 +201,7 @@ impl<'a> Loader<'a> {
             self.code.find_sampled();
         }
         self.code.groups_unseen = !self.reported && self.groups_unseen();
+        self.code.waves_alone = !self.reported && self.waves_alone();
         self.code.in_lines = !self.reported && self.samples_in_lines();
         self.code.turned = !self.reported && self.samples_turned();
         for op in &mut self.code.ops {

@@ -338,6 +338,8 @@ pub struct Code {
     pub turned: bool,
     /// Threads can't tell which group they are in.
     pub groups_unseen: bool,
+    /// It does not show which waves are a group.
+    pub waves_alone: bool,
     /// Surfaces, and samplers, of accesses that can be compiled for surfaces of a known shape.
     pub sampled: Vec<Seen>,
     /// Rows that hold nothing but temporaries: nobody reads them unwritten.

@@ -22,8 +22,9 @@ use crate::schedule::{Job, Pool, SMALL, Shared, TURN, cost};
 
 /// Failed tickets that are remembered.
 const ERRORS: usize = 4096;
-/// How often a waiting caller looks before it sleeps.
-const LOOKS: u32 = 2000;
+/// How often a waiting caller looks before it sleeps, and how often at a time: to lock keeps others from it.
+const LOOKS: u32 = 125;
+const AT_A_TIME: u32 = 16;
 
 #[derive(Default)]
 struct State {
@@ -39,8 +40,9 @@ struct State {
     /// Signal of the launch in progress.
     stop: Option<Arc<Stop>>,
     closing: bool,
-    /// Threads that sleep until something is done.
+    /// Threads that sleep until something is done, and the first ticket that one of them waits for.
     sleeping: usize,
+    awaited: Ticket,
     scratch: Scratch,
 }
 
@@ -110,19 +112,23 @@ impl Runner {
         }
     }
 
-    /// Tells those who sleep that something is done. Waking takes a call of the system, even of nobody.
-    fn wake(&self, state: &State) {
-        if state.sleeping > 0 {
+    /// Tells those who sleep that a ticket is done, or all are whose thread this was. Waking takes a call of the system, even of nobody, and
+    /// who has been woken takes a core from those that work.
+    fn wake(&self, state: &mut State, done: Ticket) {
+        if state.sleeping > 0 && done >= state.awaited {
+            state.awaited = Ticket::MAX;
             self.done.notify_all();
         }
     }
 
-    /// Sleeps until something is done, at most so long.
+    /// Sleeps until a ticket is done, or nobody runs commands, at most so long.
     fn sleep<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
+        ticket: Ticket,
         limit: Option<Duration>,
     ) -> MutexGuard<'a, State> {
+        state.awaited = if state.sleeping > 0 { state.awaited.min(ticket) } else { ticket };
         state.sleeping += 1;
         state = match limit {
             Some(limit) => self.done.wait_for(state, limit),
@@ -135,6 +141,7 @@ impl Runner {
     /// Runs commands up to the one that somebody waits for; as a worker until others wait. The caller has set `running`.
     fn run(self: &Arc<Self>, awaited: Option<Ticket>, scratch: &mut Scratch) {
         let _env = FloatEnv::enter();
+        let _at_work = self.shared.at_work();
         let begun = Instant::now();
         let mut started = begun;
         let mut state = self.state.lock();
@@ -152,7 +159,7 @@ impl Runner {
                     state.scheduled = true;
                     self.shared.enqueue(self.clone());
                 }
-                self.wake(&state);
+                self.wake(&mut state, Ticket::MAX);
                 return;
             };
             let stop = Arc::new(Stop::after(self.watchdog, Some(self.shared.clone())));
@@ -174,7 +181,7 @@ impl Runner {
             state = self.state.lock();
             state.stop = None;
             self.completed.store(ticket, Ordering::Release);
-            self.wake(&state);
+            self.wake(&mut state, ticket);
             if let Some((start, (name, size))) = told {
                 // Whoever waits for the command need not wait for this.
                 drop(state);
@@ -357,9 +364,12 @@ impl Queue for CpuQueue {
             } else if looks < LOOKS {
                 drop(state);
                 looks += 1;
-                std::hint::spin_loop();
+                let mut at_a_time = 0..AT_A_TIME;
+                while at_a_time.next().is_some() && self.completed() < ticket {
+                    std::hint::spin_loop();
+                }
             } else if self.completed() < ticket {
-                drop(runner.sleep(state, None));
+                drop(runner.sleep(state, ticket, None));
             }
         }
         Ok(())
@@ -386,7 +396,7 @@ impl Queue for CpuQueue {
             self.runner.shared.make_room(now);
             let state = self.runner.state.lock();
             if self.completed() < ticket {
-                drop(self.runner.sleep(state, Some(rest)));
+                drop(self.runner.sleep(state, ticket, Some(rest)));
             }
         }
         Ok(())
@@ -417,7 +427,7 @@ impl Drop for CpuQueue {
                 state = self.runner.state.lock();
                 continue;
             }
-            state = self.runner.sleep(state, None);
+            state = self.runner.sleep(state, Ticket::MAX, None);
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A worker runs the commands of a queue that was flushed, or helps with the parts of launches in progress. A
 //! caller who waits for a queue runs its commands itself, with the workers' help, so small launches never leave the
-//! caller's thread. Workers look for work for some microseconds before they sleep.
+//! caller's thread. Workers look for work for some microseconds before they sleep, where a core is free for that.
 //!
 //! Queues share the workers: after a [`TURN`] with one of them a worker looks for who else waits. A launch may keep its
 //! workers for longer, for ever perhaps; then a queue that has waited for [`PATIENCE`] gets a thread more, and the system
@@ -12,22 +12,24 @@
 //! nothing else of this crate lives on, so that the library may be unloaded. Nobody waits for a worker that has
 //! not started something: what is not claimed is done by the one who waits.
 
+mod shares;
+
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use recal_hal::sync::{Condvar, Mutex};
+use recal_hal::sync::{Condvar, Mutex, MutexGuard};
 use recal_hal::{Bindings, Error, Extent, FloatEnv, Result, timeline};
 use recal_reference::watch::Findings;
 
+use self::shares::{CLAIM, Shares};
 use crate::context::{Counters, Launch, Stop};
 use crate::fiber::Stacks;
 use crate::isa_choice::Isa;
-use crate::launch::{Scratch, parts, regrouped, run_parts};
+use crate::launch::{Scratch, joined, parts, regrouped, run_parts};
 use crate::memory::{Block, InUse, View};
 use crate::op::Code;
 use crate::queue::Runner;
@@ -45,9 +47,7 @@ pub const SMALL: u64 = 20_000;
 const MOST_MORE: usize = 256;
 /// How long those look for work before they end.
 const LINGER: Duration = Duration::from_millis(300);
-/// Most parts that are claimed at a time.
-const CLAIM: u64 = 64;
-/// What they should take at most.
+/// What parts that are claimed together should take at most.
 const CLAIM_TIME: Duration = Duration::from_micros(500);
 
 /// A launch in progress.
@@ -59,9 +59,11 @@ pub struct Job {
     counters: Arc<Counters>,
     gds: Option<Block>,
     parts: u64,
+    /// See [`cost`].
+    cost: u64,
     /// Cores that it can use.
     threads: u64,
-    next: AtomicU64,
+    shares: Shares,
     /// Workers that help the thread that runs the queue.
     active: AtomicUsize,
     stop: Arc<Stop>,
@@ -84,9 +86,13 @@ impl Job {
         threads: usize,
     ) -> Result<Job> {
         // Who looks for misuse looks at the groups of the launch.
-        let free = code.groups_unseen && findings.is_none();
-        let extent = if free { regrouped(extent) } else { extent };
+        let free = |unseen: bool| unseen && findings.is_none();
+        let extent = if free(code.groups_unseen) { regrouped(extent) } else { extent };
+        let cost = cost(&code, parts(&code, extent));
+        let extent = if free(code.waves_alone) { joined(extent, threads) } else { extent };
         let parts = parts(&code, extent);
+        // Groups that share registers run one after another, in order.
+        let shares = if code.shared > 0 { Shares::whole(parts) } else { Shares::new(parts, threads as u64) };
         let gds = match code.gds_bytes {
             0 => None,
             bytes => Some(Block::allocate(u64::from(bytes), u64::MAX, &InUse::default())?),
@@ -99,8 +105,9 @@ impl Job {
             counters,
             gds,
             parts,
+            cost,
             threads: threads as u64,
-            next: AtomicU64::new(0),
+            shares,
             active: AtomicUsize::new(0),
             stop,
             findings,
@@ -108,23 +115,8 @@ impl Job {
         })
     }
 
-    /// The next parts that nobody has: many at first, few at the end, so that all threads are done at about the same
-    /// time.
-    fn claim(&self, most: u64) -> Option<Range<u64>> {
-        // Groups that share registers run one after another, in order.
-        let whole = self.code.shared > 0;
-        let least = (self.parts / (self.threads * 256)).clamp(1, 8);
-        let size = |start: u64| {
-            let rest = self.parts.saturating_sub(start);
-            if whole { rest } else { (rest / (self.threads * 4)).clamp(least, CLAIM).min(most).min(rest) }
-        };
-        let more = |start: u64| (start < self.parts).then(|| start + size(start));
-        let start = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
-        Some(start..start + size(start))
-    }
-
     fn has_more(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.parts && !self.stop.raised()
+        self.shares.has_more() && !self.stop.raised()
     }
 
     /// One more worker is of use. With one for each core, beside the thread that runs the queue, they would wait for
@@ -137,6 +129,7 @@ impl Job {
     fn work(&self, scratch: &mut Scratch, leave: impl Fn(Instant) -> bool) {
         // Nobody knows yet how long a part takes.
         let (mut most, mut claimed, mut since) = (1, 0, Instant::now());
+        let share = self.shares.join();
         let claim = || {
             let now = Instant::now();
             if claimed > 0 {
@@ -146,7 +139,7 @@ impl Job {
                     return None;
                 }
             }
-            let range = self.claim(most)?;
+            let range = self.shares.claim(share, most)?;
             (claimed, since) = (range.end - range.start, now);
             Some(range)
         };
@@ -175,7 +168,7 @@ impl Job {
 
     /// Whether it pays to wake other threads for it.
     fn is_large(&self) -> bool {
-        self.parts > 1 && self.threads > 1 && self.code.shared == 0 && cost(&self.code, self.parts) > SMALL
+        self.parts > 1 && self.threads > 1 && self.code.shared == 0 && self.cost > SMALL
     }
 }
 
@@ -191,6 +184,8 @@ struct State {
     queues: VecDeque<Arc<Runner>>,
     ending: bool,
     sleeping: usize,
+    /// Workers that look for work.
+    looking: usize,
     /// Workers that have not ended.
     workers: usize,
     /// Workers that sleep for as long as there is nothing to do.
@@ -208,6 +203,8 @@ pub struct Shared {
     waiting: AtomicU64,
     /// Launches that workers may help with.
     jobs: AtomicUsize,
+    /// Threads that run queues or help with launches.
+    busy: AtomicUsize,
     stacks: Stacks,
     start: Instant,
 }
@@ -220,6 +217,7 @@ impl Default for Shared {
             news: AtomicU64::new(0),
             waiting: AtomicU64::new(0),
             jobs: AtomicUsize::new(0),
+            busy: AtomicUsize::new(0),
             stacks: Stacks::default(),
             start: Instant::now(),
         }
@@ -279,9 +277,12 @@ impl Shared {
         Ok(())
     }
 
-    fn announce(&self, state: &State, threads: usize) {
+    /// Tells those who look for work that there is some, and wakes so many of those who sleep, all of whom want the lock.
+    fn announce(&self, state: MutexGuard<'_, State>, threads: usize) {
+        let woken = threads.min(state.sleeping);
+        drop(state);
         self.news.fetch_add(1, Ordering::Release);
-        for _ in 0..threads.min(state.sleeping) {
+        for _ in 0..woken {
             self.wake.notify_one();
         }
     }
@@ -293,7 +294,27 @@ impl Shared {
             self.mark(true);
         }
         state.queues.push_back(queue);
-        self.announce(&state, 1);
+        // Who looks for work finds one each.
+        let more = usize::from(state.queues.len() > state.looking);
+        self.announce(state, more);
+    }
+
+    /// A thread works until this is dropped.
+    pub fn at_work(&self) -> impl Drop + use<'_> {
+        struct AtWork<'a>(&'a AtomicUsize);
+        impl Drop for AtWork<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        self.busy.fetch_add(1, Ordering::Relaxed);
+        AtWork(&self.busy)
+    }
+
+    /// How many more threads there are cores for. Those that look for work are enough for the queues that wait, or will help.
+    fn idle_cores(&self, state: &State) -> usize {
+        let looking = state.looking.saturating_sub(state.queues.len());
+        state.lasting.saturating_sub(self.busy.load(Ordering::Relaxed) + looking)
     }
 
     /// Runs a launch to its end, on this thread and on idle workers.
@@ -304,7 +325,9 @@ impl Shared {
             let mut state = self.state.lock();
             state.jobs.push(job.clone());
             self.jobs.store(state.jobs.len(), Ordering::Relaxed);
-            self.announce(&state, usize::MAX);
+            // Threads that no core is free for would take turns with those that work.
+            let more = self.idle_cores(&state);
+            self.announce(state, more);
         }
         job.work(scratch, |_| false);
         if shared {
@@ -334,6 +357,8 @@ impl Shared {
         let _env = FloatEnv::enter();
         let mut scratch = Scratch::default();
         let mut idle = Instant::now();
+        // Whether it has looked for work in vain.
+        let mut looked = false;
         let mut state = self.state.lock();
         loop {
             if state.ending {
@@ -346,28 +371,31 @@ impl Shared {
                 drop(state);
                 queue.run_scheduled(&mut scratch);
                 drop(queue);
-                idle = Instant::now();
+                (idle, looked) = (Instant::now(), false);
                 state = self.state.lock();
             } else if let Some(job) =
                 state.jobs.iter().filter(|job| job.wants_help()).min_by_key(helpers).cloned()
             {
                 job.active.fetch_add(1, Ordering::Relaxed);
                 drop(state);
+                let at_work = self.at_work();
                 let since = Instant::now();
                 job.work(&mut scratch, |now| {
                     let others = self.jobs.load(Ordering::Relaxed) > 1 && now - since > TURN;
                     others || self.waits(now, SPIN)
                 });
                 job.active.fetch_sub(1, Ordering::Release);
+                drop(at_work);
                 // Nobody waits for it any more.
                 timeline::done(timeline::is_on().then_some(since), "worker", "help");
                 drop(job);
-                idle = Instant::now();
+                (idle, looked) = (Instant::now(), false);
                 state = self.state.lock();
             } else if state.workers > state.lasting && idle.elapsed() > LINGER {
                 state.workers -= 1;
                 return;
-            } else {
+            } else if !looked && self.idle_cores(&state) > 0 {
+                state.looking += 1;
                 let news = self.news.load(Ordering::Acquire);
                 drop(state);
                 let until = Instant::now() + SPIN;
@@ -375,15 +403,16 @@ impl Shared {
                     (0..32).for_each(|_| std::hint::spin_loop());
                 }
                 state = self.state.lock();
-                if self.news.load(Ordering::Acquire) == news && !state.ending {
-                    state.sleeping += 1;
-                    state = if state.workers > state.lasting {
-                        self.wake.wait_for(state, LINGER)
-                    } else {
-                        self.wake.wait(state)
-                    };
-                    state.sleeping -= 1;
-                }
+                state.looking -= 1;
+                looked = self.news.load(Ordering::Acquire) == news;
+            } else {
+                state.sleeping += 1;
+                state = match state.workers > state.lasting {
+                    true => self.wake.wait_for(state, LINGER),
+                    false => self.wake.wait(state),
+                };
+                state.sleeping -= 1;
+                looked = false;
             }
         }
     }
@@ -440,5 +469,21 @@ impl Drop for Pool {
             // A worker that panicked has nothing more to say.
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_threads_are_woken_than_there_are_idle_cores() {
+        let shared = Shared::default();
+        let idle = |looking| shared.idle_cores(&State { lasting: 4, looking, ..State::default() });
+        assert_eq!([0, 3, 4, 5].map(idle), [4, 1, 0, 0]);
+        let working = [(); 3].map(|()| shared.at_work());
+        assert_eq!([0, 1, 2].map(idle), [1, 0, 0]);
+        drop(working);
+        assert_eq!(idle(1), 3);
     }
 }

@@ -20,12 +20,20 @@ pub type Own = [Row; 4];
 /// Those of the wave number `index`, and its rows that are the same for all groups.
 pub(super) fn place_wave(wave: &mut Wave, launch: &Launch<'_>, block: [u32; 3], index: usize) -> Own {
     let flat = Row(std::array::from_fn(|lane| (index * LANES + lane) as u32));
-    let own = [
-        Row(flat.0.map(|flat| flat % block[0])),
-        Row(flat.0.map(|flat| flat / block[0] % block[1])),
-        Row(flat.0.map(|flat| flat / (block[0] * block[1]))),
-        flat,
-    ];
+    let [mut x, mut y, mut z] =
+        [flat.0[0] % block[0], flat.0[0] / block[0] % block[1], flat.0[0] / (block[0] * block[1])];
+    let mut own = [Row::ZERO, Row::ZERO, Row::ZERO, flat];
+    // Divisions of 64 lanes take longer than a group.
+    for lane in 0..LANES {
+        (own[0].0[lane], own[1].0[lane], own[2].0[lane]) = (x, y, z);
+        x += 1;
+        if x == block[0] {
+            (x, y) = (0, y + 1);
+        }
+        if y == block[1] {
+            (y, z) = (0, z + 1);
+        }
+    }
     for &(row, builtin) in launch.code.builtins.iter().chain(&launch.body.own) {
         wave.rows[row as usize] = match builtin {
             Builtin::Thread(ThreadId::InGroup, k @ 0..3) => own[usize::from(k)],

@@ -84,6 +84,30 @@ pub fn regrouped(extent: Extent) -> Extent {
     if columns * lines == lanes && line(other) > line(extent) { other } else { extent }
 }
 
+/// Waves of groups that [`joined`] makes at most: a group costs as much as some of them.
+const JOINED: u32 = 8;
+
+/// Parts for each thread of the host that it leaves at least.
+const LEFT: u64 = 16;
+
+/// The same waves, of threads along x, in larger groups, of a kernel that can't tell which waves are a group: code is called once for all
+/// waves of one.
+pub fn joined(extent: Extent, threads: usize) -> Extent {
+    let Extent::Grid { groups: [mut groups, y, z], block: [mut block, 1, 1] } = extent else { return extent };
+    let lanes = LANES as u32;
+    let most = JOINED * lanes;
+    let mut rest = tiles(extent) / 2;
+    while block % lanes == 0
+        && 0 < block
+        && block <= most / 2
+        && groups % 2 == 0
+        && rest >= LEFT * threads as u64
+    {
+        (groups, block, rest) = (groups / 2, 2 * block, rest / 2);
+    }
+    Extent::Grid { groups: [groups, y, z], block: [block, 1, 1] }
+}
+
 /// Rows of tiles that are walked together, column by column: what a column of tiles reads stays in the cache.
 pub(super) const BAND: u64 = 16;
 
@@ -171,5 +195,18 @@ mod tests {
             assert_eq!(regrouped(grid(groups, block)), grid(groups, block));
         }
         assert_eq!(regrouped(grid([u32::MAX; 3], [8, 8, 1])), grid([u32::MAX; 3], [8, 8, 1]));
+    }
+
+    #[test]
+    fn waves_are_joined_while_there_are_parts_for_all_threads() {
+        let grid = |x, y, block| Extent::Grid { groups: [x, y, 1], block: [block, 1, 1] };
+        assert_eq!(joined(grid(512, 1, 64), 2), grid(64, 1, 512));
+        assert_eq!(joined(grid(512, 1, 64), 8), grid(128, 1, 256));
+        assert_eq!(joined(grid(512, 1, 64), 17), grid(512, 1, 64));
+        assert_eq!(joined(grid(12, 64, 128), 2), grid(3, 64, 512));
+        let rest = [grid(511, 3, 64), grid(512, 1, 32), grid(512, 1, 96), grid(512, 1, 1024), grid(0, 1, 64)];
+        let plane = Extent::Grid { groups: [512, 512, 1], block: [8, 8, 1] };
+        let domain = Extent::Domain { x: 0, y: 0, width: 4096, height: 4096 };
+        rest.into_iter().chain([plane, domain]).for_each(|extent| assert_eq!(joined(extent, 1), extent));
     }
 }

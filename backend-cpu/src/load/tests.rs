@@ -53,3 +53,25 @@ fn registers_that_nothing_writes_are_zeros_for_ever() {
     let rows: Vec<u32> = code.literals.iter().map(|(row, _)| *row).collect();
     assert!(code.zeroed.iter().flat_map(Clone::clone).all(|row| !rows.contains(&row)));
 }
+
+#[test]
+fn waves_are_alone_where_nothing_tells_which_are_a_group() {
+    let code = |declared: &str, text: &str| {
+        let text = format!(
+            "il_cs_2_0\ndcl_num_thread_per_group 64\n{declared}dcl_raw_uav_id(0)\ndcl_literal l0, 4, 0, 0, 0\n\
+            imul r0.x, vAbsTidFlat.x, l0.x\nuav_raw_load_id(0) r1.x, r0.x\n{text}\
+            uav_raw_store_id(0) mem0.x___, r0.x, r1.x\nend\n"
+        );
+        let program = recal_il::compile(text.as_bytes()).expect("it is a kernel");
+        load(&program, &[], chosen(InstructionSet::Baseline), false)
+    };
+    let alone = |declared: &str, text: &str| code(declared, text).waves_alone;
+    assert!(alone("", ""));
+    // Its threads may talk, and are numbered by groups that lie side by side.
+    assert!(!code("", "").groups_unseen);
+    assert!(!alone("", "iadd r1.x, r1.x, vThreadGrpId.x\n"));
+    assert!(!alone("", "iadd r1.x, r1.x, vTidInGrp.x\n"));
+    assert!(!alone("", "fence_threads_memory\n"));
+    assert!(!alone("", "uav_read_add_id(0) r1.x, r0.x, l0.x\n"));
+    assert!(!alone("dcl_lds_id(0) 256\n", "lds_store_id(0) r0.x, r1.x\n"));
+}

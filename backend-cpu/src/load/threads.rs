@@ -8,29 +8,39 @@ use crate::op::{MemoryOp, Op, Place};
 impl Loader<'_> {
     /// Threads see nothing of their groups: neither numbers, nor memory that they have in common, nor who waits for whom.
     pub(super) fn groups_unseen(&self) -> bool {
-        let code = &self.code;
-        let any = |of: fn(&MemoryOp) -> bool| code.memory.iter().any(|access| of(&access.op));
         // Threads of a wave may talk by memory that they store to.
-        let talks = any(|op| match op {
+        let talks = self.any(|op| match op {
             MemoryOp::GlobalLoad { .. } | MemoryOp::TypedLoad { .. } => true,
             MemoryOp::RawLoad { place, .. } => matches!(place, Place::Uav(_)),
             _ => false,
-        }) && any(|op| {
+        }) && self.any(|op| {
             use MemoryOp::{GlobalStore, RawStore, TypedStore};
             matches!(op, GlobalStore { .. } | RawStore { .. } | TypedStore { .. })
         });
-        let counts = any(|op| {
+        let flat = self.builtins.keys().any(|of| matches!(of, Builtin::Thread(ThreadId::AbsoluteFlat, _)));
+        self.waves_alone() && !talks && !flat
+    }
+
+    /// The same of waves: it does not show which of them are a group.
+    pub(super) fn waves_alone(&self) -> bool {
+        let code = &self.code;
+        let counts = self.any(|op| {
             matches!(op, MemoryOp::Atomic { .. } | MemoryOp::AtomicWide { .. } | MemoryOp::Counter { .. })
         });
-        let positions = |builtin: &Builtin| matches!(builtin, Builtin::Thread(ThreadId::Absolute, _));
+        let positions = |builtin: &Builtin| {
+            matches!(builtin, Builtin::Thread(ThreadId::Absolute | ThreadId::AbsoluteFlat, _))
+        };
         code.lds_bytes == 0
             && code.lds_own == 0
             && code.gds_bytes == 0
             && code.shared == 0
             && self.builtins.keys().all(positions)
             && !code.ops.iter().any(|op| matches!(op, Op::Fence(_)))
-            && !talks
             && !counts
+    }
+
+    fn any(&self, of: impl Fn(&MemoryOp) -> bool) -> bool {
+        self.code.memory.iter().any(|access| of(&access.op))
     }
 
     /// Samples are at the thread's own column and line, exchanged, and nothing that other threads see is written.
