@@ -136,6 +136,10 @@ impl<'a> Trial<'a> {
         frame.learned = program.learned;
         frame.straight = !program.loops;
         frame.next = if program.loops { 0 } else { program.next };
+        if !masked && frame.next > 0 && program::stores(&program.parts) {
+            let room = frame.slot();
+            frame.earlier = (0..4 * target.lanes()).step_by(16).map(|at| room + at).collect();
+        }
         frame.origin = matches!(program.parts.last(), Some(program::Part::Emit(_))).then(|| frame.slot());
         frame.alone = program.parts.len() == 1;
         let (sums, by_lanes) = sums;

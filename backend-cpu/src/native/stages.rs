@@ -134,7 +134,7 @@ mod tests {
     use crate::{load, native};
 
     /// Groups of lines of 16 threads ask for what the next group reads of memory that others see, once for each load of it where all lanes
-    /// execute; those of longer lines, and those that need not wait, do not.
+    /// execute, and for where it stores; those of longer lines, and those that need not wait, do not.
     #[test]
     fn narrow_groups_ask_for_what_the_next_one_reads() {
         let text = |fence: &str| {
@@ -151,14 +151,18 @@ mod tests {
             let (packed, known) = load::prepare(&program, true, false);
             let code = load::load_compiled(&packed, &known);
             let body = native::compile(&code, set.code().unwrap(), &[], line, &[]).unwrap();
-            // prefetcht0 [r11 + 64]
-            let asks = |bytes: &&[u8]| **bytes == [0x41, 0x0F, 0x18, 0x4B, 64];
-            body.module.unwrap().code().windows(5).filter(asks).count()
+            // prefetcht0 [r11 + 64], and [r11 + r10]
+            let of_loads = |bytes: &&[u8]| **bytes == [0x41, 0x0F, 0x18, 0x4B, 64];
+            let of_stores = |bytes: &&[u8]| **bytes == [0x43, 0x0F, 0x18, 0x0C, 0x13];
+            let module = body.module.unwrap();
+            let count =
+                |asks: &dyn Fn(&&[u8]) -> bool| module.code().windows(5).filter(|at| asks(at)).count();
+            [count(&of_loads), count(&of_stores)]
         };
         for set in [InstructionSet::Avx2, InstructionSet::Avx512] {
-            assert_eq!(asks(set, 16, "fence_threads_lds\n"), 1, "{set:?}");
-            assert_eq!(asks(set, 32, "fence_threads_lds\n"), 0, "{set:?}");
-            assert_eq!(asks(set, 16, "fence_lds\n"), 0, "{set:?}");
+            assert_eq!(asks(set, 16, "fence_threads_lds\n"), [1, 1], "{set:?}");
+            assert_eq!(asks(set, 32, "fence_threads_lds\n"), [0, 0], "{set:?}");
+            assert_eq!(asks(set, 16, "fence_lds\n"), [0, 0], "{set:?}");
         }
     }
 }

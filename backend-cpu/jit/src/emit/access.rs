@@ -13,14 +13,30 @@ impl Body<'_, '_> {
         let places: Vec<u32> = (0..self.target.places(op, self.frame.line)).map(|_| self.slot()).collect();
         self.freed.extend(&places);
         let second = usize::from(self.graph.second.contains(&val));
-        let Frame { code, pool, masked, next, ticks, learned, .. } = &mut *self.frame;
+        let Frame { code, pool, masked, next, ticks, learned, earlier, strips, ahead: addresses, .. } =
+            &mut *self.frame;
         let ahead = next.checked_shr(view.into()).unwrap_or_default() & 1 == 1;
         // What is known of executing lanes says nothing about the first lane unless all execute.
         let shape = if *masked { Shape::Any } else { self.graph.shape_of(words).among(self.target.lanes()) };
         let inside = self.graph.inside.contains(&(view, words));
         let exec = masked.then(|| self.target.masks().exec[second]);
-        let mut access =
-            Access { code, pool, exec, view, index, shape, inside, ahead, places, learned: None };
+        let mut access = Access {
+            code,
+            pool,
+            exec,
+            view,
+            index,
+            shape,
+            inside,
+            ahead,
+            places,
+            learned: None,
+            earlier: None,
+        };
+        if let (Op::Store(_), Shape::Step(1), true, 1) = (op, shape, ahead, *strips) {
+            access.earlier = earlier.pop();
+            addresses.extend(access.earlier.iter().flat_map(|at| [*at, at + 8]));
+        }
         if let (Op::Store(_), true, Some(ticks)) = (op, self.target.learns() && !access.follows(), *ticks) {
             access.learned = exec.is_none().then_some([ticks, *learned]);
             *learned += access.learned.map_or(0, |_| 1);

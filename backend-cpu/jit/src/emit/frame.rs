@@ -32,6 +32,8 @@ pub struct Frame<'a> {
     pub kept: Vec<u32>,
     /// For a view and a value that is ready, each strip's, how far its elements are from an address that is kept, by number.
     pub based: HashMap<(u8, u32), (u8, u32)>,
+    /// Places on the stack, two of eight bytes each, for stores that ask for where later ones will be.
+    pub earlier: Vec<u32>,
     /// It consists of stores of elements alone.
     pub alone: bool,
     /// What is done once, before the strips.
@@ -92,6 +94,7 @@ impl<'a> Frame<'a> {
             moved: HashMap::new(),
             kept: Vec::new(),
             based: HashMap::new(),
+            earlier: Vec::new(),
             alone: false,
             before: Code::default(),
             slots: 0,

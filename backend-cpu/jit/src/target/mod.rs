@@ -77,6 +77,8 @@ pub struct Access<'a> {
     pub inside: bool,
     /// What lies behind neighbouring words is asked for, where their shape says that they are neighbours.
     pub ahead: bool,
+    /// Two places of eight bytes on the stack for the addresses of the last stores: where later ones will be is asked for, likewise.
+    pub earlier: Option<u32>,
     /// Where vectors can be put for a while: as many as [`Target::places`] says.
     pub places: Vec<u32>,
     /// Of stores of which all lanes execute, in any order: where on the stack the address of [`Ticks`] is, and whose row among those at

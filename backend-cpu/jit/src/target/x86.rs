@@ -264,6 +264,22 @@ pub fn ask_ahead(code: &mut Code) {
     code.raw(&[0x41, 0x0F, 0x18, 0x4B, 64]); // prefetcht0 [r11 + 64]
 }
 
+/// Asks for where a vector will be stored after so many bytes of others as a group of lines of 16 words has, if it goes on as it did since
+/// the same part of the line before: r11 points to a vector of `lanes` words, and places on the stack hold where the ones before were, 0
+/// at first, which leads to where no address is.
+pub fn ask_for_stores(code: &mut Code, places: u32, lanes: u32) {
+    let before = if lanes < 16 { places + 8 } else { places };
+    code.raw(&[0x4D, 0x89, 0xDA]); // mov r10, r11
+    code.raw_with(&[0x4C, 0x2B, 0x91], before); // sub r10, [rcx + before]
+    if lanes < 16 {
+        code.raw_with(&[0x4C, 0x8B, 0xA1], places); // mov r12, [rcx + places]
+        code.raw_with(&[0x4C, 0x89, 0xA1], before); // mov [rcx + before], r12
+    }
+    code.raw_with(&[0x4C, 0x89, 0x99], places); // mov [rcx + places], r11
+    code.raw(&[0x49, 0xC1, 0xE2, 4]); // shl r10, 4
+    code.raw(&[0x43, 0x0F, 0x18, 0x0C, 0x13]); // prefetcht0 [r11 + r10]
+}
+
 /// Bytes of a page, at whose end a processor stops to fetch what follows.
 const PAGE: u32 = 4096;
 

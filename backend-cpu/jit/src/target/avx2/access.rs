@@ -7,8 +7,8 @@ use super::table::*;
 use super::{VECTOR, near};
 use crate::emit::{Code, Pool};
 use crate::target::x86::{
-    BELOW, NOT_BELOW, NOT_ZERO, ZERO, ask_ahead, back, blocks_apart, first_address, inside, jump, land,
-    view_start,
+    BELOW, NOT_BELOW, NOT_ZERO, ZERO, ask_ahead, ask_for_stores, back, blocks_apart, first_address, inside,
+    jump, land, view_start,
 };
 use crate::target::{Access, Base, Blocks, Group, Order, Rm, Window, entry};
 
@@ -184,7 +184,7 @@ fn put_apart(code: &mut Code, from: u8, stride: u32) {
 /// Stores words: neighbours together, others one by one.
 pub fn store(mut access: Access<'_>, from: u8) {
     let (stride, known) = (access.stride(), access.follows());
-    let Access { ref mut code, ref mut pool, exec: mask, view, index, learned, .. } = access;
+    let Access { ref mut code, ref mut pool, exec: mask, view, index, learned, earlier, .. } = access;
     let (exec, ones, lanes) = (executing(pool, mask), ones(pool), pool.lanes(8, |lane| lane));
     view_start(code, view);
     let other = (!known).then(|| differ(code, index, Some(lanes), exec));
@@ -200,7 +200,10 @@ pub fn store(mut access: Access<'_>, from: u8) {
     }
     match stride {
         Some(stride) => put_apart(code, from, stride),
-        None => plain(code, STORE, from, Rm::Mem(Base::First, 0)),
+        None => {
+            plain(code, STORE, from, Rm::Mem(Base::First, 0));
+            earlier.into_iter().for_each(|at| ask_for_stores(code, at, 8));
+        }
     }
     ends.push(jump(code, None));
     other.into_iter().for_each(|other| land(code, other));

@@ -216,12 +216,15 @@ pub fn store(mut access: Access<'_>, from: u8) {
     let within = executing(&access);
     let lanes = access.pool.lanes(16, |lane| lane);
     let (stride, follows) = (access.stride(), access.follows());
-    let Access { ref mut code, view, index, learned, .. } = access;
+    let Access { ref mut code, view, index, learned, earlier, .. } = access;
     if follows {
         let outside = first_inside(code, view, index, 15 * stride.unwrap_or(1));
         match stride {
             Some(stride) => put_apart(code, from, stride),
-            None => plain(code, STORE_NEAR, from, Rm::Mem(Base::First, 0)),
+            None => {
+                plain(code, STORE_NEAR, from, Rm::Mem(Base::First, 0));
+                earlier.into_iter().for_each(|at| x86::ask_for_stores(code, at, 16));
+            }
         }
         let done = jump(code, None);
         land(code, outside);
