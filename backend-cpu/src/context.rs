@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
 
 use crate::fiber;
-use crate::launch::{self, Own, Placed, line, turned};
+use crate::launch::{self, Last, Own, Placed, line, turned};
 use crate::memory::{Block, TexelCache, View};
 use crate::op::{Body, Code, Emitted, Place, Seen, Shape, Slot, Texture};
 use crate::schedule::Shared;
@@ -297,7 +297,7 @@ pub struct Context<'a> {
     /// The rows that are other than those of the group before.
     pub placed: Vec<Placed>,
     /// The tile that was run last, and where it is.
-    pub tile: Option<(u64, [u32; 2])>,
+    pub tile: Option<Last>,
     /// Threads per group.
     pub group_threads: u32,
     /// Waves per group.

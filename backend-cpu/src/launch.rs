@@ -273,21 +273,29 @@ impl Tile {
     }
 }
 
+/// The tile that was run last.
+#[derive(Clone, Copy)]
+pub struct Last {
+    part: u64,
+    corner: [u32; 2],
+    /// Where the next one is, if it lies beside it or below and is like it: whole, placed by lines, run and stored by compiled code.
+    next: Option<[u32; 2]>,
+}
+
 /// Runs the tile number `part` and stores its outputs.
 fn tile(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Outcome {
     let launch = context.launch;
     let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
+    if let Some(Last { part: last, corner, next: Some(next) }) = context.tile
+        && last + 1 == part
+    {
+        return next_tile(isa, plan, wave, context, part, [corner, next]);
+    }
     let shape = tile_shape(width);
     // What is read in the order of the tiles is best read line by line.
     let band = if launch.code.in_lines { 1 } else { BAND };
-    let before = context.tile.map(|(_, [_, line])| line);
-    let corner = match context.tile {
-        Some((before, [x, y])) if band == 1 && before + 1 == part && width - x > shape[0] => {
-            [x + shape[0], y]
-        }
-        _ => tile_origin(part, width, height, band),
-    };
-    context.tile = Some((part, corner));
+    let before = context.tile.map(|last| last.corner[1]);
+    let corner = tile_origin(part, width, height, band);
     let tile = Tile { shift: shape[0].ilog2(), turned: false, corner, first: [x, y], size: [width, height] };
     let (columns, lines) = ((width - corner[0]).min(shape[0]), (height - corner[1]).min(shape[1]));
     let in_line = Mask::MAX >> (LANES as u32 - columns);
@@ -296,16 +304,18 @@ fn tile(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, part
     if launch.params.is_some() {
         context.mode.leave();
     }
-    if !isa.place_line(wave, launch, &tile, before != Some(corner[1])) {
+    let in_line = isa.place_line(wave, launch, &tile, [true, before != Some(corner[1])]);
+    if !in_line {
         isa.place_tile(wave, launch, &tile);
     }
     wave.start(mask, 0);
     let emitted = mask == !0 && !launch.body.emitted.is_empty();
-    if let (true, Some(compiled)) = (emitted, &mut context.compiled) {
-        for (&view, surface) in launch.body.emitted.iter().zip(&launch.outputs) {
-            compiled.aim(view, tile.elements(surface).for_code());
-        }
+    if emitted {
+        aim(context, &tile);
     }
+    let alike = emitted && in_line && !launch.body.stages.is_empty();
+    context.tile =
+        Some(Last { part, corner, next: next_corner(corner, [width, height], band).filter(|_| alike) });
     let outcome = if launch.body.stages.is_empty() {
         isa.run(wave, launch.code, context)
     } else {
@@ -319,6 +329,55 @@ fn tile(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, part
         }
     }
     outcome
+}
+
+/// Where the tile is that comes after a whole one of a line, if that is whole, too, and beside it or below.
+fn next_corner([column, line]: [u32; 2], [width, height]: [u32; 2], band: u64) -> Option<[u32; 2]> {
+    if band == 1 {
+        return (width - column >= 2 * LANES as u32).then(|| [column + LANES as u32, line]);
+    }
+    let below = u64::from(line) + 1;
+    (below < u64::from(height) && below % band != 0).then(|| [column, line + 1])
+}
+
+/// Compiled code stores outputs where a tile lies.
+#[inline(always)]
+fn aim(context: &mut Context<'_>, tile: &Tile) {
+    let launch = context.launch;
+    let Some(compiled) = &mut context.compiled else { return };
+    for (&view, surface) in launch.body.emitted.iter().zip(&launch.outputs) {
+        compiled.aim(view, tile.elements(surface).for_code());
+    }
+}
+
+/// Runs the tile number `part`, which goes on from another one, by their corners: less is to be found out and to be placed than for any tile.
+#[inline(always)]
+fn next_tile(
+    isa: &Isa,
+    plan: &Plan,
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    part: u64,
+    [before, corner]: [[u32; 2]; 2],
+) -> Outcome {
+    let launch = context.launch;
+    let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
+    let (first, size) = ([x, y], [width, height]);
+    let tile = Tile { shift: LANES.ilog2(), turned: false, corner, first, size };
+    let beside = before[1] == corner[1];
+    // Bands are of one line, or of as many as they are.
+    let next = next_corner(corner, size, if beside { 1 } else { BAND });
+    context.tile = Some(Last { part, corner, next });
+    clear(&mut wave.rows, context);
+    if launch.params.is_some() {
+        context.mode.leave();
+    }
+    // Positions are exact, as compiled code that stores outputs is told.
+    if !isa.place_line(wave, launch, &tile, [beside, !beside]) {
+        isa.place_tile(wave, launch, &tile);
+    }
+    aim(context, &tile);
+    plan.run(&mut recal_jit::Waves::new(&mut [recal_jit::Wave::new(&mut wave.rows, !0)]), context)
 }
 
 /// Stores an output of a tile.
@@ -349,6 +408,33 @@ pub fn store_output(wave: &Wave, surface: &Surface<'_>, rows: [u32; 4], tile: &T
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_next_tile_is_where_its_number_says() {
+        for (width, height) in [(64, 1), (200, 40), (256, 16), (128, 33), (1000, 5)] {
+            let shape = tile_shape(width);
+            assert_eq!(shape, [LANES as u32, 1]);
+            for band in [1, BAND] {
+                let origin = |part| tile_origin(part, width, height, band);
+                let whole = |[column, _]: [u32; 2]| width - column >= shape[0];
+                let mut found = 0;
+                let last = tiles(Extent::Domain { x: 0, y: 0, width, height }) - 1;
+                for part in (0..=last).filter(|part| whole(origin(*part))) {
+                    if let Some(next) = next_corner(origin(part), [width, height], band) {
+                        assert!(
+                            part < last && next == origin(part + 1) && whole(next),
+                            "{part} of {width} x {height}"
+                        );
+                        found += 1;
+                    }
+                }
+                // All but the last of each line, or of each column of a band.
+                let (lines, columns) = (u64::from(height), u64::from(width / shape[0]));
+                let runs = if band == 1 { lines } else { columns * lines.div_ceil(band) };
+                assert_eq!(found, lines * columns - runs);
+            }
+        }
+    }
 
     #[test]
     fn a_group_has_its_share_of_the_hosts_memory() {

@@ -13,10 +13,10 @@ fn exact(index: u32, half: f32) -> u32 {
     (index as i32 as f32 + half).to_bits()
 }
 
-/// Fills the rows that depend on where a tile lies, if it is one line, they hold positions and those are exact; those of the line only if
-/// it is `other` than the one that was in them. Else false.
+/// Fills the rows that depend on where a tile lies, if it is one line, they hold positions and those are exact; those of columns and of the
+/// line only if they are `other` than those that are in them. Else false.
 #[inline(always)]
-pub fn place_line(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile, other: bool) -> bool {
+pub fn place_line(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile, other: [bool; 2]) -> bool {
     let first = [0, 1].map(|axis: usize| tile.first[axis].wrapping_add(tile.corner[axis]));
     let positions = |&(_, builtin): &(u32, Builtin)| matches!(builtin, Builtin::Position(0..=1));
     if 1 << tile.shift != LANES || tile.turned || first.iter().any(|at| *at >= EXACT) {
@@ -29,10 +29,11 @@ pub fn place_line(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile, other: bool
     for &(row, builtin) in &launch.code.builtins {
         let row = &mut wave.rows[row as usize];
         match builtin {
+            Builtin::Position(0) if !other[0] => {}
             Builtin::Position(0) => {
                 (first[0]..).zip(&mut row.0).for_each(|(index, word)| *word = exact(index, half));
             }
-            _ if other => *row = Row::splat(exact(first[1], half)),
+            _ if other[1] => *row = Row::splat(exact(first[1], half)),
             _ => {}
         }
     }
