@@ -158,8 +158,8 @@ pub fn in_windows(on: On) {
                 let mut may_be: Vec<Vec<u32>> = before.iter().map(|word| vec![*word]).collect();
                 for lane in (0..LANES as u32).filter(|lane| exec >> lane & 1 == 1) {
                     if let Some(words) = may_be[..WORDS as usize].get_mut(address(lane) as usize / 4) {
-                        words.retain(|word| *word >= 1 << 30);
-                        words.push(rows[row].0[lane as usize]);
+                        // The last one stays.
+                        *words = vec![rows[row].0[lane as usize]];
                     }
                 }
                 for (at, word) in stored.drain(..).enumerate() {
