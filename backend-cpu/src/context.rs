@@ -158,6 +158,8 @@ pub struct Launch<'a> {
     pub body: Arc<Body>,
     /// How many threads.
     pub extent: Extent,
+    /// The most columns of a tile.
+    pub columns: u32,
     /// Resources and SRVs by place.
     pub resources: Vec<Surface<'a>>,
     /// Constant buffers by place.
@@ -185,7 +187,7 @@ impl<'a> Launch<'a> {
     pub fn bind(
         code: &'a Code,
         bindings: &'a Bindings,
-        extent: Extent,
+        (extent, columns): (Extent, u32),
         gds: View<'a>,
         counters: &'a Counters,
         stop: &'a Stop,
@@ -223,6 +225,7 @@ impl<'a> Launch<'a> {
             code,
             body: Arc::default(),
             extent,
+            columns,
             resources,
             buffers: code
                 .buffers
@@ -246,7 +249,7 @@ impl<'a> Launch<'a> {
             stop,
         };
         let emitted = launch.stored();
-        let line = if turned(code, extent) { 0 } else { line(extent) };
+        let line = if turned(code, extent) { 0 } else { line(extent, columns) };
         launch.body = code.body(&shapes, line, &emitted);
         Ok(launch)
     }
@@ -267,7 +270,7 @@ impl<'a> Launch<'a> {
             output.past_caches = large && !is_read;
             apart &= !is_read && !before.iter().any(|other| output.overlaps(other.view));
         }
-        let emitted = self.outputs.iter().map(|output| launch::emitted(self.extent, output));
+        let emitted = self.outputs.iter().map(|output| launch::emitted(self.extent, self.columns, output));
         let alone = apart && !turned(self.code, self.extent);
         emitted.collect::<Option<Box<[Emitted]>>>().filter(|_| alone).unwrap_or_default()
     }

@@ -13,7 +13,7 @@ use recal_hal::{Error, Extent};
 pub use self::groups::{GROUP, Own, Placed, place_group, shared};
 use self::groups::{compiled, group, place_wave};
 use self::parts::{BAND, tile_origin, tile_shape};
-pub use self::parts::{emitted, joined, line, parts, regrouped, tiles};
+pub use self::parts::{columns, emitted, joined, line, parts, regrouped, tiles};
 pub use self::place::{place_line, place_tile};
 pub use self::turned::{store_block, turned};
 use crate::context::{Context, Launch, Surface};
@@ -291,11 +291,11 @@ fn tile(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, part
     {
         return next_tile(isa, plan, wave, context, part, [corner, next]);
     }
-    let shape = tile_shape(width);
+    let shape = tile_shape(width, launch.columns);
     // What is read in the order of the tiles is best read line by line.
     let band = if launch.code.in_lines { 1 } else { BAND };
     let before = context.tile.map(|last| last.corner[1]);
-    let corner = tile_origin(part, width, height, band);
+    let corner = tile_origin(part, [width, height], shape, band);
     let tile = Tile { shift: shape[0].ilog2(), turned: false, corner, first: [x, y], size: [width, height] };
     let (columns, lines) = ((width - corner[0]).min(shape[0]), (height - corner[1]).min(shape[1]));
     let in_line = Mask::MAX >> (LANES as u32 - columns);
@@ -332,12 +332,12 @@ fn tile(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, part
 }
 
 /// Where the tile is that comes after a whole one of a line, if that is whole, too, and beside it or below.
-fn next_corner([column, line]: [u32; 2], [width, height]: [u32; 2], band: u64) -> Option<[u32; 2]> {
+fn next_corner([column, line]: [u32; 2], [width, height]: [u32; 2], band: u32) -> Option<[u32; 2]> {
     if band == 1 {
         return (width - column >= 2 * LANES as u32).then(|| [column + LANES as u32, line]);
     }
     let below = u64::from(line) + 1;
-    (below < u64::from(height) && below % band != 0).then(|| [column, line + 1])
+    (below < u64::from(height) && below % u64::from(band) != 0).then(|| [column, line + 1])
 }
 
 /// Compiled code stores outputs where a tile lies.
@@ -412,13 +412,13 @@ mod tests {
     #[test]
     fn the_next_tile_is_where_its_number_says() {
         for (width, height) in [(64, 1), (200, 40), (256, 16), (128, 33), (1000, 5)] {
-            let shape = tile_shape(width);
+            let shape = tile_shape(width, LANES as u32);
             assert_eq!(shape, [LANES as u32, 1]);
             for band in [1, BAND] {
-                let origin = |part| tile_origin(part, width, height, band);
+                let origin = |part| tile_origin(part, [width, height], shape, band);
                 let whole = |[column, _]: [u32; 2]| width - column >= shape[0];
                 let mut found = 0;
-                let last = tiles(Extent::Domain { x: 0, y: 0, width, height }) - 1;
+                let last = tiles(Extent::Domain { x: 0, y: 0, width, height }, LANES as u32) - 1;
                 for part in (0..=last).filter(|part| whole(origin(*part))) {
                     if let Some(next) = next_corner(origin(part), [width, height], band) {
                         assert!(
@@ -430,7 +430,7 @@ mod tests {
                 }
                 // All but the last of each line, or of each column of a band.
                 let (lines, columns) = (u64::from(height), u64::from(width / shape[0]));
-                let runs = if band == 1 { lines } else { columns * lines.div_ceil(band) };
+                let runs = if band == 1 { lines } else { columns * lines.div_ceil(band.into()) };
                 assert_eq!(found, lines * columns - runs);
             }
         }

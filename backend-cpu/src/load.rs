@@ -203,6 +203,7 @@ impl<'a> Loader<'a> {
         self.code.groups_unseen = !self.reported && self.groups_unseen();
         self.code.waves_alone = !self.reported && self.waves_alone();
         self.code.in_lines = !self.reported && self.samples_in_lines();
+        self.code.panels = if self.reported { Vec::new() } else { self.panels() };
         self.code.turned = !self.reported && self.samples_turned();
         for op in &mut self.code.ops {
             jumps(op, |pc| *pc = self.labels[*pc as usize]);

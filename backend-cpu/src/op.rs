@@ -334,6 +334,9 @@ pub struct Code {
     pub whole_position: bool,
     /// All samples are at the position of the thread, so that tiles in a line read what lies in a line.
     pub in_lines: bool,
+    /// Places of resources of which loops read elements side by side for the threads of a line, one for each place on a line; see
+    /// `launch::columns`.
+    pub panels: Vec<u32>,
     /// Samples are at the position of the thread with column and line exchanged, and nothing but outputs is written.
     pub turned: bool,
     /// Threads can't tell which group they are in.

@@ -19,6 +19,7 @@ use crate::device::CpuKernel;
 use crate::fiber::{self, Fiber, Stacks};
 use crate::launch::{Scratch, tiles};
 use crate::schedule::{Job, Pool, SMALL, Shared, TURN, cost};
+use crate::wave::LANES;
 
 /// Failed tickets that are remembered.
 const ERRORS: usize = 4096;
@@ -265,7 +266,7 @@ fn is_small(commands: &VecDeque<(Ticket, Command, u64)>) -> bool {
         Command::Launch { kernel, extent, .. } => kernel
             .as_any()
             .downcast_ref::<CpuKernel>()
-            .map_or(u64::MAX, |kernel| cost(&kernel.code, tiles(*extent))),
+            .map_or(u64::MAX, |kernel| cost(&kernel.code, tiles(*extent, LANES as u32))),
         // Some bytes in a nanosecond, even if they are far away.
         Command::Copy { src, .. } => src.bytes() / 4,
     };

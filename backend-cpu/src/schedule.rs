@@ -29,7 +29,7 @@ use self::shares::{CLAIM, Shares};
 use crate::context::{Counters, Launch, Stop};
 use crate::fiber::Stacks;
 use crate::isa_choice::Isa;
-use crate::launch::{Scratch, joined, parts, regrouped, run_parts};
+use crate::launch::{Scratch, columns, joined, parts, regrouped, run_parts};
 use crate::memory::{Block, InUse, View};
 use crate::op::Code;
 use crate::queue::Runner;
@@ -55,6 +55,7 @@ pub struct Job {
     code: Arc<Code>,
     bindings: Arc<Bindings>,
     extent: Extent,
+    columns: u32,
     isa: &'static Isa,
     counters: Arc<Counters>,
     gds: Option<Block>,
@@ -87,10 +88,11 @@ impl Job {
     ) -> Result<Job> {
         // Who looks for misuse looks at the groups of the launch.
         let free = |unseen: bool| unseen && findings.is_none();
-        let extent = if free(code.groups_unseen) { regrouped(extent) } else { extent };
-        let cost = cost(&code, parts(&code, extent));
+        let columns = columns(&code, &bindings);
+        let extent = if free(code.groups_unseen) { regrouped(extent, columns) } else { extent };
+        let cost = cost(&code, parts(&code, extent, columns));
         let extent = if free(code.waves_alone) { joined(extent, threads) } else { extent };
-        let parts = parts(&code, extent);
+        let parts = parts(&code, extent, columns);
         // Groups that share registers run one after another, in order.
         let shares = if code.shared > 0 { Shares::whole(parts) } else { Shares::new(parts, threads as u64) };
         let gds = match code.gds_bytes {
@@ -101,6 +103,7 @@ impl Job {
             code,
             bindings,
             extent,
+            columns,
             isa,
             counters,
             gds,
@@ -149,8 +152,14 @@ impl Job {
                 let shared = watched::Shared { gds, counters: &self.counters, stop: &self.stop };
                 return watched::check(subject, findings, &self.bindings, self.extent, shared, claim);
             }
-            let launch =
-                Launch::bind(&self.code, &self.bindings, self.extent, gds, &self.counters, &self.stop)?;
+            let launch = Launch::bind(
+                &self.code,
+                &self.bindings,
+                (self.extent, self.columns),
+                gds,
+                &self.counters,
+                &self.stop,
+            )?;
             run_parts(&launch, self.isa, scratch, claim)
         };
         // A panic here is a bug of this crate; it must not take the process, or a lock, with it.

@@ -10,6 +10,8 @@ mod buffer;
 mod emitted;
 mod flow;
 mod frame;
+mod packs;
+mod place;
 mod plan;
 mod pool;
 mod work;
@@ -21,6 +23,7 @@ pub use self::arrange::{Arrange, grown};
 pub use self::buffer::Code;
 pub use self::flow::code;
 pub use self::frame::Frame;
+use self::place::Place;
 use self::plan::Plan;
 pub use self::pool::Pool;
 pub use self::work::Tests;
@@ -35,17 +38,6 @@ const STACK: u32 = 240 * 64;
 /// What accesses that find their addresses in general registers take from vectors.
 pub fn words(graph: &Graph, needed: &[bool]) -> HashSet<Val> {
     Addresses::of(graph, needed).words
-}
-
-/// Where a value is.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    register: Option<u8>,
-    slot: Option<u32>,
-    /// In memory, too, but only the element that all lanes have.
-    single: Option<(Base, u32)>,
-    /// The same of what is a number in the first lane.
-    word: Option<u32>,
 }
 
 /// A block under construction.
@@ -71,6 +63,8 @@ struct Body<'a, 'b> {
     room: (u32, u32),
     /// The parts of the elements whose addresses are in registers, by [`Base::Kept`].
     pointers: Vec<Option<[Val; 4]>>,
+    /// The place on the stack of the address that [`Base::First`] is.
+    held: Option<u32>,
     /// Places on the stack for where elements were in the round before.
     ahead: Vec<u32>,
     /// Places on the stack whose values are done with, and those that the instruction at hand may still read.
@@ -94,6 +88,7 @@ impl<'a, 'b> Body<'a, 'b> {
             settled: 0,
             slots: frame.slots,
             room: (0, 0),
+            held: None,
             ahead: Vec::new(),
             pointers: vec![None; usize::from(frame.target.addresses())],
             free: Vec::new(),
@@ -220,8 +215,7 @@ impl<'a, 'b> Body<'a, 'b> {
         let Some(val) = self.owner(mask, register).take() else { return };
         self.place[val as usize].register = None;
         if self.next_use(val).is_some()
-            && self.place[val as usize].slot.is_none()
-            && self.place[val as usize].single.is_none()
+            && self.place[val as usize].nowhere()
             && matches!(self.graph.node(val), Node::Inst(_))
         {
             let at = self.slot();
@@ -267,11 +261,25 @@ impl<'a, 'b> Body<'a, 'b> {
                 self.target.broadcast(&mut self.frame.code, register, base, at, wide);
                 return register;
             }
+            (Node::Inst(_), None) if let Some((at, bytes)) = self.place[val as usize].far => {
+                self.frame.touch();
+                self.take_address(at);
+                self.target.near(&mut self.frame.code, register, Base::First, bytes);
+                return register;
+            }
             (node, None) => unreachable!("{node:?} is used before it is computed"),
         };
         self.frame.touch();
         self.target.load(&mut self.frame.code, register, from);
         register
+    }
+
+    /// Makes an address on the stack the one that [`Base::First`] is.
+    fn take_address(&mut self, at: u32) {
+        if self.held != Some(at) {
+            self.target.take_address(&mut self.frame.code, at);
+            self.held = Some(at);
+        }
     }
 
     /// An operand of an instruction that may be in memory.
@@ -289,15 +297,20 @@ impl<'a, 'b> Body<'a, 'b> {
                     Some(Rm::Mem(Base::Stack, self.frame.kept[number as usize]))
                 }
                 Node::Inst(_) if !self.in_mask_register(val) && self.passes(val) => {
-                    let Place { slot, single, .. } = self.place[val as usize];
+                    let Place { slot, single, far, .. } = self.place[val as usize];
                     let single = single.filter(|_| self.target.splats());
-                    slot.map(|at| Rm::Mem(Base::Stack, at)).or(single.map(|(base, at)| Rm::Splat(base, at)))
+                    let found = slot.map(|at| Rm::Mem(Base::Stack, at));
+                    found.or(single.map(|(base, at)| Rm::Splat(base, at))).or_else(|| {
+                        let (at, bytes) = far?;
+                        self.take_address(at);
+                        Some(Rm::Mem(Base::First, bytes))
+                    })
                 }
                 _ => None,
             };
             if let Some(found) = found {
                 let copied = matches!(found, Rm::Splat(Base::Stack | Base::Kept(_), _));
-                if copied || matches!(found, Rm::Mem(Base::Rows | Base::Stack, _)) {
+                if copied || matches!(found, Rm::Mem(Base::Rows | Base::Stack | Base::First, _)) {
                     self.frame.touch();
                 }
                 return found;
@@ -372,6 +385,9 @@ impl<'a, 'b> Body<'a, 'b> {
         }
         self.pinned = inst.operands().collect();
         self.free.append(&mut self.freed);
+        if !op.pure() {
+            self.held = None;
+        }
         match op {
             Op::Load(view) => {
                 let index = self.fetch(a);
@@ -382,8 +398,7 @@ impl<'a, 'b> Body<'a, 'b> {
             }
             Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _) => {
                 // The first of them that is needed loads all.
-                let place = self.place[val as usize];
-                if place.register.is_none() && place.slot.is_none() && place.single.is_none() {
+                if self.place[val as usize].nowhere() {
                     self.group(val, op, view, a, self.graph.groups[&val]);
                 }
             }
@@ -404,7 +419,9 @@ impl<'a, 'b> Body<'a, 'b> {
                 target.give(code, pool, mask, *strips as u8 - 1 - u8::from(second));
             }
             Op::Copy => {
-                let from = self.operand(a, false);
+                // What is read of it need not be aligned.
+                let far = self.place[a as usize].far.is_some();
+                let from = if far { Rm::Reg(self.fetch(a)) } else { self.operand(a, false) };
                 let to = self.result(val, inst);
                 return self.target.load(&mut self.frame.code, to, from);
             }

@@ -62,6 +62,22 @@ impl Loader<'_> {
         fits && turned
     }
 
+    /// Places of resources whose elements threads of a line read side by side, in a kernel with a loop: once for each place on the line.
+    pub(super) fn panels(&self) -> Vec<u32> {
+        if !self.code.loops {
+            return Vec::new();
+        }
+        let mut columns = Vec::new();
+        for access in &self.code.memory {
+            let MemoryOp::Sample(sample) = &access.op else { continue };
+            let column = (sample.resource.place, sample.at.coord[0]);
+            if access.lanes.same & 3 == 2 && !columns.contains(&column) {
+                columns.push(column);
+            }
+        }
+        columns.into_iter().map(|(place, _)| place).collect()
+    }
+
     /// All accesses are samples at the thread's own column and line.
     pub(super) fn samples_in_lines(&self) -> bool {
         let [column, line] = [0, 1].map(|axis| self.builtins.get(&Builtin::Position(axis)));

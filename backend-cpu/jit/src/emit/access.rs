@@ -92,21 +92,28 @@ impl Body<'_, '_> {
         let (Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _)) = op else { return };
         self.pinned = leaves.to_vec();
         self.free.append(&mut self.freed);
-        let place = self.place[val as usize];
-        if place.register.is_none() && place.slot.is_none() && place.single.is_none() {
+        if self.place[val as usize].nowhere() {
             let based = match self.graph.node(first) {
                 Node::Kept(number) => self.frame.based.get(&(view, number)).copied(),
                 _ => None,
             };
-            if based.is_none() {
-                self.address(view, first);
+            let packed = self.addresses.and_then(|addresses| addresses.packed.get(&val)).copied();
+            match packed {
+                Some(found) => self.take_address(found.at),
+                None if based.is_none() => {
+                    self.held = None;
+                    self.address(view, first);
+                }
+                None => {}
             }
             let (base, far) = based.map_or((Base::First, 0), |(number, far)| (Base::Kept(number), far));
             let parts = self.graph.groups[&val];
             let count = parts.iter().filter(|part| **part != NO).count() as u32;
             if let Op::Member(..) = op {
-                if let Some(at) = self.ahead.pop() {
-                    let bytes = 4 * self.target.lanes() * count;
+                let bytes = 4 * self.target.lanes() * count;
+                if let Some(at) = packed.and_then(|found| found.distance) {
+                    self.target.fetch_further(&mut self.frame.code, at, bytes);
+                } else if let Some(at) = self.ahead.pop() {
                     self.target.fetch_ahead(&mut self.frame.code, at, bytes);
                 }
                 for (k, part) in (0..).zip(parts).filter(|(_, part)| *part != NO) {
@@ -115,6 +122,7 @@ impl Body<'_, '_> {
                         self.pinned.push(part);
                         let bytes = 4 * self.target.lanes() * k;
                         self.target.near(&mut self.frame.code, to, base, far.wrapping_add(bytes));
+                        self.place[part as usize].far = packed.map(|found| (found.at, bytes));
                     }
                 }
             } else {

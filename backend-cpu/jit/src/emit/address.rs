@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use recal_il::ir::lines::Shape;
 
 use super::Body;
+use super::packs::{Found, Packs};
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::target::{Base, Scalar};
@@ -13,7 +14,7 @@ use crate::target::{Base, Scalar};
 /// Registers that there are for it.
 const REGISTERS: usize = 2;
 /// Most operations, so that they do not cost more than what they replace.
-const MOST: usize = 8;
+pub const MOST: usize = 8;
 
 /// Accesses whose addresses are computed in general registers.
 #[derive(Default)]
@@ -27,6 +28,8 @@ pub struct Addresses {
     pub bases: Vec<Origin>,
     /// Those loads, with the number of their base and how far they are.
     pub near: HashMap<Val, (u8, u32)>,
+    /// Accesses whose addresses the round begins with.
+    pub packed: HashMap<Val, Found>,
 }
 
 /// What several loads are a known distance from: an address in bytes, the same for a line or that of lanes side by side.
@@ -37,13 +40,20 @@ pub struct Origin {
     pub last: u32,
 }
 
+/// What the next round of a loop finds ready, by number, and the addresses that it begins with.
+#[derive(Clone, Copy, Default)]
+pub struct Round<'a> {
+    pub next: &'a [(u32, Val)],
+    pub packs: Option<&'a Packs>,
+}
+
 /// How accesses find their addresses.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Addressing {
+#[derive(Clone, Copy)]
+pub enum Addressing<'a> {
     /// Each by itself.
     Alone,
-    /// In general registers, see [`Addresses::of`].
-    Scalar,
+    /// In general registers, see [`Addresses::of`], but for those that a round begins with.
+    Scalar(Round<'a>),
     /// For so many lanes, from bases that so many registers hold, see [`Addresses::near`].
     Near(u32, u8),
 }
@@ -112,7 +122,7 @@ impl Addresses {
             let mut open = vec![first];
             let mut seen = HashSet::new();
             while let Some(val) = open.pop() {
-                let Some((_, a, b)) = computed(graph, val) else { continue };
+                let Some((_, a, b)) = arithmetic(graph, val) else { continue };
                 if seen.len() <= MOST && seen.insert(val) {
                     *parts.entry(val).or_default() += 1;
                     open.extend([a, b].into_iter().filter(|arg| *arg != NO));
@@ -131,22 +141,55 @@ impl Addresses {
                 found.leaves.insert(val, leaves);
             }
         }
-        let of_vectors = |val: &Val| matches!(graph.node(*val), Node::Inst(_));
-        found.words = found.leaves.values().flatten().copied().filter(of_vectors).collect();
+        found.note_words(graph);
         found
     }
 
-    /// How many elements are taken as they lie in memory.
+    fn note_words(&mut self, graph: &Graph) {
+        let of_vectors = |val: &Val| matches!(graph.node(*val), Node::Inst(_));
+        self.words = self.leaves.values().flatten().copied().filter(of_vectors).collect();
+    }
+
+    /// The same when a round begins with some of them.
+    pub fn without(mut self, graph: &Graph, packs: &Packs) -> Addresses {
+        for (val, leaves) in &mut self.leaves {
+            let found = access(graph, *val).and_then(|(view, first, _)| packs.find(view, first));
+            if let Some(found) = found {
+                leaves.clear();
+                self.packed.insert(*val, found);
+            }
+        }
+        self.note_words(graph);
+        self
+    }
+
+    /// Views and numbers of words, each once, and whether elements there lie side by side.
+    pub fn accesses(&self, graph: &Graph) -> Vec<(u8, Val, bool)> {
+        let mut vals: Vec<Val> = self.leaves.keys().copied().collect();
+        vals.sort_unstable();
+        let mut found: Vec<(u8, Val, bool)> = Vec::new();
+        for of in vals.into_iter().filter_map(|val| access(graph, val)) {
+            if !found.iter().any(|other| (other.0, other.1) == (of.0, of.1)) {
+                found.push(of);
+            }
+        }
+        found
+    }
+
+    /// How many elements are taken as they lie in memory, whose addresses rounds do not begin with.
     pub fn members(&self, graph: &Graph) -> u32 {
         let of = |val: &Val| graph.groups.get(val).map(|parts| parts[0]);
-        let first = |val: &Val| graph.as_inst(*val).is_some_and(|inst| matches!(inst.op, Op::Member(..)));
+        let first = |val: &Val| {
+            let member = graph.as_inst(*val).is_some_and(|inst| matches!(inst.op, Op::Member(..)));
+            member && !self.packed.contains_key(val)
+        };
         let groups: HashSet<Option<Val>> = self.leaves.keys().filter(|val| first(val)).map(of).collect();
         groups.len() as u32
     }
 
-    /// The same as [`computed`], of what is computed for one address alone.
+    /// The same as [`arithmetic`], of what is computed for one address alone.
     fn computed(&self, graph: &Graph, val: Val) -> Option<(Op, Val, Val)> {
-        if self.words.contains(&val) { None } else { computed(graph, val) }
+        if self.words.contains(&val) { None } else { arithmetic(graph, val) }
     }
 
     /// Notes what a value is computed from; the registers that it takes, or `None` if it is too much.
@@ -185,8 +228,18 @@ fn distance(graph: &Graph, index: Val) -> Option<(Val, u32)> {
     matches!(graph.node(address), Node::Row(_) | Node::Kept(_)).then_some((address, bytes))
 }
 
+/// The view and the number of the word that an access to elements begins with, and whether they lie side by side.
+fn access(graph: &Graph, val: Val) -> Option<(u8, Val, bool)> {
+    let Inst { op, args: [first, ..], .. } = graph.as_inst(val)?;
+    match op {
+        Op::Part(view, _) | Op::Pair(view, _) => Some((view, first, false)),
+        Op::Member(view, _) => Some((view, first, true)),
+        _ => None,
+    }
+}
+
 /// The operation and operands of a value that can be computed in general registers.
-fn computed(graph: &Graph, val: Val) -> Option<(Op, Val, Val)> {
+pub fn arithmetic(graph: &Graph, val: Val) -> Option<(Op, Val, Val)> {
     match graph.as_inst(val)? {
         Inst { op: op @ (Op::Add | Op::Mul | Op::MinSigned | Op::MaxSigned), args: [a, b, _], mask: NO } => {
             Some((op, a, b))

@@ -1,6 +1,6 @@
 //! Code that stores elements one after another.
 
-use super::address::Addressing;
+use super::address::{Addressing, Round};
 use super::work::Work;
 use super::{Body, Frame, Plan};
 use crate::graph::{Graph, NO, Node, Val};
@@ -34,7 +34,15 @@ impl Frame<'_> {
         let values = of.values.iter().flatten().filter(|val| **val != NO);
         let wanted: Vec<_> = values.chain(&of.doubted).copied().collect();
         let mut work = Work::new(&of.body, &wanted, strips, false);
-        let plan = Plan::new(work.graph, &[], &work.others.concat(), true, None, Addressing::Scalar, false);
+        let plan = Plan::new(
+            work.graph,
+            &[],
+            &work.others.concat(),
+            true,
+            None,
+            Addressing::Scalar(Round::default()),
+            false,
+        );
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         body.addresses = Some(&plan.addresses);
         for (time, &val) in plan.order.iter().enumerate() {

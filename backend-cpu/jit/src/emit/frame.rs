@@ -1,12 +1,13 @@
 //! What the blocks of a function share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
-use super::address::Addressing;
+use super::address::{Addresses, Addressing, Round};
+use super::packs::{self, Next, Packs};
 use super::work::{Tests, Work};
 use super::{Arrange, Body, Code, Plan, Pool, STACK};
 use crate::graph::{Graph, Val};
-use crate::program::Straight;
+use crate::program::{Block, Part, Straight};
 use crate::target::{self, Base, Rm, Target};
 
 /// Fewest vector registers that are left to blocks.
@@ -51,6 +52,8 @@ pub struct Frame<'a> {
     pub origin: Option<u32>,
     /// Where addresses are kept of what was read last time, see [`Target::fetch_ahead`].
     pub ahead: Vec<u32>,
+    /// The addresses that the blocks to come of a loop begin with.
+    pub packs: VecDeque<Packs>,
     /// Jumps to the end of the function.
     pub stops: Vec<usize>,
     /// Operations, and moves of values to the stack and back.
@@ -104,6 +107,7 @@ impl<'a> Frame<'a> {
             learned: 0,
             origin: None,
             ahead: Vec::new(),
+            packs: VecDeque::new(),
             stops: Vec::new(),
             instructions: 0,
             moves: 0,
@@ -232,11 +236,17 @@ impl<'a> Frame<'a> {
         let work = Work::new(block, &next, self.strips, self.masked);
         let next = work.others.concat();
         let last = [work.tests.clone(), next.clone()].concat();
-        let strips = self.strips;
         let arrange = self.arrange.as_ref().filter(|_| self.summing || self.straight);
-        let addressing = if self.summing { Addressing::Scalar } else { Addressing::Alone };
+        let numbers = self.next_numbers(block);
+        let next: Vec<(u32, Val)> = numbers.zip(next).collect();
+        let packs = self.packs.pop_front();
+        let round = Round { next: &next, packs: packs.as_ref() };
+        let summing = self.summing;
+        let addressing = if summing { Addressing::Scalar(round) } else { Addressing::Alone };
         let plan = Plan::new(work.graph, &work.outputs, &last, false, arrange, addressing, self.deep);
         let ahead = self.ahead(&plan);
+        let packs = packs.unwrap_or_default();
+        packs.compute(self);
         let mut body = Body::new(self, &plan.graph, &plan.uses).replacing(&plan.stores);
         (body.addresses, body.ahead) = (Some(&plan.addresses), ahead);
         for (time, (&val, stores)) in plan.order.iter().zip(&plan.stores).enumerate() {
@@ -247,21 +257,63 @@ impl<'a> Frame<'a> {
             if plan.addresses.words.contains(&val) {
                 body.release(val);
             }
+            if let Some(numbers) = plan.early.get(&val) {
+                let from = body.fetch(val);
+                for at in numbers.iter().filter_map(|number| packs.word(*number)) {
+                    body.target.first_to_stack(&mut body.frame.code, from, at);
+                }
+                body.release(val);
+            }
         }
-        let numbers = block.next.iter().flat_map(|(number, _)| (0..strips).map(move |k| strips * number + k));
-        for (number, val) in numbers.zip(next) {
+        let early = |number: u32, val: Val| plan.early.get(&val).is_some_and(|list| list.contains(&number));
+        for (number, val) in next.into_iter().filter(|(number, val)| !early(*number, *val)) {
             body.pinned = [work.tests.clone(), vec![val]].concat();
             let (from, at) = (body.fetch(val), body.frame.kept[number as usize]);
             body.frame.touch();
             let code = &mut body.frame.code;
             // A processor does not hand a word what a store of a whole vector holds: it waits until all that came before is done.
-            if addressing == Addressing::Alone || plan.kept.contains(&number) {
+            if !summing || plan.kept.contains(&number) {
                 body.target.store(code, from, Base::Stack, at);
             } else {
                 body.target.first_to_stack(code, from, at);
             }
+            if let Some(at) = packs.word(number) {
+                body.target.first_to_stack(code, from, at);
+            }
         }
         body.end(&work.tests)
+    }
+
+    /// The numbers of what a block leaves for the next round, each strip's.
+    fn next_numbers(&self, block: &Straight) -> impl Iterator<Item = u32> + use<> {
+        let strips = self.strips;
+        let numbers: Vec<u32> = block.next.iter().map(|(number, _)| *number).collect();
+        numbers.into_iter().flat_map(move |number| (0..strips).map(move |k| strips * number + k))
+    }
+
+    /// Appends what is done before a loop, so that its blocks begin with their addresses.
+    pub fn pack(&mut self, body: &[Part]) {
+        let blocks =
+            || body.iter().filter_map(|part| if let Part::Block(of) = part { Some(of) } else { None });
+        let all: Vec<u32> = blocks().flat_map(|block| self.next_numbers(&block.body)).collect();
+        for Block { body, .. } in blocks().map(|block| &**block) {
+            let next: Vec<Val> = body.next.iter().map(|(_, val)| *val).collect();
+            let work = Work::new(body, &next, self.strips, self.masked);
+            let own: Vec<u32> = self.next_numbers(body).collect();
+            let roots = work.others.concat().into_iter().chain(work.tests);
+            let roots: Vec<(u32, Val)> =
+                work.outputs.iter().map(|output| output.val).chain(roots).map(|val| (0, val)).collect();
+            let needed = work.graph.needed(&roots, None);
+            let long = needed.iter().filter(|needed| **needed).count() >= packs::LONG;
+            let packs = match long {
+                true => {
+                    let addresses = Addresses::of(&work.graph, &needed);
+                    Packs::of(&work.graph, &addresses, self, &Next { own: &own, all: &all })
+                }
+                false => Packs::default(),
+            };
+            self.packs.push_back(packs);
+        }
     }
 
     /// Places for the addresses of the elements that a block of a loop takes as they lie in memory.

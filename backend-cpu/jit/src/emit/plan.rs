@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::address::{Addresses, Addressing};
+use super::address::{Addresses, Addressing, Round};
 use super::arrange::{self, Arrange, Operands};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -20,6 +20,8 @@ pub struct Plan {
     pub addresses: Addresses,
     /// What a loop finds ready and vectors read, by number; of anything else nobody reads more than the first lane's word.
     pub kept: HashSet<u32>,
+    /// Of what the next round finds ready, what nothing but addresses that it begins with is computed of: nobody reads this round's any more.
+    pub early: HashMap<Val, Vec<u32>>,
 }
 
 /// Each value right before what wants it first, so that chains of operations need a register each.
@@ -53,7 +55,7 @@ impl Plan {
         last: &[Val],
         late: bool,
         arrange: Option<&Arrange>,
-        addressing: Addressing,
+        addressing: Addressing<'_>,
         deep: bool,
     ) -> Plan {
         // What is not computed is copied to a register last, before any row that it came from may change.
@@ -76,7 +78,10 @@ impl Plan {
         let all = || needed(&graph, &roots, &|_, inst| inst.operands().collect());
         let addresses = match addressing {
             Addressing::Alone => Addresses::default(),
-            Addressing::Scalar => Addresses::of(&graph, &all()),
+            Addressing::Scalar(Round { packs: Some(packs), .. }) => {
+                Addresses::of(&graph, &all()).without(&graph, packs)
+            }
+            Addressing::Scalar(_) => Addresses::of(&graph, &all()),
             Addressing::Near(lanes, most) => Addresses::near(&graph, &all(), lanes, most),
         };
         let operands = |val: Val, inst: Inst| -> Vec<Val> {
@@ -96,7 +101,8 @@ impl Plan {
         }
         let mut first = addresses.words.clone();
         // What the next round waits for, likewise.
-        if addressing == Addressing::Scalar {
+        let round = if let Addressing::Scalar(round) = addressing { Some(round) } else { None };
+        if round.is_some() {
             first.extend(last);
         }
         order = arrange::first(&graph, order, &first, &operands);
@@ -127,16 +133,32 @@ impl Plan {
             stores[time].push(output);
             uses[output.val as usize].push(2 * time as u32 + 1);
         }
-        addresses.words.iter().for_each(|&val| uses[val as usize].push(2 * when[val as usize] as u32 + 1));
-        last.iter().for_each(|&val| uses[val as usize].push(2 * order.len() as u32 + 1));
-        uses.iter_mut().for_each(|list| list.sort_unstable());
         let by_vectors = order.iter().filter(|val| !addresses.leaves.contains_key(val));
         let args = by_vectors
             .filter_map(|val| graph.as_inst(*val))
             .flat_map(|inst| inst.operands().collect::<Vec<_>>());
         let number = |val: Val| if let Node::Kept(number) = graph.node(val) { Some(number) } else { None };
-        let kept = args.chain(last.iter().copied()).filter_map(number).collect();
-        Plan { graph, order, stores, uses, addresses, kept }
+        let kept: HashSet<u32> = args.chain(last.iter().copied()).filter_map(number).collect();
+        let scalars: HashSet<u32> =
+            addresses.leaves.values().flatten().filter_map(|leaf| number(*leaf)).collect();
+        let mut early: HashMap<Val, Vec<u32>> = HashMap::new();
+        let mut late: Vec<Val> = last.to_vec();
+        let round = round.unwrap_or_default();
+        for &(number, val) in round.next {
+            let packed = round.packs.is_some_and(|packs| packs.word(number).is_some());
+            let read = kept.contains(&number) || scalars.contains(&number);
+            if packed && !read && graph.as_inst(val).is_some() {
+                early.entry(val).or_default().push(number);
+                if let Some(at) = late.iter().position(|other| *other == val) {
+                    late.swap_remove(at);
+                }
+            }
+        }
+        let at_once = addresses.words.iter().chain(early.keys());
+        at_once.for_each(|&val| uses[val as usize].push(2 * when[val as usize] as u32 + 1));
+        late.iter().for_each(|&val| uses[val as usize].push(2 * order.len() as u32 + 1));
+        uses.iter_mut().for_each(|list| list.sort_unstable());
+        Plan { graph, order, stores, uses, addresses, kept, early }
     }
 }
 

@@ -402,6 +402,25 @@ pub trait Target: Sync {
     fn fetch_ahead(&self, _: &mut Code, _: u32, _: u32) {
         unreachable!("{} computes no addresses", self.name())
     }
+    /// The same, if a place on the stack, of eight bytes, says how far it is from where it was in the last round.
+    fn fetch_further(&self, _: &mut Code, _: u32, _: u32) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// Makes it the one whose address is at a place on the stack.
+    fn take_address(&self, _: &mut Code, _: u32) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// Puts the first scalar register, or where a view begins, on the stack.
+    fn word_to_stack(&self, _: &mut Code, _: u32) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    fn view_to_stack(&self, _: &mut Code, _view: u8, _at: u32) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// A register = the words that it has the numbers of, of those at a place on the stack.
+    fn choose_words(&self, _: &mut Code, _: u8, _: u32) {
+        unreachable!("{} computes no addresses", self.name())
+    }
     /// Keeps the address, by number.
     fn keep_address(&self, _: &mut Code, _: u8) {
         unreachable!("{} computes no addresses", self.name())

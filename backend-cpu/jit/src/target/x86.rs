@@ -280,23 +280,51 @@ pub fn ask_for_stores(code: &mut Code, places: u32, lanes: u32) {
     code.raw(&[0x43, 0x0F, 0x18, 0x0C, 0x13]); // prefetcht0 [r11 + r10]
 }
 
-/// Bytes of a page, at whose end a processor stops to fetch what follows.
-const PAGE: u32 = 4096;
+/// Bytes to what is not in the second-level cache any more, when a column of it is read again.
+const FAR: u32 = 16 << 10;
 
 /// Asks for so many bytes where they will be next time, if r11 goes on as it did since the last time; where it was is on the stack.
-/// They come to the second-level cache: columns of a matrix fall together in the first one. What is less than a page further the
-/// processor fetches by itself; to be asked for it, too, makes it slower.
+/// They come to the second-level cache: columns of a matrix fall together in the first one. What is nearer is there; to be asked
+/// for it, too, makes a processor slower.
 pub fn fetch_ahead(code: &mut Code, at: u32, bytes: u32) {
     code.raw(&[0x4D, 0x89, 0xDA]); // mov r10, r11
     code.raw_with(&[0x4C, 0x2B, 0x91], at); // sub r10, [rcx + at]
     code.raw_with(&[0x4C, 0x89, 0x99], at); // mov [rcx + at], r11
-    code.raw_with(&[0x49, 0x81, 0xFA], PAGE); // cmp r10, PAGE
+    code.raw_with(&[0x49, 0x81, 0xFA], FAR); // cmp r10, FAR
     let near = jump(code, Some(BELOW));
     code.raw(&[0x4D, 0x01, 0xDA]); // add r10, r11
     for line in (0..bytes).step_by(64) {
         code.raw_with(&[0x41, 0x0F, 0x18, 0x92], line); // prefetcht1 [r10 + line]
     }
     land(code, near);
+}
+
+/// The same if how far r11 is from where it was is on the stack.
+pub fn fetch_further(code: &mut Code, at: u32, bytes: u32) {
+    code.raw_with(&[0x48, 0x81, 0xB9], at); // cmp qword [rcx + at], FAR
+    code.raw(&FAR.to_le_bytes());
+    let near = jump(code, Some(BELOW));
+    code.raw_with(&[0x4C, 0x8B, 0x91], at); // mov r10, [rcx + at]
+    for line in (0..bytes).step_by(64) {
+        code.raw_with(&[0x43, 0x0F, 0x18, 0x94, 0x13], line); // prefetcht1 [r11 + r10 + line]
+    }
+    land(code, near);
+}
+
+/// r11 = an address on the stack
+pub fn take_address(code: &mut Code, at: u32) {
+    code.raw_with(&[0x4C, 0x8B, 0x99], at); // mov r11, [rcx + at]
+}
+
+/// Puts r11d on the stack.
+pub fn word_to_stack(code: &mut Code, at: u32) {
+    code.raw_with(&[0x44, 0x89, 0x99], at); // mov [rcx + at], r11d
+}
+
+/// Puts where a view begins on the stack.
+pub fn view_to_stack(code: &mut Code, view: u8, at: u32) {
+    view_start(code, view);
+    code.raw_with(&[0x4C, 0x89, 0x91], at); // mov [rcx + at], r10
 }
 
 /// Copies the two or four words at r11 to a place on the stack.

@@ -41,6 +41,7 @@ impl Flow<'_, '_> {
                 .flat_map(|(k, row)| (0..strips).map(move |strip| (strips * row + strip, 4 * strip + k)));
             arrange.members = strips.collect();
         }
+        self.frame.pack(&of.body);
         let head = self.frame.code.bytes.len();
         self.list(&of.body);
         self.tick();

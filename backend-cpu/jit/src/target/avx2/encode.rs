@@ -1,7 +1,7 @@
 //! Machine code: VEX, with three bytes of prefix, vectors of 32 bytes where not said otherwise, and memory operands of a
 //! base register and four bytes of displacement.
 
-use super::table::{MOVD_TO, MOVMSKPS, PGATHERDD, PMULDQ, PXOR, TESTPS};
+use super::table::{MOVD_TO, MOVMSKPS, PERMD, PGATHERDD, PMULDQ, PXOR, TESTPS};
 use crate::emit::Code;
 use crate::target::x86::{Enc, M0F, modrm, register};
 use crate::target::{Base, Rm};
@@ -30,6 +30,11 @@ fn instruction(code: &mut Code, enc: Enc, reg: u8, other: u8, rm: Rm, long: bool
 pub fn vector(code: &mut Code, enc: Enc, reg: u8, other: u8, rm: Rm, imm: Option<u8>) {
     instruction(code, enc, reg, other, rm, true);
     code.bytes.extend(imm);
+}
+
+/// to = the words at a place on the stack that the numbers in `to` say
+pub fn choose_words(code: &mut Code, to: u8, at: u32) {
+    vector(code, PERMD, to, to, Rm::Mem(Base::Stack, at), None);
 }
 
 /// An instruction with two operands.

@@ -62,6 +62,11 @@ pub fn permute(code: &mut Code, to: u8, from: u8) {
     vector(code, PERMD, to, to, Rm::Reg(from), Lanes::All, None);
 }
 
+/// to = the words at a place on the stack that the numbers in `to` say
+pub fn choose_words(code: &mut Code, to: u8, at: u32) {
+    vector(code, PERMD, to, to, Rm::Mem(Base::Stack, at), Lanes::All, None);
+}
+
 /// Loads or stores words at r10 + 4 · `index` of the lanes in `mask`, which is cleared.
 pub fn scattered(code: &mut Code, enc: Enc, reg: u8, index: u8, mask: u8) {
     const R10: u8 = 10;
