@@ -187,7 +187,10 @@ impl Packs {
         for (lane, address) in (0..).zip(group) {
             let place =
                 |[low, high]: [u32; 2]| if lane % 4 < 2 { low } else { high } + 8 * (lane / 4 * 2 + lane % 2);
-            frame.target.view_to_stack(&mut frame.code, address.view, place(views));
+            // The first round has none before it.
+            for pair in [Some(views), distances.map(|_| at)].into_iter().flatten() {
+                frame.target.view_to_stack(&mut frame.code, address.view, place(pair));
+            }
             let found = Found { at: place(at), distance: distances.map(place) };
             self.found.insert((address.view, address.first), found);
         }
