@@ -443,6 +443,12 @@ impl<'a, 'b> Body<'a, 'b> {
         for k in (0..3).filter(|&k| k != last && Some(k) != overwritten && inst.args[k] != NO) {
             args[k] = Rm::Reg(self.fetch(inst.args[k]));
         }
+        // An operand in memory is where an address leads that is taken last.
+        if let Some(from) =
+            overwritten.map(|k| inst.args[k]).filter(|from| self.place[*from as usize].far.is_some())
+        {
+            self.fetch(from);
+        }
         if Some(last) != overwritten {
             args[last] = match self.target.takes_memory(op) {
                 true => self.operand(inst.args[last], op.wide()),
