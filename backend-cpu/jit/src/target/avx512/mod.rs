@@ -297,36 +297,10 @@ impl Target for Avx512 {
         plain(code, enc, from, Rm::Mem(Base::First, 64 * vectors));
     }
 
-    fn addresses(&self) -> u8 {
-        x86::ADDRESSES.len() as u8
-    }
-
-    fn fetch_further(&self, code: &mut Code, at: u32, bytes: u32) {
-        x86::fetch_further(code, at, bytes);
-    }
-
-    fn take_address(&self, code: &mut Code, at: u32) {
-        x86::take_address(code, at);
-    }
-
-    fn word_to_stack(&self, code: &mut Code, at: u32) {
-        x86::word_to_stack(code, at);
-    }
-
-    fn view_to_stack(&self, code: &mut Code, view: u8, at: u32) {
-        x86::view_to_stack(code, view, at);
-    }
+    x86::keeping_addresses!();
 
     fn choose_words(&self, code: &mut Code, to: u8, at: u32) {
         encode::choose_words(code, to, at);
-    }
-
-    fn keep_address(&self, code: &mut Code, to: u8) {
-        x86::keep_address(code, to);
-    }
-
-    fn fetch_ahead(&self, code: &mut Code, at: u32, bytes: u32) {
-        x86::fetch_ahead(code, at, bytes);
     }
 
     fn good_strips(&self, code: &mut Code, pool: &mut Pool, from: u8) {
