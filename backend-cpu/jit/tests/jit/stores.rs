@@ -102,7 +102,7 @@ pub fn elements(on: On) {
 
 /// Words in windows, as loads and stores find them when they run: in any order, each of its own or not, in one that goes on and one that
 /// changes, inside, across the ends and outside. What stores have learned in one call they know in the next one, and in other functions
-/// nobody does.
+/// nobody does: of one pattern, so that each can be learned, or of all, of which the first ones are all that is learned.
 pub fn in_windows(on: On) {
     const WORDS: u32 = 4 * LANES as u32 + 3;
     type Number = fn(u32) -> u32;
@@ -124,8 +124,9 @@ pub fn in_windows(on: On) {
         |lane| (lane ^ 2) + lane % 8 / 7 * 32,
         |lane| 200 + (lane ^ 3),
     ];
+    let firsts = [0, 1, 5, 16, WORDS - 64, WORDS - 40, 0u32.wrapping_sub(20)];
     let mut ticks = endless();
-    for first in [0, 1, 5, 16, WORDS - 64, WORDS - 40, 0u32.wrapping_sub(20)] {
+    for (first, alone) in firsts.into_iter().flat_map(|first| [(first, false), (first, true)]) {
         let mut compiler = on.compiler().with_lines(16);
         let words = |rows: [u32; 4]| Step::Store { view: 1, address: 0, from: rows, lanes: Shape::Any };
         let load = Step::Load { view: 0, address: 0, to: [1, NONE, NONE, NONE], flush: 0, lanes: Shape::Any };
@@ -135,6 +136,9 @@ pub fn in_windows(on: On) {
         let stores = [1, 2].map(|row| function(words([row, NONE, NONE, NONE])));
         let module = compiler.finish().unwrap();
         for (number, pattern) in patterns.into_iter().enumerate() {
+            if alone {
+                ticks = endless();
+            }
             // More often than is learned.
             for (round, exec) in [!0, !0, 0xFFFF_FFFF_0FFF_FFFFu64].into_iter().cycle().take(9).enumerate() {
                 let before: Vec<u32> = (0..WORDS + 40).map(|at| at << 8).collect();
