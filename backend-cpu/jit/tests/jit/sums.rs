@@ -400,3 +400,86 @@ pub fn addresses_side_by_side(on: On) {
         }
     }
 }
+
+/// Elements of eight surfaces, five lines of each, as factors and addends of fused products, more of them than registers: both may be read
+/// where they lie, by an address each.
+pub fn factors_and_addends_where_they_lie(on: On) {
+    const VIEWS: u32 = 8;
+    const LINES: u32 = 5;
+    const ELEMENTS: u32 = VIEWS * LINES;
+    const SIZE: u32 = 40;
+    let line = |number: u32| ROWS + number;
+    let element = |number: u32| ROWS + LINES + 4 * (number % ELEMENTS);
+    let product = element(ELEMENTS - 1) + 4;
+    let fmas: Vec<[u32; 4]> = [1, 7, 18]
+        .into_iter()
+        .flat_map(|further| (0..4 * ELEMENTS).map(move |k| (k / 4, k / 4 + further, k % 4)))
+        .map(|(factor, addend, k)| [product, SUMS + k, element(factor) + k, element(addend) + k])
+        .collect();
+    let adds: Vec<[u32; 3]> = (0..fmas.len() as u32).map(|k| [IEEE + k % 4, IEEE + k % 4, product]).collect();
+    fn lane(op: LaneOp, ids: &[u32], same: u32) -> Step<'_> {
+        Step::Lane { op, ids, writes: 1, same }
+    }
+    let mut steps = vec![
+        Step::Loop,
+        lane(LaneOp::Ige, &[FLAG, ROUND, ROUNDS], 3),
+        Step::Break(Some((FLAG, true, Shape::Same))),
+    ];
+    steps.extend((0..ELEMENTS).map(|number| Step::Sample {
+        view: (number % VIEWS) as u8,
+        sample: sample(Format::Float32x4),
+        coordinates: [COLUMN, line(number / VIEWS), NONE, NONE],
+        to: std::array::from_fn(|k| element(number) + k as u32),
+        flush: 0,
+        lanes: Shape::Any,
+        same: 2,
+    }));
+    for (fma, add) in fmas.iter().zip(&adds) {
+        steps.extend([lane(LaneOp::BareFma, fma, 0), lane(LaneOp::BareAdd, add, 0)]);
+    }
+    let lines: Vec<[u32; 3]> = (0..LINES).map(|number| [line(number), line(number), WHOLE]).collect();
+    steps.extend(lines.iter().map(|ids| lane(LaneOp::Add, ids, 3)));
+    steps.push(lane(LaneOp::Iadd, &[ROUND, ROUND, ONE], 3));
+    steps.push(Step::EndLoop);
+    let mut compiler = on.compiler().with_lines(32);
+    let dead = |row: u32| row == FLAG || row >= element(0);
+    let function = compiler.function(&steps, constant, dead, dead).unwrap();
+    let module = compiler.finish().unwrap();
+    let mut random = Random(7);
+    let memory: Vec<Vec<u32>> = (0..VIEWS)
+        .map(|_| (0..4 * SIZE * SIZE).map(|_| factor(&mut random, Words::Plain)).collect())
+        .collect();
+    // SAFETY: the vectors outlive the calls.
+    let view = |words: &Vec<u32>| unsafe { View::new(words.as_ptr().cast(), 4 * words.len()) };
+    let views: Vec<View> =
+        memory.iter().map(|words| view(words).with_texels(SIZE, SIZE, 4 * SIZE, 4, [0; 4])).collect();
+    let word = |row: u32, lane: u32| match row {
+        ROUNDS => 9,
+        COLUMN => (0.5 + (lane % 32) as f32).to_bits(),
+        ROWS.. if row < element(0) => (0.5 + (row - ROWS) as f32).to_bits(),
+        SUMS..IEEE => (1.0 + (row * 64 + lane) as f32 / 4096.0).to_bits(),
+        _ => constant(row).unwrap_or(0),
+    };
+    let mut rows: Vec<Row> =
+        (0..product + 1).map(|row| Row(std::array::from_fn(|lane| word(row, lane as u32)))).collect();
+    let before = rows.clone();
+    on.call(&module, function, &mut rows, &views, !0, &mut endless());
+    for lane in 0..LANES {
+        let mut own: Vec<u32> = before.iter().map(|row| row.0[lane]).collect();
+        for round in 0..own[ROUNDS as usize] {
+            for number in 0..ELEMENTS {
+                let at = 4 * ((round + number / VIEWS) * SIZE + lane as u32 % 32) as usize;
+                let to = element(number) as usize;
+                own[to..to + 4].copy_from_slice(&memory[(number % VIEWS) as usize][at..at + 4]);
+            }
+            for (fma, add) in fmas.iter().zip(&adds) {
+                let float = |row: u32| f32::from_bits(own[row as usize]);
+                let sum = float(fma[1]).mul_add(float(fma[2]), float(fma[3])) + float(add[1]);
+                own[add[0] as usize] = sum.to_bits();
+            }
+        }
+        for row in IEEE as usize..DOUBLES as usize {
+            assert_eq!(rows[row].0[lane], own[row], "lane {lane} row {row}");
+        }
+    }
+}
