@@ -29,10 +29,13 @@ mod queue;
 mod registers;
 mod report;
 mod schedule;
+mod sleepers;
 mod stages;
 mod system;
 mod watched;
 mod wave;
+
+use recal_hal::sync;
 
 pub use device::CpuBackend;
 pub use isa_choice::InstructionSet;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use recal_hal::sync::{Condvar, Mutex, MutexGuard};
+use recal_hal::sync::{Condvar, Mutex};
 use recal_hal::timeline::{self, Detail, Flows, Span, Track};
 use recal_hal::{Command, Error, FloatEnv, Queue, Result, Surface, Ticket};
 use recal_reference::watch::Findings;
@@ -19,6 +19,7 @@ use crate::device::CpuKernel;
 use crate::fiber::{self, Fiber, Stacks};
 use crate::launch::{Scratch, tiles};
 use crate::schedule::{Job, Pool, SMALL, Shared, TURN, cost};
+use crate::sleepers::{Sleepers, sleep};
 use crate::wave::LANES;
 
 /// Failed tickets that are remembered.
@@ -41,10 +42,14 @@ struct State {
     /// Signal of the launch in progress.
     stop: Option<Arc<Stop>>,
     closing: bool,
-    /// Threads that sleep until something is done, and the first ticket that one of them waits for.
-    sleeping: usize,
-    awaited: Ticket,
+    sleepers: Sleepers,
     scratch: Scratch,
+}
+
+impl AsMut<Sleepers> for State {
+    fn as_mut(&mut self) -> &mut Sleepers {
+        &mut self.sleepers
+    }
 }
 
 /// The part of a queue that workers see.
@@ -113,32 +118,6 @@ impl Runner {
         }
     }
 
-    /// Tells those who sleep that a ticket is done, or all are whose thread this was. Waking takes a call of the system, even of nobody, and
-    /// who has been woken takes a core from those that work.
-    fn wake(&self, state: &mut State, done: Ticket) {
-        if state.sleeping > 0 && done >= state.awaited {
-            state.awaited = Ticket::MAX;
-            self.done.notify_all();
-        }
-    }
-
-    /// Sleeps until a ticket is done, or nobody runs commands, at most so long.
-    fn sleep<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, State>,
-        ticket: Ticket,
-        limit: Option<Duration>,
-    ) -> MutexGuard<'a, State> {
-        state.awaited = if state.sleeping > 0 { state.awaited.min(ticket) } else { ticket };
-        state.sleeping += 1;
-        state = match limit {
-            Some(limit) => self.done.wait_for(state, limit),
-            None => self.done.wait(state),
-        };
-        state.sleeping -= 1;
-        state
-    }
-
     /// Runs commands up to the one that somebody waits for; as a worker until others wait. The caller has set `running`.
     fn run(self: &Arc<Self>, awaited: Option<Ticket>, scratch: &mut Scratch) {
         let _env = FloatEnv::enter();
@@ -160,7 +139,7 @@ impl Runner {
                     state.scheduled = true;
                     self.shared.enqueue(self.clone());
                 }
-                self.wake(&mut state, Ticket::MAX);
+                state.sleepers.wake(&self.done, Ticket::MAX);
                 return;
             };
             let stop = Arc::new(Stop::after(self.watchdog, Some(self.shared.clone())));
@@ -182,7 +161,7 @@ impl Runner {
             state = self.state.lock();
             state.stop = None;
             self.completed.store(ticket, Ordering::Release);
-            self.wake(&mut state, ticket);
+            state.sleepers.wake(&self.done, ticket);
             if let Some((start, (name, size))) = told {
                 // Whoever waits for the command need not wait for this.
                 drop(state);
@@ -370,7 +349,7 @@ impl Queue for CpuQueue {
                     std::hint::spin_loop();
                 }
             } else if self.completed() < ticket {
-                drop(runner.sleep(state, ticket, None));
+                drop(sleep(&runner.done, state, ticket, None));
             }
         }
         Ok(())
@@ -397,7 +376,7 @@ impl Queue for CpuQueue {
             self.runner.shared.make_room(now);
             let state = self.runner.state.lock();
             if self.completed() < ticket {
-                drop(self.runner.sleep(state, ticket, Some(rest)));
+                drop(sleep(&self.runner.done, state, ticket, Some(rest)));
             }
         }
         Ok(())
@@ -428,7 +407,7 @@ impl Drop for CpuQueue {
                 state = self.runner.state.lock();
                 continue;
             }
-            state = self.runner.sleep(state, Ticket::MAX, None);
+            state = sleep(&self.runner.done, state, Ticket::MAX, None);
         }
     }
 }

@@ -3,9 +3,11 @@
 mod harness;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use harness::{Machine, domain, grid, read, write};
+use harness::{Machine, domain, grid, read, word, write};
 use recal_hal::{Backend, Bindings, Command, DeviceOptions, Error, Format, Heap, MemoryRequest, Surface};
 
 const ENDLESS: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 0, 0\n\
@@ -19,6 +21,10 @@ fn one_uav(machine: &Machine) -> (Surface, Bindings) {
     let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
     (out, bindings)
 }
+
+/// Tells that it has begun, by the first word of its UAV, and ends when the second is set.
+const GATE: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 4, 0\n\
+    uav_add_id(0) l0.x, l0.y\nwhileloop\nuav_read_add_id(0) r0.x, l0.z, l0.x\nbreak_logicalnz r0.x\nendloop\nend\n";
 
 #[test]
 fn many_small_launches_from_several_threads() {
@@ -195,6 +201,46 @@ fn a_launch_begins_with_all_lanes_after_one_that_was_stopped() {
         assert!(matches!(machine.queue.error(stopped), Some(Error::Timeout(_))));
         assert_eq!(read(&out, 1), [64 * 64]);
     }
+}
+
+/// Of threads that wait for several tickets each goes on when its own is done, and none before.
+#[test]
+fn who_waits_goes_on_when_its_own_ticket_is_done() {
+    let long = Duration::from_secs(60);
+    let machine = Machine::new();
+    let kernel = machine.kernel(GATE);
+    let gates: Vec<Surface> = (0..3)
+        .map(|_| {
+            let (gate, bindings) = one_uav(&machine);
+            machine.submit(&kernel, bindings, grid(1, 64));
+            gate
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        let (tell, told) = channel();
+        let wait = |ticket| {
+            let (queue, tell) = (machine.queue.clone(), tell.clone());
+            scope.spawn(move || {
+                queue.wait(ticket).unwrap();
+                tell.send(ticket).unwrap();
+            });
+        };
+        // The first of them runs all, and the others find it at work.
+        wait(3);
+        let start = Instant::now();
+        while word(&gates[0], 0).load(SeqCst) == 0 && start.elapsed() < long {
+            std::thread::yield_now();
+        }
+        [1, 2, 2].into_iter().for_each(wait);
+        // They look for a while before they sleep; those that are late need not be woken.
+        std::thread::sleep(Duration::from_millis(20));
+        let mut seen = Vec::new();
+        for (gate, waiting) in gates.iter().zip([1, 2, 1]) {
+            word(gate, 1).store(1, SeqCst);
+            seen.push((0..waiting).map(|_| told.recv_timeout(long).ok()).collect::<Vec<_>>());
+        }
+        assert_eq!(seen, [vec![Some(1)], vec![Some(2); 2], vec![Some(3)]]);
+    });
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use recal_cpu::{CpuBackend, Finding, InstructionSet, Misuse};
 use recal_hal::{
@@ -108,6 +109,15 @@ pub fn read(surface: &Surface, words: usize) -> Vec<u32> {
     let list = (0..words).map(|i| unsafe { at.add(i).read() }).collect();
     surface.memory.unmap();
     list
+}
+
+/// A word that kernels change, perhaps now, by atomic operations alone.
+pub fn word(surface: &Surface, number: usize) -> &AtomicU32 {
+    assert!(4 * number as u64 + 4 <= surface.memory.bytes());
+    let at = surface.memory.map().unwrap().cast::<u32>();
+    surface.memory.unmap();
+    // SAFETY: the memory is that large, aligned to 64 bytes, and stays where it is as long as the surface.
+    unsafe { AtomicU32::from_ptr(at.add(number)) }
 }
 
 pub fn domain(width: u32, height: u32) -> Extent {

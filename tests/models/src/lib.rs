@@ -1,6 +1,7 @@
-//! Handle tables and command queues of the API layer, with locks and atomics that try every order of their threads.
+//! Handle tables and command queues of the API layer, and who sleeps in the CPU's queues, with locks and atomics that try every order of
+//! their threads.
 //!
-//! The files are those of `cal-api`, compiled once more: what they take from `crate::sync` is loom's here.
+//! The files are those of `cal-api` and `backend-cpu`, compiled once more: what they take from `crate::sync` is loom's here.
 #![allow(dead_code)]
 
 #[path = "../../../cal-api/src/error.rs"]
@@ -9,6 +10,8 @@ mod error;
 mod handle;
 #[path = "../../../cal-api/src/line.rs"]
 mod line;
+#[path = "../../../backend-cpu/src/sleepers.rs"]
+mod sleepers;
 mod sync;
 
 pub mod models;

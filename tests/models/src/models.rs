@@ -9,6 +9,8 @@ use recal_hal::{Command, Error, Format, Queue, Result, Surface, Ticket};
 
 use crate::handle::{Kind, Refused, Table};
 use crate::line::Line;
+use crate::sleepers::{Sleepers, sleep};
+use crate::sync::{Condvar, Mutex};
 
 fn every_order(model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -160,5 +162,95 @@ pub fn waits_end_and_failures_are_told_to_their_own_event() {
         assert_eq!(ticket + theirs, 3);
         line.wait_all().unwrap();
         assert!(line.is_done(1, 2).is_err(), "a range with a failure in it");
+    });
+}
+
+/// A queue of the CPU, as those see it who sleep in it.
+struct Sleeping {
+    state: Mutex<State>,
+    done: Condvar,
+}
+
+struct State {
+    completed: Ticket,
+    running: bool,
+    sleepers: Sleepers,
+}
+
+impl AsMut<Sleepers> for State {
+    fn as_mut(&mut self) -> &mut Sleepers {
+        &mut self.sleepers
+    }
+}
+
+impl Sleeping {
+    fn new() -> Arc<Sleeping> {
+        let state = State { completed: 0, running: true, sleepers: Sleepers::default() };
+        Arc::new(Sleeping { state: Mutex::new(state), done: Condvar::new() })
+    }
+
+    fn complete(&self, ticket: Ticket) {
+        let mut state = self.state.lock();
+        state.completed = ticket;
+        state.sleepers.wake(&self.done, ticket);
+    }
+
+    /// Sleeps until a ticket is done; how often it was woken.
+    fn wait(&self, ticket: Ticket) -> u32 {
+        let mut state = self.state.lock();
+        let mut woken = 0;
+        while state.completed < ticket {
+            state = sleep(&self.done, state, ticket, None);
+            woken += 1;
+        }
+        woken
+    }
+}
+
+/// Two tickets are done, and a thread waits for the second. Whoever is not woken is a deadlock.
+pub fn who_sleeps_is_woken_for_its_ticket_alone() {
+    every_order(|| {
+        let queue = Sleeping::new();
+        let other = Arc::clone(&queue);
+        let sleeps = thread::spawn(move || other.wait(2));
+        queue.complete(1);
+        queue.complete(2);
+        assert!(sleeps.join().unwrap() <= 1, "woken for what it did not wait for");
+    });
+}
+
+/// A thread waits for the first of three tickets and one for the last, which is done when the first thread has gone on.
+pub fn who_waits_for_less_is_woken_before_who_waits_for_more() {
+    every_order(|| {
+        let queue = Sleeping::new();
+        let [first, last] = [1, 3].map(|ticket| {
+            let other = Arc::clone(&queue);
+            thread::spawn(move || other.wait(ticket))
+        });
+        queue.complete(1);
+        queue.complete(2);
+        assert!(first.join().unwrap() <= 1);
+        queue.complete(3);
+        assert!(last.join().unwrap() <= 2, "woken for what nobody waited for");
+    });
+}
+
+/// Whoever ran commands leaves, and what is waited for is not done.
+pub fn who_sleeps_is_woken_when_nobody_runs_commands() {
+    every_order(|| {
+        let queue = Sleeping::new();
+        let other = Arc::clone(&queue);
+        let sleeps = thread::spawn(move || {
+            let mut state = other.state.lock();
+            while state.running {
+                state = sleep(&other.done, state, 2, None);
+            }
+        });
+        queue.complete(1);
+        let mut state = queue.state.lock();
+        state.running = false;
+        state.sleepers.wake(&queue.done, Ticket::MAX);
+        drop(state);
+        sleeps.join().unwrap();
     });
 }

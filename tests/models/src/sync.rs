@@ -1,5 +1,7 @@
 //! What `recal::sync` offers, by loom.
 
+use std::time::Duration;
+
 pub(crate) use loom::sync::MutexGuard;
 pub(crate) use loom::sync::atomic::AtomicU64;
 
@@ -18,6 +20,27 @@ impl<T> Mutex<T> {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().expect("no model panics with a lock")
+    }
+}
+
+pub(crate) struct Condvar(loom::sync::Condvar);
+
+impl Condvar {
+    pub(crate) fn new() -> Self {
+        Self(loom::sync::Condvar::new())
+    }
+
+    pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.0.wait(guard).expect("no model panics with a lock")
+    }
+
+    /// No time passes in a model.
+    pub(crate) fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, _limit: Duration) -> MutexGuard<'a, T> {
+        self.wait(guard)
+    }
+
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
     }
 }
 

@@ -21,3 +21,18 @@ fn who_polls_an_event_has_started_its_work() {
 fn waits_end_and_failures_are_told_to_their_own_event() {
     models::waits_end_and_failures_are_told_to_their_own_event();
 }
+
+#[test]
+fn who_sleeps_is_woken_for_its_ticket_alone() {
+    models::who_sleeps_is_woken_for_its_ticket_alone();
+}
+
+#[test]
+fn who_waits_for_less_is_woken_before_who_waits_for_more() {
+    models::who_waits_for_less_is_woken_before_who_waits_for_more();
+}
+
+#[test]
+fn who_sleeps_is_woken_when_nobody_runs_commands() {
+    models::who_sleeps_is_woken_when_nobody_runs_commands();
+}
