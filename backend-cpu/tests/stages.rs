@@ -121,3 +121,19 @@ fn endless_rounds_with_barriers_are_stopped() {
         assert!(matches!(done, Err(Error::Timeout(_))), "{set:?}: {done:?}");
     }
 }
+
+/// A function that makes one choice again, and keeps another one in the same row, finds what was kept by a function that does nothing else.
+#[test]
+fn a_choice_is_made_again_before_the_next_one_is_kept() {
+    let text = "il_cs_2_0\ndcl_num_thread_per_group 256\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 1024\ndcl_cb cb0[1]\n\
+        dcl_literal l0, 2, 0, 1, 255\nmov r0.x, vTidInGrpFlat.x\nishl r5.x, r0.x, l0.x\nmov r10.x, l0.y\n\
+        ult r4.x, l0.w, r0.x\nif_logicalnz r4.x\nlds_store_id(0) r5.x, r0.x\nlds_load_id(0) r8.x, r5.x\n\
+        iadd r7.x, r0.x, r8.x\nelse\niadd r10.x, r10.x, l0.z\nendif\nult r4.x, vAbsTidFlat.x, cb0[0].x\n\
+        if_logicalnz r4.x\nlds_load_id(0) r8.x, r5.x\niadd r7.x, r7.x, r8.x\nlds_store_id(0) r5.x, r7.x\nelse\n\
+        iadd r10.x, r10.x, l0.z\nendif\nfence_threads_lds\nishl r3.x, vAbsTidFlat.x, l0.x\n\
+        uav_raw_store_id(0) mem0.x___, r3.x, r10.x\nend\n";
+    let expected: Vec<u32> = (0..768).map(|thread| if thread < 300 { 1 } else { 2 }).collect();
+    for (set, machine) in machines() {
+        assert_eq!(compute(&machine, text, 3, 256, 768, [300, 0, 0, 0]), expected, "{set:?}");
+    }
+}

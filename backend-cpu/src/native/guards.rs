@@ -84,8 +84,10 @@ impl Known {
             let Guarded { guards, kept, .. } = &of[at];
             // Who makes choices again reads what was kept of them: it may not be called where that was not.
             let follows = |row: &RowId| {
-                let until = later.iter().take_while(|of| !of.kept.contains(row));
-                let mut readers = until.filter(|of| of.again.contains(row));
+                // Who keeps something else there has made the choice again before.
+                let until =
+                    later.iter().position(|of| of.kept.contains(row)).map_or(later.len(), |at| at + 1);
+                let mut readers = later[..until].iter().filter(|of| of.again.contains(row));
                 readers
                     .all(|of| !of.guards.is_empty() && of.guards.iter().all(|guard| guards.contains(guard)))
             };
