@@ -250,7 +250,8 @@ impl<'a> Launch<'a> {
         };
         let emitted = launch.stored();
         let line = if turned(code, extent) { 0 } else { line(extent, columns) };
-        launch.body = code.body(&shapes, line, &emitted);
+        let block = if let Extent::Grid { block, .. } = extent { block } else { [0; 3] };
+        launch.body = code.body(&shapes, line, &emitted, block);
         Ok(launch)
     }
 

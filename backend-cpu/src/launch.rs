@@ -10,7 +10,7 @@ mod turned;
 
 use recal_hal::{Error, Extent};
 
-pub use self::groups::{GROUP, Own, Placed, place_group, shared};
+pub use self::groups::{GROUP, Own, Placed, place_group, place_own, shared};
 use self::groups::{compiled, group, place_wave};
 use self::parts::{BAND, tile_origin, tile_shape};
 pub use self::parts::{columns, emitted, joined, line, parts, regrouped, tiles};

@@ -201,6 +201,8 @@ impl<'a> Loader<'a> {
             self.code.find_sampled();
         }
         self.code.groups_unseen = !self.reported && self.groups_unseen();
+        let barrier = |op: &Op| matches!(op, Op::Fence(fence) if fence.contains(ir::Fence::THREADS));
+        self.code.barriers = self.code.ops.iter().any(barrier);
         self.code.waves_alone = !self.reported && self.waves_alone();
         self.code.in_lines = !self.reported && self.samples_in_lines();
         self.code.panels = if self.reported { Vec::new() } else { self.panels() };

@@ -8,9 +8,11 @@
 //! part of functions if all that is in it can, and if it stores nothing in loops ([`constructs`]).
 
 mod accesses;
+mod backwards;
 mod constructs;
 mod emitted;
 mod guards;
+mod item;
 mod stages;
 mod uniform;
 
@@ -22,6 +24,7 @@ use recal_il::isa::LaneOp;
 use recal_jit::{Compiler, Function, Isa};
 
 use self::guards::Known;
+use self::item::{Item, What};
 use self::stages::Accesses;
 use crate::compact::leaves;
 use crate::launch::{GROUP, shared};
@@ -29,12 +32,21 @@ use crate::load::jumps;
 use crate::op::{Body, Code, Emitted, MemoryOp, NONE, Op, Pc, Place, RowId, Seen, Shape, Step, Test};
 
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
-/// [`recal_jit::line`] says, with stores of `outputs` if all of it is compiled. `None` if the system gives no memory for code.
-pub fn compile(code: &Code, isa: Isa, shapes: &[Shape], line: u32, outputs: &[Emitted]) -> Option<Body> {
+/// [`recal_jit::line`] says, with stores of `outputs` if all of it is compiled. The threads of a group are `block`, if that is known. `None`
+/// if the system gives no memory for code.
+pub fn compile(
+    code: &Code,
+    isa: Isa,
+    shapes: &[Shape],
+    line: u32,
+    outputs: &[Emitted],
+    block: Option<[u32; 3]>,
+) -> Option<Body> {
     let column = |&(row, builtin): &(RowId, Builtin)| (builtin == Builtin::Position(0)).then_some(row);
     let column = code.builtins.iter().find_map(column);
-    let body =
-        |outputs| compile_by(compiler(code, isa, line).with_column(column), code, isa, shapes, line, outputs);
+    let body = |outputs| {
+        compile_by(compiler(code, isa, line).with_column(column), code, isa, shapes, line, outputs, block)
+    };
     let made = body(outputs)?;
     // Who interprets part of it stores them itself.
     let stores = |op: &Op| matches!(op, Op::Native(function) if function.emits());
@@ -43,7 +55,7 @@ pub fn compile(code: &Code, isa: Isa, shapes: &[Shape], line: u32, outputs: &[Em
 
 /// The same that keeps programs for listings.
 pub fn compile_listed(code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Option<Body> {
-    compile_by(compiler(code, isa, line).with_programs(), code, isa, shapes, line, &[])
+    compile_by(compiler(code, isa, line).with_programs(), code, isa, shapes, line, &[], None)
 }
 
 fn compiler(code: &Code, isa: Isa, line: u32) -> Compiler {
@@ -58,6 +70,7 @@ fn compile_by(
     shapes: &[Shape],
     line: u32,
     outputs: &[Emitted],
+    block: Option<[u32; 3]>,
 ) -> Option<Body> {
     let mut targets = HashSet::new();
     code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
@@ -82,8 +95,9 @@ fn compile_by(
         known: Known::new(code),
         accesses: Vec::new(),
     };
+    let whole = block.is_some_and(|block| builder.backwards(block));
     let mut positions = Vec::with_capacity(code.ops.len() + 1);
-    let mut at = 0;
+    let mut at = if whole { code.ops.len() } else { 0 };
     while at < code.ops.len() {
         if targets.contains(&(at as Pc)) {
             builder.close();
@@ -127,66 +141,6 @@ fn compile_by(
     body.guards = known.guards();
     emitted::finish(&mut body);
     Some(body)
-}
-
-/// A step, or an access, of the operation at `op`.
-#[derive(Clone, Copy)]
-struct Item {
-    op: usize,
-    what: What,
-}
-
-#[derive(Clone, Copy)]
-enum What {
-    Step(u32),
-    Load(u32, Place),
-    Store(u32, Place),
-    /// Both, lane after lane.
-    Atomic(u32, Place),
-    Test(RowId),
-    /// Part of a construct.
-    Flow,
-    /// Copies what a choice is going to test to a row.
-    Keep(RowId),
-    /// The choice once more, in a function that goes on with its sides: the row tells who takes which.
-    Again(RowId),
-    /// Its second side begins, likewise.
-    Otherwise,
-    /// It ends, in a function that does not go to its end.
-    Close,
-    /// Stores an output, by place, in a view.
-    Output(u32, u8, Emitted),
-}
-
-impl What {
-    fn is_access(self) -> bool {
-        self.accessed().is_some()
-    }
-
-    fn is_flow(self) -> bool {
-        matches!(self, What::Flow | What::Again(_) | What::Otherwise | What::Close)
-    }
-
-    /// The two may not be done for some lanes before the other for all, in this order.
-    fn clashes(self, earlier: What) -> bool {
-        match (earlier.accessed(), self.accessed()) {
-            (Some((other, before)), Some((place, now))) => (before || now) && same_memory(place, other),
-            _ => false,
-        }
-    }
-
-    /// The memory that it accesses, and whether it changes that.
-    fn accessed(self) -> Option<(Place, bool)> {
-        match self {
-            What::Load(_, place) => Some((place, false)),
-            What::Store(_, place) | What::Atomic(_, place) => Some((place, true)),
-            _ => None,
-        }
-    }
-
-    fn stores(self) -> bool {
-        self.accessed().is_some_and(|(_, stores)| stores)
-    }
 }
 
 struct Builder<'a> {
@@ -264,16 +218,8 @@ impl Builder<'_> {
     /// Makes one function, or several if they are too many for one.
     fn emit(&mut self, items: &[Item], last: Item) -> bool {
         if let Some(function) = self.function(items, last) {
-            if !self.code.op_spans.is_empty() {
-                self.body.spans.resize(self.body.ops.len(), Vec::new());
-                self.body.spans.push(items.iter().map(|item| self.span(item)).collect());
-            }
-            self.body.ops.push(Op::Native(function));
+            self.push(items, function);
             self.guard(items, last);
-            let mut accesses: Accesses = items.iter().filter_map(|item| item.what.accessed()).collect();
-            accesses.sort_unstable();
-            accesses.dedup();
-            self.accesses.push(accesses);
             return true;
         }
         if items.len() == 1 {
@@ -283,6 +229,19 @@ impl Builder<'_> {
         let (first, rest) = items.split_at(self.middle(items));
         first.last().into_iter().for_each(|&last| _ = self.emit(first, last));
         self.emit(rest, last)
+    }
+
+    /// The function that was made of items comes next.
+    fn push(&mut self, items: &[Item], function: Function) {
+        if !self.code.op_spans.is_empty() {
+            self.body.spans.resize(self.body.ops.len(), Vec::new());
+            self.body.spans.push(items.iter().map(|item| self.span(item)).collect());
+        }
+        self.body.ops.push(Op::Native(function));
+        let mut accesses: Accesses = items.iter().filter_map(|item| item.what.accessed()).collect();
+        accesses.sort_unstable();
+        accesses.dedup();
+        self.accesses.push(accesses);
     }
 
     /// The instruction of an item, of code that keeps them.
@@ -334,7 +293,13 @@ impl Builder<'_> {
                 self.body.ops.push(Op::Memory(index));
             }
             // None of them is alone but a copy, and there is code for that.
-            What::Test(_) | What::Flow | What::Keep(_) | What::Again(_) | What::Otherwise | What::Close => {}
+            What::Test(_)
+            | What::Flow
+            | What::Order
+            | What::Keep(_)
+            | What::Again(_)
+            | What::Otherwise
+            | What::Close => {}
             // Whoever runs the tile does it.
             What::Output(..) => self.body.emitted.clear(),
         }
@@ -349,6 +314,12 @@ impl Builder<'_> {
     }
 
     fn function(&mut self, items: &[Item], last: Item) -> Option<Function> {
+        let code = self.code;
+        self.function_of(items, |row| code.temporaries.contains(&row) && !read_later(code, last, row))
+    }
+
+    /// The same where `dead` rows are read by nobody later.
+    fn function_of(&mut self, items: &[Item], dead: impl Fn(RowId) -> bool) -> Option<Function> {
         let code = self.code;
         let copied = |item: &Item| match (item.what, &code.ops[item.op]) {
             (What::Keep(to), Op::If { cond, .. }) => Some([to, cond.row]),
@@ -377,6 +348,7 @@ impl Builder<'_> {
                     recal_jit::Step::Lane { op, ids, writes: usize::from(writes), same }
                 }
                 What::Test(row) => recal_jit::Step::Test { row },
+                What::Order => recal_jit::Step::Order,
                 What::Flow => match &code.ops[item.op] {
                     Op::If { cond: Test { row, nonzero, lanes, .. }, .. } => {
                         recal_jit::Step::If { row: *row, nonzero: *nonzero, lanes: *lanes }
@@ -395,7 +367,6 @@ impl Builder<'_> {
                 }
             });
         }
-        let dead = |row: RowId| code.temporaries.contains(&row) && !read_later(code, last, row);
         let unseen = |row: RowId| code.temporaries.contains(&row) || row >= code.rows;
         self.compiler.ask_ahead(self.wanted_next());
         self.compiler.function(&steps, |row| self.words.get(&row).copied(), dead, unseen)
@@ -424,18 +395,6 @@ impl Builder<'_> {
             self.body.views.len() - 1
         });
         u8::try_from(number).ok().filter(|number| *number < u8::MAX)
-    }
-}
-
-/// True if the places may have words in common.
-fn same_memory(a: Place, b: Place) -> bool {
-    match (a, b) {
-        (Place::Lds { offset: a, .. }, Place::Lds { offset: b, .. })
-        | (Place::Gds { offset: a, .. }, Place::Gds { offset: b, .. }) => a == b,
-        (Place::Counter(a), Place::Counter(b)) => a == b,
-        (Place::Lds { .. } | Place::Gds { .. } | Place::Counter(_), _)
-        | (_, Place::Lds { .. } | Place::Gds { .. } | Place::Counter(_)) => false,
-        _ => true,
     }
 }
 

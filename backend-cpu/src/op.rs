@@ -129,16 +129,19 @@ pub const NONE: RowId = RowId::MAX;
 
 impl Code {
     /// What waves run if the surfaces have these shapes, and threads are in lines as [`recal_jit::line`] says.
-    /// Compiled code stores outputs as they are said to be, or none.
-    pub fn body(&self, shapes: &[Shape], line: u32, outputs: &[Emitted]) -> Arc<Body> {
-        let same =
-            |(known, lanes, stored): &LaunchKey| **known == *shapes && *lanes == line && **stored == *outputs;
+    /// Compiled code stores outputs as they are said to be, or none. Groups have `block` threads.
+    pub fn body(&self, shapes: &[Shape], line: u32, outputs: &[Emitted], block: [u32; 3]) -> Arc<Body> {
+        // Without barriers nobody asks for it, and it may be any.
+        let block = self.barriers.then_some(block);
+        let same = |(known, lanes, stored, groups): &LaunchKey| {
+            **known == *shapes && *lanes == line && **stored == *outputs && *groups == block
+        };
         self.compiled.get(same, || {
             // Who waits for a launch may compile it, on a thread of the program's.
-            let compile = |isa| with_room(|| crate::native::compile(self, isa, shapes, line, outputs));
+            let compile = |isa| with_room(|| crate::native::compile(self, isa, shapes, line, outputs, block));
             let compiled = self.native.and_then(compile);
             let body = compiled.unwrap_or_else(|| Body { ops: self.ops.clone(), ..Body::default() });
-            ((shapes.into(), line, outputs.into()), body)
+            ((shapes.into(), line, outputs.into(), block), body)
         })
     }
 
@@ -343,6 +346,8 @@ pub struct Code {
     pub groups_unseen: bool,
     /// It does not show which waves are a group.
     pub waves_alone: bool,
+    /// Threads of a group wait for each other.
+    pub barriers: bool,
     /// Surfaces, and samplers, of accesses that can be compiled for surfaces of a known shape.
     pub sampled: Vec<Seen>,
     /// Rows that hold nothing but temporaries: nobody reads them unwritten.
@@ -356,7 +361,7 @@ pub struct Code {
 }
 
 /// What code is compiled for: the shapes of the surfaces in [`Code::sampled`], the lines of threads, and the outputs that it stores.
-pub type LaunchKey = (Box<[Shape]>, u32, Box<[Emitted]>);
+pub type LaunchKey = (Box<[Shape]>, u32, Box<[Emitted]>, Option<[u32; 3]>);
 
 /// An output whose elements compiled code stores, where all threads of a wave are in a line inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,7 +27,7 @@ pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpr
     let mut code =
         load::load(program, &lines::known(program), isa_choice::chosen(InstructionSet::Baseline), true);
     code.find_sampled();
-    let body = native::compile(&code, isa, &simple_textures(&code), recal_jit::line(0), &[])?;
+    let body = native::compile(&code, isa, &simple_textures(&code), recal_jit::line(0), &[], None)?;
     let mut list: Vec<Interpreted> = Vec::new();
     let mut note = |what: String, why: &'static str, span: Option<Span>| {
         let known = list.iter().position(|other| other.what == what && other.why == why);

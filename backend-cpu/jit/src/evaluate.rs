@@ -30,7 +30,8 @@ pub fn evaluate(
     ticks: &mut Ticks<'_>,
 ) -> u64 {
     let mut result = 0;
-    for first in (0..LANES).step_by(lanes) {
+    for strip in 0..LANES / lanes {
+        let first = lanes * if program.backwards { LANES / lanes - 1 - strip } else { strip };
         let exec = (exec >> first) as u32 & ((1 << lanes) - 1);
         if exec != 0 {
             let mut strip = Strip {

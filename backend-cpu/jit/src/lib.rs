@@ -146,6 +146,8 @@ pub struct Function {
     stores: bool,
     /// Lanes that take no part matter.
     strict: bool,
+    /// The last wave comes first.
+    backwards: bool,
     /// Whether denormal operands count as zeros while it runs, if that matters.
     lazy: Option<bool>,
     /// Numbers of its programs, if programs are kept: for some lanes, and for all.
@@ -230,6 +232,7 @@ pub struct Compiler {
     programs: Option<Vec<Program>>,
     shared: HashMap<u32, Shared>,
     next: u32,
+    backwards: bool,
     learned: u32,
 }
 
@@ -248,6 +251,7 @@ impl Compiler {
             programs: None,
             shared: HashMap::new(),
             next: 0,
+            backwards: false,
             learned: 0,
         }
     }
@@ -282,6 +286,11 @@ impl Compiler {
         self.next = views;
     }
 
+    /// From now on functions do the last wave first, and the last strip of each; only of x86, and without [`Step::Test`] and [`Step::Emit`].
+    pub fn backwards(&mut self, backwards: bool) {
+        self.backwards = backwards;
+    }
+
     /// The same that keeps programs for [`Module::evaluate`] and [`Module::listing`].
     pub fn with_programs(self) -> Compiler {
         Compiler { programs: Some(Vec::new()), ..self }
@@ -309,6 +318,7 @@ impl Compiler {
             units: 0,
             stores: false,
             strict: false,
+            backwards: self.backwards,
             lazy: None,
             programs: [0; 2],
             emitted: 0,
@@ -363,6 +373,10 @@ impl Compiler {
         };
         elements.iter().flat_map(|of| rows(of, false)).for_each(|row| after.remove(row));
         elements.iter().flat_map(|of| rows(of, true)).for_each(|row| after.insert(row));
+        let results = |step: &Step<'_>| matches!(step, Step::Test { .. } | Step::Emit { .. });
+        if self.backwards && (!self.target.backwards() || steps.iter().any(results)) {
+            return None;
+        }
         let (steps, _) = steps.split_at(steps.len() - elements.len());
         let tree = tree::tree(steps, after, self.in_lines);
         function.strict = !tree.iter().all(|tree| matches!(tree, Tree::Run(_)));
@@ -372,10 +386,10 @@ impl Compiler {
         let modes: &[bool] = if lazily { &[true, false] } else { &[false] };
         let made = modes.iter().find_map(|&lazy| {
             let program = |whole| {
-                let Compiler { target, in_lines, column, next, learned, .. } = *self;
+                let Compiler { target, in_lines, column, next, learned, backwards, .. } = *self;
                 let rows = Known { constant: &constant, shared: &self.shared, unseen: &unseen, column };
                 let made = translate::program(&tree, &elements, target, lazy, in_lines, whole, rows);
-                made.map(|program| Program { next, learned, ..program })
+                made.map(|program| Program { next, learned, backwards, ..program })
             };
             let some = program(false)?;
             let apart = function.strict && !(self.in_lines && tree::together(&tree));
@@ -413,7 +427,7 @@ impl Compiler {
         let Compiler { code, pool, learned, .. } = self;
         let mut finish = |frame: emit::Frame<'_>| {
             *learned = frame.learned.max(*learned);
-            frame.finish(code)
+            frame.finish(code, program.backwards)
         };
         let first = Trial::new(program, target, masked, line);
         if !masked && let Some(made) = first.for_sums(pool, if alike { target.strips() } else { 1 }) {

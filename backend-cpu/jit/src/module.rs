@@ -72,7 +72,11 @@ impl Bound<'_> {
     ) {
         assert!(self.rows <= waves.fewest(), "the functions need {} rows", self.rows);
         let (all, some) = waves.part(part, unseen && !function.strict());
-        for (waves, whole) in [(all, true), (some, false)] {
+        let mut parts = [(all, true), (some, false)];
+        if function.backwards {
+            parts.reverse();
+        }
+        for (waves, whole) in parts {
             if !waves.is_empty() && !ticks.stopped() {
                 // SAFETY: all functions of the module fit the views and so many rows.
                 unsafe { self.module.enter(function, waves, whole, &self.views, ticks, mode) };

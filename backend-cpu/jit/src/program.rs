@@ -12,6 +12,8 @@ pub struct Program {
     pub parts: Vec<Part>,
     /// Operations on floats take denormals as zeros.
     pub lazy: bool,
+    /// The last wave and its last strip come first.
+    pub backwards: bool,
     /// Something in it loops.
     pub loops: bool,
     /// Something in it is called.

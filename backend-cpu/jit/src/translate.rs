@@ -413,15 +413,14 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 }
             }
             Step::EndIf => self.choices.pop().into_iter().for_each(|choice| self.join(graph, choice)),
-            Step::Loop
+            Step::Order
+            | Step::Loop
             | Step::EndLoop
             | Step::Break(_)
             | Step::StorePart { .. }
             | Step::Atomic { .. }
             | Step::Count { .. }
-            | Step::Emit { .. } => {
-                unreachable!("this is no step of a run")
-            }
+            | Step::Emit { .. } => unreachable!("this is no step of a run"),
         }
     }
 

@@ -17,8 +17,8 @@ use crate::wave::{LANES, Row, Wave, launched};
 /// Places of the threads of a wave in their group: three coordinates, and the flat number.
 pub type Own = [Row; 4];
 
-/// Those of the wave number `index`, and its rows that are the same for all groups.
-pub(super) fn place_wave(wave: &mut Wave, launch: &Launch<'_>, block: [u32; 3], index: usize) -> Own {
+/// Those of the wave number `index` of groups of so many threads.
+fn own(block: [u32; 3], index: usize) -> Own {
     let flat = Row(std::array::from_fn(|lane| (index * LANES + lane) as u32));
     let [mut x, mut y, mut z] =
         [flat.0[0] % block[0], flat.0[0] / block[0] % block[1], flat.0[0] / (block[0] * block[1])];
@@ -34,15 +34,27 @@ pub(super) fn place_wave(wave: &mut Wave, launch: &Launch<'_>, block: [u32; 3], 
             (y, z) = (0, z + 1);
         }
     }
-    for &(row, builtin) in launch.code.builtins.iter().chain(&launch.body.own) {
-        wave.rows[row as usize] = match builtin {
+    own
+}
+
+/// The rows of a wave that are the same for all groups.
+pub fn place_own(rows: &mut [Row], builtins: &[(RowId, Builtin)], block: [u32; 3], index: usize) -> Own {
+    let own = own(block, index);
+    for &(row, builtin) in builtins {
+        rows[row as usize] = match builtin {
             Builtin::Thread(ThreadId::InGroup, k @ 0..3) => own[usize::from(k)],
-            Builtin::Thread(ThreadId::InGroupFlat, _) => flat,
+            Builtin::Thread(ThreadId::InGroupFlat, _) => own[3],
             Builtin::WaveSlot => Row::splat(index as u32),
             _ => Row::ZERO,
         };
     }
     own
+}
+
+/// The places of a wave, which go to its rows.
+pub(super) fn place_wave(wave: &mut Wave, launch: &Launch<'_>, block: [u32; 3], index: usize) -> Own {
+    place_own(&mut wave.rows, &launch.body.own, block, index);
+    place_own(&mut wave.rows, &launch.code.builtins, block, index)
 }
 
 /// A row that depends on the group, and the word that it starts from: all its words, or what the places of the threads are added to.

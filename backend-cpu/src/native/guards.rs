@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use recal_il::ir::{Builtin, Fence, ThreadId};
+use recal_il::ir::{Builtin, ThreadId};
 
 use super::{Builder, Item, What};
 use crate::op::{Code, Guard, Op, RowId, Test};
@@ -42,9 +42,8 @@ impl Known {
         let rows = code.builtins.iter().filter(|(_, builtin)| placed(builtin)).map(|&(row, _)| row);
         let rows = rows.chain(code.literals.iter().map(|&(row, _)| row));
         let rows = rows.chain(code.constants.iter().map(|&(row, ..)| row));
-        let barrier = |op: &Op| matches!(op, Op::Fence(fence) if fence.contains(Fence::THREADS));
         Known {
-            barriers: code.ops.iter().any(barrier),
+            barriers: code.barriers,
             rows: rows.map(|row| (row, (Vec::new(), row))).collect(),
             functions: Vec::new(),
         }
@@ -153,7 +152,9 @@ impl Builder<'_> {
                 }
                 (What::Flow, Op::Else { .. }) | (What::Otherwise, _) => acts |= depth == 1,
                 (What::Flow, _) => {}
-                (What::Again(_) | What::Keep(_) | What::Test(_) | What::Output(..), _) => acts = true,
+                (What::Again(_) | What::Keep(_) | What::Test(_) | What::Order | What::Output(..), _) => {
+                    acts = true
+                }
             }
         }
         if acts {
@@ -228,7 +229,7 @@ mod tests {
         let isa =
             InstructionSet::ALL.into_iter().filter_map(InstructionSet::code).find(|isa| isa.available());
         let Some(isa) = isa else { return Vec::new() };
-        let body = native::compile(&code, isa, &[], 32, &[]).unwrap();
+        let body = native::compile(&code, isa, &[], 32, &[], None).unwrap();
         body.guards.iter().map(Vec::len).collect()
     }
 

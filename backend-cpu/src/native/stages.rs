@@ -3,7 +3,7 @@
 use crate::flow::orders;
 use crate::op::{Op, Place, Stage, Test};
 
-use super::same_memory;
+use super::item::same_memory;
 
 /// The memory that a function accesses, and whether it changes that.
 pub(super) type Accesses = Vec<(Place, bool)>;
@@ -150,7 +150,7 @@ mod tests {
             let program = recal_il::compile(text(fence).as_bytes()).unwrap();
             let (packed, known) = load::prepare(&program, true, false);
             let code = load::load_compiled(&packed, &known);
-            let body = native::compile(&code, set.code().unwrap(), &[], line, &[]).unwrap();
+            let body = native::compile(&code, set.code().unwrap(), &[], line, &[], None).unwrap();
             // prefetcht0 [r11 + 64], and [r11 + r10]
             let of_loads = |bytes: &&[u8]| **bytes == [0x41, 0x0F, 0x18, 0x4B, 64];
             let of_stores = |bytes: &&[u8]| **bytes == [0x43, 0x0F, 0x18, 0x0C, 0x13];

@@ -236,6 +236,8 @@ pub struct Frame<'a> {
     pub masked: bool,
     /// Strips that are done at a time.
     pub strips: u8,
+    /// The last wave and its last strip come first, see [`Target::backwards`].
+    pub backwards: bool,
     /// See [`crate::emit::Frame`].
     pub ticks: Option<u32>,
     pub origin: Option<u32>,
@@ -473,6 +475,10 @@ pub trait Target: Sync {
     fn call(&self, code: &mut Code, pool: &mut Pool, of: &Called, masks: &[u8]);
     /// Appends a function.
     fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>);
+    /// Functions can begin with the last strip; they return nothing then.
+    fn backwards(&self) -> bool {
+        false
+    }
 }
 
 /// All targets, best first.

@@ -293,6 +293,10 @@ impl Target for Avx2 {
         x86::call(code, of);
     }
 
+    fn backwards(&self) -> bool {
+        true
+    }
+
     fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
         x86::function(code, pool, frame, 8, |code, pool| {
             const EDX: u8 = 2;

@@ -346,6 +346,10 @@ impl Target for Avx512 {
         x86::call(code, of);
     }
 
+    fn backwards(&self) -> bool {
+        true
+    }
+
     fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
         x86::function(code, pool, frame, 16, |code, _| {
             let strips = EXEC.into_iter().take(frame.strips.into()).enumerate();

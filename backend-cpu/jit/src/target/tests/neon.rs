@@ -228,6 +228,7 @@ fn functions() {
         stack: 4096 + 128,
         masked: true,
         strips: 1,
+        backwards: false,
         origin: None,
         ahead: &[],
         ticks: None,
