@@ -51,11 +51,11 @@ impl Peak {
         }
     }
 
-    /// The most that a kernel can reach, in 10^9 of its unit a second: what memory allows if each byte of its buffers is moved
-    /// once, or what the processor can compute.
+    /// The most that a kernel can reach, in 10^9 of its unit a second: what memory allows if each launch moves each byte of its
+    /// buffers once, or what the processor can compute.
     pub fn limit(&self, case: &Case) -> f64 {
         let bytes: u64 = case.buffers.iter().map(|buffer| buffer.bytes()).sum();
-        self.roofline(case.unit, case.doubles, case.work / bytes as f64)
+        self.roofline(case.unit, case.doubles, case.work / (bytes * case.steps.len() as u64) as f64)
     }
 
     /// The same for so much work a byte.
@@ -266,6 +266,8 @@ mod portable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Scale;
+    use crate::cases::FAMILIES;
 
     #[test]
     fn memory_or_the_processor_limits() {
@@ -276,6 +278,15 @@ mod tests {
         assert_eq!(peak.roofline(Unit::Flop, true, 100.0), 100.0);
         assert_eq!(peak.roofline(Unit::Operation, false, 14.0), 280.0);
         assert_eq!(peak.roofline(Unit::Operation, false, 1000.0), 300.0);
+    }
+
+    #[test]
+    fn each_launch_moves_its_buffers() {
+        let peak = Peak { single: 200.0, double: 100.0, integer: 300.0, bytes: 20.0 };
+        let build = FAMILIES.iter().find(|(name, _)| *name == "bitonic_sort").expect("it is one of them").1;
+        let sort = &build(Scale::Small)[0];
+        assert!(sort.steps.len() > 1);
+        assert_eq!(peak.limit(sort), 20.0 / 8.0, "a comparison for two words");
     }
 
     /// No processor does less than one operation in some cycles, nor more than some hundred in one.
