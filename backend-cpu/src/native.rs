@@ -10,6 +10,7 @@
 mod accesses;
 mod backwards;
 mod constructs;
+mod dead;
 mod emitted;
 mod guards;
 mod item;
@@ -23,6 +24,7 @@ use recal_il::ir::Builtin;
 use recal_il::isa::LaneOp;
 use recal_jit::{Compiler, Function, Isa};
 
+use self::dead::Dead;
 use self::guards::Known;
 use self::item::{Item, What};
 use self::stages::Accesses;
@@ -314,8 +316,8 @@ impl Builder<'_> {
     }
 
     fn function(&mut self, items: &[Item], last: Item) -> Option<Function> {
-        let code = self.code;
-        self.function_of(items, |row| code.temporaries.contains(&row) && !read_later(code, last, row))
+        let dead = Dead::after(self.code, items, last);
+        self.function_of(items, |row| dead.contains(row))
     }
 
     /// The same where `dead` rows are read by nobody later.

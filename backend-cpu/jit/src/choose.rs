@@ -36,8 +36,8 @@ pub fn short(list: Vec<Tree<'_>>, in_lines: bool) -> Vec<Tree<'_>> {
                 before.steps.extend(run.steps);
                 (before.test, before.open) = (run.test, run.open);
             }
-            (_, Tree::Loop { body, number }) => {
-                made.push(Tree::Loop { body: short(body, in_lines), number });
+            (_, Tree::Loop { body, number, after }) => {
+                made.push(Tree::Loop { body: short(body, in_lines), number, after });
             }
             (_, tree) => made.push(tree),
         }

@@ -10,6 +10,7 @@ mod buffer;
 mod emitted;
 mod flow;
 mod frame;
+mod leave;
 mod packs;
 mod place;
 mod plan;
@@ -56,6 +57,8 @@ struct Body<'a, 'b> {
     pinned: Vec<Val>,
     /// Rows whose new values are all that matters.
     replaced: HashSet<u32>,
+    /// The register, and mask, of a row that the instruction at hand changes.
+    merging: Option<(u8, u8)>,
     /// Registers in which rows have their new values.
     settled: u32,
     slots: u32,
@@ -85,6 +88,7 @@ impl<'a, 'b> Body<'a, 'b> {
             masks: [None; 8],
             pinned: Vec::new(),
             replaced: HashSet::new(),
+            merging: None,
             settled: 0,
             slots: frame.slots,
             room: (0, 0),
@@ -103,42 +107,6 @@ impl<'a, 'b> Body<'a, 'b> {
         let whole = |output: &&Output| output.unseen || !self.frame.masked;
         self.replaced = stores.iter().flatten().filter(whole).map(|output| output.row).collect();
         self
-    }
-
-    /// Stores values in rows; there may be more of them than registers.
-    fn store_rows(&mut self, stores: &[Output]) {
-        let done = self.now;
-        let (held, spilled): (Vec<Output>, Vec<_>) =
-            stores.iter().partition(|output| self.place[output.val as usize].register.is_some());
-        let stores: Vec<Output> = held.into_iter().chain(spilled).collect();
-        for (k, &Output { row, val, unseen }) in stores.iter().enumerate() {
-            self.frame.code.is_for(self.graph.origin(val));
-            // What is still to be stored has a use ahead.
-            self.now = done - 1;
-            self.pinned = vec![val];
-            self.free.append(&mut self.freed);
-            let from = self.fetch(val);
-            let (pin, whole) = (self.frame.pin(row), unseen || !self.frame.masked);
-            match pin {
-                Some(pin) => self.make_way(pin, val),
-                None => self.frame.touch(),
-            }
-            let exec = self.target.masks().exec[self.frame.strip_of(row)];
-            let (base, at) = self.frame.place_of(row);
-            let code = &mut self.frame.code;
-            match pin {
-                Some(to) if to == from => {}
-                Some(to) if whole => self.target.load(code, to, Rm::Reg(from)),
-                Some(to) => self.target.merge(code, to, from, exec),
-                None if whole => self.target.store(code, from, base, at),
-                None => self.target.merge_store(code, from, base, at, exec),
-            }
-            self.settled |= pin.map_or(0, |pin| 1 << pin);
-            self.now = done;
-            if stores[k + 1..].iter().all(|later| later.val != val) {
-                self.release(val);
-            }
-        }
     }
 
     /// The mask registers of tests, one for each strip, when everything else is done.
@@ -431,6 +399,9 @@ impl<'a, 'b> Body<'a, 'b> {
     }
 
     fn operation(&mut self, val: Val, op: Op, mut inst: Inst) {
+        if self.narrow(val, op, inst) {
+            return;
+        }
         // The operand that is in a register stands where one is needed.
         let held = |val: Val| val != NO && self.place[val as usize].register.is_some();
         if op.commutes() && held(inst.args[1]) && !held(inst.args[0]) {
@@ -454,6 +425,10 @@ impl<'a, 'b> Body<'a, 'b> {
                 true => self.operand(inst.args[last], op.wide()),
                 false => Rm::Reg(self.fetch(inst.args[last])),
             };
+        }
+        if let Some((pin, exec)) = self.merging.take() {
+            inst.operands().for_each(|arg| self.release(arg));
+            return self.target.merged(&mut self.frame.code, op, pin, args, exec);
         }
         let to = match overwritten {
             Some(k) => {

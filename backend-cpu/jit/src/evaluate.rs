@@ -227,6 +227,10 @@ impl Strip<'_, '_> {
 
     /// Stores what a block computed; its test.
     fn keep(&mut self, body: &Straight, values: &[Vector]) -> u32 {
+        for leave in &body.graph.leaves {
+            let test = self.bits(values[leave.test as usize]);
+            self.exec &= if leave.nonzero { !test } else { test };
+        }
         for output in &body.outputs {
             let value = values[output.val as usize];
             for lane in (0..self.lanes).filter(|lane| output.unseen || self.exec >> lane & 1 == 1) {

@@ -119,6 +119,16 @@ impl Inst {
     }
 }
 
+/// Lanes of a strip, of two the first or the second, that leave a loop: whose test is set, or is not.
+#[derive(Clone, Copy, Debug)]
+pub struct Leave {
+    pub test: Val,
+    pub nonzero: bool,
+    pub strip: u8,
+    /// The step that it is.
+    pub step: u32,
+}
+
 /// The operations of a run.
 #[derive(Debug)]
 pub struct Graph {
@@ -145,6 +155,8 @@ pub struct Graph {
     pub inside: HashSet<(u8, Val)>,
     /// Accesses and results of the second of two strips.
     pub second: HashSet<Val>,
+    /// Lanes that leave the loop around before rows change.
+    pub leaves: Vec<Leave>,
     /// Of the texels of the sample at hand.
     pub sampling: Shape,
     /// Products are made without asking for zeros.
@@ -168,6 +180,7 @@ impl Default for Graph {
             same: HashSet::new(),
             inside: HashSet::new(),
             second: HashSet::new(),
+            leaves: Vec::new(),
             sampling: Shape::default(),
             plain: false,
             plain_products: HashSet::new(),
@@ -196,6 +209,7 @@ impl Graph {
             same: self.same.clone(),
             inside: self.inside.clone(),
             second: self.second.clone(),
+            leaves: self.leaves.clone(),
             lazy: self.lazy,
             ..Graph::default()
         }
@@ -441,6 +455,8 @@ impl Graph {
                 let inner = self.keep(mask, inner);
                 self.flush(inner)
             }
+            // The square of a zero is +0 anyhow.
+            Some((Op::FMul, [x, y, _], NO)) if x == y && self.asks_for_zeros(mask, [x, y]) => a,
             Some((Op::FMul, [x, y, _], NO)) if self.plain && self.asks_for_zeros(mask, [x, y]) => {
                 self.plain_products.insert(a);
                 a
@@ -467,22 +483,17 @@ impl Graph {
         if self.bool_of(mask).is_some() { self.binary(Op::Common(true), word, word) } else { mask }
     }
 
+    /// What a value that is flushed was before.
+    pub fn before_flush(&self, val: Val) -> Option<Val> {
+        match self.parts(val) {
+            Some((Op::Flush, [inner, ..], NO)) => Some(inner),
+            _ => None,
+        }
+    }
+
     /// Makes the lanes whose word is not 0 the result of the function.
     pub fn result(&mut self, word: Val) {
         let mask = self.tested(word);
         self.unary(Op::Return, mask);
-    }
-
-    /// High halves of products: of the words with even numbers, then of the others.
-    fn high_product(&mut self, multiply: Op, a: Val, b: Val) -> Val {
-        let down = |g: &mut Graph, v: Val| g.unary(Op::QShrBy(32), v);
-        // Constants are the same in both places.
-        let odd = |g: &mut Graph, v: Val| if g.word_of(v).is_some() { v } else { down(g, v) };
-        let even = self.binary(multiply, a, b);
-        let (a, b) = (odd(self, a), odd(self, b));
-        let odd = self.binary(multiply, a, b);
-        let upper = self.add(Node::Quad(0xFFFF_FFFF_0000_0000));
-        let (even, odd) = (down(self, even), self.binary(Op::QAnd, odd, upper));
-        self.binary(Op::Or, even, odd)
     }
 }

@@ -19,6 +19,7 @@ mod emit;
 mod evaluate;
 mod graph;
 mod kept;
+mod leave;
 mod listing;
 mod mode;
 mod module;

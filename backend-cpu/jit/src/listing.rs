@@ -179,6 +179,11 @@ fn block(f: &mut Formatter<'_>, block: &Block, depth: usize) -> fmt::Result {
 
 fn straight(f: &mut Formatter<'_>, of: &Straight, depth: usize) -> fmt::Result {
     values_of(f, &of.graph, depth, "v")?;
+    for leave in &of.graph.leaves {
+        indent(f, depth)?;
+        let not = if leave.nonzero { "" } else { "not " };
+        writeln!(f, "lanes leave where {not}{}", Shown(&of.graph, leave.test, "v"))?;
+    }
     for output in &of.outputs {
         indent(f, depth)?;
         let unseen = if output.unseen { " ; others may see anything" } else { "" };

@@ -3,18 +3,20 @@
 mod ahead;
 mod call;
 mod emitted;
+mod flushes;
 mod memory;
 mod sums;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use recal_il::ir::Width;
 use recal_il::ir::lines::Shape;
 use recal_il::isa::memory::element;
-use recal_il::isa::{Algebra, LaneOp, lane};
+use recal_il::isa::{Algebra, lane};
 
+use self::flushes::flushes;
 use crate::graph::pairs::{Made, Pairs};
-use crate::graph::{Field, Graph, Inst, NO, Node, Val};
+use crate::graph::{Field, Graph, Inst, Leave, NO, Node, Val};
 use crate::kept::Kept;
 use crate::op::Op;
 use crate::program::{Block, Element, Loop, Output, Part, Program, Straight};
@@ -55,6 +57,8 @@ pub struct Translator<'c, C, U> {
     whole: bool,
     /// Rows of the innermost loop that hold 64-bit elements, when it is one.
     pairs: Pairs,
+    /// Rows of the innermost loop that nothing but sums, products and comparisons of floats reads, when it is one: they need not be flushed.
+    bare: HashSet<u32>,
     /// Code for all lanes would be other code.
     wide: bool,
 }
@@ -79,6 +83,7 @@ pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
         kept: None,
         whole,
         pairs: Pairs::default(),
+        bare: HashSet::new(),
         wide: false,
     };
     let mut parts = translator.list(tree)?;
@@ -105,18 +110,20 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
                     step: step.number,
                 },
                 Tree::Loop { body, .. } if calls(body) => return None,
-                Tree::Loop { body, number } => {
+                Tree::Loop { body, number, after } => {
                     let sums = self.sums(body).map(Box::new);
                     self.wide |= sums.is_some();
                     self.pairs = self.pairs_of(body);
+                    self.bare = if self.lazy { self.bare_rows(body, after) } else { HashSet::new() };
                     let [before, after] = [true, false].map(|whole| self.moved(whole));
                     let repeat = self.repeat(body, *number);
                     self.pairs = Pairs::default();
+                    self.bare.clear();
                     let sums = sums.filter(|_| self.whole);
                     Part::Loop(Box::new(Loop { sums, before, after, ..repeat? }))
                 }
                 Tree::Call(step) => Part::Call(Box::new(self.call(step)?)),
-                Tree::Break(test, number) => Part::Break(test.map(|(nonzero, _)| nonzero), *number),
+                Tree::Break(test, step) => Part::Break(test.map(|(nonzero, _)| nonzero), step.number),
             });
         }
         Some(parts)
@@ -177,7 +184,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         self.flushes += often * made.0.nodes.iter().filter(flush).count();
         // Where there are few flushes, there are few products.
         let tried = self.lazy || !self.target.denormals_as_zeros();
-        let attempt = if tried { self.attempt(run)? } else { None };
+        let attempt = if tried && made.0.leaves.is_empty() { self.attempt(run)? } else { None };
         Some(Block { body: self.straight(made), attempt })
     }
 
@@ -222,6 +229,9 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     /// The steps of a run in a graph, which is empty.
     fn graph(&self, run: &Run<'_>, graph: Graph) -> Option<Made> {
         let (mut graph, mut outputs, test) = self.plain(run, graph)?;
+        for (_, val) in outputs.iter_mut().filter(|(row, _)| self.bare.contains(row)) {
+            *val = graph.before_flush(*val).unwrap_or(*val);
+        }
         self.pairs.apply(&mut graph, &mut outputs);
         graph.load_whole(&outputs, test, self.whole);
         if let Some(kept) = &self.kept {
@@ -320,7 +330,7 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
 
     fn step(&mut self, graph: &mut Graph, step: &Step<'_>) {
         // What is known of lanes that take a side says nothing of those that only follow them.
-        let alone = self.in_lines && self.choices.is_empty();
+        let alone = self.in_lines && self.choices.is_empty() && graph.leaves.is_empty();
         match *step {
             Step::Lane { op, ids, writes, same } => {
                 let (to, from) = ids.split_at(writes);
@@ -412,11 +422,16 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                     self.choices.push(choice);
                 }
             }
+            Step::Break(Some((row, nonzero, _))) => {
+                let word = self.value(graph, row);
+                let test = graph.tested(word);
+                graph.leaves.push(Leave { test, nonzero, strip: 0, step: graph.step });
+            }
             Step::EndIf => self.choices.pop().into_iter().for_each(|choice| self.join(graph, choice)),
             Step::Order
             | Step::Loop
             | Step::EndLoop
-            | Step::Break(_)
+            | Step::Break(None)
             | Step::StorePart { .. }
             | Step::Atomic { .. }
             | Step::Count { .. }
@@ -441,59 +456,4 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
             self.write(row, val);
         }
     }
-}
-
-/// The operation takes flushed floats, gives what is flushed, and has no denormals on the way that matter.
-fn flushes(op: LaneOp) -> bool {
-    use LaneOp::*;
-    matches!(
-        op,
-        Flush
-            | Canon
-            | Add
-            | Sub
-            | Mul
-            | MulIeee
-            | Mad
-            | MadIeee
-            | Fma
-            | Lrp
-            | Min
-            | Max
-            | MinIeee
-            | MaxIeee
-            | Min3
-            | Med3
-            | Max3
-            | Clamp
-            | Saturate
-            | Sgn
-            | Frc
-            | Floor
-            | Ceil
-            | Trunc
-            | RoundNearest
-            | Rnd
-            | Div
-            | Rcp
-            | Sqrt
-            | Rsq
-            | Ne
-            | Eq
-            | Ge
-            | Gt
-            | Le
-            | Lt
-            | SetNe
-            | SetEq
-            | SetGe
-            | SetGt
-            | SetLe
-            | SetLt
-            | Cmov
-            | FtoiFlr
-            | FtoiRpi
-            | Udiv
-            | Umod
-    )
 }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use recal_il::ir::lines::Shape;
 
-use crate::{At, NONE, Step, choose};
+use crate::{At, NONE, Step, choose, leave};
 
 /// Part of a function with flow.
 pub enum Tree<'a> {
@@ -13,12 +13,12 @@ pub enum Tree<'a> {
     Run(Run<'a>),
     /// Two sides; lanes whose test is `nonzero` take the first. The test is that of the run before. `step` is where it begins.
     If { step: Numbered<'a>, nonzero: bool, lanes: Shape, then: Vec<Tree<'a>>, otherwise: Vec<Tree<'a>> },
-    /// Until all lanes have left.
-    Loop { body: Vec<Tree<'a>>, number: u32 },
+    /// Until all lanes have left; rows that are read after it.
+    Loop { body: Vec<Tree<'a>>, number: u32, after: Rows },
     /// A step that lanes do one after another.
     Call(Numbered<'a>),
     /// Lanes leave whose test is as said, or all.
-    Break(Option<(bool, Shape)>, u32),
+    Break(Option<(bool, Shape)>, Numbered<'a>),
 }
 
 /// A step, and its number in the function.
@@ -42,7 +42,8 @@ impl<'a> Deref for Numbered<'a> {
     }
 }
 
-/// Steps without flow, but for choices that lanes make by themselves ([`crate::choose`]).
+/// Steps without flow, but for choices that lanes make by themselves ([`crate::choose`]), and lanes that leave the loop around
+/// ([`crate::leave`]).
 #[derive(Default)]
 pub struct Run<'a> {
     pub steps: Vec<Numbered<'a>>,
@@ -139,7 +140,10 @@ pub fn tree<'a>(steps: &'a [Step<'a>], after: Rows, in_lines: bool) -> Vec<Tree<
     let mut rest = (0..).zip(steps).map(|(number, step)| Numbered { number, step });
     let (list, _) = parse(&mut rest);
     let mut list = choose::short(list, in_lines);
-    liveness(&mut list, after, &Rows::default());
+    liveness(&mut list, after.clone(), &Rows::default());
+    if leave::early(&mut list, in_lines) {
+        liveness(&mut list, after, &Rows::default());
+    }
     list
 }
 
@@ -166,11 +170,11 @@ fn parse<'a>(rest: &mut impl Iterator<Item = Numbered<'a>>) -> (Vec<Tree<'a>>, O
             }
             Step::Loop => {
                 close(&mut list, &mut run, None);
-                list.push(Tree::Loop { body: parse(rest).0, number: step.number });
+                list.push(Tree::Loop { body: parse(rest).0, number: step.number, after: Rows::default() });
             }
             Step::Break(test) => {
                 close(&mut list, &mut run, test.map(|(row, ..)| row));
-                list.push(Tree::Break(test.map(|(_, nonzero, lanes)| (nonzero, lanes)), step.number));
+                list.push(Tree::Break(test.map(|(_, nonzero, lanes)| (nonzero, lanes)), step));
             }
             _ if step.is_call() => {
                 close(&mut list, &mut run, None);
@@ -205,6 +209,7 @@ fn liveness(list: &mut [Tree<'_>], after: Rows, exit: &Rows) -> Rows {
                         }
                     });
                     match (&**step, around.last_mut()) {
+                        (Step::Break(_), _) => _ = rows.add(exit),
                         (Step::EndIf, _) => around.push((rows.clone(), None)),
                         (Step::Else, Some((after, other))) => {
                             *other = Some(std::mem::replace(&mut rows, after.clone()));
@@ -227,7 +232,8 @@ fn liveness(list: &mut [Tree<'_>], after: Rows, exit: &Rows) -> Rows {
                 rows = liveness(then, rows, exit);
                 rows.add(&other);
             }
-            Tree::Loop { body, .. } => {
+            Tree::Loop { body, after, .. } => {
+                after.clone_from(&rows);
                 let mut head = Rows::default();
                 loop {
                     let before = liveness(body, head.clone(), &rows);
@@ -311,7 +317,8 @@ pub fn each_run<'t>(list: &'t [Tree<'t>], visit: &mut impl FnMut(&'t Run<'t>)) {
 /// The lanes of a line stay together, if all of them execute.
 pub fn together(list: &[Tree<'_>]) -> bool {
     list.iter().all(|tree| match tree {
-        Tree::Run(_) | Tree::Call(_) => true,
+        Tree::Run(run) => !run.steps.iter().any(|step| matches!(**step, Step::Break(_))),
+        Tree::Call(_) => true,
         Tree::If { lanes, then, otherwise, .. } => {
             *lanes == Shape::Same && together(then) && together(otherwise)
         }

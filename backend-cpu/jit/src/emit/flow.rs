@@ -273,8 +273,15 @@ impl Flow<'_, '_> {
         self.tick();
         match masked {
             true => {
+                // Where lanes leave within a block, this is what is left of the break.
+                let around = self.frame.code.step();
+                if let Some(Part::Block(block)) = of.body.last() {
+                    let leave = block.body.graph.leaves.last();
+                    leave.into_iter().for_each(|leave| self.frame.code.is_for(leave.step));
+                }
                 let any = self.any();
                 self.target.back(&mut self.frame.code, any, head);
+                self.frame.code.is_for(around);
             }
             false => self.target.again(&mut self.frame.code, head),
         }

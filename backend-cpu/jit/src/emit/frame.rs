@@ -251,9 +251,17 @@ impl<'a> Frame<'a> {
         (body.addresses, body.ahead) = (Some(&plan.addresses), ahead);
         for (time, (&val, stores)) in plan.order.iter().zip(&plan.stores).enumerate() {
             body.now = 2 * time as u32;
+            body.merging = if plan.leave == Some(time) { None } else { body.merge_into(val, stores) };
+            let merged = body.merging.map(|(pin, _)| 1 << pin);
             body.instruction(val);
             body.now += 1;
-            body.store_rows(stores);
+            if plan.leave == Some(time) {
+                body.leave();
+            }
+            match merged {
+                Some(pin) => body.settled |= pin,
+                None => body.store_rows(stores),
+            }
             if plan.addresses.words.contains(&val) {
                 body.release(val);
             }

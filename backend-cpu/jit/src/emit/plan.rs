@@ -18,6 +18,8 @@ pub struct Plan {
     pub uses: Vec<Vec<u32>>,
     /// Accesses whose addresses are computed in general registers.
     pub addresses: Addresses,
+    /// The number of the instruction after which lanes leave, if any do.
+    pub leave: Option<usize>,
     /// What a loop finds ready and vectors read, by number; of anything else nobody reads more than the first lane's word.
     pub kept: HashSet<u32>,
     /// Of what the next round finds ready, what nothing but addresses that it begins with is computed of: nobody reads this round's any more.
@@ -74,7 +76,9 @@ impl Plan {
             }
         }
         let count = graph.nodes.len();
-        let roots: Vec<Val> = results.iter().map(|output| output.val).chain(last.iter().copied()).collect();
+        let tests: Vec<Val> = graph.leaves.iter().map(|leave| leave.test).collect();
+        let wanted = last.iter().chain(&tests).copied();
+        let roots: Vec<Val> = results.iter().map(|output| output.val).chain(wanted).collect();
         let all = || needed(&graph, &roots, &|_, inst| inst.operands().collect());
         let addresses = match addressing {
             Addressing::Alone => Addresses::default(),
@@ -105,7 +109,9 @@ impl Plan {
         if round.is_some() {
             first.extend(last);
         }
+        first.extend(&tests);
         order = arrange::first(&graph, order, &first, &operands);
+        let leave = order.iter().rposition(|val| tests.contains(val));
         copies.sort_unstable();
         copies.dedup();
         order.extend(copies);
@@ -129,7 +135,7 @@ impl Plan {
             .collect();
         for output in results {
             let early = when[output.val as usize].max(last_read.get(&output.row).copied().unwrap_or(0));
-            let time = if late { order.len() - 1 } else { early };
+            let time = if late { order.len() - 1 } else { early.max(leave.unwrap_or(0)) };
             stores[time].push(output);
             uses[output.val as usize].push(2 * time as u32 + 1);
         }
@@ -156,9 +162,11 @@ impl Plan {
         }
         let at_once = addresses.words.iter().chain(early.keys());
         at_once.for_each(|&val| uses[val as usize].push(2 * when[val as usize] as u32 + 1));
+        let left = 2 * leave.unwrap_or(0) as u32 + 1;
+        tests.iter().for_each(|&test| uses[test as usize].push(left));
         late.iter().for_each(|&val| uses[val as usize].push(2 * order.len() as u32 + 1));
         uses.iter_mut().for_each(|list| list.sort_unstable());
-        Plan { graph, order, stores, uses, addresses, kept, early }
+        Plan { graph, order, stores, uses, addresses, leave, kept, early }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use recal_il::ir::lines::Shape;
 
-use crate::graph::{Graph, Inst, NO, Node, Val};
+use crate::graph::{Graph, Inst, Leave, NO, Node, Val};
 use crate::op::Op;
 use crate::program::{Output, Straight};
 
@@ -93,6 +93,10 @@ fn doubled(graph: &Graph, masked: bool) -> (Graph, Vec<[Val; 2]>) {
         let shape = graph.shape_of(val);
         both.into_iter().for_each(|val| to.shape(val, shape));
     }
+    let both = |leave: &Leave| {
+        [0, 1].map(|strip| Leave { test: place[leave.test as usize][strip as usize], strip, ..*leave })
+    };
+    to.leaves = graph.leaves.iter().flat_map(both).collect();
     to.inside =
         graph.inside.iter().flat_map(|&(view, val)| place[val as usize].map(|val| (view, val))).collect();
     for (&val, parts) in &graph.groups {

@@ -361,7 +361,9 @@ impl Graph {
     pub fn needed(&self, outputs: &[(u32, Val)], test: Option<Val>) -> Vec<bool> {
         let acts = |node: &Node| matches!(node, Node::Inst(inst) if inst.op.acts());
         let mut needed: Vec<bool> = self.nodes.iter().map(acts).collect();
-        outputs.iter().map(|&(_, val)| val).chain(test).for_each(|val| needed[val as usize] = true);
+        let leaves = self.leaves.iter().map(|leave| leave.test);
+        let wanted = outputs.iter().map(|&(_, val)| val).chain(test).chain(leaves);
+        wanted.for_each(|val| needed[val as usize] = true);
         for val in (0..self.nodes.len()).rev() {
             if let (Node::Inst(inst), true) = (self.nodes[val], needed[val]) {
                 inst.operands().for_each(|arg| needed[arg as usize] = true);

@@ -1,6 +1,6 @@
 //! A program in the operations that a target has.
 
-use super::{Graph, Inst, NO, Node, Val};
+use super::{Graph, Inst, Leave, NO, Node, Val};
 use crate::op::Op;
 use crate::target::Target;
 
@@ -27,6 +27,8 @@ impl Graph {
         graph.step = NO;
         self.shapes.iter().for_each(|(&val, &shape)| graph.shape(place[val as usize], shape));
         graph.same = self.same.iter().map(|&val| place[val as usize]).collect();
+        let moved = |leave: &Leave| Leave { test: place[leave.test as usize], ..*leave };
+        graph.leaves = self.leaves.iter().map(moved).collect();
         graph.inside = self.inside.iter().map(|&(view, val)| (view, place[val as usize])).collect();
         (graph, place)
     }

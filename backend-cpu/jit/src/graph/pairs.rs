@@ -126,6 +126,7 @@ impl Graph {
             .iter()
             .map(|&(_, val)| val)
             .chain(test)
+            .chain(self.leaves.iter().map(|leave| leave.test))
             .for_each(|val| note(&mut taken, val, Taken::Otherwise));
         for val in (0..self.nodes.len()).rev() {
             let Node::Inst(inst) = self.nodes[val] else { continue };

@@ -417,3 +417,18 @@ impl Algebra for Graph {
         double::narrowed(self, a)
     }
 }
+
+impl Graph {
+    /// High halves of products: of the words with even numbers, then of the others.
+    fn high_product(&mut self, multiply: Op, a: Val, b: Val) -> Val {
+        let down = |g: &mut Graph, v: Val| g.unary(Op::QShrBy(32), v);
+        // Constants are the same in both places.
+        let odd = |g: &mut Graph, v: Val| if g.word_of(v).is_some() { v } else { down(g, v) };
+        let even = self.binary(multiply, a, b);
+        let (a, b) = (odd(self, a), odd(self, b));
+        let odd = self.binary(multiply, a, b);
+        let upper = self.add(Node::Quad(0xFFFF_FFFF_0000_0000));
+        let (even, odd) = (down(self, even), self.binary(Op::QAnd, odd, upper));
+        self.binary(Op::Or, even, odd)
+    }
+}

@@ -3,6 +3,7 @@
 
 pub mod avx2;
 pub mod avx512;
+mod function;
 mod masks;
 pub mod neon;
 mod x86;
@@ -12,6 +13,7 @@ use std::ops::Range;
 
 use recal_il::ir::lines::{Shape, distance};
 
+pub use self::function::{Called, Frame};
 use crate::View;
 use crate::emit::{Code, Pool};
 use crate::graph::{Field, Graph, Inst, Node, Val};
@@ -226,38 +228,6 @@ impl Group {
     }
 }
 
-/// Code of a function around its body.
-pub struct Frame<'a> {
-    pub body: &'a Code,
-    /// What is done once, before the strips.
-    pub before: &'a Code,
-    /// Bytes on the stack, a multiple of 64.
-    pub stack: u32,
-    pub masked: bool,
-    /// Strips that are done at a time.
-    pub strips: u8,
-    /// The last wave and its last strip come first, see [`Target::backwards`].
-    pub backwards: bool,
-    /// See [`crate::emit::Frame`].
-    pub ticks: Option<u32>,
-    pub origin: Option<u32>,
-    /// Places of eight bytes that are 0 at first.
-    pub ahead: &'a [u32],
-    pub stops: &'a [usize],
-}
-
-/// What code calls that lanes do one after another.
-pub struct Called {
-    /// See [`crate::emit::Frame`].
-    pub ticks: u32,
-    /// Where among the constants it says what.
-    pub words: u32,
-    /// Where on the stack the operands are.
-    pub operands: u32,
-    /// Lanes that are done at a time.
-    pub lanes: u32,
-}
-
 /// What is done with words in general registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scalar {
@@ -310,6 +280,18 @@ pub trait Target: Sync {
 
     /// to = op(args), within a mask.
     fn operation(&self, code: &mut Code, pool: &mut Pool, op: Op, to: u8, args: [Rm; 3], mask: Option<u8>);
+    /// The same can change no more than the lanes of a mask of executing lanes in the register of the result.
+    fn merges(&self, _: Op) -> bool {
+        false
+    }
+    /// to = op(args) in the lanes of such a mask.
+    fn merged(&self, _: &mut Code, _: Op, _to: u8, _args: [Rm; 3], _exec: u8) {
+        unreachable!("{} merges by an instruction of its own", self.name())
+    }
+    /// Masks of executing lanes can be what is left of them by a comparison.
+    fn narrows(&self) -> bool {
+        false
+    }
     /// A constant, or field of a view, to a register.
     fn constant(&self, code: &mut Code, pool: &mut Pool, to: u8, node: Node);
     /// to = from

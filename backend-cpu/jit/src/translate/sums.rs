@@ -8,12 +8,13 @@ use super::*;
 use crate::graph::interleaved::{Elements, Words, count};
 use crate::op::{Kind, Relation};
 use crate::program::Sums;
+use crate::tree::Rows;
 
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     /// An innermost loop with its elements as they lie in memory, if it has any and does nothing else that asks for words.
     pub(super) fn sums(&self, body: &[Tree<'_>]) -> Option<Sums> {
         let simple = |tree: &Tree<'_>| match tree {
-            Tree::Run(_) => true,
+            Tree::Run(run) => !run.steps.iter().any(|step| matches!(**step, Step::Break(_))),
             Tree::Break(test, _) => test.is_none_or(|(_, lanes)| lanes == Shape::Same),
             _ => false,
         };
@@ -60,7 +61,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let mut parts = Vec::with_capacity(body.len());
         for tree in body {
             parts.push(match tree {
-                Tree::Break(test, number) => Part::Break(test.map(|(nonzero, _)| nonzero), *number),
+                Tree::Break(test, step) => Part::Break(test.map(|(nonzero, _)| nonzero), step.number),
                 _ => {
                     let (made, next) = runs.next()?;
                     Part::Block(Box::new(Block { body: self.leading(made, next), attempt: None }))
@@ -77,6 +78,19 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             hot: self.hottest(body),
             exit: self.exit(&flushed, &doubted),
         })
+    }
+
+    /// The rows of an innermost loop that need not be flushed: what reads them takes denormals as zeros, and nothing does after it.
+    pub(super) fn bare_rows(&self, body: &[Tree<'_>], after: &Rows) -> HashSet<u32> {
+        let mut runs = Vec::new();
+        if !loops(body) {
+            each_run(body, &mut |run| runs.extend(self.plain(run, Graph::new(self.lazy))));
+        }
+        let as_zeros =
+            |op| matches!(op, Op::FAdd | Op::FSub | Op::FMul | Op::Flush | Op::Compare(Kind::Float, ..));
+        let mut rows = flushed(&runs, &as_zeros);
+        rows.retain(|row| !after.contains(*row));
+        rows
     }
 
     /// Rows that are flushed when the loop ends must be flushed when it begins: it may end at once.
@@ -136,22 +150,7 @@ fn readers<'a>(runs: &'a [Made], row: u32) -> impl Iterator<Item = Option<Inst>>
 
 /// Leaves rows as they are that are flushed each time and read by sums alone, which take denormals as zeros; which they are.
 fn unflushed(runs: &mut [Made], elements: &Elements) -> HashSet<u32> {
-    let inner = |graph: &Graph, val: Val| match graph.as_inst(val) {
-        Some(Inst { op: Op::Flush, args: [inner, ..], mask: NO }) => Some(inner),
-        _ => None,
-    };
-    let mut rows: HashSet<u32> = HashSet::new();
-    for (graph, outputs, _) in runs.iter() {
-        rows.extend(outputs.iter().filter(|(_, val)| inner(graph, *val).is_some()).map(|(row, _)| *row));
-    }
-    rows.retain(|&row| {
-        let always = runs.iter().all(|(graph, outputs, _)| {
-            let of = outputs.iter().find(|(other, _)| *other == row);
-            of.is_none_or(|(_, val)| inner(graph, *val).is_some() || graph.node(*val) == Node::Word(0))
-        });
-        always
-            && readers(runs, row).all(|inst| inst.is_some_and(|inst| matches!(inst.op, Op::FAdd | Op::Flush)))
-    });
+    let mut rows = flushed(runs, &|op| matches!(op, Op::FAdd | Op::Flush));
     let all = rows.clone();
     for words in elements.rows.iter().map(|words| &words[..count(words)]) {
         if !words.iter().all(|row| all.contains(row)) {
@@ -160,9 +159,26 @@ fn unflushed(runs: &mut [Made], elements: &Elements) -> HashSet<u32> {
     }
     for (graph, outputs, _) in runs {
         for (_, val) in outputs.iter_mut().filter(|(row, _)| rows.contains(row)) {
-            *val = inner(graph, *val).unwrap_or(*val);
+            *val = graph.before_flush(*val).unwrap_or(*val);
         }
     }
+    rows
+}
+
+/// Rows that are flushed each time and read by certain operations alone.
+fn flushed(runs: &[Made], by: &dyn Fn(Op) -> bool) -> HashSet<u32> {
+    let flushed = |graph: &Graph, val: Val| graph.before_flush(val).is_some();
+    let mut rows: HashSet<u32> = HashSet::new();
+    for (graph, outputs, _) in runs {
+        rows.extend(outputs.iter().filter(|(_, val)| flushed(graph, *val)).map(|(row, _)| *row));
+    }
+    rows.retain(|&row| {
+        let always = runs.iter().all(|(graph, outputs, _)| {
+            let of = outputs.iter().find(|(other, _)| *other == row);
+            of.is_none_or(|(_, val)| flushed(graph, *val) || graph.node(*val) == Node::Word(0))
+        });
+        always && readers(runs, row).all(|inst| inst.is_some_and(|inst| by(inst.op)))
+    });
     rows
 }
 

@@ -24,14 +24,14 @@ pub fn patience(questions: u32) -> Patience {
 }
 
 impl Random {
-    fn below(&mut self, n: u32) -> u32 {
+    pub fn below(&mut self, n: u32) -> u32 {
         self.word() % n
     }
 }
 
 /// A step that owns its rows.
 #[derive(Clone, Copy, Debug)]
-enum Own {
+pub enum Own {
     Op(LaneOp, [u32; 4], usize),
     Load(u32, u32),
     Store(u32, u32),
@@ -45,7 +45,7 @@ enum Own {
 
 impl Own {
     /// `lanes`: what is said of all words but addresses of stores, `stores` of those.
-    fn step(&self, lanes: Shape, stores: Shape) -> Step<'_> {
+    pub fn step(&self, lanes: Shape, stores: Shape) -> Step<'_> {
         match self {
             Own::Op(_, ids, count) => match self {
                 Own::Op(op, ..) => Step::Lane { op: *op, ids: &ids[..*count], writes: 1, same: 0 },
@@ -168,7 +168,7 @@ impl Program {
 }
 
 /// One lane, step by step.
-fn lane(steps: &[Own], rows: &mut [u32], from: &[u32], to: &mut [u32]) {
+pub fn lane(steps: &[Own], rows: &mut [u32], from: &[u32], to: &mut [u32]) {
     let holds = |rows: &[u32], (row, nonzero): (u32, bool)| (rows[row as usize] != 0) == nonzero;
     // The step after the one that closes the construct which starts before `at`; an `else` closes if asked for.
     let close = |mut at: usize, other: bool| {

@@ -6,6 +6,7 @@ mod emitted;
 mod encodings;
 mod flow;
 mod kept;
+mod leaves;
 mod lines;
 mod loads;
 mod operations;
@@ -98,6 +99,7 @@ fn main() -> std::process::ExitCode {
         calls: atomics_of_words atomics_of_pairs atomics_at_elements counters parts texels none_in_loops;
         kept: what_does_not_change products_of_two_kinds;
         lines: neighbours_and_equals_in_lines known_shapes loads_near_each_other;
+        leaves: random_rounds rounds_of_floats_are_bare rows_change_when_lanes_have_left;
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;
         pairs: loads_of_doubles sums_of_doubles;
         sums: sums_of_products addresses_of_sums addresses_side_by_side factors_and_addends_where_they_lie;

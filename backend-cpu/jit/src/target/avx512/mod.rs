@@ -154,6 +154,37 @@ impl Target for Avx512 {
         }
     }
 
+    fn merges(&self, op: Op) -> bool {
+        use Op::*;
+        matches!(
+            op,
+            Add | Sub
+                | Mul
+                | And
+                | AndNot
+                | Or
+                | Xor
+                | MinSigned
+                | MaxSigned
+                | FAdd
+                | FSub
+                | FMul
+                | FDiv
+                | FMin
+                | FMax
+        )
+    }
+
+    fn merged(&self, code: &mut Code, op: Op, to: u8, args: [Rm; 3], exec: u8) {
+        if let Some(row) = row(op) {
+            vector(code, row.enc, to, reg(args[0]), args[1], Lanes::Some(exec), row.imm);
+        }
+    }
+
+    fn narrows(&self) -> bool {
+        true
+    }
+
     fn constant(&self, code: &mut Code, pool: &mut Pool, to: u8, node: Node) {
         let wide = matches!(node, Node::Quad(_));
         if let Some(from) = self.operand(pool, node, wide) {

@@ -114,6 +114,16 @@ fn check(target: &dyn Target, row: fn(Op) -> Option<Row>, bank: &[Register], wid
                 if let Some(imm) = imm {
                     assert_eq!(found.immediate8(), imm, "{text}");
                 }
+                if target.merges(op) {
+                    let mut code = Code::default();
+                    target.merged(&mut code, op, to, args, 6);
+                    let merged = only(&code);
+                    let text = format!("{op:?}: {:x?}", code.bytes);
+                    assert_eq!((merged.code(), merged.op_mask()), (found.code(), Register::K6), "{text}");
+                    assert!(!merged.zeroing_masking(), "{text}");
+                    let all = |of: &Instruction| [of.op0_register(), of.op1_register(), of.op2_register()];
+                    assert_eq!(all(&merged), all(&found), "{text}");
+                }
             }
         }
     }

@@ -1,0 +1,109 @@
+//! What a block leaves: values in rows, by stores or by the instructions that compute them, and the lanes that stay in the loop around
+//! ([`crate::leave`]).
+
+use super::{Body, Frame};
+use crate::graph::{Inst, Leave, NO, Val};
+use crate::op::Op;
+use crate::program::Output;
+use crate::target::Rm;
+
+impl Body<'_, '_> {
+    /// Lanes leave the loop around.
+    pub(super) fn leave(&mut self) {
+        let done = self.now;
+        // What is still to be asked has a use ahead.
+        self.now = done - 1;
+        for &Leave { test, nonzero, strip, step } in &self.graph.leaves {
+            if self.leaves_by(test) {
+                continue;
+            }
+            self.pinned = vec![test];
+            let (test_in, exec) = (self.fetch(test), self.target.masks().exec[usize::from(strip)]);
+            let code = &mut self.frame.code;
+            code.is_for(step);
+            match nonzero {
+                true => self.target.mask_and_not(code, exec, test_in, exec),
+                false => self.target.mask_and(code, exec, exec, test_in),
+            }
+        }
+        self.now = done;
+        // Two of them may ask the same.
+        self.graph.leaves.iter().for_each(|leave| self.release(leave.test));
+    }
+
+    /// A comparison whose lanes leave, and that nobody else wants, leaves in the mask of executing lanes those that stay.
+    pub(super) fn narrow(&mut self, val: Val, op: Op, inst: Inst) -> bool {
+        let leave = self.graph.leaves.iter().find(|leave| leave.test == val);
+        let Some(&Leave { nonzero, strip, .. }) = leave.filter(|_| self.leaves_by(val)) else { return false };
+        let op = match op {
+            Op::Compare(kind, relation, not) => Op::Compare(kind, relation, not != nonzero),
+            Op::Common(not) => Op::Common(not != nonzero),
+            _ => return false,
+        };
+        let first = Rm::Reg(self.fetch(inst.args[0]));
+        let second = self.operand(inst.args[1], false);
+        inst.operands().for_each(|arg| self.release(arg));
+        let exec = self.target.masks().exec[usize::from(strip)];
+        let Frame { code, pool, .. } = &mut *self.frame;
+        self.target.operation(code, pool, op, exec, [first, second, Rm::Reg(0)], Some(exec));
+        true
+    }
+
+    /// See [`Body::narrow`].
+    fn leaves_by(&self, val: Val) -> bool {
+        let simple = |inst: Inst| {
+            matches!(inst.op, Op::Compare(..) | Op::Common(_)) && inst.mask == NO && !inst.op.wide()
+        };
+        self.target.narrows()
+            && self.uses[val as usize].len() == 1
+            && self.graph.leaves.iter().filter(|leave| leave.test == val).count() == 1
+            && self.graph.as_inst(val).is_some_and(simple)
+    }
+
+    /// The register of a row, if the value at hand is all that the row becomes and nobody else wants it, and its mask: the instruction then
+    /// changes the row.
+    pub(super) fn merge_into(&self, val: Val, stores: &[Output]) -> Option<(u8, u8)> {
+        let [Output { row, unseen: false, .. }] = *stores else { return None };
+        let Inst { op, mask: NO, args: [_, second, NO] } = self.graph.as_inst(val)? else { return None };
+        let pin = self.frame.pin(row).filter(|pin| self.vectors[usize::from(*pin)].is_none())?;
+        let alone = self.uses[val as usize] == [self.now + 1] && second != NO;
+        let merges = self.frame.masked && alone && self.target.merges(op);
+        merges.then(|| (pin, self.target.masks().exec[self.frame.strip_of(row)]))
+    }
+
+    /// Stores values in rows; there may be more of them than registers.
+    pub(super) fn store_rows(&mut self, stores: &[Output]) {
+        let done = self.now;
+        let (held, spilled): (Vec<Output>, Vec<_>) =
+            stores.iter().partition(|output| self.place[output.val as usize].register.is_some());
+        let stores: Vec<Output> = held.into_iter().chain(spilled).collect();
+        for (k, &Output { row, val, unseen }) in stores.iter().enumerate() {
+            self.frame.code.is_for(self.graph.origin(val));
+            // What is still to be stored has a use ahead.
+            self.now = done - 1;
+            self.pinned = vec![val];
+            self.free.append(&mut self.freed);
+            let from = self.fetch(val);
+            let (pin, whole) = (self.frame.pin(row), unseen || !self.frame.masked);
+            match pin {
+                Some(pin) => self.make_way(pin, val),
+                None => self.frame.touch(),
+            }
+            let exec = self.target.masks().exec[self.frame.strip_of(row)];
+            let (base, at) = self.frame.place_of(row);
+            let code = &mut self.frame.code;
+            match pin {
+                Some(to) if to == from => {}
+                Some(to) if whole => self.target.load(code, to, Rm::Reg(from)),
+                Some(to) => self.target.merge(code, to, from, exec),
+                None if whole => self.target.store(code, from, base, at),
+                None => self.target.merge_store(code, from, base, at, exec),
+            }
+            self.settled |= pin.map_or(0, |pin| 1 << pin);
+            self.now = done;
+            if stores[k + 1..].iter().all(|later| later.val != val) {
+                self.release(val);
+            }
+        }
+    }
+}
