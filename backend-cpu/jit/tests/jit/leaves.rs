@@ -173,26 +173,25 @@ pub fn rounds_of_floats_are_bare(on: On) {
 
 /// What the test computes is what a row becomes afterwards, too: in lanes that leave it keeps what it had.
 pub fn rows_change_when_lanes_have_left(on: On) {
-    let sum = |to| Own::Op(LaneOp::Add, [to, FLOATS, FLOATS + 1, 0], 3);
+    let sum = |to| Own::Op(LaneOp::Iadd, [to, WORDS, WORDS + 1, 0], 3);
     let steps = [
         Own::Loop,
-        sum(FLOATS + 2),
-        Own::Op(LaneOp::Lt, [TEST, FLOATS + 3, FLOATS + 2, 0], 3),
+        sum(WORDS + 2),
+        Own::Op(LaneOp::Ult, [TEST, WORDS + 3, WORDS + 2, 0], 3),
         Own::Break(Some((TEST, true))),
-        sum(FLOATS),
+        sum(WORDS),
         Own::EndLoop,
     ];
     let list: Vec<Step<'_>> = steps.iter().map(|own| own.step(Shape::Any, Shape::Any)).collect();
     let mut compiler = on.compiler();
-    let dead = |row| row == TEST || row == FLOATS + 2;
+    let dead = |row| row == TEST || row == WORDS + 2;
     let function = compiler.function(&list, |_| None, dead, |_| false).expect("it can be made");
     let module = compiler.finish().expect("there is memory");
     assert!(module.listing(function).expect("programs are kept").contains("lanes leave where"));
     let mut rows = vec![Row::ZERO; ROWS as usize];
-    rows[FLOATS as usize + 1] = Row::splat(1f32.to_bits());
-    rows[FLOATS as usize + 3] = Row(std::array::from_fn(|lane| (lane as f32 + 0.5).to_bits()));
+    rows[WORDS as usize + 1] = Row::splat(1);
+    rows[WORDS as usize + 3] = Row(std::array::from_fn(|lane| lane as u32));
     let patience = patience(u32::MAX);
     on.call(&module, function, &mut rows, &[], !0, &mut Ticks::new(&patience));
-    let floor: [u32; LANES] = std::array::from_fn(|lane| (lane as f32).to_bits());
-    assert_eq!(rows[FLOATS as usize].0, floor);
+    assert_eq!(rows[WORDS as usize].0, rows[WORDS as usize + 3].0);
 }
