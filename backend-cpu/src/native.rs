@@ -18,13 +18,14 @@ mod stages;
 mod uniform;
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use recal_il::diagnostic::Span;
 use recal_il::ir::Builtin;
 use recal_il::isa::LaneOp;
 use recal_jit::{Compiler, Function, Isa};
 
-use self::dead::Dead;
+use self::dead::{Dead, Mentions};
 use self::guards::Known;
 use self::item::{Item, What};
 use self::stages::Accesses;
@@ -95,6 +96,7 @@ fn compile_by(
         body,
         items: Vec::new(),
         known: Known::new(code),
+        mentions: Rc::new(Mentions::of(code)),
         accesses: Vec::new(),
     };
     let whole = block.is_some_and(|block| builder.backwards(block));
@@ -157,6 +159,7 @@ struct Builder<'a> {
     /// What the next function does.
     items: Vec<Item>,
     known: Known,
+    mentions: Rc<Mentions>,
     /// What each function accesses.
     accesses: Vec<Accesses>,
 }
@@ -316,7 +319,8 @@ impl Builder<'_> {
     }
 
     fn function(&mut self, items: &[Item], last: Item) -> Option<Function> {
-        let dead = Dead::after(self.code, items, last);
+        let mentions = Rc::clone(&self.mentions);
+        let dead = Dead::after(self.code, &mentions, items, last);
         self.function_of(items, |row| dead.contains(row))
     }
 

@@ -1,69 +1,92 @@
 //! Rows that nothing reads when a function has ended.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{Item, What, read_later};
 use crate::op::{Code, Op, RowId};
 
+/// How often operations mention rows, outputs once more; and for each operation whether it is of the main program, and in no loop.
+pub struct Mentions {
+    rows: Vec<u32>,
+    once: Vec<bool>,
+}
+
+impl Mentions {
+    /// Found once for all functions of a kernel: there may be as many as operations.
+    pub fn of(code: &Code) -> Mentions {
+        let mut rows: Vec<u32> = Vec::new();
+        let mut mention = |row: RowId| {
+            let at = row as usize;
+            rows.resize(rows.len().max(at + 1), 0);
+            rows[at] += 1;
+        };
+        code.outputs.iter().flat_map(|(_, rows)| rows).for_each(|row| mention(*row));
+        let (mut depth, mut main) = (0, true);
+        let mut once = Vec::with_capacity(code.ops.len());
+        for op in &code.ops {
+            each_row(code, op, &mut mention);
+            match op {
+                Op::Loop => depth += 1,
+                Op::EndLoop { .. } => depth -= 1,
+                Op::End => main = false,
+                _ => {}
+            }
+            once.push(main && depth == 0);
+        }
+        Mentions { rows, once }
+    }
+}
+
+/// Visits the rows that an operation mentions.
+fn each_row(code: &Code, op: &Op, visit: &mut impl FnMut(RowId)) {
+    match op {
+        Op::Lanes { first, end } => (*first..*end).for_each(|step| each_of_step(code, step, visit)),
+        Op::Memory(index) => code.memory[*index as usize].op.each_row(|row, _| visit(row)),
+        op => op.each_read(visit),
+    }
+}
+
+fn each_of_step(code: &Code, step: u32, visit: &mut impl FnMut(RowId)) {
+    let (writes, reads) = code.ids(step as usize);
+    writes.iter().chain(reads).for_each(|row| visit(*row));
+}
+
 /// Tells of rows whether nothing reads what a function leaves in them.
 pub struct Dead<'a> {
     code: &'a Code,
+    mentions: &'a Mentions,
     last: Item,
-    /// What is mentioned elsewhere; `None` if the function may run more than once, and so find again what it left.
-    elsewhere: Option<HashSet<RowId>>,
+    /// How often it mentions rows itself; `None` if it may run more than once, and so find again what it left.
+    own: Option<HashMap<RowId, u32>>,
 }
 
 impl<'a> Dead<'a> {
-    pub fn after(code: &'a Code, items: &[Item], last: Item) -> Dead<'a> {
-        let once = items.first().is_some_and(|first| once(code, first.op));
-        Dead { code, last, elsewhere: once.then(|| elsewhere(code, items)) }
+    pub fn after(code: &'a Code, mentions: &'a Mentions, items: &[Item], last: Item) -> Dead<'a> {
+        let begins = |first: &Item| first.op == 0 || mentions.once[first.op - 1];
+        let once = items.first().is_some_and(begins);
+        Dead { code, mentions, last, own: once.then(|| own(code, items)) }
     }
 
     pub fn contains(&self, row: RowId) -> bool {
         if self.code.temporaries.contains(&row) {
             return !read_later(self.code, self.last, row);
         }
-        let own = |elsewhere: &HashSet<RowId>| row < self.code.registers && !elsewhere.contains(&row);
-        self.elsewhere.as_ref().is_some_and(own)
+        let all = self.mentions.rows.get(row as usize).copied().unwrap_or_default();
+        let alone = |own: &HashMap<RowId, u32>| own.get(&row).copied().unwrap_or_default() == all;
+        row < self.code.registers && self.own.as_ref().is_some_and(alone)
     }
 }
 
-/// An operation of the main program is in no loop.
-fn once(code: &Code, at: usize) -> bool {
-    let mut depth = 0;
-    for op in &code.ops[..at] {
-        match op {
-            Op::Loop => depth += 1,
-            Op::EndLoop { .. } => depth -= 1,
-            Op::End => return false,
-            _ => {}
-        }
-    }
-    depth == 0
-}
-
-/// The rows that other operations than these mention, and outputs.
-fn elsewhere(code: &Code, items: &[Item]) -> HashSet<RowId> {
-    let mut steps = HashSet::new();
+/// How often items mention rows.
+fn own(code: &Code, items: &[Item]) -> HashMap<RowId, u32> {
+    let mut rows = HashMap::new();
+    let mut mention = |row: RowId| *rows.entry(row).or_default() += 1;
     let mut ops = HashSet::new();
     for item in items {
         match item.what {
-            What::Step(number) => _ = steps.insert(number),
-            _ => _ = ops.insert(item.op),
-        }
-    }
-    let mut rows: HashSet<RowId> = code.outputs.iter().flat_map(|(_, rows)| rows).copied().collect();
-    for (at, op) in code.ops.iter().enumerate() {
-        match op {
-            Op::Lanes { first, end } => {
-                for step in (*first..*end).filter(|step| !steps.contains(step)) {
-                    let (writes, reads) = code.ids(step as usize);
-                    rows.extend(writes.iter().chain(reads));
-                }
-            }
-            _ if ops.contains(&at) => {}
-            Op::Memory(index) => code.memory[*index as usize].op.each_row(|row, _| _ = rows.insert(row)),
-            op => op.each_read(|row| _ = rows.insert(row)),
+            What::Step(step) => each_of_step(code, step, &mut mention),
+            _ if ops.insert(item.op) => each_row(code, &code.ops[item.op], &mut mention),
+            _ => {}
         }
     }
     rows
@@ -92,7 +115,8 @@ mod tests {
         // Those that are written first everywhere have a rule of their own.
         code.temporaries.clear();
         let of = |items: Vec<Item>| {
-            let dead = Dead::after(&code, &items, items[items.len() - 1]);
+            let mentions = Mentions::of(&code);
+            let dead = Dead::after(&code, &mentions, &items, items[items.len() - 1]);
             let mut written = HashSet::new();
             for item in &items {
                 if let What::Step(step) = item.what {
