@@ -83,7 +83,8 @@ fn cmake() -> Outcome {
     program.env("LD_LIBRARY_PATH", library).env("CAL_BACKEND", "cpu");
     program.env("CALBLAS_SHARE", "1").env("CALBLAS_THRESHOLD", "0");
     let printed = run(&mut program, None)?;
-    if printed == "4 5 10 11 16\n" { Ok(()) } else { Err(format!("it printed {printed}")) }
+    // After it there may be hints of the log: on a processor younger than OpenBLAS.
+    if printed.starts_with("4 5 10 11 16\n") { Ok(()) } else { Err(format!("it printed {printed}")) }
 }
 
 /// As an alternative of Debian's for `libblas.so.3`, in folders of its own: taken by its priority, given back when it is removed.
