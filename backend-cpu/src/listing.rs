@@ -1,5 +1,8 @@
 //! What kernels become on this device, for people.
 
+use std::collections::BTreeMap;
+
+use recal_hal::Format;
 use recal_il::diagnostic::Span;
 use recal_il::ir::Program;
 use recal_il::listing::Line;
@@ -12,9 +15,13 @@ use crate::{load, native};
 
 /// The vector program that a program becomes where kernels are compiled for `set`, whether this processor has it or not: its
 /// functions, and between them what is interpreted. `None` if for this set nothing is compiled. Samples are taken to be of
-/// surfaces with whole words and the nearest filter, threads to be in lines of 64.
-pub fn vector_listing(program: &Program, set: InstructionSet) -> Option<String> {
-    let lines = listing(program, set, &|module, function, _| {
+/// surfaces with these formats, by number, or four floats, and the nearest filter, threads to be in lines of 64.
+pub fn vector_listing(
+    program: &Program,
+    set: InstructionSet,
+    formats: &BTreeMap<u32, Format>,
+) -> Option<String> {
+    let lines = listing(program, set, formats, &|module, function, _| {
         let text = module.listing(function)?;
         let inner = text.lines().map(|line| Line::new(format!("  {line}"), Span::default()));
         Some(enclosed("compiled", inner.collect()))
@@ -29,9 +36,10 @@ pub type Disassemble<'a> = &'a dyn Fn(&[u8]) -> Vec<(u32, String)>;
 pub fn code_listing(
     program: &Program,
     set: InstructionSet,
+    formats: &BTreeMap<u32, Format>,
     disassemble: Disassemble<'_>,
 ) -> Option<Vec<Line>> {
-    listing(program, set, &|module, function, spans| {
+    listing(program, set, formats, &|module, function, spans| {
         let (any, all) = module.code_of(function);
         let lines = |code: &[u8], whole: bool| {
             let placed = disassemble(code).into_iter().map(|(at, text)| {
@@ -59,12 +67,17 @@ fn enclosed(head: &str, inner: Vec<Line>) -> Vec<Line> {
 /// The lines of a function of the module, whose steps come from these instructions.
 type OfFunction<'a> = &'a dyn Fn(&Module, Function, &[Span]) -> Option<Vec<Line>>;
 
-fn listing(program: &Program, set: InstructionSet, function: OfFunction<'_>) -> Option<Vec<Line>> {
+fn listing(
+    program: &Program,
+    set: InstructionSet,
+    formats: &BTreeMap<u32, Format>,
+    function: OfFunction<'_>,
+) -> Option<Vec<Line>> {
     let isa = set.code()?;
     let (packed, known) = load::prepare(program, true, false);
     let mut code = load::load_compiled(&packed, &known);
     code.find_sampled();
-    let body = native::compile_listed(&code, isa, &simple_textures(&code), recal_jit::line(64))?;
+    let body = native::compile_listed(&code, isa, &simple_textures(&code, formats), recal_jit::line(64))?;
     let head = format!("; {} code, strips of {} threads", isa.name(), isa.lanes());
     let mut text = vec![Line::new(head, Span::default())];
     let of = |spans: &[Span], at: usize| spans.get(at).copied().unwrap_or_default();
@@ -109,9 +122,9 @@ mod tests {
             ishl r0.x, vaTid.x, l0.y\nuav_raw_load_id(0) r1.x, r0.x\nmul r1.x, r1.x, l0.x\nsin r2.x, r1.x\n\
             if_logicalnz r0.x\nadd r2.x, r2.x, r1.x\nendif\nuav_raw_store_id(0) mem0.x, r0.x, r2.x\nend\n";
         let program = recal_il::compile(text.as_bytes()).unwrap();
-        assert_eq!(vector_listing(&program, InstructionSet::Baseline), None);
+        assert_eq!(vector_listing(&program, InstructionSet::Baseline, &BTreeMap::new()), None);
         for set in [InstructionSet::Neon, InstructionSet::Avx2, InstructionSet::Avx512] {
-            let listing = vector_listing(&program, set).unwrap();
+            let listing = vector_listing(&program, set, &BTreeMap::new()).unwrap();
             assert!(listing.starts_with(&format!("; {} code, strips of ", set.name())), "{listing}");
             for part in [
                 "FMul v",
@@ -138,7 +151,8 @@ mod tests {
         let program = recal_il::compile(text.as_bytes()).unwrap();
         for set in [InstructionSet::Neon, InstructionSet::Avx2, InstructionSet::Avx512] {
             let isa = set.code().unwrap();
-            let lines = code_listing(&program, set, &|code| isa.disassembled(code)).unwrap();
+            let lines =
+                code_listing(&program, set, &BTreeMap::new(), &|code| isa.disassembled(code)).unwrap();
             let of = |part: &str| {
                 let said = |line: &&Line| {
                     line.span

@@ -1,11 +1,13 @@
 //! What of a program is interpreted although kernels are compiled, and why: for people.
 
+use std::collections::BTreeMap;
+
 use recal_hal::{Format, Wrap};
 use recal_il::diagnostic::Span;
 use recal_il::ir::{Program, lines};
 
 use crate::isa_choice::{self, InstructionSet};
-use crate::op::{Code, MemoryOp, Op, Shape, Texture};
+use crate::op::{Code, MemoryOp, Op, Place, Seen, Shape, Texture};
 use crate::{load, native};
 
 /// An operation that is interpreted.
@@ -27,7 +29,14 @@ pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpr
     let mut code =
         load::load(program, &lines::known(program), isa_choice::chosen(InstructionSet::Baseline), true);
     code.find_sampled();
-    let body = native::compile(&code, isa, &simple_textures(&code), recal_jit::line(0), &[], None)?;
+    let body = native::compile(
+        &code,
+        isa,
+        &simple_textures(&code, &BTreeMap::new()),
+        recal_jit::line(0),
+        &[],
+        None,
+    )?;
     let mut list: Vec<Interpreted> = Vec::new();
     let mut note = |what: String, why: &'static str, span: Option<Span>| {
         let known = list.iter().position(|other| other.what == what && other.why == why);
@@ -59,10 +68,17 @@ pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpr
 /// Why what can be compiled is not.
 const ALONE: &str = "it needs too many values at a time";
 
-/// What samples find where nothing is known of a launch.
-pub fn simple_textures(code: &Code) -> Vec<Shape> {
-    let simple = Texture { format: Format::Float32x4, wrap: [Wrap::ClampToEdge; 2], linear: false };
-    vec![Some(simple); code.sampled.len()]
+/// What samples find where nothing is known of a launch but these formats of resources, by number; others have four floats.
+pub fn simple_textures(code: &Code, formats: &BTreeMap<u32, Format>) -> Vec<Shape> {
+    let format = |place: Place| match place {
+        Place::Srv(place) => formats.get(code.resources.get(place as usize)?).copied(),
+        _ => None,
+    };
+    let simple = |&(place, _): &Seen| {
+        let format = format(place).unwrap_or(Format::Float32x4);
+        Some(Texture { format, wrap: [Wrap::ClampToEdge; 2], linear: false })
+    };
+    code.sampled.iter().map(simple).collect()
 }
 
 /// The instruction that makes an access.

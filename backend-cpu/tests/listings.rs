@@ -1,6 +1,7 @@
 //! What this device compiles, by examples: `listings/*.ir` holds a program, the instruction sets whose vector programs and machine
 //! code are shown, and behind a line `; becomes` those. They are the same on every host.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use recal_cpu::{InstructionSet, code_listing, vector_listing};
@@ -21,8 +22,8 @@ fn programs_become_the_listings_of_the_pages() {
                 let set = set.unwrap_or_else(|| panic!("{name}: {sets}"));
                 let isa = set.code().expect("instructions that code is made of");
                 let listing = match what {
-                    "vector" => vector_listing(&program, set),
-                    "asm" => code_listing(&program, set, &|code| isa.disassembled(code))
+                    "vector" => vector_listing(&program, set, &BTreeMap::new()),
+                    "asm" => code_listing(&program, set, &BTreeMap::new(), &|code| isa.disassembled(code))
                         .map(|lines| lines.into_iter().map(|line| line.text + "\n").collect()),
                     _ => panic!("{name}: {what}"),
                 };

@@ -3,6 +3,8 @@
 //! Input: kernel text, as bytes (comments may hold any code page), and a target. Output: an [`Object`], or an error
 //! whose message holds every diagnostic with line, column and caret. Instructions newer than the target are refused.
 
+#[cfg(feature = "cpu")]
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -187,7 +189,7 @@ pub(crate) fn dump_program(program: &Program, text: &[u8], target: Target) {
         let spirv = spirv.unwrap_or_else(|reason| format!("; none: {reason}\n"));
         dump_named(&name("spvasm"), spirv.as_bytes());
         #[cfg(feature = "cpu")]
-        if let Some(vector) = recal_cpu::vector_listing(program, instructions()) {
+        if let Some(vector) = recal_cpu::vector_listing(program, instructions(), &BTreeMap::new()) {
             dump_named(&name("vector"), vector.as_bytes());
         }
     });

@@ -68,7 +68,7 @@ fn device(text: &str) -> Result<(Device, &'static Chip), String> {
     Ok((device, chip))
 }
 
-fn format(text: &str) -> Result<(Symbol, Format), String> {
+pub(crate) fn format(text: &str) -> Result<(Symbol, Format), String> {
     let (symbol, format) = text.split_once('=').ok_or("it is NAME=FORMAT, e.g. i0=unorm_int8_1")?;
     let symbol = symbol.parse().map_err(|()| data::no_symbol(symbol))?;
     Ok((symbol, data::format(format)?))

@@ -1,16 +1,17 @@
 //! `recal opt`: passes of the compiler over a kernel or a program, and what comes out.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use recal::{FloatMode, InstructionSet};
+use recal::{FloatMode, Format, InstructionSet, Symbol};
 use recal_il::ir::passes::{Pass, Settings};
 use recal_il::ir::{Program, text};
 use recal_il::opt;
 use serde_json::json;
 
 use crate::Outcome;
-use crate::analyze::instructions;
+use crate::analyze::{format, instructions};
 use crate::files::{print, print_json};
 use crate::kernel::{Content, Kernel};
 
@@ -29,6 +30,9 @@ pub(crate) struct Arguments {
     /// Instructions that vector programs and machine code are for, as CAL_ISA names them; the best of this processor by default
     #[arg(short, long, value_parser = instructions)]
     isa: Option<InstructionSet>,
+    /// Elements of a resource that vector programs and machine code are for, e.g. i0=float64_1; float32_4 by default
+    #[arg(short, long = "format", value_name = "NAME=FORMAT", value_parser = format)]
+    format: Vec<(Symbol, Format)>,
     /// Tell the passes instead
     #[arg(short, long)]
     list: bool,
@@ -73,11 +77,12 @@ pub(crate) fn opt(arguments: &Arguments) -> Outcome {
             let set = arguments.isa.unwrap_or_else(InstructionSet::best);
             let none = || format!("for {} nothing is compiled", set.name());
             let isa = set.code().ok_or_else(none)?;
+            let formats = formats(&arguments.format)?;
             if let Emit::Vector = arguments.emit {
-                ("vector", recal::vector_listing(&program, set).ok_or_else(none)?)
+                ("vector", recal::vector_listing(&program, set, &formats).ok_or_else(none)?)
             } else {
                 let disassemble = |code: &[u8]| isa.disassembled(code);
-                let lines = recal::code_listing(&program, set, &disassemble).ok_or_else(none)?;
+                let lines = recal::code_listing(&program, set, &formats, &disassemble).ok_or_else(none)?;
                 ("asm", lines.into_iter().map(|line| line.text + "\n").collect())
             }
         }
@@ -91,6 +96,15 @@ pub(crate) fn opt(arguments: &Arguments) -> Outcome {
         "emit": emit,
         "lines": shown.lines().collect::<Vec<_>>(),
     }))
+}
+
+/// The formats of resources, by number.
+fn formats(list: &[(Symbol, Format)]) -> Outcome<BTreeMap<u32, Format>> {
+    let one = |(symbol, format): &(Symbol, Format)| match symbol {
+        Symbol::Input(number) => Ok((*number, *format)),
+        other => Err(format!("{other}: code is made for formats of inputs, i0 and so on, alone").into()),
+    };
+    list.iter().map(one).collect()
 }
 
 /// The program of a kernel, or the one that the text is.

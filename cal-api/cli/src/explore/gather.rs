@@ -1,5 +1,7 @@
 //! Everything that the page shows of a kernel, as JSON.
 
+use std::collections::BTreeMap;
+
 use recal::{FloatMode, InstructionSet, Severity};
 use recal_il::diagnostic::Span;
 use recal_il::ir::Program;
@@ -115,8 +117,9 @@ fn ir(id: &str, title: &str, about: &str, program: &Program, places: &Places<'_>
 
 /// The machine code of the CPU device.
 fn code(program: &Program, set: InstructionSet, places: &Places<'_>) -> Value {
-    let made =
-        set.code().and_then(|isa| recal::code_listing(program, set, &|code: &[u8]| isa.disassembled(code)));
+    let made = set.code().and_then(|isa| {
+        recal::code_listing(program, set, &BTreeMap::new(), &|code: &[u8]| isa.disassembled(code))
+    });
     let about = match made {
         Some(_) => format!("of the CPU device for {}", set.name()),
         None => format!("none: {} has no code, all is interpreted", set.name()),

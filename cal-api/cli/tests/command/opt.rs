@@ -33,6 +33,20 @@ fn passes_run_by_name_on_kernels_and_on_programs() {
         let code = printed(&["opt", "--emit", "asm", "--isa", set, path]);
         assert!(code.contains("code for some threads {") && code.contains(add), "{code}");
     }
+    let sample = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+        dcl_resource_id(3)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
+        sample_resource(3)_sampler(0) r0, vWinCoord0.xy00\ndadd r0.xy, r0.xy, r0.xy\nmov o0, r0\nend\n";
+    let of = |format: &[&str]| {
+        let output = recal_with(
+            &[&["opt", "-e", "vector", "-i", "avx2", "-"], format].concat(),
+            sample.as_bytes(),
+            &[],
+        );
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (whole, pair) = (of(&[]).0, of(&["--format", "i3=float64_1"]).0);
+    assert!(whole.contains("Part(0, 3)") && pair.contains("Pair(0, 0)") && !pair.contains("Part("), "{pair}");
+    assert!(of(&["--format", "o0=float64_1"]).1.contains("o0: code is made for formats of inputs"));
     let list = printed(&["opt", "--list"]);
     assert!(list.contains("unroll ") && list.contains("float_state ") && list.lines().count() > 10, "{list}");
 
