@@ -27,7 +27,7 @@ pub use self::frame::Frame;
 use self::place::Place;
 use self::plan::Plan;
 pub use self::pool::Pool;
-pub use self::work::Tests;
+pub use self::work::{MOST, Tests};
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
@@ -39,6 +39,15 @@ const STACK: u32 = 240 * 64;
 /// What accesses that find their addresses in general registers take from vectors.
 pub fn words(graph: &Graph, needed: &[bool]) -> HashSet<Val> {
     Addresses::of(graph, needed).words
+}
+
+/// An address in the register for one.
+#[derive(Clone, Copy, PartialEq)]
+enum Held {
+    /// From a place on the stack.
+    At(u32),
+    /// Of the word with this number in a view.
+    Of(u8, Val),
 }
 
 /// A block under construction.
@@ -66,8 +75,8 @@ struct Body<'a, 'b> {
     room: (u32, u32),
     /// The parts of the elements whose addresses are in registers, by [`Base::Kept`].
     pointers: Vec<Option<[Val; 4]>>,
-    /// The place on the stack of the address that [`Base::First`] is.
-    held: Option<u32>,
+    /// The address that [`Base::First`] is.
+    held: Option<Held>,
     /// Places on the stack for where elements were in the round before.
     ahead: Vec<u32>,
     /// Places on the stack whose values are done with, and those that the instruction at hand may still read.
@@ -104,7 +113,7 @@ impl<'a, 'b> Body<'a, 'b> {
 
     /// The same for a block that leaves values in rows when it ends, whatever happens.
     fn replacing(mut self, stores: &[Vec<Output>]) -> Self {
-        let whole = |output: &&Output| output.unseen || !self.frame.masked;
+        let whole = |output: &&Output| output.unseen || !self.frame.strips.masked;
         self.replaced = stores.iter().flatten().filter(whole).map(|output| output.row).collect();
         self
     }
@@ -244,9 +253,9 @@ impl<'a, 'b> Body<'a, 'b> {
 
     /// Makes an address on the stack the one that [`Base::First`] is.
     fn take_address(&mut self, at: u32) {
-        if self.held != Some(at) {
+        if self.held != Some(Held::At(at)) {
             self.target.take_address(&mut self.frame.code, at);
-            self.held = Some(at);
+            self.held = Some(Held::At(at));
         }
     }
 
@@ -382,9 +391,9 @@ impl<'a, 'b> Body<'a, 'b> {
             }
             Op::Return => {
                 let mask = self.fetch(a);
-                let second = self.graph.second.contains(&val);
+                let strip = self.graph.strips.get(&val).copied().unwrap_or_default();
                 let Frame { code, pool, strips, .. } = &mut *self.frame;
-                target.give(code, pool, mask, *strips as u8 - 1 - u8::from(second));
+                target.give(code, pool, mask, strips.number as u8 - 1 - strip);
             }
             Op::Copy => {
                 // What is read of it need not be aligned.

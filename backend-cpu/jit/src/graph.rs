@@ -5,16 +5,17 @@
 
 pub mod course;
 mod doubt;
+mod field;
 pub mod interleaved;
 mod lower;
 pub mod pairs;
 mod primitives;
 mod sample;
 
+pub use self::field::Field;
 pub use self::sample::{SURFACES, checked_once, unit_code};
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{Hash, Hasher};
 
 use recal_il::ir::lines::Shape;
 use recal_il::isa::Algebra;
@@ -45,64 +46,6 @@ pub enum Node {
     Inst(Inst),
 }
 
-/// Words of a [`crate::View`].
-#[derive(Clone, Copy, Debug, Eq)]
-pub enum Field {
-    LastColumn,
-    LastLine,
-    /// Words from one line to the next, or elements of less than a word, or that are converted.
-    Line,
-    /// As floats.
-    Width,
-    Height,
-    Columns,
-    Lines,
-    BorderX,
-    BorderY,
-    BorderZ,
-    BorderW,
-    /// Of a view of words: one of them.
-    Shared(u8),
-}
-
-impl Field {
-    /// Its place among the words of the view.
-    pub fn number(self) -> usize {
-        match self {
-            Field::LastColumn => 0,
-            Field::LastLine => 1,
-            Field::Line => 2,
-            Field::Width => 3,
-            Field::Height => 4,
-            Field::Columns => 5,
-            Field::Lines => 6,
-            Field::BorderX => 7,
-            Field::BorderY => 8,
-            Field::BorderZ => 9,
-            Field::BorderW => 10,
-            Field::Shared(number) => number.into(),
-        }
-    }
-
-    /// What tells it from others. A derived comparison looks at the number of a field that has none, before it finds that it need not;
-    /// memory checkers report that.
-    fn key(self) -> (bool, usize) {
-        (matches!(self, Field::Shared(_)), self.number())
-    }
-}
-
-impl PartialEq for Field {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Hash for Field {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.key().hash(state);
-    }
-}
-
 /// An operation and its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Inst {
@@ -119,7 +62,7 @@ impl Inst {
     }
 }
 
-/// Lanes of a strip, of two the first or the second, that leave a loop: whose test is set, or is not.
+/// Lanes of a strip that leave a loop: whose test is set, or is not.
 #[derive(Clone, Copy, Debug)]
 pub struct Leave {
     pub test: Val,
@@ -153,8 +96,10 @@ pub struct Graph {
     pub same: HashSet<Val>,
     /// Numbers of words of views that lie inside, with all words of the element, in all lanes.
     pub inside: HashSet<(u8, Val)>,
-    /// Accesses and results of the second of two strips.
-    pub second: HashSet<Val>,
+    /// Accesses and results of other strips than the first, with the strip.
+    pub strips: HashMap<Val, u8>,
+    /// Loads of other strips whose first words are so many behind another value, the number of the first strip's.
+    pub beside: HashMap<Val, (Val, u32)>,
     /// Lanes that leave the loop around before rows change.
     pub leaves: Vec<Leave>,
     /// Of the texels of the sample at hand.
@@ -179,7 +124,8 @@ impl Default for Graph {
             shapes: HashMap::new(),
             same: HashSet::new(),
             inside: HashSet::new(),
-            second: HashSet::new(),
+            strips: HashMap::new(),
+            beside: HashMap::new(),
             leaves: Vec::new(),
             sampling: Shape::default(),
             plain: false,
@@ -208,7 +154,8 @@ impl Graph {
             shapes: self.shapes.clone(),
             same: self.same.clone(),
             inside: self.inside.clone(),
-            second: self.second.clone(),
+            strips: self.strips.clone(),
+            beside: self.beside.clone(),
             leaves: self.leaves.clone(),
             lazy: self.lazy,
             ..Graph::default()
@@ -224,12 +171,12 @@ impl Graph {
         })
     }
 
-    /// A node of the second of two strips, whatever is there already.
-    pub fn apart(&mut self, node: Node) -> Val {
+    /// A node of another strip than the first, whatever is there already.
+    pub fn apart(&mut self, node: Node, strip: u8) -> Val {
         self.nodes.push(node);
         self.origins.push(self.step);
         let val = self.nodes.len() as Val - 1;
-        self.second.insert(val);
+        self.strips.insert(val, strip);
         val
     }
 

@@ -210,16 +210,16 @@ impl Function {
     }
 }
 
-/// How many neighbouring lanes are in a line if threads are in lines of `width`: 32, 16, 8 or 4, or 0 if neighbours may be in
+/// How many neighbouring lanes are in a line if threads are in lines of `width`: 64, 32, 16, 8 or 4, or 0 if neighbours may be in
 /// different lines anywhere.
 pub fn line(width: u32) -> u32 {
-    [32, 16, 8, 4].into_iter().find(|line| width.is_multiple_of(*line)).unwrap_or(0)
+    [64, 32, 16, 8, 4].into_iter().find(|line| width.is_multiple_of(*line)).unwrap_or(0)
 }
 
 /// Collects functions.
 pub struct Compiler {
     target: &'static dyn Target,
-    /// Lanes that are looked at together: 4, 8, 16 or 32.
+    /// Lanes that are looked at together: 4, 8, 16, 32 or 64.
     line: u32,
     /// Those of a strip are in a line.
     in_lines: bool,
@@ -431,7 +431,10 @@ impl Compiler {
             frame.finish(code, program.backwards)
         };
         let first = Trial::new(program, target, masked, line);
-        if !masked && let Some(made) = first.for_sums(pool, if alike { target.strips() } else { 1 }) {
+        // Calls know lanes by 32 bits.
+        let most = if program.calls { emit::MOST.min(32 / target.lanes()) } else { emit::MOST };
+        let most = if target.strips() > 1 { most.min(line / target.lanes()) } else { 1 };
+        if !masked && let Some(made) = first.for_sums(pool, most) {
             if finish(made.body(pool)) {
                 return Some(at);
             }

@@ -141,7 +141,8 @@ fn sums(f: &mut Formatter<'_>, of: &Sums, depth: usize) -> fmt::Result {
     values_of(f, graph, depth + 1, "k")?;
     for (number, value) in (0..).zip(values) {
         let step = of.steps.iter().find(|(of, _)| *of == number);
-        let step = step.map_or(String::new(), |(_, step)| format!(" ; must step by {step}"));
+        let same = if of.same_kept.contains(&number) { " ; the same in a line" } else { "" };
+        let step = step.map_or(same.into(), |(_, step)| format!(" ; must step by {step}"));
         line(f, depth + 1, &format!("kept {number} = {}{step}", Shown(graph, *value, "k")))?;
     }
     if let Some((entry, doubted)) = &of.entry {

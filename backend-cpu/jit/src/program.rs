@@ -160,6 +160,9 @@ pub struct Sums {
     /// Rows that hold the words of elements, and others that the body changes.
     pub elements: Vec<Words>,
     pub rows: Vec<u32>,
+    /// Those of the latter, and what is ready, by number, that are the same for all lanes of a line.
+    pub same_rows: Vec<u32>,
+    pub same_kept: Vec<u32>,
     pub body: Vec<Part>,
     /// As of [`Loop`].
     pub hot: Vec<u32>,

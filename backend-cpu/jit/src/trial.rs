@@ -43,7 +43,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// The way that reads and writes memory least often, if the program adds up products of whole elements.
+    /// The way that reads and writes memory least often, if the program adds up products of whole elements; with so many strips at most.
     pub fn for_sums(self, pool: &mut Pool, strips: u32) -> Option<Self> {
         let first = self.body(pool);
         if first.sums == 0 {
@@ -55,7 +55,7 @@ impl<'a> Trial<'a> {
         for (sums, by_lanes) in [(half, false), (half, true), (half * 3 / 4, false), (half * 5 / 4, false)] {
             ways.push(Trial { pins: 0, sums: (sums, by_lanes), ..self });
         }
-        if strips > 1 {
+        for strips in [2, 4].into_iter().filter(|number| *number <= strips) {
             ways.push(Trial { strips, ..self });
             ways.push(Trial { strips, pins: most, ..self });
         }

@@ -2,7 +2,7 @@
 
 use recal_il::ir::lines::Shape;
 
-use super::{Body, Frame};
+use super::{Body, Frame, Held};
 use crate::graph::{NO, Node, Val};
 use crate::op::Op;
 use crate::target::{Access, Base, Group, Order};
@@ -12,14 +12,15 @@ impl Body<'_, '_> {
     pub(super) fn access(&mut self, val: Val, op: Op, view: u8, index: u8, words: Val) -> Access<'_> {
         let places: Vec<u32> = (0..self.target.places(op, self.frame.line)).map(|_| self.slot()).collect();
         self.freed.extend(&places);
-        let second = usize::from(self.graph.second.contains(&val));
-        let Frame { code, pool, masked, next, ticks, learned, earlier, strips, ahead: addresses, .. } =
+        let strip = self.graph.strips.get(&val).map_or(0, |strip| usize::from(*strip));
+        let exec = self.frame.exec().get(strip).copied();
+        let Frame { code, pool, next, ticks, learned, earlier, strips, ahead: addresses, .. } =
             &mut *self.frame;
         let ahead = next.checked_shr(view.into()).unwrap_or_default() & 1 == 1;
         // What is known of executing lanes says nothing about the first lane unless all execute.
-        let shape = if *masked { Shape::Any } else { self.graph.shape_of(words).among(self.target.lanes()) };
+        let known = || self.graph.shape_of(words).among(self.target.lanes());
+        let shape = if exec.is_some() { Shape::Any } else { known() };
         let inside = self.graph.inside.contains(&(view, words));
-        let exec = masked.then(|| self.target.masks().exec[second]);
         let mut access = Access {
             code,
             pool,
@@ -33,7 +34,7 @@ impl Body<'_, '_> {
             learned: None,
             earlier: None,
         };
-        if let (Op::Store(_), Shape::Step(1), true, 1) = (op, shape, ahead, *strips) {
+        if let (Op::Store(_), Shape::Step(1), true, 1) = (op, shape, ahead, strips.number) {
             access.earlier = earlier.pop();
             addresses.extend(access.earlier.iter().flat_map(|at| [*at, at + 8]));
         }
@@ -93,6 +94,7 @@ impl Body<'_, '_> {
         self.pinned = leaves.to_vec();
         self.free.append(&mut self.freed);
         if self.place[val as usize].nowhere() {
+            let (first, words) = self.graph.beside.get(&val).copied().unwrap_or((first, 0));
             let based = match self.graph.node(first) {
                 Node::Kept(number) => self.frame.based.get(&(view, number)).copied(),
                 _ => None,
@@ -100,18 +102,24 @@ impl Body<'_, '_> {
             let packed = self.addresses.and_then(|addresses| addresses.packed.get(&val)).copied();
             match packed {
                 Some(found) => self.take_address(found.at),
-                None if based.is_none() => {
+                None if based.is_none() && self.held != Some(Held::Of(view, first)) => {
                     self.held = None;
                     self.address(view, first);
+                    self.held = Some(Held::Of(view, first));
                 }
                 None => {}
             }
-            let (base, far) = based.map_or((Base::First, 0), |(number, far)| (Base::Kept(number), far));
+            let (base, far) =
+                based.map_or((Base::First, 4 * words), |(number, far)| (Base::Kept(number), far));
             let parts = self.graph.groups[&val];
             let count = parts.iter().filter(|part| **part != NO).count() as u32;
             if let Op::Member(..) = op {
-                let bytes = 4 * self.target.lanes() * count;
-                if let Some(at) = packed.and_then(|found| found.distance) {
+                let strips = 1 + self.graph.beside.values().any(|(from, _)| *from == first) as u32
+                    * (self.frame.strips.number - 1);
+                let bytes = 4 * self.target.lanes() * count * strips;
+                if words > 0 {
+                    // The first strip has asked for all.
+                } else if let Some(at) = packed.and_then(|found| found.distance) {
                     self.target.fetch_further(&mut self.frame.code, at, bytes);
                 } else if let Some(at) = self.ahead.pop() {
                     self.target.fetch_ahead(&mut self.frame.code, at, bytes);
@@ -120,8 +128,8 @@ impl Body<'_, '_> {
                     if self.next_use(part).is_some() {
                         let to = self.take(part);
                         self.pinned.push(part);
-                        let bytes = 4 * self.target.lanes() * k;
-                        self.target.near(&mut self.frame.code, to, base, far.wrapping_add(bytes));
+                        let bytes = far.wrapping_add(4 * self.target.lanes() * k);
+                        self.target.near(&mut self.frame.code, to, base, bytes);
                         self.place[part as usize].far = packed.map(|found| (found.at, bytes));
                     }
                 }

@@ -110,7 +110,8 @@ impl Addresses {
                     Op::Member(view, _) if shape != Shape::Any => view,
                     _ => return None,
                 };
-                graph.inside.contains(&(view, first)).then_some((val, first))
+                let from = graph.beside.get(&val).map_or(first, |(from, _)| *from);
+                graph.inside.contains(&(view, first)).then_some((val, from))
             })
             .collect();
         // What several addresses have in common is computed once.
@@ -176,12 +177,12 @@ impl Addresses {
         found
     }
 
-    /// How many elements are taken as they lie in memory, whose addresses rounds do not begin with.
+    /// How many elements are taken as they lie in memory, of the first of the strips that find them so, whose addresses rounds do not begin with.
     pub fn members(&self, graph: &Graph) -> u32 {
         let of = |val: &Val| graph.groups.get(val).map(|parts| parts[0]);
         let first = |val: &Val| {
             let member = graph.as_inst(*val).is_some_and(|inst| matches!(inst.op, Op::Member(..)));
-            member && !self.packed.contains_key(val)
+            member && !self.packed.contains_key(val) && !graph.beside.contains_key(val)
         };
         let groups: HashSet<Option<Val>> = self.leaves.keys().filter(|val| first(val)).map(of).collect();
         groups.len() as u32
@@ -231,6 +232,7 @@ fn distance(graph: &Graph, index: Val) -> Option<(Val, u32)> {
 /// The view and the number of the word that an access to elements begins with, and whether they lie side by side.
 fn access(graph: &Graph, val: Val) -> Option<(u8, Val, bool)> {
     let Inst { op, args: [first, ..], .. } = graph.as_inst(val)?;
+    let first = graph.beside.get(&val).map_or(first, |(from, _)| *from);
     match op {
         Op::Part(view, _) | Op::Pair(view, _) => Some((view, first, false)),
         Op::Member(view, _) => Some((view, first, true)),

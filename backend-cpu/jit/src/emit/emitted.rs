@@ -7,7 +7,7 @@ use crate::graph::{Graph, NO, Node, Val};
 use crate::op::Op;
 use crate::program::{Element, Once, Start, Whole};
 use crate::row::LANES;
-use crate::target::{Base, Rm, Scalar};
+use crate::target::{Base, Rm, Scalar, Steps};
 
 const KNOWN: &str = "a function that stores elements knows where its rows began";
 
@@ -15,7 +15,7 @@ impl Frame<'_> {
     /// Appends a way that is tried first; the jump that is taken when it has ended well. Else the code goes on behind, and nothing has
     /// changed.
     pub fn whole(&mut self, of: &Whole, elements: &[Element]) -> usize {
-        let (target, strips, before) = (self.target, self.strips, self.slots);
+        let (target, strips, before) = (self.target, self.strips.number, self.slots);
         let mut fails = Vec::new();
         if let (Some(kept), Some(once)) = (&of.kept, of.once.as_ref().filter(|_| self.alone)) {
             self.once(kept, once);
@@ -27,13 +27,17 @@ impl Frame<'_> {
             for &(number, step) in &of.steps {
                 for strip in 0..strips {
                     let at = self.kept[(strips * number + strip) as usize];
-                    fails.push(target.unless_steps(&mut self.code, self.pool, at, step));
+                    fails.push(target.unless_steps(
+                        &mut self.code,
+                        self.pool,
+                        Steps { at, first: at, from: 0, step },
+                    ));
                 }
             }
         }
         let values = of.values.iter().flatten().filter(|val| **val != NO);
         let wanted: Vec<_> = values.chain(&of.doubted).copied().collect();
-        let mut work = Work::new(&of.body, &wanted, strips, false);
+        let mut work = Work::new(&of.body, &wanted, &self.strips);
         let plan = Plan::new(
             work.graph,
             &[],
@@ -81,9 +85,9 @@ impl Frame<'_> {
     /// Computes what is ready for the first lanes of all strips, before the first strip: which of them are good, and addresses, which go
     /// on from strip to strip.
     fn once(&mut self, (graph, values): &(Graph, Vec<Val>), once: &Once) {
-        let (target, strips, lanes) = (self.target, self.strips, self.target.lanes());
+        let (target, strips, lanes) = (self.target, self.strips.number, self.target.lanes());
         let body = std::mem::take(&mut self.code);
-        self.strips = 1;
+        self.strips.number = 1;
         let count = LANES as u32 / lanes;
         let (at, from) = (self.slot(), self.row(once.column));
         let of_strips = |word: &dyn Fn(u32) -> u32| -> Vec<u32> {
@@ -138,7 +142,7 @@ impl Frame<'_> {
             target.keep_address(&mut self.code, number);
             target.move_address(&mut self.code, number, (4 * (count / 2) * lanes * step).wrapping_neg());
         }
-        (self.strips, self.before) = (strips, std::mem::replace(&mut self.code, body));
+        (self.strips.number, self.before) = (strips, std::mem::replace(&mut self.code, body));
         for of in &once.members {
             let Start { view, step, .. } = once.starts[usize::from(of.start)];
             for strip in 0..strips {
@@ -163,7 +167,7 @@ impl Frame<'_> {
 
     /// The addresses go on to the next strips.
     pub fn next_strips(&mut self, of: &Whole) {
-        let lanes = self.strips * self.target.lanes();
+        let lanes = self.strips.number * self.target.lanes();
         for (number, Start { step, .. }) in (0..).zip(self.starts(of)) {
             self.target.move_address(&mut self.code, number, 4 * lanes * step);
         }
@@ -176,7 +180,7 @@ impl Frame<'_> {
 
     /// Stores elements whose words are in rows, when nothing is in registers.
     pub fn elements(&mut self, elements: &[Element]) {
-        let (target, strips) = (self.target, self.strips);
+        let (target, strips) = (self.target, self.strips.number);
         let Some(origin) = self.origin else { unreachable!("{KNOWN}") };
         for of in elements {
             for strip in 0..strips {

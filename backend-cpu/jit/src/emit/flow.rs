@@ -114,9 +114,9 @@ impl Flow<'_, '_> {
         }
     }
 
-    /// Places on the stack, one for each strip.
+    /// Places on the stack, one for each mask of executing lanes.
     fn slots(&mut self) -> Vec<u32> {
-        (0..self.frame.strips).map(|_| self.frame.slot()).collect()
+        self.frame.exec().iter().map(|_| self.frame.slot()).collect()
     }
 
     /// A register with a lane if any lane executes, and none if none does.
@@ -150,7 +150,7 @@ impl Flow<'_, '_> {
     }
 
     fn choice(&mut self, tests: Tests, nonzero: bool, then: &[Part], otherwise: &[Part]) {
-        if !self.frame.masked {
+        if !self.frame.strips.masked {
             return self.choice_together(tests[0], nonzero, then, otherwise);
         }
         let (execs, scratch) = (self.frame.exec(), self.masks.scratch);
@@ -201,7 +201,7 @@ impl Flow<'_, '_> {
     }
 
     fn leave(&mut self, tests: Option<Tests>, nonzero: bool) {
-        if !self.frame.masked {
+        if !self.frame.strips.masked {
             let code = &mut self.frame.code;
             let exit = match tests {
                 Some([test, _]) => self.target.jump_if(code, test, nonzero),
@@ -247,7 +247,7 @@ impl Flow<'_, '_> {
     }
 
     fn rounds(&mut self, of: &Loop) {
-        let (execs, masked) = (self.frame.exec(), self.frame.masked);
+        let (execs, masked) = (self.frame.exec(), self.frame.strips.masked);
         let before = self.frame.slots;
         let outer = self.slots();
         if masked {
@@ -303,15 +303,12 @@ impl Flow<'_, '_> {
         let Some(ticks) = self.frame.ticks else { return };
         let before = self.frame.slots;
         let operands = self.frame.on_stack(&of.graph, &of.operands);
-        let masks: Vec<(u8, u32)> = match self.frame.masked {
-            true => self.frame.exec().iter().copied().zip(self.slots()).collect(),
-            false => Vec::new(),
-        };
+        let masks: Vec<(u8, u32)> = self.frame.exec().iter().copied().zip(self.slots()).collect();
         masks.iter().for_each(|&(exec, at)| self.store(exec, at));
         let Frame { code, pool, strips, target, .. } = &mut *self.frame;
-        let lanes = *strips * target.lanes();
+        let lanes = strips.number * target.lanes();
         let words = call::Call { act: of.act, view: of.view, lanes, to: of.to }.words();
-        let at = Called { ticks, words: pool.table(&words), operands: operands[0], lanes };
+        let at = Called { ticks, words: pool.table(&words), operands: operands[0].1, lanes };
         let execs: Vec<u8> = masks.iter().map(|(exec, _)| *exec).collect();
         target.call(code, pool, &at, &execs);
         masks.iter().for_each(|&(exec, at)| self.load(exec, at));
@@ -329,8 +326,7 @@ impl Flow<'_, '_> {
         let before = self.frame.slots;
         let (execs, places) = (self.frame.exec(), self.slots());
         let more = self.target.count(&mut self.frame.code, ticks);
-        let masks = execs.iter().copied().zip(places).filter(|_| self.frame.masked);
-        let masks: Vec<(u8, u32)> = masks.collect();
+        let masks: Vec<(u8, u32)> = execs.iter().copied().zip(places).collect();
         masks.iter().for_each(|&(exec, at)| self.store(exec, at));
         self.frame.move_pinned(false);
         let pinned = self.frame.places_of_pinned();

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::address::{Addresses, Addressing, Round};
 use super::packs::{self, Next, Packs};
-use super::work::{Tests, Work};
+use super::work::{Strips, Tests, Work};
 use super::{Arrange, Body, Code, Plan, Pool, STACK};
 use crate::graph::{Graph, Val};
 use crate::program::{Block, Part, Straight};
@@ -19,12 +19,10 @@ pub struct Frame<'a> {
     /// The code for a strip.
     pub code: Code,
     pub pool: &'a mut Pool,
-    /// Not all lanes take part.
-    pub masked: bool,
+    /// The strips that are done at a time; see [`Work`] for the numbers of rows.
+    pub strips: Strips,
     /// Neighbouring lanes that are looked at together.
     pub line: u32,
-    /// Strips that are done at a time, 1 or 2; see [`Work`] for the numbers of rows.
-    pub strips: u32,
     /// Rows that are in registers, from the last one down.
     pub pinned: Vec<u32>,
     /// Rows that are on the stack, and where.
@@ -90,9 +88,8 @@ impl<'a> Frame<'a> {
             target,
             code: Code::default(),
             pool,
-            masked,
+            strips: Strips { number: strips, masked, ..Strips::default() },
             line: line.min(target.lanes()),
-            strips,
             pinned: Vec::new(),
             moved: HashMap::new(),
             kept: Vec::new(),
@@ -140,7 +137,7 @@ impl<'a> Frame<'a> {
     }
 
     fn given(&self) -> u8 {
-        self.target.vectors(if self.masked { self.strips as u8 } else { 0 })
+        self.target.vectors(if self.strips.masked { self.strips.number as u8 } else { 0 })
     }
 
     /// Most rows that could be in registers while the largest access has what it needs.
@@ -155,7 +152,8 @@ impl<'a> Frame<'a> {
 
     /// Where a row is.
     pub fn row(&self, row: u32) -> u32 {
-        256 * (row / self.strips) + row % self.strips * 4 * self.target.lanes()
+        let number = self.strips.number;
+        256 * (row / number) + row % number * 4 * self.target.lanes()
     }
 
     /// The same, or its place on the stack.
@@ -165,18 +163,19 @@ impl<'a> Frame<'a> {
 
     /// The strip that a row is of.
     pub fn strip_of(&self, row: u32) -> usize {
-        (row % self.strips) as usize
+        (row % self.strips.number) as usize
     }
 
-    /// The masks of executing lanes.
+    /// The masks of executing lanes, if not all execute.
     pub fn exec(&self) -> &'static [u8] {
-        &self.target.masks().exec[..self.strips as usize]
+        let Strips { number, masked, .. } = self.strips;
+        &self.target.masks().exec[..if masked { number as usize } else { 0 }]
     }
 
     /// Moves tests to their known places.
     pub fn tested(&mut self, [first, second]: Tests) -> Tests {
         let (target, masks) = (self.target, self.target.masks());
-        if self.strips == 1 {
+        if self.strips.number == 1 || !self.strips.masked {
             target.mask_copy(&mut self.code, masks.tested[0], first);
             return masks.tested;
         }
@@ -195,8 +194,7 @@ impl<'a> Frame<'a> {
 
     /// Pins the first of these rows.
     pub fn pin_rows(&mut self, hot: &[u32]) {
-        let strips = self.strips;
-        let pinned = hot.iter().flat_map(|row| (0..strips).map(move |strip| strips * row + strip));
+        let pinned = hot.iter().flat_map(|row| self.strips.rows(*row));
         self.pinned = pinned.take(self.pins).collect();
     }
 
@@ -233,12 +231,10 @@ impl<'a> Frame<'a> {
     /// Appends a block; the mask registers of its test.
     pub fn block(&mut self, block: &Straight) -> Option<Tests> {
         let next: Vec<Val> = block.next.iter().map(|(_, val)| *val).collect();
-        let work = Work::new(block, &next, self.strips, self.masked);
-        let next = work.others.concat();
-        let last = [work.tests.clone(), next.clone()].concat();
+        let work = Work::new(block, &next, &self.strips);
+        let next = self.next_of(block, &work);
+        let last: Vec<Val> = work.tests.iter().copied().chain(next.iter().map(|(_, val)| *val)).collect();
         let arrange = self.arrange.as_ref().filter(|_| self.summing || self.straight);
-        let numbers = self.next_numbers(block);
-        let next: Vec<(u32, Val)> = numbers.zip(next).collect();
         let packs = self.packs.pop_front();
         let round = Round { next: &next, packs: packs.as_ref() };
         let summing = self.summing;
@@ -292,22 +288,22 @@ impl<'a> Frame<'a> {
         body.end(&work.tests)
     }
 
-    /// The numbers of what a block leaves for the next round, each strip's.
-    fn next_numbers(&self, block: &Straight) -> impl Iterator<Item = u32> + use<> {
-        let strips = self.strips;
-        let numbers: Vec<u32> = block.next.iter().map(|(number, _)| *number).collect();
-        numbers.into_iter().flat_map(move |number| (0..strips).map(move |k| strips * number + k))
+    /// What a block leaves for the next round, each strip's, by number.
+    fn next_of(&self, block: &Straight, work: &Work) -> Vec<(u32, Val)> {
+        let each = block.next.iter().zip(&work.others);
+        each.flat_map(|((number, _), values)| self.strips.kept(*number).zip(values.iter().copied())).collect()
     }
 
     /// Appends what is done before a loop, so that its blocks begin with their addresses.
     pub fn pack(&mut self, body: &[Part]) {
         let blocks =
             || body.iter().filter_map(|part| if let Part::Block(of) = part { Some(of) } else { None });
-        let all: Vec<u32> = blocks().flat_map(|block| self.next_numbers(&block.body)).collect();
+        let next = blocks().flat_map(|block| block.body.next.iter().map(|(number, _)| *number));
+        let all: Vec<u32> = next.flat_map(|number| self.strips.kept(number)).collect();
         for Block { body, .. } in blocks().map(|block| &**block) {
             let next: Vec<Val> = body.next.iter().map(|(_, val)| *val).collect();
-            let work = Work::new(body, &next, self.strips, self.masked);
-            let own: Vec<u32> = self.next_numbers(body).collect();
+            let work = Work::new(body, &next, &self.strips);
+            let own: Vec<u32> = self.next_of(body, &work).into_iter().map(|(number, _)| number).collect();
             let roots = work.others.concat().into_iter().chain(work.tests);
             let roots: Vec<(u32, Val)> =
                 work.outputs.iter().map(|output| output.val).chain(roots).map(|val| (0, val)).collect();
@@ -337,14 +333,19 @@ impl<'a> Frame<'a> {
 
     /// Appends a block that leaves values on the stack, for a loop.
     pub fn keep(&mut self, graph: &Graph, values: &[Val]) {
-        self.kept = self.on_stack(graph, values);
+        let places = self.on_stack(graph, values);
+        self.kept = vec![0; values.len() * self.strips.number as usize];
+        places.into_iter().for_each(|(number, at)| self.kept[number as usize] = at);
     }
 
-    /// Appends a block that leaves values on the stack: where, one place after another.
-    pub fn on_stack(&mut self, graph: &Graph, values: &[Val]) -> Vec<u32> {
-        let work = Work::of(graph, &[], None, values, self.strips, self.masked);
-        let values = work.others.concat();
-        let places: Vec<u32> = values.iter().map(|_| self.slot()).collect();
+    /// Appends a block that leaves values on the stack: where each strip's are, by number, one place after another.
+    pub fn on_stack(&mut self, graph: &Graph, values: &[Val]) -> Vec<(u32, u32)> {
+        let work = Work::of(graph, &[], None, values, &self.strips);
+        let each = (0..).zip(&work.others);
+        let own: Vec<(u32, Val)> =
+            each.flat_map(|(number, values)| self.strips.kept(number).zip(values.iter().copied())).collect();
+        let places: Vec<(u32, u32)> = own.iter().map(|(number, _)| (*number, self.slot())).collect();
+        let values: Vec<Val> = own.iter().map(|(_, val)| *val).collect();
         let plan = Plan::new(work.graph, &[], &values, false, None, Addressing::Alone, false);
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         for (time, &val) in plan.order.iter().enumerate() {
@@ -352,7 +353,7 @@ impl<'a> Frame<'a> {
             body.instruction(val);
         }
         body.pinned.clear();
-        for (val, &at) in values.into_iter().zip(&places) {
+        for (val, &(_, at)) in values.into_iter().zip(&places) {
             let from = body.fetch(val);
             body.target.store(&mut body.frame.code, from, Base::Stack, at);
         }
@@ -362,10 +363,10 @@ impl<'a> Frame<'a> {
     /// [`Frame::block`] for one that changes nothing if there are executing lanes in `doubted`: then the block that
     /// follows is run. What [`Frame::attempted`] wants to know.
     pub fn attempt(&mut self, block: &Straight, doubted: Val) -> usize {
-        let work = Work::new(block, &[doubted], self.strips, self.masked);
+        let work = Work::new(block, &[doubted], &self.strips);
         let doubted = work.others.concat();
         let last = [work.tests.clone(), doubted.clone()].concat();
-        let near = if self.masked { 0 } else { self.target.addresses() };
+        let near = if self.strips.masked { 0 } else { self.target.addresses() };
         let plan = Plan::new(
             work.graph,
             &work.outputs,
@@ -383,10 +384,10 @@ impl<'a> Frame<'a> {
             body.instruction(val);
         }
         let (target, masks) = (body.target, body.target.masks());
-        for (&doubted, exec) in doubted.iter().zip(masks.exec) {
+        for (strip, &doubted) in doubted.iter().enumerate() {
             body.pinned = vec![doubted];
             let mut asked = body.fetch(doubted);
-            if body.frame.masked {
+            if let Some(&exec) = body.frame.exec().get(strip) {
                 target.mask_and(&mut body.frame.code, masks.scratch, exec, asked);
                 asked = masks.scratch;
             }
@@ -424,8 +425,8 @@ impl<'a> Frame<'a> {
                 body: &self.code,
                 before: &self.before,
                 stack,
-                masked: self.masked,
-                strips: self.strips as u8,
+                masked: self.strips.masked,
+                strips: self.strips.number as u8,
                 backwards,
                 ticks: self.ticks,
                 origin: self.origin,

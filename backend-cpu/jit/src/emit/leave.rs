@@ -67,8 +67,8 @@ impl Body<'_, '_> {
         let Inst { op, mask: NO, args: [_, second, NO] } = self.graph.as_inst(val)? else { return None };
         let pin = self.frame.pin(row).filter(|pin| self.vectors[usize::from(*pin)].is_none())?;
         let alone = self.uses[val as usize] == [self.now + 1] && second != NO;
-        let merges = self.frame.masked && alone && self.target.merges(op);
-        merges.then(|| (pin, self.target.masks().exec[self.frame.strip_of(row)]))
+        let exec = *self.frame.exec().get(self.frame.strip_of(row))?;
+        (alone && self.target.merges(op)).then_some((pin, exec))
     }
 
     /// Stores values in rows; there may be more of them than registers.
@@ -84,20 +84,24 @@ impl Body<'_, '_> {
             self.pinned = vec![val];
             self.free.append(&mut self.freed);
             let from = self.fetch(val);
-            let (pin, whole) = (self.frame.pin(row), unseen || !self.frame.masked);
+            let (pin, strip) = (self.frame.pin(row), self.frame.strip_of(row));
             match pin {
                 Some(pin) => self.make_way(pin, val),
                 None => self.frame.touch(),
             }
-            let exec = self.target.masks().exec[self.frame.strip_of(row)];
+            let exec = self.frame.exec().get(strip).copied().filter(|_| !unseen);
             let (base, at) = self.frame.place_of(row);
             let code = &mut self.frame.code;
             match pin {
                 Some(to) if to == from => {}
-                Some(to) if whole => self.target.load(code, to, Rm::Reg(from)),
-                Some(to) => self.target.merge(code, to, from, exec),
-                None if whole => self.target.store(code, from, base, at),
-                None => self.target.merge_store(code, from, base, at, exec),
+                Some(to) => match exec {
+                    Some(exec) => self.target.merge(code, to, from, exec),
+                    None => self.target.load(code, to, Rm::Reg(from)),
+                },
+                None => match exec {
+                    Some(exec) => self.target.merge_store(code, from, base, at, exec),
+                    None => self.target.store(code, from, base, at),
+                },
             }
             self.settled |= pin.map_or(0, |pin| 1 << pin);
             self.now = done;

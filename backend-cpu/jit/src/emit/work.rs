@@ -1,5 +1,7 @@
-//! What is to be done for one strip, or for two at a time: then each value is there twice, side by side, but for those that do
-//! not depend on the strip. One strip's instructions go on while those of the other wait for results.
+//! What is to be done for one strip, or for several at a time: then each value is there once for each, side by side, but for those that
+//! do not depend on the strip. One strip's instructions go on while those of another wait for results.
+
+use std::collections::{HashMap, HashSet};
 
 use recal_il::ir::lines::Shape;
 
@@ -10,100 +12,169 @@ use crate::program::{Output, Straight};
 /// Registers with the tests of a block, one for each strip.
 pub type Tests = [u8; 2];
 
-/// A block for one strip or two. With two, the number of a row is doubled, and odd in the second.
+/// Most strips at a time; not more than two where not all lanes execute.
+pub const MOST: u32 = 4;
+
+/// A block for some strips. The number of a row is multiplied by how many there are; what is added says which.
 pub struct Work {
     pub graph: Graph,
     pub outputs: Vec<Output>,
-    /// Those of each strip.
+    /// Those of each strip, or the first one's, which the others share where all lanes execute.
     pub tests: Vec<Val>,
-    /// The same of other values that were asked for.
+    /// Each strip's, of other values that were asked for.
     pub others: Vec<Vec<Val>>,
 }
 
+/// How many strips are done at a time, and what is known of them.
+#[derive(Clone, Debug, Default)]
+pub struct Strips {
+    pub number: u32,
+    /// Not all lanes execute.
+    pub masked: bool,
+    /// Rows, and what is ready, that all of them have in common, by number: the first strip's are everybody's.
+    pub rows: HashSet<u32>,
+    pub kept: HashSet<u32>,
+    /// What is ready and one strip's is so much more than that of the one before.
+    pub steps: HashMap<u32, u32>,
+}
+
+impl Strips {
+    /// The numbers of a row, each strip's, or the one that all have in common.
+    pub fn rows(&self, row: u32) -> impl Iterator<Item = u32> + use<> {
+        self.each(row, &self.rows)
+    }
+
+    /// The same of what is ready.
+    pub fn kept(&self, number: u32) -> impl Iterator<Item = u32> + use<> {
+        self.each(number, &self.kept)
+    }
+
+    fn each(&self, of: u32, common: &HashSet<u32>) -> impl Iterator<Item = u32> + use<> {
+        let number = self.number;
+        let own = if common.contains(&of) { 1 } else { number };
+        (0..own).map(move |strip| number * of + strip)
+    }
+}
+
 impl Work {
-    /// The work of a block, and of values in it; `masked`: not all lanes execute.
-    pub fn new(block: &Straight, others: &[Val], strips: u32, masked: bool) -> Work {
+    /// The work of a block, and of values in it.
+    pub fn new(block: &Straight, others: &[Val], strips: &Strips) -> Work {
         let Straight { graph, outputs, test, .. } = block;
-        Work::of(graph, outputs, *test, others, strips, masked)
+        Work::of(graph, outputs, *test, others, strips)
     }
 
     /// The same for what makes a block up.
-    pub fn of(
-        graph: &Graph,
-        outputs: &[Output],
-        test: Option<Val>,
-        others: &[Val],
-        strips: u32,
-        masked: bool,
-    ) -> Work {
-        let one = |val: Val| vec![val];
-        if strips == 1 {
-            let others = others.iter().copied().map(one).collect();
+    pub fn of(graph: &Graph, outputs: &[Output], test: Option<Val>, others: &[Val], strips: &Strips) -> Work {
+        let number = strips.number;
+        if number == 1 {
             return Work {
                 graph: graph.to_extend(),
                 outputs: outputs.to_vec(),
                 tests: test.into_iter().collect(),
-                others,
+                others: others.iter().map(|&val| vec![val]).collect(),
             };
         }
-        let (doubled, place) = doubled(graph, masked);
-        let both = |val: Val| place[val as usize];
-        let output = |&Output { row, val, unseen }: &Output| {
-            [0, 1].map(|strip| Output { row: 2 * row + strip, val: both(val)[strip as usize], unseen })
-        };
+        let (repeated, place) = repeated(graph, strips);
+        let all = |val: Val| &place[val as usize][..number as usize];
+        let outputs = outputs.iter().flat_map(|&Output { row, val, unseen }| {
+            let own = if strips.rows.contains(&row) { 1 } else { number };
+            (0..own).zip(all(val)).map(move |(strip, &val)| Output { row: number * row + strip, val, unseen })
+        });
+        let own = if strips.masked { number } else { 1 };
         Work {
-            outputs: outputs.iter().flat_map(output).collect(),
-            tests: test.into_iter().flat_map(both).collect(),
-            others: others.iter().map(|&val| both(val).to_vec()).collect(),
-            graph: doubled,
+            outputs: outputs.collect(),
+            tests: test.into_iter().flat_map(|test| all(test)[..own as usize].to_vec()).collect(),
+            others: others.iter().map(|&val| all(val).to_vec()).collect(),
+            graph: repeated,
         }
     }
 }
 
-/// The graph of two strips, and where both have a value.
-fn doubled(graph: &Graph, masked: bool) -> (Graph, Vec<[Val; 2]>) {
+/// The graph of several strips, and where each has a value.
+fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>) {
+    let &Strips { number, masked, .. } = strips;
     let mut to = Graph::new(graph.lazy);
-    let mut place: Vec<[Val; 2]> = Vec::with_capacity(graph.nodes.len());
+    let mut place: Vec<[Val; MOST as usize]> = Vec::with_capacity(graph.nodes.len());
+    // By how much a strip's value is more than that of the one before, if that is known.
+    let mut steps: Vec<Option<u32>> = Vec::with_capacity(graph.nodes.len());
     for (val, &node) in (0..).zip(&graph.nodes) {
         to.step = graph.origin(val);
-        let both = match node {
-            // Two strips are of one line.
-            Node::Row(row) if !masked && graph.same.contains(&val) => [to.add(Node::Row(2 * row)); 2],
-            Node::Row(row) => [0, 1].map(|strip| to.add(Node::Row(2 * row + strip))),
-            Node::Kept(number) => [0, 1].map(|strip| to.add(Node::Kept(2 * number + strip))),
+        let mut each = |node: &dyn Fn(u32) -> Node| {
+            let mut all = [NO; MOST as usize];
+            (0..number).for_each(|strip| all[strip as usize] = to.add(node(strip)));
+            all
+        };
+        let mut step = None;
+        let all = match node {
+            // All strips are of one line.
+            Node::Row(row) if strips.rows.contains(&row) || !masked && graph.same.contains(&val) => {
+                each(&|_| Node::Row(number * row))
+            }
+            Node::Row(row) => each(&|strip| Node::Row(number * row + strip)),
+            Node::Kept(of) if strips.kept.contains(&of) => each(&|_| Node::Kept(number * of)),
+            Node::Kept(of) => {
+                step = strips.steps.get(&of).copied();
+                each(&|strip| Node::Kept(number * of + strip))
+            }
             Node::Inst(inst) => {
-                let moved = |strip: usize| {
-                    let moved = |arg: Val| if arg == NO { NO } else { place[arg as usize][strip] };
+                let moved = |strip: u32| {
+                    let moved = |arg: Val| if arg == NO { NO } else { place[arg as usize][strip as usize] };
                     Node::Inst(Inst { op: inst.op, args: inst.args.map(moved), mask: moved(inst.mask) })
                 };
+                if let Inst { op: Op::Add, args: [a, b, _], mask: NO } = inst {
+                    let known = steps[a as usize].zip(steps[b as usize]);
+                    step = known.map(|(a, b)| a.wrapping_add(b));
+                }
                 // What is the same for a line is loaded once.
-                let loads = matches!(inst.op, Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Member(..));
+                let loads = loads(inst.op);
                 let same = loads && !masked && graph.shape_of(inst.args[0]) == Shape::Same;
-                let first = to.add(moved(0));
-                let second = match () {
-                    () if same => first,
-                    () if inst.op.pure() || loads && !masked => to.add(moved(1)),
-                    () => to.apart(moved(1)),
-                };
-                [first, second]
+                match () {
+                    () if same => each(&|_| moved(0)),
+                    () if inst.op.pure() || loads && !masked => each(&moved),
+                    () => {
+                        let mut all = [NO; MOST as usize];
+                        all[0] = to.add(moved(0));
+                        (1..number)
+                            .for_each(|strip| all[strip as usize] = to.apart(moved(strip), strip as u8));
+                        all
+                    }
+                }
             }
-            node => [to.add(node); 2],
+            node => each(&|_| node),
         };
-        place.push(both);
+        if all[1..number as usize].iter().all(|other| *other == all[0]) {
+            step = Some(0);
+        }
+        if let Node::Inst(Inst { op: Op::Member(..), args: [first, ..], .. }) = node
+            && let Some(by @ 1..) = steps[first as usize]
+        {
+            let first = place[first as usize][0];
+            let others = (1..).zip(&all[1..number as usize]);
+            to.beside.extend(others.map(|(strip, val)| (*val, (first, by.wrapping_mul(strip)))));
+        }
+        place.push(all);
+        steps.push(step);
         let shape = graph.shape_of(val);
-        both.into_iter().for_each(|val| to.shape(val, shape));
+        all[..number as usize].iter().for_each(|&val| to.shape(val, shape));
     }
-    let both = |leave: &Leave| {
-        [0, 1].map(|strip| Leave { test: place[leave.test as usize][strip as usize], strip, ..*leave })
-    };
-    to.leaves = graph.leaves.iter().flat_map(both).collect();
-    to.inside =
-        graph.inside.iter().flat_map(|&(view, val)| place[val as usize].map(|val| (view, val))).collect();
+    let all = |val: Val| (0..number as usize).map(move |strip| (strip, val as usize));
+    for leave in &graph.leaves {
+        let of =
+            |(strip, val): (usize, usize)| Leave { test: place[val][strip], strip: strip as u8, ..*leave };
+        to.leaves.extend(all(leave.test).map(of));
+    }
+    for &(view, val) in &graph.inside {
+        to.inside.extend(all(val).map(|(strip, val)| (view, place[val][strip])));
+    }
     for (&val, parts) in &graph.groups {
-        for strip in [0, 1] {
+        for (strip, val) in all(val) {
             let parts = parts.map(|part| if part == NO { NO } else { place[part as usize][strip] });
-            to.groups.insert(place[val as usize][strip], parts);
+            to.groups.insert(place[val][strip], parts);
         }
     }
     (to, place)
+}
+
+fn loads(op: Op) -> bool {
+    matches!(op, Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Member(..))
 }

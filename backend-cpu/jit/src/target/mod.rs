@@ -19,6 +19,15 @@ use crate::emit::{Code, Pool};
 use crate::graph::{Field, Graph, Inst, Node, Val};
 use crate::op::Op;
 
+/// How a vector on the stack is to step: `from` more in the first lane than another one has there, and `step` more from lane to lane.
+#[derive(Clone, Copy)]
+pub struct Steps {
+    pub at: u32,
+    pub first: u32,
+    pub from: u32,
+    pub step: u32,
+}
+
 /// What masks are in.
 pub struct Masks {
     /// Registers of their own that are given out; without, masks are vectors.
@@ -248,7 +257,7 @@ pub trait Target: Sync {
     fn available(&self) -> bool;
     /// Lanes of a strip.
     fn lanes(&self) -> u32;
-    /// Most strips that code does at a time, 1 or 2: what one waits for, the other can use.
+    /// Most strips that code does at a time where not all lanes execute, 1 or 2: what one waits for, the other can use.
     fn strips(&self) -> u32 {
         1
     }
@@ -443,8 +452,8 @@ pub trait Target: Sync {
     fn put(&self, _: &mut Code, _from: u8, _vectors: u32, _past_caches: bool) {
         unreachable!("{} takes elements apart", self.name())
     }
-    /// A jump unless the vector at a place on the stack steps by so much from lane to lane, when nothing is in registers.
-    fn unless_steps(&self, _: &mut Code, _: &mut Pool, _: u32, _: u32) -> usize {
+    /// A jump unless a vector steps so, when nothing is in registers.
+    fn unless_steps(&self, _: &mut Code, _: &mut Pool, _: Steps) -> usize {
         unreachable!("{} takes elements apart", self.name())
     }
 

@@ -51,12 +51,29 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         }
         steps.sort_unstable();
         steps.dedup();
+        let alike: Vec<Vec<bool>> = runs.iter().map(|(graph, ..)| graph.alike()).collect();
         let next = ahead::ahead(&mut runs, &elements, &mut kept);
+        let carried = runs.iter().zip(&next).map(|((graph, ..), next)| unlike(graph, next));
+        let mut unlike: HashSet<u32> = carried.flatten().collect();
         runs.iter_mut().for_each(|(graph, ..)| kept.replace(graph));
+        let mut same_kept: HashSet<u32> = HashSet::new();
+        for ((graph, ..), alike) in runs.iter().zip(&alike) {
+            for (val, node) in graph.nodes.iter().enumerate() {
+                if let Node::Kept(number) = *node {
+                    let of = if alike.get(val) == Some(&true) { &mut same_kept } else { &mut unlike };
+                    of.insert(number);
+                }
+            }
+        }
+        same_kept.retain(|number| !unlike.contains(number));
 
         let held: HashSet<u32> = elements.rows.iter().flatten().copied().collect();
-        let written = runs.iter().flat_map(|(_, outputs, _)| outputs.iter().map(|(row, _)| *row));
-        let rows: BTreeSet<u32> = written.filter(|row| !held.contains(row)).collect();
+        let written = || runs.iter().flat_map(|(_, outputs, _)| outputs.iter().map(|(row, _)| *row));
+        let rows: BTreeSet<u32> = written().filter(|row| !held.contains(row)).collect();
+        let mentioned: HashSet<u32> = runs.iter().flat_map(mentioned).collect();
+        let hot = self.hottest(body).into_iter().filter(|row| mentioned.contains(row)).collect();
+        let same = |row: &&u32| matches!(body, [Tree::Run(_), ..]) && always_alike(&runs, &alike, **row);
+        let same_rows = rows.iter().filter(same).copied().collect();
         let mut runs = runs.into_iter().zip(next);
         let mut parts = Vec::with_capacity(body.len());
         for tree in body {
@@ -74,8 +91,10 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             entry: self.entry(&flushed),
             elements: elements.rows,
             rows: rows.into_iter().collect(),
+            same_rows,
+            same_kept: sorted(&same_kept),
             body: parts,
-            hot: self.hottest(body),
+            hot,
             exit: self.exit(&flushed, &doubted),
         })
     }
@@ -125,6 +144,29 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let (graph, place) = graph.lowered(self.target);
         (self.placed(graph, &place, outputs, None), doubt.map(|val| place[val as usize]))
     }
+}
+
+/// What a run leaves for the next round that need not be the same in a line, by number.
+fn unlike(graph: &Graph, next: &[(u32, Val)]) -> Vec<u32> {
+    let alike = graph.alike();
+    next.iter().filter(|(_, val)| !alike[*val as usize]).map(|(number, _)| *number).collect()
+}
+
+/// The rows that a run reads or writes.
+fn mentioned((graph, outputs, test): &Made) -> Vec<u32> {
+    let needed = graph.needed(outputs, *test);
+    let nodes = graph.nodes.iter().zip(needed).filter(|(_, needed)| *needed);
+    let read = nodes.filter_map(|(node, _)| if let Node::Row(row) = node { Some(*row) } else { None });
+    read.chain(outputs.iter().map(|(row, _)| *row)).collect()
+}
+
+/// A row is the same in a line when a loop begins, whose first run says so, and whatever runs leave in it is.
+fn always_alike(runs: &[Made], alike: &[Vec<bool>], row: u32) -> bool {
+    let first = runs[0].0.find(Node::Row(row)).is_some_and(|val| alike[0][val as usize]);
+    let mut left = runs.iter().zip(alike).flat_map(|((_, outputs, _), alike)| {
+        outputs.iter().filter(|(of, _)| *of == row).map(|(_, val)| alike[*val as usize])
+    });
+    first && left.all(|same| same)
 }
 
 fn sorted<'a>(rows: impl IntoIterator<Item = &'a u32>) -> Vec<u32> {

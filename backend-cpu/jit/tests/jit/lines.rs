@@ -30,7 +30,7 @@ const PATTERNS: [fn(u32, u32) -> u32; 11] = [
 
 pub fn widths() {
     assert_eq!([1, 2, 3, 6, 15].map(line), [0; 5]);
-    assert_eq!([64, 32, 96, 16, 8, 24, 40, 4, 12, 20].map(line), [32, 32, 32, 16, 8, 8, 8, 4, 4, 4]);
+    assert_eq!([128, 64, 32, 96, 16, 8, 24, 40, 4, 12, 20].map(line), [64, 64, 32, 32, 16, 8, 8, 8, 4, 4, 4]);
 }
 
 pub fn neighbours_and_equals_in_lines(on: On) {

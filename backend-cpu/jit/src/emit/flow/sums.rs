@@ -5,24 +5,30 @@ use std::mem::take;
 use super::{Around, Flow};
 use crate::graph::interleaved::{Words, count};
 use crate::program::Sums;
-use crate::target::{Base, Rm};
+use crate::target::{Base, Rm, Steps};
 
 impl Flow<'_, '_> {
     /// Appends the loop; the jump that is taken when it has ended well. Else the code goes on behind, and nothing has changed.
     pub(super) fn sums(&mut self, of: &Sums) -> usize {
-        let (target, strips) = (self.target, self.frame.strips);
+        let (target, number) = (self.target, self.frame.strips.number);
         let before = self.frame.slots;
         self.frame.sums += 1;
+        let apart = self.frame.strips.clone();
+        self.frame.strips.kept = of.same_kept.iter().copied().collect();
+        let step = |&(number, step): &(u32, u32)| (number, target.lanes() * step);
+        self.frame.strips.steps = of.steps.iter().map(step).collect();
         let mut fails = Vec::new();
         let (graph, values) = &of.kept;
         if !values.is_empty() {
             self.frame.keep(graph, values);
         }
-        for &(number, step) in &of.steps {
-            for strip in 0..strips {
-                let at = self.frame.kept[(strips * number + strip) as usize];
+        for &(of, step) in &of.steps {
+            let all = self.frame.strips.kept(of);
+            let places: Vec<u32> = all.map(|number| self.frame.kept[number as usize]).collect();
+            for (strip, &at) in (0..).zip(&places) {
+                let steps = Steps { at, first: places[0], from: strip * target.lanes() * step, step };
                 let frame = &mut *self.frame;
-                fails.push(target.unless_steps(&mut frame.code, frame.pool, at, step));
+                fails.push(target.unless_steps(&mut frame.code, frame.pool, steps));
             }
         }
         if let Some((entry, doubted)) = &of.entry {
@@ -30,6 +36,7 @@ impl Flow<'_, '_> {
             fails.push(target.jump(&mut self.frame.code));
             self.land(good);
         }
+        self.frame.strips.rows = of.same_rows.iter().copied().collect();
         self.move_rows(of, true);
         let around = take(&mut self.around);
         self.frame.pin_rows(&of.hot);
@@ -38,7 +45,7 @@ impl Flow<'_, '_> {
         if let Some(arrange) = &mut self.frame.arrange {
             let members = of.elements.iter().flat_map(|words| (0..).zip(&words[..count(words)]));
             let strips = members
-                .flat_map(|(k, row)| (0..strips).map(move |strip| (strips * row + strip, 4 * strip + k)));
+                .flat_map(|(k, row)| (0..number).map(move |strip| (number * row + strip, 4 * strip + k)));
             arrange.members = strips.collect();
         }
         self.frame.pack(&of.body);
@@ -61,6 +68,7 @@ impl Flow<'_, '_> {
         }
         self.move_rows(of, false);
         self.frame.kept.clear();
+        self.frame.strips = apart;
         self.frame.slots = before;
         let end = target.jump(&mut self.frame.code);
         fails.into_iter().for_each(|fails| self.land(fails));
@@ -69,30 +77,33 @@ impl Flow<'_, '_> {
 
     /// Puts what the loop changes on the stack, or back into rows, when nothing is in registers.
     fn move_rows(&mut self, of: &Sums, there: bool) {
-        let (target, strips) = (self.target, self.frame.strips);
+        let (target, number) = (self.target, self.frame.strips.number);
         let rows = of.rows.iter().map(|row| [*row, u32::MAX, u32::MAX, u32::MAX]);
         let lists: Vec<Words> = of.elements.iter().copied().chain(rows).collect();
-        for (list, strip) in lists.iter().flat_map(|list| (0..strips).map(move |strip| (list, strip))) {
-            let words: Vec<u32> = list[..count(list)].iter().map(|row| strips * row + strip).collect();
+        for (list, strip) in lists.iter().flat_map(|list| (0..number).map(move |strip| (list, strip))) {
+            let common = self.frame.strips.rows.contains(&list[0]);
+            if common && there && strip > 0 {
+                continue;
+            }
+            let rows: Vec<u32> = list[..count(list)].iter().map(|row| number * row + strip).collect();
             if there {
-                words.iter().for_each(|row| {
+                rows.iter().for_each(|row| {
                     let at = self.frame.slot();
                     self.frame.moved.insert(*row, at);
                 });
             }
-            let places: Vec<[(Base, u32); 2]> = words
-                .iter()
-                .map(|row| {
-                    let places = [(Base::Rows, self.frame.row(*row)), self.frame.place_of(*row)];
-                    if there { places } else { [places[1], places[0]] }
-                })
-                .collect();
+            let place = |row: &u32| {
+                let moved = if common { row - strip } else { *row };
+                let places = [(Base::Rows, self.frame.row(*row)), self.frame.place_of(moved)];
+                if there { places } else { [places[1], places[0]] }
+            };
+            let places: Vec<[(Base, u32); 2]> = rows.iter().map(place).collect();
             let code = &mut self.frame.code;
             for (register, [(base, at), _]) in (0..).zip(&places) {
                 target.load(code, register, Rm::Mem(*base, *at));
             }
-            if words.len() > 1 {
-                target.interleave(code, words.len() as u32, there);
+            if rows.len() > 1 {
+                target.interleave(code, rows.len() as u32, there);
             }
             for (register, [_, (base, at)]) in (0..).zip(&places) {
                 target.store(code, register, *base, *at);

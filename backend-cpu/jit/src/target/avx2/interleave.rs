@@ -5,7 +5,7 @@ use super::encode::{plain, test, vector};
 use super::table::*;
 use crate::emit::{Code, Pool};
 use crate::target::x86::{self, NOT_BELOW};
-use crate::target::{Base, Rm};
+use crate::target::{Base, Rm, Steps};
 
 fn mix(code: &mut Code, enc: x86::Enc, to: u8, a: u8, b: u8, how: Option<u8>) {
     vector(code, enc, to, a, Rm::Reg(b), how);
@@ -57,10 +57,10 @@ pub fn interleave(code: &mut Code, count: u32, there: bool) {
 }
 
 /// See [`crate::target::Target::unless_steps`].
-pub fn unless_steps(code: &mut Code, pool: &mut Pool, at: u32, step: u32) -> usize {
-    let steps = pool.lanes(8, |lane| lane * step);
+pub fn unless_steps(code: &mut Code, pool: &mut Pool, Steps { at, first, from, step }: Steps) -> usize {
+    let steps = pool.lanes(8, |lane| from.wrapping_add(lane * step));
     let ones = Rm::Mem(Base::Pool, pool.lanes(8, |_| u32::MAX));
-    plain(code, BROADCASTSS, VECTOR, Rm::Mem(Base::Stack, at));
+    plain(code, BROADCASTSS, VECTOR, Rm::Mem(Base::Stack, first));
     vector(code, PADDD, VECTOR, VECTOR, Rm::Mem(Base::Pool, steps), None);
     vector(code, PCMPEQD, VECTOR, VECTOR, Rm::Mem(Base::Stack, at), None);
     test(code, VECTOR, ones);

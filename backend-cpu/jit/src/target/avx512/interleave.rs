@@ -5,7 +5,7 @@ use super::table::*;
 use super::{TEMPORARY, VECTOR};
 use crate::emit::{Code, Pool};
 use crate::target::x86::{self, NOT_ZERO};
-use crate::target::{Base, Rm};
+use crate::target::{Base, Rm, Steps};
 
 fn mix(code: &mut Code, enc: x86::Enc, to: u8, a: u8, b: u8, how: Option<u8>) {
     vector(code, enc, to, a, Rm::Reg(b), Lanes::All, how);
@@ -64,10 +64,10 @@ pub fn interleave(code: &mut Code, count: u32, there: bool) {
 }
 
 /// See [`crate::target::Target::unless_steps`].
-pub fn unless_steps(code: &mut Code, pool: &mut Pool, at: u32, step: u32) -> usize {
+pub fn unless_steps(code: &mut Code, pool: &mut Pool, Steps { at, first, from, step }: Steps) -> usize {
     const UNEQUAL: u8 = 4;
-    let steps = pool.lanes(16, |lane| lane * step);
-    plain(code, PBROADCASTD, VECTOR, Rm::Mem(Base::Stack, at));
+    let steps = pool.lanes(16, |lane| from.wrapping_add(lane * step));
+    plain(code, PBROADCASTD, VECTOR, Rm::Mem(Base::Stack, first));
     vector(code, PADDD, VECTOR, VECTOR, Rm::Mem(Base::Pool, steps), Lanes::All, None);
     vector(code, PCMPD, TEMPORARY, VECTOR, Rm::Mem(Base::Stack, at), Lanes::All, Some(UNEQUAL));
     mask_test(code, TEMPORARY);

@@ -9,7 +9,7 @@ pub mod table;
 use self::encode::{Lanes, plain, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Target, field_of, reg};
+use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Steps, Target, field_of, reg};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -357,8 +357,8 @@ impl Target for Avx512 {
         x86::copy_element(code, count, at);
     }
 
-    fn unless_steps(&self, code: &mut Code, pool: &mut Pool, at: u32, step: u32) -> usize {
-        interleave::unless_steps(code, pool, at, step)
+    fn unless_steps(&self, code: &mut Code, pool: &mut Pool, steps: Steps) -> usize {
+        interleave::unless_steps(code, pool, steps)
     }
 
     fn count(&self, code: &mut Code, ticks: u32) -> usize {
