@@ -50,6 +50,13 @@ enum Held {
     Of(u8, Val),
 }
 
+/// An address in a register: of which word of which view, and what is read from there.
+#[derive(Clone, Default)]
+struct Pointer {
+    of: Option<(u8, Val)>,
+    parts: Vec<Val>,
+}
+
 /// A block under construction.
 struct Body<'a, 'b> {
     target: &'static dyn Target,
@@ -73,8 +80,8 @@ struct Body<'a, 'b> {
     slots: u32,
     /// Where there is room on the stack for single elements, and how much.
     room: (u32, u32),
-    /// The parts of the elements whose addresses are in registers, by [`Base::Kept`].
-    pointers: Vec<Option<[Val; 4]>>,
+    /// The elements whose addresses are in registers, by [`Base::Kept`].
+    pointers: Vec<Pointer>,
     /// The address that [`Base::First`] is.
     held: Option<Held>,
     /// Places on the stack for where elements were in the round before.
@@ -103,7 +110,7 @@ impl<'a, 'b> Body<'a, 'b> {
             room: (0, 0),
             held: None,
             ahead: Vec::new(),
-            pointers: vec![None; usize::from(frame.target.addresses())],
+            pointers: vec![Pointer::default(); usize::from(frame.target.addresses())],
             free: Vec::new(),
             freed: Vec::new(),
             now: 0,
@@ -238,6 +245,10 @@ impl<'a, 'b> Body<'a, 'b> {
                 self.target.broadcast(&mut self.frame.code, register, base, at, wide);
                 return register;
             }
+            (Node::Inst(_), None) if let Some((base, bytes)) = self.place[val as usize].near => {
+                self.target.near(&mut self.frame.code, register, base, bytes);
+                return register;
+            }
             (Node::Inst(_), None) if let Some((at, bytes)) = self.place[val as usize].far => {
                 self.frame.touch();
                 self.take_address(at);
@@ -274,10 +285,11 @@ impl<'a, 'b> Body<'a, 'b> {
                     Some(Rm::Mem(Base::Stack, self.frame.kept[number as usize]))
                 }
                 Node::Inst(_) if !self.in_mask_register(val) && self.passes(val) => {
-                    let Place { slot, single, far, .. } = self.place[val as usize];
+                    let Place { slot, single, far, near, .. } = self.place[val as usize];
                     let single = single.filter(|_| self.target.splats());
                     let found = slot.map(|at| Rm::Mem(Base::Stack, at));
-                    found.or(single.map(|(base, at)| Rm::Splat(base, at))).or_else(|| {
+                    let near = near.map(|(base, bytes)| Rm::Mem(base, bytes));
+                    found.or(single.map(|(base, at)| Rm::Splat(base, at))).or(near).or_else(|| {
                         let (at, bytes) = far?;
                         self.take_address(at);
                         Some(Rm::Mem(Base::First, bytes))
@@ -397,8 +409,12 @@ impl<'a, 'b> Body<'a, 'b> {
             }
             Op::Copy => {
                 // What is read of it need not be aligned.
-                let far = self.place[a as usize].far.is_some();
-                let from = if far { Rm::Reg(self.fetch(a)) } else { self.operand(a, false) };
+                let Place { far, near, .. } = self.place[a as usize];
+                let from = if far.is_some() || near.is_some() {
+                    Rm::Reg(self.fetch(a))
+                } else {
+                    self.operand(a, false)
+                };
                 let to = self.result(val, inst);
                 return self.target.load(&mut self.frame.code, to, from);
             }

@@ -352,6 +352,16 @@ fn compute(op: Op, a: Vector, b: Vector, c: Vector, lazy: bool) -> Vector {
     }
 }
 
+/// A whole number, see [`Op::Round`].
+fn rounded(how: u8, x: f32) -> f32 {
+    match how {
+        0 => x.round_ties_even(),
+        1 => x.floor(),
+        2 => x.ceil(),
+        _ => x.trunc(),
+    }
+}
+
 fn holds<T: PartialOrd>(relation: Relation, negated: bool, a: T, b: T) -> bool {
     let holds = match relation {
         Relation::Equal => a == b,
@@ -402,8 +412,8 @@ fn narrow(op: Op, a: u32, b: u32, c: u32, lazy: bool) -> u32 {
         Words | QWords | Copy => return a,
         Select => return if top(a) { b } else { c },
         Keep => return a & b,
-        ToSigned => {
-            let whole = x.trunc();
+        ToSigned | ToSignedBy(_) => {
+            let whole = if let ToSignedBy(how) = op { rounded(how, x) } else { x.trunc() };
             let fits = (-2_147_483_648.0..2_147_483_648.0).contains(&whole);
             return if fits { whole as i32 as u32 } else { 0x8000_0000 };
         }
@@ -427,10 +437,7 @@ fn narrow(op: Op, a: u32, b: u32, c: u32, lazy: bool) -> u32 {
         }
         FSqrt => x.sqrt(),
         FFma => x.mul_add(y, z),
-        Round(0) => x.round_ties_even(),
-        Round(1) => x.floor(),
-        Round(2) => x.ceil(),
-        Round(_) => x.trunc(),
+        Round(how) => rounded(how, x),
         FromSigned => a as i32 as f32,
         FromUnsigned => a as f32,
         op => unreachable!("{op:?} is of another kind"),

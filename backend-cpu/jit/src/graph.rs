@@ -4,9 +4,11 @@
 //! behind, each once. They name no instruction; what a target has none for it expresses by others (`lower`).
 
 pub mod course;
+mod denormals;
 mod doubt;
 mod field;
 pub mod interleaved;
+mod limits;
 mod lower;
 pub mod pairs;
 mod primitives;

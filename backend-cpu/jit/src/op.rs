@@ -74,8 +74,10 @@ pub enum Op {
     Round(u8),
     FromSigned,
     FromUnsigned,
-    /// Towards zero; what comes of no 32-bit integer is not said.
+    /// Towards zero; of NaN, and of what is below all integers, a number that is not above 0; of what is above them is not said.
     ToSigned,
+    /// The same of what is rounded as by [`Op::Round`]. Only made by targets.
+    ToSignedBy(u8),
     /// Denormals to zeros of the same sign.
     Flush,
 
@@ -188,7 +190,7 @@ impl Op {
         match self {
             Compare(kind, ..) => matches!(kind, Kind::Float | Kind::Double),
             FAdd | FSub | FMul | FDiv | FMin | FMax | FSqrt | FFma | Round(_) | FromSigned | FromUnsigned
-            | ToSigned | Flush | Doubtful | DAdd | DMul | DDiv | DSqrt | DFma => true,
+            | ToSigned | ToSignedBy(_) | Flush | Doubtful | DAdd | DMul | DDiv | DSqrt | DFma => true,
             _ => false,
         }
     }

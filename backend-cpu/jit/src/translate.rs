@@ -269,7 +269,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         values.written.sort_unstable();
         values.written.dedup();
         let live = values.written.iter().filter(|&&row| run.live.contains(row));
-        let outputs = live.map(|&row| (row, values.rows[&row])).collect();
+        let outputs: Vec<(u32, Val)> = live.map(|&row| (row, values.rows[&row])).collect();
+        graph.drop_limits(&outputs, test);
         Some((graph, outputs, test))
     }
 }

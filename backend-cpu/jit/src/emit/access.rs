@@ -2,7 +2,8 @@
 
 use recal_il::ir::lines::Shape;
 
-use super::{Body, Frame, Held};
+use super::packs::Found;
+use super::{Body, Frame, Held, Pointer};
 use crate::graph::{NO, Node, Val};
 use crate::op::Op;
 use crate::target::{Access, Base, Group, Order};
@@ -100,41 +101,47 @@ impl Body<'_, '_> {
                 _ => None,
             };
             let packed = self.addresses.and_then(|addresses| addresses.packed.get(&val)).copied();
+            let held = || self.pointers.iter().position(|pointer| pointer.of == Some((view, first)));
+            let pointer = if words > 0 { held() } else { None };
             match packed {
                 Some(found) => self.take_address(found.at),
-                None if based.is_none() && self.held != Some(Held::Of(view, first)) => {
+                None if based.is_none() && pointer.is_none() && self.held != Some(Held::Of(view, first)) => {
                     self.held = None;
                     self.address(view, first);
                     self.held = Some(Held::Of(view, first));
                 }
                 None => {}
             }
-            let (base, far) =
-                based.map_or((Base::First, 4 * words), |(number, far)| (Base::Kept(number), far));
             let parts = self.graph.groups[&val];
             let count = parts.iter().filter(|part| **part != NO).count() as u32;
             if let Op::Member(..) = op {
-                let strips = 1 + self.graph.beside.values().any(|(from, _)| *from == first) as u32
-                    * (self.frame.strips.number - 1);
-                let bytes = 4 * self.target.lanes() * count * strips;
-                if words > 0 {
-                    // The first strip has asked for all.
-                } else if let Some(at) = packed.and_then(|found| found.distance) {
-                    self.target.fetch_further(&mut self.frame.code, at, bytes);
-                } else if let Some(at) = self.ahead.pop() {
-                    self.target.fetch_ahead(&mut self.frame.code, at, bytes);
+                self.ask_further(first, words, count, packed);
+                let (mut base, far) =
+                    based.map_or((Base::First, 4 * words), |(number, far)| (Base::Kept(number), far));
+                // What is read but once may stay where it is.
+                let once = parts.iter().all(|part| *part == NO || self.uses[*part as usize].len() == 1);
+                let pointer = if self.frame.summing && once && packed.is_none() {
+                    pointer.or_else(|| self.keep_address((view, first)))
+                } else {
+                    None
+                };
+                if let Some(number) = pointer {
+                    self.pointers[number].parts.extend(parts.iter().filter(|part| **part != NO));
+                    base = Base::Kept(number as u8);
                 }
                 for (k, part) in (0..).zip(parts).filter(|(_, part)| *part != NO) {
-                    if self.next_use(part).is_some() {
+                    let bytes = far.wrapping_add(4 * self.target.lanes() * k);
+                    if pointer.is_some() {
+                        self.place[part as usize].near = Some((base, bytes));
+                    } else if self.next_use(part).is_some() {
                         let to = self.take(part);
                         self.pinned.push(part);
-                        let bytes = far.wrapping_add(4 * self.target.lanes() * k);
                         self.target.near(&mut self.frame.code, to, base, bytes);
                         self.place[part as usize].far = packed.map(|found| (found.at, bytes));
                     }
                 }
             } else {
-                let (base, at) = self.element_of(parts, count);
+                let (base, at) = self.element_of(view, first, parts, count);
                 for (k, part) in parts.into_iter().enumerate().filter(|(_, part)| *part != NO) {
                     let word = if matches!(op, Op::Pair(..)) { k / 2 * 2 } else { k };
                     self.place[part as usize].single = Some((base, at + 4 * word as u32));
@@ -144,14 +151,35 @@ impl Body<'_, '_> {
         leaves.iter().for_each(|leaf| self.release(*leaf));
     }
 
+    /// Asks for what the next round reads of elements of so many vectors, once for all strips that find them by one address.
+    fn ask_further(&mut self, first: Val, words: u32, count: u32, packed: Option<Found>) {
+        if words > 0 {
+            return;
+        }
+        let shared = self.graph.beside.values().any(|(from, _)| *from == first);
+        let strips = if shared { self.frame.strips.number } else { 1 };
+        let bytes = 4 * self.target.lanes() * count * strips;
+        if let Some(at) = packed.and_then(|found| found.distance) {
+            self.target.fetch_further(&mut self.frame.code, at, bytes);
+        } else if let Some(at) = self.ahead.pop() {
+            self.target.fetch_ahead(&mut self.frame.code, at, bytes);
+        }
+    }
+
+    /// The number of a register that holds the address from now on, if one is free.
+    fn keep_address(&mut self, of: (u8, Val)) -> Option<usize> {
+        let used = |pointer: &Pointer| pointer.parts.iter().any(|val| self.next_use(*val).is_some());
+        let free = self.pointers.iter().position(|pointer| !used(pointer))?;
+        self.pointers[free] = Pointer { of: Some(of), parts: Vec::new() };
+        self.target.keep_address(&mut self.frame.code, free as u8);
+        Some(free)
+    }
+
     /// Where the element whose address was computed can be read for as long as it is used: there, if a register is free to hold the
     /// address, else it is copied.
-    fn element_of(&mut self, parts: [Val; 4], count: u32) -> (Base, u32) {
-        let used = |parts: &[Val; 4]| parts.iter().any(|val| *val != NO && self.next_use(*val).is_some());
-        let free = self.pointers.iter().position(|owner| owner.as_ref().is_none_or(|parts| !used(parts)));
-        if let Some(free) = free {
-            self.pointers[free] = Some(parts);
-            self.target.keep_address(&mut self.frame.code, free as u8);
+    fn element_of(&mut self, view: u8, first: Val, parts: [Val; 4], count: u32) -> (Base, u32) {
+        if let Some(free) = self.keep_address((view, first)) {
+            self.pointers[free].parts = parts.into_iter().filter(|part| *part != NO).collect();
             return (Base::Kept(free as u8), 0);
         }
         let at = self.room(4 * count);

@@ -11,6 +11,9 @@ use crate::call;
 use crate::program::{Block, Call, Loop, Part, breaks};
 use crate::target::{Called, Masks, Rm, Target};
 
+/// Bytes that every jump of a target can go back.
+const NEAR: usize = 1 << 18;
+
 /// The construct around.
 #[derive(Default)]
 struct Around {
@@ -270,7 +273,7 @@ impl Flow<'_, '_> {
         self.move_pinned(true);
         let head = self.frame.code.bytes.len();
         self.list(&of.body);
-        self.tick();
+        self.tick((!masked).then_some(head));
         match masked {
             true => {
                 // Where lanes leave within a block, this is what is left of the break.
@@ -320,8 +323,9 @@ impl Flow<'_, '_> {
         self.frame.move_pinned(load);
     }
 
-    /// Counts a back-edge, and now and then asks whether to stop. Nothing but masks and pinned rows is in registers.
-    fn tick(&mut self) {
+    /// Counts a back-edge, and now and then asks whether to stop. Nothing but masks and pinned rows is in registers. `head`: where to go
+    /// on if it did not ask.
+    fn tick(&mut self, head: Option<usize>) {
         let Some(ticks) = self.frame.ticks else { return };
         let before = self.frame.slots;
         let (execs, places) = (self.frame.exec(), self.slots());
@@ -335,7 +339,12 @@ impl Flow<'_, '_> {
             pinned.iter().for_each(|&(to, base, at)| target.load(code, to, Rm::Mem(base, at)));
             masks.iter().for_each(|&(exec, at)| target.mask_load(code, exec, at));
         });
-        self.land(more);
+        match head {
+            Some(head) if self.frame.code.bytes.len() - head < NEAR => {
+                self.target.land_at(&mut self.frame.code, more, head);
+            }
+            _ => self.land(more),
+        }
         self.frame.stops.push(stop);
         self.frame.slots = before;
     }

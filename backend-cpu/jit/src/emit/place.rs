@@ -13,11 +13,14 @@ pub struct Place {
     pub word: Option<u32>,
     /// In memory, too: so many bytes from an address at a place on the stack.
     pub far: Option<(u32, u32)>,
+    /// The same from an address in a register.
+    pub near: Option<(Base, u32)>,
 }
 
 impl Place {
     /// It is nowhere.
     pub fn nowhere(&self) -> bool {
-        self.register.is_none() && self.slot.is_none() && self.single.is_none() && self.far.is_none()
+        let memory = self.single.is_some() || self.far.is_some() || self.near.is_some();
+        self.register.is_none() && self.slot.is_none() && !memory
     }
 }

@@ -103,9 +103,13 @@ impl Courses {
                     _ => exact(low - by, high - by)?,
                 })
             }
-            (Op::FAdd, Some(Course::Same), Some(Course::Float(low, high))) => {
+            (op @ (Op::FAdd | Op::FMin), Some(Course::Same), Some(Course::Float(low, high))) => {
                 let by = halves(graph, a)?;
-                exact(low + by, high + by)
+                if op == Op::FAdd {
+                    exact(low + by, high + by)
+                } else {
+                    Some(Course::Float(low.min(by), high.min(by)))
+                }
             }
             (op @ (Op::MinSigned | Op::MaxSigned), Some(x), Some(y)) => {
                 let (low, high, step) = match (x, y) {

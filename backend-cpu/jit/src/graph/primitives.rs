@@ -275,6 +275,7 @@ impl Algebra for Graph {
         ftoi_raw(a) word = |g| g.unary(Op::ToSigned, a);
         flush(a) word = |g| match g.parts(a) {
             Some((Op::Flush, ..)) => a,
+            _ if g.never_denormal(a) => a,
             _ => g.unary(Op::Flush, a),
         };
         is_nan(a) bool = |g| {

@@ -233,7 +233,7 @@ impl Graph {
     /// be flushed is a zero.
     fn raised(&mut self, coordinate: Val) -> Val {
         let flushed = matches!(self.as_inst(coordinate), Some(Inst { op: Op::Flush, .. }));
-        if !self.lazy || flushed {
+        if !self.lazy || flushed || self.never_denormal(coordinate) {
             return coordinate;
         }
         // Negative denormals alone: they lie in the texel before.

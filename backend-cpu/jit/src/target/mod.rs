@@ -6,6 +6,7 @@ pub mod avx512;
 mod function;
 mod masks;
 pub mod neon;
+mod operands;
 mod x86;
 
 use std::mem::offset_of;
@@ -14,19 +15,11 @@ use std::ops::Range;
 use recal_il::ir::lines::{Shape, distance};
 
 pub use self::function::{Called, Frame};
+pub use self::operands::{Base, Rm, Steps};
 use crate::View;
 use crate::emit::{Code, Pool};
 use crate::graph::{Field, Graph, Inst, Node, Val};
 use crate::op::Op;
-
-/// How a vector on the stack is to step: `from` more in the first lane than another one has there, and `step` more from lane to lane.
-#[derive(Clone, Copy)]
-pub struct Steps {
-    pub at: u32,
-    pub first: u32,
-    pub from: u32,
-    pub step: u32,
-}
 
 /// What masks are in.
 pub struct Masks {
@@ -40,36 +33,6 @@ pub struct Masks {
     pub temporary: u8,
     /// Where the tests of a block are, of each strip, if they are to be in a known place; not `temporary`.
     pub tested: [u8; 2],
-}
-
-/// A base register for memory operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
-    /// The spilled values.
-    Stack,
-    /// The constants.
-    Pool,
-    /// The rows, from the strip on.
-    Rows,
-    /// The table of views.
-    Views,
-    /// The first lane's word in a view.
-    First,
-    /// An element whose address was kept, see [`Target::keep_address`].
-    Kept(u8),
-    /// What stores have learned.
-    Learned,
-}
-
-/// An operand of an instruction.
-#[derive(Clone, Copy, Debug)]
-pub enum Rm {
-    /// A register.
-    Reg(u8),
-    /// A vector.
-    Mem(Base, u32),
-    /// One element for all lanes.
-    Splat(Base, u32),
 }
 
 /// What code for an access to memory has at hand.
@@ -335,7 +298,11 @@ pub trait Target: Sync {
     #[must_use]
     fn jump(&self, code: &mut Code) -> usize;
     /// Makes a jump lead here.
-    fn land(&self, code: &mut Code, jump: usize);
+    fn land(&self, code: &mut Code, jump: usize) {
+        self.land_at(code, jump, code.bytes.len());
+    }
+    /// Makes a jump lead to a place.
+    fn land_at(&self, code: &mut Code, jump: usize, to: usize);
     /// Jumps back if there is any lane in the mask.
     fn back(&self, code: &mut Code, mask: u8, head: usize);
     /// Jumps back.

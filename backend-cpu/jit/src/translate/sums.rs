@@ -190,9 +190,12 @@ fn readers<'a>(runs: &'a [Made], row: u32) -> impl Iterator<Item = Option<Inst>>
         })
 }
 
-/// Leaves rows as they are that are flushed each time and read by sums alone, which take denormals as zeros; which they are.
+/// Leaves rows as they are that are flushed each time and read by operations alone that take denormals as zeros; which they are.
 fn unflushed(runs: &mut [Made], elements: &Elements) -> HashSet<u32> {
-    let mut rows = flushed(runs, &|op| matches!(op, Op::FAdd | Op::Flush));
+    let as_zeros = |op| {
+        matches!(op, Op::FAdd | Op::FSub | Op::FMul | Op::FMin | Op::Flush | Op::Compare(Kind::Float, ..))
+    };
+    let mut rows = flushed(runs, &as_zeros);
     let all = rows.clone();
     for words in elements.rows.iter().map(|words| &words[..count(words)]) {
         if !words.iter().all(|row| all.contains(row)) {
@@ -217,7 +220,9 @@ fn flushed(runs: &[Made], by: &dyn Fn(Op) -> bool) -> HashSet<u32> {
     rows.retain(|&row| {
         let always = runs.iter().all(|(graph, outputs, _)| {
             let of = outputs.iter().find(|(other, _)| *other == row);
-            of.is_none_or(|(_, val)| flushed(graph, *val) || graph.node(*val) == Node::Word(0))
+            of.is_none_or(|(_, val)| {
+                flushed(graph, *val) || graph.never_denormal(*val) || graph.node(*val) == Node::Word(0)
+            })
         });
         always && readers(runs, row).all(|inst| inst.is_some_and(|inst| by(inst.op)))
     });

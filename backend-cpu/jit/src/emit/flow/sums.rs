@@ -51,7 +51,7 @@ impl Flow<'_, '_> {
         self.frame.pack(&of.body);
         let head = self.frame.code.bytes.len();
         self.list(&of.body);
-        self.tick();
+        self.tick(Some(head));
         target.again(&mut self.frame.code, head);
         let Around { exits, .. } = std::mem::replace(&mut self.around, around);
         exits.into_iter().for_each(|exit| self.land(exit));

@@ -157,8 +157,8 @@ impl Target for Avx2 {
         x86::jump(code, None)
     }
 
-    fn land(&self, code: &mut Code, jump: usize) {
-        x86::land(code, jump);
+    fn land_at(&self, code: &mut Code, jump: usize, to: usize) {
+        x86::land_at(code, jump, to);
     }
 
     fn back(&self, code: &mut Code, mask: u8, head: usize) {

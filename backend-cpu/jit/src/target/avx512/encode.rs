@@ -33,6 +33,14 @@ pub fn short(code: &mut Code, enc: Enc, reg: u8, other: u8, rm: Rm, imm: Option<
     code.bytes.extend(imm);
 }
 
+/// An instruction on registers that rounds so, whatever the mode is: 0 to the nearest, 1 down, 2 up, 3 towards zero.
+pub fn rounded(code: &mut Code, enc: Enc, to: u8, from: u8, how: u8, lanes: Lanes) {
+    let at = code.bytes.len();
+    instruction(code, enc, how, [to, 0], Rm::Reg(from), lanes);
+    // The bit that says of a register what it says of memory by another name.
+    code.bytes[at + 3] |= 1 << 4;
+}
+
 fn instruction(code: &mut Code, enc: Enc, length: u8, [reg, other]: [u8; 2], rm: Rm, lanes: Lanes) {
     let (rm_bits, splat) = match rm {
         Rm::Reg(rm) => (rm, 0),

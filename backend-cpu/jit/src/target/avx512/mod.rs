@@ -11,7 +11,7 @@ use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
 use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Steps, Target, field_of, reg};
 use crate::emit::{Code, Pool};
-use crate::graph::{Graph, Inst, Node, Val};
+use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 
 /// The target.
@@ -81,6 +81,11 @@ impl Target for Avx512 {
             }
             Op::SplitLow => half(Op::ZipLow),
             Op::SplitHigh => half(Op::ZipHigh),
+            Op::ToSigned
+                if let Some(Inst { op: Op::Round(how), args: [of, ..], mask: NO }) = graph.as_inst(a) =>
+            {
+                graph.add(Node::Inst(Inst { op: Op::ToSignedBy(how), args: [of, NO, NO], ..inst }))
+            }
             _ => graph.add(Node::Inst(inst)),
         }
     }
@@ -95,7 +100,7 @@ impl Target for Avx512 {
 
     fn takes_memory(&self, op: Op) -> bool {
         use Op::*;
-        !matches!(op, Both | Either | Not | Words | QWords | Top | QTop)
+        !matches!(op, Both | Either | Not | Words | QWords | Top | QTop | ToSignedBy(_))
     }
 
     fn operand(&self, pool: &mut Pool, node: Node, wide: bool) -> Option<Rm> {
@@ -134,6 +139,7 @@ impl Target for Avx512 {
                 let (enc, from) = move_of(b);
                 vector(code, enc, to, 0, from, Lanes::OrZero(reg(a)), None);
             }
+            Op::ToSignedBy(how) => encode::rounded(code, CVTPS2DQ, to, reg(a), how, lanes),
             Op::Flush => {
                 const DENORMAL: u8 = 0x20;
                 vector(code, FPCLASSPS, SCRATCH, 0, Rm::Reg(to), Lanes::All, Some(DENORMAL));
@@ -247,8 +253,8 @@ impl Target for Avx512 {
         x86::jump(code, None)
     }
 
-    fn land(&self, code: &mut Code, jump: usize) {
-        x86::land(code, jump);
+    fn land_at(&self, code: &mut Code, jump: usize, to: usize) {
+        x86::land_at(code, jump, to);
     }
 
     fn back(&self, code: &mut Code, mask: u8, head: usize) {

@@ -17,6 +17,7 @@ instructions! {
     PXORQ "vpxorq" P66 M0F 1 0xEF;
     PSRAVQ "vpsravq" P66 M38 1 0x46;
     RNDSCALEPS "vrndscaleps" P66 M3A 0 0x08;
+    CVTPS2DQ "vcvtps2dq" P66 M0F 0 0x5B;
     CVTUDQ2PS "vcvtudq2ps" PF2 M0F 0 0x7A;
     PCMPD "vpcmpd" P66 M3A 0 0x1F;
     PCMPUD "vpcmpud" P66 M3A 0 0x1E;
@@ -65,6 +66,7 @@ pub fn row(op: Op) -> Option<Row> {
         // Bit 3: without the exception for inexact results.
         Round(how) => with(RNDSCALEPS, Rm, how | 8),
         FromUnsigned => of(CVTUDQ2PS, Rm),
+        ToSignedBy(_) => of(CVTPS2DQ, Rm),
         QMul => of(PMULLQ, Rvm),
         QAnd => of(PANDQ, Rvm),
         QOr => of(PORQ, Rvm),

@@ -171,8 +171,8 @@ impl Target for Neon {
         jump_far(code, None)
     }
 
-    fn land(&self, code: &mut Code, jump: usize) {
-        encode::land(code, jump);
+    fn land_at(&self, code: &mut Code, jump: usize, to: usize) {
+        encode::lead(code, jump, to);
     }
 
     fn back(&self, code: &mut Code, mask: u8, head: usize) {

@@ -209,8 +209,8 @@ pub fn row(op: Op) -> Option<Row> {
         }
         Common(true) => of(CMTST, Abc),
         Select | QSelect => of(BSL, Choice),
-        FMin | FMax | Flush | QMul | Compare(..) | Common(false) | Doubtful | Both | Either | Keep | Join
-        | SplitLow | SplitHigh | Top | QTop | QWords | Words | Load(_) | Part(..) | Pair(..) | Member(..)
-        | Store(_) | StoreBlocks(..) | Return | Copy => return None,
+        FMin | FMax | ToSignedBy(_) | Flush | QMul | Compare(..) | Common(false) | Doubtful | Both
+        | Either | Keep | Join | SplitLow | SplitHigh | Top | QTop | QWords | Words | Load(_) | Part(..)
+        | Pair(..) | Member(..) | Store(_) | StoreBlocks(..) | Return | Copy => return None,
     })
 }

@@ -73,7 +73,7 @@ fn operations() -> Vec<Op> {
     ];
     ops.extend([1, 13, 31].into_iter().flat_map(|n| [ShlBy(n), ShrBy(n), SarBy(n)]));
     ops.extend([32, 63].into_iter().flat_map(|n| [QShlBy(n), QShrBy(n)]));
-    ops.extend((0..4).map(Round));
+    ops.extend((0..4).flat_map(|how| [Round(how), ToSignedBy(how)]));
     for kind in
         [Kind::Signed, Kind::Unsigned, Kind::Float, Kind::SignedQuad, Kind::UnsignedQuad, Kind::Double]
     {

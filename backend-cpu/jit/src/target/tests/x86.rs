@@ -1,6 +1,6 @@
 //! AVX-512 and AVX2, read by iced-x86.
 
-use iced_x86::{Decoder, DecoderOptions, Instruction, OpKind, Register};
+use iced_x86::{Decoder, DecoderOptions, Instruction, OpKind, Register, RoundingControl};
 
 use super::operations;
 use crate::emit::{Code, Pool};
@@ -114,6 +114,14 @@ fn check(target: &dyn Target, row: fn(Op) -> Option<Row>, bank: &[Register], wid
                 if let Some(imm) = imm {
                     assert_eq!(found.immediate8(), imm, "{text}");
                 }
+                let by = match op {
+                    Op::ToSignedBy(0) => RoundingControl::RoundToNearest,
+                    Op::ToSignedBy(1) => RoundingControl::RoundDown,
+                    Op::ToSignedBy(2) => RoundingControl::RoundUp,
+                    Op::ToSignedBy(_) => RoundingControl::RoundTowardZero,
+                    _ => RoundingControl::None,
+                };
+                assert_eq!(found.rounding_control(), by, "{text}");
                 if target.merges(op) {
                     let mut code = Code::default();
                     target.merged(&mut code, op, to, args, 6);

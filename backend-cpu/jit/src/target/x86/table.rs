@@ -103,10 +103,10 @@ pub fn row(op: Op) -> Option<Row> {
             let enc = if kind == Kind::Float { CMPPS } else { CMPPD };
             with(enc, Rvm, predicate(relation, negated)?)
         }
-        And | AndNot | Or | Xor | QAnd | QOr | QXor | LeadingZeros | Round(_) | FromUnsigned | Flush
-        | QMul | QSar | Compare(..) | Common(_) | Doubtful | Both | Either | Not | Join | SplitLow
-        | SplitHigh | Top | QTop | QWords | Select | QSelect | Keep | Words | Load(_) | Part(..)
-        | Pair(..) | Member(..) | Store(_) | StoreBlocks(..) | Return | Copy => {
+        And | AndNot | Or | Xor | QAnd | QOr | QXor | LeadingZeros | Round(_) | FromUnsigned
+        | ToSignedBy(_) | Flush | QMul | QSar | Compare(..) | Common(_) | Doubtful | Both | Either | Not
+        | Join | SplitLow | SplitHigh | Top | QTop | QWords | Select | QSelect | Keep | Words | Load(_)
+        | Part(..) | Pair(..) | Member(..) | Store(_) | StoreBlocks(..) | Return | Copy => {
             return None;
         }
     })
