@@ -278,6 +278,7 @@ fn emit(code: &mut Code, isa: &Isa, chain: &[Quad], rest: &[Step]) {
         count,
         writes,
         same: 0,
+        down: 0,
         fused: true,
     });
 }

@@ -347,6 +347,7 @@ impl<'a> Loader<'a> {
             count,
             writes,
             same: self.known.same,
+            down: self.known.down,
             fused: false,
         });
         if self.spans {

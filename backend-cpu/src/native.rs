@@ -92,6 +92,8 @@ fn compile_by(
         shapes,
         isa,
         line,
+        columns: line < recal_jit::LANES as u32
+            && block.is_some_and(|[x, y, _]| x == line && (x * y).is_multiple_of(recal_jit::LANES as u32)),
         compiler,
         body,
         items: Vec::new(),
@@ -154,6 +156,8 @@ struct Builder<'a> {
     shapes: &'a [Shape],
     isa: Isa,
     line: u32,
+    /// The lines of a wave follow each other along y.
+    columns: bool,
     compiler: Compiler,
     body: Body,
     /// What the next function does.
@@ -375,7 +379,37 @@ impl Builder<'_> {
         }
         let unseen = |row: RowId| code.temporaries.contains(&row) || row >= code.rows;
         self.compiler.ask_ahead(self.wanted_next());
+        self.compiler.equal_in_lines(if self.columns {
+            self.equal_in_lines(items, &steps)
+        } else {
+            HashSet::new()
+        });
         self.compiler.function(&steps, |row| self.words.get(&row).copied(), dead, unseen)
+    }
+
+    /// Rows that steps find as they are in each line of a wave, where lines follow each other along y.
+    fn equal_in_lines(&self, items: &[Item], steps: &[recal_jit::Step<'_>]) -> HashSet<u32> {
+        let (mut equal, mut written): (HashSet<RowId>, HashSet<RowId>) = Default::default();
+        for (item, step) in items.iter().zip(steps) {
+            match (item.what, step) {
+                (What::Step(number), &recal_jit::Step::Lane { ids, writes, .. }) => {
+                    let (to, from) = ids.split_at(writes);
+                    let down = self.code.steps[number as usize].down;
+                    let found =
+                        (0..32).zip(from).filter(|(k, row)| down >> k & 1 == 1 && !written.contains(*row));
+                    equal.extend(found.map(|(_, row)| *row));
+                    written.extend(to);
+                }
+                (What::Load(index, _), recal_jit::Step::Load { address, to, .. }) => {
+                    let down = self.code.memory[index as usize].lanes.down & 1 == 1;
+                    equal.extend(Some(*address).filter(|row| down && !written.contains(row)));
+                    written.extend(to);
+                }
+                // What else there is has a function of its own that is done strip by strip.
+                _ => return HashSet::new(),
+            }
+        }
+        equal
     }
 
     /// Views of which the next group reads what lies behind the words that a line of threads reads, a line of the cache: where groups are that

@@ -38,6 +38,8 @@ pub struct Step {
     pub writes: u16,
     /// Sources that are the same for the threads of a line, see [`lines::Known`].
     pub same: u32,
+    /// The same for those of a column.
+    pub down: u32,
     /// Several operations in one: `op` says only what they are.
     pub fused: bool,
 }

@@ -235,6 +235,7 @@ pub struct Compiler {
     next: u32,
     backwards: bool,
     learned: u32,
+    equal: HashSet<u32>,
 }
 
 impl Compiler {
@@ -254,6 +255,7 @@ impl Compiler {
             next: 0,
             backwards: false,
             learned: 0,
+            equal: HashSet::new(),
         }
     }
 
@@ -290,6 +292,12 @@ impl Compiler {
     /// From now on functions do the last wave first, and the last strip of each; only of x86, and without [`Step::Test`] and [`Step::Emit`].
     pub fn backwards(&mut self, backwards: bool) {
         self.backwards = backwards;
+    }
+
+    /// Rows that all lines of a wave have in common when the functions begin that are made from now on: what a line has in one is what the
+    /// first line has there.
+    pub fn equal_in_lines(&mut self, rows: HashSet<u32>) {
+        self.equal = rows;
     }
 
     /// The same that keeps programs for [`Module::evaluate`] and [`Module::listing`].
@@ -388,9 +396,10 @@ impl Compiler {
         let made = modes.iter().find_map(|&lazy| {
             let program = |whole| {
                 let Compiler { target, in_lines, column, next, learned, backwards, .. } = *self;
+                let equal = self.equal.clone();
                 let rows = Known { constant: &constant, shared: &self.shared, unseen: &unseen, column };
                 let made = translate::program(&tree, &elements, target, lazy, in_lines, whole, rows);
-                made.map(|program| Program { next, learned, backwards, ..program })
+                made.map(|program| Program { next, learned, backwards, equal, ..program })
             };
             let some = program(false)?;
             let apart = function.strict && !(self.in_lines && tree::together(&tree));

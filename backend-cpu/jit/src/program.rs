@@ -1,6 +1,8 @@
 //! A function as a vector program: blocks without flow, and constructs around them. Machine code is made of it
 //! ([`crate::emit`]), or it is evaluated ([`crate::evaluate`]).
 
+use std::collections::HashSet;
+
 use crate::call::Act;
 use crate::graph::interleaved::Words;
 use crate::graph::{Graph, Node, Val};
@@ -26,6 +28,8 @@ pub struct Program {
     pub next: u32,
     /// Stores that learn how their words lie, of functions before.
     pub learned: u32,
+    /// Rows that all lines have in common when it begins.
+    pub equal: HashSet<u32>,
 }
 
 /// Part of a function.

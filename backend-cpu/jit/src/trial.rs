@@ -1,5 +1,6 @@
 //! Ways to make code of a program, and the choice among them.
 
+use crate::LANES;
 use crate::emit::{self, Frame, Pool};
 use crate::program::{self, Program};
 use crate::target::Target;
@@ -87,11 +88,33 @@ impl<'a> Trial<'a> {
         ways.into_iter().min_by_key(cost)
     }
 
+    /// The same for a function of one block in whose lines rows are the same: what lines read alike is read once.
+    fn for_lines(self, pool: &mut Pool) -> Option<Self> {
+        let Trial { program, target, masked, line, .. } = self;
+        let lanes = target.lanes();
+        let one = !masked && matches!(&program.parts[..], [program::Part::Block(_)]);
+        if !one || program.equal.is_empty() || target.strips() == 1 || line >= LANES as u32 || line < lanes {
+            return None;
+        }
+        let ways = [1, 2, emit::MOST].map(|strips| Trial { strips, ..self });
+        let fits = |way: &&Trial<'_>| {
+            way.strips == 1 || way.strips * lanes > line && way.strips * lanes <= LANES as u32
+        };
+        let cost = |way: &&Trial<'_>| {
+            let body = way.body(pool);
+            if body.fits() { (4 * body.touches + body.instructions) * 4 / way.strips } else { u32::MAX }
+        };
+        ways.iter().filter(fits).min_by_key(cost).copied().filter(|way| way.strips > 1)
+    }
+
     /// The way that moves values least often, as far as that is tried.
     pub fn best(mut self, pool: &mut Pool, alike: bool) -> Self {
         let Trial { program, target, masked, .. } = self;
         // Strips without loops follow each other closely enough, unless a step becomes so many operations that the next strip is
         // far away; in loops they would wait for their own results.
+        if let Some(made) = self.for_lines(pool) {
+            return made;
+        }
         if let (false, false, Some(made)) = (masked, program.loops, self.for_long_sums(pool)) {
             return made;
         }
@@ -131,6 +154,9 @@ impl<'a> Trial<'a> {
     pub fn body<'p>(&self, pool: &'p mut Pool) -> Frame<'p> {
         let Trial { program, target, masked, line, strips, pins, sums, deep } = *self;
         let mut frame = Frame { pins, deep, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
+        if !masked && strips > frame.strips.line {
+            frame.strips.equal.clone_from(&program.equal);
+        }
         let learns = !masked && target.learns() && program::stores(&program.parts);
         frame.ticks = (program.loops || program.calls || learns).then(|| frame.slot());
         frame.learned = program.learned;

@@ -42,6 +42,7 @@ fn code(seed: u32) -> Code {
                     count: 3,
                     writes: 1,
                     same: 0,
+                    down: 0,
                     fused: false,
                 });
                 code.ops.push(Op::Lanes { first: step, end: step + 1 });

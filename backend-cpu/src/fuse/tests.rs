@@ -16,7 +16,16 @@ fn interpreter() -> &'static Isa {
 fn step(code: &mut Code, isa: &Isa, op: LaneOp, ids: &[RowId]) {
     let (first, count) = (code.operands.len() as u32, ids.len() as u16);
     code.operands.extend(ids);
-    code.steps.push(Step { op, handler: isa.lane(op), first, count, writes: 1, same: 0, fused: false });
+    code.steps.push(Step {
+        op,
+        handler: isa.lane(op),
+        first,
+        count,
+        writes: 1,
+        same: 0,
+        down: 0,
+        fused: false,
+    });
 }
 
 fn run(code: &Code, rows: &mut [Row]) {

@@ -2,7 +2,8 @@
 //!
 //! A *line* is threads of one wave that follow each other along x and agree in y and z. Input is a program, output for each
 //! statement [`Known`]: the [`Shape`] of the address of an access, or of what a condition tests, and which operands are the same.
-//! It holds for the threads of a line that execute the statement.
+//! It holds for the threads of a line that execute the statement. The same is asked of columns, threads that agree in x and z and follow each other along
+//! y, where groups have memory of their own.
 //!
 //! The analysis is an [`Algebra`](crate::isa::Algebra) ([`Words`]): meanings are the functions of `isa::lane`, as everywhere. Registers that
 //! some threads may miss are anything (`uniformity` says which); so are those that are read before they are written, unless
@@ -66,11 +67,32 @@ pub struct Known {
     pub shape: Shape,
     /// Operands of a lane operation, or coordinates of a texel, that are the same for all: bit k is operand k.
     pub same: u32,
+    /// The same in columns, of operands of a lane operation; of an access bit 0 says it of all that it asks of. Nothing is known where groups
+    /// have no memory.
+    pub down: u32,
+}
+
+/// Threads side by side.
+#[derive(Clone, Copy, PartialEq)]
+enum Axis {
+    Line,
+    Column,
 }
 
 /// What is known of a program's statements, in the order of the text: a construct before what is in it, functions by number.
 pub fn known(program: &Program) -> Vec<Known> {
-    let mut pass = Pass { words: first_guess(program), changed: true };
+    let mut list = along(program, Axis::Line);
+    if !program.interface.lds.is_empty() {
+        let columns = along(program, Axis::Column);
+        list.iter_mut().zip(columns).for_each(|(known, Known { shape, same, .. })| {
+            known.down = if shape == Shape::Same { 1 } else { same };
+        });
+    }
+    list
+}
+
+fn along(program: &Program, axis: Axis) -> Vec<Known> {
+    let mut pass = Pass { axis, words: first_guess(program), changed: true };
     // Each round makes some register less special; there are three steps down.
     while pass.changed {
         pass.changed = false;
@@ -158,6 +180,7 @@ impl Written {
 }
 
 struct Pass {
+    axis: Axis,
     words: Vec<Word>,
     changed: bool,
 }
@@ -168,6 +191,19 @@ impl Pass {
             Operand::Imm(word) => Word::Constant(word),
             Operand::Const { .. } => Word::Same,
             Operand::Reg(reg) => self.words[reg as usize],
+            Operand::Builtin(builtin) if self.axis == Axis::Column => match builtin {
+                Builtin::Thread(ThreadId::Group | ThreadId::GroupFlat, _)
+                | Builtin::Thread(ThreadId::InGroup | ThreadId::Absolute, 0 | 2..)
+                | Builtin::Position(0)
+                | Builtin::Timer(_)
+                | Builtin::ComputeUnit
+                | Builtin::WaveSlot => Word::Same,
+                Builtin::Thread(ThreadId::InGroup | ThreadId::Absolute, _) => Word::Step(1),
+                Builtin::Thread(..)
+                | Builtin::ObjectIndex
+                | Builtin::Position(_)
+                | Builtin::Interpolant(..) => Word::Any,
+            },
             Operand::Builtin(builtin) => match builtin {
                 Builtin::Thread(ThreadId::Group | ThreadId::GroupFlat, _)
                 | Builtin::Thread(ThreadId::InGroup | ThreadId::Absolute, 1..)
@@ -271,7 +307,7 @@ impl Pass {
                 }
                 other => (visit::tested_of(other).as_ref().map_or(Shape::Any, shape), 0),
             };
-            list.push(Known { shape, same });
+            list.push(Known { shape, same, down: 0 });
             match &stmt.kind {
                 StmtKind::If { then, otherwise, .. } => {
                     self.known(then, list);

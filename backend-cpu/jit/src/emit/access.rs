@@ -83,12 +83,19 @@ impl Body<'_, '_> {
     /// Loads a part of a group, and all others, by an address that is computed from `leaves`.
     pub(super) fn by_address(&mut self, val: Val, op: Op, first: Val, leaves: &[Val]) {
         if let Some(&(number, bytes)) = self.addresses.and_then(|addresses| addresses.near.get(&val)) {
-            let to = self.take(val);
             let same = self.graph.shape_of(first).among(self.target.lanes()) == Shape::Same;
+            let base = Base::Kept(number);
+            // What is read but once may stay where it is: nothing is stored before.
+            if self.uses[val as usize].len() == 1 && (!same || self.target.splats()) {
+                let place = &mut self.place[val as usize];
+                *if same { &mut place.single } else { &mut place.near } = Some((base, bytes));
+                return;
+            }
+            let to = self.take(val);
             let code = &mut self.frame.code;
             return match same {
-                true => self.target.broadcast(code, to, Base::Kept(number), bytes, false),
-                false => self.target.near(code, to, Base::Kept(number), bytes),
+                true => self.target.broadcast(code, to, base, bytes, false),
+                false => self.target.near(code, to, base, bytes),
             };
         }
         let (Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _)) = op else { return };

@@ -88,7 +88,12 @@ impl<'a> Frame<'a> {
             target,
             code: Code::default(),
             pool,
-            strips: Strips { number: strips, masked, ..Strips::default() },
+            strips: Strips {
+                number: strips,
+                line: (line / target.lanes()).max(1),
+                masked,
+                ..Strips::default()
+            },
             line: line.min(target.lanes()),
             pinned: Vec::new(),
             moved: HashMap::new(),

@@ -29,11 +29,15 @@ pub struct Work {
 #[derive(Clone, Debug, Default)]
 pub struct Strips {
     pub number: u32,
+    /// How many of them are in a line.
+    pub line: u32,
     /// Not all lanes execute.
     pub masked: bool,
     /// Rows, and what is ready, that all of them have in common, by number: the first strip's are everybody's.
     pub rows: HashSet<u32>,
     pub kept: HashSet<u32>,
+    /// Rows that all lines have in common when a function of one block begins.
+    pub equal: HashSet<u32>,
     /// What is ready and one strip's is so much more than that of the one before.
     pub steps: HashMap<u32, u32>,
 }
@@ -47,6 +51,11 @@ impl Strips {
     /// The same of what is ready.
     pub fn kept(&self, number: u32) -> impl Iterator<Item = u32> + use<> {
         self.each(number, &self.kept)
+    }
+
+    /// The first strip of a strip's line.
+    fn first(&self, strip: u32) -> u32 {
+        strip - strip % self.line
     }
 
     fn each(&self, of: u32, common: &HashSet<u32>) -> impl Iterator<Item = u32> + use<> {
@@ -106,11 +115,14 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
         };
         let mut step = None;
         let all = match node {
-            // All strips are of one line.
-            Node::Row(row) if strips.rows.contains(&row) || !masked && graph.same.contains(&val) => {
-                each(&|_| Node::Row(number * row))
+            Node::Row(row) if strips.rows.contains(&row) => each(&|_| Node::Row(number * row)),
+            Node::Row(row) => {
+                let same = !masked && graph.same.contains(&val);
+                let first = |strip: u32| if same { strips.first(strip) } else { strip };
+                let place =
+                    |strip: u32| if strips.equal.contains(&row) { strip % strips.line } else { strip };
+                each(&|strip| Node::Row(number * row + place(first(strip))))
             }
-            Node::Row(row) => each(&|strip| Node::Row(number * row + strip)),
             Node::Kept(of) if strips.kept.contains(&of) => each(&|_| Node::Kept(number * of)),
             Node::Kept(of) => {
                 step = strips.steps.get(&of).copied();
@@ -129,7 +141,7 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
                 let loads = loads(inst.op);
                 let same = loads && !masked && graph.shape_of(inst.args[0]) == Shape::Same;
                 match () {
-                    () if same => each(&|_| moved(0)),
+                    () if same => each(&|strip| moved(strips.first(strip))),
                     () if inst.op.pure() || loads && !masked => each(&moved),
                     () => {
                         let mut all = [NO; MOST as usize];

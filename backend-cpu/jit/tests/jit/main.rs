@@ -98,7 +98,8 @@ fn main() -> std::process::ExitCode {
         stores: words elements in_windows;
         calls: atomics_of_words atomics_of_pairs atomics_at_elements counters parts texels none_in_loops;
         kept: what_does_not_change products_of_two_kinds;
-        lines: neighbours_and_equals_in_lines known_shapes loads_near_each_other;
+        lines: neighbours_and_equals_in_lines known_shapes loads_near_each_other
+            loads_that_lines_have_in_common;
         leaves: random_rounds rounds_of_floats_are_bare rows_change_when_lanes_have_left;
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;
         pairs: loads_of_doubles sums_of_doubles;

@@ -4,6 +4,11 @@ use super::*;
 
 /// The shapes of what `kernel` loads from, stores to and tests.
 fn shapes_of(body: &str) -> Vec<Shape> {
+    known_of(body).into_iter().map(|known| known.shape).collect()
+}
+
+/// What is known of that.
+fn known_of(body: &str) -> Vec<Known> {
     let text = format!(
         "il_cs_2_0\ndcl_num_thread_per_group 16, 4, 1\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 4096\n\
          dcl_cb cb0[2]\ndcl_literal l0, 4, 2, 64, 1\n{body}\nend\n"
@@ -23,7 +28,7 @@ fn shapes_of(body: &str) -> Vec<Shape> {
         });
     }
     assert_eq!(number, list.len());
-    found.into_iter().map(|(at, _)| list[at].shape).collect()
+    found.into_iter().map(|(at, _)| list[at]).collect()
 }
 
 use Shape::{Any, Bits, Same, Step};
@@ -40,6 +45,25 @@ fn addresses_made_of_thread_numbers_have_steps() {
          iand r2.y, r0.x, l0.z\nlds_store_id(0) r2.y, r0.x",
     );
     assert_eq!(list, [Step(4), Step(4), Step(8), Same, Same, Any, Step(4u32.wrapping_neg()), Any]);
+}
+
+/// What is loaded from one address is, too.
+#[test]
+fn what_comes_of_x_alone_is_the_same_in_columns() {
+    let list = known_of(
+        "imul r0.x, vTidInGrp.x, l0.x\nlds_store_id(0) r0.x, vTidInGrp.y\n\
+         imul r0.y, vTidInGrp.y, l0.z\nlds_store_id(0) r0.y, r0.x\n\
+         iadd r0.z, r0.x, r0.y\nlds_store_id(0) r0.z, r0.x\n\
+         imul r0.w, vTidInGrpFlat.x, l0.x\nlds_store_id(0) r0.w, r0.x\n\
+         umul r1.x, vAbsTid.x, cb0[0].x\nuav_raw_load_id(0) r2.x, r1.x\nlds_store_id(0) r2.x, r0.x\n\
+         whileloop\nlds_load_id(0) r3.x, r0.x\nige r4.x, r3.x, l0.x\nbreak_logicalnz r4.x\niadd r5.x, r5.x, l0.z\nendloop",
+    );
+    let down: Vec<u32> = list.iter().map(|known| known.down & 1).collect();
+    assert_eq!(down, [1, 0, 0, 0, 1, 1, 1, 1]);
+    // Where groups have no memory nobody asks.
+    let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+        mov r0, vWinCoord0.xxxx\nmov o0, r0\nend\n";
+    assert!(known(&crate::compile(text.as_bytes()).unwrap()).iter().all(|known| known.down == 0));
 }
 
 #[test]
