@@ -92,7 +92,7 @@ fn compile_by(
         shapes,
         isa,
         line,
-        columns: line < recal_jit::LANES as u32
+        columns: (1..recal_jit::LANES as u32).contains(&line)
             && block.is_some_and(|[x, y, _]| x == line && (x * y).is_multiple_of(recal_jit::LANES as u32)),
         compiler,
         body,
