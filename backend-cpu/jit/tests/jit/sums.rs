@@ -252,29 +252,6 @@ pub fn sums_of_products(on: On) {
     }
 }
 
-/// Where all strips are of one line, x86 finds elements by one address for all of them, and one for what they have in common; what loops
-/// count is there once.
-pub fn strips_of_a_line(on: On) {
-    if on.isa.name() == "neon" {
-        return;
-    }
-    for words in [2, 4] {
-        let format = if words == 2 { Format::Float32x2 } else { Format::Float32x4 };
-        let places = |line: u32| {
-            let (module, function) = compiled(on, FLOATS, format, words, line, false);
-            let round = round_of(&module, function);
-            let is_place =
-                |of: &&Instruction| of.mnemonic() == Mnemonic::Lea && of.memory_index() == Register::R11;
-            let counts =
-                |of: &&Instruction| of.mnemonic() == Mnemonic::Vpaddd || of.mnemonic() == Mnemonic::Vpsubd;
-            [round.iter().filter(is_place).count(), round.iter().filter(counts).count()]
-        };
-        let together = places(64);
-        assert_eq!(together[0], 2, "{words}");
-        assert_eq!(together, places(16), "{words}: strips at a time are as one");
-    }
-}
-
 /// The instructions of the innermost loop of elements as they lie in memory.
 fn round_of(module: &Module, function: Function) -> Vec<Instruction> {
     let (_, all) = module.code_of(function);
