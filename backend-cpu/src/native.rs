@@ -8,13 +8,14 @@
 //! part of functions if all that is in it can, and if it stores nothing in loops ([`constructs`]).
 
 mod accesses;
-mod backwards;
 mod constructs;
 mod dead;
 mod emitted;
+mod group;
 mod guards;
 mod item;
 mod stages;
+mod steps;
 mod uniform;
 
 use std::collections::{HashMap, HashSet};
@@ -22,7 +23,6 @@ use std::rc::Rc;
 
 use recal_il::diagnostic::Span;
 use recal_il::ir::Builtin;
-use recal_il::isa::LaneOp;
 use recal_jit::{Compiler, Function, Isa};
 
 use self::dead::{Dead, Mentions};
@@ -32,7 +32,7 @@ use self::stages::Accesses;
 use crate::compact::leaves;
 use crate::launch::{GROUP, shared};
 use crate::load::jumps;
-use crate::op::{Body, Code, Emitted, MemoryOp, NONE, Op, Pc, Place, RowId, Seen, Shape, Step, Test};
+use crate::op::{Body, Code, Emitted, MemoryOp, NONE, Op, Pc, Place, RowId, Seen, Shape};
 
 /// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
 /// [`recal_jit::line`] says, with stores of `outputs` if all of it is compiled. The threads of a group are `block`, if that is known. `None`
@@ -101,7 +101,7 @@ fn compile_by(
         mentions: Rc::new(Mentions::of(code)),
         accesses: Vec::new(),
     };
-    let whole = block.is_some_and(|block| builder.backwards(block));
+    let whole = block.is_some_and(|block| builder.whole_group(block));
     let mut positions = Vec::with_capacity(code.ops.len() + 1);
     let mut at = if whole { code.ops.len() } else { 0 };
     while at < code.ops.len() {
@@ -304,7 +304,7 @@ impl Builder<'_> {
             // None of them is alone but a copy, and there is code for that.
             What::Test(_)
             | What::Flow
-            | What::Order
+            | What::Barrier
             | What::Keep(_)
             | What::Again(_)
             | What::Otherwise
@@ -331,52 +331,8 @@ impl Builder<'_> {
     /// The same where `dead` rows are read by nobody later.
     fn function_of(&mut self, items: &[Item], dead: impl Fn(RowId) -> bool) -> Option<Function> {
         let code = self.code;
-        let copied = |item: &Item| match (item.what, &code.ops[item.op]) {
-            (What::Keep(to), Op::If { cond, .. }) => Some([to, cond.row]),
-            _ => None,
-        };
-        let copies: Vec<[RowId; 2]> = items.iter().filter_map(copied).collect();
-        let mut copies = copies.iter();
-        let mut steps = Vec::with_capacity(items.len());
-        for item in items {
-            steps.push(match item.what {
-                What::Keep(_) => {
-                    recal_jit::Step::Lane { op: LaneOp::Mov, ids: copies.next()?, writes: 1, same: 0 }
-                }
-                What::Again(row) => match &code.ops[item.op] {
-                    Op::If { cond: Test { nonzero, lanes, .. }, .. } => {
-                        recal_jit::Step::If { row, nonzero: *nonzero, lanes: *lanes }
-                    }
-                    op => unreachable!("{op:?} is no choice"),
-                },
-                What::Output(place, view, of) => self.output(place, view, of),
-                What::Otherwise => recal_jit::Step::Else,
-                What::Close => recal_jit::Step::EndIf,
-                What::Step(number) => {
-                    let Step { op, first, count, writes, same, .. } = code.steps[number as usize];
-                    let ids = &code.operands[first as usize..][..usize::from(count)];
-                    recal_jit::Step::Lane { op, ids, writes: usize::from(writes), same }
-                }
-                What::Test(row) => recal_jit::Step::Test { row },
-                What::Order => recal_jit::Step::Order,
-                What::Flow => match &code.ops[item.op] {
-                    Op::If { cond: Test { row, nonzero, lanes, .. }, .. } => {
-                        recal_jit::Step::If { row: *row, nonzero: *nonzero, lanes: *lanes }
-                    }
-                    Op::Else { .. } => recal_jit::Step::Else,
-                    Op::EndIf { .. } => recal_jit::Step::EndIf,
-                    Op::Loop => recal_jit::Step::Loop,
-                    Op::EndLoop { .. } => recal_jit::Step::EndLoop,
-                    Op::Break { cond, .. } => {
-                        recal_jit::Step::Break(cond.as_ref().map(|cond| (cond.row, cond.nonzero, cond.lanes)))
-                    }
-                    op => unreachable!("{op:?} in a construct"),
-                },
-                What::Load(index, place) | What::Store(index, place) | What::Atomic(index, place) => {
-                    self.moved(index, place)?
-                }
-            });
-        }
+        let copies = self.copies(items);
+        let steps = self.steps(items, &copies)?;
         let unseen = |row: RowId| code.temporaries.contains(&row) || row >= code.rows;
         self.compiler.ask_ahead(self.wanted_next());
         self.compiler.equal_in_lines(if self.columns {

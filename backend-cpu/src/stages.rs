@@ -42,8 +42,10 @@ impl Plan {
                     let abreast = if apart { 1 } else { waves.max(1) };
                     for first in (0..waves).step_by(abreast) {
                         for &(function, number) in functions {
-                            let takes: Vec<usize> =
-                                (first..first + abreast).filter(|wave| takes(number, *wave)).collect();
+                            // What one wave does for the group the others need not do.
+                            let more = |wave: usize| wave == 0 || !function.of_group();
+                            let waves = (first..first + abreast).filter(|wave| more(*wave));
+                            let takes: Vec<usize> = waves.filter(|wave| takes(number, *wave)).collect();
                             let runs = takes.chunk_by(|wave, next| wave + 1 == *next);
                             acts.extend(runs.map(|run| Act::Call(function, run[0]..run[0] + run.len())));
                         }

@@ -32,7 +32,7 @@ pub fn short(list: Vec<Tree<'_>>, in_lines: bool) -> Vec<Tree<'_>> {
                     _ => made.push(Tree::If { step, nonzero, lanes, then, otherwise }),
                 }
             }
-            (Some(Tree::Run(before)), Tree::Run(run)) if before.open && !run.apart => {
+            (Some(Tree::Run(before)), Tree::Run(run)) if before.open => {
                 before.steps.extend(run.steps);
                 (before.test, before.open) = (run.test, run.open);
             }

@@ -231,6 +231,12 @@ impl<'a, 'b> Body<'a, 'b> {
                 self.target.constant(code, pool, register, node);
                 return register;
             }
+            (Node::Mask(bits), _) if self.in_mask_register(val) => {
+                let Frame { code, pool, .. } = &mut *self.frame;
+                self.target.mask_constant(code, pool, register, bits);
+                return register;
+            }
+            (Node::Lanes(_) | Node::Mask(_), _) => Rm::Mem(Base::Pool, self.table(val)),
             (_, Some(at)) if self.in_mask_register(val) => {
                 self.target.mask_load(&mut self.frame.code, register, at);
                 return register;
@@ -262,6 +268,12 @@ impl<'a, 'b> Body<'a, 'b> {
         register
     }
 
+    /// Where a constant that differs from lane to lane is.
+    fn table(&mut self, val: Val) -> u32 {
+        let words = self.graph.fixed_words(val).unwrap_or_default();
+        self.frame.pool.table(&words[..self.target.lanes() as usize])
+    }
+
     /// Makes an address on the stack the one that [`Base::First`] is.
     fn take_address(&mut self, at: u32) {
         if self.held != Some(Held::At(at)) {
@@ -276,6 +288,9 @@ impl<'a, 'b> Body<'a, 'b> {
             let found = match self.graph.node(val) {
                 node @ (Node::Word(_) | Node::Quad(_) | Node::Field(..)) => {
                     self.target.operand(self.frame.pool, node, wide)
+                }
+                Node::Lanes(_) | Node::Mask(_) if !self.in_mask_register(val) => {
+                    Some(Rm::Mem(Base::Pool, self.table(val)))
                 }
                 Node::Row(row) if self.frame.pin(row).is_none() && self.passes(val) => {
                     let (base, at) = self.frame.place_of(row);
@@ -393,7 +408,11 @@ impl<'a, 'b> Body<'a, 'b> {
             }
             Op::Store(view) | Op::StoreBlocks(view, ..) => {
                 let (index, from) = (self.fetch(a), self.fetch(b));
-                let access = self.access(val, op, view, index, a);
+                let some = (inst.mask != NO).then(|| self.fetch(inst.mask));
+                let mut access = self.access(val, op, view, index, a);
+                if let Some(some) = some {
+                    access = access.within(some);
+                }
                 match op {
                     Op::StoreBlocks(_, number, words) => {
                         target.store_blocks(access, from, Blocks { number: number.into(), words })

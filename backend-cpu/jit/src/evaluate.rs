@@ -9,16 +9,21 @@ use recal_il::ir::lines::{Shape, distance};
 
 use crate::graph::interleaved::count;
 use crate::graph::{Graph, Inst, NO, Node, Val};
-use crate::op::{Kind, Op, Relation};
+use crate::op::{Kind, OTHER, Op, Relation};
 use crate::program::{Block, Part, Program, Straight, Sums};
 use crate::row::{LANES, Row};
 use crate::target::Blocks;
 use crate::{Ticks, View};
 
 /// Most lanes of a strip.
-const MOST: usize = 16;
+pub const MOST: usize = 16;
 /// A vector; masks are words that are all ones or 0.
-type Vector = [u32; MOST];
+pub type Vector = [u32; MOST];
+
+/// The mask of some lanes.
+pub fn vector_of(bits: u32) -> Vector {
+    std::array::from_fn(|lane| if bits >> lane & 1 == 1 { !0 } else { 0 })
+}
 
 /// Does what [`crate::Module::call`] does, in strips of `lanes`.
 pub fn evaluate(
@@ -30,9 +35,10 @@ pub fn evaluate(
     ticks: &mut Ticks<'_>,
 ) -> u64 {
     let mut result = 0;
-    for strip in 0..LANES / lanes {
-        let first = lanes * if program.backwards { LANES / lanes - 1 - strip } else { strip };
-        let exec = (exec >> first) as u32 & ((1 << lanes) - 1);
+    let strips = if program.group { 1 } else { LANES / lanes };
+    for strip in 0..strips {
+        let first = lanes * strip;
+        let exec = if program.group { !0 } else { (exec >> first) as u32 } & ((1 << lanes) - 1);
         if exec != 0 {
             let mut strip = Strip {
                 together: program.together && exec == (1 << lanes) - 1,
@@ -258,6 +264,8 @@ impl Strip<'_, '_> {
                 Node::Word(word) => [word; MOST],
                 Node::Quad(quad) => std::array::from_fn(|lane| (quad >> (lane % 2 * 32)) as u32),
                 Node::Bool(set) => [if set { !0 } else { 0 }; MOST],
+                Node::Lanes(number) => graph.fixed.vector(number),
+                Node::Mask(bits) => vector_of(bits),
                 Node::Field(view, field) => [self.views[usize::from(view)].texels[field.number()]; MOST],
                 Node::Kept(number) => self.kept[number as usize],
                 Node::Inst(inst) => {
@@ -302,7 +310,8 @@ impl Strip<'_, '_> {
             }
             Op::Load(_) | Op::Part(..) | Op::Pair(..) => self.loaded(inst.op, a),
             Op::Store(view) => {
-                for lane in (0..lanes).filter(|&lane| executes(self.exec, lane)) {
+                let exec = self.exec & if inst.mask == NO { !0 } else { self.bits(of(inst.mask)) };
+                for lane in (0..lanes).filter(|&lane| executes(exec, lane)) {
                     if let Some(word) = self.views[usize::from(view)].word(a[lane]) {
                         word.store(b[lane], Relaxed);
                     }
@@ -310,7 +319,10 @@ impl Strip<'_, '_> {
                 a
             }
             Op::StoreBlocks(view, number, words) => {
+                let outer = self.exec;
+                self.exec &= if inst.mask == NO { !0 } else { self.bits(of(inst.mask)) };
                 self.store_blocks(view, Blocks { number: number.into(), words }, a, b);
+                self.exec = outer;
                 a
             }
             Op::Return => {
@@ -327,7 +339,8 @@ impl Strip<'_, '_> {
     }
 }
 
-fn compute(op: Op, a: Vector, b: Vector, c: Vector, lazy: bool) -> Vector {
+/// An operation that depends on nothing but its operands.
+pub fn compute(op: Op, a: Vector, b: Vector, c: Vector, lazy: bool) -> Vector {
     use Op::*;
     let block = |from: [usize; 4]| -> Vector {
         std::array::from_fn(|lane| {
@@ -341,6 +354,8 @@ fn compute(op: Op, a: Vector, b: Vector, c: Vector, lazy: bool) -> Vector {
         ZipHigh => block([2, 6, 3, 7]),
         Even | Join => block([0, 2, 4, 6]),
         Odd => block([1, 3, 5, 7]),
+        Permute => a.map(|from| b[from as usize % MOST]),
+        Permute2 => c.map(|from| if from < OTHER { a[from as usize] } else { b[(from - OTHER) as usize] }),
         SplitLow => split([0, 0, 1, 1]),
         SplitHigh => split([2, 2, 3, 3]),
         op if op.wide() => {

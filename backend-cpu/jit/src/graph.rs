@@ -7,6 +7,7 @@ pub mod course;
 mod denormals;
 mod doubt;
 mod field;
+pub mod fixed;
 pub mod interleaved;
 mod limits;
 mod lower;
@@ -40,6 +41,9 @@ pub enum Node {
     Quad(u64),
     /// A constant truth value.
     Bool(bool),
+    /// Constants, one for each lane, by number, and a constant mask, bit by bit: see [`fixed`].
+    Lanes(u32),
+    Mask(u32),
     /// A word of a view, the same for all lanes.
     Field(u8, Field),
     /// What does not change while a loop runs: the number of the value.
@@ -110,6 +114,10 @@ pub struct Graph {
     pub plain: bool,
     /// Those products. They may be NaN, or -0, where +0 is right.
     pub plain_products: HashSet<Val>,
+    /// What is known of constants that differ from lane to lane.
+    pub fixed: fixed::Fixed,
+    /// The lanes that stores are for; [`NO`]: all that execute.
+    pub storing: Val,
 }
 
 impl Default for Graph {
@@ -132,6 +140,8 @@ impl Default for Graph {
             sampling: Shape::default(),
             plain: false,
             plain_products: HashSet::new(),
+            fixed: fixed::Fixed::default(),
+            storing: NO,
         }
     }
 }
@@ -159,12 +169,16 @@ impl Graph {
             strips: self.strips.clone(),
             beside: self.beside.clone(),
             leaves: self.leaves.clone(),
+            fixed: self.fixed.clone(),
             lazy: self.lazy,
             ..Graph::default()
         }
     }
 
     pub fn add(&mut self, node: Node) -> Val {
+        if let Some(folded) = self.folded(node) {
+            return folded;
+        }
         let (nodes, origins, step) = (&mut self.nodes, &mut self.origins, self.step);
         *self.known.entry(node).or_insert_with(|| {
             nodes.push(node);
@@ -240,10 +254,15 @@ impl Graph {
         self.add(Node::Inst(Inst { op, args: [a, b, NO], mask }))
     }
 
+    /// A store, for the lanes that it is for.
+    pub fn storing(&mut self, op: Op, index: Val, words: Val) {
+        self.within(op, index, words, self.storing);
+    }
+
     /// The value is a mask.
     pub fn is_mask(&self, val: Val) -> bool {
         match self.node(val) {
-            Node::Bool(_) => true,
+            Node::Bool(_) | Node::Mask(_) => true,
             Node::Inst(inst) => inst.op.is_mask(),
             _ => false,
         }

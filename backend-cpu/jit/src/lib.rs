@@ -17,6 +17,7 @@ mod choose;
 mod disassemble;
 mod emit;
 mod evaluate;
+mod function;
 mod graph;
 mod kept;
 mod leave;
@@ -38,15 +39,17 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU32;
 
 use crate::emit::{Code, Pool};
+pub use crate::function::Function;
 pub use crate::mode::Mode;
 pub use crate::module::{Bound, Module};
-use crate::program::{Element, Program};
+use crate::program::Program;
 pub use crate::row::{LANES, Row, Wave, Waves};
 pub use crate::step::{At, Filter, NONE, Sample, Shared, Step};
 use crate::target::Target;
 pub use crate::ticks::{Ask, Ticks};
 use crate::translate::Known;
-use crate::tree::{Rows, Tree, each_row};
+pub use crate::translate::group::Group;
+use crate::tree::Tree;
 use crate::trial::Trial;
 
 /// A set of instructions that code can be made of.
@@ -130,86 +133,6 @@ impl View {
 /// Words of a view, see [`View::of_words`].
 pub const SHARED: usize = 11;
 
-/// A function of a [`Module`].
-#[derive(Clone, Copy, Debug)]
-pub struct Function {
-    full: u32,
-    masked: u32,
-    /// Where its code ends; that for some lanes comes first.
-    end: u32,
-    /// Rows that it needs.
-    rows: u32,
-    /// Views that it needs.
-    views: u8,
-    /// For each of the first views, two bits: 0, or how many words the texels have that it reads.
-    units: u64,
-    /// It stores to views.
-    stores: bool,
-    /// Lanes that take no part matter.
-    strict: bool,
-    /// The last wave comes first.
-    backwards: bool,
-    /// Whether denormal operands count as zeros while it runs, if that matters.
-    lazy: Option<bool>,
-    /// Numbers of its programs, if programs are kept: for some lanes, and for all.
-    programs: [u32; 2],
-    /// For each view, two bits: 0, or the words of the elements that it stores there where all lanes execute.
-    emitted: u64,
-    /// Views that are stored to past the caches.
-    past_caches: u32,
-}
-
-impl Function {
-    /// It does the [`Step::Emit`] of its steps, where all lanes execute.
-    pub fn emits(&self) -> bool {
-        self.emitted != 0
-    }
-
-    /// The same for a view.
-    pub fn emits_to(&self, view: u8) -> bool {
-        usize::from(view) < graph::SURFACES && self.emitted >> (2 * view) & 3 != 0
-    }
-
-    fn emit(&mut self, elements: &[Element]) {
-        for &Element { view, count, past_caches, .. } in elements {
-            self.emitted |= graph::unit_code(count) << (2 * view);
-            self.past_caches |= u32::from(past_caches) << view;
-            self.stores = true;
-        }
-    }
-
-    /// # Panics
-    /// If the elements that are stored to a view do not fit it.
-    fn fits_elements(&self, number: usize, view: &View) {
-        if number < graph::SURFACES {
-            let words = [0, 1, 2, 4][(self.emitted >> (2 * number) & 3) as usize];
-            assert!(words * LANES as u32 <= view.words, "elements are stored beyond the end");
-            let aligned = self.past_caches >> number & 1 == 0 || view.start.addr().is_multiple_of(64);
-            assert!(aligned, "what passes the caches is not aligned");
-        }
-    }
-
-    /// It stores to views or has constructs, so that lanes which take no part matter even if nobody sees their rows.
-    pub fn strict(&self) -> bool {
-        self.stores || self.strict
-    }
-
-    fn fits(&self, rows: &[Row], views: &[View]) {
-        assert!(self.rows as usize <= rows.len(), "the function needs {} rows", self.rows);
-        self.fits_views(views);
-    }
-
-    fn fits_views(&self, views: &[View]) {
-        assert!(usize::from(self.views) <= views.len(), "the function needs {} views", self.views);
-        let unit = |view: usize| self.units >> (2 * view) & 3;
-        let right =
-            |(view, seen): (usize, &View)| unit(view) == 0 || unit(view) == graph::unit_code(seen.unit);
-        let texels = views.iter().take(self.views.into()).take(graph::SURFACES).enumerate().all(right);
-        assert!(texels, "the function reads texels of another size");
-        views.iter().take(self.views.into()).enumerate().for_each(|(at, view)| self.fits_elements(at, view));
-    }
-}
-
 /// How many neighbouring lanes are in a line if threads are in lines of `width`: 64, 32, 16, 8 or 4, or 0 if neighbours may be in
 /// different lines anywhere.
 pub fn line(width: u32) -> u32 {
@@ -233,7 +156,6 @@ pub struct Compiler {
     programs: Option<Vec<Program>>,
     shared: HashMap<u32, Shared>,
     next: u32,
-    backwards: bool,
     learned: u32,
     equal: HashSet<u32>,
 }
@@ -253,7 +175,6 @@ impl Compiler {
             programs: None,
             shared: HashMap::new(),
             next: 0,
-            backwards: false,
             learned: 0,
             equal: HashSet::new(),
         }
@@ -289,11 +210,6 @@ impl Compiler {
         self.next = views;
     }
 
-    /// From now on functions do the last wave first, and the last strip of each; only of x86, and without [`Step::Test`] and [`Step::Emit`].
-    pub fn backwards(&mut self, backwards: bool) {
-        self.backwards = backwards;
-    }
-
     /// Rows that all lines of a wave have in common when the functions begin that are made from now on: what a line has in one is what the
     /// first line has there.
     pub fn equal_in_lines(&mut self, rows: HashSet<u32>) {
@@ -318,88 +234,19 @@ impl Compiler {
         dead: impl Fn(u32) -> bool,
         unseen: impl Fn(u32) -> bool,
     ) -> Option<Function> {
-        let mut function = Function {
-            full: 0,
-            masked: 0,
-            end: 0,
-            rows: 0,
-            views: 0,
-            units: 0,
-            stores: false,
-            strict: false,
-            backwards: self.backwards,
-            lazy: None,
-            programs: [0; 2],
-            emitted: 0,
-            past_caches: 0,
-        };
-        let (mut seen, mut after) = (HashSet::new(), Rows::default());
-        let mut elements = Vec::new();
-        for step in steps {
-            each_row(step, |row, _| {
-                function.rows = function.rows.max(row + 1);
-                if seen.insert(row) && !dead(row) {
-                    after.insert(row);
-                }
-                if let Some(&Shared { view, plus, .. }) = self.shared.get(&row) {
-                    function.views = function.views.max(view + 1);
-                    function.rows = function.rows.max(plus.map_or(0, |row| row + 1));
-                }
-            });
-            match *step {
-                Step::Load { view, .. } | Step::LoadElement { view, .. } | Step::LoadPart { view, .. } => {
-                    function.views = function.views.max(view + 1);
-                }
-                Step::Sample { view, sample, .. } => {
-                    function.views = function.views.max(view + 1);
-                    let asks = matches!(sample.filter, Filter::Integers | Filter::Element);
-                    if !asks && graph::checked_once(view, sample.format) {
-                        let unit = graph::unit_code(sample.format.read_words());
-                        function.units |= unit << (2 * view);
-                    }
-                }
-                Step::Store { view, .. }
-                | Step::StoreElement { view, .. }
-                | Step::StorePart { view, .. }
-                | Step::StoreTexel { view, .. }
-                | Step::Atomic { view, .. }
-                | Step::Count { view, .. } => {
-                    function.views = function.views.max(view + 1);
-                    function.stores = true;
-                }
-                Step::Emit { view, rows, count, past_caches } => {
-                    function.views = function.views.max(view + 1);
-                    elements.push(Element { view, rows, count, past_caches });
-                }
-                _ => {}
-            }
-        }
-        // Components that an element does not have are for nobody.
-        let rows = |of: &Element, has: bool| {
-            let (first, rest) = of.rows.split_at(of.count as usize);
-            let rows = if has { first } else { rest };
-            rows.iter().copied().filter(|row| *row != NONE).collect::<Vec<u32>>()
-        };
-        elements.iter().flat_map(|of| rows(of, false)).for_each(|row| after.remove(row));
-        elements.iter().flat_map(|of| rows(of, true)).for_each(|row| after.insert(row));
-        let results = |step: &Step<'_>| matches!(step, Step::Test { .. } | Step::Emit { .. });
-        if self.backwards && (!self.target.backwards() || steps.iter().any(results)) {
-            return None;
-        }
+        let (mut function, after, elements) = self.described(steps, dead);
         let (steps, _) = steps.split_at(steps.len() - elements.len());
         let tree = tree::tree(steps, after, self.in_lines);
         function.strict = !tree.iter().all(|tree| matches!(tree, Tree::Run(_)));
         let emits = !elements.is_empty() && self.in_lines && self.target.interleaves();
         let before = self.code.bytes.len();
-        let lazily = self.target.denormals_as_zeros() && !self.gradual;
-        let modes: &[bool] = if lazily { &[true, false] } else { &[false] };
-        let made = modes.iter().find_map(|&lazy| {
+        let made = self.modes().iter().find_map(|&lazy| {
             let program = |whole| {
-                let Compiler { target, in_lines, column, next, learned, backwards, .. } = *self;
+                let Compiler { target, in_lines, column, next, learned, .. } = *self;
                 let equal = self.equal.clone();
                 let rows = Known { constant: &constant, shared: &self.shared, unseen: &unseen, column };
                 let made = translate::program(&tree, &elements, target, lazy, in_lines, whole, rows);
-                made.map(|program| Program { next, learned, backwards, equal, ..program })
+                made.map(|program| Program { next, learned, equal, ..program })
             };
             let some = program(false)?;
             let apart = function.strict && !(self.in_lines && tree::together(&tree));
@@ -410,8 +257,7 @@ impl Compiler {
             Some((some, all, full, masked))
         });
         let Some((some, all, full, masked)) = made else {
-            self.code.bytes.truncate(before);
-            self.code.marks.retain(|(at, _)| (*at as usize) < before);
+            self.forget(before);
             return None;
         };
         if emits && all.is_some() {
@@ -423,9 +269,7 @@ impl Compiler {
             function.programs = [first, first + u32::from(all.is_some())];
             programs.extend([some].into_iter().chain(all));
         }
-        let function = Function { full, masked, end: self.code.bytes.len() as u32, ..function };
-        self.functions.push(function);
-        Some(function)
+        Some(self.add(Function { full, masked, ..function }))
     }
 
     /// Appends the code of a program; where it starts. `None` if there are too many values at a time.
@@ -437,9 +281,12 @@ impl Compiler {
         let Compiler { code, pool, learned, .. } = self;
         let mut finish = |frame: emit::Frame<'_>| {
             *learned = frame.learned.max(*learned);
-            frame.finish(code, program.backwards)
+            frame.finish(code)
         };
         let first = Trial::new(program, target, masked, line);
+        if program.group {
+            return finish(first.for_group(pool).body(pool)).then_some(at);
+        }
         // Calls know lanes by 32 bits.
         let most = if program.calls { emit::MOST.min(32 / target.lanes()) } else { emit::MOST };
         let most = if target.strips() > 1 { most.min(line / target.lanes()) } else { 1 };
@@ -451,6 +298,56 @@ impl Compiler {
         let made = first.best(pool, alike);
         let done = finish(made.body(pool)) || finish(Trial { strips: 1, ..made }.body(pool));
         done.then_some(at)
+    }
+
+    /// Compiles steps that all threads of a group do, which a [`Step::Barrier`] makes wait for each other: a function to be called for the first wave of each
+    /// group. `constant` as for [`Compiler::function`], and nothing is read after it. `None` if it can't be made, or there is no need.
+    pub fn group(
+        &mut self,
+        steps: &[Step<'_>],
+        constant: impl Fn(u32) -> Option<u32>,
+        group: &Group<'_>,
+    ) -> Option<Function> {
+        if !self.target.permutes() {
+            return None;
+        }
+        let (mut function, ..) = self.described(steps, |_| true);
+        function.group = true;
+        let before = self.code.bytes.len();
+        let made = self.modes().iter().find_map(|&lazy| {
+            let made = translate::group::program(steps, group, self.target, lazy, &constant, &self.shared)?;
+            let program = Program { learned: self.learned, ..made };
+            let at = self.emit(&program, false)?;
+            Some((program, at))
+        });
+        let Some((program, at)) = made else {
+            self.forget(before);
+            return None;
+        };
+        function.lazy = (program.lazy || program::floats(&program.parts)).then_some(program.lazy);
+        if let Some(programs) = &mut self.programs {
+            function.programs = [programs.len() as u32; 2];
+            programs.push(program);
+        }
+        Some(self.add(Function { full: at, masked: at, ..function }))
+    }
+
+    /// Whether denormal operands count as zeros, in the order in which that is to be tried.
+    fn modes(&self) -> &'static [bool] {
+        if self.target.denormals_as_zeros() && !self.gradual { &[true, false] } else { &[false] }
+    }
+
+    /// Forgets code from a byte on.
+    fn forget(&mut self, before: usize) {
+        self.code.bytes.truncate(before);
+        self.code.marks.retain(|(at, _)| (*at as usize) < before);
+    }
+
+    /// A function whose code ends here.
+    fn add(&mut self, function: Function) -> Function {
+        let function = Function { end: self.code.bytes.len() as u32, ..function };
+        self.functions.push(function);
+        function
     }
 
     /// Makes the functions callable; `None` if the system gives no memory for them.

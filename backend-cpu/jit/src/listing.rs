@@ -204,7 +204,7 @@ fn straight(f: &mut Formatter<'_>, of: &Straight, depth: usize) -> fmt::Result {
 /// All values; constants stand where they are used.
 fn values_of(f: &mut Formatter<'_>, graph: &Graph, depth: usize, letter: &'static str) -> fmt::Result {
     for (number, node) in graph.nodes.iter().enumerate() {
-        if matches!(node, Node::Word(_) | Node::Quad(_) | Node::Bool(_)) {
+        if matches!(node, Node::Word(_) | Node::Quad(_) | Node::Bool(_) | Node::Lanes(_) | Node::Mask(_)) {
             continue;
         }
         indent(f, depth)?;
@@ -215,7 +215,7 @@ fn values_of(f: &mut Formatter<'_>, graph: &Graph, depth: usize, letter: &'stati
             Node::Field(view, field) => write!(f, "{field:?} of view {view}")?,
             Node::Kept(kept) => write!(f, "kept {kept}")?,
             Node::Inst(inst) => instruction(f, graph, inst, letter)?,
-            Node::Word(_) | Node::Quad(_) | Node::Bool(_) => {}
+            Node::Word(_) | Node::Quad(_) | Node::Bool(_) | Node::Lanes(_) | Node::Mask(_) => {}
         }
         f.write_str("\n")?;
     }
@@ -251,6 +251,8 @@ impl Display for Shown<'_> {
             Node::Word(word) => write!(f, "0x{word:08X}"),
             Node::Quad(quad) => write!(f, "0x{quad:016X}"),
             Node::Bool(all) => write!(f, "{all}"),
+            Node::Lanes(number) => write!(f, "{:?}", graph.fixed.words(number)),
+            Node::Mask(lanes) => write!(f, "lanes {lanes:#b}"),
             _ => write!(f, "{letter}{val}"),
         }
     }

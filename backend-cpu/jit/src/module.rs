@@ -72,11 +72,7 @@ impl Bound<'_> {
     ) {
         assert!(self.rows <= waves.fewest(), "the functions need {} rows", self.rows);
         let (all, some) = waves.part(part, unseen && !function.strict());
-        let mut parts = [(all, true), (some, false)];
-        if function.backwards {
-            parts.reverse();
-        }
-        for (waves, whole) in parts {
+        for (waves, whole) in [(all, true), (some, false)] {
             if !waves.is_empty() && !ticks.stopped() {
                 // SAFETY: all functions of the module fit the views and so many rows.
                 unsafe { self.module.enter(function, waves, whole, &self.views, ticks, mode) };

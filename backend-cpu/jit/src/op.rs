@@ -23,6 +23,9 @@ impl Kind {
     }
 }
 
+/// The number that [`Op::Permute2`] has for the first word of its second vector.
+pub const OTHER: u32 = 16;
+
 /// How.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Relation {
@@ -108,6 +111,10 @@ pub enum Op {
     Even,
     /// a1 a3 b1 b3
     Odd,
+    /// The words of b that the numbers a say, from any lanes: a is [`Node::Lanes`](crate::graph::Node::Lanes).
+    Permute,
+    /// The same of two vectors: those of a, and from [`OTHER`] on those of b, that the numbers c say.
+    Permute2,
 
     // Masks.
     /// The lanes where the relation holds, or does not.

@@ -14,8 +14,8 @@ pub struct Program {
     pub parts: Vec<Part>,
     /// Operations on floats take denormals as zeros.
     pub lazy: bool,
-    /// The last wave and its last strip come first.
-    pub backwards: bool,
+    /// It is what all threads of a group do, and done once for a wave, whichever lanes execute.
+    pub group: bool,
     /// Something in it loops.
     pub loops: bool,
     /// Something in it is called.

@@ -174,9 +174,8 @@ pub enum Step<'a> {
         /// The row.
         row: u32,
     },
-    /// What is before it is in memory before anything that follows: loads after it may be of what was stored before it by lanes of the
-    /// strip, and stores of what was loaded. Not in loops.
-    Order,
+    /// All threads of a group wait for each other; only where they are compiled together, see [`crate::Compiler::group`].
+    Barrier,
     /// Lanes with any bit of the row set, or with none, go on; the others after the `Else`, or the `EndIf`.
     If {
         /// The row.

@@ -4,6 +4,7 @@ mod ahead;
 mod call;
 mod emitted;
 mod flushes;
+pub mod group;
 mod memory;
 mod sums;
 
@@ -298,15 +299,20 @@ struct Choice {
 
 impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
     fn value(&mut self, graph: &mut Graph, row: u32) -> Val {
-        *self.rows.entry(row).or_insert_with(|| match ((self.constant)(row), self.shared.get(&row)) {
+        if let Some(&val) = self.rows.get(&row) {
+            return val;
+        }
+        let val = match ((self.constant)(row), self.shared.get(&row)) {
             (Some(word), _) => graph.word(word),
             (None, Some(&Shared { view, word, plus })) => {
                 let word = graph.add(Node::Field(view, Field::Shared(word)));
-                let own = plus.map(|row| graph.add(Node::Row(row)));
+                let own = plus.map(|row| self.value(graph, row));
                 own.map_or(word, |own| graph.iadd(own, word))
             }
             (None, None) => graph.add(Node::Row(row)),
-        })
+        };
+        self.rows.insert(row, val);
+        val
     }
 
     fn write(&mut self, row: u32, val: Val) {
@@ -429,7 +435,7 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
                 graph.leaves.push(Leave { test, nonzero, strip: 0, step: graph.step });
             }
             Step::EndIf => self.choices.pop().into_iter().for_each(|choice| self.join(graph, choice)),
-            Step::Order
+            Step::Barrier
             | Step::Loop
             | Step::EndLoop
             | Step::Break(None)

@@ -53,14 +53,12 @@ pub struct Run<'a> {
     pub live: Rows,
     /// It ends with a choice, and what follows belongs to it.
     pub open: bool,
-    /// It is for itself: what came before is done.
-    pub apart: bool,
 }
 
 impl Run<'_> {
     /// Nothing to do.
     pub const fn empty() -> Self {
-        Run { steps: Vec::new(), test: None, live: Rows(Vec::new()), open: false, apart: false }
+        Run { steps: Vec::new(), test: None, live: Rows(Vec::new()), open: false }
     }
 }
 
@@ -128,7 +126,9 @@ pub fn each_row(step: &Step<'_>, mut visit: impl FnMut(u32, bool)) {
         Step::Emit { rows, .. } => (rows, &[]),
         Step::Test { row } => (std::slice::from_ref(row), &[]),
         Step::If { row, .. } | Step::Break(Some((row, ..))) => (std::slice::from_ref(row), &[]),
-        Step::Order | Step::Else | Step::EndIf | Step::Loop | Step::EndLoop | Step::Break(None) => (&[], &[]),
+        Step::Barrier | Step::Else | Step::EndIf | Step::Loop | Step::EndLoop | Step::Break(None) => {
+            (&[], &[])
+        }
     };
     reads.iter().filter(|&&row| row != NONE).for_each(|&row| visit(row, false));
     writes.iter().filter(|&&row| row != NONE).for_each(|&row| visit(row, true));
@@ -163,10 +163,6 @@ fn parse<'a>(rest: &mut impl Iterator<Item = Numbered<'a>>) -> (Vec<Tree<'a>>, O
                 let other = matches!(end.as_deref(), Some(Step::Else));
                 let otherwise = if other { parse(rest).0 } else { Vec::new() };
                 list.push(Tree::If { step, nonzero, lanes, then, otherwise });
-            }
-            Step::Order => {
-                close(&mut list, &mut run, None);
-                run.apart = true;
             }
             Step::Loop => {
                 close(&mut list, &mut run, None);

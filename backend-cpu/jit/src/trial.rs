@@ -2,6 +2,7 @@
 
 use crate::LANES;
 use crate::emit::{self, Frame, Pool};
+use crate::graph::Node;
 use crate::program::{self, Program};
 use crate::target::Target;
 
@@ -42,6 +43,31 @@ impl<'a> Trial<'a> {
             sums: (0, false),
             deep: false,
         }
+    }
+
+    /// That of what all threads of a group do: all at once, in its order, or one result after another if no more than one is stored.
+    pub fn for_group(self, pool: &mut Pool) -> Self {
+        let Trial { program, target, .. } = self;
+        let way = Trial { strips: LANES as u32 / target.lanes(), pins: 0, ..self };
+        let acts = |part: &program::Part| match part {
+            program::Part::Block(block) => block
+                .body
+                .graph
+                .nodes
+                .iter()
+                .filter(|node| matches!(node, Node::Inst(inst) if inst.op.acts()))
+                .count(),
+            _ => 0,
+        };
+        // What is loaded must be loaded before anything is stored.
+        if program.parts.iter().map(acts).sum::<usize>() > 1 {
+            return way;
+        }
+        let cost = |way: &Trial<'_>| {
+            let body = way.body(pool);
+            4 * body.moves + body.instructions
+        };
+        [way, Trial { deep: true, ..way }].into_iter().min_by_key(cost).unwrap_or(way)
     }
 
     /// The way that reads and writes memory least often, if the program adds up products of whole elements; with so many strips at most.
@@ -154,6 +180,7 @@ impl<'a> Trial<'a> {
     pub fn body<'p>(&self, pool: &'p mut Pool) -> Frame<'p> {
         let Trial { program, target, masked, line, strips, pins, sums, deep } = *self;
         let mut frame = Frame { pins, deep, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
+        frame.strips.together = program.group;
         if !masked && strips > frame.strips.line {
             frame.strips.equal.clone_from(&program.equal);
         }

@@ -152,7 +152,7 @@ impl Builder<'_> {
                 }
                 (What::Flow, Op::Else { .. }) | (What::Otherwise, _) => acts |= depth == 1,
                 (What::Flow, _) => {}
-                (What::Again(_) | What::Keep(_) | What::Test(_) | What::Order | What::Output(..), _) => {
+                (What::Again(_) | What::Keep(_) | What::Test(_) | What::Barrier | What::Output(..), _) => {
                     acts = true
                 }
             }

@@ -19,8 +19,8 @@ pub(super) enum What {
     Test(RowId),
     /// Part of a construct.
     Flow,
-    /// What came before is in memory before what follows.
-    Order,
+    /// All threads of a group wait for each other.
+    Barrier,
     /// Copies what a choice is going to test to a row.
     Keep(RowId),
     /// The choice once more, in a function that goes on with its sides: the row tells who takes which.

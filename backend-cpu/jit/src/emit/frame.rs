@@ -423,7 +423,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Appends the function to `code`; false, and nothing appended, if it needs too many places on the stack.
-    pub fn finish(self, code: &mut Code, backwards: bool) -> bool {
+    pub fn finish(self, code: &mut Code) -> bool {
         let stack = self.place(self.most).next_multiple_of(64);
         if stack <= STACK {
             let frame = target::Frame {
@@ -432,7 +432,6 @@ impl<'a> Frame<'a> {
                 stack,
                 masked: self.strips.masked,
                 strips: self.strips.number as u8,
-                backwards,
                 ticks: self.ticks,
                 origin: self.origin,
                 ahead: &self.ahead,

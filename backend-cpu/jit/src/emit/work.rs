@@ -33,6 +33,8 @@ pub struct Strips {
     pub line: u32,
     /// Not all lanes execute.
     pub masked: bool,
+    /// There is one value for all of them, and rows are the first one's.
+    pub together: bool,
     /// Rows, and what is ready, that all of them have in common, by number: the first strip's are everybody's.
     pub rows: HashSet<u32>,
     pub kept: HashSet<u32>,
@@ -75,9 +77,15 @@ impl Work {
     /// The same for what makes a block up.
     pub fn of(graph: &Graph, outputs: &[Output], test: Option<Val>, others: &[Val], strips: &Strips) -> Work {
         let number = strips.number;
-        if number == 1 {
+        if number == 1 || strips.together {
+            let mut graph = graph.to_extend();
+            for node in &mut graph.nodes {
+                if let Node::Row(row) = node {
+                    *row *= number;
+                }
+            }
             return Work {
-                graph: graph.to_extend(),
+                graph,
                 outputs: outputs.to_vec(),
                 tests: test.into_iter().collect(),
                 others: others.iter().map(|&val| vec![val]).collect(),

@@ -36,7 +36,7 @@ impl Courses {
                 Node::Row(row) if row == column => Some(Course::Float(0.0, COLUMNS)),
                 _ if graph.same.contains(&val) => Some(Course::Same),
                 Node::Word(_) | Node::Quad(_) | Node::Bool(_) | Node::Field(..) => Some(Course::Same),
-                Node::Row(_) | Node::Kept(_) => None,
+                Node::Row(_) | Node::Kept(_) | Node::Lanes(_) | Node::Mask(_) => None,
                 Node::Inst(inst) => courses.inst(graph, inst),
             };
             courses.0.push(course);

@@ -378,7 +378,7 @@ impl Graph {
         for (val, node) in (0..).zip(&self.nodes) {
             let same = match node {
                 Node::Word(_) | Node::Quad(_) | Node::Bool(_) | Node::Field(..) => true,
-                Node::Row(_) | Node::Kept(_) => false,
+                Node::Row(_) | Node::Kept(_) | Node::Lanes(_) | Node::Mask(_) => false,
                 Node::Inst(Inst {
                     op: Op::Load(_) | Op::Part(..) | Op::Pair(..), args: [first, ..], ..
                 }) => alike[*first as usize] || self.shape_of(*first) == Shape::Same,

@@ -7,7 +7,7 @@ use crate::target::Target;
 impl Graph {
     /// The same for a target, and where each value is in it.
     pub fn lowered(&self, target: &dyn Target) -> (Graph, Vec<Val>) {
-        let mut graph = Graph::new(self.lazy);
+        let mut graph = Graph { fixed: self.fixed.settled(), ..Graph::new(self.lazy) };
         let mut place: Vec<Val> = Vec::with_capacity(self.nodes.len());
         for (&node, &step) in self.nodes.iter().zip(&self.origins) {
             graph.step = step;

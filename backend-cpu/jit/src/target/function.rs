@@ -12,8 +12,6 @@ pub struct Frame<'a> {
     pub masked: bool,
     /// Strips that are done at a time.
     pub strips: u8,
-    /// The last wave and its last strip come first, see [`super::Target::backwards`].
-    pub backwards: bool,
     /// See [`crate::emit::Frame`].
     pub ticks: Option<u32>,
     pub origin: Option<u32>,

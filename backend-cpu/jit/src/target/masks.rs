@@ -7,7 +7,12 @@ use crate::op::{Kind, Op, Relation};
 pub type Own = fn(&mut Graph, Op, [Val; 3]) -> Option<Val>;
 
 /// The operation by those that there are instructions for.
-pub fn lower(graph: &mut Graph, Inst { op, args, mask }: Inst, own: Own) -> Val {
+pub fn lower(graph: &mut Graph, inst: Inst, own: Own) -> Val {
+    // The lanes of a store are part of what it does.
+    if inst.op.acts() {
+        return graph.add(Node::Inst(inst));
+    }
+    let Inst { op, args, mask } = inst;
     let val = own(graph, op, args).unwrap_or_else(|| alone(graph, op, args, own));
     if mask == NO { val } else { and(graph, mask, val) }
 }

@@ -71,6 +71,11 @@ impl Access<'_> {
         }
     }
 
+    /// The same for no more than the lanes in a register, where nothing is known of the others.
+    pub fn within(self, lanes: u8) -> Self {
+        Access { exec: Some(lanes), shape: Shape::Any, learned: None, earlier: None, ..self }
+    }
+
     /// The same, or they lie side by side.
     pub fn follows(&self) -> bool {
         self.stride().is_some() || self.shape == Shape::Step(1)
@@ -292,6 +297,14 @@ pub trait Target: Sync {
     fn mask_store(&self, code: &mut Code, from: u8, at: u32) {
         self.store(code, from, Base::Stack, at);
     }
+    /// to = the lanes whose bits are set, where masks have registers of their own.
+    fn mask_constant(&self, _: &mut Code, _: &mut Pool, _to: u8, _: u32) {
+        unreachable!("masks of {} are vectors", self.name())
+    }
+    /// Words of vectors can be put in any order ([`Op::Permute`]).
+    fn permutes(&self) -> bool {
+        false
+    }
     /// Jumps if there is any lane in the mask, or if there is none.
     #[must_use]
     fn jump_if(&self, code: &mut Code, mask: u8, any: bool) -> usize;
@@ -433,10 +446,6 @@ pub trait Target: Sync {
     fn call(&self, code: &mut Code, pool: &mut Pool, of: &Called, masks: &[u8]);
     /// Appends a function.
     fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>);
-    /// Functions can begin with the last strip; they return nothing then.
-    fn backwards(&self) -> bool {
-        false
-    }
 }
 
 /// All targets, best first.

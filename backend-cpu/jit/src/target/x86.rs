@@ -426,12 +426,6 @@ pub fn function(
     if let Some(at) = frame.ticks {
         code.raw_with(&[0x4C, 0x89, 0x91], at); // mov [rcx + at], r10
     }
-    if frame.backwards {
-        code.raw(&[0x49, 0x89, 0xD2]); // mov r10, rdx
-        code.raw(&[0x49, 0xC1, 0xE2, row::WAVE_BYTES.trailing_zeros() as u8]); // shl r10, the size of a wave
-        code.raw(&[0x4D, 0x8D, 0x54, 0x3A, row::WAVE_BYTES.wrapping_neg()]); // lea r10, [r10 + rdi - the size of a wave]
-        code.raw(&[0x4D, 0x89, 0x10]); // mov [r8], r10
-    }
     let wave = code.bytes.len();
     code.raw(&[0x4D, 0x8B, 0x10]); // mov r10, [r8]
     code.raw(&[0x49, 0x8B, 0x3A]); // mov rdi, [r10]
@@ -443,10 +437,6 @@ pub fn function(
     }
     code.append(&frame.before.bytes, &frame.before.marks);
     let lanes = frame.strips * lanes;
-    if frame.backwards {
-        code.raw_with(&[0x48, 0x81, 0xC7], 256 - 4 * u32::from(lanes)); // add rdi, 256 - 4 * lanes
-        code.raw(&[0x48, 0xC1, 0xC2, lanes]); // rol rdx, lanes
-    }
     code.raw(&[0xBB, 64 / lanes, 0, 0, 0]); // mov ebx, 64 / lanes
     code.raw(&[0x31, 0xC0]); // xor eax, eax
     let start = code.bytes.len();
@@ -464,21 +454,15 @@ pub fn function(
     let base = code.bytes.len();
     code.append(&frame.body.bytes, &frame.body.marks);
     none.into_iter().for_each(|none| land(code, none));
-    if frame.backwards {
-        code.raw_with(&[0x48, 0x81, 0xEF], 4 * u32::from(lanes)); // sub rdi, 4 * lanes
-        code.raw(&[0x48, 0xC1, 0xC2, lanes]); // rol rdx, lanes
-    } else {
-        code.raw_with(&[0x48, 0x81, 0xC7], 4 * u32::from(lanes)); // add rdi, 4 * lanes
-        // Where all lanes execute, there may be a bit for each strip that is good.
-        let bits = if frame.before.bytes.is_empty() { lanes } else { frame.strips };
-        code.raw(&[0x48, 0xC1, 0xEA, bits]); // shr rdx, bits
-    }
+    code.raw_with(&[0x48, 0x81, 0xC7], 4 * u32::from(lanes)); // add rdi, 4 * lanes
+    // Where all lanes execute, there may be a bit for each strip that is good.
+    let bits = if frame.before.bytes.is_empty() { lanes } else { frame.strips };
+    code.raw(&[0x48, 0xC1, 0xEA, bits]); // shr rdx, bits
     code.raw(&[0xFF, 0xCB]); // dec ebx
     back(code, NOT_ZERO, start);
     code.raw(&[0x4D, 0x8B, 0x10]); // mov r10, [r8]
     code.raw(&[0x49, 0x89, 0x42, row::WAVE_TESTED]); // mov [r10 + tested], rax
-    let next = if frame.backwards { row::WAVE_BYTES.wrapping_neg() } else { row::WAVE_BYTES };
-    code.raw(&[0x49, 0x83, 0xC2, next]); // add r10, the size of a wave, or its negative
+    code.raw(&[0x49, 0x83, 0xC2, row::WAVE_BYTES]); // add r10, the size of a wave
     code.raw(&[0x4D, 0x89, 0x10]); // mov [r8], r10
     code.raw(&[0x49, 0xFF, 0x48, 8]); // dec qword [r8 + 8]
     back(code, NOT_ZERO, wave);

@@ -57,7 +57,7 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
         let Some((k, some)) = stored.next() else { return };
         if stored.next().is_none() {
             let index = word_after(graph, first, k);
-            graph.binary(Op::Store(view), index, some);
+            graph.storing(Op::Store(view), index, some);
             return;
         }
         // What is not stored may be anything.
@@ -72,7 +72,7 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
             }
         };
         for (number, block) in (0..).zip(blocks) {
-            graph.binary(Op::StoreBlocks(view, number, words), first, block);
+            graph.storing(Op::StoreBlocks(view, number, words), first, block);
         }
     }
 

@@ -5,6 +5,7 @@ mod calls;
 mod emitted;
 mod encodings;
 mod flow;
+mod group;
 mod kept;
 mod leaves;
 mod lines;
@@ -106,7 +107,8 @@ fn main() -> std::process::ExitCode {
         sums: sums_of_products addresses_of_sums addresses_side_by_side factors_and_addends_where_they_lie;
         emitted: elements_stay_whole elements_at_columns neighbours_at_columns;
         pressure: places_on_the_stack_are_used_again operands_come_from_memory sums_grow_a_few_at_a_time chains_need_a_register_each;
-        waves: one_after_another stopped backwards;
+        waves: one_after_another stopped;
+        group: group group_in_no_order;
         encodings: what_is_made_is_what_was_meant;
     };
     let mut trials = vec![Trial::test("lines::widths", || {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
-use recal_jit::{LANES, Mode, NONE, Row, Shared, Step, Ticks, View, Wave, Waves};
+use recal_jit::{LANES, Mode, Row, Shared, Step, Ticks, View, Wave, Waves};
 
 use crate::flow::patience;
 use crate::{On, Random, endless};
@@ -149,116 +149,4 @@ pub fn stopped(on: On) {
     assert!(ticks.stopped());
     assert_eq!(waves[0][2].0[0], 1);
     assert!(waves[1..].iter().all(|rows| rows[2] == Row::ZERO));
-}
-
-/// From the last strip of the last wave to the first: each finds what those after it have left, and what itself has stored before it says
-/// that this is in memory.
-pub fn backwards(on: On) {
-    /// Rows: byte addresses of a lane's own word, its neighbour's and the one sixteen on; words; what is loaded; a choice, and what it adds.
-    const OWN: u32 = 0;
-    const OTHER: u32 = 1;
-    const FURTHER: u32 = 2;
-    const VALUE: u32 = 3;
-    const FIRST: u32 = 4;
-    const SECOND: u32 = 5;
-    const THIRD: u32 = 6;
-    const CHOSEN: u32 = 7;
-    const MORE: u32 = 8;
-    let lane = |op, ids: &'static [u32]| Step::Lane { op, ids, writes: 1, same: 0 };
-    let load = |address, to| {
-        let to = [to, NONE, NONE, NONE];
-        Step::Load { view: 0, address, to, flush: 0, lanes: Shape::Any }
-    };
-    let store = |from| {
-        let from = [from, NONE, NONE, NONE];
-        Step::Store { view: 0, address: OWN, from, lanes: Shape::Any }
-    };
-    let choice = [
-        Step::If { row: CHOSEN, nonzero: true, lanes: Shape::Any },
-        lane(LaneOp::Iadd, &[VALUE, VALUE, MORE]),
-        Step::EndIf,
-    ];
-    let steps = [
-        load(OTHER, FIRST),
-        choice[0],
-        choice[1],
-        choice[2],
-        store(VALUE),
-        Step::Order,
-        load(OTHER, SECOND),
-        load(FURTHER, THIRD),
-        lane(LaneOp::Iadd, &[FIRST, FIRST, SECOND]),
-        lane(LaneOp::Iadd, &[FIRST, FIRST, THIRD]),
-        Step::Order,
-        store(FIRST),
-    ];
-    let mut random = Random(11);
-    for lines in [0, 32] {
-        let mut compiler = on.compiler().with_lines(lines);
-        compiler.backwards(true);
-        let function = compiler.function(&steps, |_| None, |_| true, |_| false);
-        let none = compiler.function(&[Step::Test { row: OWN }], |_| None, |_| true, |_| false);
-        assert!(none.is_none(), "what it says of lanes would lie in another order");
-        let Some(function) = function else {
-            assert_eq!(on.isa.name(), "neon");
-            continue;
-        };
-        let module = compiler.finish().unwrap();
-        const COUNT: usize = EXEC.len() * LANES;
-        let before: Vec<u32> = (0..COUNT).map(|_| random.word()).collect();
-        let mut memory = before.clone();
-        // SAFETY: the vector outlives the calls.
-        let view = unsafe { View::new(memory.as_mut_ptr().cast(), 4 * COUNT) };
-        let mut waves: Vec<Vec<Row>> = (0..EXEC.len() as u32)
-            .map(|wave| {
-                let row = |row: u32| {
-                    Row(std::array::from_fn(|lane| {
-                        let thread = wave * LANES as u32 + lane as u32;
-                        match row {
-                            OWN => 4 * thread,
-                            OTHER => 4 * (thread ^ 1),
-                            FURTHER => 4 * (thread + 16),
-                            CHOSEN => random.word() % 2,
-                            _ => random.word(),
-                        }
-                    }))
-                };
-                (0..9).map(row).collect()
-            })
-            .collect();
-        let mut expected = before.clone();
-        let strip = on.isa.lanes() as usize;
-        for first in (0..COUNT).step_by(strip).rev() {
-            let executes = |t: &usize| EXEC[t / LANES] >> (t % LANES) & 1 == 1;
-            let threads: Vec<usize> = (first..first + strip).filter(executes).collect();
-            let word = |t: usize, row: u32| waves[t / LANES][row as usize].0[t % LANES];
-            let loaded: Vec<u32> = threads.iter().map(|t| expected[t ^ 1]).collect();
-            for &t in &threads {
-                let more = if word(t, CHOSEN) != 0 { word(t, MORE) } else { 0 };
-                expected[t] = word(t, VALUE).wrapping_add(more);
-            }
-            let sums: Vec<u32> = threads
-                .iter()
-                .zip(loaded)
-                .map(|(t, first)| {
-                    let further = expected.get(t + 16).copied().unwrap_or(0);
-                    first.wrapping_add(expected[t ^ 1]).wrapping_add(further)
-                })
-                .collect();
-            threads.iter().zip(sums).for_each(|(t, sum)| expected[*t] = sum);
-        }
-        if on.code {
-            let bound = module.bind(vec![view]);
-            let mut list: Vec<Wave<'_>> =
-                waves.iter_mut().zip(EXEC).map(|(rows, exec)| Wave::new(rows, exec)).collect();
-            let mut called = Waves::new(&mut list);
-            let (ticks, mode) = (&mut endless(), &mut Mode::default());
-            bound.call(&function, &mut called, 0..EXEC.len(), true, ticks, mode);
-        } else {
-            for (rows, exec) in waves.iter_mut().zip(EXEC).rev() {
-                on.call(&module, function, rows, &[view], exec, &mut endless());
-            }
-        }
-        assert_eq!(memory, expected, "lines of {lines}");
-    }
 }

@@ -1,7 +1,8 @@
 //! What there is no instruction for, beside what [`super::super::masks`] does.
 
+use crate::evaluate::Vector;
 use crate::graph::{Graph, Inst, Node, Val};
-use crate::op::{Kind, Op, Relation};
+use crate::op::{Kind, OTHER, Op, Relation};
 use crate::target::masks::{self, not};
 
 const SIGN: u32 = 0x8000_0000;
@@ -46,9 +47,29 @@ fn integers(graph: &mut Graph, kind: Kind, relation: Relation, a: Val, b: Val) -
     }
 }
 
-fn alone(graph: &mut Graph, op: Op, [a, b, _]: [Val; 3]) -> Option<Val> {
+/// The words of each of two vectors go to their places, and there is a choice.
+fn permuted(graph: &mut Graph, a: Val, b: Val, table: Val) -> Option<Val> {
+    let table = graph.fixed_words(table)?;
+    let identity = (0..8u32).collect::<Vec<u32>>();
+    let mut moved = |of: Val, from: u32| {
+        let own = |(lane, at): (u32, u32)| if at / OTHER == from { at % OTHER } else { lane };
+        let words: Vector = std::array::from_fn(|lane| own((lane as u32, table[lane])));
+        if words[..8] == identity {
+            return of;
+        }
+        let words = graph.vector(words);
+        graph.binary(Op::Permute, words, of)
+    };
+    let [a, b] = [moved(a, 0), moved(b, 1)];
+    let second = (0..8).filter(|lane| table[*lane as usize] >= OTHER).fold(0, |bits, lane| bits | 1 << lane);
+    let mask = graph.add(Node::Mask(second));
+    Some(graph.inst(Op::Select, [mask, b, a]))
+}
+
+fn alone(graph: &mut Graph, op: Op, [a, b, c]: [Val; 3]) -> Option<Val> {
     let word = |graph: &mut Graph, word: u32| graph.add(Node::Word(word));
     Some(match op {
+        Op::Permute2 => return permuted(graph, a, b, c),
         Op::Compare(Kind::Float | Kind::Double, ..) => graph.binary(op, a, b),
         Op::Compare(kind, relation, negated) => {
             let holds = integers(graph, kind, relation, a, b);

@@ -148,6 +148,10 @@ impl Target for Avx2 {
         vector(code, PANDN, to, a, Rm::Reg(b), None);
     }
 
+    fn permutes(&self) -> bool {
+        true
+    }
+
     fn jump_if(&self, code: &mut Code, mask: u8, any: bool) -> usize {
         test(code, mask, Rm::Reg(mask));
         x86::jump(code, Some(if any { NOT_ZERO } else { ZERO }))
@@ -291,10 +295,6 @@ impl Target for Avx2 {
             code.raw(&[0x45, 0x09, 0xDA]); // or r10d, r11d
         }
         x86::call(code, of);
-    }
-
-    fn backwards(&self) -> bool {
-        true
     }
 
     fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {

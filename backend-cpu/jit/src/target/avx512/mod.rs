@@ -92,7 +92,7 @@ impl Target for Avx512 {
 
     fn overwrites(&self, op: Op) -> Option<usize> {
         match op {
-            Op::FFma | Op::DFma => Some(2),
+            Op::FFma | Op::DFma | Op::Permute2 => Some(2),
             Op::Flush => Some(0),
             _ => None,
         }
@@ -244,6 +244,14 @@ impl Target for Avx512 {
         encode::mask_store(code, from, at);
     }
 
+    fn mask_constant(&self, code: &mut Code, pool: &mut Pool, to: u8, lanes: u32) {
+        encode::mask_load(code, to, Base::Pool, pool.word(lanes));
+    }
+
+    fn permutes(&self) -> bool {
+        true
+    }
+
     fn jump_if(&self, code: &mut Code, mask: u8, any: bool) -> usize {
         encode::mask_test(code, mask);
         x86::jump(code, Some(if any { NOT_ZERO } else { ZERO }))
@@ -381,10 +389,6 @@ impl Target for Avx512 {
             masks => encode::masks_to_lanes(code, masks),
         }
         x86::call(code, of);
-    }
-
-    fn backwards(&self) -> bool {
-        true
     }
 
     fn function(&self, code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {

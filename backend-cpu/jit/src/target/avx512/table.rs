@@ -54,7 +54,7 @@ instructions! {
 /// The instruction, if it is one on vectors.
 pub fn row(op: Op) -> Option<Row> {
     use Op::*;
-    use Shape::{Blend, Rm, Rvm};
+    use Shape::{Blend, Fma, Rm, Rvm};
     let of = |enc, shape| Row { enc, shape, imm: None };
     let with = |enc, shape, imm| Row { enc, shape, imm: Some(imm) };
     Some(match op {
@@ -91,6 +91,8 @@ pub fn row(op: Op) -> Option<Row> {
         QTop => of(PMOVQ2M, Rm),
         QWords => of(PMOVM2Q, Rm),
         Words => of(PMOVM2D, Rm),
+        Permute => of(PERMD, Rvm),
+        Permute2 => of(PERMI2D, Fma),
         Select => of(PBLENDMD, Blend),
         QSelect => of(PBLENDMQ, Blend),
         op => return x86::table::row(op),

@@ -228,7 +228,6 @@ fn functions() {
         stack: 4096 + 128,
         masked: true,
         strips: 1,
-        backwards: false,
         origin: None,
         ahead: &[],
         ticks: None,
