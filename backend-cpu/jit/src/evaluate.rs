@@ -151,7 +151,9 @@ impl Strip<'_, '_> {
 
     /// A block's test.
     fn block(&mut self, block: &Block) -> u32 {
-        let tried = block.attempt.as_ref().and_then(|(attempt, doubted)| {
+        // Where nothing is in doubt it is the same.
+        let tried = block.attempt.as_ref().filter(|(_, doubted)| *doubted != NO);
+        let tried = tried.and_then(|(attempt, doubted)| {
             let values = self.values(&attempt.graph);
             (self.bits(values[*doubted as usize]) & self.exec == 0).then_some((attempt, values))
         });
@@ -354,6 +356,9 @@ pub fn compute(op: Op, a: Vector, b: Vector, c: Vector, lazy: bool) -> Vector {
         ZipHigh => block([2, 6, 3, 7]),
         Even | Join => block([0, 2, 4, 6]),
         Odd => block([1, 3, 5, 7]),
+        Blend(bits) => {
+            std::array::from_fn(|lane| if bits >> (lane % 8) & 1 == 1 { b[lane] } else { a[lane] })
+        }
         Permute => a.map(|from| b[from as usize % MOST]),
         Permute2 => c.map(|from| if from < OTHER { a[from as usize] } else { b[(from - OTHER) as usize] }),
         SplitLow => split([0, 0, 1, 1]),

@@ -170,7 +170,10 @@ fn block(f: &mut Formatter<'_>, block: &Block, depth: usize) -> fmt::Result {
         f.write_str("attempt {\n")?;
         straight(f, attempt, depth + 1)?;
         indent(f, depth)?;
-        writeln!(f, "}} in doubt where {} {{", Shown(&attempt.graph, *doubt, "v"))?;
+        match *doubt {
+            NO => writeln!(f, "}} where loads are outside {{")?,
+            doubt => writeln!(f, "}} in doubt where {} {{", Shown(&attempt.graph, doubt, "v"))?,
+        }
         straight(f, &block.body, depth + 1)?;
         indent(f, depth)?;
         return f.write_str("}\n");

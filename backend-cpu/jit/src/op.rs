@@ -140,6 +140,8 @@ pub enum Op {
     /// a ? b : c
     Select,
     QSelect,
+    /// b in the lanes whose bits are set, a in the others. Only made by targets.
+    Blend(u8),
     /// a ? b : 0
     Keep,
     /// All ones where the mask is set.

@@ -179,7 +179,7 @@ pub struct Sums {
 pub struct Block {
     pub body: Straight,
     /// The same without some tests, and the lanes for which they would have been needed: without any of them, what it
-    /// computes is right. It does nothing but compute.
+    /// computes is right. It does nothing but compute. [`NO`](crate::graph::NO): nothing is in doubt but where it loads from, and it may store once.
     pub attempt: Option<(Straight, Val)>,
 }
 

@@ -1,7 +1,7 @@
 //! Addresses of elements in general registers: in loops that add up products vectors have enough to do, and who waits for an
 //! address that comes from one waits long.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use recal_il::ir::lines::Shape;
 
@@ -66,6 +66,7 @@ impl Addresses {
     /// anything else is done, and each needs but one instruction then.
     pub fn near(graph: &Graph, needed: &[bool], lanes: u32, most: u8) -> Addresses {
         let mut found: Vec<(Origin, Vec<(Val, u32)>)> = Vec::new();
+        let mut sums: Vec<Vec<(Val, u32)>> = Vec::new();
         for val in (0..graph.nodes.len() as Val).filter(|val| needed[*val as usize]) {
             let Some(Inst { op: Op::Load(view), args: [index, ..], mask: NO }) = graph.as_inst(val) else {
                 continue;
@@ -75,15 +76,31 @@ impl Addresses {
                 Shape::Step(1) => lanes - 1,
                 _ => continue,
             };
-            let Some((address, bytes)) = distance(graph, index) else { continue };
-            let last = bytes / 4 + more;
-            match found.iter_mut().find(|(base, _)| (base.view, base.address) == (view, address)) {
-                Some((base, loads)) => {
-                    base.last = base.last.max(last);
-                    loads.push((val, bytes));
+            if let Some((address, bytes)) = distance(graph, index) {
+                let last = bytes / 4 + more;
+                match found.iter_mut().find(|(base, _)| (base.view, base.address) == (view, address)) {
+                    Some((base, loads)) => {
+                        base.last = base.last.max(last);
+                        loads.push((val, bytes));
+                    }
+                    None => found.push((Origin { view, address, last }, vec![(val, bytes)])),
                 }
-                None => found.push((Origin { view, address, last }, vec![(val, bytes)])),
+                sums.resize(found.len(), Vec::new());
+            } else if let Some((address, terms, first)) = linear(graph, index) {
+                let known = (0..found.len()).find(|at| found[*at].0.view == view && sums[*at] == terms);
+                let at = known.unwrap_or_else(|| {
+                    found.push((Origin { view, address, last: 0 }, Vec::new()));
+                    sums.push(terms);
+                    found.len() - 1
+                });
+                let (base, loads) = &mut found[at];
+                // How far each is from no address yet: the least of them becomes it.
+                base.last = base.last.max(more);
+                loads.push((val, first));
             }
+        }
+        for ((base, loads), _) in found.iter_mut().zip(&sums).filter(|(_, terms)| !terms.is_empty()) {
+            settle(graph, base, loads);
         }
         found.retain(|(_, loads)| loads.len() > 1);
         found.truncate(usize::from(most));
@@ -229,6 +246,50 @@ fn distance(graph: &Graph, index: Val) -> Option<(Val, u32)> {
     matches!(graph.node(address), Node::Row(_) | Node::Kept(_)).then_some((address, bytes))
 }
 
+/// The address in bytes that the number of a word comes from, as a sum of multiples of what is the same for all lanes, and what the first lane adds to that.
+fn linear(graph: &Graph, index: Val) -> Option<(Val, Vec<(Val, u32)>, u32)> {
+    let Inst { op: Op::ShrBy(2), args: [address, ..], mask: NO } = graph.as_inst(index)? else {
+        return None;
+    };
+    let (mut terms, mut first) = (BTreeMap::new(), 0);
+    let mut open = vec![(address, 1u32)];
+    let mut count = 0;
+    while let Some((val, times)) = open.pop() {
+        count += 1;
+        if count > 4 * MOST {
+            return None;
+        }
+        match graph.as_inst(val) {
+            Some(Inst { op: Op::Add, args: [a, b, _], mask: NO }) => open.extend([(a, times), (b, times)]),
+            Some(Inst { op: Op::ShlBy(by), args: [a, ..], mask: NO }) => open.push((a, times << by)),
+            None if let Some(words) = graph.fixed_words(val) => {
+                first = times.wrapping_mul(words[0]).wrapping_add(first);
+            }
+            None => {
+                let of: &mut u32 = terms.entry(val).or_default();
+                *of = of.wrapping_add(times);
+            }
+            Some(_) => return None,
+        }
+    }
+    let registers = Addresses::default().collect(graph, address, &mut Vec::new(), &mut 0)?;
+    (registers <= REGISTERS && !terms.is_empty()).then(|| (address, terms.into_iter().collect(), first))
+}
+
+/// Makes the address of the first of some loads, which have told what they add to something, their base.
+fn settle(graph: &Graph, base: &mut Origin, loads: &mut Vec<(Val, u32)>) {
+    let more = base.last;
+    let Some(&(val, least)) = loads.iter().min_by_key(|(_, first)| *first) else { return };
+    let address = graph.as_inst(val).and_then(|load| linear(graph, load.args[0]));
+    let Some((address, ..)) = address else { return };
+    base.address = address;
+    loads.retain_mut(|(_, first)| {
+        *first -= least;
+        *first % 4 == 0 && *first <= FARTHEST
+    });
+    base.last = loads.iter().map(|(_, bytes)| bytes / 4 + more).max().unwrap_or(0);
+}
+
 /// The view and the number of the word that an access to elements begins with, and whether they lie side by side.
 fn access(graph: &Graph, val: Val) -> Option<(u8, Val, bool)> {
     let Inst { op, args: [first, ..], .. } = graph.as_inst(val)?;
@@ -294,11 +355,20 @@ impl Body<'_, '_> {
         let mut outside = Vec::new();
         for (number, base) in (0..).zip(bases) {
             self.pinned = vec![base.address];
-            let from = self.fetch(base.address);
+            // What is computed for it comes later, and by vectors.
+            let from = match self.graph.as_inst(base.address) {
+                Some(_) => {
+                    self.compute(base.address, 0);
+                    None
+                }
+                None => Some(self.fetch(base.address)),
+            };
             let code = &mut self.frame.code;
             outside.extend(self.target.find_base(code, base.view, from, base.last));
             self.target.keep_address(code, number);
-            self.release(base.address);
+            if from.is_some() {
+                self.release(base.address);
+            }
         }
         outside
     }
@@ -308,6 +378,7 @@ impl Body<'_, '_> {
         let place = self.place[val as usize];
         match self.graph.node(val) {
             Node::Word(word) => return (Base::Pool, self.frame.pool.word(word)),
+            Node::Lanes(_) => return (Base::Pool, self.table(val)),
             Node::Field(view, field) => return (Base::Views, self.target.field(view, field)),
             Node::Kept(number) => return (Base::Stack, self.frame.kept[number as usize]),
             Node::Row(row) if place.register.is_none() && self.frame.pin(row).is_none() => {

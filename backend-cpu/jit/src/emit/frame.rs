@@ -6,7 +6,7 @@ use super::address::{Addresses, Addressing, Round};
 use super::packs::{self, Next, Packs};
 use super::work::{Strips, Tests, Work};
 use super::{Arrange, Body, Code, Plan, Pool, STACK};
-use crate::graph::{Graph, Val};
+use crate::graph::{Graph, NO, Val};
 use crate::program::{Block, Part, Straight};
 use crate::target::{self, Base, Rm, Target};
 
@@ -365,10 +365,11 @@ impl<'a> Frame<'a> {
         places
     }
 
-    /// [`Frame::block`] for one that changes nothing if there are executing lanes in `doubted`: then the block that
-    /// follows is run. What [`Frame::attempted`] wants to know.
+    /// [`Frame::block`] for one that changes nothing if there are executing lanes in `doubted`, if that is anything, or loads are not where
+    /// they should be: then the block that follows is run. What [`Frame::attempted`] wants to know.
     pub fn attempt(&mut self, block: &Straight, doubted: Val) -> usize {
-        let work = Work::new(block, &[doubted], &self.strips);
+        let doubted: &[Val] = if doubted == NO { &[] } else { &[doubted] };
+        let work = Work::new(block, doubted, &self.strips);
         let doubted = work.others.concat();
         let last = [work.tests.clone(), doubted.clone()].concat();
         let near = if self.strips.masked { 0 } else { self.target.addresses() };

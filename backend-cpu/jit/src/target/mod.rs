@@ -361,9 +361,9 @@ pub trait Target: Sync {
     fn element(&self, _: &mut Code, _: u8) {
         unreachable!("{} computes no addresses", self.name())
     }
-    /// Makes it the one at the byte address that the first lane of a vector has, the low two bits ignored; jumps that are taken unless it
+    /// Makes it the one at the byte address that the first lane of a vector has, or the first scalar register if there is no vector, the low two bits ignored; jumps that are taken unless it
     /// and so many words behind it are in the view.
-    fn find_base(&self, _: &mut Code, _: u8, _: u8, _: u32) -> Vec<usize> {
+    fn find_base(&self, _: &mut Code, _: u8, _: Option<u8>, _: u32) -> Vec<usize> {
         unreachable!("{} computes no addresses", self.name())
     }
     /// to = the vector so many bytes from there, or from an address that was kept.

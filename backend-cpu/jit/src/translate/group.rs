@@ -63,8 +63,11 @@ pub fn program<C: Fn(u32) -> Option<u32>>(
     }
     let (graph, _) = graph.lowered(target);
     let count = graph.needed(&[], None).into_iter().filter(|needed| *needed).count();
-    let body = Straight { graph, outputs: Vec::new(), test: None, next: Vec::new() };
-    let parts = vec![Part::Block(Box::new(Block { body, attempt: None }))];
+    let stores = graph.nodes.iter().filter(|node| matches!(node, Node::Inst(inst) if inst.op.acts())).count();
+    let straight = |graph: Graph| Straight { graph, outputs: Vec::new(), test: None, next: Vec::new() };
+    // Loads at known distances from each other, if all that they load is there. What they load stays in memory for a while: nothing may be stored there.
+    let attempt = (stores == 1).then(|| (straight(graph.to_extend()), NO));
+    let parts = vec![Part::Block(Box::new(Block { body: straight(graph), attempt }))];
     (count <= MOST_NEEDED).then_some(Program { parts, lazy, group: true, ..Program::default() })
 }
 

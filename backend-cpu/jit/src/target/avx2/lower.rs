@@ -62,14 +62,14 @@ fn permuted(graph: &mut Graph, a: Val, b: Val, table: Val) -> Option<Val> {
     };
     let [a, b] = [moved(a, 0), moved(b, 1)];
     let second = (0..8).filter(|lane| table[*lane as usize] >= OTHER).fold(0, |bits, lane| bits | 1 << lane);
-    let mask = graph.add(Node::Mask(second));
-    Some(graph.inst(Op::Select, [mask, b, a]))
+    Some(graph.binary(Op::Blend(second as u8), a, b))
 }
 
 fn alone(graph: &mut Graph, op: Op, [a, b, c]: [Val; 3]) -> Option<Val> {
     let word = |graph: &mut Graph, word: u32| graph.add(Node::Word(word));
     Some(match op {
         Op::Permute2 => return permuted(graph, a, b, c),
+        Op::Select if let Node::Mask(lanes) = graph.node(a) => graph.binary(Op::Blend(lanes as u8), c, b),
         Op::Compare(Kind::Float | Kind::Double, ..) => graph.binary(op, a, b),
         Op::Compare(kind, relation, negated) => {
             let holds = integers(graph, kind, relation, a, b);

@@ -223,8 +223,8 @@ impl Target for Avx2 {
         x86::first_address(code);
     }
 
-    fn find_base(&self, code: &mut Code, view: u8, from: u8, last: u32) -> Vec<usize> {
-        encode::first_word(code, from);
+    fn find_base(&self, code: &mut Code, view: u8, from: Option<u8>, last: u32) -> Vec<usize> {
+        from.into_iter().for_each(|from| encode::first_word(code, from));
         x86::find_base(code, view, last)
     }
 

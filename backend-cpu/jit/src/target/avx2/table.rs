@@ -53,6 +53,7 @@ pub fn row(op: Op) -> Option<Row> {
         Compare(Kind::SignedQuad, Relation::Equal, false) => of(PCMPEQQ, Rvm),
         Compare(Kind::SignedQuad, Relation::Greater, false) => of(PCMPGTQ, Rvm),
         Permute => of(PERMD, Rvm),
+        Op::Blend(lanes) => with(BLENDPS, Rvm, lanes),
         Select => of(BLENDVPS, Blend),
         QSelect => of(BLENDVPD, Blend),
         op => return x86::table::row(op),

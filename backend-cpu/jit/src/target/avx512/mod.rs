@@ -136,7 +136,11 @@ impl Target for Avx512 {
             Op::Either => encode::mask_or(code, to, reg(a), reg(b)),
             Op::Not => encode::mask_not(code, to, reg(a)),
             Op::Keep => {
-                let (enc, from) = move_of(b);
+                // It may lie anywhere.
+                let (enc, from) = match b {
+                    Rm::Mem(..) => (LOAD_NEAR, b),
+                    b => move_of(b),
+                };
                 vector(code, enc, to, 0, from, Lanes::OrZero(reg(a)), None);
             }
             Op::ToSignedBy(how) => encode::rounded(code, CVTPS2DQ, to, reg(a), how, lanes),
@@ -324,8 +328,8 @@ impl Target for Avx512 {
         x86::first_address(code);
     }
 
-    fn find_base(&self, code: &mut Code, view: u8, from: u8, last: u32) -> Vec<usize> {
-        encode::first_word(code, from);
+    fn find_base(&self, code: &mut Code, view: u8, from: Option<u8>, last: u32) -> Vec<usize> {
+        from.into_iter().for_each(|from| encode::first_word(code, from));
         x86::find_base(code, view, last)
     }
 

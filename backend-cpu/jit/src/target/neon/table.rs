@@ -211,7 +211,8 @@ pub fn row(op: Op) -> Option<Row> {
         Select | QSelect => of(BSL, Choice),
         FMin | FMax | ToSignedBy(_) | Flush | QMul | Compare(..) | Common(false) | Doubtful | Both
         | Either | Keep | Join | SplitLow | SplitHigh | Top | QTop | QWords | Words | Load(_) | Part(..)
-        | Pair(..) | Member(..) | Store(_) | StoreBlocks(..) | Permute | Permute2 | Return | Copy => {
+        | Pair(..) | Member(..) | Store(_) | StoreBlocks(..) | Permute | Permute2 | Blend(_) | Return
+        | Copy => {
             return None;
         }
     })

@@ -106,8 +106,8 @@ pub fn row(op: Op) -> Option<Row> {
         And | AndNot | Or | Xor | QAnd | QOr | QXor | LeadingZeros | Round(_) | FromUnsigned
         | ToSignedBy(_) | Flush | QMul | QSar | Compare(..) | Common(_) | Doubtful | Both | Either | Not
         | Join | SplitLow | SplitHigh | Top | QTop | QWords | Select | QSelect | Keep | Words | Load(_)
-        | Part(..) | Pair(..) | Member(..) | Store(_) | StoreBlocks(..) | Permute | Permute2 | Return
-        | Copy => {
+        | Part(..) | Pair(..) | Member(..) | Store(_) | StoreBlocks(..) | Permute | Permute2 | Blend(_)
+        | Return | Copy => {
             return None;
         }
     })
