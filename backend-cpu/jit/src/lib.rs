@@ -316,7 +316,7 @@ impl Compiler {
         let before = self.code.bytes.len();
         let made = self.modes().iter().find_map(|&lazy| {
             let made = translate::group::program(steps, group, self.target, lazy, &constant, &self.shared)?;
-            let program = Program { learned: self.learned, ..made };
+            let program = Program { learned: self.learned, next: self.next, ..made };
             let at = self.emit(&program, false)?;
             Some((program, at))
         });

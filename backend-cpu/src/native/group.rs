@@ -54,6 +54,7 @@ impl Builder<'_> {
         let zeroed = |row: RowId| code.zeroed.iter().any(|range| range.contains(&row)).then_some(0);
         let literals = &self.words;
         let constant = |row: RowId| literals.get(&row).copied().or_else(|| zeroed(row));
+        self.compiler.ask_ahead(self.wanted_next());
         let Some(function) = self.compiler.group(&steps, constant, &group) else { return false };
         self.push(&items, function);
         self.body.ops.push(Op::End);

@@ -35,9 +35,15 @@ impl Body<'_, '_> {
             learned: None,
             earlier: None,
         };
-        if let (Op::Store(_), Shape::Step(1), true, 1) = (op, shape, ahead, strips.number) {
-            access.earlier = earlier.pop();
-            addresses.extend(access.earlier.iter().flat_map(|at| [*at, at + 8]));
+        if let (Op::Store(_), Shape::Step(1), true) = (op, shape, ahead) {
+            // The strip before has stored a line before.
+            access.earlier = match strips.number {
+                _ if strips.together => earlier.first().copied(),
+                1 => earlier.pop(),
+                _ => None,
+            };
+            let new: Vec<u32> = access.earlier.iter().flat_map(|at| [*at, at + 8]).collect();
+            addresses.extend(new.iter().filter(|at| !addresses.contains(at)).copied().collect::<Vec<_>>());
         }
         if let (Op::Store(_), true, Some(ticks)) = (op, self.target.learns() && !access.follows(), *ticks) {
             access.learned = exec.is_none().then_some([ticks, *learned]);

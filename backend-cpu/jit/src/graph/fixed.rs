@@ -1,6 +1,8 @@
 //! Constants that differ from lane to lane, as the places of threads in a group are where a graph is for known ones: what is computed of them
 //! alone is a constant, too, and words that come from known lanes of known vectors are put in order.
 
+use std::collections::BTreeMap;
+
 use recal_il::ir::lines::{Shape, distance};
 use recal_il::isa::Algebra;
 
@@ -44,6 +46,12 @@ impl Fixed {
             self.vectors.len() - 1
         }) as u32
     }
+}
+
+/// Where words of a vector are meanwhile: in which one, and in which of its lanes those of each lane.
+struct Merged {
+    val: Val,
+    at: Vec<Option<u8>>,
 }
 
 /// Where a word of a vector comes from: a lane of another one.
@@ -147,7 +155,7 @@ impl Graph {
                 let words = self.fixed.vector(number);
                 each(&|lane| Some(words[lane].wrapping_sub(words[0])))
             }
-            Node::Inst(Inst { op, args: [a, b, NO], mask: NO }) => {
+            Node::Inst(Inst { op, args: [a, b, NO], mask: NO }) if a != NO => {
                 let a = self.distances(a)?;
                 let of = |b: Val| self.distances(b);
                 match op {
@@ -158,6 +166,10 @@ impl Graph {
                     Op::ShrBy(2) => each(&|lane| (a[lane] % 4 == 0).then(|| (a[lane] as i32 >> 2) as u32)),
                     // Numbers of words are taken modulo 2^30 anyhow.
                     Op::And if self.word_of(b) == Some(0x3FFF_FFFF) => Some(a),
+                    op if op.pure() && !op.wide() => {
+                        let alike = a == [0; MOST] && (b == NO || of(b)? == [0; MOST]);
+                        alike.then_some(a)
+                    }
                     _ => None,
                 }
             }
@@ -199,8 +211,80 @@ impl Graph {
         }
     }
 
-    /// A vector of words from known lanes; where nothing is said of a lane, it may have any. `None` if they come from too many.
-    pub fn gathered(&mut self, from: &[Option<Source>]) -> Option<Val> {
+    /// Vectors of words from known lanes, for several strips; where nothing is said of a lane, it may have any. `None` if they come from too many.
+    pub fn gathered(&mut self, wanted: &[Vec<Option<Source>>]) -> Option<Vec<Val>> {
+        let mut made: Vec<Option<Val>> = wanted.iter().map(|from| self.gathered_alone(from)).collect();
+        // Those that come from the same vectors are made of these together.
+        let mut rest: BTreeMap<Vec<Val>, Vec<usize>> = BTreeMap::new();
+        for (number, from) in wanted.iter().enumerate().filter(|(number, _)| made[*number].is_none()) {
+            let mut sources: Vec<Val> = from.iter().flatten().map(|(val, _)| *val).collect();
+            sources.sort_unstable();
+            sources.dedup();
+            rest.entry(sources).or_default().push(number);
+        }
+        for (sources, numbers) in rest {
+            let wants: Vec<&[Option<Source>]> = numbers.iter().map(|number| &wanted[*number][..]).collect();
+            if sources.len() > self.lanes() || 2 * numbers.len() < sources.len() {
+                return None;
+            }
+            let merged = self.merged(&wants, &sources, true)?;
+            numbers.into_iter().zip(merged).for_each(|(number, of)| made[number] = Some(of.val));
+        }
+        made.into_iter().collect()
+    }
+
+    /// The words that vectors want of some others: of those in the first half, and of those in the second half, with as many wants in a
+    /// vector as have room, and then both together. `last`: each want has a vector, and its words their lanes.
+    fn merged(&mut self, wants: &[&[Option<Source>]], sources: &[Val], last: bool) -> Option<Vec<Merged>> {
+        if let [source] = *sources {
+            let own = |from: &&[Option<Source>]| {
+                let at = from.iter().map(|of| of.filter(|(val, _)| *val == source).map(|(_, at)| at));
+                Merged { val: source, at: at.collect() }
+            };
+            return Some(wants.iter().map(own).collect());
+        }
+        let (first, second) = sources.split_at(sources.len().div_ceil(2));
+        let halves = [self.merged(wants, first, false)?, self.merged(wants, second, false)?];
+        let lanes = self.lanes();
+        let count = |number: usize| halves.iter().flat_map(|half| &half[number].at).flatten().count();
+        let mut made: Vec<Merged> = Vec::with_capacity(wants.len());
+        let mut number = 0;
+        while number < wants.len() {
+            let of = [0, 1].map(|half| halves[half][number].val);
+            let mut table: Vector = std::array::from_fn(|lane| lane as u32);
+            let mut used = 0;
+            let begin = number;
+            while number < wants.len()
+                && of == [0, 1].map(|half| halves[half][number].val)
+                && used + count(number) <= lanes
+                && !(last && number > begin)
+            {
+                let mut at = vec![None; lanes];
+                for (half, offset) in halves.iter().zip([0, OTHER]) {
+                    for (lane, from) in half[number].at.iter().enumerate() {
+                        if let Some(from) = from {
+                            let place = if last { lane } else { used };
+                            table[place] = offset + u32::from(*from);
+                            at[lane] = Some(place as u8);
+                            used += 1;
+                        }
+                    }
+                }
+                made.push(Merged { val: NO, at });
+                number += 1;
+            }
+            if number == begin {
+                return None;
+            }
+            let table = self.vector(table);
+            let val = self.inst(Op::Permute2, [of[0], of[1], table]);
+            made[begin..].iter_mut().for_each(|merged| merged.val = val);
+        }
+        Some(made)
+    }
+
+    /// One of these vectors.
+    fn gathered_alone(&mut self, from: &[Option<Source>]) -> Option<Val> {
         let words = (0..).zip(from).filter_map(|(lane, of)| of.map(|(val, at)| (lane, val, at)));
         let words: Vec<(u8, Val, u8)> = words.collect();
         let fixed: Option<Vec<(u8, u32)>> = words
@@ -327,7 +411,7 @@ mod tests {
             let rows = values(&mut g);
             let from: Vec<Option<Source>> =
                 order.iter().map(|&(row, lane)| Some((rows[row], lane))).collect();
-            let made = g.gathered(&from).unwrap();
+            let made = g.gathered(&[from]).unwrap()[0];
             let words = evaluated(&g, made, &of);
             for (lane, (row, at)) in order.into_iter().enumerate() {
                 assert_eq!(words[lane], 100 * row as u32 + u32::from(at), "{number}: lane {lane}");
@@ -338,6 +422,18 @@ mod tests {
         let mut g = graph();
         let rows = [0, 1, 2, 3, 4].map(|row| g.add(Node::Row(row)));
         let many: Vec<Option<Source>> = (0..8).map(|lane| Some((rows[lane % 5], 0))).collect();
-        assert_eq!(g.gathered(&many), None);
+        assert_eq!(g.gathered(&[many]), None);
+        // Eight vectors that want a word of each of eight others.
+        let mut g = graph();
+        let rows: Vec<Val> = (0..8).map(|row| g.add(Node::Row(row))).collect();
+        let wanted: Vec<Vec<Option<Source>>> =
+            (0..8).map(|column| rows.iter().map(|row| Some((*row, column))).collect()).collect();
+        let made = g.gathered(&wanted).unwrap();
+        for (column, val) in made.into_iter().enumerate() {
+            let words = evaluated(&g, val, &of);
+            (0..8).for_each(|row| assert_eq!(words[row], 100 * row as u32 + column as u32));
+        }
+        let permutes = g.nodes.iter().filter(|node| matches!(node, Node::Inst(_))).count();
+        assert_eq!(permutes, 3 * 8);
     }
 }

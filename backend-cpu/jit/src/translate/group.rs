@@ -180,10 +180,7 @@ impl<'c, C: Fn(u32) -> Option<u32>> Threads<'c, C> {
                 return Some(());
             }
             Step::Load { view, address, to, flush, .. } if let Some(words) = own(view) => {
-                return self
-                    .executing()
-                    .into_iter()
-                    .try_for_each(|strip| self.load(strip, (view, words), address, to, flush));
+                return self.load((view, words), address, to, flush);
             }
             Step::Store { view, address, from, .. } if let Some(words) = own(view) => {
                 let mut stored = HashSet::new();
@@ -284,35 +281,37 @@ impl<'c, C: Fn(u32) -> Option<u32>> Threads<'c, C> {
         known.map_or_else(|| (self.graph.word(0), 0), |word| word.from)
     }
 
-    fn load(
-        &mut self,
-        strip: usize,
-        (view, words): (u8, u32),
-        address: u32,
-        to: [u32; 4],
-        flush: u8,
-    ) -> Option<()> {
-        let (exec, places) = self.places(strip, address)?;
-        let (wave, barrier) = (self.strips[strip].wave, self.barrier);
+    fn load(&mut self, (view, words): (u8, u32), address: u32, to: [u32; 4], flush: u8) -> Option<()> {
+        let strips = self.executing();
+        let places: Option<Vec<(u32, [u32; MOST])>> =
+            strips.iter().map(|strip| self.places(*strip, address)).collect();
+        let places = places?;
         for (k, row) in (0..).zip(to).filter(|(_, row)| *row != NONE) {
-            let mut from: Vec<Option<Source>> = vec![None; self.lanes];
-            for lane in (0..self.lanes).filter(|lane| exec >> lane & 1 == 1) {
-                let place = places[lane] + k;
-                let source = self.word((view, words), place);
-                from[lane] = Some(source);
-                if place < words {
-                    let untouched =
-                        Word { from: source, loaded: Touched::default(), stored: Touched::default() };
-                    let word = self.words.entry((view, place)).or_insert(untouched);
-                    word.loaded.add(barrier, wave);
-                    if word.stored.waves(barrier) & !wave != 0 {
-                        return None;
+            let mut wanted = Vec::with_capacity(strips.len());
+            for (strip, (exec, places)) in strips.iter().zip(&places) {
+                let (wave, barrier) = (self.strips[*strip].wave, self.barrier);
+                let mut from: Vec<Option<Source>> = vec![None; self.lanes];
+                for lane in (0..self.lanes).filter(|lane| exec >> lane & 1 == 1) {
+                    let place = places[lane] + k;
+                    let source = self.word((view, words), place);
+                    from[lane] = Some(source);
+                    if place < words {
+                        let untouched =
+                            Word { from: source, loaded: Touched::default(), stored: Touched::default() };
+                        let word = self.words.entry((view, place)).or_insert(untouched);
+                        word.loaded.add(barrier, wave);
+                        if word.stored.waves(barrier) & !wave != 0 {
+                            return None;
+                        }
                     }
                 }
+                wanted.push(from);
             }
-            let word = self.graph.gathered(&from)?;
-            let word = if flush >> k & 1 == 1 { self.graph.flush(word) } else { word };
-            self.strips[strip].values.write(row, word);
+            let loaded = self.graph.gathered(&wanted)?;
+            for (strip, word) in strips.iter().zip(loaded) {
+                let word = if flush >> k & 1 == 1 { self.graph.flush(word) } else { word };
+                self.strips[*strip].values.write(row, word);
+            }
         }
         Some(())
     }
@@ -335,7 +334,7 @@ impl<'c, C: Fn(u32) -> Option<u32>> Threads<'c, C> {
                 let before: Vec<Option<Source>> = (0..self.lanes)
                     .map(|lane| (exec >> lane & 1 == 1).then(|| self.word((view, words), places[lane] + k)))
                     .collect();
-                let before = self.graph.gathered(&before)?;
+                let before = self.graph.gathered(&[before])?[0];
                 val = self.graph.select(chosen, val, before);
             }
             for lane in (0..self.lanes).filter(|lane| exec >> lane & 1 == 1) {
