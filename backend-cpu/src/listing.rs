@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use recal_hal::Format;
 use recal_il::diagnostic::Span;
+use recal_il::inst::GroupSize;
 use recal_il::ir::Program;
 use recal_il::listing::Line;
 use recal_jit::{Function, Module};
@@ -15,7 +16,8 @@ use crate::{load, native};
 
 /// The vector program that a program becomes where kernels are compiled for `set`, whether this processor has it or not: its
 /// functions, and between them what is interpreted. `None` if for this set nothing is compiled. Samples are taken to be of
-/// surfaces with these formats, by number, or four floats, and the nearest filter, threads to be in lines of 64.
+/// surfaces with these formats, by number, or four floats, and the nearest filter, threads to be in lines of 64, or, if they wait for each other, in groups
+/// as the program declares them.
 pub fn vector_listing(
     program: &Program,
     set: InstructionSet,
@@ -77,7 +79,13 @@ fn listing(
     let (packed, known) = load::prepare(program, true, false);
     let mut code = load::load_compiled(&packed, &known);
     code.find_sampled();
-    let body = native::compile_listed(&code, isa, &simple_textures(&code, formats), recal_jit::line(64))?;
+    // Groups whose threads wait for each other are launched as they are declared.
+    let block = match program.interface.group {
+        Some(GroupSize::Exact(block)) if code.barriers => Some(block),
+        _ => None,
+    };
+    let line = recal_jit::line(block.map_or(64, |[x, ..]| x));
+    let body = native::compile_listed(&code, isa, &simple_textures(&code, formats), line, block)?;
     let head = format!("; {} code, strips of {} threads", isa.name(), isa.lanes());
     let mut text = vec![Line::new(head, Span::default())];
     let of = |spans: &[Span], at: usize| spans.get(at).copied().unwrap_or_default();

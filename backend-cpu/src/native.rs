@@ -57,8 +57,14 @@ pub fn compile(
 }
 
 /// The same that keeps programs for listings.
-pub fn compile_listed(code: &Code, isa: Isa, shapes: &[Shape], line: u32) -> Option<Body> {
-    compile_by(compiler(code, isa, line).with_programs(), code, isa, shapes, line, &[], None)
+pub fn compile_listed(
+    code: &Code,
+    isa: Isa,
+    shapes: &[Shape],
+    line: u32,
+    block: Option<[u32; 3]>,
+) -> Option<Body> {
+    compile_by(compiler(code, isa, line).with_programs(), code, isa, shapes, line, &[], block)
 }
 
 fn compiler(code: &Code, isa: Isa, line: u32) -> Compiler {

@@ -8,6 +8,7 @@ mod address;
 mod arrange;
 mod buffer;
 mod emitted;
+mod fetch;
 mod flow;
 mod frame;
 mod leave;
@@ -39,6 +40,11 @@ const STACK: u32 = 240 * 64;
 /// What accesses that find their addresses in general registers take from vectors.
 pub fn words(graph: &Graph, needed: &[bool]) -> HashSet<Val> {
     Addresses::of(graph, needed).words
+}
+
+/// Several loads of a graph are at known distances from each other.
+pub fn are_near(graph: &Graph, needed: &[bool], target: &dyn Target) -> bool {
+    !Addresses::near(graph, needed, target.lanes(), target.addresses()).bases.is_empty()
 }
 
 /// An address in the register for one.
@@ -212,132 +218,6 @@ impl<'a, 'b> Body<'a, 'b> {
                 self.target.store(&mut self.frame.code, register, Base::Stack, at);
             }
         }
-    }
-
-    /// The register that holds `val`, loaded if need be.
-    fn fetch(&mut self, val: Val) -> u8 {
-        if let Some(register) = self.place[val as usize].register.or_else(|| self.pin(val)) {
-            return register;
-        }
-        let register = self.take(val);
-        let from = match (self.graph.node(val), self.place[val as usize].slot) {
-            (Node::Row(row), _) => {
-                let (base, at) = self.frame.place_of(row);
-                Rm::Mem(base, at)
-            }
-            (Node::Kept(number), _) => Rm::Mem(Base::Stack, self.frame.kept[number as usize]),
-            (node @ (Node::Word(_) | Node::Quad(_) | Node::Field(..)), _) => {
-                let Frame { code, pool, .. } = &mut *self.frame;
-                self.target.constant(code, pool, register, node);
-                return register;
-            }
-            (Node::Mask(bits), _) if self.in_mask_register(val) => {
-                let Frame { code, pool, .. } = &mut *self.frame;
-                self.target.mask_constant(code, pool, register, bits);
-                return register;
-            }
-            (Node::Lanes(_) | Node::Mask(_), _) => Rm::Mem(Base::Pool, self.table(val)),
-            (_, Some(at)) if self.in_mask_register(val) => {
-                self.target.mask_load(&mut self.frame.code, register, at);
-                return register;
-            }
-            (_, Some(at)) => {
-                self.frame.moves += 1;
-                Rm::Mem(Base::Stack, at)
-            }
-            (Node::Inst(inst), None) if let Some((base, at)) = self.place[val as usize].single => {
-                self.frame.touch();
-                let wide = matches!(inst.op, Op::Pair(..));
-                self.target.broadcast(&mut self.frame.code, register, base, at, wide);
-                return register;
-            }
-            (Node::Inst(_), None) if let Some((base, bytes)) = self.place[val as usize].near => {
-                self.target.near(&mut self.frame.code, register, base, bytes);
-                return register;
-            }
-            (Node::Inst(_), None) if let Some((at, bytes)) = self.place[val as usize].far => {
-                self.frame.touch();
-                self.take_address(at);
-                self.target.near(&mut self.frame.code, register, Base::First, bytes);
-                return register;
-            }
-            (node, None) => unreachable!("{node:?} is used before it is computed"),
-        };
-        self.frame.touch();
-        self.target.load(&mut self.frame.code, register, from);
-        register
-    }
-
-    /// Where a constant that differs from lane to lane is.
-    fn table(&mut self, val: Val) -> u32 {
-        let words = self.graph.fixed_words(val).unwrap_or_default();
-        self.frame.pool.table(&words[..self.target.lanes() as usize])
-    }
-
-    /// Makes an address on the stack the one that [`Base::First`] is.
-    fn take_address(&mut self, at: u32) {
-        if self.held != Some(Held::At(at)) {
-            self.target.take_address(&mut self.frame.code, at);
-            self.held = Some(Held::At(at));
-        }
-    }
-
-    /// An operand of an instruction that may be in memory.
-    fn operand(&mut self, val: Val, wide: bool) -> Rm {
-        if self.place[val as usize].register.is_none() {
-            let found = match self.graph.node(val) {
-                node @ (Node::Word(_) | Node::Quad(_) | Node::Field(..)) => {
-                    self.target.operand(self.frame.pool, node, wide)
-                }
-                Node::Lanes(_) | Node::Mask(_) if !self.in_mask_register(val) => {
-                    Some(Rm::Mem(Base::Pool, self.table(val)))
-                }
-                Node::Row(row) if self.frame.pin(row).is_none() && self.passes(val) => {
-                    let (base, at) = self.frame.place_of(row);
-                    Some(Rm::Mem(base, at))
-                }
-                Node::Kept(number) if self.passes(val) => {
-                    Some(Rm::Mem(Base::Stack, self.frame.kept[number as usize]))
-                }
-                Node::Inst(_) if !self.in_mask_register(val) && self.passes(val) => {
-                    let Place { slot, single, far, near, .. } = self.place[val as usize];
-                    let single = single.filter(|_| self.target.splats());
-                    let found = slot.map(|at| Rm::Mem(Base::Stack, at));
-                    let near = near.map(|(base, bytes)| Rm::Mem(base, bytes));
-                    found.or(single.map(|(base, at)| Rm::Splat(base, at))).or(near).or_else(|| {
-                        let (at, bytes) = far?;
-                        self.take_address(at);
-                        Some(Rm::Mem(Base::First, bytes))
-                    })
-                }
-                _ => None,
-            };
-            if let Some(found) = found {
-                let copied = matches!(found, Rm::Splat(Base::Stack | Base::Kept(_), _));
-                if copied || matches!(found, Rm::Mem(Base::Rows | Base::Stack | Base::First, _)) {
-                    self.frame.touch();
-                }
-                return found;
-            }
-        }
-        Rm::Reg(self.fetch(val))
-    }
-
-    /// A value in memory is not worth a register: all are taken by what is used before it is used again, or who would
-    /// give way would have to be stored.
-    fn passes(&self, val: Val) -> bool {
-        let Some(next) = self.next_use(val) else { return true };
-        let given = &self.vectors[..usize::from(self.frame.vectors())];
-        if given.contains(&None) {
-            return false;
-        }
-        let others = given.iter().flatten().filter(|owner| !self.pinned.contains(owner));
-        let last = others.max_by_key(|owner| self.next_use(**owner).unwrap_or(u32::MAX));
-        last.is_none_or(|&owner| {
-            let sooner = self.next_use(owner).is_some_and(|time| time < next);
-            let stored = self.place[owner as usize].slot.is_some();
-            sooner || matches!(self.graph.node(owner), Node::Inst(_)) && !stored
-        })
     }
 
     /// The register of a pinned row becomes free for `val`: another value may have grown out of the row.

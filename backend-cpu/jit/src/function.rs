@@ -8,7 +8,7 @@ use crate::step::{Filter, NONE, Shared, Step};
 use crate::tree::{Rows, each_row};
 use crate::{Compiler, View, graph};
 
-/// A function of a [`Module`].
+/// A function of a [`Module`](crate::Module).
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
     pub(crate) full: u32,

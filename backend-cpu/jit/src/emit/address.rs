@@ -66,7 +66,7 @@ impl Addresses {
     /// anything else is done, and each needs but one instruction then.
     pub fn near(graph: &Graph, needed: &[bool], lanes: u32, most: u8) -> Addresses {
         let mut found: Vec<(Origin, Vec<(Val, u32)>)> = Vec::new();
-        let mut sums: Vec<Vec<(Val, u32)>> = Vec::new();
+        let mut sums: Vec<Terms> = Vec::new();
         for val in (0..graph.nodes.len() as Val).filter(|val| needed[*val as usize]) {
             let Some(Inst { op: Op::Load(view), args: [index, ..], mask: NO }) = graph.as_inst(val) else {
                 continue;
@@ -246,8 +246,11 @@ fn distance(graph: &Graph, index: Val) -> Option<(Val, u32)> {
     matches!(graph.node(address), Node::Row(_) | Node::Kept(_)).then_some((address, bytes))
 }
 
+/// Values, and how often each is in a sum.
+type Terms = Vec<(Val, u32)>;
+
 /// The address in bytes that the number of a word comes from, as a sum of multiples of what is the same for all lanes, and what the first lane adds to that.
-fn linear(graph: &Graph, index: Val) -> Option<(Val, Vec<(Val, u32)>, u32)> {
+fn linear(graph: &Graph, index: Val) -> Option<(Val, Terms, u32)> {
     let Inst { op: Op::ShrBy(2), args: [address, ..], mask: NO } = graph.as_inst(index)? else {
         return None;
     };

@@ -16,15 +16,17 @@ const SOURCES: usize = 4;
 /// What a graph knows of them.
 #[derive(Clone, Debug, Default)]
 pub struct Fixed {
-    /// Lanes of a vector; 0: of this graph nothing becomes constant.
+    /// Lanes of a vector; 0: there is none.
     lanes: usize,
+    /// What comes of constants is one.
+    folds: bool,
     vectors: Vec<Vector>,
 }
 
 impl Fixed {
     /// The same constants where nothing becomes one any more.
     pub fn settled(&self) -> Fixed {
-        Fixed { lanes: 0, vectors: self.vectors.clone() }
+        Fixed { folds: false, ..self.clone() }
     }
 
     /// The words of [`Node::Lanes`].
@@ -34,9 +36,7 @@ impl Fixed {
 
     /// The same for people.
     pub fn words(&self, number: u32) -> &[u32] {
-        let words = &self.vectors[number as usize];
-        let lanes = if self.lanes == 0 { MOST } else { self.lanes };
-        &words[..lanes]
+        &self.vectors[number as usize][..self.lanes]
     }
 
     fn number(&mut self, vector: Vector) -> u32 {
@@ -60,7 +60,7 @@ pub type Source = (Val, u8);
 impl Graph {
     /// An empty one, as by [`Graph::new`], for vectors of so many lanes: what comes of constants is one.
     pub fn of_lanes(lazy: bool, lanes: u32) -> Graph {
-        Graph { fixed: Fixed { lanes: lanes as usize, vectors: Vec::new() }, ..Graph::new(lazy) }
+        Graph { fixed: Fixed { lanes: lanes as usize, folds: true, vectors: Vec::new() }, ..Graph::new(lazy) }
     }
 
     /// A word for each lane.
@@ -124,7 +124,7 @@ impl Graph {
     pub(super) fn folded(&mut self, node: Node) -> Option<Val> {
         let Node::Inst(inst) = node else { return None };
         let Inst { op, args, mask } = inst;
-        if self.fixed.lanes == 0 || !op.pure() || op.wide() || op.floats() {
+        if !self.fixed.folds || !op.pure() || op.wide() || op.floats() {
             return None;
         }
         let of = |val: Val| if val == NO { Some([0; MOST]) } else { self.fixed_words(val) };

@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use recal_il::isa::Algebra;
 
 use super::{Values, WORTH};
+use crate::emit;
 use crate::evaluate::MOST;
 use crate::graph::fixed::Source;
 use crate::graph::{Graph, NO, Node, Val};
@@ -62,11 +63,13 @@ pub fn program<C: Fn(u32) -> Option<u32>>(
         return None;
     }
     let (graph, _) = graph.lowered(target);
-    let count = graph.needed(&[], None).into_iter().filter(|needed| *needed).count();
+    let needed = graph.needed(&[], None);
+    let count = needed.iter().filter(|needed| **needed).count();
     let stores = graph.nodes.iter().filter(|node| matches!(node, Node::Inst(inst) if inst.op.acts())).count();
     let straight = |graph: Graph| Straight { graph, outputs: Vec::new(), test: None, next: Vec::new() };
     // Loads at known distances from each other, if all that they load is there. What they load stays in memory for a while: nothing may be stored there.
-    let attempt = (stores == 1).then(|| (straight(graph.to_extend()), NO));
+    let near = stores == 1 && emit::are_near(&graph, &needed, target);
+    let attempt = near.then(|| (straight(graph.to_extend()), NO));
     let parts = vec![Part::Block(Box::new(Block { body: straight(graph), attempt }))];
     (count <= MOST_NEEDED).then_some(Program { parts, lazy, group: true, ..Program::default() })
 }
