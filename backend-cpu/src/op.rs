@@ -280,6 +280,13 @@ pub struct Body {
     pub samples: bool,
 }
 
+impl Body {
+    /// A function does a whole group, and finds nothing in rows or in the memory of the group.
+    pub fn in_registers(&self) -> bool {
+        matches!(self.ops.first(), Some(Op::Native(function)) if function.of_group())
+    }
+}
+
 /// A program ready to run.
 #[derive(Default)]
 pub struct Code {

@@ -188,8 +188,11 @@ pub(super) fn compiled(
     part: u64,
 ) -> Outcome {
     let Extent::Grid { groups, block } = context.launch.extent else { return Outcome::Ended };
-    context.lds.zero();
     placed(context, groups, block, part);
+    if context.launch.body.in_registers() {
+        return plan.run(waves, context);
+    }
+    context.lds.zero();
     let placed = &context.placed;
     if !context.launch.code.zeroed.is_empty() || !placed.is_empty() {
         for (wave, own) in context.own.iter().enumerate() {
