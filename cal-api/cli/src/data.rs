@@ -204,7 +204,11 @@ pub(crate) fn format(text: &str) -> Result<Format, String> {
     Format::named(text).ok_or_else(|| {
         let names = Format::ALL.iter().map(|f| f.name()).chain(ALIASES.iter().map(|(name, _)| *name));
         let names: Vec<String> = names.map(str::to_ascii_lowercase).collect();
-        format!("no format is called `{text}`; there are {}", names.join(", "))
+        let near = |name: &&String| strsim::damerau_levenshtein(text, name) <= 2;
+        match names.iter().filter(near).min_by_key(|name| strsim::damerau_levenshtein(text, name)) {
+            Some(near) => format!("no format is called `{text}`; did you mean `{near}`?"),
+            None => format!("no format is called `{text}`; there are {}", names.join(", ")),
+        }
     })
 }
 

@@ -185,9 +185,10 @@ pub(crate) fn launch(
     for done in 0..repeat {
         let start = Instant::now();
         let event = match threads {
-            Threads::Domain(domain) => context.run(module, domain)?,
-            Threads::Grid(grid) => context.run_grid(module, grid)?,
+            Threads::Domain(domain) => context.run(module, domain),
+            Threads::Grid(grid) => context.run_grid(module, grid),
         };
+        let event = event.map_err(remedied)?;
         event.wait()?;
         let took = start.elapsed().as_secs_f64();
         best = best.min(took);
@@ -195,6 +196,16 @@ pub(crate) fn launch(
         progress.at(u64::from(done) + 1);
     }
     Ok((best, total / f64::from(repeat)))
+}
+
+/// An error with what to do about symbols that nothing is bound to.
+fn remedied(error: recal::Error) -> Box<dyn std::error::Error> {
+    let text = error.to_string();
+    let Some(first) = text.split("nothing is bound to ").nth(1).and_then(|names| names.split(',').next()) else {
+        return error.into();
+    };
+    let value = if first.starts_with("cb") { "1,2.5" } else { "64x64:float_4" };
+    format!("{text}; --bind does that, e.g. --bind {first}={value}").into()
 }
 
 #[cfg(test)]

@@ -134,7 +134,17 @@ impl Parser<'_> {
     fn missing_end(&mut self) {
         let len = self.c.text.len() as u32;
         self.lose_flow(len);
-        if self.errors.last().is_some_and(|d| d.rule == "truncated") {
+        let last = self.errors.last();
+        if last.is_some_and(|d| d.rule == "truncated") {
+            return;
+        }
+        // A last word that is an `end` but for a letter was told already.
+        let meant = |d: &Diagnostic| {
+            let rest = self.c.text.get(d.span.end as usize..).unwrap_or_default();
+            let edits = d.suggestion.iter().flat_map(|suggestion| &suggestion.edits);
+            rest.trim_ascii().is_empty() && edits.map(|(_, text)| text.as_str()).eq(["end"])
+        };
+        if last.is_some_and(meant) {
             return;
         }
         let last = self.ast.statements.last().map_or(self.ast.header.span, |s| s.span);

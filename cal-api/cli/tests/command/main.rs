@@ -354,7 +354,8 @@ fn what_is_wrong_with_a_kernel_names_its_file() {
     }
     // A shape is told from a file by its numbers, and formats are listed.
     for (value, said) in [
-        ("8x8:floaty_4", "no format is called `floaty_4`; there are "),
+        ("8x8:floaty_4", "no format is called `floaty_4`; did you mean `float_4`?"),
+        ("8x8:pixels", "no format is called `pixels`; there are "),
         ("8x8", "a shape has a format, e.g. 8x8:float_4"),
         ("in.raw:8x", "expected WIDTH[xHEIGHT]:FORMAT"),
         ("1,two", "`two` is not a number"),
@@ -370,6 +371,14 @@ fn what_is_wrong_with_a_kernel_names_its_file() {
     assert!(output.status.success());
     assert!(String::from_utf8(output.stderr).unwrap().contains("warning[undeclared-resource]"));
     assert!(printed(&["--version"]).starts_with("recal 0."));
+    // What nothing is bound to, and how that is done.
+    let text = String::from_utf8(recal(&["run", wrong, "-d", "8x8"]).stderr).unwrap();
+    assert!(text.contains("nothing is bound to "), "{text}");
+    assert!(text.contains("; --bind does that, e.g. --bind "), "{text}");
+    // A misspelt end is told once.
+    std::fs::write(&kernel, KERNEL.replace("end\n", "endd\n")).unwrap();
+    let text = String::from_utf8(recal(&["compile", wrong, "-o", image.to_str().unwrap()]).stderr).unwrap();
+    assert!(text.contains("did you mean `end`?") && !text.contains("missing-end"), "{text}");
 }
 
 #[test]
