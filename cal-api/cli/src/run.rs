@@ -201,7 +201,8 @@ pub(crate) fn launch(
 /// An error with what to do about symbols that nothing is bound to.
 fn remedied(error: recal::Error) -> Box<dyn std::error::Error> {
     let text = error.to_string();
-    let Some(first) = text.split("nothing is bound to ").nth(1).and_then(|names| names.split(',').next()) else {
+    let Some(first) = text.split("nothing is bound to ").nth(1).and_then(|names| names.split(',').next())
+    else {
         return error.into();
     };
     let value = if first.starts_with("cb") { "1,2.5" } else { "64x64:float_4" };

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
-use recal_jit::{Group, LANES, NONE, Row, Step, View};
+use recal_jit::{Group, NONE, Row, Step, View};
 
 use crate::{On, Random, endless};
 
@@ -169,9 +169,8 @@ pub fn group(on: On) {
             RESULT..VALUE => 4 * (thread * RESULTS + row - RESULT),
             row => 4 * place(row - PLACE, thread, threads),
         };
-        let padded = threads.next_multiple_of(LANES as u32);
         let own: Vec<(u32, Vec<u32>)> =
-            (0..VALUE).map(|row| (row, (0..padded).map(|thread| word(row, thread)).collect())).collect();
+            (0..VALUE).map(|row| (row, (0..threads).map(|thread| word(row, thread)).collect())).collect();
         let memories = HashMap::from([(OWN, threads)]);
         let same = HashSet::from([SAME]);
         let group = Group { threads, own: &own, same: &same, memories: &memories };
