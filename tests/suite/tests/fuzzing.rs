@@ -1,6 +1,7 @@
 //! Random kernels, the same in every run: the CPU backend against the plain interpreter, and against a Vulkan
 //! device where there is one.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -46,14 +47,25 @@ fn a_difference_is_noticed_and_shrunk() {
 /// Together the kernels hold nearly every instruction that computes.
 fn kernels_are_varied() {
     let text: String = (1..1500).map(|seed| Kernel::new(seed, Engine::DEVICE).text()).collect();
-    let words: std::collections::BTreeSet<&str> =
-        text.lines().filter_map(|line| line.split([' ', '_']).next()).collect();
+    let words: BTreeSet<&str> = text.lines().filter_map(|line| line.split([' ', '_']).next()).collect();
     for word in
         ["dmad", "i64div", "sin", "whileloop", "switch", "call", "lds", "uav", "sample", "ret", "msad"]
     {
         assert!(words.contains(word), "no {word}");
     }
     assert!(words.len() > 200, "{}", words.len());
+}
+
+/// Some of them are compiled as whole groups, with words that other lanes have left.
+fn groups_are_compiled_whole() {
+    let whole = |seed: &u64| {
+        let text = Kernel::new(*seed, Engine::DEVICE).text();
+        let program = recal_il::compile(text.as_bytes()).unwrap();
+        let listing = recal_cpu::vector_listing(&program, InstructionSet::Avx512, &BTreeMap::new()).unwrap();
+        listing.ends_with("}\n1: End\n") && listing.contains(" = Permute")
+    };
+    let count = (5..800).step_by(8).filter(whole).count();
+    assert!(count >= 10, "{count} of 100");
 }
 
 /// Sums and products that run bare first, in the plain interpreter, against the CPU backend, which runs them as they are.
@@ -112,6 +124,7 @@ fn main() -> std::process::ExitCode {
         trial("a_difference_is_noticed_and_shrunk", [], a_difference_is_noticed_and_shrunk),
         trial("bare_regions_agree_with_full_ones", [], bare_regions_agree_with_full_ones),
         trial("kernels_are_varied", [], kernels_are_varied),
+        trial("groups_are_compiled_whole", [], groups_are_compiled_whole),
         trial("kernels_have_loops_to_unroll", [], kernels_have_loops_to_unroll),
     ];
     for set in InstructionSet::ALL {

@@ -59,7 +59,9 @@ impl Kernel {
         // Some kernels of one wave count on its threads moving together.
         let one_wave = shape.meets() && shape.group() <= 64;
         let lockstep = (one_wave && seed % 8 == 7).then(|| Random::new(!seed));
-        let mut g = Generator { random, loops: 0, macros: 0, shape, atomic, rows, lockstep };
+        // Threads of others meet at places that follow from their numbers, and at none else.
+        let exchange = shape.meets() && seed % 8 == 5;
+        let mut g = Generator { random, loops: 0, macros: 0, shape, atomic, rows, lockstep, exchange };
         let last = g.shape.group() - 1;
         let mut declarations = format!("dcl_literal l9, 127, {last}, 0, 0\n");
         declarations.push_str(super::sweep::LITERALS);
@@ -69,7 +71,7 @@ impl Kernel {
         }
         g.macros = g.random.below(3);
         let macros = (0..g.macros).map(|k| g.definition(k)).collect();
-        let functions = g.random.below(3);
+        let functions = if exchange { 0 } else { g.random.below(3) };
         let most = g.shape.most();
         let bodies = (0..=functions)
             .map(|k| {
@@ -161,6 +163,8 @@ pub(super) struct Generator {
     rows: Vec<&'static Row>,
     /// For words of other threads, without barriers.
     pub(super) lockstep: Option<Random>,
+    /// Nothing but operations, choices, and words that threads leave for each other at known places.
+    exchange: bool,
 }
 
 impl Generator {
@@ -283,6 +287,12 @@ impl Generator {
         for _ in 0..1 + self.random.below(most) {
             match self.random.below(20) {
                 0 | 1 if place.depth < 3 => out.push(self.choice(&place)),
+                2..=10 if self.exchange => {
+                    let mut access = Vec::new();
+                    self.exchange(place.main && place.depth == 0, &mut access);
+                    out.push(together(&access));
+                }
+                _ if self.exchange => out.push(Statement::Line(self.arithmetic())),
                 2 if place.depth < 2 && self.random.below(2) == 0 => out.push(self.sweep()),
                 2 if place.depth < 2 => out.push(self.repeat(&place)),
                 3 if place.depth < 2 => out.push(self.switch(&place)),

@@ -224,6 +224,25 @@ impl Generator {
         out.push(fixed("fence_threads_lds"));
     }
 
+    /// The first word of the thread's own in LDS: stored, and, where all threads pass, that of another one, whose number follows from this one's.
+    pub(super) fn exchange(&mut self, all: bool, out: &mut Vec<Statement>) {
+        let (component, other) = (self.component(), self.component());
+        let (op, by) = (self.pick(&["iadd", "ixor", "isub"]), self.pick(&["l0.y", "l0.w", "l1.x", "l8.x"]));
+        out.push(fixed(&format!("lds_store_id(0) r90.z, {component}")));
+        if all {
+            let last = self.shape.group() - 1;
+            out.push(fixed("fence_threads_lds"));
+            out.push(fixed(&match op {
+                "isub" => format!("iadd r91.x, {by}, r93.z_neg(xyzw)"),
+                op => format!("{op} r91.x, r93.z, {by}"),
+            }));
+            out.push(fixed(&format!("iand r91.x, r91.x, l9.{}", if last == 127 { "x" } else { "y" })));
+            out.push(fixed("ishl r91.x, r91.x, l8.y"));
+            out.push(fixed(&format!("lds_load_id(0) {other}, r91.x")));
+            out.push(fixed("fence_threads_lds"));
+        }
+    }
+
     /// Own words of LDS, and those of other threads of the wave, wherever its threads are.
     fn lockstep(&mut self, kind: usize, out: &mut Vec<Statement>) {
         let (index, component, distance) = (self.component(), self.component(), self.component());
