@@ -101,7 +101,7 @@ pub struct Isa {
     mad: fn(MadShape) -> Handler,
     run: unsafe fn(&mut Wave, &Code, &mut Context<'_>) -> Outcome,
     place_line: unsafe fn(&mut Wave, &Launch<'_>, &Tile, [bool; 2]) -> bool,
-    place_tile: unsafe fn(&mut Wave, &Launch<'_>, &Tile),
+    place_tile: unsafe fn(&mut Wave, &Launch<'_>, &Tile, bool),
     place_group: unsafe fn(&mut [Row], &Own, &[Placed]),
     store_output: unsafe fn(&Wave, &Surface<'_>, Rows4, &Tile, Mask),
     store_block: unsafe fn(&[Wave], &Surface<'_>, Rows4, [u32; 2]) -> bool,
@@ -137,9 +137,9 @@ impl Isa {
     }
 
     /// Fills the rows that depend on where a tile lies.
-    pub fn place_tile(&self, wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
+    pub fn place_tile(&self, wave: &mut Wave, launch: &Launch<'_>, tile: &Tile, other: bool) {
         // SAFETY: as in `run`.
-        unsafe { (self.place_tile)(wave, launch, tile) }
+        unsafe { (self.place_tile)(wave, launch, tile, other) }
     }
 
     /// Fills the rows that depend on the group.
@@ -185,8 +185,8 @@ macro_rules! build {
             }
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
-            unsafe fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
-                launch::place_tile(wave, launch, tile);
+            unsafe fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile, other: bool) {
+                launch::place_tile(wave, launch, tile, other);
             }
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]

@@ -142,7 +142,7 @@ pub fn run_parts<'a>(
         }
     };
     let idle = if own.is_empty() { Vec::new() } else { idle(waves, group_threads, launch) };
-    let plan = Plan::new(&launch.body.stages, group_waves as usize, &idle);
+    let plan = Plan::new(&launch.body.stages, waves.len(), &idle);
     let mut context = Context {
         own,
         launch,
@@ -306,7 +306,7 @@ fn tile(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, part
     }
     let in_line = isa.place_line(wave, launch, &tile, [true, before != Some(corner[1])]);
     if !in_line {
-        isa.place_tile(wave, launch, &tile);
+        isa.place_tile(wave, launch, &tile, true);
     }
     wave.start(mask, 0);
     let emitted = mask == !0 && !launch.body.emitted.is_empty();
@@ -374,7 +374,7 @@ fn next_tile(
     }
     // Positions are exact, as compiled code that stores outputs is told.
     if !isa.place_line(wave, launch, &tile, [beside, !beside]) {
-        isa.place_tile(wave, launch, &tile);
+        isa.place_tile(wave, launch, &tile, true);
     }
     aim(context, &tile);
     plan.run(&mut recal_jit::Waves::new(&mut [recal_jit::Wave::new(&mut wave.rows, !0)]), context)

@@ -381,7 +381,7 @@ impl Builder<'_> {
             let outside = matches!(place, Place::Uav(_) | Place::Srv(_) | Place::Global);
             u32::from(outside).checked_shl(number as u32).unwrap_or_default()
         };
-        let narrow = self.line == 16 && self.known.barriers();
+        let narrow = self.line == 16 && self.known.barriers() || self.code.turned;
         if narrow { self.body.views.iter().enumerate().map(outside).sum() } else { 0 }
     }
 

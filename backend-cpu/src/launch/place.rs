@@ -40,12 +40,13 @@ pub fn place_line(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile, other: [boo
     true
 }
 
-/// The same of any tile.
+/// The same of any tile; the rows of columns only if they are `other` than those that are in them.
 #[inline(always)]
-pub fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile) {
+pub fn place_tile(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile, other: bool) {
     for &(row, builtin) in &launch.code.builtins {
         let row = &mut wave.rows[row as usize];
         match builtin {
+            Builtin::Position(0) if !other => {}
             Builtin::Position(axis @ 0..=1) => {
                 let axis = usize::from(axis);
                 let start = tile.first[axis].wrapping_add(tile.corner[axis]);

@@ -4,10 +4,12 @@
 //! where what they read lies in a line, and a part of the launch is a block of 16 x 16 positions: what its waves have computed is stored line by
 //! line when all of them are done.
 
+use std::array::from_fn;
+
 use recal_hal::Extent;
 use recal_jit::Waves;
 
-use super::{Tile, clear};
+use super::{Last, Tile, clear};
 use crate::context::{Context, Surface};
 use crate::flow::Outcome;
 use crate::isa_choice::Isa;
@@ -43,6 +45,7 @@ fn origin(part: u64, height: u32) -> [u32; 2] {
 /// Runs the block number `part` and stores its outputs.
 pub fn block(isa: &Isa, plan: &Plan, waves: &mut [Wave], context: &mut Context<'_>, part: u64) -> Outcome {
     let launch = context.launch;
+    let Some(waves) = waves.first_chunk_mut::<WAVES>() else { return Outcome::Ended };
     let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
     let corner = origin(part, height);
     let tile = |index: usize| Tile {
@@ -52,36 +55,44 @@ pub fn block(isa: &Isa, plan: &Plan, waves: &mut [Wave], context: &mut Context<'
         size: [width, height],
         turned: true,
     };
+    let before = context.tile.replace(Last { part, corner, next: None });
+    let other = before.is_none_or(|last| last.corner[0] != corner[0]);
+    if launch.params.is_some() {
+        context.mode.leave();
+    }
+    let within = corner[0] + SIDE <= width && corner[1] + SIDE <= height;
     for (index, wave) in waves.iter_mut().enumerate() {
         let tile = tile(index);
         let inside = |lane: &usize| {
             let [column, line] = tile.at(*lane);
             column < width && line < height
         };
-        let mask = match corner[0] + SIDE <= width && corner[1] + SIDE <= height {
+        let mask = match within {
             true => !0,
             false => (0..LANES).filter(inside).fold(0, |mask, lane| mask | 1 << lane),
         };
         clear(&mut wave.rows, context);
-        if launch.params.is_some() {
-            context.mode.leave();
-        }
-        isa.place_tile(wave, launch, &tile);
+        isa.place_tile(wave, launch, &tile, other);
         wave.start(mask, 0);
-        let outcome = match () {
-            () if mask == 0 => Outcome::Ended,
-            () if launch.body.stages.is_empty() => isa.run(wave, launch.code, context),
-            () => plan.run(&mut Waves::new(&mut [recal_jit::Wave::new(&mut wave.rows, mask)]), context),
+    }
+    let outcome = if launch.body.stages.is_empty() {
+        let mut run = |wave: &mut Wave| match wave.launched {
+            0 => Outcome::Ended,
+            _ => isa.run(wave, launch.code, context),
         };
-        if outcome != Outcome::Ended {
-            return outcome;
-        }
+        waves.iter_mut().map(&mut run).find(|outcome| *outcome != Outcome::Ended).unwrap_or(Outcome::Ended)
+    } else {
+        let list = &mut waves.each_mut().map(|wave| recal_jit::Wave::new(&mut wave.rows, wave.launched));
+        plan.run(&mut Waves::new(list), context)
+    };
+    if outcome != Outcome::Ended {
+        return outcome;
     }
     context.mode.leave();
-    let whole = waves.iter().all(|wave| wave.launched & !wave.killed == !0);
     for (surface, (_, rows)) in launch.outputs.iter().zip(&launch.code.outputs) {
         let first = [x.wrapping_add(corner[0]), y.wrapping_add(corner[1])];
         let ends = |axis: usize, size: u32| u64::from(first[axis]) + u64::from(SIDE) <= u64::from(size);
+        let whole = waves.iter().all(|wave| wave.launched & !wave.killed == !0);
         let inside = whole && ends(0, surface.width) && ends(1, surface.height);
         if inside && isa.store_block(waves, surface, *rows, first) {
             continue;
@@ -113,18 +124,29 @@ fn store_words<const WORDS: usize, const LINE: usize>(
     rows: Rows4,
     [x, y]: [u32; 2],
 ) {
-    for line in 0..SIDE as usize {
-        let mut words = [0; LINE];
-        for (wave, words) in waves.iter().zip(words.chunks_exact_mut(WORDS * COLUMNS as usize)) {
+    const FOUR: usize = COLUMNS as usize;
+    for band in (0..SIDE as usize).step_by(FOUR) {
+        let mut lines = [[0; LINE]; FOUR];
+        for (index, wave) in waves.iter().enumerate() {
             for (k, &row) in rows.iter().enumerate().take(WORDS) {
                 let row = if row == NONE { &Row::ZERO } else { &wave.rows[row as usize] };
-                for (column, element) in words.chunks_exact_mut(WORDS).enumerate() {
-                    element[k] = row.0[column * SIDE as usize + line];
+                let words: [[u32; FOUR]; FOUR] =
+                    from_fn(|column| from_fn(|line| row.0[column * SIDE as usize + band + line]));
+                for (line, to) in lines.iter_mut().enumerate() {
+                    let to = &mut to[index * FOUR * WORDS..][..FOUR * WORDS];
+                    words.iter().zip(to.chunks_exact_mut(WORDS)).for_each(|(from, to)| to[k] = from[line]);
                 }
             }
         }
-        let start = (y as usize + line) * surface.pitch as usize + x as usize;
-        elements::write(surface, WORDS * start, &words);
+        for (line, words) in lines.iter().enumerate() {
+            let start = (y as usize + band + line) * surface.pitch as usize + x as usize;
+            elements::write(surface, WORDS * start, words);
+            // Where the block below stores; a processor follows no lines that are pages apart.
+            let below = WORDS * (start + SIDE as usize * surface.pitch as usize);
+            if !surface.past_caches {
+                (0..LINE).step_by(16).for_each(|word| surface.view.prefetch((below + word) as u32));
+            }
+        }
     }
 }
 

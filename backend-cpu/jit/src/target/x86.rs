@@ -266,6 +266,11 @@ pub fn ask_ahead(code: &mut Code) {
     code.raw(&[0x41, 0x0F, 0x18, 0x4B, 64]); // prefetcht0 [r11 + 64]
 }
 
+/// Asks for a line that is some lines behind it, where each load leads into another page and only the next ones go on from it.
+pub fn ask_further(code: &mut Code) {
+    code.raw_with(&[0x41, 0x0F, 0x18, 0x8B], 256); // prefetcht0 [r11 + 256]
+}
+
 /// Asks for where a vector will be stored after so many bytes of others as a group of lines of 16 words has, if it goes on as it did since
 /// the same part of the line before: r11 points to a vector of `lanes` words, and places on the stack hold where the ones before were, 0
 /// at first, which leads to where no address is.

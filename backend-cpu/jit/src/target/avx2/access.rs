@@ -7,7 +7,7 @@ use super::table::*;
 use super::{VECTOR, near};
 use crate::emit::{Code, Pool};
 use crate::target::x86::{
-    BELOW, NOT_BELOW, NOT_ZERO, ZERO, ask_ahead, ask_for_stores, back, blocks_apart, first_address, inside,
+    BELOW, NOT_BELOW, NOT_ZERO, ZERO, ask_ahead, ask_for_stores, ask_further, back, blocks_apart, first_address, inside,
     jump, land, view_start,
 };
 use crate::target::{Access, Base, Blocks, Group, Order, Rm, Window, entry};
@@ -148,6 +148,9 @@ pub fn load(access: Access<'_>, to: u8) {
     let mut others = Vec::new();
     reach(code, view, 7, is_inside && mask.is_none(), &mut others);
     plain(code, LOAD, to, Rm::Mem(Base::First, 0));
+    if ahead {
+        ask_further(code);
+    }
     let near = jump(code, None);
     land(code, other);
     others.push(differ(code, index, None, exec));

@@ -190,13 +190,16 @@ pub fn load(mut access: Access<'_>, to: u8) {
     }
     let within = executing(&access);
     let lanes = access.pool.lanes(16, |lane| lane);
-    let Access { code, pool, view, index, .. } = access;
+    let Access { code, pool, view, index, ahead, .. } = access;
     let first = Rm::Mem(Base::First, 0);
     within_view(code, view, index, within);
     view_start(code, view);
     let other = differ(code, index, Some(lanes), within);
     first_address(code, index);
     vector(code, LOAD_NEAR, to, 0, first, Lanes::OrZero(SCRATCH), None);
+    if ahead {
+        x86::ask_further(code);
+    }
     let near = jump(code, None);
     land(code, other);
     let other = differ(code, index, None, within);
