@@ -100,7 +100,7 @@ pub struct Isa {
     lane: fn(LaneOp) -> Handler,
     mad: fn(MadShape) -> Handler,
     run: unsafe fn(&mut Wave, &Code, &mut Context<'_>) -> Outcome,
-    place_line: unsafe fn(&mut Wave, &Launch<'_>, &Tile, [bool; 2]) -> bool,
+    place_line: unsafe fn(&mut [Wave], &Launch<'_>, &Tile, [bool; 2]) -> bool,
     place_tile: unsafe fn(&mut Wave, &Launch<'_>, &Tile, bool),
     place_group: unsafe fn(&mut [Row], &Own, &[Placed]),
     store_output: unsafe fn(&Wave, &Surface<'_>, Rows4, &Tile, Mask),
@@ -130,10 +130,10 @@ impl Isa {
         unsafe { (self.run)(wave, code, context) }
     }
 
-    /// The same as [`Isa::place_tile`] for a tile in one line, or false; see [`launch::place_line`].
-    pub fn place_line(&self, wave: &mut Wave, launch: &Launch<'_>, tile: &Tile, other: [bool; 2]) -> bool {
+    /// The same as [`Isa::place_tile`] for the waves of a tile in one line, or false; see [`launch::place_line`].
+    pub fn place_line(&self, waves: &mut [Wave], launch: &Launch<'_>, tile: &Tile, other: [bool; 2]) -> bool {
         // SAFETY: as in `run`.
-        unsafe { (self.place_line)(wave, launch, tile, other) }
+        unsafe { (self.place_line)(waves, launch, tile, other) }
     }
 
     /// Fills the rows that depend on where a tile lies.
@@ -176,12 +176,12 @@ macro_rules! build {
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
             unsafe fn place_line(
-                wave: &mut Wave,
+                waves: &mut [Wave],
                 launch: &Launch<'_>,
                 tile: &Tile,
                 other: [bool; 2],
             ) -> bool {
-                launch::place_line(wave, launch, tile, other)
+                launch::place_line(waves, launch, tile, other)
             }
 
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]

@@ -12,8 +12,8 @@ use recal_hal::{Error, Extent};
 
 pub use self::groups::{GROUP, Own, Placed, place_group, place_own, shared};
 use self::groups::{compiled, group, place_wave};
-use self::parts::{BAND, tile_origin, tile_shape};
-pub use self::parts::{columns, emitted, joined, line, parts, regrouped, tiles};
+use self::parts::{BAND, TOGETHER, tile_origin, tile_shape};
+pub use self::parts::{columns, emitted, joined, line, longer, parts, regrouped, tiles};
 pub use self::place::{place_line, place_tile};
 pub use self::turned::{store_block, turned};
 use crate::context::{Context, Launch, Surface};
@@ -63,7 +63,7 @@ impl Scratch {
     fn prepare(&mut self, launch: &Launch<'_>) -> Result<(), Error> {
         let code = launch.code;
         let (threads, waves) = group_size(launch.extent);
-        let waves = if turned(code, launch.extent) { turned::WAVES as u32 } else { waves };
+        let waves = waves * together(launch) as u32;
         let rows = (code.rows + launch.body.copies) as usize;
         self.reserve(rows, waves as usize)?;
         self.waves.resize_with(self.waves.len().max(waves as usize), Wave::default);
@@ -120,6 +120,15 @@ fn group_size(extent: Extent) -> (u32, u32) {
     }
 }
 
+/// Waves of a part of a domain.
+fn together(launch: &Launch<'_>) -> usize {
+    match launch.extent {
+        Extent::Domain { .. } if turned(launch.code, launch.extent) => turned::WAVES,
+        Extent::Domain { width, .. } => (tile_shape(width, launch.columns)[0] as usize / LANES).max(1),
+        Extent::Grid { .. } => 1,
+    }
+}
+
 /// Runs the parts that `claim` gives out until it has no more, or the launch is told to stop.
 pub fn run_parts<'a>(
     launch: &'a Launch<'a>,
@@ -133,7 +142,7 @@ pub fn run_parts<'a>(
     let lds_bytes =
         launch.code.lds_bytes as usize + 4 * launch.code.lds_own as usize * group_threads as usize;
     let lds = scratch.lds.as_ref().map_or(View::EMPTY, |block| block.view().part(0, lds_bytes));
-    let waves = &mut scratch.waves[..if turned { turned::WAVES } else { group_waves as usize }];
+    let waves = &mut scratch.waves[..group_waves as usize * together(launch)];
     let own = match launch.extent {
         Extent::Domain { .. } => Vec::new(),
         Extent::Grid { block, .. } => {
@@ -143,6 +152,7 @@ pub fn run_parts<'a>(
     };
     let idle = if own.is_empty() { Vec::new() } else { idle(waves, group_threads, launch) };
     let plan = Plan::new(&launch.body.stages, waves.len(), &idle);
+    let alone = Plan::new(&launch.body.stages, 1, &[]);
     let mut context = Context {
         own,
         launch,
@@ -168,7 +178,7 @@ pub fn run_parts<'a>(
             each_part(claim, context, |context, part| turned::block(isa, &plan, waves, context, part))
         }
         Extent::Domain { .. } => {
-            each_part(claim, context, |context, part| tile(isa, &plan, &mut waves[0], context, part))
+            each_part(claim, context, |context, part| tile(isa, [&plan, &alone], waves, context, part))
         }
         Extent::Grid { .. } if launch.body.stages.is_empty() => {
             each_part(claim, context, |context, part| group(isa, waves, context, part));
@@ -253,11 +263,11 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// The elements of a surface where the lanes are, which are all in one line inside.
-    fn elements<'a>(&self, surface: &Surface<'a>) -> View<'a> {
+    /// The elements of a surface where the lanes of so many waves are, from this one on, which are all in one line inside.
+    fn elements<'a>(&self, surface: &Surface<'a>, waves: usize) -> View<'a> {
         let [column, line] = [0, 1].map(|axis| self.first[axis].wrapping_add(self.corner[axis]) as usize);
         let bytes = 4 * surface.words as usize;
-        surface.view.part((line * surface.pitch as usize + column) * bytes, LANES * bytes)
+        surface.view.part((line * surface.pitch as usize + column) * bytes, waves * LANES * bytes)
     }
 
     /// Column and line of a lane within the domain.
@@ -282,40 +292,72 @@ pub struct Last {
     next: Option<[u32; 2]>,
 }
 
-/// Runs the tile number `part` and stores its outputs.
-fn tile(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, part: u64) -> Outcome {
+/// Runs the tile number `part` and stores its outputs: by what is planned for all waves of one, or for one after another.
+fn tile(
+    isa: &Isa,
+    [plan, alone]: [&Plan; 2],
+    waves: &mut [Wave],
+    context: &mut Context<'_>,
+    part: u64,
+) -> Outcome {
     let launch = context.launch;
     let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
-    if let Some(Last { part: last, corner, next: Some(next) }) = context.tile
-        && last + 1 == part
-    {
-        return next_tile(isa, plan, wave, context, part, [corner, next]);
-    }
-    let shape = tile_shape(width, launch.columns);
+    let lanes = LANES as u32;
     // What is read in the order of the tiles is best read line by line.
     let band = if launch.code.in_lines { 1 } else { BAND };
-    let before = context.tile.map(|last| last.corner[1]);
-    let corner = tile_origin(part, [width, height], shape, band);
-    let tile = Tile { shift: shape[0].ilog2(), turned: false, corner, first: [x, y], size: [width, height] };
-    let (columns, lines) = ((width - corner[0]).min(shape[0]), (height - corner[1]).min(shape[1]));
-    let in_line = Mask::MAX >> (LANES as u32 - columns);
-    let mask = (0..lines).fold(0, |mask, line| mask | in_line << (shape[0] * line));
+    let size = [width, height];
+    let (corner, before) = match context.tile.take() {
+        Some(Last { part: last, corner, next: Some(next) }) if last + 1 == part => (next, Some(corner)),
+        _ => (tile_origin(part, size, tile_shape(width, launch.columns), band), None),
+    };
+    let tile = |wave: u32| Tile {
+        shift: width.clamp(1, launch.columns.min(lanes)).ilog2(),
+        turned: false,
+        corner: [corner[0] + lanes * wave, corner[1]],
+        first: [x, y],
+        size,
+    };
+    let columns = waves.len() as u32 * lanes;
+    let emitted = !launch.body.emitted.is_empty() && !launch.body.stages.is_empty();
+    if emitted && width - corner[0] >= columns {
+        let other = [0, 1].map(|axis| before.is_none_or(|before| before[axis] != corner[axis]));
+        if isa.place_line(waves, launch, &tile(0), other) {
+            context.tile = Some(Last { part, corner, next: next_corner(corner, size, columns, band) });
+            return match waves.len() {
+                1 => run_together::<1>(plan, waves, context, &tile(0)),
+                2 => run_together::<2>(plan, waves, context, &tile(0)),
+                4 => run_together::<4>(plan, waves, context, &tile(0)),
+                _ => run_together::<{ TOGETHER as usize }>(plan, waves, context, &tile(0)),
+            };
+        }
+    }
+    let inside = |wave: &u32| corner[0] + lanes * wave < width;
+    let mut outcomes = (0..waves.len() as u32)
+        .take_while(inside)
+        .map(|at| run_alone(isa, alone, &mut waves[0], context, &tile(at)));
+    outcomes.find(|outcome| *outcome != Outcome::Ended).unwrap_or(Outcome::Ended)
+}
+
+/// Runs a tile of one wave.
+fn run_alone(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, tile: &Tile) -> Outcome {
+    let launch = context.launch;
+    let columns = 1 << tile.shift;
+    let [across, down] = [0, 1].map(|axis| tile.size[axis] - tile.corner[axis]);
+    let in_line = Mask::MAX >> (LANES as u32 - across.min(columns));
+    let lines = down.min(LANES as u32 / columns);
+    let mask = (0..lines).fold(0, |mask, line| mask | in_line << (columns * line));
     clear(&mut wave.rows, context);
     if launch.params.is_some() {
         context.mode.leave();
     }
-    let in_line = isa.place_line(wave, launch, &tile, [true, before != Some(corner[1])]);
-    if !in_line {
-        isa.place_tile(wave, launch, &tile, true);
+    if !isa.place_line(std::slice::from_mut(wave), launch, tile, [true; 2]) {
+        isa.place_tile(wave, launch, tile, true);
     }
     wave.start(mask, 0);
     let emitted = mask == !0 && !launch.body.emitted.is_empty();
     if emitted {
-        aim(context, &tile);
+        aim(context, tile, 1);
     }
-    let alike = emitted && in_line && !launch.body.stages.is_empty();
-    context.tile =
-        Some(Last { part, corner, next: next_corner(corner, [width, height], band).filter(|_| alike) });
     let outcome = if launch.body.stages.is_empty() {
         isa.run(wave, launch.code, context)
     } else {
@@ -325,59 +367,52 @@ fn tile(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>, part
         context.mode.leave();
         let kept = mask & !wave.killed;
         for (surface, (_, rows)) in launch.outputs.iter().zip(&launch.code.outputs) {
-            isa.store_output(wave, surface, *rows, &tile, kept);
+            isa.store_output(wave, surface, *rows, tile, kept);
         }
     }
     outcome
 }
 
-/// Where the tile is that comes after a whole one of a line, if that is whole, too, and beside it or below.
-fn next_corner([column, line]: [u32; 2], [width, height]: [u32; 2], band: u32) -> Option<[u32; 2]> {
+/// Runs the waves of a whole tile, which are placed; compiled code stores their outputs.
+#[inline(always)]
+fn run_together<const N: usize>(
+    plan: &Plan,
+    waves: &mut [Wave],
+    context: &mut Context<'_>,
+    first: &Tile,
+) -> Outcome {
+    let Some(waves) = waves.first_chunk_mut::<N>() else { return Outcome::Ended };
+    waves.iter_mut().for_each(|wave| clear(&mut wave.rows, context));
+    if context.launch.params.is_some() {
+        context.mode.leave();
+    }
+    aim(context, first, N);
+    let list = &mut waves.each_mut().map(|wave| recal_jit::Wave::new(&mut wave.rows, !0));
+    plan.run(&mut recal_jit::Waves::new(list), context)
+}
+
+/// Where the tile of so many columns is that comes after a whole one, if that is whole, too, and beside it or below.
+fn next_corner(
+    [column, line]: [u32; 2],
+    [width, height]: [u32; 2],
+    columns: u32,
+    band: u32,
+) -> Option<[u32; 2]> {
     if band == 1 {
-        return (width - column >= 2 * LANES as u32).then(|| [column + LANES as u32, line]);
+        return (width - column >= 2 * columns).then(|| [column + columns, line]);
     }
     let below = u64::from(line) + 1;
     (below < u64::from(height) && below % u64::from(band) != 0).then(|| [column, line + 1])
 }
 
-/// Compiled code stores outputs where a tile lies.
+/// Compiled code stores outputs where a tile of so many waves lies.
 #[inline(always)]
-fn aim(context: &mut Context<'_>, tile: &Tile) {
+fn aim(context: &mut Context<'_>, tile: &Tile, waves: usize) {
     let launch = context.launch;
     let Some(compiled) = &mut context.compiled else { return };
     for (&view, surface) in launch.body.emitted.iter().zip(&launch.outputs) {
-        compiled.aim(view, tile.elements(surface).for_code());
+        compiled.aim(view, tile.elements(surface, waves).for_code());
     }
-}
-
-/// Runs the tile number `part`, which goes on from another one, by their corners: less is to be found out and to be placed than for any tile.
-#[inline(always)]
-fn next_tile(
-    isa: &Isa,
-    plan: &Plan,
-    wave: &mut Wave,
-    context: &mut Context<'_>,
-    part: u64,
-    [before, corner]: [[u32; 2]; 2],
-) -> Outcome {
-    let launch = context.launch;
-    let Extent::Domain { x, y, width, height } = launch.extent else { return Outcome::Ended };
-    let (first, size) = ([x, y], [width, height]);
-    let tile = Tile { shift: LANES.ilog2(), turned: false, corner, first, size };
-    let beside = before[1] == corner[1];
-    // Bands are of one line, or of as many as they are.
-    let next = next_corner(corner, size, if beside { 1 } else { BAND });
-    context.tile = Some(Last { part, corner, next });
-    clear(&mut wave.rows, context);
-    if launch.params.is_some() {
-        context.mode.leave();
-    }
-    // Positions are exact, as compiled code that stores outputs is told.
-    if !isa.place_line(wave, launch, &tile, [beside, !beside]) {
-        isa.place_tile(wave, launch, &tile, true);
-    }
-    aim(context, &tile);
-    plan.run(&mut recal_jit::Waves::new(&mut [recal_jit::Wave::new(&mut wave.rows, !0)]), context)
 }
 
 /// Stores an output of a tile.
@@ -411,16 +446,22 @@ mod tests {
 
     #[test]
     fn the_next_tile_is_where_its_number_says() {
-        for (width, height) in [(64, 1), (200, 40), (256, 16), (128, 33), (1000, 5)] {
-            let shape = tile_shape(width, LANES as u32);
-            assert_eq!(shape, [LANES as u32, 1]);
+        let sizes = [(64, 1), (200, 40), (256, 16), (128, 33), (1000, 5)];
+        for ((width, height), columns) in
+            sizes.into_iter().flat_map(|size| [64, 128, 256].map(|of| (size, of)))
+        {
+            if width < columns {
+                continue;
+            }
+            let shape = tile_shape(width, columns);
+            assert_eq!(shape, [columns, 1]);
             for band in [1, BAND] {
                 let origin = |part| tile_origin(part, [width, height], shape, band);
                 let whole = |[column, _]: [u32; 2]| width - column >= shape[0];
                 let mut found = 0;
-                let last = tiles(Extent::Domain { x: 0, y: 0, width, height }, LANES as u32) - 1;
+                let last = tiles(Extent::Domain { x: 0, y: 0, width, height }, columns) - 1;
                 for part in (0..=last).filter(|part| whole(origin(*part))) {
-                    if let Some(next) = next_corner(origin(part), [width, height], band) {
+                    if let Some(next) = next_corner(origin(part), [width, height], columns, band) {
                         assert!(
                             part < last && next == origin(part + 1) && whole(next),
                             "{part} of {width} x {height}"
@@ -429,7 +470,7 @@ mod tests {
                     }
                 }
                 // All but the last of each line, or of each column of a band.
-                let (lines, columns) = (u64::from(height), u64::from(width / shape[0]));
+                let (lines, columns) = (u64::from(height), u64::from(width / columns));
                 let runs = if band == 1 { lines } else { columns * lines.div_ceil(band.into()) };
                 assert_eq!(found, lines * columns - runs);
             }

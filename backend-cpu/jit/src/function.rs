@@ -67,6 +67,15 @@ impl Function {
         }
     }
 
+    /// # Panics
+    /// If the elements that are stored for so many waves do not fit the views.
+    pub(crate) fn fits_waves(&self, waves: usize, views: &[View]) {
+        let words = |view: usize| [0, 1, 2, 4][(self.emitted >> (2 * view) & 3) as usize];
+        let fit = |(number, view): (usize, &View)| words(number) * LANES * waves <= view.words as usize;
+        let views = views.iter().take(graph::SURFACES).enumerate();
+        assert!({ views }.all(fit), "elements are stored beyond the end");
+    }
+
     /// It is called for the first wave of a group, for all of them.
     pub fn of_group(&self) -> bool {
         self.group

@@ -199,7 +199,8 @@ impl Compiler {
     }
 
     /// The same where a row that no function writes holds, in waves whose elements functions store ([`Step::Emit`]), the columns of
-    /// threads: floats, multiples of 1/2 from 0 to 2^22, one more in each lane than in the one before; and the 64 lanes are one line.
+    /// threads: floats, multiples of 1/2 from 0 to 2^22, one more in each lane than in the one before; and the 64 lanes are one line, which
+    /// goes on in the next wave if a function is called for several.
     pub fn with_column(self, row: Option<u32>) -> Compiler {
         Compiler { column: row, ..self }
     }

@@ -71,6 +71,9 @@ impl Bound<'_> {
         mode: &mut Mode,
     ) {
         assert!(self.rows <= waves.fewest(), "the functions need {} rows", self.rows);
+        if function.emits() {
+            function.fits_waves(part.len(), &self.views);
+        }
         let (all, some) = waves.part(part, unseen && !function.strict());
         for (waves, whole) in [(all, true), (some, false)] {
             if !waves.is_empty() && !ticks.stopped() {

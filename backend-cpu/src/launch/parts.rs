@@ -15,6 +15,26 @@ const FEWEST: u32 = 16;
 /// Bytes of what a wave reads down its columns that leave it in the second-level cache, with all else that is there.
 const PANEL: u64 = 256 << 10;
 
+/// Waves of a tile that is longer than one.
+pub(super) const TOGETHER: u32 = 8;
+
+/// The most columns of longer tiles, so that code is called once for several waves, if a launch has enough of them for all threads of the
+/// host.
+pub fn longer(extent: Extent, columns: u32, threads: usize) -> u32 {
+    let mut longer = columns;
+    if let Extent::Domain { width, .. } = extent
+        && columns == LANES as u32
+    {
+        while longer < TOGETHER * columns
+            && width >= 2 * longer
+            && tiles(extent, 2 * longer) >= LEFT * threads as u64
+        {
+            longer *= 2;
+        }
+    }
+    longer
+}
+
 /// The most columns that a tile, or a group that nobody sees, has: as many as a wave has lanes, unless a loop reads down the columns of
 /// surfaces so high that the caches would not keep it for the next line of threads.
 pub fn columns(code: &Code, bindings: &Bindings) -> u32 {
@@ -33,16 +53,17 @@ pub fn columns(code: &Code, bindings: &Bindings) -> u32 {
     columns
 }
 
-/// Columns and lines of the tiles of a domain: flat, so that what neighbours read and write lies in a row.
+/// Columns and lines of the tiles of a domain: flat, so that what neighbours read and write lies in a row. A tile is a wave, or a line of
+/// several.
 pub(super) fn tile_shape(width: u32, columns: u32) -> [u32; 2] {
     let columns = 1 << width.clamp(1, columns).ilog2();
-    [columns, LANES as u32 / columns]
+    [columns, (LANES as u32 / columns).max(1)]
 }
 
 /// How many neighbouring threads of a wave are in a line, as [`recal_jit::line`] says, if lines are not turned.
 pub fn line(extent: Extent, columns: u32) -> u32 {
     recal_jit::line(match extent {
-        Extent::Domain { width, .. } => tile_shape(width, columns)[0],
+        Extent::Domain { width, .. } => tile_shape(width, columns)[0].min(LANES as u32),
         Extent::Grid { block, .. } => block[0],
     })
 }
@@ -56,7 +77,7 @@ pub fn emitted(extent: Extent, columns: u32, surface: &Surface<'_>) -> Option<Em
     let inside = ends(x, width, surface.width) && ends(y, height, surface.height);
     // Compiled code is told that columns are exact.
     let exact = ends(x, width, EXACT);
-    if tile_shape(width, columns)[0] != LANES as u32 || !inside || !exact || !matches!(words, 1 | 2 | 4) {
+    if tile_shape(width, columns)[0] < LANES as u32 || !inside || !exact || !matches!(words, 1 | 2 | 4) {
         return None;
     }
     let aligned = [

@@ -13,10 +13,10 @@ fn exact(index: u32, half: f32) -> u32 {
     (index as i32 as f32 + half).to_bits()
 }
 
-/// Fills the rows that depend on where a tile lies, if it is one line, they hold positions and those are exact; those of columns and of the
-/// line only if they are `other` than those that are in them. Else false.
+/// Fills the rows that depend on where a tile lies, of which these are the waves and `tile` says where the first is, if it is one line, they
+/// hold positions and those are exact; those of columns and of the line only if they are `other` than those that are in them. Else false.
 #[inline(always)]
-pub fn place_line(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile, other: [bool; 2]) -> bool {
+pub fn place_line(waves: &mut [Wave], launch: &Launch<'_>, tile: &Tile, other: [bool; 2]) -> bool {
     let first = [0, 1].map(|axis: usize| tile.first[axis].wrapping_add(tile.corner[axis]));
     let positions = |&(_, builtin): &(u32, Builtin)| matches!(builtin, Builtin::Position(0..=1));
     if 1 << tile.shift != LANES || tile.turned || first.iter().any(|at| *at >= EXACT) {
@@ -27,13 +27,19 @@ pub fn place_line(wave: &mut Wave, launch: &Launch<'_>, tile: &Tile, other: [boo
     }
     let half = if launch.code.whole_position { 0.0 } else { 0.5 };
     for &(row, builtin) in &launch.code.builtins {
-        let row = &mut wave.rows[row as usize];
+        let rows = waves.iter_mut().map(|wave| &mut wave.rows[row as usize]);
         match builtin {
             Builtin::Position(0) if !other[0] => {}
             Builtin::Position(0) => {
-                (first[0]..).zip(&mut row.0).for_each(|(index, word)| *word = exact(index, half));
+                let columns = (first[0]..).step_by(LANES);
+                columns.zip(rows).for_each(|(first, row)| {
+                    (first..).zip(&mut row.0).for_each(|(index, word)| *word = exact(index, half));
+                });
             }
-            _ if other[1] => *row = Row::splat(exact(first[1], half)),
+            _ if other[1] => {
+                let line = Row::splat(exact(first[1], half));
+                rows.for_each(|row| *row = line);
+            }
             _ => {}
         }
     }

@@ -82,17 +82,15 @@ impl Frame<'_> {
         done
     }
 
-    /// Computes what is ready for the first lanes of all strips, before the first strip: which of them are good, and addresses, which go
-    /// on from strip to strip.
+    /// Computes what is ready for the first lanes of as many strips as a vector has lanes, before the first strip: which of them are good,
+    /// and addresses, which go on from strip to strip, and from wave to wave.
     fn once(&mut self, (graph, values): &(Graph, Vec<Val>), once: &Once) {
         let (target, strips, lanes) = (self.target, self.strips.number, self.target.lanes());
         let body = std::mem::take(&mut self.code);
         self.strips.number = 1;
         let count = LANES as u32 / lanes;
         let (at, from) = (self.slot(), self.row(once.column));
-        let of_strips = |word: &dyn Fn(u32) -> u32| -> Vec<u32> {
-            (0..lanes).map(|strip| if strip < count { word(strip) } else { 0 }).collect()
-        };
+        let of_strips = |word: &dyn Fn(u32) -> u32| -> Vec<u32> { (0..lanes).map(word).collect() };
         let columns = self.pool.table(&of_strips(&|strip| ((strip * lanes) as f32).to_bits()));
         target.broadcast(&mut self.code, 0, Base::Rows, from, false);
         self.operation(Op::FAdd, 0, 0, Base::Pool, columns);

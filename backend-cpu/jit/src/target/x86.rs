@@ -400,6 +400,11 @@ pub fn all_lanes(code: &mut Code, lanes: u32) {
     code.raw_with(&[0x41, 0xBA], u32::MAX >> (32 - lanes)); // mov r10d, lanes
 }
 
+/// Bytes of a row.
+const ROW: u32 = 4 * row::LANES as u32;
+/// Beside the origin of rows: the bytes of as many rows as there were waves before.
+const DONE: u32 = 8;
+
 /// The loop over waves, and over strips of so many lanes: rdi waves, rsi constants, rdx their number, rcx views, r8 ticks. `executing`
 /// makes the mask of the lanes that execute from edx.
 pub fn function(
@@ -424,7 +429,7 @@ pub fn function(
         code.raw_with(&[0x48, 0x81, 0xEC], frame.stack % 4096); // sub rsp, the rest
         code.raw(&[0x48, 0x89, 0xE1]); // mov rcx, rsp
     }
-    for &at in frame.ahead {
+    for at in frame.ahead.iter().copied().chain(frame.origin.map(|at| at + DONE)) {
         code.raw_with(&[0x48, 0xC7, 0x81], at); // mov qword [rcx + at], 0
         code.raw(&[0; 4]);
     }
@@ -437,10 +442,23 @@ pub fn function(
     if frame.masked {
         code.raw(&[0x49, 0x8B, 0x52, row::WAVE_EXEC]); // mov rdx, [r10 + exec]
     }
+    let mut ready = None;
     if let Some(at) = frame.origin {
-        code.raw_with(&[0x48, 0x89, 0xB9], at); // mov [rcx + at], rdi
+        code.raw_with(&[0x4C, 0x8B, 0x91], at + DONE); // mov r10, [rcx + at + DONE]
+        code.raw(&[0x49, 0x89, 0xFB]); // mov r11, rdi
+        code.raw(&[0x4D, 0x29, 0xD3]); // sub r11, r10
+        code.raw_with(&[0x4C, 0x89, 0x99], at); // mov [rcx + at], r11
+        code.raw_with(&[0x48, 0x81, 0x81], at + DONE); // add qword [rcx + at + DONE], the size of a row
+        code.raw(&ROW.to_le_bytes());
+        // What is done before strips is for as many as there are lanes, which may be those of several waves.
+        let strips = u32::from(lanes) * u32::from(lanes) * 4;
+        if strips > ROW && !frame.before.bytes.is_empty() {
+            code.raw_with(&[0x41, 0xF7, 0xC2], strips - 1); // test r10d, strips - 1
+            ready = Some(jump(code, Some(NOT_ZERO)));
+        }
     }
     code.append(&frame.before.bytes, &frame.before.marks);
+    ready.into_iter().for_each(|ready| land(code, ready));
     let lanes = frame.strips * lanes;
     code.raw(&[0xBB, 64 / lanes, 0, 0, 0]); // mov ebx, 64 / lanes
     code.raw(&[0x31, 0xC0]); // xor eax, eax

@@ -1,11 +1,13 @@
 //! Elements that a function stores last: as they lie in memory from load to store, or put together from rows.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use recal_il::format::Format;
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
 use recal_il::isa::memory::texel::Wrap;
-use recal_jit::{Filter, LANES, NONE, Row, Sample, Step, View};
+use recal_jit::{Filter, LANES, Mode, NONE, Row, Sample, Step, View, Wave, Waves};
 
 use crate::operations::flushed;
 use crate::{On, Random, endless};
@@ -327,6 +329,92 @@ pub fn neighbours_at_columns(on: On) {
             });
             let expected = fold(LaneOp::Canon, &[expected]).0;
             assert_eq!(stored[lane], expected, "lane {lane} from {start}");
+        }
+    }
+}
+
+/// A line goes on from wave to wave: elements are stored behind each other, and what is found ready for strips is so for those of several waves.
+pub fn waves_of_a_line(on: On) {
+    const WAVES: usize = 6;
+    const WIDTH: u32 = 360;
+    for (words, infinite) in [(1, false), (1, true), (2, false)] {
+        let sample = |offset| Sample {
+            unnormalized: true,
+            offset: [offset, 0],
+            format: if words == 1 { Format::Float32x1 } else { Format::Float32x2 },
+            wrap: [Wrap::ClampToEdge; 2],
+            filter: Filter::Nearest,
+            normal: [true; 2],
+        };
+        let list =
+            |first: u32| std::array::from_fn(|k| if (k as u32) < words { first + k as u32 } else { NONE });
+        let sampled = |(first, offset)| Step::Sample {
+            view: 0,
+            sample: sample(offset),
+            coordinates: [COLUMN, LINE, NONE, NONE],
+            to: list(first),
+            flush: 15,
+            lanes: Shape::Any,
+            same: 2,
+        };
+        let mut steps: Vec<Step<'_>> = [(LOADED, -2), (LOADED + 2, 2)].map(sampled).into();
+        let ids: Vec<[u32; 3]> = (0..words).map(|k| [STORED + k, LOADED + k, LOADED + 2 + k]).collect();
+        steps.extend(ids.iter().map(|ids| Step::Lane { op: LaneOp::Mul, ids, writes: 1, same: 0 }));
+        steps.push(Step::Emit { view: 1, rows: list(STORED), count: words, past_caches: false });
+        let mut compiler = on.compiler().with_lines(64).with_column(Some(COLUMN));
+        let function = compiler.function(&steps, |_| None, |_| true, |_| true).unwrap();
+        let module = compiler.finish().unwrap();
+        if !function.emits() {
+            return;
+        }
+        assert!(module.listing(function).unwrap().contains("once, by columns"));
+        let mut random = Random(17);
+        let texels: Vec<u32> = (0..WIDTH * words)
+            .map(|at| match at {
+                200 if infinite => 0x7F80_0000,
+                _ => random.word() & 0x8FFF_FFFF | 0x3000_0000,
+            })
+            .collect();
+        let end = WAVES * LANES * words as usize;
+        let mut stored = vec![0xABAB_ABAB; end + 16];
+        // SAFETY: both outlive the calls, and what is stored is read after them.
+        let view = |words: &[u32]| unsafe { View::new(words.as_ptr().cast(), 4 * words.len()) };
+        let image = view(&texels).with_texels(WIDTH, 1, WIDTH * words, words, [0; 4]);
+        let row = |wave: usize, row| {
+            Row(std::array::from_fn(|lane| match row {
+                COLUMN => ((wave * LANES + lane) as f32 + 0.5).to_bits(),
+                LINE => 0.5f32.to_bits(),
+                _ => 0,
+            }))
+        };
+        let mut waves: Vec<Vec<Row>> =
+            (0..WAVES).map(|wave| (0..ROWS).map(|of| row(wave, of)).collect()).collect();
+        let words = words as usize;
+        if on.code {
+            let mut bound = module.bind(vec![image, view(&stored)]);
+            bound.aim(1, view(&stored[..end]));
+            let mut list: Vec<Wave<'_>> = waves.iter_mut().map(|rows| Wave::new(rows, !0)).collect();
+            let (ticks, mode) = (&mut endless(), &mut Mode::default());
+            bound.call(&function, &mut Waves::new(&mut list), 0..WAVES, true, ticks, mode);
+            // Elements of the last wave would lie beyond the end.
+            bound.aim(1, view(&stored[LANES * words..end]));
+            let call = || bound.call(&function, &mut Waves::new(&mut list), 0..WAVES, true, ticks, mode);
+            assert!(catch_unwind(AssertUnwindSafe(call)).is_err());
+        } else {
+            for (rows, stored) in waves.iter_mut().zip(stored.chunks_exact_mut(LANES * words)) {
+                on.call(&module, function, rows, &[image, view(stored)], !0, &mut endless());
+            }
+        }
+        let stored = std::hint::black_box(&stored);
+        for (at, &found) in stored.iter().enumerate() {
+            let (column, word) = ((at / words) as i32, at % words);
+            let texel =
+                |offset: i32| texels[(column + offset).clamp(0, WIDTH as i32 - 1) as usize * words + word];
+            let expected = match at < end {
+                true => fold(LaneOp::Mul, &[flushed(texel(-1)), flushed(texel(1))]).0,
+                false => 0xABAB_ABAB,
+            };
+            assert_eq!(found, expected, "word {word} of column {column}");
         }
     }
 }

@@ -59,8 +59,11 @@ pub fn case(seed: u64) -> Case {
         line(format!("mov o{k}{mask}, r{}", 1 + random.below(3)));
     }
     line("end".into());
-    let width = [64, 64, 128, 130, 200, 20][random.below(6)];
-    let height = 1 + random.below(4) as u32;
+    // Large ones are done in tiles of several waves.
+    let (width, height) = match random.below(16) {
+        0 => ([260, 600, 1100][random.below(3)], 34),
+        _ => ([64, 64, 128, 130, 200, 20][random.below(6)], 1 + random.below(4) as u32),
+    };
     let (x, y) = ([0, 0, 0, 3][random.below(4)], random.below(2) as u32);
     let (odd, spread) = ([0, 0, 1, 8, 200][random.below(5)], [2, 10, 40][random.below(3)]);
     let filled = |random: &mut Random, slot, format: Format, [width, height]: [u32; 2]| {

@@ -7,8 +7,8 @@ use super::table::*;
 use super::{VECTOR, near};
 use crate::emit::{Code, Pool};
 use crate::target::x86::{
-    BELOW, NOT_BELOW, NOT_ZERO, ZERO, ask_ahead, ask_for_stores, ask_further, back, blocks_apart, first_address, inside,
-    jump, land, view_start,
+    BELOW, NOT_BELOW, NOT_ZERO, ZERO, ask_ahead, ask_for_stores, ask_further, back, blocks_apart,
+    first_address, inside, jump, land, view_start,
 };
 use crate::target::{Access, Base, Blocks, Group, Order, Rm, Window, entry};
 
