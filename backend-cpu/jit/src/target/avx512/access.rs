@@ -374,8 +374,11 @@ pub fn group(access: Access<'_>, group: &Group) {
     let Group { count, to, wanted, order, .. } = *group;
     let whole = order == Order::Pairs;
     let all = Lanes::All;
-    // A load of 64 bytes is of one line.
-    let line = group.line.max(16 / count);
+    let window = Window::of(shape, 16, count, WINDOW);
+    let known = matches!(shape, Shape::Same) || shape == Shape::Step(count) || window.is_some();
+    // A load of 64 bytes is of one line; what is known is known of all threads of the strip.
+    let line = if known { 16 } else { group.line.max(16 / count) };
+    let group = &Group { line, ..*group };
     let stack = places.first().copied().filter(|_| line < 16);
     let firsts = pool.lanes(16, |lane| lane / line * line);
     let steps = pool.lanes(16, |lane| lane % line * count);
@@ -395,8 +398,6 @@ pub fn group(access: Access<'_>, group: &Group) {
     }
     let mut others = Vec::new();
     let mut ends = Vec::new();
-    let window = Window::of(shape, 16, count, WINDOW);
-    let known = matches!(shape, Shape::Same) || shape == Shape::Step(count) || window.is_some();
     if !known {
         // The number of the first lane of each line; the sums may be where the result will be.
         if line < 16 {
