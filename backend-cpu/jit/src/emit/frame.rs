@@ -257,7 +257,7 @@ impl<'a> Frame<'a> {
             body.instruction(val);
             body.now += 1;
             if plan.leave == Some(time) {
-                body.leave();
+                body.leave(stores);
             }
             match merged {
                 Some(pin) => body.settled |= pin,

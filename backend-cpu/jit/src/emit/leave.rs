@@ -8,8 +8,8 @@ use crate::program::Output;
 use crate::target::Rm;
 
 impl Body<'_, '_> {
-    /// Lanes leave the loop around.
-    pub(super) fn leave(&mut self) {
+    /// Lanes leave the loop around; then rows are stored.
+    pub(super) fn leave(&mut self, stores: &[Output]) {
         let done = self.now;
         // What is still to be asked has a use ahead.
         self.now = done - 1;
@@ -27,8 +27,13 @@ impl Body<'_, '_> {
             }
         }
         self.now = done;
-        // Two of them may ask the same.
-        self.graph.leaves.iter().for_each(|leave| self.release(leave.test));
+        // Two of them may ask the same, and where masks are vectors a row may hold it.
+        let stored = |val: Val| stores.iter().any(|output| output.val == val);
+        self.graph
+            .leaves
+            .iter()
+            .filter(|leave| !stored(leave.test))
+            .for_each(|leave| self.release(leave.test));
     }
 
     /// A comparison whose lanes leave, and that nobody else wants, leaves in the mask of executing lanes those that stay.
