@@ -364,16 +364,13 @@ fn neighbours(code: &mut Code, group: &Group, starts: &Starts, tables: [u32; 2],
     }
 }
 
-/// Loads the parts of a group that are wanted.
-///
-/// Where threads lie in short lines, as those of groups of 8 x 8, each line is looked at by itself: it may read
-/// neighbours, or one element.
+/// Loads the parts of a group that are wanted. Where threads lie in short lines, as those of groups of 8 x 8, each line is looked at by
+/// itself: it may read neighbours, or one element.
 pub fn group(access: Access<'_>, group: &Group) {
     let within = executing(&access);
     let Access { code, pool, exec, view, index, shape, inside: is_inside, places, .. } = access;
     let Group { count, to, wanted, order, .. } = *group;
-    let whole = order == Order::Pairs;
-    let all = Lanes::All;
+    let (whole, all) = (order == Order::Pairs, Lanes::All);
     let window = Window::of(shape, 16, count, WINDOW);
     let known = matches!(shape, Shape::Same) || shape == Shape::Step(count) || window.is_some();
     // A load of 64 bytes is of one line; what is known is known of all threads of the strip.
