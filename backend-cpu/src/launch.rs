@@ -8,12 +8,14 @@ mod parts;
 mod place;
 mod turned;
 
+use std::ops::Range;
+
 use recal_hal::{Error, Extent};
 
-pub use self::groups::{GROUP, Own, Placed, place_group, place_own, shared};
-use self::groups::{compiled, group, place_wave};
-use self::parts::{BAND, TOGETHER, tile_origin, tile_shape};
-pub use self::parts::{columns, emitted, joined, line, longer, parts, regrouped, tiles};
+pub use self::groups::{GROUP, Own, Placed, grown, place_group, place_own, shared};
+use self::groups::{compiled, group, in_registers, place_wave};
+use self::parts::{BAND, TOGETHER, held, tile_origin, tile_shape};
+pub use self::parts::{columns, emitted, in_waves, line, longer, parts, regrouped, tiles};
 pub use self::place::{place_line, place_tile};
 pub use self::turned::{store_block, turned};
 use crate::context::{Context, Launch, Surface};
@@ -63,7 +65,7 @@ impl Scratch {
     fn prepare(&mut self, launch: &Launch<'_>) -> Result<(), Error> {
         let code = launch.code;
         let (threads, waves) = group_size(launch.extent);
-        let waves = waves * together(launch) as u32;
+        let waves = held(waves, launch);
         let rows = (code.rows + launch.body.copies) as usize;
         self.reserve(rows, waves as usize)?;
         self.waves.resize_with(self.waves.len().max(waves as usize), Wave::default);
@@ -120,21 +122,12 @@ fn group_size(extent: Extent) -> (u32, u32) {
     }
 }
 
-/// Waves of a part of a domain.
-fn together(launch: &Launch<'_>) -> usize {
-    match launch.extent {
-        Extent::Domain { .. } if turned(launch.code, launch.extent) => turned::WAVES,
-        Extent::Domain { width, .. } => (tile_shape(width, launch.columns)[0] as usize / LANES).max(1),
-        Extent::Grid { .. } => 1,
-    }
-}
-
 /// Runs the parts that `claim` gives out until it has no more, or the launch is told to stop.
 pub fn run_parts<'a>(
     launch: &'a Launch<'a>,
     isa: &Isa,
     scratch: &'a mut Scratch,
-    claim: impl FnMut() -> Option<std::ops::Range<u64>>,
+    claim: impl FnMut() -> Option<Range<u64>>,
 ) -> Result<(), Error> {
     scratch.prepare(launch)?;
     let (group_threads, group_waves) = group_size(launch.extent);
@@ -142,13 +135,13 @@ pub fn run_parts<'a>(
     let lds_bytes =
         launch.code.lds_bytes as usize + 4 * launch.code.lds_own as usize * group_threads as usize;
     let lds = scratch.lds.as_ref().map_or(View::EMPTY, |block| block.view().part(0, lds_bytes));
-    let waves = &mut scratch.waves[..group_waves as usize * together(launch)];
+    let waves = &mut scratch.waves[..held(group_waves, launch) as usize];
     let own = match launch.extent {
-        Extent::Domain { .. } => Vec::new(),
-        Extent::Grid { block, .. } => {
+        Extent::Grid { block, .. } if launch.body.in_registers().is_none() => {
             let placed = waves.iter_mut().enumerate();
             placed.map(|(index, wave)| place_wave(wave, launch, block, index)).collect()
         }
+        _ => Vec::new(),
     };
     let idle = if own.is_empty() { Vec::new() } else { idle(waves, group_threads, launch) };
     let plan = Plan::new(&launch.body.stages, waves.len(), &idle);
@@ -183,12 +176,16 @@ pub fn run_parts<'a>(
         Extent::Grid { .. } if launch.body.stages.is_empty() => {
             each_part(claim, context, |context, part| group(isa, waves, context, part));
         }
+        Extent::Grid { .. } if let Some(function) = launch.body.in_registers() => {
+            let mut waves: Vec<_> = waves.iter_mut().map(|w| recal_jit::Wave::new(&mut w.rows, !0)).collect();
+            let mut waves = recal_jit::Waves::new(&mut waves);
+            each_run(claim, context, |context, parts| in_registers(&function, &mut waves, context, parts));
+        }
         Extent::Grid { .. } => {
-            let waves = waves.iter_mut().enumerate();
             let wave = |(index, wave): (usize, &'a mut Wave)| {
                 recal_jit::Wave::new(&mut wave.rows, launched(group_threads, index))
             };
-            let mut waves: Vec<_> = waves.map(wave).collect();
+            let mut waves: Vec<_> = waves.iter_mut().enumerate().map(wave).collect();
             let mut waves = recal_jit::Waves::new(&mut waves);
             each_part(claim, context, |context, part| compiled(isa, &plan, &mut waves, context, part));
         }
@@ -201,14 +198,25 @@ pub fn run_parts<'a>(
 
 /// Runs parts one by one.
 fn each_part(
-    mut claim: impl FnMut() -> Option<std::ops::Range<u64>>,
+    claim: impl FnMut() -> Option<Range<u64>>,
     context: &mut Context<'_>,
     mut run: impl FnMut(&mut Context<'_>, u64) -> Outcome,
 ) {
-    while let Some(range) = claim() {
-        for part in range {
-            let outcome = run(context, part);
-            if outcome == Outcome::Stopped || context.part() || context.launch.stop.raised() {
+    each_run(claim, context, |context, parts| (1, run(context, parts.start)));
+}
+
+/// Runs parts, as many of those that are left as `run` says that it ran.
+fn each_run(
+    mut claim: impl FnMut() -> Option<Range<u64>>,
+    context: &mut Context<'_>,
+    mut run: impl FnMut(&mut Context<'_>, Range<u64>) -> (u64, Outcome),
+) {
+    while let Some(mut range) = claim() {
+        while !range.is_empty() {
+            let (count, outcome) = run(context, range.clone());
+            range.start += count;
+            let long = (0..count).any(|_| context.part());
+            if outcome == Outcome::Stopped || long || context.launch.stop.raised() {
                 return;
             }
         }

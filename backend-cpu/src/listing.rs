@@ -12,6 +12,7 @@ use recal_jit::{Function, Module};
 use crate::isa_choice::InstructionSet;
 use crate::op::{Code, Op};
 use crate::report::{describe, simple_textures, span_of};
+use crate::wave::LANES;
 use crate::{load, native};
 
 /// The vector program that a program becomes where kernels are compiled for `set`, whether this processor has it or not: its
@@ -81,7 +82,8 @@ fn listing(
     code.find_sampled();
     // Groups whose threads wait for each other are launched as they are declared.
     let block = match program.interface.group {
-        Some(GroupSize::Exact(block)) if code.barriers => Some(block),
+        Some(_) if code.in_place && code.waves_alone => Some([LANES as u32, 1, 1]),
+        Some(GroupSize::Exact(block)) if code.barriers || code.in_place => Some(block),
         _ => None,
     };
     let line = recal_jit::line(block.map_or(64, |[x, ..]| x));

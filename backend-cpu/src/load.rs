@@ -204,6 +204,7 @@ impl<'a> Loader<'a> {
         let barrier = |op: &Op| matches!(op, Op::Fence(fence) if fence.contains(ir::Fence::THREADS));
         self.code.barriers = self.code.ops.iter().any(barrier);
         self.code.waves_alone = !self.reported && self.waves_alone();
+        self.code.in_place = !self.reported && self.in_place();
         self.code.in_lines = !self.reported && self.samples_in_lines();
         self.code.panels = if self.reported { Vec::new() } else { self.panels() };
         self.code.turned = !self.reported && self.samples_turned();

@@ -133,8 +133,8 @@ impl Code {
     /// What waves run if the surfaces have these shapes, and threads are in lines as [`recal_jit::line`] says.
     /// Compiled code stores outputs as they are said to be, or none. Groups have `block` threads.
     pub fn body(&self, shapes: &[Shape], line: u32, outputs: &[Emitted], block: [u32; 3]) -> Arc<Body> {
-        // Without barriers nobody asks for it, and it may be any.
-        let block = self.barriers.then_some(block);
+        // Others do not ask for it, and it may be any.
+        let block = (self.barriers || self.in_place).then_some(block);
         let same = |(known, lanes, stored, groups): &LaunchKey| {
             **known == *shapes && *lanes == line && **stored == *outputs && *groups == block
         };
@@ -281,9 +281,12 @@ pub struct Body {
 }
 
 impl Body {
-    /// A function does a whole group, and finds nothing in rows or in the memory of the group.
-    pub fn in_registers(&self) -> bool {
-        matches!(self.ops.first(), Some(Op::Native(function)) if function.of_group())
+    /// The function that does a whole group, and finds nothing in the memory of the group, nor in rows but what all groups have in common.
+    pub fn in_registers(&self) -> Option<Function> {
+        match self.ops.first() {
+            Some(Op::Native(function)) if function.of_group() => Some(*function),
+            _ => None,
+        }
     }
 }
 
@@ -357,6 +360,8 @@ pub struct Code {
     pub waves_alone: bool,
     /// Threads of a group wait for each other.
     pub barriers: bool,
+    /// Waves store to memory that they load from, without loops.
+    pub in_place: bool,
     /// Surfaces, and samplers, of accesses that can be compiled for surfaces of a known shape.
     pub sampled: Vec<Seen>,
     /// Rows that hold nothing but temporaries: nobody reads them unwritten.

@@ -29,7 +29,7 @@ use self::shares::{CLAIM, Shares};
 use crate::context::{Counters, Launch, Stop};
 use crate::fiber::Stacks;
 use crate::isa_choice::Isa;
-use crate::launch::{Scratch, columns, joined, longer, parts, regrouped, run_parts, turned};
+use crate::launch::{Scratch, columns, in_waves, longer, parts, regrouped, run_parts, turned};
 use crate::memory::{Block, InUse, View};
 use crate::op::Code;
 use crate::queue::Runner;
@@ -93,7 +93,7 @@ impl Job {
         let cost = cost(&code, parts(&code, extent, columns));
         let alone = findings.is_none() && code.panels.is_empty() && !turned(&code, extent);
         let columns = if alone { longer(extent, columns, threads) } else { columns };
-        let extent = if free(code.waves_alone) { joined(extent, threads) } else { extent };
+        let extent = if free(code.waves_alone) { in_waves(&code, extent, threads) } else { extent };
         let parts = parts(&code, extent, columns);
         // Groups that share registers run one after another, in order.
         let shares = if code.shared > 0 { Shares::whole(parts) } else { Shares::new(parts, threads as u64) };

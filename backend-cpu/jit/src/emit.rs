@@ -26,6 +26,7 @@ pub use self::buffer::Code;
 pub use self::flow::code;
 pub use self::frame::Frame;
 use self::place::Place;
+pub use self::plan::Order;
 use self::plan::Plan;
 pub use self::pool::Pool;
 pub use self::work::{MOST, Tests};

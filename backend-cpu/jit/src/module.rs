@@ -71,16 +71,38 @@ impl Bound<'_> {
         mode: &mut Mode,
     ) {
         assert!(self.rows <= waves.fewest(), "the functions need {} rows", self.rows);
+        assert!(!function.group, "the function is for groups");
         if function.emits() {
             function.fits_waves(part.len(), &self.views);
         }
         let (all, some) = waves.part(part, unseen && !function.strict());
         for (waves, whole) in [(all, true), (some, false)] {
             if !waves.is_empty() && !ticks.stopped() {
-                // SAFETY: all functions of the module fit the views and so many rows.
-                unsafe { self.module.enter(function, waves, whole, &self.views, ticks, mode) };
+                // SAFETY: all functions of the module fit the views and so many rows, and this one changes no view.
+                unsafe { self.module.enter(function, waves, whole, self.views.as_ptr(), ticks, mode) };
             }
         }
+    }
+
+    /// Calls what is called for the first wave of a group for as many groups that follow each other, each with rows of its own; words that
+    /// are more in the next group have grown after each.
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions, there is no group, the function is for none, or the rows are too few.
+    #[inline(always)]
+    pub fn call_groups(
+        &mut self,
+        function: &Function,
+        waves: &mut Waves<'_, '_>,
+        groups: usize,
+        ticks: &mut Ticks<'_>,
+        mode: &mut Mode,
+    ) {
+        assert!(self.rows <= waves.fewest(), "the functions need {} rows", self.rows);
+        assert!(function.group && groups > 0, "the function is for no group");
+        let (waves, _) = waves.part(0..groups, true);
+        // SAFETY: all functions of the module fit the views and so many rows.
+        unsafe { self.module.enter(function, waves, true, self.views.as_mut_ptr(), ticks, mode) };
     }
 }
 
@@ -154,8 +176,10 @@ impl Module {
         function.fits(rows, views);
         let mut wave = Wave::new(rows, exec);
         let (whole, waves) = (wave.whole(), std::slice::from_mut(&mut wave));
+        // What is called for a group changes views.
+        let mut views = views.to_vec();
         // SAFETY: it was just seen that the function fits.
-        unsafe { self.enter(&function, waves, whole, views, ticks, &mut Mode::default()) };
+        unsafe { self.enter(&function, waves, whole, views.as_mut_ptr(), ticks, &mut Mode::default()) };
         wave.tested()
     }
 
@@ -172,14 +196,15 @@ impl Module {
     /// See [`Bound::call`]; `whole`: by the code for all lanes.
     ///
     /// # Safety
-    /// The function is one of the module's and fits the rows of the waves, of which there is one at least, and the views.
+    /// The function is one of the module's and fits the rows of the waves, of which there is one at least, and the views, of which
+    /// it changes words if it is for groups.
     #[inline(always)]
     unsafe fn enter(
         &self,
         function: &Function,
         waves: &mut [Wave<'_>],
         whole: bool,
-        views: &[View],
+        views: *const View,
         ticks: &mut Ticks<'_>,
         mode: &mut Mode,
     ) {
@@ -189,13 +214,13 @@ impl Module {
         ticks.hold(self.learned);
         // SAFETY: `Compiler` made the bytes at `at` a function of this signature, which reads and writes no rows of the waves, of which there
         // is one at least, but those below `function.rows`, aligned as `Row` is, reads constants of the pool that was made with it, and
-        // accesses words of views below `function.views` that lie inside, which `View::new` makes the caller promise.
+        // accesses words of views below `function.views` that lie inside, which `View::new` makes the caller promise; it writes no views but words of them, if it is for groups.
         // It keeps what stores learn where `ticks` has a row for each of the module's. It calls nothing but what `ticks` holds, with `ticks` or with rows, views, constants and operands as above, and leaves the mode as
         // it is. The code
         // is in executable memory only if the processor has the features that it uses.
         unsafe {
             let entry: native::Entry = std::mem::transmute(memory.as_ptr().add(at as usize));
-            entry(waves.as_mut_ptr(), self.pool.as_ptr().cast(), waves.len() as u64, views.as_ptr(), ticks);
+            entry(waves.as_mut_ptr(), self.pool.as_ptr().cast(), waves.len() as u64, views, ticks);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::call::Act;
 use crate::graph::interleaved::Words;
-use crate::graph::{Graph, Node, Val};
+use crate::graph::{Field, Graph, Node, Val};
 use crate::op::Op;
 
 /// A function.
@@ -28,6 +28,8 @@ pub struct Program {
     pub next: u32,
     /// Stores that learn how their words lie, of functions before.
     pub learned: u32,
+    /// Words of views that are so much more when it has been done for a wave: view, word, and by how much.
+    pub grown: Vec<(u8, Field, u32)>,
     /// Rows that all lines have in common when it begins.
     pub equal: HashSet<u32>,
 }

@@ -1,7 +1,7 @@
 //! Ways to make code of a program, and the choice among them.
 
 use crate::LANES;
-use crate::emit::{self, Frame, Pool};
+use crate::emit::{self, Frame, Order, Pool};
 use crate::graph::Node;
 use crate::program::{self, Program};
 use crate::target::Target;
@@ -27,7 +27,7 @@ pub struct Trial<'a> {
     /// How sums are arranged, see [`emit::Arrange`].
     pub sums: (usize, bool),
     /// See [`Frame`].
-    pub deep: bool,
+    pub order: Order,
 }
 
 impl<'a> Trial<'a> {
@@ -41,11 +41,11 @@ impl<'a> Trial<'a> {
             strips: 1,
             pins: target.pinned(),
             sums: (0, false),
-            deep: false,
+            order: Order::Written,
         }
     }
 
-    /// That of what all threads of a group do: all at once, in its order, or one result after another if no more than one is stored.
+    /// That of what all threads of a group do: all at once in its order, or one result after another.
     pub fn for_group(self, pool: &mut Pool) -> Self {
         let Trial { program, target, .. } = self;
         let way = Trial { strips: LANES as u32 / target.lanes(), pins: 0, ..self };
@@ -60,14 +60,13 @@ impl<'a> Trial<'a> {
             _ => 0,
         };
         // What is loaded must be loaded before anything is stored.
-        if program.parts.iter().map(acts).sum::<usize>() > 1 {
-            return way;
-        }
+        let stores = program.parts.iter().map(acts).sum::<usize>();
+        let order = if stores > 1 { Order::StoresLast } else { Order::Deep };
         let cost = |way: &Trial<'_>| {
             let body = way.body(pool);
             4 * body.moves + body.instructions
         };
-        [way, Trial { deep: true, ..way }].into_iter().min_by_key(cost).unwrap_or(way)
+        [way, Trial { order, ..way }].into_iter().min_by_key(cost).unwrap_or(way)
     }
 
     /// The way that reads and writes memory least often, if the program adds up products of whole elements; with so many strips at most.
@@ -149,8 +148,8 @@ impl<'a> Trial<'a> {
             return self;
         }
         if target.strips() > 1 && (masked || alike) {
-            let orders: &[bool] = if small { &[false, true] } else { &[false] };
-            let two = orders.iter().map(|&deep| Trial { strips: 2, deep, ..self });
+            let orders = if small { &[Order::Written, Order::Deep][..] } else { &[Order::Written] };
+            let two = orders.iter().map(|&order| Trial { strips: 2, order, ..self });
             let fits = |two: &Trial<'_>| {
                 let frame = two.body(pool);
                 MANY * frame.moves <= frame.instructions
@@ -165,7 +164,7 @@ impl<'a> Trial<'a> {
             let frame = way.body(pool);
             frame.moves + frame.touches
         };
-        let deep = Trial { deep: true, ..self };
+        let deep = Trial { order: Order::Deep, ..self };
         if moved(&deep, pool) < moved(&self, pool) {
             self = deep;
         }
@@ -178,8 +177,8 @@ impl<'a> Trial<'a> {
 
     /// The code of the program's parts.
     pub fn body<'p>(&self, pool: &'p mut Pool) -> Frame<'p> {
-        let Trial { program, target, masked, line, strips, pins, sums, deep } = *self;
-        let mut frame = Frame { pins, deep, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
+        let Trial { program, target, masked, line, strips, pins, sums, order } = *self;
+        let mut frame = Frame { pins, order, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
         frame.strips.together = program.group;
         if !masked && strips > frame.strips.line {
             frame.strips.equal.clone_from(&program.equal);
@@ -194,6 +193,8 @@ impl<'a> Trial<'a> {
             frame.earlier = (0..4 * target.lanes()).step_by(16).map(|at| room + at).collect();
         }
         frame.origin = matches!(program.parts.last(), Some(program::Part::Emit(_))).then(|| frame.slot());
+        frame.grown =
+            program.grown.iter().map(|&(view, field, by)| (target.field(view, field), by)).collect();
         frame.alone = program.parts.len() == 1;
         let (sums, by_lanes) = sums;
         frame.arrange = (sums > 0).then(|| emit::Arrange {

@@ -1,10 +1,11 @@
 //! Groups of a grid: where their threads are, and how their waves run.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use recal_hal::Extent;
 use recal_il::ir::{Builtin, ThreadId};
-use recal_jit::{Shared, Waves};
+use recal_jit::{Function, Shared, Waves};
 
 use super::clear;
 use crate::context::{Context, Launch};
@@ -105,6 +106,11 @@ fn words(number: [u32; 3], block: [u32; 3], part: u32) -> [u32; 8] {
     [first[0], first[1], first[2], x, y, z, part, flat]
 }
 
+/// How much more they are in the next group along x, of groups of so many threads.
+pub fn grown(block: [u32; 3]) -> [u32; 8] {
+    [block[0], 0, 0, 1, 0, 0, 1, block.iter().product()]
+}
+
 /// Goes to the group number `part`; along which axes it is not where the one before was.
 fn move_to(context: &mut Context<'_>, groups: [u32; 3], part: u64) -> u32 {
     let before = context.last_group.replace(part);
@@ -179,6 +185,25 @@ pub fn place_group(rows: &mut [Row], own: &Own, placed: &[Placed]) {
     }
 }
 
+/// Runs groups of which one function does all, some that follow each other along x at a time; how many they were.
+pub(super) fn in_registers(
+    function: &Function,
+    waves: &mut Waves<'_, '_>,
+    context: &mut Context<'_>,
+    parts: Range<u64>,
+) -> (u64, Outcome) {
+    let Extent::Grid { groups, block } = context.launch.extent else { return (1, Outcome::Ended) };
+    placed(context, groups, block, parts.start);
+    let most = (groups[0] - context.group[0]).min(waves.len() as u32);
+    let count = most.min(u32::try_from(parts.end - parts.start).unwrap_or(most));
+    context.last_group = Some(parts.start + u64::from(count) - 1);
+    context.group[0] += count - 1;
+    let Some(code) = &mut context.compiled else { return (1, Outcome::Ended) };
+    let ticks = &mut context.native_ticks;
+    code.call_groups(function, waves, count as usize, ticks, &mut context.mode);
+    (count.into(), if ticks.stopped() { Outcome::Stopped } else { Outcome::Ended })
+}
+
 /// Runs the group number `part` by stages.
 pub(super) fn compiled(
     isa: &Isa,
@@ -189,9 +214,6 @@ pub(super) fn compiled(
 ) -> Outcome {
     let Extent::Grid { groups, block } = context.launch.extent else { return Outcome::Ended };
     placed(context, groups, block, part);
-    if context.launch.body.in_registers() {
-        return plan.run(waves, context);
-    }
     context.lds.zero();
     let placed = &context.placed;
     if !context.launch.code.zeroed.is_empty() || !placed.is_empty() {

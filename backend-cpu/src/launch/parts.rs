@@ -2,8 +2,8 @@
 
 use recal_hal::{Bindings, Extent};
 
-use super::turned::{blocks, turned};
-use crate::context::Surface;
+use super::turned::{WAVES, blocks, turned};
+use crate::context::{Launch, Surface};
 use crate::op::{Code, Emitted};
 use crate::wave::LANES;
 
@@ -17,6 +17,16 @@ const PANEL: u64 = 256 << 10;
 
 /// Waves of a tile that is longer than one.
 pub(super) const TOGETHER: u32 = 8;
+
+/// Waves whose rows are held at a time: those of a part, or one for each of several groups that are done in registers.
+pub(super) fn held(group_waves: u32, launch: &Launch<'_>) -> u32 {
+    match launch.extent {
+        Extent::Domain { .. } if turned(launch.code, launch.extent) => WAVES as u32,
+        Extent::Domain { width, .. } => (tile_shape(width, launch.columns)[0] / LANES as u32).max(1),
+        Extent::Grid { .. } if launch.body.in_registers().is_some() => TOGETHER,
+        Extent::Grid { .. } => group_waves,
+    }
+}
 
 /// The most columns of longer tiles, so that code is called once for several waves, if a launch has enough of them for all threads of the
 /// host.
@@ -135,9 +145,14 @@ const JOINED: u32 = 8;
 /// Parts for each thread of the host that it leaves at least.
 const LEFT: u64 = 16;
 
+/// The waves of a kernel that can't tell which of them are a group: in larger groups, or each in its own, if code does all of a wave at once.
+pub fn in_waves(code: &Code, extent: Extent, threads: usize) -> Extent {
+    if code.in_place { parted(extent) } else { joined(extent, threads) }
+}
+
 /// The same waves, of threads along x, in larger groups, of a kernel that can't tell which waves are a group: code is called once for all
 /// waves of one.
-pub fn joined(extent: Extent, threads: usize) -> Extent {
+fn joined(extent: Extent, threads: usize) -> Extent {
     let Extent::Grid { groups: [mut groups, y, z], block: [mut block, 1, 1] } = extent else { return extent };
     let lanes = LANES as u32;
     let most = JOINED * lanes;
@@ -151,6 +166,20 @@ pub fn joined(extent: Extent, threads: usize) -> Extent {
         (groups, block, rest) = (groups / 2, 2 * block, rest / 2);
     }
     Extent::Grid { groups: [groups, y, z], block: [block, 1, 1] }
+}
+
+/// The same waves, of threads along x, in groups of one.
+fn parted(extent: Extent) -> Extent {
+    let lanes = LANES as u32;
+    match extent {
+        Extent::Grid { groups: [groups, y, z], block: [block, 1, 1] } if block > 0 && block % lanes == 0 => {
+            match groups.checked_mul(block / lanes) {
+                Some(groups) => Extent::Grid { groups: [groups, y, z], block: [lanes, 1, 1] },
+                None => extent,
+            }
+        }
+        other => other,
+    }
 }
 
 /// Lines of threads that are walked together, a column of tiles after the other: what it reads stays in the cache.
@@ -283,6 +312,9 @@ mod tests {
         assert_eq!(joined(grid(512, 1, 64), 8), grid(128, 1, 256));
         assert_eq!(joined(grid(512, 1, 64), 17), grid(512, 1, 64));
         assert_eq!(joined(grid(12, 64, 128), 2), grid(3, 64, 512));
+        assert_eq!(parted(grid(3, 5, 256)), grid(12, 5, 64));
+        let rest = [grid(u32::MAX, 1, 128), grid(3, 1, 96), grid(0, 1, 64), grid(3, 1, 0)];
+        rest.into_iter().for_each(|extent| assert_eq!(parted(extent), extent));
         let rest = [grid(511, 3, 64), grid(512, 1, 32), grid(512, 1, 96), grid(512, 1, 1024), grid(0, 1, 64)];
         let plane = Extent::Grid { groups: [512, 512, 1], block: [8, 8, 1] };
         let domain = Extent::Domain { x: 0, y: 0, width: 4096, height: 4096 };

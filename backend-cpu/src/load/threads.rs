@@ -5,20 +5,60 @@ use recal_il::ir::{Builtin, ThreadId};
 use super::Loader;
 use crate::op::{MemoryOp, Op, Place};
 
+/// Most operations of code for a whole wave, of which an access is so many.
+const LONG: usize = 256;
+const ACCESS: usize = 10;
+
 impl Loader<'_> {
     /// Threads see nothing of their groups: neither numbers, nor memory that they have in common, nor who waits for whom.
     pub(super) fn groups_unseen(&self) -> bool {
-        // Threads of a wave may talk by memory that they store to.
-        let talks = self.any(|op| match op {
+        let flat = self.builtins.keys().any(|of| matches!(of, Builtin::Thread(ThreadId::AbsoluteFlat, _)));
+        self.waves_alone() && !self.talks() && !flat
+    }
+
+    /// Threads of a wave may talk by memory that they store to.
+    fn talks(&self) -> bool {
+        self.any(|op| match op {
             MemoryOp::GlobalLoad { .. } | MemoryOp::TypedLoad { .. } => true,
             MemoryOp::RawLoad { place, .. } => matches!(place, Place::Uav(_)),
             _ => false,
         }) && self.any(|op| {
             use MemoryOp::{GlobalStore, RawStore, TypedStore};
             matches!(op, GlobalStore { .. } | RawStore { .. } | TypedStore { .. })
+        })
+    }
+
+    /// Threads load from memory and store to memory, which may be the same, in no loop, and code which does it for a whole wave is not too long for the
+    /// cache of instructions.
+    pub(super) fn in_place(&self) -> bool {
+        let plain = |op: &Op| {
+            matches!(
+                op,
+                Op::Lanes { .. }
+                    | Op::Memory(_)
+                    | Op::If { .. }
+                    | Op::Else { .. }
+                    | Op::EndIf { .. }
+                    | Op::End
+            )
+        };
+        use MemoryOp::{
+            Fetch, Gather, GlobalLoad, GlobalStore, RawLoad, RawStore, Sample, TypedLoad, TypedStore,
+        };
+        let loads = self.any(|op| {
+            matches!(
+                op,
+                GlobalLoad { .. }
+                    | RawLoad { .. }
+                    | TypedLoad { .. }
+                    | Sample(_)
+                    | Fetch { .. }
+                    | Gather { .. }
+            )
         });
-        let flat = self.builtins.keys().any(|of| matches!(of, Builtin::Thread(ThreadId::AbsoluteFlat, _)));
-        self.waves_alone() && !talks && !flat
+        let stores = self.any(|op| matches!(op, GlobalStore { .. } | RawStore { .. } | TypedStore { .. }));
+        let long = self.code.steps.len() + ACCESS * self.code.memory.len() > LONG;
+        loads && stores && !long && self.code.ops.iter().all(plain)
     }
 
     /// The same of waves: it does not show which of them are a group.

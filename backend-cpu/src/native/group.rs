@@ -7,7 +7,7 @@ use recal_jit::Group;
 
 use super::{Builder, Item, What};
 use crate::flow::orders;
-use crate::launch::place_own;
+use crate::launch::{GROUP, grown, place_own};
 use crate::op::{Op, Place, RowId};
 use crate::wave::{LANES, Row};
 
@@ -50,7 +50,9 @@ impl Builder<'_> {
             })
             .collect();
         let same: HashSet<u32> = code.constants.iter().map(|(row, ..)| *row).collect();
-        let group = Group { threads, own: &words, same: &same, memories: &memories };
+        let grown: Vec<(u8, u8, u32)> =
+            (0..).zip(grown(block)).map(|(word, by)| (GROUP, word, by)).filter(|(.., by)| *by > 0).collect();
+        let group = Group { threads, own: &words, same: &same, grown: &grown, memories: &memories };
         let zeroed = |row: RowId| code.zeroed.iter().any(|range| range.contains(&row)).then_some(0);
         let literals = &self.words;
         let constant = |row: RowId| literals.get(&row).copied().or_else(|| zeroed(row));
@@ -64,7 +66,11 @@ impl Builder<'_> {
     /// All of the kernel, if there are nothing but operations, accesses, choices and barriers.
     fn items_of_group(&self) -> Option<Vec<Item>> {
         let code = self.code;
-        if !code.barriers || !code.outputs.is_empty() || code.shared > 0 || code.lds_own > 0 {
+        if !(code.barriers || code.in_place)
+            || !code.outputs.is_empty()
+            || code.shared > 0
+            || code.lds_own > 0
+        {
             return None;
         }
         let mut items = Vec::new();
@@ -161,6 +167,22 @@ mod tests {
         };
         assert!(!side("endif\n", ""));
         assert!(side("", "endif\n"));
+        // A wave that stores to what it loads from, but in a loop, or where it may load what it stored.
+        let moved = |more: &str| {
+            let text = format!(
+                "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 2, 1, 63, 0\n\
+                ishl r0.x, vAbsTid.x, l0.x\nixor r0.y, vAbsTid.x, l0.y\nishl r0.y, r0.y, l0.x\n\
+                uav_raw_load_id(0) r1.x, r0.x\nuav_raw_load_id(0) r1.y, r0.y\nuav_raw_store_id(0) mem0.x, r0.y, r1.x\n\
+                uav_raw_store_id(0) mem0.x, r0.x, r1.y\n{more}end\n"
+            );
+            [64, 128].map(|threads| one(&text, threads))
+        };
+        assert_eq!(moved(""), [true, false]);
+        assert_eq!(
+            moved("uav_raw_load_id(0) r1.x, r0.x\nuav_raw_store_id(0) mem0.x, r0.y, r1.x\n"),
+            [false; 2]
+        );
+        assert_eq!(moved("whileloop\nbreak_logicalnz r1.x\niadd r1.x, r1.x, l0.y\nendloop\n"), [false; 2]);
         // Memory that other groups see, in an order that they may see.
         assert!(!one(&with(&first.replacen("fence_threads_lds", "fence_threads_lds_memory", 1)), 256));
         assert!(!one(&others("uav_add_id(0) r0.z, r0.x\n"), 256));

@@ -2,7 +2,7 @@
 
 use super::address::{Addressing, Round};
 use super::work::Work;
-use super::{Body, Frame, Plan};
+use super::{Body, Frame, Order, Plan};
 use crate::graph::{Graph, NO, Node, Val};
 use crate::op::Op;
 use crate::program::{Element, Once, Start, Whole};
@@ -45,7 +45,7 @@ impl Frame<'_> {
             true,
             None,
             Addressing::Scalar(Round::default()),
-            false,
+            Order::Written,
         );
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         body.addresses = Some(&plan.addresses);

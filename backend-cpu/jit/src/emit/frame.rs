@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use super::address::{Addresses, Addressing, Round};
 use super::packs::{self, Next, Packs};
 use super::work::{Strips, Tests, Work};
-use super::{Arrange, Body, Code, Plan, Pool, STACK};
+use super::{Arrange, Body, Code, Order, Plan, Pool, STACK};
 use crate::graph::{Graph, NO, Val};
 use crate::program::{Block, Part, Straight};
 use crate::target::{self, Base, Rm, Target};
@@ -33,6 +33,8 @@ pub struct Frame<'a> {
     pub based: HashMap<(u8, u32), (u8, u32)>,
     /// Places on the stack, two of eight bytes each, for stores that ask for where later ones will be.
     pub earlier: Vec<u32>,
+    /// Words in the table of views that are so much more for the next wave, and by how much.
+    pub grown: Vec<(u32, u32)>,
     /// It consists of stores of elements alone.
     pub alone: bool,
     /// What is done once, before the strips.
@@ -68,7 +70,7 @@ pub struct Frame<'a> {
     /// See [`crate::program::Program`].
     pub next: u32,
     /// Blocks compute one result after another.
-    pub deep: bool,
+    pub order: Order,
     /// How its instructions are arranged.
     pub arrange: Option<Arrange>,
     /// How often innermost loops, or functions without loops, read and write rows and the stack.
@@ -100,6 +102,7 @@ impl<'a> Frame<'a> {
             kept: Vec::new(),
             based: HashMap::new(),
             earlier: Vec::new(),
+            grown: Vec::new(),
             alone: false,
             before: Code::default(),
             slots: 0,
@@ -118,7 +121,7 @@ impl<'a> Frame<'a> {
             sums: 0,
             straight: false,
             next: 0,
-            deep: false,
+            order: Order::default(),
             arrange: None,
             touches: 0,
         }
@@ -244,7 +247,7 @@ impl<'a> Frame<'a> {
         let round = Round { next: &next, packs: packs.as_ref() };
         let summing = self.summing;
         let addressing = if summing { Addressing::Scalar(round) } else { Addressing::Alone };
-        let plan = Plan::new(work.graph, &work.outputs, &last, false, arrange, addressing, self.deep);
+        let plan = Plan::new(work.graph, &work.outputs, &last, false, arrange, addressing, self.order);
         let ahead = self.ahead(&plan);
         let packs = packs.unwrap_or_default();
         packs.compute(self);
@@ -351,7 +354,7 @@ impl<'a> Frame<'a> {
             each.flat_map(|(number, values)| self.strips.kept(number).zip(values.iter().copied())).collect();
         let places: Vec<(u32, u32)> = own.iter().map(|(number, _)| (*number, self.slot())).collect();
         let values: Vec<Val> = own.iter().map(|(_, val)| *val).collect();
-        let plan = Plan::new(work.graph, &[], &values, false, None, Addressing::Alone, false);
+        let plan = Plan::new(work.graph, &[], &values, false, None, Addressing::Alone, Order::Written);
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         for (time, &val) in plan.order.iter().enumerate() {
             body.now = 2 * time as u32;
@@ -380,7 +383,7 @@ impl<'a> Frame<'a> {
             true,
             self.arrange.as_ref().filter(|_| self.straight),
             Addressing::Near(self.target.lanes(), near),
-            self.deep,
+            self.order,
         );
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         body.addresses = Some(&plan.addresses);
@@ -435,6 +438,7 @@ impl<'a> Frame<'a> {
                 strips: self.strips.number as u8,
                 ticks: self.ticks,
                 origin: self.origin,
+                grown: &self.grown,
                 ahead: &self.ahead,
                 stops: &self.stops,
             };

@@ -26,6 +26,18 @@ pub struct Plan {
     pub early: HashMap<Val, Vec<u32>>,
 }
 
+/// How instructions follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Order {
+    /// As they are written.
+    #[default]
+    Written,
+    /// One result after another, not all of them at once.
+    Deep,
+    /// The same, vector by vector of a group's threads; and then all stores, as they are written.
+    StoresLast,
+}
+
 /// Each value right before what wants it first, so that chains of operations need a register each.
 fn deepest_first(order: &[Val], count: usize, operands: &impl Fn(Val) -> Vec<Val>) -> Vec<Val> {
     let mut wanted = vec![false; count];
@@ -49,8 +61,7 @@ fn deepest_first(order: &[Val], count: usize, operands: &impl Fn(Val) -> Vec<Val
 }
 
 impl Plan {
-    /// Copies are added to the graph. `last` are wanted when everything else is done; rows are stored not before if `late`. `deep`: one
-    /// result after another, not all of them at once.
+    /// Copies are added to the graph. `last` are wanted when everything else is done; rows are stored not before if `late`.
     pub fn new(
         mut graph: Graph,
         outputs: &[Output],
@@ -58,7 +69,7 @@ impl Plan {
         late: bool,
         arrange: Option<&Arrange>,
         addressing: Addressing<'_>,
-        deep: bool,
+        by: Order,
     ) -> Plan {
         // What is not computed is copied to a register last, before any row that it came from may change.
         let mut results = Vec::new();
@@ -95,11 +106,27 @@ impl Plan {
         let is_copy = |val: Val| graph.as_inst(val).is_some_and(|inst| inst.op == Op::Copy);
         let chosen = |val: &Val| needed[*val as usize] && graph.as_inst(*val).is_some() && !is_copy(*val);
         let mut order: Vec<Val> = (0..count as Val).filter(chosen).collect();
-        if deep {
-            order = deepest_first(&order, count, &|val| {
-                graph.as_inst(val).map_or(Vec::new(), |inst| operands(val, inst))
-            });
-        }
+        let operands_of = |val: Val| graph.as_inst(val).map_or(Vec::new(), |inst| operands(val, inst));
+        order = match by {
+            Order::Written => order,
+            Order::Deep => deepest_first(&order, count, &operands_of),
+            Order::StoresLast => {
+                let acts = |val: &Val| graph.as_inst(*val).is_some_and(|inst| inst.op.acts());
+                let (stores, others): (Vec<Val>, Vec<Val>) = order.iter().partition(|val| acts(val));
+                // Each store of a step is another vector's.
+                let mut number: HashMap<u32, usize> = HashMap::new();
+                let mut ends: Vec<(usize, Val)> = Vec::with_capacity(stores.len());
+                for &val in &stores {
+                    let number = number.entry(graph.origin(val)).or_default();
+                    ends.push((*number, val));
+                    *number += 1;
+                }
+                ends.sort_by_key(|(number, _)| *number);
+                let all: Vec<Val> = others.into_iter().chain(ends.into_iter().map(|(_, val)| val)).collect();
+                let list = deepest_first(&all, count, &operands_of).into_iter();
+                list.filter(|val| !acts(val)).chain(stores).collect()
+            }
+        };
         if let Some(arrange) = arrange {
             order = arrange.order(&graph, order, outputs, &operands);
         }

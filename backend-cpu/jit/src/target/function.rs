@@ -18,6 +18,7 @@ pub struct Frame<'a> {
     /// Places of eight bytes that are 0 at first.
     pub ahead: &'a [u32],
     pub stops: &'a [usize],
+    pub grown: &'a [(u32, u32)],
 }
 
 /// What code calls that lanes do one after another.

@@ -13,7 +13,7 @@ use super::{Values, WORTH};
 use crate::emit;
 use crate::evaluate::MOST;
 use crate::graph::fixed::Source;
-use crate::graph::{Graph, NO, Node, Val};
+use crate::graph::{Field, Graph, NO, Node, Val};
 use crate::op::Op;
 use crate::program::{Block, Part, Program, Straight};
 use crate::row::LANES;
@@ -32,6 +32,8 @@ pub struct Group<'c> {
     pub own: &'c [(u32, Vec<u32>)],
     /// Rows that are the same for all threads of all groups of a launch.
     pub same: &'c HashSet<u32>,
+    /// Words of views that are shared by the threads of a group, and so much more in the next one: view, word, and by how much.
+    pub grown: &'c [(u8, u8, u32)],
     /// Views that are memory of the group alone, zeros when it begins; and their words.
     pub memories: &'c HashMap<u8, u32>,
 }
@@ -62,6 +64,11 @@ pub fn program<C: Fn(u32) -> Option<u32>>(
     if !known || !pays {
         return None;
     }
+    let shared = |&(view, word, by): &(u8, u8, u32)| {
+        let field = Field::Shared(word);
+        used().any(|node| *node == Node::Field(view, field)).then_some((view, field, by))
+    };
+    let grown = group.grown.iter().filter_map(shared).collect();
     let (graph, _) = graph.lowered(target);
     let needed = graph.needed(&[], None);
     let count = needed.iter().filter(|needed| **needed).count();
@@ -71,7 +78,7 @@ pub fn program<C: Fn(u32) -> Option<u32>>(
     let near = stores == 1 && emit::are_near(&graph, &needed, target);
     let attempt = near.then(|| (straight(graph.to_extend()), NO));
     let parts = vec![Part::Block(Box::new(Block { body: straight(graph), attempt }))];
-    (count <= MOST_NEEDED).then_some(Program { parts, lazy, group: true, ..Program::default() })
+    (count <= MOST_NEEDED).then_some(Program { parts, lazy, group: true, grown, ..Program::default() })
 }
 
 /// Who has accessed a word since the last barrier: which that was, and the waves, bit by bit.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
-use recal_jit::{Group, NONE, Row, Step, View};
+use recal_jit::{Group, Mode, NONE, Row, Shared, Step, View, Wave, Waves};
 
 use crate::{On, Random, endless};
 
@@ -173,7 +173,7 @@ pub fn group(on: On) {
             (0..VALUE).map(|row| (row, (0..threads).map(|thread| word(row, thread)).collect())).collect();
         let memories = HashMap::from([(OWN, threads)]);
         let same = HashSet::from([SAME]);
-        let group = Group { threads, own: &own, same: &same, memories: &memories };
+        let group = Group { threads, own: &own, same: &same, grown: &[], memories: &memories };
         let mut compiler = on.compiler().with_lines(64);
         let Some(function) = compiler.group(&steps, |_| None, &group) else { continue };
         made += 1;
@@ -221,7 +221,7 @@ pub fn group_in_no_order(on: On) {
         .collect();
     let made = |steps: &[Step<'_>]| {
         let (memories, same) = (HashMap::from([(OWN, threads)]), HashSet::new());
-        let group = Group { threads, own: &own, same: &same, memories: &memories };
+        let group = Group { threads, own: &own, same: &same, grown: &[], memories: &memories };
         on.compiler().group(steps, |_| None, &group).is_some()
     };
     let end = store(TO, 0, VALUE);
@@ -250,4 +250,56 @@ pub fn group_in_no_order(on: On) {
     assert!(!made(&[store(TO, 0, VALUE)]));
     // Words of each lane of many vectors.
     assert!(!made(&[of_others, Step::Loop, Step::Break(None), Step::EndLoop, Step::Barrier, end]));
+}
+
+/// One call does several groups, for each of which words that it shares have grown.
+pub fn groups_one_after_another(on: On) {
+    const WORD: u32 = PLACES;
+    const AT: u32 = PLACES + 1;
+    const FOUR: u32 = PLACES + 2;
+    const WORDS: u8 = 3;
+    let lane = |op, ids: &'static [u32]| Step::Lane { op, ids, writes: 1, same: 0 };
+    let shared = HashMap::from([
+        (WORD, Shared { view: WORDS, word: 5, plus: None }),
+        (AT, Shared { view: WORDS, word: 2, plus: Some(0) }),
+    ]);
+    let steps = [
+        lane(LaneOp::Imul, &[VALUE, AT, FOUR]),
+        Step::Store { view: TO, address: VALUE, from: four(WORD), lanes: Shape::Any },
+    ];
+    for threads in [64, 40, 256] {
+        let own = [(0, (0..threads).collect::<Vec<u32>>())];
+        let (memories, same) = (HashMap::new(), HashSet::new());
+        let grown = [(WORDS, 2, threads), (WORDS, 5, 9), (WORDS, 6, 1)];
+        let group = Group { threads, own: &own, same: &same, grown: &grown, memories: &memories };
+        let mut compiler = on.compiler().with_shared(shared.clone());
+        let Some(function) = compiler.group(&steps, |row| (row == FOUR).then_some(4), &group) else {
+            assert_eq!(on.isa.name(), "neon");
+            return;
+        };
+        let module = compiler.finish().unwrap();
+        let mut to = vec![0u32; 3 * threads as usize];
+        let nothing = std::ptr::NonNull::<u32>::dangling().as_ptr().cast();
+        // SAFETY: the vector outlives the calls, and of nothing there is nothing.
+        let memory = |to: &mut Vec<u32>| unsafe {
+            let nothing = View::new(nothing, 0);
+            let to = View::new(to.as_mut_ptr().cast(), 4 * to.len());
+            [nothing, nothing, to, View::of_words([0, 0, 0, 0, 0, 100, 0, 0, 0, 0, 0])]
+        };
+        let mut rows = vec![vec![Row::ZERO; ROWS as usize]; 3];
+        let views = memory(&mut to);
+        if !on.code {
+            on.call(&module, function, &mut rows[0], &views, !0, &mut endless());
+            assert!(to[..threads as usize].iter().all(|word| *word == 100));
+            continue;
+        }
+        let mut bound = module.bind(views.to_vec());
+        let mut waves: Vec<Wave<'_>> = rows.iter_mut().map(|rows| Wave::new(rows, !0)).collect();
+        let mut waves = Waves::new(&mut waves);
+        for groups in [2, 1] {
+            bound.call_groups(&function, &mut waves, groups, &mut endless(), &mut Mode::default());
+        }
+        let words = (100..).step_by(9).flat_map(|word| std::iter::repeat_n(word, threads as usize));
+        assert!(words.take(to.len()).eq(to.iter().copied()), "{threads}: {to:?}");
+    }
 }

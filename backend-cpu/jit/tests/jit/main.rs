@@ -108,7 +108,7 @@ fn main() -> std::process::ExitCode {
         emitted: elements_stay_whole elements_at_columns neighbours_at_columns waves_of_a_line;
         pressure: places_on_the_stack_are_used_again operands_come_from_memory sums_grow_a_few_at_a_time chains_need_a_register_each;
         waves: one_after_another stopped;
-        group: group group_in_no_order;
+        group: group group_in_no_order groups_one_after_another;
         encodings: what_is_made_is_what_was_meant;
     };
     let mut trials = vec![Trial::test("lines::widths", || {

@@ -223,6 +223,7 @@ fn functions() {
     let mut code = Code::default();
     let nop = Code { bytes: vec![0x1F, 0x20, 0x03, 0xD5], ..Code::default() };
     let frame = crate::target::Frame {
+        grown: &[],
         body: &nop,
         before: &Code::default(),
         stack: 4096 + 128,
