@@ -18,7 +18,7 @@ mod plan;
 mod pool;
 mod work;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use self::address::Addresses;
 pub use self::arrange::{Arrange, grown};
@@ -78,8 +78,9 @@ struct Body<'a, 'b> {
     masks: [Option<Val>; 8],
     /// Operands of the instruction at hand.
     pinned: Vec<Val>,
-    /// Rows whose new values are all that matters.
+    /// Rows whose new values are all that matters, and the rows that these are for.
     replaced: HashSet<u32>,
+    becomes: HashMap<Val, u32>,
     /// The register, and mask, of a row that the instruction at hand changes.
     merging: Option<(u8, u8)>,
     /// Registers in which rows have their new values.
@@ -111,6 +112,7 @@ impl<'a, 'b> Body<'a, 'b> {
             masks: [None; 8],
             pinned: Vec::new(),
             replaced: HashSet::new(),
+            becomes: HashMap::new(),
             merging: None,
             settled: 0,
             slots: frame.slots,
@@ -129,6 +131,7 @@ impl<'a, 'b> Body<'a, 'b> {
     fn replacing(mut self, stores: &[Vec<Output>]) -> Self {
         let whole = |output: &&Output| output.unseen || !self.frame.strips.masked;
         self.replaced = stores.iter().flatten().filter(whole).map(|output| output.row).collect();
+        self.becomes = stores.iter().flatten().filter(whole).map(|output| (output.val, output.row)).collect();
         self
     }
 
@@ -370,6 +373,15 @@ impl<'a, 'b> Body<'a, 'b> {
         self.target.operation(code, pool, op, to, args, mask);
     }
 
+    /// The register of a row that the value is for, if nobody reads any more what the row has.
+    fn register_of_row(&self, val: Val) -> Option<u8> {
+        let row = *self.becomes.get(&val)?;
+        let pin = self.frame.pin(row).filter(|pin| self.settled >> pin & 1 == 0)?;
+        let read = |of: Val| self.graph.node(of) == Node::Row(row) && self.next_use(of).is_some();
+        let free = self.vectors[usize::from(pin)].is_none();
+        (free && !(0..self.graph.nodes.len() as Val).any(read)).then_some(pin)
+    }
+
     /// The register of the result; those of operands without further uses are free for it.
     fn result(&mut self, val: Val, inst: Inst) -> u8 {
         let given = self.frame.vectors();
@@ -385,6 +397,7 @@ impl<'a, 'b> Body<'a, 'b> {
             (free && !self.in_mask_register(arg) && self.next_use(arg).is_none()).then_some(register)
         });
         let idle = idle
+            .or_else(|| self.register_of_row(val))
             .filter(|_| !self.in_mask_register(val) && inst.mask == NO && !matches!(inst.op, Op::Load(_)));
         if let Some(register) = idle {
             inst.operands().for_each(|arg| self.release(arg));

@@ -237,7 +237,7 @@ impl Compiler {
     ) -> Option<Function> {
         let (mut function, after, elements) = self.described(steps, dead);
         let (steps, _) = steps.split_at(steps.len() - elements.len());
-        let tree = tree::tree(steps, after, self.in_lines);
+        let tree = tree::tree(steps, after.clone(), self.in_lines);
         function.strict = !tree.iter().all(|tree| matches!(tree, Tree::Run(_)));
         let emits = !elements.is_empty() && self.in_lines && self.target.interleaves();
         let before = self.code.bytes.len();
@@ -245,7 +245,8 @@ impl Compiler {
             let program = |whole| {
                 let Compiler { target, in_lines, column, next, learned, .. } = *self;
                 let equal = self.equal.clone();
-                let rows = Known { constant: &constant, shared: &self.shared, unseen: &unseen, column };
+                let (shared, after) = (&self.shared, &after);
+                let rows = Known { constant: &constant, shared, unseen: &unseen, after, column };
                 let made = translate::program(&tree, &elements, target, lazy, in_lines, whole, rows);
                 made.map(|program| Program { next, learned, equal, ..program })
             };

@@ -22,7 +22,7 @@ use crate::kept::Kept;
 use crate::op::Op;
 use crate::program::{Block, Element, Loop, Output, Part, Program, Straight};
 use crate::target::Target;
-use crate::tree::{Run, Tree, calls, each_run, loops, mentions, together};
+use crate::tree::{Rows, Run, Tree, calls, each_run, loops, mentions, together};
 use crate::{NONE, Shared, Step};
 
 /// Most operations of a run.
@@ -38,6 +38,8 @@ pub struct Known<'c, C, U> {
     pub shared: &'c HashMap<u32, Shared>,
     /// Lanes that do not execute never show what they have in a row.
     pub unseen: &'c U,
+    /// Those that are read after the function.
+    pub after: &'c Rows,
     /// The row of columns where elements are stored, see [`crate::Compiler::with_column`].
     pub column: Option<u32>,
 }
@@ -60,6 +62,10 @@ pub struct Translator<'c, C, U> {
     pairs: Pairs,
     /// Rows of the innermost loop that nothing but sums, products and comparisons of floats reads, when it is one: they need not be flushed.
     bare: HashSet<u32>,
+    /// Rows that no lane reads any more which has left the loop around, or has not entered it.
+    lost: HashSet<u32>,
+    /// Constructs around.
+    depth: u32,
     /// Code for all lanes would be other code.
     wide: bool,
 }
@@ -85,6 +91,8 @@ pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
         whole,
         pairs: Pairs::default(),
         bare: HashSet::new(),
+        lost: HashSet::new(),
+        depth: 0,
         wide: false,
     };
     let mut parts = translator.list(tree)?;
@@ -104,20 +112,24 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         for tree in list {
             parts.push(match tree {
                 Tree::Run(run) => Part::Block(Box::new(self.block(run)?)),
-                Tree::If { step, nonzero, then, otherwise, .. } => Part::If {
-                    nonzero: *nonzero,
-                    then: self.list(then)?,
-                    otherwise: self.list(otherwise)?,
-                    step: step.number,
-                },
+                Tree::If { step, nonzero, then, otherwise, .. } => {
+                    // Lanes that take the other side go on with what they have.
+                    let lost = std::mem::take(&mut self.lost);
+                    let [then, otherwise] = [self.inner(then)?, self.inner(otherwise)?];
+                    self.lost = lost;
+                    Part::If { nonzero: *nonzero, then, otherwise, step: step.number }
+                }
                 Tree::Loop { body, .. } if calls(body) => return None,
                 Tree::Loop { body, number, after } => {
                     let sums = self.sums(body).map(Box::new);
                     self.wide |= sums.is_some();
                     self.pairs = self.pairs_of(body);
                     self.bare = if self.lazy { self.bare_rows(body, after) } else { HashSet::new() };
+                    let lost = self.lost_in(body, after);
                     let [before, after] = [true, false].map(|whole| self.moved(whole));
+                    let outer = std::mem::replace(&mut self.lost, lost);
                     let repeat = self.repeat(body, *number);
+                    self.lost = outer;
                     self.pairs = Pairs::default();
                     self.bare.clear();
                     let sums = sums.filter(|_| self.whole);
@@ -128,6 +140,23 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             });
         }
         Some(parts)
+    }
+
+    /// The parts of a construct.
+    fn inner(&mut self, list: &[Tree<'_>]) -> Option<Vec<Part>> {
+        self.depth += 1;
+        let parts = self.list(list);
+        self.depth -= 1;
+        parts
+    }
+
+    /// Rows that a loop which is in no construct of the function changes and nobody reads after it.
+    fn lost_in(&self, body: &[Tree<'_>], after: &Rows) -> HashSet<u32> {
+        let mut counts = HashMap::new();
+        if self.depth == 0 {
+            mentions(body, &mut counts);
+        }
+        counts.into_keys().filter(|row| !after.contains(*row) && !self.rows.after.contains(*row)).collect()
     }
 
     /// The rows that an innermost loop may hold 64-bit elements in.
@@ -148,7 +177,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 
     fn repeat(&mut self, body: &[Tree<'_>], step: u32) -> Option<Loop> {
         if loops(body) {
-            return Some(Loop { body: self.list(body)?, step, ..Loop::default() });
+            return Some(Loop { body: self.inner(body)?, step, ..Loop::default() });
         }
         let mut kept = Kept::new(body, self.lazy);
         each_run(body, &mut |run| {
@@ -159,7 +188,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         });
         let ready = kept.lowered(self.target);
         self.kept = Some(kept);
-        let list = self.list(body);
+        let list = self.inner(body);
         self.kept = None;
         Some(Loop { kept: ready, body: list?, hot: self.hottest(body), step, ..Loop::default() })
     }
@@ -218,7 +247,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     }
 
     fn placed(&self, graph: Graph, place: &[Val], outputs: Vec<(u32, Val)>, test: Option<Val>) -> Straight {
-        let output = |(row, val)| Output { row, val: place[val as usize], unseen: (self.rows.unseen)(row) };
+        let unseen = |row: u32| (self.rows.unseen)(row) || self.lost.contains(&row);
+        let output = |(row, val)| Output { row, val: place[val as usize], unseen: unseen(row) };
         Straight {
             graph,
             outputs: outputs.into_iter().map(output).collect(),

@@ -2,7 +2,7 @@
 //! ([`crate::leave`]).
 
 use super::{Body, Frame};
-use crate::graph::{Inst, Leave, NO, Val};
+use crate::graph::{Inst, Leave, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
 use crate::target::Rm;
@@ -69,11 +69,13 @@ impl Body<'_, '_> {
     /// changes the row.
     pub(super) fn merge_into(&self, val: Val, stores: &[Output]) -> Option<(u8, u8)> {
         let [Output { row, unseen: false, .. }] = *stores else { return None };
-        let Inst { op, mask: NO, args: [_, second, NO] } = self.graph.as_inst(val)? else { return None };
+        let Inst { op, mask: NO, args: [first, second, NO] } = self.graph.as_inst(val)? else { return None };
         let pin = self.frame.pin(row).filter(|pin| self.vectors[usize::from(*pin)].is_none())?;
         let alone = self.uses[val as usize] == [self.now + 1] && second != NO;
         let exec = *self.frame.exec().get(self.frame.strip_of(row))?;
-        (alone && self.target.merges(op)).then_some((pin, exec))
+        let grows = first != second
+            && [first, second].iter().any(|val| *val != NO && self.graph.node(*val) == Node::Row(row));
+        (alone && self.target.merges(op, grows)).then_some((pin, exec))
     }
 
     /// Stores values in rows; there may be more of them than registers.

@@ -40,6 +40,17 @@ impl Graph {
                 let zero = self.add(Node::Word(0x8000_0000));
                 self.binary(Op::FAdd, inst.args[0], zero)
             }
+            // A shift and a sum are done before a product of words is.
+            Op::Mul
+                if let Node::Word(word @ 3..) = self.node(inst.args[1])
+                    && (word - 1).is_power_of_two()
+                    && inst.mask == NO
+                    && target.multiplies_slowly() =>
+            {
+                let [a, ..] = inst.args;
+                let more = self.unary(Op::ShlBy((word - 1).ilog2() as u8), a);
+                self.binary(Op::Add, more, a)
+            }
             _ => target.lower(self, inst),
         }
     }

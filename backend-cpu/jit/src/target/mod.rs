@@ -257,13 +257,17 @@ pub trait Target: Sync {
 
     /// to = op(args), within a mask.
     fn operation(&self, code: &mut Code, pool: &mut Pool, op: Op, to: u8, args: [Rm; 3], mask: Option<u8>);
-    /// The same can change no more than the lanes of a mask of executing lanes in the register of the result.
-    fn merges(&self, _: Op) -> bool {
+    /// The same can change no more than the lanes of a mask of executing lanes in the register of the result. `grows`: that is an operand.
+    fn merges(&self, _: Op, _grows: bool) -> bool {
         false
     }
     /// to = op(args) in the lanes of such a mask.
     fn merged(&self, _: &mut Code, _: Op, _to: u8, _args: [Rm; 3], _exec: u8) {
         unreachable!("{} merges by an instruction of its own", self.name())
+    }
+    /// A product of words takes longer than two other operations of integers.
+    fn multiplies_slowly(&self) -> bool {
+        true
     }
     /// Masks of executing lanes can be what is left of them by a comparison.
     fn narrows(&self) -> bool {

@@ -136,6 +136,19 @@ impl Target for Avx2 {
         vector(code, BLENDVPS, to, to, Rm::Reg(from), Some(exec << 4));
     }
 
+    // A choice takes three operations of some processors.
+    fn merges(&self, op: Op, grows: bool) -> bool {
+        grows && op == Op::Add
+    }
+
+    fn merged(&self, code: &mut Code, op: Op, to: u8, [a, b, _]: [Rm; 3], exec: u8) {
+        let more = if matches!(a, Rm::Reg(from) if from == to) { b } else { a };
+        vector(code, PAND, MASKS.scratch, exec, more, None);
+        if let Some(row) = row(op) {
+            vector(code, row.enc, to, to, Rm::Reg(MASKS.scratch), None);
+        }
+    }
+
     fn mask_and(&self, code: &mut Code, to: u8, a: u8, b: u8) {
         vector(code, PAND, to, a, Rm::Reg(b), None);
     }

@@ -164,7 +164,7 @@ impl Target for Avx512 {
         }
     }
 
-    fn merges(&self, op: Op) -> bool {
+    fn merges(&self, op: Op, _: bool) -> bool {
         use Op::*;
         matches!(
             op,

@@ -69,6 +69,10 @@ impl Target for Neon {
         false
     }
 
+    fn multiplies_slowly(&self) -> bool {
+        false
+    }
+
     fn lower(&self, graph: &mut Graph, inst: Inst) -> Val {
         lower::lower(graph, inst)
     }

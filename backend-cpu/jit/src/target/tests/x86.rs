@@ -122,7 +122,7 @@ fn check(target: &dyn Target, row: fn(Op) -> Option<Row>, bank: &[Register], wid
                     _ => RoundingControl::None,
                 };
                 assert_eq!(found.rounding_control(), by, "{text}");
-                if target.merges(op) {
+                if target.merges(op, false) {
                     let mut code = Code::default();
                     target.merged(&mut code, op, to, args, 6);
                     let merged = only(&code);
