@@ -205,6 +205,38 @@ fn choices_store_what_all_lanes_have_loaded_before() {
 }
 
 /// Rounds that follow from constants, around barriers of several waves.
+/// All threads of a wave load before any stores, and the second store comes after the first one of all of them.
+#[test]
+fn waves_load_and_store_in_place() {
+    let text = |block: u32| {
+        format!(
+            "il_cs_2_0\ndcl_num_thread_per_group {block}\ndcl_raw_uav_id(0)\ndcl_literal l0, 2, 17, 63, 100\n\
+            dcl_literal l1, 32, 16, 31, 1000\ndcl_literal l2, 0xFFFFFFC0, 0, 0, 0\niand r0.x, vAbsTid.x, l2.x\n\
+            iand r0.y, vAbsTid.x, l0.z\nishl r0.z, vAbsTid.x, l0.x\niadd r1.x, r0.y, l0.y\niand r1.x, r1.x, l0.z\n\
+            iadd r1.x, r1.x, r0.x\nishl r1.x, r1.x, l0.x\nuav_raw_load_id(0) r2.x, r1.x\niadd r2.x, r2.x, l0.w\n\
+            uav_raw_store_id(0) mem0.x___, r0.z, r2.x\nult r3.x, r0.y, l1.x\nif_logicalnz r3.x\n\
+            iadd r3.x, r0.y, l1.y\niand r3.x, r3.x, l1.z\niadd r3.x, r3.x, r0.x\nishl r3.x, r3.x, l0.x\n\
+            iadd r3.y, vAbsTid.x, l1.w\nuav_raw_store_id(0) mem0.x___, r3.x, r3.y\nendif\nend\n"
+        )
+    };
+    const THREADS: u32 = 1280;
+    let words: Vec<u32> = (0..THREADS).map(|k| 7 * k).collect();
+    let expected = |k: u32| {
+        let (wave, own) = (k / 64 * 64, k % 64);
+        if own < 32 { 1000 + wave + (own + 16) % 32 } else { words[(wave + (own + 17) % 64) as usize] + 100 }
+    };
+    for (set, machine) in machines() {
+        // Groups of several waves are parted where nothing tells which they are.
+        for block in [64, 128, 320] {
+            let memory = machine.filled(Format::UnsignedInt32x1, THREADS, 1, &words);
+            let bindings = Bindings { uavs: vec![(0, memory.clone())], ..Bindings::default() };
+            machine.run(&text(block), bindings, grid(THREADS / block, block));
+            let got = read(&memory, THREADS as usize);
+            assert!(got.into_iter().eq((0..THREADS).map(expected)), "{set:?}, groups of {block}");
+        }
+    }
+}
+
 #[test]
 fn sums_of_halves_in_known_rounds() {
     let text = "il_cs_2_0\ndcl_num_thread_per_group 200\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 1024\n\
