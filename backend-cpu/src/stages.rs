@@ -42,9 +42,7 @@ impl Plan {
                     let abreast = if apart { 1 } else { waves.max(1) };
                     for first in (0..waves).step_by(abreast) {
                         for &(function, number) in functions {
-                            // What one wave does for the group the others need not do.
-                            let more = |wave: usize| wave == 0 || !function.of_group();
-                            let waves = (first..first + abreast).filter(|wave| more(*wave));
+                            let waves = first..first + abreast;
                             let takes: Vec<usize> = waves.filter(|wave| takes(number, *wave)).collect();
                             let runs = takes.chunk_by(|wave, next| wave + 1 == *next);
                             acts.extend(runs.map(|run| Act::Call(function, run[0]..run[0] + run.len())));

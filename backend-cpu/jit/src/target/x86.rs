@@ -485,9 +485,8 @@ pub fn function(
     back(code, NOT_ZERO, start);
     code.raw(&[0x4D, 0x8B, 0x10]); // mov r10, [r8]
     code.raw(&[0x49, 0x89, 0x42, row::WAVE_TESTED]); // mov [r10 + tested], rax
-    let more =
-        |(at, by): &(u32, u32)| [&[0x41, 0x81, 0x81][..], &at.to_le_bytes(), &by.to_le_bytes()].concat();
-    frame.grown.iter().for_each(|of| code.raw(&more(of))); // add dword [r9 + at], by
+    let more = |at: u32, by: u32| [&[0x41, 0x81, 0x81][..], &at.to_le_bytes(), &by.to_le_bytes()].concat();
+    frame.grown.iter().for_each(|of| code.raw(&more(of.0, of.1))); // add dword [r9 + at], by
     code.raw(&[0x49, 0x83, 0xC2, row::WAVE_BYTES]); // add r10, the size of a wave
     code.raw(&[0x4D, 0x89, 0x10]); // mov [r8], r10
     code.raw(&[0x49, 0xFF, 0x48, 8]); // dec qword [r8 + 8]
