@@ -428,19 +428,19 @@ fn aim(context: &mut Context<'_>, tile: &Tile, waves: usize) {
 pub fn store_output(wave: &Wave, surface: &Surface<'_>, rows: [u32; 4], tile: &Tile, kept: Mask) {
     let sources = rows.map(|row| if row == NONE { &Row::ZERO } else { &wave.rows[row as usize] });
     let [column, line] = [0, 1].map(|axis| tile.first[axis].wrapping_add(tile.corner[axis]));
-    // A whole tile in one line, as most are.
-    let inside = u64::from(column) + LANES as u64 <= u64::from(surface.width) && line < surface.height;
-    if kept == !0 && 1 << tile.shift == LANES && inside {
-        let start = line as usize * surface.pitch as usize + column as usize;
-        if elements::store_line(surface, start, sources) {
-            return;
-        }
+    // A whole tile, as most are.
+    let columns = 1 << tile.shift;
+    let ends = |first: u32, count: usize, size: u32| u64::from(first) + count as u64 <= u64::from(size);
+    let inside = ends(column, columns, surface.width) && ends(line, LANES / columns, surface.height);
+    let start = (line as usize).wrapping_mul(surface.pitch as usize).wrapping_add(column as usize);
+    let whole = kept == !0 && columns >= 8 && !tile.turned && inside;
+    if whole && elements::store_lines(surface, start, columns, sources) {
+        return;
     }
-    let mut element = Row::ZERO;
-    let mut inside = Row::ZERO;
+    let (mut element, mut inside) = (Row::ZERO, Row::ZERO);
     for lane in 0..LANES {
         let [column, line] = tile.at(lane);
-        let (column, line) = (tile.first[0].wrapping_add(column), tile.first[1].wrapping_add(line));
+        let [column, line] = [tile.first[0].wrapping_add(column), tile.first[1].wrapping_add(line)];
         inside.0[lane] = u32::from(column < surface.width && line < surface.height);
         element.0[lane] = line.wrapping_mul(surface.pitch).wrapping_add(column);
     }

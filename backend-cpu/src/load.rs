@@ -92,6 +92,8 @@ struct Loader<'a> {
     /// Of the statement at hand.
     span: Span,
     known: Known,
+    /// Lines of a wave may take different ways.
+    apart: bool,
     /// Of the statements that follow.
     statements: std::slice::Iter<'a, Known>,
 }
@@ -168,6 +170,7 @@ impl<'a> Loader<'a> {
             compiled: false,
             span: Span::default(),
             known: Known::default(),
+            apart: false,
             statements: known.iter(),
         }
     }
@@ -207,6 +210,7 @@ impl<'a> Loader<'a> {
         self.code.in_place = !self.reported && self.in_place();
         self.code.in_lines = !self.reported && self.samples_in_lines();
         self.code.panels = if self.reported { Vec::new() } else { self.panels() };
+        self.code.abreast = !self.reported && self.abreast();
         self.code.turned = !self.reported && self.samples_turned();
         for op in &mut self.code.ops {
             jumps(op, |pc| *pc = self.labels[*pc as usize]);
@@ -382,6 +386,7 @@ impl<'a> Loader<'a> {
     }
 
     fn test(&mut self, cond: Cond) -> Test {
+        self.apart |= self.known.down & 1 == 0;
         Test {
             row: self.operand(cond.operand),
             nonzero: cond.nonzero,

@@ -45,10 +45,16 @@ pub fn compile(
     outputs: &[Emitted],
     block: Option<[u32; 3]>,
 ) -> Option<Body> {
-    let column = |&(row, builtin): &(RowId, Builtin)| (builtin == Builtin::Position(0)).then_some(row);
-    let column = code.builtins.iter().find_map(column);
     let body = |outputs| {
-        compile_by(compiler(code, isa, line).with_column(column), code, isa, shapes, line, outputs, block)
+        compile_by(
+            compiler(code, isa, line).with_column(column(code)),
+            code,
+            isa,
+            shapes,
+            line,
+            outputs,
+            block,
+        )
     };
     let made = body(outputs)?;
     // Who interprets part of it stores them itself.
@@ -65,6 +71,11 @@ pub fn compile_listed(
     block: Option<[u32; 3]>,
 ) -> Option<Body> {
     compile_by(compiler(code, isa, line).with_programs(), code, isa, shapes, line, &[], block)
+}
+
+/// The row of the threads' columns, which nothing writes.
+fn column(code: &Code) -> Option<RowId> {
+    code.builtins.iter().find_map(|&(row, builtin)| (builtin == Builtin::Position(0)).then_some(row))
 }
 
 fn compiler(code: &Code, isa: Isa, line: u32) -> Compiler {
@@ -341,11 +352,13 @@ impl Builder<'_> {
         let steps = self.steps(items, &copies)?;
         let unseen = |row: RowId| code.temporaries.contains(&row) || row >= code.rows;
         self.compiler.ask_ahead(self.wanted_next());
-        self.compiler.equal_in_lines(if self.columns {
-            self.equal_in_lines(items, &steps)
-        } else {
-            HashSet::new()
-        });
+        let equal = match column(code).filter(|_| !code.turned) {
+            // Lines of a tile have columns in common, unless it is turned, as all have constants.
+            Some(column) => code.constants.iter().map(|(row, ..)| *row).chain([column]).collect(),
+            None if self.columns => self.equal_in_lines(items, &steps),
+            None => HashSet::new(),
+        };
+        self.compiler.equal_in_lines(equal);
         self.compiler.function(&steps, |row| self.words.get(&row).copied(), dead, unseen)
     }
 

@@ -352,6 +352,8 @@ pub struct Code {
     /// Places of resources of which loops read elements side by side for the threads of a line, one for each place on a line; see
     /// `launch::columns`.
     pub panels: Vec<u32>,
+    /// Loops compute with doubles of panels, and lines of a wave take the same way: code does strips of several lines together.
+    pub abreast: bool,
     /// Samples are at the position of the thread with column and line exchanged, and nothing but outputs is written.
     pub turned: bool,
     /// Threads can't tell which group they are in.

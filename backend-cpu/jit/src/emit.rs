@@ -55,6 +55,8 @@ enum Held {
     At(u32),
     /// Of the word with this number in a view.
     Of(u8, Val),
+    /// No address, but how many words it is behind an anchor.
+    Behind(Val),
 }
 
 /// An address in a register: of which word of which view, and what is read from there.

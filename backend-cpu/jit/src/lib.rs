@@ -21,6 +21,7 @@ mod function;
 mod graph;
 mod kept;
 mod leave;
+mod lines;
 mod listing;
 mod mode;
 mod module;
@@ -248,7 +249,11 @@ impl Compiler {
                 let (shared, after) = (&self.shared, &after);
                 let rows = Known { constant: &constant, shared, unseen: &unseen, after, column };
                 let made = translate::program(&tree, &elements, target, lazy, in_lines, whole, rows);
-                made.map(|program| Program { next, learned, equal, ..program })
+                made.map(|made| {
+                    let mut program = Program { next, learned, equal, ..made };
+                    program.abreast = whole && lines::in_common(&mut program.parts, &program.equal);
+                    program
+                })
             };
             let some = program(false)?;
             let apart = function.strict && !(self.in_lines && tree::together(&tree));
@@ -291,7 +296,8 @@ impl Compiler {
         }
         // Calls know lanes by 32 bits.
         let most = if program.calls { emit::MOST.min(32 / target.lanes()) } else { emit::MOST };
-        let most = if target.strips() > 1 { most.min(line / target.lanes()) } else { 1 };
+        let in_line = if program.abreast { LANES as u32 } else { line } / target.lanes();
+        let most = if target.strips() > 1 { most.min(in_line) } else { 1 };
         if !masked && let Some(made) = first.for_sums(pool, most) {
             if finish(made.body(pool)) {
                 return Some(at);

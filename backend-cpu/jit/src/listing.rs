@@ -142,8 +142,9 @@ fn sums(f: &mut Formatter<'_>, of: &Sums, depth: usize) -> fmt::Result {
     for (number, value) in (0..).zip(values) {
         let step = of.steps.iter().find(|(of, _)| *of == number);
         let same = if of.same_kept.contains(&number) { " ; the same in a line" } else { "" };
+        let equal = if of.equal_kept.contains(&number) { " ; the same in all lines" } else { "" };
         let step = step.map_or(same.into(), |(_, step)| format!(" ; must step by {step}"));
-        line(f, depth + 1, &format!("kept {number} = {}{step}", Shown(graph, *value, "k")))?;
+        line(f, depth + 1, &format!("kept {number} = {}{step}{equal}", Shown(graph, *value, "k")))?;
     }
     if let Some((entry, doubted)) = &of.entry {
         straight(f, entry, depth + 1)?;

@@ -32,6 +32,8 @@ pub struct Program {
     pub grown: Vec<(u8, Field, u32)>,
     /// Rows that all lines have in common when it begins.
     pub equal: HashSet<u32>,
+    /// Lines take the same way, if all lanes execute.
+    pub abreast: bool,
 }
 
 /// Part of a function.
@@ -169,6 +171,9 @@ pub struct Sums {
     /// Those of the latter, and what is ready, by number, that are the same for all lanes of a line.
     pub same_rows: Vec<u32>,
     pub same_kept: Vec<u32>,
+    /// Rows, and what is ready, by number, that all lines have in common ([`crate::lines`]).
+    pub equal_rows: HashSet<u32>,
+    pub equal_kept: HashSet<u32>,
     pub body: Vec<Part>,
     /// As of [`Loop`].
     pub hot: Vec<u32>,

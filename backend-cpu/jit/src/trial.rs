@@ -180,7 +180,7 @@ impl<'a> Trial<'a> {
         let Trial { program, target, masked, line, strips, pins, sums, order } = *self;
         let mut frame = Frame { pins, order, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
         frame.strips.together = program.group;
-        if !masked && strips > frame.strips.line {
+        if !masked && !program.loops && strips > frame.strips.line {
             frame.strips.equal.clone_from(&program.equal);
         }
         let learns = !masked && target.learns() && program::stores(&program.parts);

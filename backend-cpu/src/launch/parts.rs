@@ -57,7 +57,9 @@ pub fn columns(code: &Code, bindings: &Bindings) -> u32 {
     };
     let column: u64 = code.panels.iter().map(bytes).sum();
     let mut columns = LANES as u32;
-    while columns > FEWEST && u64::from(columns) * column > PANEL {
+    // A line of a panel is read once for all lines of a wave.
+    let most = if code.abreast { 0 } else { PANEL };
+    while columns > FEWEST && u64::from(columns) * column > most {
         columns /= 2;
     }
     columns
@@ -287,6 +289,31 @@ mod tests {
         assert_eq!(of(true, [16, 100_000]), 64);
         // Nothing is known of lines where nothing is compiled.
         assert_eq!(of(false, [100_000, 1]), 64);
+    }
+
+    /// The same with doubles, whose loop goes round as often for all threads, or not.
+    #[test]
+    fn lines_that_read_columns_of_doubles_are_done_together() {
+        let columns_of = |rounds: &str| {
+            let text = format!(
+                "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n\
+                 dcl_output_generic o0\ndcl_cb cb0[1]\n\
+                 dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
+                 dcl_literal l0, 0.0, 1.0, 0, 1\nmov r0, l0.xxxx\nmov r1, l0.xxzz\nwhileloop\n\
+                 ge r1.w, r1.x, {rounds}\nbreak_logicalnz r1.w\nmov r2.x, vWinCoord0.x\nmov r2.y, r1.x\n\
+                 sample_resource(0)_sampler(0) r3, r2.xyxx\ndadd r0.xy, r3.xy, r0.xy\n\
+                 add r1.x, r1.x, l0.y\nendloop\nmov o0, r0\nend\n"
+            );
+            let program = recal_il::compile(text.as_bytes()).unwrap();
+            let (packed, known) = crate::load::prepare(&program, true, false);
+            let code = crate::load::load_compiled(&packed, &known);
+            let memory = std::sync::Arc::new(Block::allocate(64, u64::MAX, &InUse::default()).unwrap());
+            let surface =
+                recal_hal::Surface { memory, width: 64, height: 4, pitch: 64, format: Format::Float64x1 };
+            columns(&code, &Bindings { resources: vec![(0, surface)], ..Bindings::default() })
+        };
+        let rounds = ["cb0[0].x", "vWinCoord0.x", "vWinCoord0.y"];
+        assert_eq!(rounds.map(columns_of), [16, 64, 64]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What threads of a kernel see of each other, and where they read: how a launch may place them follows.
 
 use recal_il::ir::{Builtin, ThreadId};
+use recal_il::isa::lane::Class;
 
 use super::Loader;
 use crate::op::{MemoryOp, Op, Place};
@@ -116,6 +117,29 @@ impl Loader<'_> {
             }
         }
         columns.into_iter().map(|(place, _)| place).collect()
+    }
+
+    /// Lines of a wave take the same way, and what loops compute of panels is doubles: of those a strip has so many that what lines have in
+    /// common counts.
+    pub(super) fn abreast(&self) -> bool {
+        let plain = |op: &Op| {
+            matches!(
+                op,
+                Op::Lanes { .. }
+                    | Op::Memory(_)
+                    | Op::If { .. }
+                    | Op::Else { .. }
+                    | Op::EndIf { .. }
+                    | Op::Loop
+                    | Op::EndLoop { .. }
+                    | Op::Break { .. }
+                    | Op::End
+            )
+        };
+        !self.apart
+            && !self.code.panels.is_empty()
+            && self.code.ops.iter().all(plain)
+            && self.code.steps.iter().any(|step| step.op.result() == Class::Q)
     }
 
     /// All accesses are samples at the thread's own column and line.

@@ -121,10 +121,12 @@ fn convert(surface: &Surface<'_>, element: &Row, ok: Mask, read: Read) -> [Row; 
     if read == Read::Fetch && format.is_scalar() { [out[0]; 4] } else { out }
 }
 
-/// Stores neighbours from element `start` on, if they are stored bit for bit and lie inside.
+/// Stores lines of so many neighbours, a power of two from 8 on, the first from element `start` on, if they are stored bit for bit and lie
+/// inside; else some may be stored, and some not.
 #[inline(always)]
-pub fn store_line(surface: &Surface<'_>, start: usize, rows: [&Row; 4]) -> bool {
+pub fn store_lines(surface: &Surface<'_>, start: usize, columns: usize, rows: [&Row; 4]) -> bool {
     let [x, y, z, w] = rows.map(|row| &row.0);
+    let lines = Lines { start, columns };
     match surface.words {
         4 => {
             let mut words = [0; 4 * LANES];
@@ -134,7 +136,7 @@ pub fn store_line(surface: &Surface<'_>, start: usize, rows: [&Row; 4]) -> bool 
                 words[4 * lane + 2] = z[lane];
                 words[4 * lane + 3] = w[lane];
             }
-            write(surface, 4 * start, &words)
+            lines.write(surface, &words)
         }
         2 => {
             let mut words = [0; 2 * LANES];
@@ -142,10 +144,34 @@ pub fn store_line(surface: &Surface<'_>, start: usize, rows: [&Row; 4]) -> bool 
                 words[2 * lane] = x[lane];
                 words[2 * lane + 1] = y[lane];
             }
-            write(surface, 2 * start, &words)
+            lines.write(surface, &words)
         }
-        1 => write(surface, start, x),
+        1 => lines.write(surface, x),
         _ => false,
+    }
+}
+
+/// Lines of a wave in a surface.
+struct Lines {
+    /// The first element.
+    start: usize,
+    columns: usize,
+}
+
+impl Lines {
+    /// Stores the words of all their elements.
+    #[inline(always)]
+    fn write<const N: usize>(&self, surface: &Surface<'_>, words: &[u32; N]) -> bool {
+        let each = N / LANES;
+        let first = |line: usize| each * (self.start + line * surface.pitch as usize);
+        if self.columns == LANES {
+            return write(surface, first(0), words);
+        }
+        let mut lines = (0..).zip(words.chunks_exact(each * self.columns));
+        lines.all(|(line, words)| {
+            let mut pieces = (0..).zip(words.as_chunks::<8>().0);
+            pieces.all(|(piece, words)| write(surface, first(line) + 8 * piece, words))
+        })
     }
 }
 

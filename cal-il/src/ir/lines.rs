@@ -14,7 +14,7 @@ mod words;
 use self::words::{Word, Words};
 use super::uniformity::missed;
 use super::{Block, Builtin, LaneInst, MemoryInst, Operand, Program, Reg, StmtKind, ThreadId, visit};
-use crate::isa::lane;
+use crate::isa::lane::{self, Class};
 
 /// How a word differs from thread to thread of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -67,8 +67,8 @@ pub struct Known {
     pub shape: Shape,
     /// Operands of a lane operation, or coordinates of a texel, that are the same for all: bit k is operand k.
     pub same: u32,
-    /// The same in columns, of operands of a lane operation; of an access bit 0 says it of all that it asks of. Nothing is known where groups
-    /// have no memory.
+    /// The same in columns, of operands of a lane operation; of an access or a construct bit 0 says it of all that it asks of. Nothing is
+    /// known where groups have no memory and no loop computes with doubles.
     pub down: u32,
 }
 
@@ -82,13 +82,26 @@ enum Axis {
 /// What is known of a program's statements, in the order of the text: a construct before what is in it, functions by number.
 pub fn known(program: &Program) -> Vec<Known> {
     let mut list = along(program, Axis::Line);
-    if !program.interface.lds.is_empty() {
+    if !program.interface.lds.is_empty()
+        || program.functions.iter().any(|function| doubles(&function.body, false))
+    {
         let columns = along(program, Axis::Column);
         list.iter_mut().zip(columns).for_each(|(known, Known { shape, same, .. })| {
             known.down = if shape == Shape::Same { 1 } else { same };
         });
     }
     list
+}
+
+/// A loop computes with doubles.
+fn doubles(block: &Block, inside: bool) -> bool {
+    block.iter().any(|stmt| match &stmt.kind {
+        StmtKind::Lane(inst) => inside && inst.op.result() == Class::Q,
+        StmtKind::If { then, otherwise, .. } => doubles(then, inside) || doubles(otherwise, inside),
+        StmtKind::Loop { body } => doubles(body, true),
+        StmtKind::Switch { arms, .. } => arms.iter().any(|arm| doubles(&arm.body, inside)),
+        _ => false,
+    })
 }
 
 fn along(program: &Program, axis: Axis) -> Vec<Known> {

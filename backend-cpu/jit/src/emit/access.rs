@@ -116,12 +116,14 @@ impl Body<'_, '_> {
             let packed = self.addresses.and_then(|addresses| addresses.packed.get(&val)).copied();
             let held = || self.pointers.iter().position(|pointer| pointer.of == Some((view, first)));
             let pointer = if words > 0 { held() } else { None };
+            let mut kept = None;
             match packed {
                 Some(found) => self.take_address(found.at),
                 None if based.is_none() && pointer.is_none() && self.held != Some(Held::Of(view, first)) => {
-                    self.held = None;
-                    self.address(view, first);
-                    self.held = Some(Held::Of(view, first));
+                    if !matches!(op, Op::Member(..)) && self.behind(view, first).is_some() {
+                        kept = self.free_pointer((view, first));
+                    }
+                    self.address(view, first, kept.map(|kept| kept as u8));
                 }
                 None => {}
             }
@@ -154,7 +156,8 @@ impl Body<'_, '_> {
                     }
                 }
             } else {
-                let (base, at) = self.element_of(view, first, parts, count);
+                let kept = kept.or_else(|| self.keep_address((view, first)));
+                let (base, at) = self.element_of(kept, parts, count);
                 for (k, part) in parts.into_iter().enumerate().filter(|(_, part)| *part != NO) {
                     let word = if matches!(op, Op::Pair(..)) { k / 2 * 2 } else { k };
                     self.place[part as usize].single = Some((base, at + 4 * word as u32));
@@ -179,21 +182,27 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The number of a register that holds the address from now on, if one is free.
-    fn keep_address(&mut self, of: (u8, Val)) -> Option<usize> {
+    /// The number of a register for the address of something, if one is free.
+    fn free_pointer(&mut self, of: (u8, Val)) -> Option<usize> {
         let used = |pointer: &Pointer| pointer.parts.iter().any(|val| self.next_use(*val).is_some());
         let free = self.pointers.iter().position(|pointer| !used(pointer))?;
         self.pointers[free] = Pointer { of: Some(of), parts: Vec::new() };
+        Some(free)
+    }
+
+    /// The same, which holds the address at hand from now on.
+    fn keep_address(&mut self, of: (u8, Val)) -> Option<usize> {
+        let free = self.free_pointer(of)?;
         self.target.keep_address(&mut self.frame.code, free as u8);
         Some(free)
     }
 
-    /// Where the element whose address was computed can be read for as long as it is used: there, if a register is free to hold the
-    /// address, else it is copied.
-    fn element_of(&mut self, view: u8, first: Val, parts: [Val; 4], count: u32) -> (Base, u32) {
-        if let Some(free) = self.keep_address((view, first)) {
-            self.pointers[free].parts = parts.into_iter().filter(|part| *part != NO).collect();
-            return (Base::Kept(free as u8), 0);
+    /// Where the element whose address was computed can be read for as long as it is used: there, if a register holds the address, else it
+    /// is copied.
+    fn element_of(&mut self, kept: Option<usize>, parts: [Val; 4], count: u32) -> (Base, u32) {
+        if let Some(kept) = kept {
+            self.pointers[kept].parts = parts.into_iter().filter(|part| *part != NO).collect();
+            return (Base::Kept(kept as u8), 0);
         }
         let at = self.room(4 * count);
         self.target.copy_element(&mut self.frame.code, count, at);

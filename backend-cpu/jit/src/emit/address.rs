@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use recal_il::ir::lines::Shape;
 
-use super::Body;
 use super::packs::{Found, Packs};
+use super::{Body, Held};
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::target::{Base, Scalar};
@@ -194,6 +194,19 @@ impl Addresses {
         found
     }
 
+    /// What is ready, by number, and not other in the next round, that words of a view are behind.
+    pub fn anchors(&self, graph: &Graph, next: &[u32]) -> Vec<(u8, u32)> {
+        let of = |(view, first, _): (u8, Val, bool)| {
+            let fixed = |val: Val| match graph.node(val) {
+                Node::Kept(number) if !next.contains(&number) => Some(number),
+                _ => None,
+            };
+            let (Op::Add, a, b) = self.computed(graph, first)? else { return None };
+            Some((view, fixed(a).or(fixed(b))?))
+        };
+        self.accesses(graph).into_iter().filter_map(of).collect()
+    }
+
     /// How many elements are taken as they lie in memory, of the first of the strips that find them so, whose addresses rounds do not begin with.
     pub fn members(&self, graph: &Graph) -> u32 {
         let of = |val: &Val| graph.groups.get(val).map(|parts| parts[0]);
@@ -316,10 +329,32 @@ pub fn arithmetic(graph: &Graph, val: Val) -> Option<(Op, Val, Val)> {
 }
 
 impl Body<'_, '_> {
-    /// Computes the address of the word with a number in its first lane.
-    pub(super) fn address(&mut self, view: u8, first: Val) {
-        self.compute(first, 0);
-        self.target.element(&mut self.frame.code, view);
+    /// How many words behind an anchor the word of a view is, and where that is.
+    pub(super) fn behind(&self, view: u8, first: Val) -> Option<(Val, u32)> {
+        let (Op::Add, a, b) = self.computed(first)? else { return None };
+        [(a, b), (b, a)].into_iter().find_map(|(of, more)| {
+            let Node::Kept(number) = self.graph.node(of) else { return None };
+            Some((more, *self.frame.anchors.get(&(view, number))?))
+        })
+    }
+
+    /// Computes the address of the word with a number in its first lane. It may be one behind an anchor: then a register can have it that keeps
+    /// it, by number, and what was computed stays for the next one.
+    pub(super) fn address(&mut self, view: u8, first: Val, to: Option<u8>) {
+        let Some((more, at)) = self.behind(view, first) else {
+            self.held = None;
+            self.compute(first, 0);
+            self.target.element(&mut self.frame.code, view);
+            self.held = Some(Held::Of(view, first));
+            return;
+        };
+        if self.held != Some(Held::Behind(more)) {
+            self.held = None;
+            self.compute(more, 0);
+            self.target.extend(&mut self.frame.code);
+        }
+        self.target.behind_anchor(&mut self.frame.code, at, to);
+        self.held = Some(if to.is_some() { Held::Behind(more) } else { Held::Of(view, first) });
     }
 
     /// See [`Addresses::computed`].

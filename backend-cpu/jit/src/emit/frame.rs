@@ -1,6 +1,7 @@
 //! What the blocks of a function share.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 
 use super::address::{Addresses, Addressing, Round};
 use super::packs::{self, Next, Packs};
@@ -11,7 +12,7 @@ use crate::program::{Block, Part, Straight};
 use crate::target::{self, Base, Rm, Target};
 
 /// Fewest vector registers that are left to blocks.
-const LEAST: usize = 7;
+const LEAST: usize = 6;
 
 /// What the blocks of a function share.
 pub struct Frame<'a> {
@@ -31,6 +32,8 @@ pub struct Frame<'a> {
     pub kept: Vec<u32>,
     /// For a view and a value that is ready, each strip's, how far its elements are from an address that is kept, by number.
     pub based: HashMap<(u8, u32), (u8, u32)>,
+    /// Where the places on the stack are that have the addresses of words of a view whose numbers are ready.
+    pub anchors: HashMap<(u8, u32), u32>,
     /// Places on the stack, two of eight bytes each, for stores that ask for where later ones will be.
     pub earlier: Vec<u32>,
     /// Words in the table of views that are so much more for the next wave, and by how much.
@@ -101,6 +104,7 @@ impl<'a> Frame<'a> {
             moved: HashMap::new(),
             kept: Vec::new(),
             based: HashMap::new(),
+            anchors: HashMap::new(),
             earlier: Vec::new(),
             grown: Vec::new(),
             alone: false,
@@ -169,9 +173,9 @@ impl<'a> Frame<'a> {
         self.moved.get(&row).map_or_else(|| (Base::Rows, self.row(row)), |&at| (Base::Stack, at))
     }
 
-    /// The strip that a row is of.
-    pub fn strip_of(&self, row: u32) -> usize {
-        (row % self.strips.number) as usize
+    /// The strip that the number of a row, or of what is ready, is of.
+    pub fn strip_of(&self, number: u32) -> usize {
+        (number % self.strips.number) as usize
     }
 
     /// The masks of executing lanes, if not all execute.
@@ -299,11 +303,18 @@ impl<'a> Frame<'a> {
     /// What a block leaves for the next round, each strip's, by number.
     fn next_of(&self, block: &Straight, work: &Work) -> Vec<(u32, Val)> {
         let each = block.next.iter().zip(&work.others);
-        each.flat_map(|((number, _), values)| self.strips.kept(*number).zip(values.iter().copied())).collect()
+        each.flat_map(|((number, _), values)| self.kept_of(*number, values)).collect()
     }
 
-    /// Appends what is done before a loop, so that its blocks begin with their addresses.
-    pub fn pack(&mut self, body: &[Part]) {
+    /// What is to be ready of each strip's values, by number.
+    fn kept_of(&self, number: u32, values: &[Val]) -> impl Iterator<Item = (u32, Val)> {
+        self.strips.kept(number).map(|number| (number, values[self.strip_of(number)]))
+    }
+
+    /// Appends what is done before a loop, so that its blocks begin with their addresses, or have but to add to what does not change of
+    /// them; jumps that are taken if that can't be.
+    pub fn pack(&mut self, body: &[Part]) -> Vec<usize> {
+        let (mut fails, mut room) = (Vec::new(), 0..0);
         let blocks =
             || body.iter().filter_map(|part| if let Part::Block(of) = part { Some(of) } else { None });
         let next = blocks().flat_map(|block| block.body.next.iter().map(|(number, _)| *number));
@@ -317,15 +328,34 @@ impl<'a> Frame<'a> {
                 work.outputs.iter().map(|output| output.val).chain(roots).map(|val| (0, val)).collect();
             let needed = work.graph.needed(&roots, None);
             let long = needed.iter().filter(|needed| **needed).count() >= packs::LONG;
+            let addresses = Addresses::of(&work.graph, &needed);
             let packs = match long {
-                true => {
-                    let addresses = Addresses::of(&work.graph, &needed);
-                    Packs::of(&work.graph, &addresses, self, &Next { own: &own, all: &all })
+                true => Packs::of(&work.graph, &addresses, self, &Next { own: &own, all: &all }),
+                false => {
+                    for of in addresses.anchors(&work.graph, &all) {
+                        fails.extend(self.anchor(of, &mut room));
+                    }
+                    Packs::default()
                 }
-                false => Packs::default(),
             };
             self.packs.push_back(packs);
         }
+        fails
+    }
+
+    /// Keeps the address of the word of a view whose number is ready, where there is room on the stack.
+    fn anchor(&mut self, of: (u8, u32), room: &mut Range<u32>) -> Option<usize> {
+        if self.anchors.contains_key(&of) {
+            return None;
+        }
+        if room.start == room.end {
+            let at = self.slot();
+            *room = at..at + self.place(1);
+        }
+        self.anchors.insert(of, room.start);
+        let jump = self.target.anchor(&mut self.code, of.0, self.kept[of.1 as usize], room.start);
+        room.start += 8;
+        Some(jump)
     }
 
     /// Places for the addresses of the elements that a block of a loop takes as they lie in memory.
@@ -350,8 +380,7 @@ impl<'a> Frame<'a> {
     pub fn on_stack(&mut self, graph: &Graph, values: &[Val]) -> Vec<(u32, u32)> {
         let work = Work::of(graph, &[], None, values, &self.strips);
         let each = (0..).zip(&work.others);
-        let own: Vec<(u32, Val)> =
-            each.flat_map(|(number, values)| self.strips.kept(number).zip(values.iter().copied())).collect();
+        let own: Vec<(u32, Val)> = each.flat_map(|(number, values)| self.kept_of(number, values)).collect();
         let places: Vec<(u32, u32)> = own.iter().map(|(number, _)| (*number, self.slot())).collect();
         let values: Vec<Val> = own.iter().map(|(_, val)| *val).collect();
         let plan = Plan::new(work.graph, &[], &values, false, None, Addressing::Alone, Order::Written);

@@ -35,35 +35,59 @@ pub struct Strips {
     pub masked: bool,
     /// There is one value for all of them, and rows are the first one's.
     pub together: bool,
-    /// Rows, and what is ready, that all of them have in common, by number: the first strip's are everybody's.
-    pub rows: HashSet<u32>,
-    pub kept: HashSet<u32>,
+    /// Rows, and what is ready, by number, that some of them have in common: the first strip of those has it for all.
+    pub rows: HashMap<u32, Common>,
+    pub kept: HashMap<u32, Common>,
     /// Rows that all lines have in common when a function of one block begins.
     pub equal: HashSet<u32>,
-    /// What is ready and one strip's is so much more than that of the one before.
+    /// What is ready and one strip's is so much more than that of the one before in its line.
     pub steps: HashMap<u32, u32>,
 }
 
+/// Which strips have something in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Common {
+    All,
+    /// Those of a line.
+    Line,
+    /// Those at the same place of their lines.
+    Lines,
+}
+
 impl Strips {
-    /// The numbers of a row, each strip's, or the one that all have in common.
-    pub fn rows(&self, row: u32) -> impl Iterator<Item = u32> + use<> {
+    /// The numbers of a row, of each strip that has it for itself or for others.
+    pub fn rows(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
         self.each(row, &self.rows)
     }
 
     /// The same of what is ready.
-    pub fn kept(&self, number: u32) -> impl Iterator<Item = u32> + use<> {
+    pub fn kept(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
         self.each(number, &self.kept)
     }
 
     /// The first strip of a strip's line.
-    fn first(&self, strip: u32) -> u32 {
+    pub fn first(&self, strip: u32) -> u32 {
         strip - strip % self.line
     }
 
-    fn each(&self, of: u32, common: &HashSet<u32>) -> impl Iterator<Item = u32> + use<> {
-        let number = self.number;
-        let own = if common.contains(&of) { 1 } else { number };
-        (0..own).map(move |strip| number * of + strip)
+    /// The strip that has a row for a strip.
+    pub fn of_row(&self, row: u32, strip: u32) -> u32 {
+        self.holder(self.rows.get(&row), strip)
+    }
+
+    fn holder(&self, common: Option<&Common>, strip: u32) -> u32 {
+        match common {
+            None => strip,
+            Some(Common::All) => 0,
+            Some(Common::Line) => self.first(strip),
+            Some(Common::Lines) => strip % self.line,
+        }
+    }
+
+    fn each(&self, of: u32, common: &HashMap<u32, Common>) -> impl Iterator<Item = u32> + '_ {
+        let common = common.get(&of).copied();
+        let holds = move |strip: &u32| self.holder(common.as_ref(), *strip) == *strip;
+        (0..self.number).filter(holds).map(move |strip| self.number * of + strip)
     }
 }
 
@@ -94,8 +118,7 @@ impl Work {
         let (repeated, place) = repeated(graph, strips);
         let all = |val: Val| &place[val as usize][..number as usize];
         let outputs = outputs.iter().flat_map(|&Output { row, val, unseen }| {
-            let own = if strips.rows.contains(&row) { 1 } else { number };
-            (0..own).zip(all(val)).map(move |(strip, &val)| Output { row: number * row + strip, val, unseen })
+            strips.rows(row).map(move |row| Output { row, val: all(val)[(row % number) as usize], unseen })
         });
         let own = if strips.masked { number } else { 1 };
         Work {
@@ -112,7 +135,7 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
     let &Strips { number, masked, .. } = strips;
     let mut to = Graph::new(graph.lazy);
     let mut place: Vec<[Val; MOST as usize]> = Vec::with_capacity(graph.nodes.len());
-    // By how much a strip's value is more than that of the one before, if that is known.
+    // By how much a strip's value is more than that of the one before in its line, if that is known.
     let mut steps: Vec<Option<u32>> = Vec::with_capacity(graph.nodes.len());
     for (val, &node) in (0..).zip(&graph.nodes) {
         to.step = graph.origin(val);
@@ -123,7 +146,9 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
         };
         let mut step = None;
         let all = match node {
-            Node::Row(row) if strips.rows.contains(&row) => each(&|_| Node::Row(number * row)),
+            Node::Row(row) if strips.rows.contains_key(&row) => {
+                each(&|strip| Node::Row(number * row + strips.of_row(row, strip)))
+            }
             Node::Row(row) => {
                 let same = !masked && graph.same.contains(&val);
                 let first = |strip: u32| if same { strips.first(strip) } else { strip };
@@ -131,10 +156,10 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
                     |strip: u32| if strips.equal.contains(&row) { strip % strips.line } else { strip };
                 each(&|strip| Node::Row(number * row + place(first(strip))))
             }
-            Node::Kept(of) if strips.kept.contains(&of) => each(&|_| Node::Kept(number * of)),
             Node::Kept(of) => {
                 step = strips.steps.get(&of).copied();
-                each(&|strip| Node::Kept(number * of + strip))
+                let common = strips.kept.get(&of);
+                each(&|strip| Node::Kept(number * of + strips.holder(common, strip)))
             }
             Node::Inst(inst) => {
                 let moved = |strip: u32| {
@@ -162,15 +187,17 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
             }
             node => each(&|_| node),
         };
-        if all[1..number as usize].iter().all(|other| *other == all[0]) {
+        if (0..number).all(|strip| all[strip as usize] == all[strips.first(strip) as usize]) {
             step = Some(0);
         }
         if let Node::Inst(Inst { op: Op::Member(..), args: [first, ..], .. }) = node
             && let Some(by @ 1..) = steps[first as usize]
         {
-            let first = place[first as usize][0];
-            let others = (1..).zip(&all[1..number as usize]);
-            to.beside.extend(others.map(|(strip, val)| (*val, (first, by.wrapping_mul(strip)))));
+            let of = |strip: u32| place[first as usize][strips.first(strip) as usize];
+            let others = (0..number).filter(|strip| strips.first(*strip) < *strip);
+            to.beside.extend(others.map(|strip| {
+                (all[strip as usize], (of(strip), by.wrapping_mul(strip - strips.first(strip))))
+            }));
         }
         place.push(all);
         steps.push(step);

@@ -383,6 +383,19 @@ pub trait Target: Sync {
     fn fetch_further(&self, _: &mut Code, _: u32, _: u32) {
         unreachable!("{} computes no addresses", self.name())
     }
+    /// Puts on the stack where the word lies in a view whose number, less than 2^30, another place there begins with; a jump that is taken
+    /// if it is not less.
+    fn anchor(&self, _: &mut Code, _view: u8, _word: u32, _at: u32) -> usize {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// Makes the word in the first scalar register a number of 64 bits, with its sign.
+    fn extend(&self, _: &mut Code) {
+        unreachable!("{} computes no addresses", self.name())
+    }
+    /// Makes it the one as many words behind an anchor as the first scalar register says, or keeps its address, by number; then the register stays.
+    fn behind_anchor(&self, _: &mut Code, _at: u32, _to: Option<u8>) {
+        unreachable!("{} computes no addresses", self.name())
+    }
     /// Makes it the one whose address is at a place on the stack.
     fn take_address(&self, _: &mut Code, _: u32) {
         unreachable!("{} computes no addresses", self.name())

@@ -5,7 +5,7 @@
 //! before there were places: there are where the wave is, and how many waves are left. r10 to r12
 //! and rbp are free within an instruction; in loops that add up products r10 and r11 are, and the others hold addresses.
 
-mod keeping;
+pub mod keeping;
 pub mod learned;
 pub mod table;
 

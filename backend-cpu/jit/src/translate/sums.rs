@@ -93,6 +93,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             rows: rows.into_iter().collect(),
             same_rows,
             same_kept: sorted(&same_kept),
+            equal_rows: HashSet::new(),
+            equal_kept: HashSet::new(),
             body: parts,
             hot,
             exit: self.exit(&flushed, &doubted),

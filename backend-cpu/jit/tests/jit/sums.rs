@@ -118,8 +118,20 @@ fn dead(row: u32) -> bool {
     matches!(row, FLAG | A..SUMS)
 }
 
-/// The loop for elements of so many words, for threads in lines; `again`: with more of them from other places, later in a round.
-fn compiled(on: On, of: Of, format: Format, words: u32, line: u32, again: bool) -> (Module, Function) {
+/// How a loop is compiled.
+#[derive(Clone, Copy, Debug, Default)]
+struct Way {
+    /// For threads in lines of so many.
+    line: u32,
+    /// With more elements from other places, later in a round.
+    again: bool,
+    /// Lines have columns in common, and how often they go round.
+    abreast: bool,
+}
+
+/// The loop for elements of so many words.
+fn compiled(on: On, of: Of, format: Format, words: u32, way: Way) -> (Module, Function) {
+    let Way { line, again, abreast } = way;
     let ops = rounds(of, words);
     let to = |first: u32| std::array::from_fn(|k| if (k as u32) < words { first + k as u32 } else { NONE });
     let at = |view: u8, coordinates: [u32; 2], to: [u32; 4], same: u32| Step::Sample {
@@ -156,19 +168,39 @@ fn compiled(on: On, of: Of, format: Format, words: u32, line: u32, again: bool) 
     }
     steps.push(Step::EndLoop);
     let mut compiler = on.compiler().with_lines(line);
+    if abreast {
+        compiler.equal_in_lines([ROUND, ROUNDS, COLUMN, LINE].into());
+    }
     let function = compiler.function(&steps, constant, dead, dead).unwrap();
     (compiler.finish().unwrap(), function)
 }
 
 pub fn sums_of_products(on: On) {
+    sums(on, false);
+}
+
+/// Strips of several lines are done together that have columns in common.
+pub fn sums_of_lines_abreast(on: On) {
+    sums(on, true);
+    let code = |abreast: bool| {
+        let way = Way { line: 16, abreast, ..Way::default() };
+        let (module, function) = compiled(on, FLOATS, Format::Float32x2, 2, way);
+        module.code_of(function).1.unwrap().to_vec()
+    };
+    let together = code(true) != code(false);
+    assert_eq!(together, on.isa.name() != "neon", "lines are done one after another, or not");
+}
+
+fn sums(on: On, abreast: bool) {
     let mut random = Random(11);
     let formats = [(Format::Float32x4, 4), (Format::Float32x2, 2)];
     for (of, (format, words)) in
         [FLOATS, PAIRS, BOTH].into_iter().flat_map(|of| formats.map(|format| (of, format)))
     {
         let ops = rounds(of, words);
-        for line in [16, 32, 64] {
-            let (module, function) = compiled(on, of, format, words, line, false);
+        for line in [8, 16, 32, 64] {
+            let way = Way { line, abreast, again: false };
+            let (module, function) = compiled(on, of, format, words, way);
             let kinds = [Words::Plain, Words::Zeros, Words::All, Words::Denormals];
             // Columns that go on, or begin again: with those of a strip, or two.
             let columns = [
@@ -193,14 +225,15 @@ pub fn sums_of_products(on: On) {
                         [column, line].map(|word| (f32::from_bits(word).floor() as u32).min(SIZE - 1));
                     of.arriving(memory[view][((line * SIZE + column) * words + k) as usize])
                 };
-                for (exec, begin) in [(!0, 0u32), (0xFF00_FFFF_0F0F_5555u64, 0), (!0, 0x8000_0000), (!0, 5)] {
+                let begins = [(!0, 0u32), (0xFF00_FFFF_0F0F_5555u64, 0), (!0, 0x8000_0000), (!0, 5)];
+                for (time, (exec, begin)) in begins.into_iter().enumerate() {
                     let mut rows: Vec<Row> = (0..ROWS)
                         .map(|row| {
                             Row(std::array::from_fn(|lane| {
                                 let (number, place) = (lane as u32 / line, lane as u32 % 16);
                                 match row {
                                     // Lines agree about how often they go round.
-                                    ROUNDS => [75, 3, 0, 1][number as usize],
+                                    ROUNDS => [75, 3, 0, 1][if abreast { time } else { number as usize } % 4],
                                     COLUMN => (start + step * (lane as u32 % line % turn) as f32).to_bits(),
                                     LINE => 0.5f32.to_bits(),
                                     OTHER => (number as f32 + 0.5).to_bits(),
@@ -275,7 +308,8 @@ pub fn addresses_of_sums(on: On) {
     }
     let (four, two) = (Format::Float32x4, Format::Float32x2);
     for (of, format, words) in [(FLOATS, four, 4), (FLOATS, two, 2)] {
-        let (module, function) = compiled(on, of, format, words, 32, true);
+        let way = Way { line: 32, again: true, abreast: false };
+        let (module, function) = compiled(on, of, format, words, way);
         let round = round_of(&module, function);
         let puts_word = |of: &Instruction| {
             matches!(of.code(), Code::EVEX_Vmovd_rm32_xmm | Code::VEX_Vmovd_rm32_xmm)

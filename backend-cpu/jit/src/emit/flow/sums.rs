@@ -1,11 +1,20 @@
 //! Code for loops whose elements stay as they lie in memory.
 
+use std::collections::{HashMap, HashSet};
 use std::mem::take;
 
 use super::{Around, Flow};
+use crate::emit::work::Common;
 use crate::graph::interleaved::{Words, count};
 use crate::program::Sums;
 use crate::target::{Base, Rm, Steps};
+
+/// What strips have in common of what is the same in a line, and of what all lines have in common.
+fn in_common(same: &[u32], equal: &HashSet<u32>) -> HashMap<u32, Common> {
+    let lines = equal.iter().map(|of| (*of, Common::Lines));
+    let of_line = |of: &u32| (*of, if equal.contains(of) { Common::All } else { Common::Line });
+    lines.chain(same.iter().map(of_line)).collect()
+}
 
 impl Flow<'_, '_> {
     /// Appends the loop; the jump that is taken when it has ended well. Else the code goes on behind, and nothing has changed.
@@ -14,7 +23,7 @@ impl Flow<'_, '_> {
         let before = self.frame.slots;
         self.frame.sums += 1;
         let apart = self.frame.strips.clone();
-        self.frame.strips.kept = of.same_kept.iter().copied().collect();
+        self.frame.strips.kept = in_common(&of.same_kept, &of.equal_kept);
         let step = |&(number, step): &(u32, u32)| (number, target.lanes() * step);
         self.frame.strips.steps = of.steps.iter().map(step).collect();
         let mut fails = Vec::new();
@@ -23,10 +32,13 @@ impl Flow<'_, '_> {
             self.frame.keep(graph, values);
         }
         for &(of, step) in &of.steps {
-            let all = self.frame.strips.kept(of);
-            let places: Vec<u32> = all.map(|number| self.frame.kept[number as usize]).collect();
-            for (strip, &at) in (0..).zip(&places) {
-                let steps = Steps { at, first: places[0], from: strip * target.lanes() * step, step };
+            let all: Vec<u32> = self.frame.strips.kept(of).map(|kept| kept % number).collect();
+            for strip in all {
+                let first = self.frame.strips.first(strip);
+                let [at, first_at] =
+                    [strip, first].map(|strip| self.frame.kept[(number * of + strip) as usize]);
+                let from = (strip - first) * target.lanes() * step;
+                let steps = Steps { at, first: first_at, from, step };
                 let frame = &mut *self.frame;
                 fails.push(target.unless_steps(&mut frame.code, frame.pool, steps));
             }
@@ -36,7 +48,7 @@ impl Flow<'_, '_> {
             fails.push(target.jump(&mut self.frame.code));
             self.land(good);
         }
-        self.frame.strips.rows = of.same_rows.iter().copied().collect();
+        self.frame.strips.rows = in_common(&of.same_rows, &of.equal_rows);
         self.move_rows(of, true);
         let around = take(&mut self.around);
         self.frame.pin_rows(&of.hot);
@@ -48,7 +60,7 @@ impl Flow<'_, '_> {
                 .flat_map(|(k, row)| (0..number).map(move |strip| (number * row + strip, 4 * strip + k)));
             arrange.members = strips.collect();
         }
-        self.frame.pack(&of.body);
+        fails.extend(self.frame.pack(&of.body));
         let head = self.frame.code.bytes.len();
         self.list(&of.body);
         self.tick(Some(head));
@@ -68,6 +80,7 @@ impl Flow<'_, '_> {
         }
         self.move_rows(of, false);
         self.frame.kept.clear();
+        self.frame.anchors.clear();
         self.frame.strips = apart;
         self.frame.slots = before;
         let end = target.jump(&mut self.frame.code);
@@ -81,8 +94,8 @@ impl Flow<'_, '_> {
         let rows = of.rows.iter().map(|row| [*row, u32::MAX, u32::MAX, u32::MAX]);
         let lists: Vec<Words> = of.elements.iter().copied().chain(rows).collect();
         for (list, strip) in lists.iter().flat_map(|list| (0..number).map(move |strip| (list, strip))) {
-            let common = self.frame.strips.rows.contains(&list[0]);
-            if common && there && strip > 0 {
+            let holder = self.frame.strips.of_row(list[0], strip);
+            if there && holder != strip {
                 continue;
             }
             let rows: Vec<u32> = list[..count(list)].iter().map(|row| number * row + strip).collect();
@@ -93,7 +106,7 @@ impl Flow<'_, '_> {
                 });
             }
             let place = |row: &u32| {
-                let moved = if common { row - strip } else { *row };
+                let moved = row - strip + holder;
                 let places = [(Base::Rows, self.frame.row(*row)), self.frame.place_of(moved)];
                 if there { places } else { [places[1], places[0]] }
             };

@@ -1,4 +1,30 @@
-//! Methods that both targets have alike.
+//! Addresses that are kept, and the methods that both targets have alike.
+
+use crate::emit::Code;
+use crate::target::x86::{ADDRESSES, NOT_BELOW, first_address, jump, view_start};
+
+/// See [`crate::target::Target::anchor`].
+pub fn anchor(code: &mut Code, view: u8, word: u32, at: u32) -> usize {
+    code.raw_with(&[0x44, 0x8B, 0x99], word); // mov r11d, [rcx + word]
+    code.raw_with(&[0x41, 0x81, 0xFB], 1 << 30); // cmp r11d, 2^30
+    let far = jump(code, Some(NOT_BELOW));
+    view_start(code, view);
+    first_address(code);
+    code.raw_with(&[0x4C, 0x89, 0x99], at); // mov [rcx + at], r11
+    far
+}
+
+/// See [`crate::target::Target::extend`].
+pub fn extend(code: &mut Code) {
+    code.raw(&[0x4D, 0x63, 0xDB]); // movsxd r11, r11d
+}
+
+/// See [`crate::target::Target::behind_anchor`].
+pub fn behind_anchor(code: &mut Code, at: u32, to: Option<u8>) {
+    let to = to.map_or(11, |to| ADDRESSES[usize::from(to)]);
+    code.raw_with(&[0x4C, 0x8B, 0x91], at); // mov r10, [rcx + at]
+    code.raw(&[0x4B | (to >> 3) << 2, 0x8D, 4 | (to & 7) << 3, 0x9A]); // lea to, [r10 + 4 * r11]
+}
 
 /// What both targets do with addresses on the stack and in registers.
 macro_rules! keeping_addresses {
@@ -9,6 +35,18 @@ macro_rules! keeping_addresses {
 
         fn fetch_further(&self, code: &mut Code, at: u32, bytes: u32) {
             x86::fetch_further(code, at, bytes);
+        }
+
+        fn anchor(&self, code: &mut Code, view: u8, word: u32, at: u32) -> usize {
+            x86::keeping::anchor(code, view, word, at)
+        }
+
+        fn extend(&self, code: &mut Code) {
+            x86::keeping::extend(code);
+        }
+
+        fn behind_anchor(&self, code: &mut Code, at: u32, to: Option<u8>) {
+            x86::keeping::behind_anchor(code, at, to);
         }
 
         fn take_address(&self, code: &mut Code, at: u32) {
