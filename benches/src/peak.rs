@@ -30,24 +30,98 @@ const COPIED: usize = 128 << 20;
 const LEAST: Duration = Duration::from_millis(150);
 const TIMES: usize = 5;
 
-impl Peak {
-    /// Measures with so many threads and no better instructions than these; takes a second or so.
-    pub fn measure(threads: usize, limit: InstructionSet) -> Peak {
+/// Measures what the processor does at best. Others use machines, too, and what memory gives changes within minutes: before and after each kernel it
+/// is asked again.
+pub struct Meter {
+    works: Works,
+    /// Where each thread copies to and from.
+    memory: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The best of all that was measured.
+    best: Peak,
+}
+
+impl Meter {
+    /// With so many threads and no better instructions than these; takes a second or so.
+    pub fn new(threads: usize, limit: InstructionSet) -> Meter {
         let threads = threads.max(1);
-        let rate = |work: fn(u32) -> f64| {
-            let mut done = vec![0.0; threads];
-            let seconds = best(&mut done, |done| *done = work(black_box(ROUNDS)));
-            done.iter().sum::<f64>() / seconds * 1e-9
+        let half = (COPIED / 2 / threads).next_multiple_of(64);
+        let memory = (0..threads).map(|k| (vec![k as u8; half], vec![1u8; half])).collect();
+        let mut meter = Meter { works: operations(limit), memory, best: Peak::NONE };
+        meter.best = Peak {
+            single: meter.rate(0),
+            double: meter.rate(1),
+            integer: meter.rate(2),
+            bytes: meter.bytes(),
         };
-        let half = COPIED / 2 / threads;
-        let mut memory: Vec<_> = (0..threads).map(|k| (vec![k as u8; half], vec![1u8; half])).collect();
-        let seconds = best(&mut memory, |(to, from)| to.copy_from_slice(black_box(from)));
-        let [single, double, integer] = operations(limit);
+        meter
+    }
+
+    /// The best of all that was measured.
+    pub fn best(&self) -> Peak {
+        self.best
+    }
+
+    /// The most that a kernel can reach now, see [`Peak::limit`].
+    pub fn limit(&mut self, case: &Case) -> f64 {
+        let bytes = self.bytes();
+        let mut now = Peak { bytes, ..self.best };
+        match case.unit {
+            Unit::Byte => {}
+            Unit::Flop if case.doubles => now.double = self.rate(1),
+            Unit::Flop => now.single = self.rate(0),
+            Unit::Operation => now.integer = self.rate(2),
+        }
+        self.best = self.best.max(now);
+        now.limit(case)
+    }
+
+    fn rate(&self, kind: usize) -> f64 {
+        let mut done = vec![0.0; self.memory.len()];
+        let work = self.works[kind];
+        let seconds = best(&mut done, |done| *done = work(black_box(ROUNDS)));
+        done.iter().sum::<f64>() / seconds * 1e-9
+    }
+
+    /// As the system's library copies, or past the caches, whichever is faster.
+    fn bytes(&mut self) -> f64 {
+        let moved: usize = self.memory.iter().map(|(to, _)| 2 * to.len()).sum();
+        let copied = best(&mut self.memory, |(to, from)| to.copy_from_slice(black_box(from)));
+        let streamed = best(&mut self.memory, |(to, from)| stream(to, black_box(from)));
+        moved as f64 / copied.min(streamed) * 1e-9
+    }
+}
+
+/// Copies past the caches, where the processor has that.
+fn stream(to: &mut [u8], from: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+        // SAFETY: any bytes are such vectors.
+        let (before, vectors, after) = unsafe { to.align_to_mut::<__m128i>() };
+        let (first, rest) = from.split_at(before.len());
+        let (middle, last) = rest.split_at(16 * vectors.len());
+        before.copy_from_slice(first);
+        after.copy_from_slice(last);
+        for (to, from) in vectors.iter_mut().zip(middle.chunks_exact(16)) {
+            // SAFETY: 16 bytes are read; the place is one of 16 bytes, aligned. Every x86-64 has the instructions.
+            unsafe { _mm_stream_si128(to, _mm_loadu_si128(from.as_ptr().cast())) };
+        }
+        // SAFETY: as above.
+        unsafe { _mm_sfence() };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    to.copy_from_slice(from);
+}
+
+impl Peak {
+    const NONE: Peak = Peak { single: 0.0, double: 0.0, integer: 0.0, bytes: 0.0 };
+
+    fn max(self, other: Peak) -> Peak {
         Peak {
-            single: rate(single),
-            double: rate(double),
-            integer: rate(integer),
-            bytes: (2 * half * threads) as f64 / seconds * 1e-9,
+            single: self.single.max(other.single),
+            double: self.double.max(other.double),
+            integer: self.integer.max(other.integer),
+            bytes: self.bytes.max(other.bytes),
         }
     }
 
@@ -289,11 +363,22 @@ mod tests {
         assert_eq!(peak.limit(sort), 20.0 / 8.0, "a comparison for two words");
     }
 
+    #[test]
+    fn copies_past_the_caches_copy_every_byte() {
+        let from: Vec<u8> = (0..1000).map(|n| n as u8).collect();
+        for (first, count) in [(0, 1000), (1, 900), (7, 13), (3, 0)] {
+            let mut to = vec![0xEE; 1000];
+            stream(&mut to[first..first + count], &from[..count]);
+            assert_eq!(to[first..first + count], from[..count]);
+            assert!(to[..first].iter().chain(&to[first + count..]).all(|byte| *byte == 0xEE));
+        }
+    }
+
     /// No processor does less than one operation in some cycles, nor more than some hundred in one.
     #[test]
     fn what_is_measured_is_possible() {
         for limit in [InstructionSet::Baseline, InstructionSet::best()] {
-            let Peak { single, double, integer, bytes } = Peak::measure(1, limit);
+            let Peak { single, double, integer, bytes } = Meter::new(1, limit).best();
             for (what, rate) in [("single", single), ("double", double), ("integer", integer)] {
                 assert!((0.2..3000.0).contains(&rate), "{what}: {rate}");
             }

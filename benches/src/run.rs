@@ -11,7 +11,7 @@ use crate::cuda::Cuda;
 use crate::measure::{Effort, Result, Runner, Series, Timed, interleaved};
 use crate::opencl::OpenCl;
 use crate::overhead;
-use crate::peak::Peak;
+use crate::peak::{Meter, Peak};
 use crate::peer::{self, Gpu};
 use crate::report::{Report, Row};
 use crate::subject::Ours;
@@ -131,6 +131,7 @@ pub fn run(options: &Options) -> Result<Report> {
     let (processor, cores) = overhead::processor();
     let limit = Config::from_env().0.isa;
     let isa = InstructionSet::ALL.into_iter().rev().find(|isa| *isa <= limit && isa.available());
+    let mut meter = ours.iter().any(|ours| ours.label == "cpu").then(|| Meter::new(cores, limit));
     let mut report = Report {
         machine: options.machine.clone().unwrap_or_else(|| format!("{cores} x {processor}")),
         isa: isa.unwrap_or(InstructionSet::Baseline).name().into(),
@@ -140,7 +141,7 @@ pub fn run(options: &Options) -> Result<Report> {
         opencl: opencl.as_ref().map(|opencl| opencl.name.clone()),
         optimised: !cfg!(debug_assertions),
         rounds: effort.rounds,
-        peak: ours.iter().any(|ours| ours.label == "cpu").then(|| Peak::measure(cores, limit)),
+        peak: meter.as_ref().map(Meter::best),
         rows: Vec::new(),
         means: Vec::new(),
         of_peak: None,
@@ -176,14 +177,18 @@ pub fn run(options: &Options) -> Result<Report> {
         if !wanted(family) {
             continue;
         }
-        for case in build(scale) {
+        for mut case in build(scale) {
             let exact = options.only.is_empty()
                 || options.only.iter().any(|only| case.name.starts_with(only.as_str()) || family == only);
             if !exact {
                 continue;
             }
-            let limit = report.peak.map(|peak| peak.limit(&case));
-            match measure(case, effort, &ours, peers, &mut report.notes).map(|row| row.of_peak(limit)) {
+            let before = meter.as_mut().map(|meter| meter.limit(&case));
+            let row = measure(&mut case, effort, &ours, peers, &mut report.notes);
+            let after = meter.as_mut().map(|meter| meter.limit(&case));
+            let limit = before.zip(after).map(|(before, after)| before.max(after));
+            report.peak = meter.as_ref().map(Meter::best);
+            match row.map(|row| row.of_peak(limit)) {
                 Ok(row) => add(&mut report, row),
                 Err(error) => return Err(format!("{family}: {error}").into()),
             }
@@ -240,7 +245,7 @@ fn add(report: &mut Report, row: Row) {
 
 /// Checks everybody's result, then times them in turn.
 fn measure(
-    mut case: Case,
+    case: &mut Case,
     effort: Effort,
     ours: &[Ours],
     peers: Peers<'_>,
@@ -252,18 +257,18 @@ fn measure(
             notes.push(format!("{}: {} has no 64-bit floats", case.name, ours.label));
             continue;
         }
-        runners.push((true, Box::new(ours.prepare(&case)?)));
+        runners.push((true, Box::new(ours.prepare(case)?)));
     }
     if let Some(gpu) = peers.glsl {
         match gpu.doubles || !case.doubles {
-            true => runners.push((false, Box::new(gpu.prepare(&case)?))),
+            true => runners.push((false, Box::new(gpu.prepare(case)?))),
             false => notes.push(format!("{}: {} has no 64-bit floats", case.name, gpu.name)),
         }
     }
     if let Some(opencl) = peers.opencl {
-        runners.push((false, Box::new(opencl.prepare(&case)?)));
+        runners.push((false, Box::new(opencl.prepare(case)?)));
     }
-    if let Some(runner) = peers.cuda.map(|cuda| cuda.prepare(&case)).transpose()?.flatten() {
+    if let Some(runner) = peers.cuda.map(|cuda| cuda.prepare(case)).transpose()?.flatten() {
         runners.push((false, Box::new(runner)));
     }
     for (exact, runner) in &mut runners {
