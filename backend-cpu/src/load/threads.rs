@@ -10,6 +10,12 @@ use crate::op::{MemoryOp, Op, Place};
 const LONG: usize = 256;
 const ACCESS: usize = 10;
 
+/// Threads go on with what follows in the text: no loop, no call, nobody waits for others or ends.
+fn straight(op: &Op) -> bool {
+    use Op::{Else, End, EndIf, If, Lanes, Memory};
+    matches!(op, Lanes { .. } | Memory(_) | If { .. } | Else { .. } | EndIf { .. } | End)
+}
+
 impl Loader<'_> {
     /// Threads see nothing of their groups: neither numbers, nor memory that they have in common, nor who waits for whom.
     pub(super) fn groups_unseen(&self) -> bool {
@@ -32,17 +38,6 @@ impl Loader<'_> {
     /// Threads load from memory and store to memory, which may be the same, in no loop, and code which does it for a whole wave is not too long for the
     /// cache of instructions.
     pub(super) fn in_place(&self) -> bool {
-        let plain = |op: &Op| {
-            matches!(
-                op,
-                Op::Lanes { .. }
-                    | Op::Memory(_)
-                    | Op::If { .. }
-                    | Op::Else { .. }
-                    | Op::EndIf { .. }
-                    | Op::End
-            )
-        };
         use MemoryOp::{
             Fetch, Gather, GlobalLoad, GlobalStore, RawLoad, RawStore, Sample, TypedLoad, TypedStore,
         };
@@ -59,7 +54,7 @@ impl Loader<'_> {
         });
         let stores = self.any(|op| matches!(op, GlobalStore { .. } | RawStore { .. } | TypedStore { .. }));
         let long = self.code.steps.len() + ACCESS * self.code.memory.len() > LONG;
-        loads && stores && !long && self.code.ops.iter().all(plain)
+        loads && stores && !long && self.code.ops.iter().all(straight)
     }
 
     /// The same of waves: it does not show which of them are a group.
@@ -122,20 +117,7 @@ impl Loader<'_> {
     /// Lines of a wave take the same way, and what loops compute of panels is doubles: of those a strip has so many that what lines have in
     /// common counts.
     pub(super) fn abreast(&self) -> bool {
-        let plain = |op: &Op| {
-            matches!(
-                op,
-                Op::Lanes { .. }
-                    | Op::Memory(_)
-                    | Op::If { .. }
-                    | Op::Else { .. }
-                    | Op::EndIf { .. }
-                    | Op::Loop
-                    | Op::EndLoop { .. }
-                    | Op::Break { .. }
-                    | Op::End
-            )
-        };
+        let plain = |op: &Op| straight(op) || matches!(op, Op::Loop | Op::EndLoop { .. } | Op::Break { .. });
         !self.apart
             && !self.code.panels.is_empty()
             && self.code.ops.iter().all(plain)
