@@ -8,12 +8,13 @@
 //! part of functions if all that is in it can, and if it stores nothing in loops ([`constructs`]).
 
 mod accesses;
+mod after;
 mod constructs;
-mod dead;
 mod emitted;
 mod group;
 mod guards;
 mod item;
+mod live;
 mod stages;
 mod steps;
 mod uniform;
@@ -23,13 +24,13 @@ use std::rc::Rc;
 
 use recal_il::diagnostic::Span;
 use recal_il::ir::Builtin;
-use recal_jit::{Compiler, Function, Isa};
+use recal_jit::{After, Compiler, Function, Isa};
 
-use self::dead::{Dead, Mentions};
+use self::after::{Mentions, Rows};
 use self::guards::Known;
 use self::item::{Item, What};
+use self::live::Lives;
 use self::stages::Accesses;
-use crate::compact::leaves;
 use crate::launch::{GROUP, shared};
 use crate::load::jumps;
 use crate::op::{Body, Code, Emitted, MemoryOp, NONE, Op, Pc, Place, RowId, Seen, Shape};
@@ -116,6 +117,7 @@ fn compile_by(
         items: Vec::new(),
         known: Known::new(code),
         mentions: Rc::new(Mentions::of(code)),
+        lives: Rc::new(Lives::of(code)),
         accesses: Vec::new(),
     };
     let whole = block.is_some_and(|block| builder.whole_group(block));
@@ -181,6 +183,7 @@ struct Builder<'a> {
     items: Vec<Item>,
     known: Known,
     mentions: Rc<Mentions>,
+    lives: Rc<Lives<'a>>,
     /// What each function accesses.
     accesses: Vec<Accesses>,
 }
@@ -212,12 +215,51 @@ impl Builder<'_> {
             if self.items.iter().any(|item| item.what.is_flow()) {
                 self.close();
             } else {
-                let rest = self.items.split_off(last + 1);
+                let rest = self.items.split_off(self.cut(last + 1, what));
                 self.close();
                 self.items = rest;
             }
         }
         self.items.push(Item { op, what });
+    }
+
+    /// Where to end a function before an access, from the item `first` on: where it hands on the fewest rows, and there as early as it can.
+    fn cut(&self, first: usize, access: What) -> usize {
+        let rows = |what: What, writes: bool, visit: &mut dyn FnMut(RowId)| match what {
+            What::Step(number) => {
+                let (to, from) = self.code.ids(number as usize);
+                if writes { to } else { from }.iter().for_each(|row| visit(*row));
+            }
+            What::Load(index, _) | What::Store(index, _) | What::Atomic(index, _) => {
+                let op = &self.code.memory[index as usize].op;
+                op.each_row(|row, written| {
+                    if written == writes {
+                        visit(row)
+                    }
+                });
+            }
+            _ => {}
+        };
+        // How often each row is written before.
+        let mut written: HashMap<RowId, u32> = HashMap::new();
+        for item in &self.items {
+            rows(item.what, true, &mut |row| *written.entry(row).or_default() += 1);
+        }
+        let mut handed: HashSet<RowId> = HashSet::new();
+        rows(access, false, &mut |row| _ = handed.insert(row));
+        handed.retain(|row| written.contains_key(row));
+        let mut best = (handed.len(), self.items.len());
+        for at in (first..self.items.len()).rev() {
+            let what = self.items[at].what;
+            rows(what, true, &mut |row| {
+                handed.remove(&row);
+                written.entry(row).and_modify(|count| *count -= 1);
+            });
+            let before = |row: &RowId| written.get(row).is_some_and(|count| *count > 0);
+            rows(what, false, &mut |row| _ = before(&row).then(|| handed.insert(row)));
+            best = best.min((handed.len(), at));
+        }
+        best.1
     }
 
     /// Tests a row for the operation that comes next; true if compiled code does it.
@@ -340,13 +382,13 @@ impl Builder<'_> {
     }
 
     fn function(&mut self, items: &[Item], last: Item) -> Option<Function> {
-        let mentions = Rc::clone(&self.mentions);
-        let dead = Dead::after(self.code, &mentions, items, last);
-        self.function_of(items, |row| dead.contains(row))
+        let (mentions, lives) = (Rc::clone(&self.mentions), Rc::clone(&self.lives));
+        let rows = Rows::after(self.code, &mentions, &lives, items, last);
+        self.function_of(items, |row| rows.of(row))
     }
 
-    /// The same where `dead` rows are read by nobody later.
-    fn function_of(&mut self, items: &[Item], dead: impl Fn(RowId) -> bool) -> Option<Function> {
+    /// The same where that becomes of rows after it.
+    fn function_of(&mut self, items: &[Item], after: impl Fn(RowId) -> After) -> Option<Function> {
         let code = self.code;
         let copies = self.copies(items);
         let steps = self.steps(items, &copies)?;
@@ -359,7 +401,7 @@ impl Builder<'_> {
             None => HashSet::new(),
         };
         self.compiler.equal_in_lines(equal);
-        self.compiler.function(&steps, |row| self.words.get(&row).copied(), dead, unseen)
+        self.compiler.function(&steps, |row| self.words.get(&row).copied(), after, unseen)
     }
 
     /// Rows that steps find as they are in each line of a wave, where lines follow each other along y.
@@ -411,47 +453,4 @@ impl Builder<'_> {
         });
         u8::try_from(number).ok().filter(|number| *number < u8::MAX)
     }
-}
-
-/// True if something after `last` reads `row` before it is written, until the end of the run.
-fn read_later(code: &Code, last: Item, row: RowId) -> bool {
-    // A test is part of the operation that it is for.
-    if matches!(last.what, What::Test(_)) && !leaves(&code.ops[last.op]) {
-        return false;
-    }
-    let mut from = if let What::Step(number) = last.what { Some(number + 1) } else { None };
-    let next = if from.is_some() { last.op } else { last.op + 1 };
-    for op in &code.ops[next..] {
-        match op {
-            Op::Lanes { first, end } => {
-                for step in from.take().unwrap_or(*first)..*end {
-                    let (writes, reads) = code.ids(step as usize);
-                    if reads.contains(&row) {
-                        return true;
-                    }
-                    if writes.contains(&row) {
-                        return false;
-                    }
-                }
-            }
-            Op::Memory(index) => {
-                let (mut read, mut written) = (false, false);
-                code.memory[*index as usize].op.each_row(|other, write| {
-                    read |= other == row && !write;
-                    written |= other == row && write;
-                });
-                if read || written {
-                    return read;
-                }
-            }
-            op => {
-                let mut read = false;
-                op.each_read(|other| read |= other == row);
-                if read || !leaves(op) {
-                    return read;
-                }
-            }
-        }
-    }
-    false
 }

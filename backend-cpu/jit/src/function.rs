@@ -102,13 +102,38 @@ impl Function {
     }
 }
 
+/// What becomes of a row after a function that mentions it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// It is read as the function leaves it.
+    Read,
+    /// Only lanes that do not execute are read, as they were before.
+    Kept,
+    /// Nobody reads it before it is written.
+    Dead,
+}
+
+impl From<bool> for After {
+    /// Whether it is dead.
+    fn from(dead: bool) -> After {
+        if dead { After::Dead } else { After::Read }
+    }
+}
+
+/// The rows that are read after a function, and those of which lanes that do not execute are, too.
+#[derive(Default)]
+pub(crate) struct Later {
+    pub read: Rows,
+    pub kept: Rows,
+}
+
 impl Compiler {
-    /// A function of steps as far as they say what it is, the rows that are read after it, and the elements that it stores last.
-    pub(crate) fn described(
+    /// A function of steps as far as they say what it is, what becomes of its rows, and the elements that it stores last.
+    pub(crate) fn described<A: Into<After>>(
         &self,
         steps: &[Step<'_>],
-        dead: impl Fn(u32) -> bool,
-    ) -> (Function, Rows, Vec<Element>) {
+        after: impl Fn(u32) -> A,
+    ) -> (Function, Later, Vec<Element>) {
         let mut function = Function {
             full: 0,
             masked: 0,
@@ -124,13 +149,17 @@ impl Compiler {
             emitted: 0,
             past_caches: 0,
         };
-        let (mut seen, mut after) = (HashSet::new(), Rows::default());
+        let (mut seen, mut later) = (HashSet::new(), Later::default());
         let mut elements = Vec::new();
         for step in steps {
             each_row(step, |row, _| {
                 function.rows = function.rows.max(row + 1);
-                if seen.insert(row) && !dead(row) {
-                    after.insert(row);
+                if seen.insert(row) {
+                    match after(row).into() {
+                        After::Read => later.read.insert(row),
+                        After::Kept => later.kept.insert(row),
+                        After::Dead => {}
+                    }
                 }
                 if let Some(&Shared { view, plus, .. }) = self.shared.get(&row) {
                     function.views = function.views.max(view + 1);
@@ -171,8 +200,8 @@ impl Compiler {
             let rows = if has { first } else { rest };
             rows.iter().copied().filter(|row| *row != NONE).collect::<Vec<u32>>()
         };
-        elements.iter().flat_map(|of| rows(of, false)).for_each(|row| after.remove(row));
-        elements.iter().flat_map(|of| rows(of, true)).for_each(|row| after.insert(row));
-        (function, after, elements)
+        elements.iter().flat_map(|of| rows(of, false)).for_each(|row| later.read.remove(row));
+        elements.iter().flat_map(|of| rows(of, true)).for_each(|row| later.read.insert(row));
+        (function, later, elements)
     }
 }

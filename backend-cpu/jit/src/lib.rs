@@ -40,7 +40,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU32;
 
 use crate::emit::{Code, Pool};
-pub use crate::function::Function;
+pub use crate::function::{After, Function};
 pub use crate::mode::Mode;
 pub use crate::module::{Bound, Module};
 use crate::program::Program;
@@ -223,22 +223,22 @@ impl Compiler {
         Compiler { programs: Some(Vec::new()), ..self }
     }
 
-    /// Compiles steps. `constant` tells the words of rows that never change, `dead` whether a row is not read after the
+    /// Compiles steps. `constant` tells the words of rows that never change, `after` what becomes of a row after the
     /// steps, `unseen` whether lanes that do not execute never show what they have in it.
     /// `None` if there are too many values at a time.
     ///
     /// With constructs among them, the steps are done for strip after strip, so nothing that they load may be
     /// stored by them.
-    pub fn function(
+    pub fn function<A: Into<After>>(
         &mut self,
         steps: &[Step<'_>],
         constant: impl Fn(u32) -> Option<u32>,
-        dead: impl Fn(u32) -> bool,
+        after: impl Fn(u32) -> A,
         unseen: impl Fn(u32) -> bool,
     ) -> Option<Function> {
-        let (mut function, after, elements) = self.described(steps, dead);
+        let (mut function, later, elements) = self.described(steps, after);
         let (steps, _) = steps.split_at(steps.len() - elements.len());
-        let tree = tree::tree(steps, after.clone(), self.in_lines);
+        let tree = tree::tree(steps, later.read.clone(), self.in_lines);
         function.strict = !tree.iter().all(|tree| matches!(tree, Tree::Run(_)));
         let emits = !elements.is_empty() && self.in_lines && self.target.interleaves();
         let before = self.code.bytes.len();
@@ -246,8 +246,8 @@ impl Compiler {
             let program = |whole| {
                 let Compiler { target, in_lines, column, next, learned, .. } = *self;
                 let equal = self.equal.clone();
-                let (shared, after) = (&self.shared, &after);
-                let rows = Known { constant: &constant, shared, unseen: &unseen, after, column };
+                let (shared, later) = (&self.shared, &later);
+                let rows = Known { constant: &constant, shared, unseen: &unseen, later, column };
                 let made = translate::program(&tree, &elements, target, lazy, in_lines, whole, rows);
                 made.map(|made| {
                     let mut program = Program { next, learned, equal, ..made };

@@ -16,6 +16,7 @@ use recal_il::isa::memory::element;
 use recal_il::isa::{Algebra, lane};
 
 use self::flushes::flushes;
+use crate::function::Later;
 use crate::graph::pairs::{Made, Pairs};
 use crate::graph::{Field, Graph, Inst, Leave, NO, Node, Val};
 use crate::kept::Kept;
@@ -38,8 +39,8 @@ pub struct Known<'c, C, U> {
     pub shared: &'c HashMap<u32, Shared>,
     /// Lanes that do not execute never show what they have in a row.
     pub unseen: &'c U,
-    /// Those that are read after the function.
-    pub after: &'c Rows,
+    /// What becomes of those of the function after it.
+    pub later: &'c Later,
     /// The row of columns where elements are stored, see [`crate::Compiler::with_column`].
     pub column: Option<u32>,
 }
@@ -156,7 +157,9 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         if self.depth == 0 {
             mentions(body, &mut counts);
         }
-        counts.into_keys().filter(|row| !after.contains(*row) && !self.rows.after.contains(*row)).collect()
+        let Later { read, kept } = self.rows.later;
+        let lost = |row: &u32| ![after, read, kept].iter().any(|rows| rows.contains(*row));
+        counts.into_keys().filter(lost).collect()
     }
 
     /// The rows that an innermost loop may hold 64-bit elements in.

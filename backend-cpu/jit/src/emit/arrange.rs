@@ -131,12 +131,16 @@ fn growth(graph: &Graph, mut val: Val, row: Option<u32>) -> Option<Vec<Val>> {
         steps.push(val);
         let grows = |val: &&Val| match graph.node(**val) {
             _ if from_row(**val) => true,
-            Node::Inst(inst) => matches!(inst.op, Op::FAdd | Op::DAdd | Op::FFma | Op::DFma),
+            Node::Inst(inst) => {
+                matches!(inst.op, Op::FAdd | Op::DAdd | Op::FFma | Op::DFma | Op::Select | Op::QSelect)
+            }
             _ => false,
         };
         let from = match inst.op {
             Op::FAdd | Op::DAdd => &inst.args[..2],
             Op::FFma | Op::DFma => &inst.args[2..],
+            // Its canonical form.
+            Op::Select | Op::QSelect => &inst.args[1..],
             _ => return None,
         };
         val = *from.iter().find(grows)?;

@@ -1,8 +1,11 @@
-//! Rows that nothing reads when a function has ended.
+//! What becomes of rows when a function has ended.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Item, What, read_later};
+use recal_jit::After;
+
+use super::live::{Lives, Set};
+use super::{Item, What};
 use crate::op::{Code, Op, RowId};
 
 /// How often operations mention rows, outputs once more; and for each operation whether it is of the main program, and in no loop.
@@ -51,29 +54,38 @@ fn each_of_step(code: &Code, step: u32, visit: &mut impl FnMut(RowId)) {
     writes.iter().chain(reads).for_each(|row| visit(*row));
 }
 
-/// Tells of rows whether nothing reads what a function leaves in them.
-pub struct Dead<'a> {
+/// Tells what becomes of rows after a function.
+pub struct Rows<'a> {
     code: &'a Code,
     mentions: &'a Mentions,
-    last: Item,
+    live: Set,
     /// How often it mentions rows itself; `None` if it may run more than once, and so find again what it left.
     own: Option<HashMap<RowId, u32>>,
 }
 
-impl<'a> Dead<'a> {
-    pub fn after(code: &'a Code, mentions: &'a Mentions, items: &[Item], last: Item) -> Dead<'a> {
+impl<'a> Rows<'a> {
+    pub fn after(
+        code: &'a Code,
+        mentions: &'a Mentions,
+        lives: &Lives<'_>,
+        items: &[Item],
+        last: Item,
+    ) -> Rows<'a> {
         let begins = |first: &Item| first.op == 0 || mentions.once[first.op - 1];
         let once = items.first().is_some_and(begins);
-        Dead { code, mentions, last, own: once.then(|| own(code, items)) }
+        Rows { code, mentions, live: lives.after(items, last), own: once.then(|| own(code, items)) }
     }
 
-    pub fn contains(&self, row: RowId) -> bool {
-        if self.code.temporaries.contains(&row) {
-            return !read_later(self.code, self.last, row);
-        }
+    pub fn of(&self, row: RowId) -> After {
         let all = self.mentions.rows.get(row as usize).copied().unwrap_or_default();
         let alone = |own: &HashMap<RowId, u32>| own.get(&row).copied().unwrap_or_default() == all;
-        row < self.code.registers && self.own.as_ref().is_some_and(alone)
+        if row >= self.code.registers || self.live.contains(row) {
+            After::Read
+        } else if self.code.temporaries.contains(&row) || self.own.as_ref().is_some_and(alone) {
+            After::Dead
+        } else {
+            After::Kept
+        }
     }
 }
 
@@ -107,39 +119,56 @@ mod tests {
         code.ops.iter().enumerate().filter_map(run).collect()
     }
 
-    /// For a function of each operation that computes, how many rows it leaves for nobody, and how many it writes.
-    fn dead(text: &str) -> Vec<[usize; 2]> {
+    /// For a function of each operation that computes, what becomes of the rows that it writes: how many are read, kept, and dead.
+    fn rows(text: &str) -> Vec<[usize; 3]> {
         let program = recal_il::compile(text.as_bytes()).unwrap();
         let (packed, known) = load::prepare(&program, true, false);
         let mut code = load::load_compiled(&packed, &known);
-        // Those that are written first everywhere have a rule of their own.
+        // Nobody keeps those that are written first everywhere.
         code.temporaries.clear();
         let of = |items: Vec<Item>| {
-            let mentions = Mentions::of(&code);
-            let dead = Dead::after(&code, &mentions, &items, items[items.len() - 1]);
+            let (mentions, lives) = (Mentions::of(&code), Lives::of(&code));
+            let rows = Rows::after(&code, &mentions, &lives, &items, items[items.len() - 1]);
             let mut written = HashSet::new();
             for item in &items {
                 if let What::Step(step) = item.what {
                     written.extend(code.ids(step as usize).0);
                 }
             }
-            [written.iter().filter(|row| dead.contains(**row)).count(), written.len()]
+            [After::Read, After::Kept, After::Dead]
+                .map(|after| written.iter().filter(|row| rows.of(**row) == after).count())
         };
         runs(&code).into_iter().map(of).collect()
     }
 
+    const BEFORE: &str = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy\n\
+        dcl_output_generic o0\nftoi r3.x, vWinCoord0.x\n";
+
     /// `r1.x` is for one operation alone, `r2.x` for the next one too, `o0` for whoever looks at the result.
     #[test]
     fn nothing_is_dead_that_is_mentioned_elsewhere_or_found_again() {
-        let before = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy\n\
-            dcl_output_generic o0\nftoi r3.x, vWinCoord0.x\n";
         let body = "if_logicalnz r3.x\niadd r1.x, r1.x, r3.x\niadd r2.x, r2.x, r1.x\nendif\n\
             if_logicalnz r3.x\niadd r3.x, r3.x, r2.x\nendif\n";
         let after = "mov o0, r3.x\nend\n";
-        let found = dead(&format!("{before}{body}{after}"));
-        assert!(found.contains(&[1, 2]), "{found:?}");
-        assert!(found.iter().all(|[dead, written]| dead < written), "{found:?}");
-        let again = dead(&format!("{before}whileloop\nbreak_logicalz r3.x\n{body}endloop\n{after}"));
-        assert!(again.iter().all(|[dead, _]| *dead == 0), "{again:?}");
+        let found = rows(&format!("{BEFORE}{body}{after}"));
+        assert!(found.contains(&[1, 0, 1]), "{found:?}");
+        assert!(found.iter().all(|[read, ..]| *read > 0), "{found:?}");
+        let again = rows(&format!("{BEFORE}whileloop\nbreak_logicalz r3.x\n{body}endloop\n{after}"));
+        assert!(again.iter().all(|[_, kept, dead]| kept + dead == 0), "{again:?}");
+    }
+
+    /// `r1.x` is written anew in both loops that mention it, and for those that have left read after them.
+    #[test]
+    fn rows_are_kept_for_lanes_that_are_elsewhere() {
+        let text = format!(
+            "{BEFORE}mov r1.x, r3.x\nwhileloop\nbreak_logicalz r3.x\nmov r1.x, r3.x\niadd r2.x, r2.x, r1.x\n\
+             if_logicalnz r2.x\niadd r3.x, r3.x, r2.x\nelse\nmov r3.x, r1.x\nendif\nendloop\n\
+             mov r4.x, r1.x\nif_logicalnz r2.x\nmov r1.x, r2.x\niadd r2.x, r2.x, r1.x\nelse\n\
+             iadd r2.x, r2.x, r1.x\nendif\niadd r2.x, r2.x, r4.x\nmov o0, r2.x\nend\n"
+        );
+        let found = rows(&text);
+        assert!(found.iter().any(|[_, kept, _]| *kept == 1), "{found:?}");
+        // What the loop writes is read where it ends.
+        assert!(found.contains(&[2, 0, 0]), "{found:?}");
     }
 }
