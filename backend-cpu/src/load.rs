@@ -13,6 +13,7 @@ use recal_il::inst::{Dimension, PositionKind};
 use recal_il::ir::lines::{self, Known};
 use recal_il::ir::passes::{NATIVE, Settings};
 use recal_il::ir::payload::loosen;
+use recal_il::ir::rotate::rotate;
 use recal_il::ir::uniformity::Uniformity;
 use recal_il::ir::unroll::written_out;
 use recal_il::ir::{
@@ -48,7 +49,7 @@ pub fn prepare(program: &Program, compiled: bool, native: bool) -> (Program, Vec
     let program = if native { NATIVE.run(program, &settings) } else { loosen(program) };
     // Code has compilers' work done before, rounds with constants for counters too; interpreted rounds are rounds.
     let program = match compiled {
-        true => Cow::Owned(written_out(&program, |_| ACCESS).into_owned()),
+        true => Cow::Owned(rotate(&written_out(&program, |_| ACCESS)).into_owned()),
         false => program,
     };
     // Before registers are shared.

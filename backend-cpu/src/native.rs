@@ -144,8 +144,14 @@ fn compile_by(
                 if let Op::End = op {
                     builder.outputs(at, outputs);
                 }
+                match tested_before(code, at) {
+                    // Who has to test alone can.
+                    Some((leave, row)) if !builder.test(leave, row) => return None,
+                    _ => {}
+                }
+                let before = at > 0 && tested_before(code, at - 1).is_some_and(|(leave, _)| leave == at);
                 if let Some(test) = op.test_mut() {
-                    test.done = builder.test(at, test.row);
+                    test.done = before || builder.test(at, test.row);
                     test.alike = alike.contains(&at);
                 }
                 builder.close();
@@ -166,6 +172,30 @@ fn compile_by(
     body.guards = known.guards();
     emitted::finish(&mut body);
     Some(body)
+}
+
+/// The test with which each round of a loop begins is done before the loop and where its rounds end, right before a barrier if that is the
+/// last thing there: the operation of the test that is done at this place, and its row.
+fn tested_before(code: &Code, at: usize) -> Option<(usize, RowId)> {
+    let body = match (&code.ops[at], code.ops.get(at + 1)) {
+        (Op::Loop, _) => at + 1,
+        (Op::Fence(_), Some(Op::EndLoop { body, .. })) => *body as usize,
+        (Op::EndLoop { body, .. }, _) if !matches!(code.ops[at - 1], Op::Fence(_)) => *body as usize,
+        _ => return None,
+    };
+    let Op::Break { cond: Some(test), .. } = &code.ops[body] else { return None };
+    // Who goes on with the next round does not come to its end.
+    let mut depth = 0;
+    for op in &code.ops[body..] {
+        match op {
+            Op::Loop => depth += 1,
+            Op::EndLoop { .. } if depth == 0 => return Some((body, test.row)),
+            Op::EndLoop { .. } => depth -= 1,
+            Op::Continue { .. } if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 struct Builder<'a> {
@@ -422,6 +452,7 @@ impl Builder<'_> {
                     equal.extend(Some(*address).filter(|row| down && !written.contains(row)));
                     written.extend(to);
                 }
+                (What::Test(_), _) => {}
                 // What else there is has a function of its own that is done strip by strip.
                 _ => return HashSet::new(),
             }

@@ -226,8 +226,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let (mut plain, mut outputs, test) = self.graph(run, Graph::plain(self.lazy))?;
         let wanted: Vec<Val> = outputs.iter().map(|&(_, val)| val).chain(test).collect();
         let doubts = plain.doubts(&wanted);
-        let acts = |node: &Node| matches!(node, Node::Inst(inst) if inst.op.acts());
-        let pays = plain.plain_products.len() > 4 + 2 * doubts.len() && !plain.nodes.iter().any(acts);
+        let pays = plain.plain_products.len() > 4 + 2 * doubts.len() && plain.may_be_done_again();
         if pays {
             plain.believe(&doubts, &mut outputs);
         }

@@ -144,6 +144,8 @@ impl<'a> Lives<'a> {
         match (last.what, &self.code.ops[last.op]) {
             // The choice itself comes next.
             (What::Keep(_), _) => set.add(self.entering(last.op as Pc)),
+            // The second side comes next.
+            (What::Flow, Op::Else { .. }) => set.add(self.entering(last.op as Pc + 1)),
             // All have left the loop.
             (_, Op::EndLoop { .. }) => set.add(self.entering(last.op as Pc + 1)),
             _ => set = self.leaving(last.op),

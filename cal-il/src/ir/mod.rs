@@ -29,6 +29,7 @@ pub mod native;
 pub mod needed;
 pub mod passes;
 pub mod payload;
+pub mod rotate;
 pub mod speculate;
 pub mod text;
 pub mod uniformity;

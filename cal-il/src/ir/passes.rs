@@ -8,6 +8,7 @@ use super::inline::inline;
 use super::lockstep::keep;
 use super::native::native;
 use super::payload::loosen;
+use super::rotate::rotate;
 use super::speculate::{WORTH, speculate, without_flushes};
 use super::uniformity::Uniformity;
 use super::unroll::unroll;
@@ -99,6 +100,15 @@ pub static COMPACT: Pass = Pass {
         compact(&mut out, &Uniformity::of(program));
         Cow::Owned(out)
     },
+};
+
+/// What the CPU runs, which does what is between barriers for all waves of a group.
+pub static ROTATE: Pass = Pass {
+    name: "rotate",
+    about: "loops around barriers test where their rounds end",
+    flushes: Flushes::Ignored,
+    faithful: false,
+    run: |program, _| rotate(program),
 };
 
 /// What the CPU runs first in native float mode.

@@ -31,6 +31,23 @@ impl Graph {
         doubts
     }
 
+    /// True if all that is done but computing is to tell results of tests, in which no product has a part: they may be told twice.
+    pub fn may_be_done_again(&self) -> bool {
+        let mut needed = vec![false; self.nodes.len()];
+        for val in (0..self.nodes.len()).rev() {
+            let Some(inst) = self.as_inst(val as Val) else { continue };
+            needed[val] |= inst.op.acts();
+            let product = needed[val] && self.plain_products.contains(&(val as Val));
+            if product || inst.op.acts() && inst.op != Op::Return {
+                return false;
+            }
+            if needed[val] {
+                inst.operands().for_each(|arg| needed[arg as usize] = true);
+            }
+        }
+        true
+    }
+
     /// A result is in doubt if an operand is, or the operand must be free of doubt.
     ///
     /// Sums and `plain` products of values in doubt are right, or NaN, or -0 where +0 is right: a zero factor makes +0, or

@@ -341,7 +341,8 @@ pub fn tests_of_rows(on: On) {
     }
 }
 
-/// Chains of products and sums, as of matrix products: of harmless numbers, and with a few that need care.
+/// Chains of products and sums, as of matrix products: of harmless numbers, and with a few that need care. A test of a sum, or of a
+/// factor, is told once, however often they are made.
 pub fn chains_of_multiply_adds(on: On) {
     const CARE: [u32; 10] = [
         0,
@@ -379,8 +380,10 @@ pub fn chains_of_multiply_adds(on: On) {
                 _ => lists.push((LaneOp::Mad, vec![sum, x, y, sum])),
             }
         }
-        let steps: Vec<Step<'_>> =
+        let mut steps: Vec<Step<'_>> =
             lists.iter().map(|(op, ids)| Step::Lane { op: *op, ids, writes: 1, same: 0 }).collect();
+        let tested = [0, 1, 4][round as usize % 3];
+        steps.push(Step::Test { row: tested });
         let mut compiler = on.compiler();
         let function = compiler.function(&steps, constant, |row| row == 3, |_| false).unwrap();
         let module = compiler.finish().unwrap();
@@ -398,7 +401,7 @@ pub fn chains_of_multiply_adds(on: On) {
                 })
                 .collect();
             let before = rows.clone();
-            on.call(&module, function, &mut rows, &[], exec, &mut endless());
+            let told = on.call(&module, function, &mut rows, &[], exec, &mut endless());
             for lane in 0..LANES {
                 let mut own: Vec<u32> = before.iter().map(|row| row.0[lane]).collect();
                 if exec >> lane & 1 == 1 {
@@ -406,6 +409,11 @@ pub fn chains_of_multiply_adds(on: On) {
                         let args: Vec<u32> = ids[1..].iter().map(|&id| own[id as usize]).collect();
                         own[ids[0] as usize] = fold(*op, &args).0;
                     }
+                    assert_eq!(
+                        told >> lane & 1 == 1,
+                        own[tested as usize] != 0,
+                        "round {round}, lane {lane}: {lists:?}"
+                    );
                 }
                 for row in (0..12).filter(|&row| row != 3) {
                     let (got, expected) = (rows[row].0[lane], own[row]);
