@@ -118,6 +118,7 @@ fn analyse(program: &Program) -> Option<Flow> {
                 innermost: None,
                 all_loops: Vec::new(),
                 main: number == 0,
+                returned: false,
             };
             flow.block(&function.body, &mut place);
         }
@@ -128,11 +129,13 @@ fn analyse(program: &Program) -> Option<Flow> {
 /// Where a statement stands.
 struct Place {
     divergent: bool,
-    /// Innermost loop (its number) or switch (`None` inside `Some`), for `break`.
-    innermost: Option<Option<usize>>,
+    /// Number of the innermost loop or switch, for `break`.
+    innermost: Option<usize>,
     /// Loops around, outermost first.
     all_loops: Vec<usize>,
     main: bool,
+    /// Some lanes may have returned from a function.
+    returned: bool,
 }
 
 struct Flow {
@@ -140,7 +143,7 @@ struct Flow {
     /// See [`missed`].
     missed: Vec<bool>,
     local: Vec<bool>,
-    /// Loops in the order of the walk: some lanes may run fewer iterations, or parts of one.
+    /// Loops and switches in the order of the walk: some lanes may run fewer iterations, or parts of one.
     loops: Vec<bool>,
     /// Functions that only some lanes may run.
     functions: Vec<bool>,
@@ -171,38 +174,34 @@ impl Flow {
                     self.block(otherwise, place);
                     // What a branch adds (a divergent exit) stays; the condition itself ends here.
                     let added = (after_then || place.divergent) && !inside;
-                    place.divergent = before || added;
+                    place.divergent = before || added || place.returned;
                 }
                 StmtKind::Loop { body } => {
-                    let number = self.next_loop;
-                    self.next_loop += 1;
-                    if self.loops.len() <= number {
-                        self.loops.push(false);
-                    }
+                    let number = self.number();
                     let before = place.divergent;
-                    let outer = place.innermost.replace(Some(number));
+                    let outer = place.innermost.replace(number);
                     place.all_loops.push(number);
                     place.divergent |= self.loops[number];
                     self.block(body, place);
                     place.all_loops.pop();
                     place.innermost = outer;
-                    place.divergent = before;
+                    place.divergent = before || place.returned;
                 }
                 StmtKind::Switch { selector, arms } => {
+                    let number = self.number();
                     let before = place.divergent;
-                    let outer = place.innermost.replace(None);
-                    place.divergent |= !self.facts.operand(*selector);
+                    let outer = place.innermost.replace(number);
+                    place.divergent |= !self.facts.operand(*selector) || self.loops[number];
                     for arm in arms {
                         self.block(&arm.body, place);
                     }
                     place.innermost = outer;
-                    place.divergent = before;
+                    place.divergent = before || place.returned;
                 }
                 StmtKind::Break(cond) => {
                     if self.splits(cond, place) {
-                        if let Some(Some(number)) = place.innermost {
-                            self.diverge_loop(number);
-                        }
+                        // Who falls through to the next arm of a switch goes there without those that have left.
+                        place.innermost.into_iter().for_each(|number| self.diverge_loop(number));
                         place.divergent = true;
                     }
                 }
@@ -219,7 +218,7 @@ impl Flow {
                         for number in place.all_loops.clone() {
                             self.diverge_loop(number);
                         }
-                        place.divergent = true;
+                        (place.divergent, place.returned) = (true, true);
                     }
                 }
                 StmtKind::Call { function, cond } => {
@@ -231,6 +230,16 @@ impl Flow {
                 StmtKind::Discard(_) | StmtKind::Fence(_) => {}
             }
         }
+    }
+
+    /// The number of a loop, or a switch, that begins.
+    fn number(&mut self) -> usize {
+        let number = self.next_loop;
+        self.next_loop += 1;
+        if self.loops.len() <= number {
+            self.loops.push(false);
+        }
+        number
     }
 
     /// Whether only some of the lanes at `place` may take a jump.
