@@ -16,6 +16,7 @@ mod packs;
 mod place;
 mod plan;
 mod pool;
+mod walks;
 mod work;
 
 use std::collections::{HashMap, HashSet};
@@ -34,6 +35,9 @@ use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
 use crate::target::{Base, Blocks, Rm, Target};
+
+/// What is used so often again is worth a place on the stack.
+const FEW: usize = 3;
 
 /// Most bytes on the stack.
 const STACK: u32 = 240 * 64;
@@ -94,6 +98,8 @@ struct Body<'a, 'b> {
     pointers: Vec<Pointer>,
     /// The address that [`Base::First`] is.
     held: Option<Held>,
+    /// Rows by which a load has asked for what later rounds read.
+    walked: HashSet<u32>,
     /// Places on the stack for where elements were in the round before.
     ahead: Vec<u32>,
     /// Places on the stack whose values are done with, and those that the instruction at hand may still read.
@@ -120,6 +126,7 @@ impl<'a, 'b> Body<'a, 'b> {
             slots: frame.slots,
             room: (0, 0),
             held: None,
+            walked: HashSet::new(),
             ahead: Vec::new(),
             pointers: vec![Pointer::default(); usize::from(frame.target.addresses())],
             free: Vec::new(),
@@ -210,10 +217,8 @@ impl<'a, 'b> Body<'a, 'b> {
     fn evict(&mut self, mask: bool, register: u8) {
         let Some(val) = self.owner(mask, register).take() else { return };
         self.place[val as usize].register = None;
-        if self.next_use(val).is_some()
-            && self.place[val as usize].nowhere()
-            && matches!(self.graph.node(val), Node::Inst(_))
-        {
+        let kept = self.place[val as usize].nowhere() || self.copied(val);
+        if self.next_use(val).is_some() && kept && matches!(self.graph.node(val), Node::Inst(_)) {
             let at = self.slot();
             self.frame.moves += 1;
             self.frame.touch();
@@ -224,6 +229,15 @@ impl<'a, 'b> Body<'a, 'b> {
                 self.target.store(&mut self.frame.code, register, Base::Stack, at);
             }
         }
+    }
+
+    /// What is far is copied to the stack if it is used several times more: lines of a matrix fall together in the caches, and who
+    /// read all of them does not find the first one again.
+    fn copied(&self, val: Val) -> bool {
+        let Place { slot, far, .. } = self.place[val as usize];
+        let uses = &self.uses[val as usize];
+        let left = uses.len() - uses.partition_point(|&time| time <= self.now);
+        far.is_some() && slot.is_none() && left >= FEW
     }
 
     /// The register of a pinned row becomes free for `val`: another value may have grown out of the row.
@@ -285,6 +299,9 @@ impl<'a, 'b> Body<'a, 'b> {
                 let to = self.take(val);
                 let access = self.access(val, op, view, index, a);
                 target.load_words(access, to);
+                if let Some(at) = self.walk(a) {
+                    target.fetch_later(&mut self.frame.code, at);
+                }
             }
             Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _) => {
                 // The first of them that is needed loads all.

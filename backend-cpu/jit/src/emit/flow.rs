@@ -6,6 +6,7 @@
 
 mod sums;
 
+use super::walks::walks;
 use super::{Frame, Tests};
 use crate::call;
 use crate::program::{Block, Call, Loop, Part, breaks};
@@ -272,7 +273,9 @@ impl Flow<'_, '_> {
         self.frame.pin_rows(&of.hot);
         self.move_pinned(true);
         let head = self.frame.code.bytes.len();
+        self.frame.walks = walks(&of.body).into_iter().map(|row| (row, self.frame.slot())).collect();
         self.list(&of.body);
+        self.frame.walks.clear();
         self.tick((!masked).then_some(head));
         match masked {
             true => {

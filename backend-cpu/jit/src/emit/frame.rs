@@ -55,6 +55,8 @@ pub struct Frame<'a> {
     pub origin: Option<u32>,
     /// Where addresses are kept of what was read last time, see [`Target::fetch_ahead`].
     pub ahead: Vec<u32>,
+    /// Rows by which the loop at hand goes through memory, see [`walks`](super::walks), and where on the stack the last address is.
+    pub walks: HashMap<u32, u32>,
     /// The addresses that the blocks to come of a loop begin with.
     pub packs: VecDeque<Packs>,
     /// Jumps to the end of the function.
@@ -116,6 +118,7 @@ impl<'a> Frame<'a> {
             learned: 0,
             origin: None,
             ahead: Vec::new(),
+            walks: HashMap::new(),
             packs: VecDeque::new(),
             stops: Vec::new(),
             instructions: 0,

@@ -5,126 +5,20 @@
 //! before there were places: there are where the wave is, and how many waves are left. r10 to r12
 //! and rbp are free within an instruction; in loops that add up products r10 and r11 are, and the others hold addresses.
 
+pub mod encode;
 pub mod keeping;
 pub mod learned;
 pub mod table;
 
+pub(super) use self::encode::instructions;
+pub use self::encode::{
+    BELOW, Enc, M0F, M3A, M38, NOT_BELOW, NOT_ZERO, NP, P66, PF2, PF3, Row, Shape, ZERO, back, jump, land,
+    land_at, modrm, register,
+};
 pub(super) use self::keeping::keeping_addresses;
 use super::{Base, Blocks, Called, Frame, Rm, Scalar, entry};
 use crate::emit::{Code, Pool};
 use crate::{mode, row};
-
-/// Which instruction: its name, opcode map, mandatory prefix, width bit and opcode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Enc {
-    pub name: &'static str,
-    pub map: u8,
-    pub prefix: u8,
-    pub wide: bool,
-    pub opcode: u8,
-}
-
-/// Mandatory prefixes and opcode maps.
-pub const NP: u8 = 0;
-pub const P66: u8 = 1;
-pub const PF3: u8 = 2;
-pub const PF2: u8 = 3;
-pub const M0F: u8 = 1;
-pub const M38: u8 = 2;
-pub const M3A: u8 = 3;
-
-/// Where the operands of an instruction stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// Result, first operand, second operand.
-    Rvm,
-    /// Result, operand.
-    Rm,
-    /// A digit in place of the result, which stands second; then the operand.
-    Digit(u8),
-    /// The third operand is the result; first, second.
-    Fma,
-    /// Result, third operand, second operand; the first one says which.
-    Blend,
-}
-
-/// A row of the table of a target: an instruction with its immediate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    pub enc: Enc,
-    pub shape: Shape,
-    pub imm: Option<u8>,
-}
-
-/// The instructions of a table, as constants and all together.
-macro_rules! instructions {
-    ($($constant:ident $name:literal $prefix:ident $map:ident $wide:literal $opcode:literal;)*) => {
-        $(pub const $constant: Enc = Enc {
-            name: $name, map: $map, prefix: $prefix, wide: $wide == 1, opcode: $opcode
-        };)*
-    };
-}
-pub(super) use instructions;
-
-/// Conditions of jumps.
-pub const BELOW: u8 = 0x2;
-pub const NOT_BELOW: u8 = 0x3;
-pub const ZERO: u8 = 0x4;
-pub const NOT_ZERO: u8 = 0x5;
-
-/// The number of a base register.
-pub fn register(base: Base) -> u8 {
-    match base {
-        Base::Stack => 1,
-        Base::Pool => 6,
-        Base::Rows => 7,
-        Base::Views => 9,
-        Base::First => 11,
-        Base::Kept(number) => ADDRESSES[usize::from(number)],
-        Base::Learned => 12,
-    }
-}
-
-/// A jump, if the condition holds; where it leads is said by [`land`].
-#[must_use]
-pub fn jump(code: &mut Code, condition: Option<u8>) -> usize {
-    match condition {
-        Some(condition) => code.raw(&[0x0F, 0x80 | condition]),
-        None => code.raw(&[0xE9]),
-    }
-    code.raw(&[0; 4]);
-    code.bytes.len() - 4
-}
-
-/// Makes a jump lead here.
-pub fn land(code: &mut Code, jump: usize) {
-    land_at(code, jump, code.bytes.len());
-}
-
-/// Makes a jump lead to a place.
-pub fn land_at(code: &mut Code, jump: usize, to: usize) {
-    let distance = (to as i32 - jump as i32 - 4) as u32;
-    code.bytes[jump..jump + 4].copy_from_slice(&distance.to_le_bytes());
-}
-
-/// Jumps back to `target` if the condition holds.
-pub fn back(code: &mut Code, condition: u8, target: usize) {
-    let distance = target as i32 - (code.bytes.len() as i32 + 6);
-    code.raw_with(&[0x0F, 0x80 | condition], distance as u32);
-}
-
-/// The operands after the opcode.
-pub fn modrm(code: &mut Code, reg: u8, rm: Rm) {
-    match rm {
-        Rm::Reg(rm) => code.raw(&[0xC0 | (reg & 7) << 3 | rm & 7]),
-        Rm::Mem(base, at) | Rm::Splat(base, at) => {
-            let base = register(base) & 7;
-            code.raw(&[0x80 | (reg & 7) << 3 | base]);
-            // The number of rsp, and of r12, says that another byte follows.
-            code.raw_with(if base == 4 { &[0x24] } else { &[] }, at);
-        }
-    }
-}
 
 /// r10 = the first word of a view
 pub fn view_start(code: &mut Code, view: u8) {
@@ -229,7 +123,7 @@ pub fn scalar(code: &mut Code, op: Scalar, to: u8, from: Result<(Base, u32), u8>
     let with = |code: &mut Code, opcode: &[u8]| {
         code.raw(&[0x40 | (to >> 3) << 2 | base >> 3]);
         code.raw(opcode);
-        modrm(code, to, rm);
+        modrm(code, to, rm, 1);
     };
     match op {
         Scalar::Move => with(code, &[0x8B]),
@@ -258,7 +152,7 @@ pub fn move_address(code: &mut Code, number: u8, bytes: u32) {
 pub fn address_to_stack(code: &mut Code, number: u8, at: u32, there: bool) {
     let of = ADDRESSES[usize::from(number)];
     code.raw(&[0x48 | of >> 3 << 2, if there { 0x89 } else { 0x8B }]); // mov [rcx + at], address
-    modrm(code, of, Rm::Mem(Base::Stack, at));
+    modrm(code, of, Rm::Mem(Base::Stack, at), 1);
 }
 
 /// Asks for the line of the cache behind the one that r11 points into.
@@ -320,7 +214,8 @@ pub fn fetch_further(code: &mut Code, at: u32, bytes: u32) {
 
 /// r11 = an address on the stack
 pub fn take_address(code: &mut Code, at: u32) {
-    code.raw_with(&[0x4C, 0x8B, 0x99], at); // mov r11, [rcx + at]
+    code.raw(&[0x4C, 0x8B]); // mov r11, [rcx + at]
+    modrm(code, 11, Rm::Mem(Base::Stack, at), 1);
 }
 
 /// Puts r11d on the stack.

@@ -16,6 +16,7 @@ mod pressure;
 mod samples;
 mod stores;
 mod sums;
+mod walks;
 mod waves;
 
 use recal_jit::{Ask, Compiler, Function, Isa, Module, Row, Ticks, View};
@@ -107,6 +108,7 @@ fn main() -> std::process::ExitCode {
         sums: sums_of_products sums_of_lines_abreast addresses_of_sums addresses_side_by_side factors_and_addends_where_they_lie;
         emitted: elements_stay_whole elements_at_columns neighbours_at_columns waves_of_a_line;
         pressure: places_on_the_stack_are_used_again operands_come_from_memory sums_grow_a_few_at_a_time chains_need_a_register_each;
+        walks: columns;
         waves: one_after_another stopped;
         group: group group_in_no_order groups_one_after_another;
         encodings: what_is_made_is_what_was_meant;

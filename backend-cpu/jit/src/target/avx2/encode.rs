@@ -1,5 +1,4 @@
-//! Machine code: VEX, with three bytes of prefix, vectors of 32 bytes where not said otherwise, and memory operands of a
-//! base register and four bytes of displacement.
+//! Machine code: VEX, vectors of 32 bytes where not said otherwise, and memory operands of a base register and a displacement.
 
 use super::table::{MOVD_TO, MOVMSKPS, PERMD, PGATHERDD, PMULDQ, PXOR, TESTPS};
 use crate::emit::Code;
@@ -13,6 +12,9 @@ fn prefix(code: &mut Code, enc: Enc, bits: [u8; 3], other: u8, long: bool) {
     // the first map, and one of the second.
     let wide = enc.wide && enc.map != M0F && enc != PMULDQ;
     let second = u8::from(wide) << 7 | (!other & 15) << 3 | u8::from(long) << 2 | enc.prefix;
+    if [index, base] == [1; 2] && enc.map == M0F {
+        return code.raw(&[0xC5, reg << 7 | second, enc.opcode]);
+    }
     code.raw(&[0xC4, first, second, enc.opcode]);
 }
 
@@ -23,7 +25,7 @@ fn instruction(code: &mut Code, enc: Enc, reg: u8, other: u8, rm: Rm, long: bool
         Rm::Splat(..) => unreachable!("there are no operands of one element"),
     };
     prefix(code, enc, [reg, 0, base], other, long);
-    modrm(code, reg, rm);
+    modrm(code, reg, rm, 1);
 }
 
 /// A vector instruction: `reg` is the destination, or a digit of the opcode; `other` the first source.

@@ -1,9 +1,11 @@
 //! Machine code: EVEX for vectors, VEX for mask registers.
 //!
-//! There is one form of each: vectors have 64 bytes where not said otherwise, all memory operands a base register and four bytes of
-//! displacement.
+//! Vectors have 64 bytes where not said otherwise, all memory operands a base register and a displacement.
 
-use super::table::{PERMD, PGATHERDD};
+use super::table::{
+    BROADCAST4, BROADCAST8, EXTRACT, INSERT, MOVD, MOVD_TO, PBROADCASTD, PBROADCASTQ, PERMD, PEXTRD,
+    PGATHERDD, PINSRD,
+};
 use crate::emit::Code;
 use crate::target::x86::{Enc, M0F, P66, modrm, register};
 use crate::target::{Base, Rm};
@@ -57,7 +59,16 @@ fn instruction(code: &mut Code, enc: Enc, length: u8, [reg, other]: [u8; 2], rm:
     let second = u8::from(enc.wide) << 7 | (!other & 15) << 3 | 1 << 2 | enc.prefix;
     let third = zero << 7 | length << 5 | splat << 4 | not(other, 4) << 3 | mask;
     code.raw(&[0x62, first, second, third, enc.opcode]);
-    modrm(code, reg, rm);
+    // A displacement of one byte counts what is read or written.
+    let unit = match enc {
+        _ if splat == 1 => 4 << u8::from(enc.wide),
+        PBROADCASTD | MOVD | MOVD_TO | PINSRD | PEXTRD => 4,
+        PBROADCASTQ => 8,
+        BROADCAST4 | EXTRACT | INSERT => 16,
+        BROADCAST8 => 32,
+        _ => 16 << length,
+    };
+    modrm(code, reg, rm, unit);
 }
 
 /// An instruction with two operands.
@@ -120,7 +131,7 @@ pub fn first_to_stack(code: &mut Code, from: u8, at: u32) {
 /// An instruction on mask registers: `to = op(a, b)`, with the length bit.
 fn mask(code: &mut Code, opcode: u8, long: u8, to: u8, a: u8, rm: Rm) {
     code.raw(&[0xC5, 0x80 | (!a & 15) << 3 | long << 2, opcode]);
-    modrm(code, to, rm);
+    modrm(code, to, rm, 1);
 }
 
 /// to = a & b

@@ -47,7 +47,8 @@ fn check(target: &dyn Target, row: fn(Op) -> Option<Row>, bank: &[Register], wid
             if target.takes_memory(op) {
                 memory.push(Rm::Mem(Base::Stack, 0x1240));
                 memory.push(Rm::Mem(Base::Views, 8));
-                memory.extend((0..5).map(|n| Rm::Mem(Base::Kept(n), 12)));
+                memory.extend([0, 0x40, 0x60, 0x80, 0x1FC0, 0x2000].map(|at| Rm::Mem(Base::Stack, at)));
+                memory.extend((0..5).flat_map(|n| [Rm::Mem(Base::Kept(n), 12), Rm::Mem(Base::Kept(n), 0)]));
                 if wide && !matches!(shape, Shape::Rm if first_mask) && !matches!(op, Op::ZipLow) {
                     memory.push(Rm::Splat(Base::Pool, 68));
                 }
@@ -93,7 +94,6 @@ fn check(target: &dyn Target, row: fn(Op) -> Option<Row>, bank: &[Register], wid
                             Rm::Splat(_, at) => (Register::RSI, at),
                             Rm::Reg(_) => unreachable!(),
                         };
-                        // Displacements of four bytes are not scaled.
                         assert_eq!(
                             (found.memory_base(), found.memory_displacement64()),
                             (base, u64::from(at)),
@@ -136,6 +136,74 @@ fn check(target: &dyn Target, row: fn(Op) -> Option<Row>, bank: &[Register], wid
         }
     }
     rows
+}
+
+/// What reads or writes less than a vector counts displacements of one byte in less, which nothing but the instruction says.
+#[test]
+fn displacements_of_avx512() {
+    use avx512::encode::{Lanes, short, vector};
+    use avx512::table::*;
+    let parts = [PBROADCASTD, PBROADCASTQ, BROADCAST4, BROADCAST8];
+    let with_numbers = [EXTRACT, INSERT, SHUFI64X2];
+    let whole = [LOAD, STORE, LOAD_NEAR, STORE_NEAR, STORE_PAST, PERMD, PERMI2D];
+    for at in [
+        0,
+        4,
+        8,
+        16,
+        32,
+        48,
+        64,
+        128,
+        508,
+        512,
+        1016,
+        1024,
+        2032,
+        2048,
+        4064,
+        4096,
+        8128,
+        8192,
+        0u32.wrapping_sub(64),
+    ] {
+        let mem = Rm::Mem(Base::First, at);
+        let check = |code: &Code, name: &str, longest: usize| {
+            let found = only(code);
+            assert_eq!(self::name(&found), name);
+            assert_eq!(found.memory_displacement64() as u32, at, "{name}: {:x?}", code.bytes);
+            assert!(at > 0 || code.bytes.len() <= longest, "{name} at 0 has {:x?}", code.bytes);
+        };
+        for enc in parts.into_iter().chain(whole).chain(with_numbers) {
+            let mut code = Code::default();
+            let number = with_numbers.contains(&enc).then_some(1);
+            vector(&mut code, enc, 17, 3, mem, Lanes::All, number);
+            if [EXTRACT, LOAD, STORE, LOAD_NEAR, STORE_NEAR, STORE_PAST].contains(&enc)
+                || parts.contains(&enc)
+            {
+                code.bytes.clear();
+                vector(&mut code, enc, 17, 0, mem, Lanes::All, number);
+            }
+            check(&code, enc.name, 7 + usize::from(number.is_some()));
+        }
+        for (enc, number) in
+            [(MOVD, None), (MOVD_TO, None), (PINSRD, Some(2)), (PEXTRD, Some(2)), (LOAD_NEAR, None)]
+        {
+            let mut code = Code::default();
+            short(&mut code, enc, 17, if enc == PINSRD { 3 } else { 0 }, mem, number);
+            check(&code, enc.name, 7 + usize::from(number.is_some()));
+        }
+        // A displacement of one byte is taken where one will do.
+        let mut code = Code::default();
+        vector(&mut code, LOAD, 17, 0, mem, Lanes::All, None);
+        let steps = at as i32 / 64;
+        let bytes = match at {
+            0 => 6,
+            _ if at % 64 == 0 && i8::try_from(steps).is_ok() => 7,
+            _ => 10,
+        };
+        assert_eq!(code.bytes.len(), bytes, "{at}");
+    }
 }
 
 #[test]

@@ -26,6 +26,18 @@ pub fn behind_anchor(code: &mut Code, at: u32, to: Option<u8>) {
     code.raw(&[0x4B | (to >> 3) << 2, 0x8D, 4 | (to & 7) << 3, 0x9A]); // lea to, [r10 + 4 * r11]
 }
 
+/// See [`crate::target::Target::fetch_later`]. Where the load has left no address in r11, it asks for nothing of use.
+pub fn fetch_later(code: &mut Code, at: u32) {
+    code.raw(&[0x4D, 0x89, 0xDA]); // mov r10, r11
+    code.raw_with(&[0x4C, 0x2B, 0x91], at); // sub r10, [rcx + at]
+    code.raw_with(&[0x4C, 0x89, 0x99], at); // mov [rcx + at], r11
+    code.raw(&[0x49, 0xC1, 0xE2, ROUNDS]); // shl r10, ROUNDS
+    code.raw(&[0x43, 0x0F, 0x18, 0x14, 0x13]); // prefetcht1 [r11 + r10]
+}
+
+/// How many rounds later, by bits: memory takes as long as so many short ones.
+const ROUNDS: u8 = 4;
+
 /// What both targets do with addresses on the stack and in registers.
 macro_rules! keeping_addresses {
     () => {
@@ -35,6 +47,10 @@ macro_rules! keeping_addresses {
 
         fn fetch_further(&self, code: &mut Code, at: u32, bytes: u32) {
             x86::fetch_further(code, at, bytes);
+        }
+
+        fn fetch_later(&self, code: &mut Code, at: u32) {
+            x86::keeping::fetch_later(code, at);
         }
 
         fn anchor(&self, code: &mut Code, view: u8, word: u32, at: u32) -> usize {
