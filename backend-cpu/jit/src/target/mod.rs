@@ -384,7 +384,7 @@ pub trait Target: Sync {
         unreachable!("{} computes no addresses", self.name())
     }
     /// Asks for what a loop reads several rounds later, if it goes on as it did since the last one, from where the load before looked: a
-    /// place on the stack is for that. Does nothing where what is asked for is not worth it.
+    /// place on the stack is for that. Does nothing where that gains nothing.
     fn fetch_later(&self, _: &mut Code, _: u32) {}
     /// Puts on the stack where the word lies in a view whose number, less than 2^30, another place there begins with; a jump that is taken
     /// if it is not less.

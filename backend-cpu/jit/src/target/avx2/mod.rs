@@ -256,6 +256,11 @@ impl Target for Avx2 {
 
     x86::keeping_addresses!();
 
+    /// Processors without AVX-512 have few instructions in flight: those with it read as much without being asked.
+    fn fetch_later(&self, code: &mut Code, at: u32) {
+        x86::keeping::fetch_later(code, at);
+    }
+
     fn choose_words(&self, code: &mut Code, to: u8, at: u32) {
         encode::choose_words(code, to, at);
     }

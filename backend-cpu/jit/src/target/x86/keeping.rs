@@ -49,10 +49,6 @@ macro_rules! keeping_addresses {
             x86::fetch_further(code, at, bytes);
         }
 
-        fn fetch_later(&self, code: &mut Code, at: u32) {
-            x86::keeping::fetch_later(code, at);
-        }
-
         fn anchor(&self, code: &mut Code, view: u8, word: u32, at: u32) -> usize {
             x86::keeping::anchor(code, view, word, at)
         }
