@@ -273,7 +273,9 @@ impl Flow<'_, '_> {
         self.frame.pin_rows(&of.hot);
         self.move_pinned(true);
         let head = self.frame.code.bytes.len();
-        self.frame.walks = walks(&of.body).into_iter().map(|row| (row, self.frame.slot())).collect();
+        if self.target.fetches_later() {
+            self.frame.walks = walks(&of.body).into_iter().map(|row| (row, self.frame.slot())).collect();
+        }
         self.list(&of.body);
         self.frame.walks.clear();
         self.tick((!masked).then_some(head));

@@ -9,6 +9,7 @@ use super::Body;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::program::{Part, Straight};
+
 /// Bytes of a line of the caches.
 const LINE: u32 = 64;
 /// Steps that are known and no shorter are as hard to guess.

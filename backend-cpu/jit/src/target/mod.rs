@@ -384,8 +384,14 @@ pub trait Target: Sync {
         unreachable!("{} computes no addresses", self.name())
     }
     /// Asks for what a loop reads several rounds later, if it goes on as it did since the last one, from where the load before looked: a
-    /// place on the stack is for that. Does nothing where that gains nothing.
-    fn fetch_later(&self, _: &mut Code, _: u32) {}
+    /// place on the stack is for that.
+    fn fetch_later(&self, _: &mut Code, _: u32) {
+        unreachable!("{} does not ask for later rounds", self.name())
+    }
+    /// That gains something.
+    fn fetches_later(&self) -> bool {
+        false
+    }
     /// Puts on the stack where the word lies in a view whose number, less than 2^30, another place there begins with; a jump that is taken
     /// if it is not less.
     fn anchor(&self, _: &mut Code, _view: u8, _word: u32, _at: u32) -> usize {

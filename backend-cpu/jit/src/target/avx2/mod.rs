@@ -257,6 +257,10 @@ impl Target for Avx2 {
     x86::keeping_addresses!();
 
     /// Processors without AVX-512 have few instructions in flight: those with it read as much without being asked.
+    fn fetches_later(&self) -> bool {
+        true
+    }
+
     fn fetch_later(&self, code: &mut Code, at: u32) {
         x86::keeping::fetch_later(code, at);
     }
