@@ -258,11 +258,11 @@ impl<'a> Launch<'a> {
     /// Finds out how outputs are stored. Those that the caches can't hold are stored past them, unless the launch reads them; and where it
     /// reads none of them, and threads in lines of whole waves are all inside, compiled code may store them.
     fn stored(&mut self) -> Box<[Emitted]> {
-        let written: usize = self.outputs.iter().map(|surface| surface.view.bytes()).sum();
-        // Some of it is for what is read.
-        let large = written >= system::cache_bytes() / 4 * 3;
         let surfaces = self.resources.iter().chain(&self.uavs).map(|surface| surface.view);
         let read: Vec<View<'_>> = surfaces.chain(self.buffers.iter().copied()).chain([self.global]).collect();
+        let bytes = self.outputs.iter().map(|surface| &surface.view).chain(&read).map(View::bytes);
+        // Some of it is for what others have there.
+        let large = bytes.sum::<usize>() >= system::cache_bytes() / 4 * 3;
         let mut apart = true;
         for at in 0..self.outputs.len() {
             let (before, rest) = self.outputs.split_at_mut(at);

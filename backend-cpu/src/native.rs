@@ -15,11 +15,13 @@ mod group;
 mod guards;
 mod item;
 mod live;
+mod rounds;
 mod stages;
 mod steps;
 mod uniform;
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 use recal_il::diagnostic::Span;
@@ -103,7 +105,9 @@ fn compile_by(
         body.views.push((Place::Group, NONE));
         body.group = Some(GROUP);
     }
-    (body.copies, body.own) = (own.len() as u32, own);
+    let rounds = rounds::rounds(code);
+    body.trail = if rounds.is_empty() { 0 } else { rounds::TRAIL };
+    (body.copies, body.own) = (own.len() as u32 + body.trail, own);
     let mut builder = Builder {
         code,
         words,
@@ -114,6 +118,7 @@ fn compile_by(
             && block.is_some_and(|[x, y, _]| x == line && (x * y).is_multiple_of(recal_jit::LANES as u32)),
         compiler,
         body,
+        rounds,
         items: Vec::new(),
         known: Known::new(code),
         mentions: Rc::new(Mentions::of(code)),
@@ -209,6 +214,8 @@ struct Builder<'a> {
     columns: bool,
     compiler: Compiler,
     body: Body,
+    /// The loops around barriers, by their operations.
+    rounds: Vec<Range<usize>>,
     /// What the next function does.
     items: Vec<Item>,
     known: Known,
@@ -423,7 +430,7 @@ impl Builder<'_> {
         let copies = self.copies(items);
         let steps = self.steps(items, &copies)?;
         let unseen = |row: RowId| code.temporaries.contains(&row) || row >= code.rows;
-        self.compiler.ask_ahead(self.wanted_next());
+        self.ask(items);
         let equal = match column(code).filter(|_| !code.turned) {
             // Lines of a tile have columns in common, unless it is turned, as all have constants.
             Some(column) => code.constants.iter().map(|(row, ..)| *row).chain([column]).collect(),
@@ -458,17 +465,6 @@ impl Builder<'_> {
             }
         }
         equal
-    }
-
-    /// Views of which the next group reads what lies behind the words that a line of threads reads, a line of the cache: where groups are that
-    /// wide, and come one after another though their threads could be in longer lines ([`regrouped`](crate::launch::regrouped)), for barriers.
-    fn wanted_next(&self) -> u32 {
-        let outside = |(number, (place, _)): (usize, &Seen)| {
-            let outside = matches!(place, Place::Uav(_) | Place::Srv(_) | Place::Global);
-            u32::from(outside).checked_shl(number as u32).unwrap_or_default()
-        };
-        let narrow = self.line == 16 && self.known.barriers() || self.code.turned;
-        if narrow { self.body.views.iter().enumerate().map(outside).sum() } else { 0 }
     }
 
     /// Number of the view of a place.

@@ -266,6 +266,8 @@ pub struct Body {
     pub copies: u32,
     /// Those among them that hold places of threads in their group.
     pub own: Vec<(RowId, Builtin)>,
+    /// Those behind them in which functions remember where they looked in the last round.
+    pub trail: u32,
     /// Which of the views holds the words of the group, see [`Place::Group`].
     pub group: Option<u8>,
     /// Its stages, if nothing of it is interpreted; else none.

@@ -16,10 +16,13 @@ mod packs;
 mod place;
 mod plan;
 mod pool;
+mod trail;
 mod walks;
 mod work;
 
 use std::collections::{HashMap, HashSet};
+
+use recal_il::ir::lines::Shape;
 
 use self::address::Addresses;
 pub use self::arrange::{Arrange, grown};
@@ -30,6 +33,7 @@ use self::place::Place;
 pub use self::plan::Order;
 use self::plan::Plan;
 pub use self::pool::Pool;
+pub use self::trail::Trail;
 pub use self::work::{MOST, Tests};
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
@@ -302,6 +306,9 @@ impl<'a, 'b> Body<'a, 'b> {
                 if let Some(at) = self.walk(a) {
                     target.fetch_later(&mut self.frame.code, at);
                 }
+                if self.graph.shape_of(a).among(target.lanes()) != Shape::Any {
+                    self.trail(val, view, 1);
+                }
             }
             Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _) => {
                 // The first of them that is needed loads all.
@@ -375,7 +382,8 @@ impl<'a, 'b> Body<'a, 'b> {
         }
         if let Some((pin, exec)) = self.merging.take() {
             inst.operands().for_each(|arg| self.release(arg));
-            return self.target.merged(&mut self.frame.code, op, pin, args, exec);
+            let one = inst.operands().any(|arg| self.graph.node(arg) == Node::Word(1));
+            return self.target.merged(&mut self.frame.code, op, pin, args, exec, one);
         }
         let to = match overwritten {
             Some(k) => {

@@ -157,6 +157,7 @@ pub struct Compiler {
     programs: Option<Vec<Program>>,
     shared: HashMap<u32, Shared>,
     next: u32,
+    trail: emit::Trail,
     learned: u32,
     equal: HashSet<u32>,
 }
@@ -176,6 +177,7 @@ impl Compiler {
             programs: None,
             shared: HashMap::new(),
             next: 0,
+            trail: emit::Trail::default(),
             learned: 0,
             equal: HashSet::new(),
         }
@@ -212,6 +214,14 @@ impl Compiler {
         self.next = views;
     }
 
+    /// From now on functions are done for all waves of a group round after round: what those without loops load of some views, bit k is view
+    /// k, is asked for a round ahead. Where they looked is remembered in the rows of the waves, `rows` of them from `first` on, which nothing
+    /// else reads or writes.
+    pub fn in_rounds(&mut self, views: u32, first: u32, rows: u32) {
+        let taken = self.trail.taken;
+        self.trail = emit::Trail { views, first, rows, taken };
+    }
+
     /// Rows that all lines of a wave have in common when the functions begin that are made from now on: what a line has in one is what the
     /// first line has there.
     pub fn equal_in_lines(&mut self, rows: HashSet<u32>) {
@@ -244,13 +254,13 @@ impl Compiler {
         let before = self.code.bytes.len();
         let made = self.modes().iter().find_map(|&lazy| {
             let program = |whole| {
-                let Compiler { target, in_lines, column, next, learned, .. } = *self;
+                let Compiler { target, in_lines, column, next, trail, learned, .. } = *self;
                 let equal = self.equal.clone();
                 let (shared, later) = (&self.shared, &later);
                 let rows = Known { constant: &constant, shared, unseen: &unseen, later, column };
                 let made = translate::program(&tree, &elements, target, lazy, in_lines, whole, rows);
                 made.map(|made| {
-                    let mut program = Program { next, learned, equal, ..made };
+                    let mut program = Program { next, trail, learned, equal, ..made };
                     program.abreast = whole && lines::in_common(&mut program.parts, &program.equal);
                     program
                 })
@@ -271,6 +281,9 @@ impl Compiler {
             function.emit(&elements);
         }
         function.lazy = (some.lazy || program::floats(&some.parts)).then_some(some.lazy);
+        if self.trail.taken > some.trail.taken {
+            function.rows = function.rows.max(self.trail.end(self.target.lanes()));
+        }
         if let Some(programs) = &mut self.programs {
             let first = programs.len() as u32;
             function.programs = [first, first + u32::from(all.is_some())];
@@ -285,9 +298,10 @@ impl Compiler {
         let (target, line) = (self.target, self.line);
         // Jumps that a strip takes together two take together if they are of one line.
         let alike = line >= 2 * target.lanes();
-        let Compiler { code, pool, learned, .. } = self;
+        let Compiler { code, pool, learned, trail, .. } = self;
         let mut finish = |frame: emit::Frame<'_>| {
             *learned = frame.learned.max(*learned);
+            trail.taken = frame.trail.taken.max(trail.taken);
             frame.finish(code)
         };
         let first = Trial::new(program, target, masked, line);

@@ -34,8 +34,9 @@ pub enum Relation {
     LessEqual,
     /// One of the two is NaN.
     Unordered,
-    /// Only made by targets.
+    /// The last two are only made by targets.
     Greater,
+    GreaterEqual,
 }
 
 /// An operation.

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use crate::call::Act;
+use crate::emit::Trail;
 use crate::graph::interleaved::Words;
 use crate::graph::{Field, Graph, Node, Val};
 use crate::op::Op;
@@ -26,6 +27,8 @@ pub struct Program {
     pub wide: bool,
     /// Views of whose words, where there are no loops, those are asked for that lie behind the ones that a line reads: bit k is view k.
     pub next: u32,
+    /// What of its loads is remembered from round to round.
+    pub trail: Trail,
     /// Stores that learn how their words lie, of functions before.
     pub learned: u32,
     /// Words of views that are so much more when it has been done for a wave: view, word, and by how much.
@@ -188,6 +191,30 @@ pub struct Block {
     /// The same without some tests, and the lanes for which they would have been needed: without any of them, what it
     /// computes is right. It does nothing but compute. [`NO`](crate::graph::NO): nothing is in doubt but where it loads from, and it may store once.
     pub attempt: Option<(Straight, Val)>,
+}
+
+/// The block before a construct tests the other way round if that saves an operation; true if it does.
+pub fn turned(parts: &mut [Part]) -> bool {
+    if let Some(Part::Block(block)) = parts.last_mut() { block.turn() } else { false }
+}
+
+impl Block {
+    /// Tests what its test is the complement of, if it is one; true if it does now.
+    fn turn(&mut self) -> bool {
+        let tests: Option<Vec<Val>> = self.versions().map(|of| of.graph.complemented(of.test?)).collect();
+        let turned = tests.is_some();
+        let of_each = self.versions_mut().zip(tests.unwrap_or_default());
+        of_each.for_each(|(of, test)| of.test = Some(test));
+        turned
+    }
+
+    fn versions(&self) -> impl Iterator<Item = &Straight> {
+        std::iter::once(&self.body).chain(self.attempt.iter().map(|(of, _)| of))
+    }
+
+    fn versions_mut(&mut self) -> impl Iterator<Item = &mut Straight> {
+        std::iter::once(&mut self.body).chain(self.attempt.iter_mut().map(|(of, _)| of))
+    }
 }
 
 /// What is computed, and what is kept of it.

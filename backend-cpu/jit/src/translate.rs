@@ -21,7 +21,7 @@ use crate::graph::pairs::{Made, Pairs};
 use crate::graph::{Field, Graph, Inst, Leave, NO, Node, Val};
 use crate::kept::Kept;
 use crate::op::Op;
-use crate::program::{Block, Element, Loop, Output, Part, Program, Straight};
+use crate::program::{Block, Element, Loop, Output, Part, Program, Straight, turned};
 use crate::target::Target;
 use crate::tree::{Rows, Run, Tree, calls, each_run, loops, mentions, together};
 use crate::{NONE, Shared, Step};
@@ -111,6 +111,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     fn list(&mut self, list: &[Tree<'_>]) -> Option<Vec<Part>> {
         let mut parts = Vec::with_capacity(list.len());
         for tree in list {
+            let turned = tree.tests() && turned(&mut parts);
             parts.push(match tree {
                 Tree::Run(run) => Part::Block(Box::new(self.block(run)?)),
                 Tree::If { step, nonzero, then, otherwise, .. } => {
@@ -118,7 +119,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
                     let lost = std::mem::take(&mut self.lost);
                     let [then, otherwise] = [self.inner(then)?, self.inner(otherwise)?];
                     self.lost = lost;
-                    Part::If { nonzero: *nonzero, then, otherwise, step: step.number }
+                    Part::If { nonzero: *nonzero != turned, then, otherwise, step: step.number }
                 }
                 Tree::Loop { body, .. } if calls(body) => return None,
                 Tree::Loop { body, number, after } => {
@@ -137,7 +138,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
                     Part::Loop(Box::new(Loop { sums, before, after, ..repeat? }))
                 }
                 Tree::Call(step) => Part::Call(Box::new(self.call(step)?)),
-                Tree::Break(test, step) => Part::Break(test.map(|(nonzero, _)| nonzero), step.number),
+                Tree::Break(test, step) => Part::Break(test.map(|of| of.0 != turned), step.number),
             });
         }
         Some(parts)

@@ -21,6 +21,13 @@ pub enum Tree<'a> {
     Break(Option<(bool, Shape)>, Numbered<'a>),
 }
 
+impl Tree<'_> {
+    /// The run before it has a test for it.
+    pub fn tests(&self) -> bool {
+        matches!(self, Tree::If { .. } | Tree::Break(Some(_), _))
+    }
+}
+
 /// A step, and its number in the function.
 #[derive(Clone, Copy)]
 pub struct Numbered<'a> {

@@ -1,7 +1,7 @@
 //! Ways to make code of a program, and the choice among them.
 
 use crate::LANES;
-use crate::emit::{self, Frame, Order, Pool};
+use crate::emit::{self, Frame, Order, Pool, Trail};
 use crate::graph::Node;
 use crate::program::{self, Program};
 use crate::target::Target;
@@ -186,6 +186,7 @@ impl<'a> Trial<'a> {
         let learns = !masked && target.learns() && program::stores(&program.parts);
         frame.ticks = (program.loops || program.calls || learns).then(|| frame.slot());
         frame.learned = program.learned;
+        frame.trail = if program.loops || program.group { Trail::default() } else { program.trail };
         frame.straight = !program.loops;
         frame.next = if program.loops { 0 } else { program.next };
         if !masked && frame.next > 0 && program::stores(&program.parts) {

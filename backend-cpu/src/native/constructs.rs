@@ -77,7 +77,7 @@ impl Walk {
 impl Builder<'_> {
     /// Takes the construct at `first` into the next functions, if all of it can be compiled; its last operation.
     pub(super) fn construct(&mut self, first: usize) -> Option<usize> {
-        let copies = self.code.rows + self.body.own.len() as RowId;
+        let copies = self.code.rows + self.body.own.len() as RowId + self.body.trail;
         let mut walk = Walk::default();
         let mut samples = false;
         let mut at = first;
@@ -136,7 +136,7 @@ impl Builder<'_> {
             self.close();
         }
         self.body.samples |= samples;
-        self.body.copies = self.body.copies.max(self.body.own.len() as u32 + copies);
+        self.body.copies = self.body.copies.max(self.body.own.len() as u32 + self.body.trail + copies);
         let whole = done.pop().map(|(items, _)| items)?;
         for (mut items, last) in done {
             self.items.append(&mut items);

@@ -73,6 +73,7 @@ impl Body<'_, '_> {
             _ => Order::Words,
         };
         target.load_group(access, &Group { count, line, to, wanted, order });
+        self.trail(val, view, count);
         parts.into_iter().filter(|&val| val != NO).for_each(|val| self.release(val));
     }
 

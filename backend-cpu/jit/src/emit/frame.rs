@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::address::{Addresses, Addressing, Round};
 use super::packs::{self, Next, Packs};
 use super::work::{Strips, Tests, Work};
-use super::{Arrange, Body, Code, Order, Plan, Pool, STACK};
+use super::{Arrange, Body, Code, Order, Plan, Pool, STACK, Trail};
 use crate::graph::{Graph, NO, Val};
 use crate::program::{Block, Part, Straight};
 use crate::target::{self, Base, Rm, Target};
@@ -57,6 +57,8 @@ pub struct Frame<'a> {
     pub ahead: Vec<u32>,
     /// Rows by which the loop at hand goes through memory, see [`walks`](super::walks), and where on the stack the last address is.
     pub walks: HashMap<u32, u32>,
+    /// What loads remember from round to round.
+    pub trail: Trail,
     /// The addresses that the blocks to come of a loop begin with.
     pub packs: VecDeque<Packs>,
     /// Jumps to the end of the function.
@@ -119,6 +121,7 @@ impl<'a> Frame<'a> {
             origin: None,
             ahead: Vec::new(),
             walks: HashMap::new(),
+            trail: Trail::default(),
             packs: VecDeque::new(),
             stops: Vec::new(),
             instructions: 0,

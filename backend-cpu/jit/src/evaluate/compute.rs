@@ -50,6 +50,7 @@ fn holds<T: PartialOrd>(relation: Relation, negated: bool, a: T, b: T) -> bool {
         Relation::Less => a < b,
         Relation::LessEqual => a <= b,
         Relation::Greater => a > b,
+        Relation::GreaterEqual => a >= b,
         Relation::Unordered => a.partial_cmp(&b).is_none(),
     };
     holds != negated

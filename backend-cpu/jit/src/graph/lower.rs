@@ -27,10 +27,24 @@ impl Graph {
         graph.step = NO;
         self.shapes.iter().for_each(|(&val, &shape)| graph.shape(place[val as usize], shape));
         graph.same = self.same.iter().map(|&val| place[val as usize]).collect();
-        let moved = |leave: &Leave| Leave { test: place[leave.test as usize], ..*leave };
+        let moved = |leave: &Leave| {
+            let test = place[leave.test as usize];
+            match graph.complemented(test) {
+                Some(test) => Leave { test, nonzero: !leave.nonzero, ..*leave },
+                None => Leave { test, ..*leave },
+            }
+        };
         graph.leaves = self.leaves.iter().map(moved).collect();
         graph.inside = self.inside.iter().map(|&(view, val)| (view, place[val as usize])).collect();
         (graph, place)
+    }
+
+    /// What a mask is the complement of.
+    pub fn complemented(&self, mask: Val) -> Option<Val> {
+        match self.as_inst(mask) {
+            Some(Inst { op: Op::Not, args: [inner, ..], mask: NO }) => Some(inner),
+            _ => None,
+        }
     }
 
     fn lower(&mut self, target: &dyn Target, inst: Inst) -> Val {

@@ -17,17 +17,9 @@ pub fn lower(graph: &mut Graph, inst: Inst, own: Own) -> Val {
     if mask == NO { val } else { and(graph, mask, val) }
 }
 
-/// The mask is the complement of this one.
-fn complement(graph: &Graph, mask: Val) -> Option<Val> {
-    match graph.as_inst(mask) {
-        Some(Inst { op: Op::Not, args: [inner, ..], .. }) => Some(inner),
-        _ => None,
-    }
-}
-
 /// `mask ? a : 0`, which is `mask & a`.
 pub fn and(graph: &mut Graph, mask: Val, a: Val) -> Val {
-    match (complement(graph, mask), complement(graph, a)) {
+    match (graph.complemented(mask), graph.complemented(a)) {
         (Some(other), _) => graph.binary(Op::AndNot, other, a),
         (_, Some(other)) => graph.binary(Op::AndNot, other, mask),
         _ => graph.binary(Op::And, mask, a),
@@ -35,7 +27,7 @@ pub fn and(graph: &mut Graph, mask: Val, a: Val) -> Val {
 }
 
 pub fn not(graph: &mut Graph, a: Val) -> Val {
-    complement(graph, a).unwrap_or_else(|| graph.unary(Op::Not, a))
+    graph.complemented(a).unwrap_or_else(|| graph.unary(Op::Not, a))
 }
 
 fn alone(graph: &mut Graph, op: Op, args: [Val; 3], own: Own) -> Val {
@@ -53,7 +45,7 @@ fn alone(graph: &mut Graph, op: Op, args: [Val; 3], own: Own) -> Val {
         Op::Join => graph.binary(Op::Even, a, b),
         Op::SplitLow => graph.binary(Op::ZipLow, a, a),
         Op::SplitHigh => graph.binary(Op::ZipHigh, a, a),
-        Op::Select => match complement(graph, a) {
+        Op::Select => match graph.complemented(a) {
             Some(other) => graph.inst(Op::Select, [other, c, b]),
             None => graph.inst(op, args),
         },

@@ -261,8 +261,8 @@ pub trait Target: Sync {
     fn merges(&self, _: Op, _grows: bool) -> bool {
         false
     }
-    /// to = op(args) in the lanes of such a mask.
-    fn merged(&self, _: &mut Code, _: Op, _to: u8, _args: [Rm; 3], _exec: u8) {
+    /// to = op(args) in the lanes of such a mask; an operand may be known to be 1.
+    fn merged(&self, _: &mut Code, _: Op, _to: u8, _args: [Rm; 3], _exec: u8, _one: bool) {
         unreachable!("{} merges by an instruction of its own", self.name())
     }
     /// A product of words takes longer than two other operations of integers.
@@ -388,10 +388,11 @@ pub trait Target: Sync {
     fn fetch_later(&self, _: &mut Code, _: u32) {
         unreachable!("{} does not ask for later rounds", self.name())
     }
-    /// That gains something.
     fn fetches_later(&self) -> bool {
         false
     }
+    /// The same for what the next round of all waves reads, or two lines of it; a place in the rows is for that.
+    fn fetch_round(&self, _: &mut Code, _at: u32, _two: bool) {}
     /// Puts on the stack where the word lies in a view whose number, less than 2^30, another place there begins with; a jump that is taken
     /// if it is not less.
     fn anchor(&self, _: &mut Code, _view: u8, _word: u32, _at: u32) -> usize {

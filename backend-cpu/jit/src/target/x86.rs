@@ -7,7 +7,6 @@
 
 pub mod encode;
 pub mod keeping;
-pub mod learned;
 pub mod table;
 
 pub(super) use self::encode::instructions;
@@ -392,4 +391,12 @@ pub fn function(
     code.raw(&[0xC5, 0xF8, 0x77]); // vzeroupper
     code.raw(&[0x41, 0x5F, 0x41, 0x5E, 0x41, 0x5D, 0x41, 0x5C, 0x5D, 0x5B, 0xC3]); // pop r15 to r12, rbp, rbx; ret
     code.bytes.resize(code.bytes.len().next_multiple_of(32), 0xCC);
+}
+
+/// r11 = where the window begins of the word whose number is r11d, in the view at r10, for so many lanes; jumps unless all of it is in
+/// the view.
+pub fn window(code: &mut Code, view: u8, lanes: u8) -> usize {
+    let words = 2 * lanes;
+    code.raw(&[0x41, 0x83, 0xE3, words.wrapping_neg()]); // and r11d, -words
+    inside(code, view, u32::from(words) - 1)
 }

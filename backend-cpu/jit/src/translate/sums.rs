@@ -7,7 +7,7 @@ use recal_il::isa::Algebra;
 use super::*;
 use crate::graph::interleaved::{Elements, Words, count};
 use crate::op::{Kind, Relation};
-use crate::program::Sums;
+use crate::program::{Sums, turned};
 use crate::tree::Rows;
 
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
@@ -77,8 +77,9 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let mut runs = runs.into_iter().zip(next);
         let mut parts = Vec::with_capacity(body.len());
         for tree in body {
+            let turned = tree.tests() && turned(&mut parts);
             parts.push(match tree {
-                Tree::Break(test, step) => Part::Break(test.map(|(nonzero, _)| nonzero), step.number),
+                Tree::Break(test, step) => Part::Break(test.map(|of| of.0 != turned), step.number),
                 _ => {
                     let (made, next) = runs.next()?;
                     Part::Block(Box::new(Block { body: self.leading(made, next), attempt: None }))

@@ -185,9 +185,10 @@ fn put_apart(code: &mut Code, from: u8, stride: u32) {
 }
 
 /// Stores words: neighbours together, others one by one.
-pub fn store(mut access: Access<'_>, from: u8) {
+pub fn store(access: Access<'_>, from: u8) {
     let (stride, known) = (access.stride(), access.follows());
-    let Access { ref mut code, ref mut pool, exec: mask, view, index, learned, earlier, .. } = access;
+    let Access { code, pool, exec: mask, view, index, earlier, places, .. } = access;
+    let [at, what] = [places[0], places[1]];
     let (exec, ones, lanes) = (executing(pool, mask), ones(pool), pool.lanes(8, |lane| lane));
     view_start(code, view);
     let other = (!known).then(|| differ(code, index, Some(lanes), exec));
@@ -210,24 +211,26 @@ pub fn store(mut access: Access<'_>, from: u8) {
     }
     ends.push(jump(code, None));
     other.into_iter().for_each(|other| land(code, other));
-    let mut others = vec![outside];
-    if let Some(learned) = learned {
-        let (stored, not) = near::store(&mut access, from, learned);
-        ends.push(stored);
-        others.extend(not);
-    }
-    let Access { code, places, .. } = access;
-    others.into_iter().for_each(|other| land(code, other));
+    land(code, outside);
     within_view(code, view, index, exec);
     top_bits(code, EBP, VECTOR);
+    plain(code, STORE, index, Rm::Mem(Base::Stack, at));
+    plain(code, STORE, from, Rm::Mem(Base::Stack, what));
+    code.raw(&[0x81, 0xFD, 0xFF, 0, 0, 0]); // cmp ebp, 0xFF
+    let some = jump(code, Some(NOT_ZERO));
+    for lane in (0..32).step_by(4) {
+        code.raw_with(&[0x44, 0x8B, 0x99], at + lane); // mov r11d, [rcx + at]
+        code.raw_with(&[0x44, 0x8B, 0xA1], what + lane); // mov r12d, [rcx + at]
+        code.raw(&[0x47, 0x89, 0x24, 0x9A]); // mov [r10 + 4 * r11], r12d
+    }
+    ends.push(jump(code, None));
+    land(code, some);
     code.raw(&[0x85, 0xED]); // test ebp, ebp
     ends.push(jump(code, Some(ZERO)));
-    plain(code, STORE, index, Rm::Mem(Base::Stack, places[0]));
-    plain(code, STORE, from, Rm::Mem(Base::Stack, places[1]));
     let next = code.bytes.len();
     code.raw(&[0xF3, 0x44, 0x0F, 0xBC, 0xE5]); // tzcnt r12d, ebp
-    code.raw_with(&[0x46, 0x8B, 0x9C, 0xA1], places[0]); // mov r11d, [rcx + 4 * r12 + place]
-    code.raw_with(&[0x46, 0x8B, 0xA4, 0xA1], places[1]); // mov r12d, [rcx + 4 * r12 + place]
+    code.raw_with(&[0x46, 0x8B, 0x9C, 0xA1], at); // mov r11d, [rcx + 4 * r12 + at]
+    code.raw_with(&[0x46, 0x8B, 0xA4, 0xA1], what); // mov r12d, [rcx + 4 * r12 + at]
     code.raw(&[0x47, 0x89, 0x24, 0x9A]); // mov [r10 + 4 * r11], r12d
     code.raw(&[0xC4, 0xE2, 0x50, 0xF3, 0xCD]); // blsr ebp, ebp
     back(code, NOT_ZERO, next);

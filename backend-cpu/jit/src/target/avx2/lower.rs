@@ -70,7 +70,19 @@ fn alone(graph: &mut Graph, op: Op, [a, b, c]: [Val; 3]) -> Option<Val> {
     Some(match op {
         Op::Permute2 => return permuted(graph, a, b, c),
         Op::Select if let Node::Mask(lanes) = graph.node(a) => graph.binary(Op::Blend(lanes as u8), c, b),
-        Op::Compare(Kind::Float | Kind::Double, ..) => graph.binary(op, a, b),
+        Op::Compare(kind @ (Kind::Float | Kind::Double), relation, negated) => {
+            // What may stay in memory comes second.
+            let computed = |val| matches!(graph.node(val), Node::Inst(_));
+            match relation {
+                Relation::Less if !computed(a) && computed(b) => {
+                    graph.binary(Op::Compare(kind, Relation::Greater, negated), b, a)
+                }
+                Relation::LessEqual if !computed(a) && computed(b) => {
+                    graph.binary(Op::Compare(kind, Relation::GreaterEqual, negated), b, a)
+                }
+                _ => graph.binary(op, a, b),
+            }
+        }
         Op::Compare(kind, relation, negated) => {
             let holds = integers(graph, kind, relation, a, b);
             if negated { not(graph, holds) } else { holds }

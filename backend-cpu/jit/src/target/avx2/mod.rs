@@ -83,10 +83,6 @@ impl Target for Avx2 {
         Some(Rm::Mem(Base::Pool, at))
     }
 
-    fn learns(&self) -> bool {
-        true
-    }
-
     fn places(&self, op: Op, _: u32) -> usize {
         match op {
             Op::Store(_) | Op::StoreBlocks(..) => 2,
@@ -141,7 +137,11 @@ impl Target for Avx2 {
         grows && op == Op::Add
     }
 
-    fn merged(&self, code: &mut Code, op: Op, to: u8, [a, b, _]: [Rm; 3], exec: u8) {
+    fn merged(&self, code: &mut Code, op: Op, to: u8, [a, b, _]: [Rm; 3], exec: u8, one: bool) {
+        // A lane that executes is -1.
+        if one && op == Op::Add {
+            return vector(code, PSUBD, to, to, Rm::Reg(exec), None);
+        }
         let more = if matches!(a, Rm::Reg(from) if from == to) { b } else { a };
         vector(code, PAND, MASKS.scratch, exec, more, None);
         if let Some(row) = row(op) {

@@ -3,6 +3,7 @@
 mod access;
 pub mod encode;
 mod interleave;
+mod learned;
 mod near;
 pub mod table;
 
@@ -185,7 +186,7 @@ impl Target for Avx512 {
         )
     }
 
-    fn merged(&self, code: &mut Code, op: Op, to: u8, args: [Rm; 3], exec: u8) {
+    fn merged(&self, code: &mut Code, op: Op, to: u8, args: [Rm; 3], exec: u8, _one: bool) {
         if let Some(row) = row(op) {
             vector(code, row.enc, to, reg(args[0]), args[1], Lanes::Some(exec), row.imm);
         }

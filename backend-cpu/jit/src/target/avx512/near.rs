@@ -1,11 +1,11 @@
 //! Loads and stores of words that are in a window of two vectors, in any order, which is found when code runs.
 
 use super::encode::{Lanes, first_word, mask_test, plain, vector};
+use super::learned::{self, count, find, learn};
 use super::table::*;
 use super::{SCRATCH, TEMPORARY, VECTOR};
 use crate::emit::{Code, Pool};
-use crate::target::x86::learned::{self, count, find, learn};
-use crate::target::x86::{NOT_ZERO, jump, land, land_at};
+use crate::target::x86::{NOT_ZERO, jump, land, land_at, window};
 use crate::target::{Access, Base, Rm};
 
 const LANES: u8 = 16;
@@ -22,7 +22,7 @@ pub fn load(code: &mut Code, pool: &mut Pool, view: u8, index: u8, within: Lanes
     mask_test(code, TEMPORARY);
     let far = jump(code, Some(NOT_ZERO));
     first_word(code, index);
-    let outside = learned::window(code, view, LANES);
+    let outside = window(code, view, LANES);
     plain(code, LOAD_NEAR, VECTOR, Rm::Mem(Base::First, 0));
     plain(code, LOAD, to, Rm::Reg(index));
     vector(code, PERMI2D, to, VECTOR, Rm::Mem(Base::First, 64), Lanes::OrZero(SCRATCH), None);
@@ -46,7 +46,7 @@ pub fn store(access: &mut Access<'_>, from: u8, [ticks, number]: [u32; 2]) -> (u
     let new = jump(code, Some(NOT_ZERO));
     let known = code.bytes.len();
     first_word(code, index);
-    let outside = learned::window(code, view, LANES);
+    let outside = window(code, view, LANES);
     for half in [0, 64] {
         plain(code, LOAD_NEAR, VECTOR, learned(order + half));
         plain(code, PMOVD2M, SCRATCH, Rm::Reg(VECTOR));

@@ -204,6 +204,7 @@ pub fn row(op: Op) -> Option<Row> {
                 Relation::Less => of(greater, Acb),
                 Relation::LessEqual => of(not_less, Acb),
                 Relation::Greater => of(greater, Abc),
+                Relation::GreaterEqual => of(not_less, Abc),
                 Relation::Unordered => return None,
             }
         }

@@ -80,9 +80,8 @@ fn operations() -> Vec<Op> {
     for kind in
         [Kind::Signed, Kind::Unsigned, Kind::Float, Kind::SignedQuad, Kind::UnsignedQuad, Kind::Double]
     {
-        for relation in
-            [Relation::Equal, Relation::Less, Relation::LessEqual, Relation::Unordered, Relation::Greater]
-        {
+        use Relation::*;
+        for relation in [Equal, Less, LessEqual, Unordered, Greater, GreaterEqual] {
             ops.extend([false, true].map(|negated| Compare(kind, relation, negated)));
         }
     }

@@ -124,7 +124,7 @@ fn check(target: &dyn Target, row: fn(Op) -> Option<Row>, bank: &[Register], wid
                 assert_eq!(found.rounding_control(), by, "{text}");
                 if target.merges(op, false) {
                     let mut code = Code::default();
-                    target.merged(&mut code, op, to, args, 6);
+                    target.merged(&mut code, op, to, args, 6, false);
                     let merged = only(&code);
                     let text = format!("{op:?}: {:x?}", code.bytes);
                     assert_eq!((merged.code(), merged.op_mask()), (found.code(), Register::K6), "{text}");

@@ -35,6 +35,17 @@ pub fn fetch_later(code: &mut Code, at: u32) {
     code.raw(&[0x43, 0x0F, 0x18, 0x14, 0x13]); // prefetcht1 [r11 + r10]
 }
 
+/// See [`crate::target::Target::fetch_round`].
+pub fn fetch_round(code: &mut Code, at: u32, two: bool) {
+    code.raw(&[0x4D, 0x89, 0xDA]); // mov r10, r11
+    code.raw_with(&[0x4C, 0x2B, 0x97], at); // sub r10, [rdi + at]
+    code.raw_with(&[0x4C, 0x89, 0x9F], at); // mov [rdi + at], r11
+    code.raw(&[0x43, 0x0F, 0x18, 0x0C, 0x13]); // prefetcht0 [r11 + r10]
+    if two {
+        code.raw(&[0x43, 0x0F, 0x18, 0x4C, 0x13, 0x40]); // prefetcht0 [r11 + r10 + 64]
+    }
+}
+
 /// How many rounds later, by bits: memory takes as long as so many short ones.
 const ROUNDS: u8 = 4;
 
@@ -47,6 +58,10 @@ macro_rules! keeping_addresses {
 
         fn fetch_further(&self, code: &mut Code, at: u32, bytes: u32) {
             x86::fetch_further(code, at, bytes);
+        }
+
+        fn fetch_round(&self, code: &mut Code, at: u32, two: bool) {
+            x86::keeping::fetch_round(code, at, two);
         }
 
         fn anchor(&self, code: &mut Code, view: u8, word: u32, at: u32) -> usize {

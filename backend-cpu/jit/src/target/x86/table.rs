@@ -101,7 +101,16 @@ pub fn row(op: Op) -> Option<Row> {
         Odd => with(SHUFPS, Rvm, 0xDD),
         Compare(kind @ (Kind::Float | Kind::Double), relation, negated) => {
             let enc = if kind == Kind::Float { CMPPS } else { CMPPD };
-            with(enc, Rvm, predicate(relation, negated)?)
+            let ordered = |holds, fails| Some(if negated { fails } else { holds });
+            with(
+                enc,
+                Rvm,
+                match relation {
+                    Relation::Greater => ordered(14, 10),
+                    Relation::GreaterEqual => ordered(13, 9),
+                    _ => predicate(relation, negated),
+                }?,
+            )
         }
         And | AndNot | Or | Xor | QAnd | QOr | QXor | LeadingZeros | Round(_) | FromUnsigned
         | ToSignedBy(_) | Flush | QMul | QSar | Compare(..) | Common(_) | Doubtful | Both | Either | Not
@@ -120,7 +129,7 @@ pub fn predicate(relation: Relation, negated: bool) -> Option<u8> {
         Relation::Less => 1,
         Relation::LessEqual => 2,
         Relation::Unordered => 3,
-        Relation::Greater => return None,
+        Relation::Greater | Relation::GreaterEqual => return None,
     };
     Some(relation | u8::from(negated) << 2)
 }

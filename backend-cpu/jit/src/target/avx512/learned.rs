@@ -1,8 +1,8 @@
 //! Stores that learn how their words lie: where all lanes' are in a window of two vectors, each its own, in an order that was met before,
 //! vectors are permuted by what was found then and stored, only the words in question.
 
-use super::{NOT_BELOW, NOT_ZERO, ZERO, back, inside, jump, land, view_start};
 use crate::emit::Code;
+use crate::target::x86::{NOT_BELOW, NOT_ZERO, ZERO, back, jump, land, view_start};
 use crate::ticks::{LEARNED, LEFT, ORDERS};
 
 /// Bytes of a row.
@@ -17,14 +17,6 @@ pub fn places(number: u32) -> [u32; 2] {
 pub fn find(code: &mut Code, ticks: u32) {
     code.raw_with(&[0x4C, 0x8B, 0xA1], ticks); // mov r12, [rcx + ticks]
     code.raw(&[0x4D, 0x8B, 0x64, 0x24, LEARNED]); // mov r12, [r12 + learned]
-}
-
-/// r11 = where the window begins of the word whose number is r11d, in the view at r10, for so many lanes; jumps unless all of it is in
-/// the view.
-pub fn window(code: &mut Code, view: u8, lanes: u8) -> usize {
-    let words = 2 * lanes;
-    code.raw(&[0x41, 0x83, 0xE3, words.wrapping_neg()]); // and r11d, -words
-    inside(code, view, u32::from(words) - 1)
 }
 
 /// Learns the order of distances that were just stored in the row of a store, with zeros for the order; a jump that is taken if there is
