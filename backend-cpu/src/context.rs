@@ -73,6 +73,11 @@ fn shape(surface: &Surface<'_>, sampler: &Sampler) -> Shape {
     whole.then_some(Texture { format: surface.format, wrap: [sampler.wrap[0], sampler.wrap[1]], linear })
 }
 
+/// What a launch reaches goes through the caches without staying there: some of them is for what others have there.
+fn is_large(bytes: impl Iterator<Item = usize>, cache: usize) -> bool {
+    bytes.fold(0, usize::saturating_add) >= cache / 4 * 3
+}
+
 /// A constant buffer: rows of raw bytes, whatever its format. Memory is pages, and what follows the surface there is not the
 /// kernel's.
 fn constants(surface: &recal_hal::Surface) -> Result<View<'_>, Error> {
@@ -255,14 +260,13 @@ impl<'a> Launch<'a> {
         Ok(launch)
     }
 
-    /// Finds out how outputs are stored. Those that the caches can't hold are stored past them, unless the launch reads them; and where it
-    /// reads none of them, and threads in lines of whole waves are all inside, compiled code may store them.
+    /// Finds out how outputs are stored. Those that the caches can't hold, with all else that it reaches, are
+    /// stored past them, unless the launch reads them; and where it reads none of them, and threads in lines of whole waves are all inside, compiled code may store them.
     fn stored(&mut self) -> Box<[Emitted]> {
         let surfaces = self.resources.iter().chain(&self.uavs).map(|surface| surface.view);
         let read: Vec<View<'_>> = surfaces.chain(self.buffers.iter().copied()).chain([self.global]).collect();
         let bytes = self.outputs.iter().map(|surface| &surface.view).chain(&read).map(View::bytes);
-        // Some of it is for what others have there.
-        let large = bytes.sum::<usize>() >= system::cache_bytes() / 4 * 3;
+        let large = is_large(bytes, system::cache_bytes());
         let mut apart = true;
         for at in 0..self.outputs.len() {
             let (before, rest) = self.outputs.split_at_mut(at);
@@ -343,5 +347,18 @@ impl Context<'_> {
         }
         self.ticks = 0;
         self.launch.stop.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_large;
+
+    /// What is read takes its room in the caches, too.
+    #[test]
+    fn launches_larger_than_the_caches() {
+        let large = |mib: &[usize]| is_large(mib.iter().map(|mib| mib << 20), 32 << 20);
+        assert!(large(&[24]) && large(&[16, 16]) && large(&[8, 8, 8]) && large(&[16, usize::MAX >> 20, 16]));
+        assert!(!large(&[]) && !large(&[16]) && !large(&[16, 4]) && !large(&[1, 1, 1]));
     }
 }
