@@ -45,6 +45,14 @@ pub fn addresses_side_by_side(on: On) {
         let round = code.iter().position(chosen).expect("each address is found alone");
         let scalar = |of: &Instruction| of.mnemonic() == Mnemonic::Cmovg;
         assert!(!code[round..].iter().take(400).any(scalar), "an address is found in general registers");
+        // A round ends where it might ask whether to stop.
+        let round = code[round..].split(|of| of.mnemonic() == Mnemonic::Ldmxcsr).next().unwrap_or_default();
+        let far = |of: &&Instruction| {
+            let vector = of.op0_register().is_vector_register() && of.mnemonic() != Mnemonic::Vbroadcastss;
+            vector && of.memory_base() == Register::R11
+        };
+        let far = round.iter().filter(far).count();
+        assert_eq!(far, 4 * SIZES.len(), "what is far and used twelve times is read there once");
     }
     let mut random = Random(12);
     let memory = SIZES.map(|[width, height]| -> Vec<u32> {
