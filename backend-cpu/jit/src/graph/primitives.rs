@@ -93,7 +93,12 @@ impl Algebra for Graph {
             return if c { a } else { b };
         }
         let c = self.split(c);
-        [0, 1].map(|k| self.inst(Op::QSelect, [c[k], a[k], b[k]]))
+        // Half of a mask that is known may be all or nothing, where all of it is neither.
+        [0, 1].map(|k| match self.bool_of(c[k]) {
+            Some(true) => a[k],
+            Some(false) => b[k],
+            None => self.inst(Op::QSelect, [c[k], a[k], b[k]]),
+        })
     }
 
     fn both(&mut self, a: Val, b: Val) -> Val {
