@@ -16,6 +16,7 @@ mod packs;
 mod place;
 mod plan;
 mod pool;
+mod ready;
 mod trail;
 mod walks;
 mod work;
@@ -100,6 +101,8 @@ struct Body<'a, 'b> {
     room: (u32, u32),
     /// The elements whose addresses are in registers, by [`Base::Kept`].
     pointers: Vec<Pointer>,
+    /// How many of them keep what they hold.
+    reserved: usize,
     /// The address that [`Base::First`] is.
     held: Option<Held>,
     /// Rows by which a load has asked for what later rounds read.
@@ -129,6 +132,7 @@ impl<'a, 'b> Body<'a, 'b> {
             settled: 0,
             slots: frame.slots,
             room: (0, 0),
+            reserved: 0,
             held: None,
             walked: HashSet::new(),
             ahead: Vec::new(),

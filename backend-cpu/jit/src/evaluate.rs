@@ -12,7 +12,7 @@ pub use self::compute::compute;
 use crate::graph::interleaved::count;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
-use crate::program::{Block, Part, Program, Straight, Sums};
+use crate::program::{Block, Going, Part, Program, Straight, Sums, Word};
 use crate::row::{LANES, Row};
 use crate::target::Blocks;
 use crate::{Ticks, View};
@@ -192,9 +192,18 @@ impl Strip<'_, '_> {
             }
         };
         move_words(self.rows, true);
+        let mut going = of.going.as_ref();
         while self.exec != 0 {
-            if self.list(&of.body, &mut 0) || self.ticks.tick() {
-                return Some(true);
+            going = going.filter(|of| self.goes(of));
+            let (rounds, body) = going.map_or((1, &of.body), |of| (of.rounds, &of.body));
+            for _ in 0..rounds {
+                if self.list(body, &mut 0) || self.ticks.tick() {
+                    return Some(true);
+                }
+                if self.exec == 0 {
+                    break;
+                }
+                going.iter().for_each(|of| self.go_on(&of.words));
             }
         }
         self.exec = exec;
@@ -209,6 +218,25 @@ impl Strip<'_, '_> {
         self.keep(exit, &values);
         move_words(self.rows, false);
         Some(false)
+    }
+
+    /// Makes ready what is needed; whether rounds can be done so.
+    fn goes(&mut self, of: &Going) -> bool {
+        let (entry, doubted) = &of.entry;
+        let values = self.values(&entry.graph);
+        let last = entry.next.iter().map(|(number, _)| *number as usize).max().unwrap_or(0);
+        self.kept.resize(self.kept.len().max(last + 1), Vector::default());
+        self.keep(entry, &values);
+        self.bits(values[*doubted as usize]) == 0
+    }
+
+    /// What is ready for the next round.
+    fn go_on(&mut self, words: &[Word]) {
+        for Word { number, by, .. } in words {
+            let by = self.kept[*by as usize];
+            let words = self.kept[*number as usize].iter_mut().zip(by);
+            words.for_each(|(word, by)| *word = word.wrapping_add(by));
+        }
     }
 
     /// # Panics

@@ -79,7 +79,7 @@ pub struct Leave {
 }
 
 /// The operations of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Graph {
     pub nodes: Vec<Node>,
     /// The step that asked for each of them first.
@@ -185,6 +185,28 @@ impl Graph {
             origins.push(step);
             nodes.len() as Val - 1
         })
+    }
+
+    /// The last of some values of another graph, each behind its operands; what nothing is computed for may be something else here.
+    pub fn copied(
+        &mut self,
+        from: &Graph,
+        values: &[Val],
+        mut leaf: impl FnMut(&mut Graph, Node) -> Val,
+    ) -> Val {
+        let (mut own, mut last) = (HashMap::new(), NO);
+        for &val in values {
+            let moved = |arg: Val| own.get(&arg).copied().unwrap_or(NO);
+            last = match from.node(val) {
+                Node::Inst(inst) => {
+                    let inst = Inst { args: inst.args.map(moved), mask: moved(inst.mask), ..inst };
+                    self.add(Node::Inst(inst))
+                }
+                node => leaf(self, node),
+            };
+            own.insert(val, last);
+        }
+        last
     }
 
     /// A node of another strip than the first, whatever is there already.

@@ -72,20 +72,14 @@ impl Kept {
 
     /// The number of the last of some values of a run, each behind its operands, as it is when the loop begins.
     pub fn carry(&mut self, graph: &Graph, values: &[Val]) -> u32 {
-        let mut own: HashMap<Val, Val> = HashMap::new();
-        for &val in values {
-            let moved = |arg: Val| own.get(&arg).copied().unwrap_or(NO);
-            let node = match graph.node(val) {
-                Node::Inst(inst) => {
-                    Node::Inst(Inst { op: inst.op, args: inst.args.map(moved), mask: moved(inst.mask) })
-                }
-                node => node,
-            };
-            own.insert(val, self.graph.add(node));
-        }
-        let last = values.last().map_or(NO, |val| own[val]);
+        let last = self.graph.copied(graph, values, Graph::add);
         self.wanted.push(last);
         self.wanted.len() as u32 - 1
+    }
+
+    /// How many are wanted.
+    pub fn count(&self) -> u32 {
+        self.wanted.len() as u32
     }
 
     /// The rows that what is wanted comes from.

@@ -312,8 +312,9 @@ impl Compiler {
         let most = if program.calls { emit::MOST.min(32 / target.lanes()) } else { emit::MOST };
         let in_line = if program.abreast { LANES as u32 } else { line } / target.lanes();
         let most = if target.strips() > 1 { most.min(in_line) } else { 1 };
-        if !masked && let Some(made) = first.for_sums(pool, most) {
-            if finish(made.body(pool)) {
+        let sums = if masked { None } else { first.for_sums(pool, most) };
+        if let Some(made) = sums {
+            if finish(Trial { going: true, ..made }.body(pool)) || finish(made.body(pool)) {
                 return Some(at);
             }
         }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::graph::{Graph, Node, Val};
 use crate::op::Op;
-use crate::program::{Block, Loop, Part, Straight, Sums};
+use crate::program::{Block, Going, Loop, Part, Straight, Sums};
 
 /// Finds what is the same in all lines where a program's innermost loops add up products, if it begins with these rows so; whether
 /// lines take the same way, as long as all lanes execute.
@@ -80,6 +80,13 @@ impl Lines {
         of.elements.iter().flatten().for_each(|row| _ = self.rows.remove(row));
         let (alike, kept) = self.rounds(&mut of.body, Some(&of.kept));
         (of.equal_rows, of.equal_kept) = (self.rows.clone(), kept);
+        if let Some(Going { entry: (entry, _), .. }) = &of.going {
+            let outer = std::mem::replace(&mut self.kept, of.equal_kept.clone());
+            let equal = self.equal(&entry.graph);
+            self.kept = outer;
+            let is = |(_, val): &&(u32, Val)| equal[*val as usize];
+            of.equal_kept.extend(entry.next.iter().filter(is).map(|(number, _)| *number));
+        }
         self.straight(&of.exit.0);
         alike
     }

@@ -6,7 +6,7 @@ use crate::NONE;
 use crate::graph::interleaved::count;
 use crate::graph::{Field, Graph, Inst, NO, Node, Val};
 use crate::op::Op;
-use crate::program::{Block, Call, Emitted, Part, Program, Start, Straight, Sums};
+use crate::program::{Block, Call, Emitted, Part, Program, Start, Straight, Sums, Word};
 
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -152,6 +152,17 @@ fn sums(f: &mut Formatter<'_>, of: &Sums, depth: usize) -> fmt::Result {
     }
     for words in &of.elements {
         line(f, depth + 1, &format!("elements in rows {:?}", &words[..count(words)]))?;
+    }
+    if let Some(going) = &of.going {
+        line(f, depth + 1, &format!("{} rounds by steps {{", going.rounds))?;
+        let (entry, doubted) = &going.entry;
+        straight(f, entry, depth + 2)?;
+        line(f, depth + 2, &format!("not where {}", Shown(&entry.graph, *doubted, "v")))?;
+        for Word { number, by, .. } in &going.words {
+            line(f, depth + 2, &format!("kept {number} is more by kept {by} in each round"))?;
+        }
+        parts(f, &going.body, depth + 2)?;
+        line(f, depth + 1, "}")?;
     }
     line(f, depth + 1, "loop {")?;
     parts(f, &of.body, depth + 2)?;

@@ -178,10 +178,34 @@ pub struct Sums {
     pub equal_rows: HashSet<u32>,
     pub equal_kept: HashSet<u32>,
     pub body: Vec<Part>,
+    /// Another way for many rounds, where there is one.
+    pub going: Option<Going>,
     /// As of [`Loop`].
     pub hot: Vec<u32>,
     /// What is done last, and the lanes that are in doubt.
     pub exit: (Straight, Option<Val>),
+}
+
+/// Rounds of a loop whose addresses go on by steps: they are not computed then, but added to.
+#[derive(Debug)]
+pub struct Going {
+    /// So many rounds at a time.
+    pub rounds: u32,
+    /// Leaves what is ready for them, and for the loop's other rounds, and the lanes for which addresses do not go on so long.
+    pub entry: (Straight, Val),
+    pub words: Vec<Word>,
+    /// The loop's body, where accesses find their words ready. Nothing else reads those.
+    pub body: Vec<Part>,
+}
+
+/// What is ready, by number, and more in each round.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    pub number: u32,
+    /// The number of that which it is more by.
+    pub by: u32,
+    /// By how much it steps from lane to lane, if it does.
+    pub step: Option<u32>,
 }
 
 /// Operations without flow.

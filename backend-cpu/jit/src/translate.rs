@@ -4,6 +4,7 @@ mod ahead;
 mod call;
 mod emitted;
 mod flushes;
+mod going;
 pub mod group;
 mod memory;
 mod sums;

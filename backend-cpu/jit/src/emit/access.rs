@@ -2,7 +2,7 @@
 
 use recal_il::ir::lines::Shape;
 
-use super::packs::Found;
+use super::packs::{At, Found};
 use super::{Body, Frame, Held, Pointer};
 use crate::graph::{NO, Node, Val};
 use crate::op::Op;
@@ -119,7 +119,8 @@ impl Body<'_, '_> {
             let pointer = if words > 0 { held() } else { None };
             let mut kept = None;
             match packed {
-                Some(found) => self.take_address(found.at),
+                Some(Found { at: At::Stack(at), .. }) => self.take_address(at),
+                Some(Found { at: At::Kept(number), .. }) => kept = Some(number.into()),
                 None if based.is_none() && pointer.is_none() && self.held != Some(Held::Of(view, first)) => {
                     if !matches!(op, Op::Member(..)) && self.behind(view, first).is_some() {
                         kept = self.free_pointer((view, first));
@@ -131,9 +132,10 @@ impl Body<'_, '_> {
             let parts = self.graph.groups[&val];
             let count = parts.iter().filter(|part| **part != NO).count() as u32;
             if let Op::Member(..) = op {
-                self.ask_further(first, words, count, packed);
                 let (mut base, far) =
                     based.map_or((Base::First, 4 * words), |(number, far)| (Base::Kept(number), far));
+                base = kept.map_or(base, |number| Base::Kept(number as u8));
+                self.ask_further(first, words, count, base, packed);
                 // What is read but once may stay where it is.
                 let once = parts.iter().all(|part| *part == NO || self.uses[*part as usize].len() == 1);
                 let pointer = if self.frame.summing && once && packed.is_none() {
@@ -147,13 +149,18 @@ impl Body<'_, '_> {
                 }
                 for (k, part) in (0..).zip(parts).filter(|(_, part)| *part != NO) {
                     let bytes = far.wrapping_add(4 * self.target.lanes() * k);
-                    if pointer.is_some() {
+                    if pointer.is_some() || kept.is_some() && once {
                         self.place[part as usize].near = Some((base, bytes));
                     } else if self.next_use(part).is_some() {
                         let to = self.take(part);
                         self.pinned.push(part);
                         self.target.near(&mut self.frame.code, to, base, bytes);
-                        self.place[part as usize].far = packed.map(|found| (found.at, bytes));
+                        let place = &mut self.place[part as usize];
+                        match packed.map(|found| found.at) {
+                            Some(At::Stack(at)) => place.far = Some((at, bytes)),
+                            Some(At::Kept(_)) => place.near = Some((base, bytes)),
+                            None => {}
+                        }
                     }
                 }
             } else {
@@ -169,15 +176,15 @@ impl Body<'_, '_> {
     }
 
     /// Asks for what the next round reads of elements of so many vectors, once for all strips that find them by one address.
-    fn ask_further(&mut self, first: Val, words: u32, count: u32, packed: Option<Found>) {
+    fn ask_further(&mut self, first: Val, words: u32, count: u32, base: Base, packed: Option<Found>) {
         if words > 0 {
             return;
         }
         let shared = self.graph.beside.values().any(|(from, _)| *from == first);
-        let strips = if shared { self.frame.strips.number } else { 1 };
+        let strips = if shared { self.frame.strips.line.min(self.frame.strips.number) } else { 1 };
         let bytes = 4 * self.target.lanes() * count * strips;
         if let Some(at) = packed.and_then(|found| found.distance) {
-            self.target.fetch_further(&mut self.frame.code, at, bytes);
+            self.target.fetch_further(&mut self.frame.code, base, at, bytes);
         } else if let Some(at) = self.ahead.pop() {
             self.target.fetch_ahead(&mut self.frame.code, at, bytes);
         }
@@ -186,7 +193,8 @@ impl Body<'_, '_> {
     /// The number of a register for the address of something, if one is free.
     fn free_pointer(&mut self, of: (u8, Val)) -> Option<usize> {
         let used = |pointer: &Pointer| pointer.parts.iter().any(|val| self.next_use(*val).is_some());
-        let free = self.pointers.iter().position(|pointer| !used(pointer))?;
+        let mut all = self.pointers.iter().enumerate().skip(self.reserved);
+        let (free, _) = all.find(|(_, pointer)| !used(pointer))?;
         self.pointers[free] = Pointer { of: Some(of), parts: Vec::new() };
         Some(free)
     }
@@ -202,6 +210,7 @@ impl Body<'_, '_> {
     /// is copied.
     fn element_of(&mut self, kept: Option<usize>, parts: [Val; 4], count: u32) -> (Base, u32) {
         if let Some(kept) = kept {
+            // Who reads what an address leads to that stays is of no interest.
             self.pointers[kept].parts = parts.into_iter().filter(|part| *part != NO).collect();
             return (Base::Kept(kept as u8), 0);
         }

@@ -1,14 +1,13 @@
 //! What the blocks of a function share.
 
 use std::collections::{HashMap, VecDeque};
-use std::ops::Range;
 
-use super::address::{Addresses, Addressing, Round};
-use super::packs::{self, Next, Packs};
+use super::address::{Addressing, Round};
+use super::packs::Packs;
 use super::work::{Strips, Tests, Work};
 use super::{Arrange, Body, Code, Order, Plan, Pool, STACK, Trail};
-use crate::graph::{Graph, NO, Val};
-use crate::program::{Block, Part, Straight};
+use crate::graph::{NO, Val};
+use crate::program::Straight;
 use crate::target::{self, Base, Rm, Target};
 
 /// Fewest vector registers that are left to blocks.
@@ -70,6 +69,8 @@ pub struct Frame<'a> {
     pub pins: usize,
     /// The code is for a loop that adds up products, see [`crate::program::Sums`].
     pub summing: bool,
+    /// Rounds of such loops may go on by steps, see [`crate::program::Going`].
+    pub going: bool,
     /// How many of those there are.
     pub sums: u32,
     /// Nothing in it loops.
@@ -128,6 +129,7 @@ impl<'a> Frame<'a> {
             moves: 0,
             pins: target.pinned(),
             summing: false,
+            going: false,
             sums: 0,
             straight: false,
             next: 0,
@@ -262,7 +264,7 @@ impl<'a> Frame<'a> {
         let packs = packs.unwrap_or_default();
         packs.compute(self);
         let mut body = Body::new(self, &plan.graph, &plan.uses).replacing(&plan.stores);
-        (body.addresses, body.ahead) = (Some(&plan.addresses), ahead);
+        (body.addresses, body.ahead, body.reserved) = (Some(&plan.addresses), ahead, packs.registers());
         for (time, (&val, stores)) in plan.order.iter().zip(&plan.stores).enumerate() {
             body.now = 2 * time as u32;
             body.merging = if plan.leave == Some(time) { None } else { body.merge_into(val, stores) };
@@ -307,100 +309,14 @@ impl<'a> Frame<'a> {
     }
 
     /// What a block leaves for the next round, each strip's, by number.
-    fn next_of(&self, block: &Straight, work: &Work) -> Vec<(u32, Val)> {
+    pub(super) fn next_of(&self, block: &Straight, work: &Work) -> Vec<(u32, Val)> {
         let each = block.next.iter().zip(&work.others);
         each.flat_map(|((number, _), values)| self.kept_of(*number, values)).collect()
     }
 
     /// What is to be ready of each strip's values, by number.
-    fn kept_of(&self, number: u32, values: &[Val]) -> impl Iterator<Item = (u32, Val)> {
+    pub(super) fn kept_of(&self, number: u32, values: &[Val]) -> impl Iterator<Item = (u32, Val)> {
         self.strips.kept(number).map(|number| (number, values[self.strip_of(number)]))
-    }
-
-    /// Appends what is done before a loop, so that its blocks begin with their addresses, or have but to add to what does not change of
-    /// them; jumps that are taken if that can't be.
-    pub fn pack(&mut self, body: &[Part]) -> Vec<usize> {
-        let (mut fails, mut room) = (Vec::new(), 0..0);
-        let blocks =
-            || body.iter().filter_map(|part| if let Part::Block(of) = part { Some(of) } else { None });
-        let next = blocks().flat_map(|block| block.body.next.iter().map(|(number, _)| *number));
-        let all: Vec<u32> = next.flat_map(|number| self.strips.kept(number)).collect();
-        for Block { body, .. } in blocks().map(|block| &**block) {
-            let next: Vec<Val> = body.next.iter().map(|(_, val)| *val).collect();
-            let work = Work::new(body, &next, &self.strips);
-            let own: Vec<u32> = self.next_of(body, &work).into_iter().map(|(number, _)| number).collect();
-            let roots = work.others.concat().into_iter().chain(work.tests);
-            let roots: Vec<(u32, Val)> =
-                work.outputs.iter().map(|output| output.val).chain(roots).map(|val| (0, val)).collect();
-            let needed = work.graph.needed(&roots, None);
-            let long = needed.iter().filter(|needed| **needed).count() >= packs::LONG;
-            let addresses = Addresses::of(&work.graph, &needed);
-            let packs = match long {
-                true => Packs::of(&work.graph, &addresses, self, &Next { own: &own, all: &all }),
-                false => {
-                    for of in addresses.anchors(&work.graph, &all) {
-                        fails.extend(self.anchor(of, &mut room));
-                    }
-                    Packs::default()
-                }
-            };
-            self.packs.push_back(packs);
-        }
-        fails
-    }
-
-    /// Keeps the address of the word of a view whose number is ready, where there is room on the stack.
-    fn anchor(&mut self, of: (u8, u32), room: &mut Range<u32>) -> Option<usize> {
-        if self.anchors.contains_key(&of) {
-            return None;
-        }
-        if room.start == room.end {
-            let at = self.slot();
-            *room = at..at + self.place(1);
-        }
-        self.anchors.insert(of, room.start);
-        let jump = self.target.anchor(&mut self.code, of.0, self.kept[of.1 as usize], room.start);
-        room.start += 8;
-        Some(jump)
-    }
-
-    /// Places for the addresses of the elements that a block of a loop takes as they lie in memory.
-    fn ahead(&mut self, plan: &Plan) -> Vec<u32> {
-        let groups = plan.addresses.members(&plan.graph);
-        let each = self.target.lanes() / 2;
-        let slots: Vec<u32> = (0..groups.div_ceil(each)).map(|_| self.slot()).collect();
-        let places = slots.iter().flat_map(|at| (0..each).map(move |k| at + 8 * k));
-        let places: Vec<u32> = places.take(groups as usize).collect();
-        self.ahead.extend(&places);
-        places
-    }
-
-    /// Appends a block that leaves values on the stack, for a loop.
-    pub fn keep(&mut self, graph: &Graph, values: &[Val]) {
-        let places = self.on_stack(graph, values);
-        self.kept = vec![0; values.len() * self.strips.number as usize];
-        places.into_iter().for_each(|(number, at)| self.kept[number as usize] = at);
-    }
-
-    /// Appends a block that leaves values on the stack: where each strip's are, by number, one place after another.
-    pub fn on_stack(&mut self, graph: &Graph, values: &[Val]) -> Vec<(u32, u32)> {
-        let work = Work::of(graph, &[], None, values, &self.strips);
-        let each = (0..).zip(&work.others);
-        let own: Vec<(u32, Val)> = each.flat_map(|(number, values)| self.kept_of(number, values)).collect();
-        let places: Vec<(u32, u32)> = own.iter().map(|(number, _)| (*number, self.slot())).collect();
-        let values: Vec<Val> = own.iter().map(|(_, val)| *val).collect();
-        let plan = Plan::new(work.graph, &[], &values, false, None, Addressing::Alone, Order::Written);
-        let mut body = Body::new(self, &plan.graph, &plan.uses);
-        for (time, &val) in plan.order.iter().enumerate() {
-            body.now = 2 * time as u32;
-            body.instruction(val);
-        }
-        body.pinned.clear();
-        for (val, &(_, at)) in values.into_iter().zip(&places) {
-            let from = body.fetch(val);
-            body.target.store(&mut body.frame.code, from, Base::Stack, at);
-        }
-        places
     }
 
     /// [`Frame::block`] for one that changes nothing if there are executing lanes in `doubted`, if that is anything, or loads are not where

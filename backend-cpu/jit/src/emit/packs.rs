@@ -36,12 +36,20 @@ pub struct Packs {
     at: u32,
 }
 
-/// Where an address is on the stack.
+/// Where an address is when a block begins.
 #[derive(Clone, Copy)]
 pub struct Found {
-    pub at: u32,
+    pub at: At,
     /// Where it says how far it is from that of the last round.
     pub distance: Option<u32>,
+}
+
+/// Which place that is.
+#[derive(Clone, Copy)]
+pub enum At {
+    Stack(u32),
+    /// The register that keeps an address, by number, for as long as the loop runs.
+    Kept(u8),
 }
 
 struct Pack {
@@ -152,14 +160,30 @@ impl Packs {
             return Packs::default();
         }
         packs.at = frame.slot();
-        for (number, kept) in (0..).zip(&packs.words) {
-            let from = (Base::Stack, frame.kept[*kept as usize]);
-            copy_word(frame, from, packs.at + 4 * number);
-        }
         for group in groups {
             packs.add(graph, &group, frame);
         }
         packs
+    }
+
+    /// Addresses that are on the stack when a block begins.
+    pub fn ready(found: HashMap<(u8, Val), Found>) -> Packs {
+        Packs { found, ..Packs::default() }
+    }
+
+    /// How many registers keep addresses for as long as the loop runs.
+    pub fn registers(&self) -> usize {
+        let number =
+            |found: &Found| if let At::Kept(number) = found.at { usize::from(number) + 1 } else { 0 };
+        self.found.values().map(number).max().unwrap_or(0)
+    }
+
+    /// Copies what words there are for the next round, when a loop begins.
+    pub fn begin(&self, frame: &mut Frame<'_>) {
+        for (number, kept) in (0..).zip(&self.words) {
+            let from = (Base::Stack, frame.kept[*kept as usize]);
+            copy_word(frame, from, self.at + 4 * number);
+        }
     }
 
     /// There is room for the words that an address needs.
@@ -191,7 +215,7 @@ impl Packs {
             for pair in [Some(views), distances.map(|_| at)].into_iter().flatten() {
                 frame.target.view_to_stack(&mut frame.code, address.view, place(pair));
             }
-            let found = Found { at: place(at), distance: distances.map(place) };
+            let found = Found { at: At::Stack(place(at)), distance: distances.map(place) };
             self.found.insert((address.view, address.first), found);
         }
         // Lanes without an address compute the first one's.

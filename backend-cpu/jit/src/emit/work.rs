@@ -75,6 +75,11 @@ impl Strips {
         self.holder(self.rows.get(&row), strip)
     }
 
+    /// The number of what is ready for a strip.
+    pub fn kept_for(&self, of: u32, strip: u32) -> u32 {
+        self.number * of + self.holder(self.kept.get(&of), strip)
+    }
+
     fn holder(&self, common: Option<&Common>, strip: u32) -> u32 {
         match common {
             None => strip,

@@ -1,23 +1,23 @@
-//! How values grow along the lanes of a wave that is a line, from the first lane to the last.
+//! How values grow along the lanes of a wave that is a line, from the first lane to the last, or in the rounds of a loop.
 //!
 //! What a wave samples at is a function of its columns, which grow by one from lane to lane, and of what all lanes have. Where no step of
 //! such a function takes a value down, or further up than it should be, it is enough to look at the ends: if the last lane is as far
-//! from the first one as all steps together may be, each step was taken in full.
+//! from the first one as all steps together may be, each step was taken in full. So it is with what a loop samples at, and its rounds.
 
 use super::{Graph, Inst, NO, Node, Val};
 use crate::op::{Kind, Op, Relation};
 
 /// The largest column, and the largest number up to which halves are floats.
-const COLUMNS: f64 = 4_194_304.0;
+pub const COLUMNS: f32 = 4_194_304.0;
 const HALVES: f64 = 8_388_608.0;
 
-/// How a value differs from lane to lane.
+/// How a value differs from lane to lane, or from round to round.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Course {
+pub enum Course {
     /// It does not.
     Same,
-    /// A float, no NaN, within bounds; it grows by 0 to 1. All are halves of whole numbers.
-    Float(f64, f64),
+    /// A float, no NaN, within bounds; it grows by 0 to so much. All are halves of whole numbers.
+    Float(f64, f64, u32),
     /// A signed number within bounds; it grows by 0 to so much.
     Number(i64, i64, u32),
     /// A word that grows by 0 to so much, modulo 2^32.
@@ -30,15 +30,21 @@ pub struct Courses(Vec<Option<Course>>);
 impl Courses {
     /// Where a row holds columns: multiples of 1/2 from 0 to 2^22, one more in each lane.
     pub fn of(graph: &Graph, column: u32) -> Courses {
+        Courses::from(graph, |val| match graph.node(val) {
+            Node::Row(row) if row == column => Some(Course::columns(1)),
+            _ => graph.same.contains(&val).then_some(Course::Same),
+        })
+    }
+
+    /// What some values do is given.
+    pub fn from(graph: &Graph, given: impl Fn(Val) -> Option<Course>) -> Courses {
         let mut courses = Courses(Vec::with_capacity(graph.nodes.len()));
         for (val, &node) in (0..).zip(&graph.nodes) {
-            let course = match node {
-                Node::Row(row) if row == column => Some(Course::Float(0.0, COLUMNS)),
-                _ if graph.same.contains(&val) => Some(Course::Same),
+            let course = given(val).or_else(|| match node {
                 Node::Word(_) | Node::Quad(_) | Node::Bool(_) | Node::Field(..) => Some(Course::Same),
                 Node::Row(_) | Node::Kept(_) | Node::Lanes(_) | Node::Mask(_) => None,
                 Node::Inst(inst) => courses.inst(graph, inst),
-            };
+            });
             courses.0.push(course);
         }
         courses
@@ -52,7 +58,7 @@ impl Courses {
         }
     }
 
-    fn get(&self, val: Val) -> Option<Course> {
+    pub fn get(&self, val: Val) -> Option<Course> {
         self.0.get(val as usize).copied().flatten()
     }
 
@@ -87,28 +93,28 @@ impl Courses {
             (Op::Select, ..) if self.raises_nothing(graph, inst) => self.get(c),
             (Op::Flush, Some(of @ Course::Float(..)), _) => Some(of),
             // What lies between two neighbours' whole numbers is less than 1.
-            (Op::Round(1), Some(Course::Float(low, high)), _) => {
-                Some(Course::Float(low.floor(), high.floor()))
+            (Op::Round(1), Some(Course::Float(low, high, step)), _) => {
+                Some(Course::Float(low.floor(), high.floor(), step))
             }
-            (Op::ToSigned, Some(Course::Float(low, high)), _) => {
+            (Op::ToSigned, Some(Course::Float(low, high, step)), _) => {
                 let [low, high] = [low, high].map(|of| of.trunc() as i64);
-                fits(low, high).then_some(Course::Number(low, high, 1))
+                fits(low, high).then_some(Course::Number(low, high, step))
             }
-            (op @ (Op::FMin | Op::FMax | Op::FAdd | Op::FSub), Some(Course::Float(low, high)), _) => {
+            (op @ (Op::FMin | Op::FMax | Op::FAdd | Op::FSub), Some(Course::Float(low, high, step)), _) => {
                 let by = halves(graph, b)?;
                 Some(match op {
-                    Op::FMin => Course::Float(low.min(by), high.min(by)),
-                    Op::FMax => Course::Float(low.max(by), high.max(by)),
-                    Op::FAdd => exact(low + by, high + by)?,
-                    _ => exact(low - by, high - by)?,
+                    Op::FMin => Course::Float(low.min(by), high.min(by), step),
+                    Op::FMax => Course::Float(low.max(by), high.max(by), step),
+                    Op::FAdd => exact(low + by, high + by, step)?,
+                    _ => exact(low - by, high - by, step)?,
                 })
             }
-            (op @ (Op::FAdd | Op::FMin), Some(Course::Same), Some(Course::Float(low, high))) => {
+            (op @ (Op::FAdd | Op::FMin), Some(Course::Same), Some(Course::Float(low, high, step))) => {
                 let by = halves(graph, a)?;
                 if op == Op::FAdd {
-                    exact(low + by, high + by)
+                    exact(low + by, high + by, step)
                 } else {
-                    Some(Course::Float(low.min(by), high.min(by)))
+                    Some(Course::Float(low.min(by), high.min(by), step))
                 }
             }
             (op @ (Op::MinSigned | Op::MaxSigned), Some(x), Some(y)) => {
@@ -162,6 +168,11 @@ impl Courses {
 }
 
 impl Course {
+    /// Of multiples of 1/2 from 0 to [`COLUMNS`], each so much more than the one before.
+    pub fn columns(step: u32) -> Course {
+        Course::Float(0.0, COLUMNS.into(), step)
+    }
+
     /// What words grow by at most.
     fn step(self) -> Option<u32> {
         match self {
@@ -184,8 +195,8 @@ fn halves(graph: &Graph, val: Val) -> Option<f64> {
 }
 
 /// Sums that are not rounded.
-fn exact(low: f64, high: f64) -> Option<Course> {
-    (low >= -HALVES && high <= HALVES).then_some(Course::Float(low, high))
+fn exact(low: f64, high: f64, step: u32) -> Option<Course> {
+    (low >= -HALVES && high <= HALVES).then_some(Course::Float(low, high, step))
 }
 
 #[cfg(test)]

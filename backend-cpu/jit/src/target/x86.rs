@@ -200,13 +200,15 @@ pub fn fetch_ahead(code: &mut Code, at: u32, bytes: u32) {
 }
 
 /// The same if how far r11 is from where it was is on the stack.
-pub fn fetch_further(code: &mut Code, at: u32, bytes: u32) {
+pub fn fetch_further(code: &mut Code, base: Base, at: u32, bytes: u32) {
+    let base = if let Base::Kept(number) = base { ADDRESSES[usize::from(number)] } else { 11 };
     code.raw_with(&[0x48, 0x81, 0xB9], at); // cmp qword [rcx + at], FAR
     code.raw(&FAR.to_le_bytes());
     let near = jump(code, Some(BELOW));
     code.raw_with(&[0x4C, 0x8B, 0x91], at); // mov r10, [rcx + at]
     for line in (0..bytes).step_by(64) {
-        code.raw_with(&[0x43, 0x0F, 0x18, 0x94, 0x13], line); // prefetcht1 [r11 + r10 + line]
+        // prefetcht1 [base + r10 + line]
+        code.raw_with(&[0x42 | base >> 3, 0x0F, 0x18, 0x94, 0x10 | base & 7], line);
     }
     land(code, near);
 }

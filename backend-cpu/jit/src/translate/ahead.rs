@@ -47,7 +47,7 @@ fn row_of(graph: &Graph, val: Val) -> Option<u32> {
 }
 
 /// A value with all that it is computed from, operands first; `None` if that is more than arithmetic, or too much.
-fn computed_from(graph: &Graph, val: Val) -> Option<Vec<Val>> {
+pub(super) fn computed_from(graph: &Graph, val: Val) -> Option<Vec<Val>> {
     let mut open = vec![val];
     let mut all = Vec::new();
     while let Some(val) = open.pop() {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use recal_il::isa::Algebra;
 
+use super::going::{Led, Rounds};
 use super::*;
 use crate::graph::interleaved::{Elements, Words, count};
 use crate::op::{Kind, Relation};
@@ -52,6 +53,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         steps.sort_unstable();
         steps.dedup();
         let alike: Vec<Vec<bool>> = runs.iter().map(|(graph, ..)| graph.alike()).collect();
+        let before = runs.clone();
         let next = ahead::ahead(&mut runs, &elements, &mut kept);
         let carried = runs.iter().zip(&next).map(|((graph, ..), next)| unlike(graph, next));
         let mut unlike: HashSet<u32> = carried.flatten().collect();
@@ -66,6 +68,9 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             }
         }
         same_kept.retain(|number| !unlike.contains(number));
+        let rounds = Rounds { before: &before, runs: &runs, next: &next, alike: &alike };
+        let led = Led::of(&rounds, self.lazy, &kept);
+        same_kept.extend(led.iter().flat_map(|(led, _)| led.same()));
 
         let held: HashSet<u32> = elements.rows.iter().flatten().copied().collect();
         let written = || runs.iter().flat_map(|(_, outputs, _)| outputs.iter().map(|(row, _)| *row));
@@ -74,18 +79,16 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let hot = self.hottest(body).into_iter().filter(|row| mentioned.contains(row)).collect();
         let same = |row: &&u32| matches!(body, [Tree::Run(_), ..]) && always_alike(&runs, &alike, **row);
         let same_rows = rows.iter().filter(same).copied().collect();
-        let mut runs = runs.into_iter().zip(next);
-        let mut parts = Vec::with_capacity(body.len());
-        for tree in body {
-            let turned = tree.tests() && turned(&mut parts);
-            parts.push(match tree {
-                Tree::Break(test, step) => Part::Break(test.map(|of| of.0 != turned), step.number),
-                _ => {
-                    let (made, next) = runs.next()?;
-                    Part::Block(Box::new(Block { body: self.leading(made, next), attempt: None }))
-                }
-            });
-        }
+        let going = match led {
+            Some((led, graphs)) => {
+                let made = |(graph, (_, outputs, test)): (Graph, &Made)| (graph, outputs.clone(), *test);
+                let runs = graphs.into_iter().zip(&runs).map(|of| (made(of), Vec::new()));
+                let parts = self.parts(body, runs)?;
+                self.going(led, &kept, parts)
+            }
+            None => None,
+        };
+        let parts = self.parts(body, runs.into_iter().zip(next))?;
         Some(Sums {
             kept: kept.lowered(self.target).unwrap_or_default(),
             steps,
@@ -97,9 +100,30 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             equal_rows: HashSet::new(),
             equal_kept: HashSet::new(),
             body: parts,
+            going,
             hot,
             exit: self.exit(&flushed, &doubted),
         })
+    }
+
+    /// The parts of a loop whose runs are made, with what each leaves for the next round.
+    fn parts(
+        &self,
+        body: &[Tree<'_>],
+        mut runs: impl Iterator<Item = (Made, Vec<(u32, Val)>)>,
+    ) -> Option<Vec<Part>> {
+        let mut parts = Vec::with_capacity(body.len());
+        for tree in body {
+            let turned = tree.tests() && turned(&mut parts);
+            parts.push(match tree {
+                Tree::Break(test, step) => Part::Break(test.map(|of| of.0 != turned), step.number),
+                _ => {
+                    let (made, next) = runs.next()?;
+                    Part::Block(Box::new(Block { body: self.leading(made, next), attempt: None }))
+                }
+            });
+        }
+        Some(parts)
     }
 
     /// The rows of an innermost loop that need not be flushed: what reads them takes denormals as zeros, and nothing does after it.

@@ -106,7 +106,8 @@ fn main() -> std::process::ExitCode {
         leaves: random_rounds rounds_of_floats_are_bare rows_change_when_lanes_have_left;
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;
         pairs: loads_of_doubles sums_of_doubles;
-        sums: sums_of_products sums_of_lines_abreast addresses_of_sums addresses_side_by_side factors_and_addends_where_they_lie;
+        sums: sums_of_products sums_of_lines_abreast addresses_of_sums addresses_side_by_side addresses_go_on
+            factors_and_addends_where_they_lie;
         emitted: elements_stay_whole elements_at_columns neighbours_at_columns waves_of_a_line;
         pressure: places_on_the_stack_are_used_again operands_come_from_memory sums_grow_a_few_at_a_time chains_need_a_register_each;
         rounds: remembered;

@@ -25,7 +25,9 @@ impl Flow<'_, '_> {
         let apart = self.frame.strips.clone();
         self.frame.strips.kept = in_common(&of.same_kept, &of.equal_kept);
         let step = |&(number, step): &(u32, u32)| (number, target.lanes() * step);
-        self.frame.strips.steps = of.steps.iter().map(step).collect();
+        let words = of.going.iter().flat_map(|going| &going.words);
+        let words = words.filter_map(|word| Some((word.number, word.step?)));
+        self.frame.strips.steps = of.steps.iter().copied().chain(words).map(|of| step(&of)).collect();
         let mut fails = Vec::new();
         let (graph, values) = &of.kept;
         if !values.is_empty() {
@@ -61,6 +63,10 @@ impl Flow<'_, '_> {
             arrange.members = strips.collect();
         }
         fails.extend(self.frame.pack(&of.body));
+        if let (Some(going), true) = (&of.going, self.frame.going) {
+            self.going(going);
+        }
+        self.frame.begin();
         let head = self.frame.code.bytes.len();
         self.list(&of.body);
         self.tick(Some(head));

@@ -1,7 +1,8 @@
 //! Addresses that are kept, and the methods that both targets have alike.
 
 use crate::emit::Code;
-use crate::target::x86::{ADDRESSES, NOT_BELOW, first_address, jump, view_start};
+use crate::target::x86::{ADDRESSES, NOT_BELOW, NOT_ZERO, first_address, jump, modrm, view_start};
+use crate::target::{Base, Rm};
 
 /// See [`crate::target::Target::anchor`].
 pub fn anchor(code: &mut Code, view: u8, word: u32, at: u32) -> usize {
@@ -12,6 +13,19 @@ pub fn anchor(code: &mut Code, view: u8, word: u32, at: u32) -> usize {
     first_address(code);
     code.raw_with(&[0x4C, 0x89, 0x99], at); // mov [rcx + at], r11
     far
+}
+
+/// See [`crate::target::Target::count_down`].
+pub fn count_down(code: &mut Code, at: u32) -> usize {
+    code.raw_with(&[0xFF, 0x89], at); // dec dword [rcx + at]
+    jump(code, Some(NOT_ZERO))
+}
+
+/// See [`crate::target::Target::step_address`].
+pub fn step_address(code: &mut Code, number: u8, at: u32) {
+    let of = ADDRESSES[usize::from(number)];
+    code.raw(&[0x48 | of >> 3 << 2, 0x03]); // add address, [rcx + at]
+    modrm(code, of, Rm::Mem(Base::Stack, at), 1);
 }
 
 /// See [`crate::target::Target::extend`].
@@ -56,8 +70,12 @@ macro_rules! keeping_addresses {
             x86::ADDRESSES.len() as u8
         }
 
-        fn fetch_further(&self, code: &mut Code, at: u32, bytes: u32) {
-            x86::fetch_further(code, at, bytes);
+        fn fetch_further(&self, code: &mut Code, base: Base, at: u32, bytes: u32) {
+            x86::fetch_further(code, base, at, bytes);
+        }
+
+        fn step_address(&self, code: &mut Code, number: u8, at: u32) {
+            x86::keeping::step_address(code, number, at);
         }
 
         fn fetch_round(&self, code: &mut Code, at: u32, two: bool) {
@@ -86,6 +104,10 @@ macro_rules! keeping_addresses {
 
         fn view_to_stack(&self, code: &mut Code, view: u8, at: u32) {
             x86::view_to_stack(code, view, at);
+        }
+
+        fn count_down(&self, code: &mut Code, at: u32) -> usize {
+            x86::keeping::count_down(code, at)
         }
 
         fn keep_address(&self, code: &mut Code, to: u8) {

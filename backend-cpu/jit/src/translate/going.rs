@@ -1,0 +1,231 @@
+//! Rounds of a loop whose addresses go on by steps, see [`Going`].
+//!
+//! What a loop samples at is a function of rows to which each round adds something, and which are held between edges. It goes on by steps
+//! for as long as no edge is met; whether one is, the first and the last round say ([`Courses`]).
+
+use super::*;
+use crate::graph::course::{COLUMNS, Course, Courses};
+use crate::op::{Kind, Relation};
+use crate::program::{Going, Word};
+
+/// Rounds at a time. More of them would leave more for the end of a loop, fewer would be looked at more often.
+const ROUNDS: u32 = 32;
+/// Most that a round adds to a coordinate.
+const FARTHEST: u32 = 64;
+
+/// The runs of a loop before and after something of them is ready, what that is for the next round, and of each value whether it is the
+/// same in a line.
+pub(super) struct Rounds<'a> {
+    pub before: &'a [Made],
+    pub runs: &'a [Made],
+    pub next: &'a [Vec<(u32, Val)>],
+    pub alike: &'a [Vec<bool>],
+}
+
+/// What leads to another way.
+pub(super) struct Led {
+    entry: Graph,
+    next: Vec<(u32, Val)>,
+    doubts: Vec<Val>,
+    /// Numbers that are taken.
+    count: u32,
+    words: Vec<Word>,
+    /// Numbers of what is the same in a line.
+    same: Vec<u32>,
+}
+
+/// A run whose rows grow, and by how much.
+struct Growing<'a> {
+    graph: &'a Graph,
+    courses: Courses,
+    steps: HashMap<u32, u32>,
+}
+
+impl Growing<'_> {
+    /// A value as it is some rounds later; `None` if it is more than arithmetic.
+    fn later(&self, entry: &mut Graph, val: Val, rounds: u32) -> Option<Val> {
+        let all = ahead::computed_from(self.graph, val)?;
+        Some(entry.copied(self.graph, &all, |entry, node| {
+            let of = entry.add(node);
+            let step = if let Node::Row(row) = node { self.steps.get(&row) } else { None };
+            match step.map(|step| step * rounds) {
+                None | Some(0) => of,
+                Some(by) => {
+                    let by = entry.word((by as f32).to_bits());
+                    entry.binary(Op::FAdd, of, by)
+                }
+            }
+        }))
+    }
+
+    /// Notes the numbers that a value is a sum of multiples of; `None` if it is none.
+    fn numbers(&self, val: Val, found: &mut Vec<(Val, u32)>) -> Option<()> {
+        match (self.courses.get(val), self.graph.as_inst(val)?) {
+            (Some(Course::Same), _) => {}
+            (Some(Course::Number(_, _, step)), _) => found.push((val, step)),
+            (_, Inst { op: Op::Add, args: [a, b, _], mask: NO }) => {
+                for arg in [a, b].into_iter().filter(|arg| self.courses.get(*arg) != Some(Course::Same)) {
+                    self.numbers(arg, found)?;
+                }
+            }
+            (_, Inst { op: Op::Mul, args: [a, b, _], mask: NO }) => {
+                let same = |arg: Val| self.courses.get(arg) == Some(Course::Same);
+                self.numbers(if same(a) { b } else { Some(a).filter(|_| same(b))? }, found)?;
+            }
+            (_, Inst { op: Op::ShlBy(_), args: [a, ..], mask: NO }) => self.numbers(a, found)?,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+impl Led {
+    /// Makes runs find ready the words that accesses go on by, and looks where they lead; `None` if that can't be known.
+    pub(super) fn of(of: &Rounds<'_>, lazy: bool, kept: &Kept) -> Option<(Led, Vec<Graph>)> {
+        let mut led = Led {
+            entry: Graph::plain(lazy),
+            next: Vec::new(),
+            doubts: Vec::new(),
+            count: kept.count(),
+            words: Vec::new(),
+            same: Vec::new(),
+        };
+        let graphs: Option<Vec<Graph>> = (0..of.runs.len()).map(|run| led.run(of, run)).collect();
+        let graphs = graphs.filter(|_| !led.words.is_empty())?;
+        Some((led, graphs))
+    }
+
+    /// Numbers of what is the same in a line.
+    pub(super) fn same(&self) -> &[u32] {
+        &self.same
+    }
+
+    fn run(&mut self, of: &Rounds<'_>, run: usize) -> Option<Graph> {
+        let (before, outputs, test) = &of.before[run];
+        let mut made = of.runs[run].0.clone();
+        let written = |other: usize| of.before[other].1.iter().map(|(row, _)| *row);
+        let mut others = (0..of.before.len()).filter(|other| *other != run).flat_map(written);
+        let steps: HashMap<u32, u32> =
+            outputs.iter().filter_map(|&(row, val)| Some((row, step(before, row, val)?))).collect();
+        if others.any(|row| steps.contains_key(&row)) {
+            return None;
+        }
+        let all: HashSet<u32> = (0..of.before.len()).flat_map(written).collect();
+        let courses = Courses::from(before, |val| match before.node(val) {
+            Node::Row(row) if steps.contains_key(&row) => Some(Course::columns(steps[&row])),
+            Node::Row(row) => (!all.contains(&row)).then_some(Course::Same),
+            Node::Lanes(_) => Some(Course::Same),
+            _ => None,
+        });
+        let growing = Growing { graph: before, courses, steps };
+        let mut firsts: BTreeMap<Val, Option<u32>> = BTreeMap::new();
+        for val in needed(before, outputs, *test) {
+            let Some(Inst { op: Op::Member(..) | Op::Part(..) | Op::Pair(..), args: [first, ..], .. }) =
+                before.as_inst(val)
+            else {
+                continue;
+            };
+            if growing.courses.get(first) != Some(Course::Same) {
+                let step = if let Shape::Step(step) = before.shape_of(first) { Some(step) } else { None };
+                firsts.insert(first, step);
+            }
+        }
+        let mut points = Vec::new();
+        for &first in firsts.keys() {
+            growing.numbers(first, &mut points)?;
+        }
+        points.sort_unstable();
+        points.dedup();
+        self.look(&growing, &points)?;
+        for (first, step) in firsts {
+            let [now, later] = [0, 1].map(|rounds| growing.later(&mut self.entry, first, rounds));
+            let (now, by) = (now?, self.entry.binary(Op::Sub, later?, now?));
+            let number = self.count;
+            self.count += 2;
+            self.next.extend([(number, now), (number + 1, by)]);
+            if of.alike[run][first as usize] {
+                self.same.extend([number, number + 1]);
+            }
+            self.words.push(Word { number, by: number + 1, step });
+            made.nodes[first as usize] = Node::Kept(number);
+        }
+        // The loop's other rounds go on from there.
+        for (number, _) in &of.next[run] {
+            let val = of.runs[run].0.nodes.iter().position(|node| *node == Node::Kept(*number))?;
+            let now = growing.later(&mut self.entry, val as Val, 0)?;
+            self.next.push((*number, now));
+        }
+        self.alone(of, run, &made).then_some(made)
+    }
+
+    /// Looks whether numbers go on by steps to the last round, and rows with them.
+    fn look(&mut self, growing: &Growing<'_>, points: &[(Val, u32)]) -> Option<()> {
+        let entry = &mut self.entry;
+        for &(val, step) in points {
+            let [now, last] = [0, ROUNDS - 1].map(|rounds| growing.later(entry, val, rounds));
+            let far = entry.binary(Op::Sub, last?, now?);
+            let known = entry.word((ROUNDS - 1) * step);
+            self.doubts.push(entry.binary(Op::Compare(Kind::Signed, Relation::Equal, true), far, known));
+        }
+        let read = |row: &&u32| entry.find(Node::Row(**row)).is_some();
+        let mut rows: Vec<u32> = growing.steps.keys().filter(read).copied().collect();
+        rows.sort_unstable();
+        for row in rows {
+            let most = entry.word((COLUMNS - (ROUNDS * growing.steps[&row]) as f32).to_bits());
+            let row = entry.add(Node::Row(row));
+            // Floats above 0 are ordered as their words are; those below it have larger ones.
+            self.doubts.push(entry.binary(Op::Compare(Kind::Unsigned, Relation::Less, false), most, row));
+            let twice = entry.binary(Op::FAdd, row, row);
+            let whole = entry.unary(Op::Round(1), twice);
+            self.doubts.push(entry.binary(Op::Compare(Kind::Float, Relation::Equal, true), whole, twice));
+        }
+        Some(())
+    }
+
+    /// Nothing but accesses reads what goes on.
+    fn alone(&self, of: &Rounds<'_>, run: usize, graph: &Graph) -> bool {
+        let (_, outputs, test) = &of.runs[run];
+        let going = |val: Val| match graph.node(val) {
+            Node::Kept(number) => {
+                let ahead = || of.next.iter().flatten().any(|(other, _)| *other == number);
+                self.words.iter().any(|word| word.number == number) || ahead()
+            }
+            _ => false,
+        };
+        let reads = |val: Val| match graph.as_inst(val) {
+            Some(Inst { op: Op::Member(..) | Op::Part(..) | Op::Pair(..), .. }) => false,
+            Some(inst) => inst.operands().any(going),
+            None => false,
+        };
+        let ends = outputs.iter().map(|(_, val)| *val).chain(*test);
+        !needed(graph, outputs, *test).any(reads) && !{ ends }.any(going)
+    }
+}
+
+/// The values that are needed.
+fn needed(graph: &Graph, outputs: &[(u32, Val)], test: Option<Val>) -> impl Iterator<Item = Val> + use<> {
+    let needed = graph.needed(outputs, test);
+    (0..needed.len() as Val).filter(move |val| needed[*val as usize])
+}
+
+/// What a run adds to a row, if that is a whole number, and all it does.
+fn step(graph: &Graph, row: u32, val: Val) -> Option<u32> {
+    let val = graph.before_flush(val).unwrap_or(val);
+    let Inst { op: Op::FAdd, args: [a, b, _], mask: NO } = graph.as_inst(val)? else { return None };
+    let is = |val: Val| graph.node(val) == Node::Row(row);
+    let by = f32::from_bits(graph.word_of(if is(a) { b } else { Some(a).filter(|_| is(b))? })?);
+    (by.fract() == 0.0 && by >= 1.0 && by <= FARTHEST as f32).then_some(by as u32)
+}
+
+impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
+    /// The other way, with a body.
+    pub(super) fn going(&self, led: Led, kept: &Kept, body: Vec<Part>) -> Option<Going> {
+        let Led { mut entry, next, doubts, words, .. } = led;
+        let doubted = doubts.into_iter().reduce(|all, doubt| entry.binary(Op::Either, all, doubt))?;
+        kept.replace(&mut entry);
+        let (graph, place) = entry.lowered(self.target);
+        let next = next.into_iter().map(|(number, val)| (number, place[val as usize])).collect();
+        let entry = Straight { next, ..self.placed(graph, &place, Vec::new(), None) };
+        Some(Going { rounds: ROUNDS, entry: (entry, place[doubted as usize]), words, body })
+    }
+}
