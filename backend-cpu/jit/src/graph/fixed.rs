@@ -135,7 +135,13 @@ impl Graph {
             words.iter_mut().zip(mask).for_each(|(word, mask)| *word &= mask);
         }
         Some(match op.is_mask() {
-            true => self.lanes_of((0..).zip(words).fold(0, |bits, (lane, word)| bits | (word >> 31) << lane)),
+            true => {
+                let lanes =
+                    self.lanes_of((0..).zip(words).fold(0, |bits, (lane, word)| bits | (word >> 31) << lane));
+                // A mask of 64-bit elements is something else on each target, unless it has all or none.
+                let wide = matches!(op, Op::SplitLow | Op::SplitHigh);
+                Some(lanes).filter(|lanes| !wide || self.bool_of(*lanes).is_some())?
+            }
             false => self.vector(words),
         })
     }
@@ -379,6 +385,17 @@ mod tests {
         assert_eq!(g.shape_by_constants(apart), Shape::Step(4));
         let odd = g.iadd(bytes, below);
         assert_eq!(g.shape_by_constants(odd), Shape::Any);
+    }
+
+    #[test]
+    fn masks_of_wide_elements_are_constants_if_they_have_all_or_none() {
+        let mut g = graph();
+        let mut halves = |lanes: u32| {
+            let mask = g.lanes_of(lanes);
+            g.split(mask).map(|half| g.fixed_lanes(half))
+        };
+        assert_eq!(halves(0b1100_1100), [Some(0), Some(255)]);
+        assert_eq!(halves(0b1100_1101), [None, Some(255)]);
     }
 
     #[test]
