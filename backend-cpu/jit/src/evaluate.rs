@@ -12,7 +12,7 @@ pub use self::compute::compute;
 use crate::graph::interleaved::count;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
-use crate::program::{Block, Going, Part, Program, Straight, Sums, Word};
+use crate::program::{Block, Going, Induction, Part, Program, Straight, Sums};
 use crate::row::{LANES, Row};
 use crate::target::Blocks;
 use crate::{Ticks, View};
@@ -203,7 +203,7 @@ impl Strip<'_, '_> {
                 if self.exec == 0 {
                     break;
                 }
-                going.iter().for_each(|of| self.go_on(&of.words));
+                going.iter().for_each(|of| self.go_on(&of.inductions));
             }
         }
         self.exec = exec;
@@ -231,8 +231,8 @@ impl Strip<'_, '_> {
     }
 
     /// What is ready for the next round.
-    fn go_on(&mut self, words: &[Word]) {
-        for Word { number, by, .. } in words {
+    fn go_on(&mut self, inductions: &[Induction]) {
+        for Induction { number, by, .. } in inductions {
             let by = self.kept[*by as usize];
             let words = self.kept[*number as usize].iter_mut().zip(by);
             words.for_each(|(word, by)| *word = word.wrapping_add(by));

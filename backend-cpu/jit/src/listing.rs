@@ -6,7 +6,7 @@ use crate::NONE;
 use crate::graph::interleaved::count;
 use crate::graph::{Field, Graph, Inst, NO, Node, Val};
 use crate::op::Op;
-use crate::program::{Block, Call, Emitted, Part, Program, Start, Straight, Sums, Word};
+use crate::program::{Block, Call, Emitted, Induction, Part, Program, Start, Straight, Sums};
 
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -158,7 +158,7 @@ fn sums(f: &mut Formatter<'_>, of: &Sums, depth: usize) -> fmt::Result {
         let (entry, doubted) = &going.entry;
         straight(f, entry, depth + 2)?;
         line(f, depth + 2, &format!("not where {}", Shown(&entry.graph, *doubted, "v")))?;
-        for Word { number, by, .. } in &going.words {
+        for Induction { number, by, .. } in &going.inductions {
             line(f, depth + 2, &format!("kept {number} is more by kept {by} in each round"))?;
         }
         parts(f, &going.body, depth + 2)?;

@@ -186,21 +186,21 @@ pub struct Sums {
     pub exit: (Straight, Option<Val>),
 }
 
-/// Rounds of a loop whose addresses go on by steps: they are not computed then, but added to.
+/// Rounds of a loop whose addresses go on by steps: they are not computed then, but added to (strength reduction).
 #[derive(Debug)]
 pub struct Going {
     /// So many rounds at a time.
     pub rounds: u32,
     /// Leaves what is ready for them, and for the loop's other rounds, and the lanes for which addresses do not go on so long.
     pub entry: (Straight, Val),
-    pub words: Vec<Word>,
+    pub inductions: Vec<Induction>,
     /// The loop's body, where accesses find their words ready. Nothing else reads those.
     pub body: Vec<Part>,
 }
 
-/// What is ready, by number, and more in each round.
+/// An induction variable: what is ready, by number, and more in each round.
 #[derive(Clone, Copy, Debug)]
-pub struct Word {
+pub struct Induction {
     pub number: u32,
     /// The number of that which it is more by.
     pub by: u32,

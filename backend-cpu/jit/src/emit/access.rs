@@ -210,7 +210,6 @@ impl Body<'_, '_> {
     /// is copied.
     fn element_of(&mut self, kept: Option<usize>, parts: [Val; 4], count: u32) -> (Base, u32) {
         if let Some(kept) = kept {
-            // Who reads what an address leads to that stays is of no interest.
             self.pointers[kept].parts = parts.into_iter().filter(|part| *part != NO).collect();
             return (Base::Kept(kept as u8), 0);
         }

@@ -166,7 +166,7 @@ impl Packs {
         packs
     }
 
-    /// Addresses that are on the stack when a block begins.
+    /// Addresses that are there already when a block begins.
     pub fn ready(found: HashMap<(u8, Val), Found>) -> Packs {
         Packs { found, ..Packs::default() }
     }

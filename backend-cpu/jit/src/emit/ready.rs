@@ -79,6 +79,7 @@ impl Frame<'_> {
 
     /// Appends a block that leaves values on the stack, for a loop.
     pub fn keep(&mut self, graph: &Graph, values: &[Val]) {
+        self.kept.clear();
         let places = self.on_stack(graph, values);
         self.kept = vec![0; values.len() * self.strips.number as usize];
         places.into_iter().for_each(|(number, at)| self.kept[number as usize] = at);

@@ -1,4 +1,5 @@
-//! Rounds of a loop whose addresses go on by steps, see [`Going`].
+//! Rounds of a loop whose addresses go on by steps, see [`Going`]: strength reduction of induction variables, in a version of the loop of
+//! its own.
 //!
 //! What a loop samples at is a function of rows to which each round adds something, and which are held between edges. It goes on by steps
 //! for as long as no edge is met; whether one is, the first and the last round say ([`Courses`]).
@@ -6,7 +7,7 @@
 use super::*;
 use crate::graph::course::{COLUMNS, Course, Courses};
 use crate::op::{Kind, Relation};
-use crate::program::{Going, Word};
+use crate::program::{Going, Induction};
 
 /// Rounds at a time. More of them would leave more for the end of a loop, fewer would be looked at more often.
 const ROUNDS: u32 = 32;
@@ -22,14 +23,14 @@ pub(super) struct Rounds<'a> {
     pub alike: &'a [Vec<bool>],
 }
 
-/// What leads to another way.
-pub(super) struct Led {
+/// Induction variables of addresses, and what must be asked before rounds rely on them.
+pub(super) struct Inductions {
     entry: Graph,
     next: Vec<(u32, Val)>,
     doubts: Vec<Val>,
     /// Numbers that are taken.
     count: u32,
-    words: Vec<Word>,
+    inductions: Vec<Induction>,
     /// Numbers of what is the same in a line.
     same: Vec<u32>,
 }
@@ -79,20 +80,20 @@ impl Growing<'_> {
     }
 }
 
-impl Led {
+impl Inductions {
     /// Makes runs find ready the words that accesses go on by, and looks where they lead; `None` if that can't be known.
-    pub(super) fn of(of: &Rounds<'_>, lazy: bool, kept: &Kept) -> Option<(Led, Vec<Graph>)> {
-        let mut led = Led {
+    pub(super) fn of(of: &Rounds<'_>, lazy: bool, kept: &Kept) -> Option<(Inductions, Vec<Graph>)> {
+        let mut found = Inductions {
             entry: Graph::plain(lazy),
             next: Vec::new(),
             doubts: Vec::new(),
             count: kept.count(),
-            words: Vec::new(),
+            inductions: Vec::new(),
             same: Vec::new(),
         };
-        let graphs: Option<Vec<Graph>> = (0..of.runs.len()).map(|run| led.run(of, run)).collect();
-        let graphs = graphs.filter(|_| !led.words.is_empty())?;
-        Some((led, graphs))
+        let graphs: Option<Vec<Graph>> = (0..of.runs.len()).map(|run| found.run(of, run)).collect();
+        let graphs = graphs.filter(|_| !found.inductions.is_empty())?;
+        Some((found, graphs))
     }
 
     /// Numbers of what is the same in a line.
@@ -146,7 +147,7 @@ impl Led {
             if of.alike[run][first as usize] {
                 self.same.extend([number, number + 1]);
             }
-            self.words.push(Word { number, by: number + 1, step });
+            self.inductions.push(Induction { number, by: number + 1, step });
             made.nodes[first as usize] = Node::Kept(number);
         }
         // The loop's other rounds go on from there.
@@ -188,7 +189,7 @@ impl Led {
         let going = |val: Val| match graph.node(val) {
             Node::Kept(number) => {
                 let ahead = || of.next.iter().flatten().any(|(other, _)| *other == number);
-                self.words.iter().any(|word| word.number == number) || ahead()
+                self.inductions.iter().any(|of| of.number == number) || ahead()
             }
             _ => false,
         };
@@ -219,13 +220,13 @@ fn step(graph: &Graph, row: u32, val: Val) -> Option<u32> {
 
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     /// The other way, with a body.
-    pub(super) fn going(&self, led: Led, kept: &Kept, body: Vec<Part>) -> Option<Going> {
-        let Led { mut entry, next, doubts, words, .. } = led;
+    pub(super) fn going(&self, found: Inductions, kept: &Kept, body: Vec<Part>) -> Option<Going> {
+        let Inductions { mut entry, next, doubts, inductions, .. } = found;
         let doubted = doubts.into_iter().reduce(|all, doubt| entry.binary(Op::Either, all, doubt))?;
         kept.replace(&mut entry);
         let (graph, place) = entry.lowered(self.target);
         let next = next.into_iter().map(|(number, val)| (number, place[val as usize])).collect();
         let entry = Straight { next, ..self.placed(graph, &place, Vec::new(), None) };
-        Some(Going { rounds: ROUNDS, entry: (entry, place[doubted as usize]), words, body })
+        Some(Going { rounds: ROUNDS, entry: (entry, place[doubted as usize]), inductions, body })
     }
 }

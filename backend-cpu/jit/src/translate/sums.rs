@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use recal_il::isa::Algebra;
 
-use super::going::{Led, Rounds};
+use super::going::{Inductions, Rounds};
 use super::*;
 use crate::graph::interleaved::{Elements, Words, count};
 use crate::op::{Kind, Relation};
@@ -69,8 +69,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         }
         same_kept.retain(|number| !unlike.contains(number));
         let rounds = Rounds { before: &before, runs: &runs, next: &next, alike: &alike };
-        let led = Led::of(&rounds, self.lazy, &kept);
-        same_kept.extend(led.iter().flat_map(|(led, _)| led.same()));
+        let found = Inductions::of(&rounds, self.lazy, &kept);
+        same_kept.extend(found.iter().flat_map(|(found, _)| found.same()));
 
         let held: HashSet<u32> = elements.rows.iter().flatten().copied().collect();
         let written = || runs.iter().flat_map(|(_, outputs, _)| outputs.iter().map(|(row, _)| *row));
@@ -79,12 +79,12 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let hot = self.hottest(body).into_iter().filter(|row| mentioned.contains(row)).collect();
         let same = |row: &&u32| matches!(body, [Tree::Run(_), ..]) && always_alike(&runs, &alike, **row);
         let same_rows = rows.iter().filter(same).copied().collect();
-        let going = match led {
-            Some((led, graphs)) => {
+        let going = match found {
+            Some((found, graphs)) => {
                 let made = |(graph, (_, outputs, test)): (Graph, &Made)| (graph, outputs.clone(), *test);
                 let runs = graphs.into_iter().zip(&runs).map(|of| (made(of), Vec::new()));
                 let parts = self.parts(body, runs)?;
-                self.going(led, &kept, parts)
+                self.going(found, &kept, parts)
             }
             None => None,
         };

@@ -49,6 +49,23 @@ fn sample(format: Format) -> Sample {
     }
 }
 
+/// Loads the element of a surface of float4 at two rows; `same` as of [`Step::Sample`].
+fn element(view: u8, coordinates: [u32; 2], first: u32, same: u32) -> Step<'static> {
+    Step::Sample {
+        view,
+        sample: sample(Format::Float32x4),
+        coordinates: [coordinates[0], coordinates[1], NONE, NONE],
+        to: std::array::from_fn(|k| first + k as u32),
+        flush: 15,
+        lanes: if same == 3 { Shape::Same } else { Shape::Any },
+        same,
+    }
+}
+
+fn lane(op: LaneOp, ids: &[u32], same: u32) -> Step<'_> {
+    Step::Lane { op, ids, writes: 1, same }
+}
+
 /// What is added up: products of floats, of doubles, or both.
 #[derive(Clone, Copy, Debug)]
 struct Of {

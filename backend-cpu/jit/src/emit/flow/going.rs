@@ -73,7 +73,7 @@ impl Frame<'_> {
                 Node::Kept(number) => Some((view, first, number)),
                 _ => None,
             });
-            let word = |number: u32| of.words.iter().any(|word| word.number == number / strips);
+            let word = |number: u32| of.inductions.iter().any(|word| word.number == number / strips);
             accesses.push(going.filter(|(.., number)| word(*number)).collect());
         }
         let mut all: Vec<(u8, u32)> =
@@ -107,7 +107,7 @@ impl Frame<'_> {
     fn point(&mut self, of: &Going, pointer: &Pointer) {
         let (target, strips) = (self.target, self.strips.number);
         let &Pointer { view, number, at, by } = pointer;
-        let Some(word) = of.words.iter().find(|word| word.number == number / strips) else { return };
+        let Some(word) = of.inductions.iter().find(|word| word.number == number / strips) else { return };
         let further = self.strips.kept_for(word.by, number % strips);
         let [number, further] = [number, further].map(|of| Ok((Base::Stack, self.kept[of as usize])));
         let code = &mut self.code;

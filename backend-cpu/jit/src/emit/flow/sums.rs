@@ -25,7 +25,7 @@ impl Flow<'_, '_> {
         let apart = self.frame.strips.clone();
         self.frame.strips.kept = in_common(&of.same_kept, &of.equal_kept);
         let step = |&(number, step): &(u32, u32)| (number, target.lanes() * step);
-        let words = of.going.iter().flat_map(|going| &going.words);
+        let words = of.going.iter().flat_map(|going| &going.inductions);
         let words = words.filter_map(|word| Some((word.number, word.step?)));
         self.frame.strips.steps = of.steps.iter().copied().chain(words).map(|of| step(&of)).collect();
         let mut fails = Vec::new();

@@ -31,18 +31,6 @@ fn rounds_from(on: On, by: f32, number: u32) {
     const LINES: u32 = ROWS + 1;
     let line = |k: u32| LINES + k;
     let constant = |row: u32| if row == BY { Some(by.to_bits()) } else { constant(row) };
-    let at = |view: u8, coordinates: [u32; 2], first: u32, same: u32| Step::Sample {
-        view,
-        sample: sample(Format::Float32x4),
-        coordinates: [coordinates[0], coordinates[1], NONE, NONE],
-        to: std::array::from_fn(|k| first + k as u32),
-        flush: 15,
-        lanes: if same == 3 { Shape::Same } else { Shape::Any },
-        same,
-    };
-    fn lane(op: LaneOp, ids: &[u32], same: u32) -> Step<'_> {
-        Step::Lane { op, ids, writes: 1, same }
-    }
     let mads: Vec<[u32; 4]> = (0..4).map(|k| [SUMS + k, A + 1, B + k, SUMS + k]).collect();
     let adds: Vec<[u32; 3]> = (0..number).map(|k| [line(k), line(k), BY]).collect();
     let mut steps = vec![
@@ -51,7 +39,7 @@ fn rounds_from(on: On, by: f32, number: u32) {
         Step::Break(Some((FLAG, true, Shape::Same))),
     ];
     for k in 0..number {
-        steps.extend([at(0, [line(k), OTHER], A, 3), at(1, [COLUMN, line(k)], B, 2)]);
+        steps.extend([element(0, [line(k), OTHER], A, 3), element(1, [COLUMN, line(k)], B, 2)]);
         steps.extend(mads.iter().map(|ids| lane(LaneOp::Mad, ids, 1)));
     }
     steps.extend(adds.iter().map(|ids| lane(LaneOp::Add, ids, 3)));

@@ -6,18 +6,6 @@ use super::*;
 pub fn addresses_side_by_side(on: On) {
     const SIZES: [[u32; 2]; 8] =
         [[70, 70], [33, 3], [64, 40], [70, 1], [40, 9], [50, 100], [52, 20], [65, 59]];
-    let at = |view: usize, coordinates: [u32; 2], first: u32, same: u32| Step::Sample {
-        view: view as u8,
-        sample: sample(Format::Float32x4),
-        coordinates: [coordinates[0], coordinates[1], NONE, NONE],
-        to: std::array::from_fn(|k| first + k as u32),
-        flush: 15,
-        lanes: if same == 3 { Shape::Same } else { Shape::Any },
-        same,
-    };
-    fn lane(op: LaneOp, ids: &[u32], same: u32) -> Step<'_> {
-        Step::Lane { op, ids, writes: 1, same }
-    }
     // Each component of one element times all of the other, to three sums each.
     let mads: Vec<[u32; 4]> =
         (0..48).map(|k| [SUMS + k % 12, A + k / 12, B + k % 4, SUMS + k % 12]).collect();
@@ -27,7 +15,8 @@ pub fn addresses_side_by_side(on: On) {
         Step::Break(Some((FLAG, true, Shape::Same))),
     ];
     for view in 0..SIZES.len() {
-        steps.extend([at(view, [LINE, OTHER], A, 3), at(view, [COLUMN, LINE], B, 2)]);
+        let view = view as u8;
+        steps.extend([element(view, [LINE, OTHER], A, 3), element(view, [COLUMN, LINE], B, 2)]);
         steps.extend(mads.iter().map(|ids| lane(LaneOp::Mad, ids, 1)));
     }
     steps.push(lane(LaneOp::Add, &[LINE, LINE, WHOLE], 3));
@@ -119,9 +108,6 @@ pub fn factors_and_addends_where_they_lie(on: On) {
         .map(|(factor, addend, k)| [product, SUMS + k, element(factor) + k, element(addend) + k])
         .collect();
     let adds: Vec<[u32; 3]> = (0..fmas.len() as u32).map(|k| [IEEE + k % 4, IEEE + k % 4, product]).collect();
-    fn lane(op: LaneOp, ids: &[u32], same: u32) -> Step<'_> {
-        Step::Lane { op, ids, writes: 1, same }
-    }
     let mut steps = vec![
         Step::Loop,
         lane(LaneOp::Ige, &[FLAG, ROUND, ROUNDS], 3),
