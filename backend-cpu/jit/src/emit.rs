@@ -52,9 +52,9 @@ pub fn words(graph: &Graph, needed: &[bool]) -> HashSet<Val> {
     Addresses::of(graph, needed).words
 }
 
-/// Several loads of a graph are at known distances from each other.
-pub fn are_near(graph: &Graph, needed: &[bool], target: &dyn Target) -> bool {
-    !Addresses::near(graph, needed, target.lanes(), target.addresses()).bases.is_empty()
+/// How many loads of a graph are at known distances from others.
+pub fn near(graph: &Graph, needed: &[bool], target: &dyn Target) -> usize {
+    Addresses::near(graph, needed, target).near.len()
 }
 
 /// An address in the register for one.
@@ -317,7 +317,7 @@ impl<'a, 'b> Body<'a, 'b> {
             Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _) => {
                 // The first of them that is needed loads all.
                 if self.place[val as usize].nowhere() {
-                    self.group(val, op, view, a, self.graph.groups[&val]);
+                    self.group(val, op, view, a, None);
                 }
             }
             Op::Store(view) | Op::StoreBlocks(view, ..) => {

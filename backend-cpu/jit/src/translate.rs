@@ -1,6 +1,7 @@
 //! From the steps of a function to its vector program.
 
 mod ahead;
+mod attempt;
 mod call;
 mod emitted;
 mod flushes;
@@ -209,34 +210,6 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             .collect();
         rows.sort_unstable_by_key(|&(count, row)| (std::cmp::Reverse(count), row));
         rows.into_iter().map(|(_, row)| row).collect()
-    }
-
-    fn block(&mut self, run: &Run<'_>) -> Option<Block> {
-        let made = self.graph(run, Graph::new(self.lazy))?;
-        self.wide |= made.0.gains_from_whole(self.kept.is_some());
-        let flush = |node: &&Node| matches!(node, Node::Inst(inst) if inst.op == Op::Flush);
-        let often = if self.kept.is_some() { 16 } else { 1 };
-        self.flushes += often * made.0.nodes.iter().filter(flush).count();
-        // Where there are few flushes, there are few products.
-        let tried = self.lazy || !self.target.denormals_as_zeros();
-        let attempt = if tried && made.0.leaves.is_empty() { self.attempt(run)? } else { None };
-        Some(Block { body: self.straight(made), attempt })
-    }
-
-    /// The run without tests for zeros, if that pays.
-    fn attempt(&self, run: &Run<'_>) -> Option<Option<(Straight, Val)>> {
-        let (mut plain, mut outputs, test) = self.graph(run, Graph::plain(self.lazy))?;
-        let wanted: Vec<Val> = outputs.iter().map(|&(_, val)| val).chain(test).collect();
-        let doubts = plain.doubts(&wanted);
-        let pays = plain.plain_products.len() > 4 + 2 * doubts.len() && plain.may_be_done_again();
-        if pays {
-            plain.believe(&doubts, &mut outputs);
-        }
-        let doubted = if pays { plain.doubted(doubts) } else { None };
-        Some(doubted.map(|doubted| {
-            let (graph, place) = plain.lowered(self.target);
-            (self.placed(graph, &place, outputs, test), place[doubted as usize])
-        }))
     }
 
     fn straight(&self, made: Made) -> Straight {

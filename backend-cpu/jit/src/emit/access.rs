@@ -28,6 +28,7 @@ impl Body<'_, '_> {
             exec,
             view,
             index,
+            at: None,
             shape,
             inside,
             ahead,
@@ -52,9 +53,10 @@ impl Body<'_, '_> {
         access
     }
 
-    /// Loads the parts of a group that are used, with the first words of the elements in `first`.
-    pub(super) fn group(&mut self, val: Val, op: Op, view: u8, first: Val, parts: [Val; 4]) {
-        let index = self.fetch(first);
+    /// Loads the parts of a group that are used, with the first words of the elements in `first`, or where it is known that they are.
+    pub(super) fn group(&mut self, val: Val, op: Op, view: u8, first: Val, at: Option<(Base, u32)>) {
+        let parts = self.graph.groups[&val];
+        let index = if at.is_none() { self.fetch(first) } else { 0 };
         let count = parts.iter().filter(|&&val| val != NO).count() as u32;
         let wanted = parts.map(|val| val != NO && self.next_use(val).is_some());
         let mut to = [0; 4];
@@ -66,7 +68,7 @@ impl Body<'_, '_> {
             }
         }
         let (target, line) = (self.target, self.frame.line);
-        let access = self.access(val, op, view, index, first);
+        let access = Access { at, ..self.access(val, op, view, index, first) };
         let order = match op {
             Op::Pair(..) => Order::Pairs,
             Op::Member(..) => Order::Memory,
@@ -90,8 +92,16 @@ impl Body<'_, '_> {
     /// Loads a part of a group, and all others, by an address that is computed from `leaves`.
     pub(super) fn by_address(&mut self, val: Val, op: Op, first: Val, leaves: &[Val]) {
         if let Some(&(number, bytes)) = self.addresses.and_then(|addresses| addresses.near.get(&val)) {
-            let same = self.graph.shape_of(first).among(self.target.lanes()) == Shape::Same;
             let base = Base::Kept(number);
+            if let Op::Part(view, _) | Op::Pair(view, _) = op {
+                self.pinned.clear();
+                self.free.append(&mut self.freed);
+                if self.place[val as usize].nowhere() {
+                    self.group(val, op, view, first, Some((base, bytes)));
+                }
+                return;
+            }
+            let same = self.graph.shape_of(first).among(self.target.lanes()) == Shape::Same;
             // What is read but once may stay where it is: nothing is stored before.
             if self.uses[val as usize].len() == 1 && (!same || self.target.splats()) {
                 let place = &mut self.place[val as usize];

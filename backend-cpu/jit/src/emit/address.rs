@@ -9,7 +9,7 @@ use super::packs::{Found, Packs};
 use super::{Body, Held};
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
-use crate::target::{Base, Scalar};
+use crate::target::{Base, Scalar, Target};
 
 /// Registers that there are for it.
 const REGISTERS: usize = 2;
@@ -54,28 +54,33 @@ pub enum Addressing<'a> {
     Alone,
     /// In general registers, see [`Addresses::of`], but for those that a round begins with.
     Scalar(Round<'a>),
-    /// For so many lanes, from bases that so many registers hold, see [`Addresses::near`].
-    Near(u32, u8),
+    /// From bases that registers hold, see [`Addresses::near`].
+    Near(&'a dyn Target),
 }
 
 /// Most bytes that a load is from its base.
 const FARTHEST: u32 = 1 << 16;
 
 impl Addresses {
-    /// Loads of words at known distances from each other, where all lanes execute: whether they are inside is asked once, before
-    /// anything else is done, and each needs but one instruction then.
-    pub fn near(graph: &Graph, needed: &[bool], lanes: u32, most: u8) -> Addresses {
+    /// Loads of words and elements at known distances from each other, where all lanes execute: whether they are inside is asked once,
+    /// before anything else is done.
+    pub fn near(graph: &Graph, needed: &[bool], target: &dyn Target) -> Addresses {
         let mut found: Vec<(Origin, Vec<(Val, u32)>)> = Vec::new();
         let mut sums: Vec<Terms> = Vec::new();
         for val in (0..graph.nodes.len() as Val).filter(|val| needed[*val as usize]) {
-            let Some(Inst { op: Op::Load(view), args: [index, ..], mask: NO }) = graph.as_inst(val) else {
-                continue;
-            };
-            let more = match graph.shape_of(index).among(lanes) {
-                Shape::Same => 0,
-                Shape::Step(1) => lanes - 1,
+            let Some(Inst { op, args: [index, ..], mask: NO }) = graph.as_inst(val) else { continue };
+            let shape = graph.shape_of(index).among(target.lanes());
+            let (view, more) = match op {
+                Op::Load(view) if matches!(shape, Shape::Same | Shape::Step(1)) => {
+                    (view, target.reach(shape, 1))
+                }
+                Op::Part(view, _) | Op::Pair(view, _) => {
+                    let count = graph.groups[&val].iter().filter(|part| **part != NO).count();
+                    (view, target.reach(shape, count as u32))
+                }
                 _ => continue,
             };
+            let Some(more) = more else { continue };
             if let Some((address, bytes)) = distance(graph, index) {
                 let last = bytes / 4 + more;
                 match found.iter_mut().find(|(base, _)| (base.view, base.address) == (view, address)) {
@@ -102,8 +107,14 @@ impl Addresses {
         for ((base, loads), _) in found.iter_mut().zip(&sums).filter(|(_, terms)| !terms.is_empty()) {
             settle(graph, base, loads);
         }
-        found.retain(|(_, loads)| loads.len() > 1);
-        found.truncate(usize::from(most));
+        // Loads of parts of an element are one.
+        let accesses = |(_, loads): &(Origin, Vec<(Val, u32)>)| {
+            let first = |(val, _): &(Val, u32)| graph.groups.get(val).map_or(*val, |parts| parts[0]);
+            loads.iter().map(first).collect::<HashSet<Val>>().len()
+        };
+        found.retain(|base| accesses(base) > 1);
+        found.sort_by_key(|base| std::cmp::Reverse(accesses(base)));
+        found.truncate(usize::from(target.addresses()));
         let mut addresses = Addresses::default();
         for (number, (base, loads)) in (0..).zip(found) {
             addresses.bases.push(base);

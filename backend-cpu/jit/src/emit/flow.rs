@@ -10,6 +10,7 @@ mod sums;
 use super::walks::walks;
 use super::{Frame, Tests};
 use crate::call;
+use crate::graph::{NO, Val};
 use crate::program::{Block, Call, Loop, Part, breaks};
 use crate::target::{Called, Masks, Rm, Target};
 
@@ -82,7 +83,10 @@ impl Flow<'_, '_> {
     }
 
     fn block(&mut self, block: &Block) -> Option<Tests> {
-        let tried = block.attempt.as_ref().map(|(attempt, doubted)| self.frame.attempt(attempt, *doubted));
+        // Where lanes do not execute nothing is known of where they load from.
+        let pays = |doubted: Val| doubted != NO || !self.frame.strips.masked;
+        let attempt = block.attempt.as_ref().filter(|(_, doubted)| pays(*doubted));
+        let tried = attempt.map(|(attempt, doubted)| self.frame.attempt(attempt, *doubted));
         let test = self.frame.block(&block.body);
         match tried {
             Some(done) => self.frame.attempted(done, test),

@@ -322,26 +322,28 @@ impl<'a> Frame<'a> {
     /// [`Frame::block`] for one that changes nothing if there are executing lanes in `doubted`, if that is anything, or loads are not where
     /// they should be: then the block that follows is run. What [`Frame::attempted`] wants to know.
     pub fn attempt(&mut self, block: &Straight, doubted: Val) -> usize {
-        let doubted: &[Val] = if doubted == NO { &[] } else { &[doubted] };
+        // Whether loads are where they should be is asked before anything is done.
+        let late = doubted != NO;
+        let doubted: &[Val] = if late { &[doubted] } else { &[] };
         let work = Work::new(block, doubted, &self.strips);
         let doubted = work.others.concat();
         let last = [work.tests.clone(), doubted.clone()].concat();
-        let near = if self.strips.masked { 0 } else { self.target.addresses() };
-        let plan = Plan::new(
-            work.graph,
-            &work.outputs,
-            &last,
-            true,
-            self.arrange.as_ref().filter(|_| self.straight),
-            Addressing::Near(self.target.lanes(), near),
-            self.order,
-        );
+        let near = if self.strips.masked { Addressing::Alone } else { Addressing::Near(self.target) };
+        let arrange = self.arrange.as_ref().filter(|_| self.straight);
+        let plan = Plan::new(work.graph, &work.outputs, &last, late, arrange, near, self.order);
         let mut body = Body::new(self, &plan.graph, &plan.uses);
+        if !late {
+            body = body.replacing(&plan.stores);
+        }
         body.addresses = Some(&plan.addresses);
         let mut fails = body.find_bases(&plan.addresses.bases);
-        for (time, &val) in plan.order.iter().enumerate() {
+        for (time, (&val, stores)) in plan.order.iter().zip(&plan.stores).enumerate() {
             body.now = 2 * time as u32;
             body.instruction(val);
+            if !late {
+                body.now += 1;
+                body.store_rows(stores);
+            }
         }
         let (target, masks) = (body.target, body.target.masks());
         for (strip, &doubted) in doubted.iter().enumerate() {
@@ -353,8 +355,8 @@ impl<'a> Frame<'a> {
             }
             fails.push(target.jump_if(&mut body.frame.code, asked, true));
         }
-        body.now += 1;
-        if let Some(stores) = plan.stores.last() {
+        if let (true, Some(stores)) = (late, plan.stores.last()) {
+            body.now += 1;
             body.store_rows(stores);
         }
         if let Some(tests) = body.end(&work.tests) {

@@ -97,7 +97,7 @@ impl Plan {
                 Addresses::of(&graph, &all()).without(&graph, packs)
             }
             Addressing::Scalar(_) => Addresses::of(&graph, &all()),
-            Addressing::Near(lanes, most) => Addresses::near(&graph, &all(), lanes, most),
+            Addressing::Near(target) => Addresses::near(&graph, &all(), target),
         };
         let operands = |val: Val, inst: Inst| -> Vec<Val> {
             addresses.leaves.get(&val).cloned().unwrap_or_else(|| inst.operands().collect())

@@ -174,13 +174,7 @@ impl Graph {
                 else {
                     continue;
                 };
-                // Of four lanes the first vector has the first two, and the second one the others.
-                let same = whole
-                    && match self.shape_of(first) {
-                        Shape::Same => true,
-                        Shape::Bits([_, halves, ..]) => halves == 0,
-                        Shape::Step(_) | Shape::Any => false,
-                    };
+                let same = whole && self.alike_in_pairs(first);
                 let of = |k: u8| Node::Inst(Inst { op: Op::Pair(view, k), ..inst });
                 vectors.insert(words, [of(k), of(if same { k } else { k + 1 })]);
                 words.into_iter().zip([k, k + 1]).for_each(|(word, k)| self.nodes[word as usize] = of(k));
@@ -196,12 +190,20 @@ impl Graph {
         }
     }
 
+    /// Where they begin, both vectors of 64-bit elements are the same: of four lanes the first one has the first two, and the second one
+    /// the others.
+    fn alike_in_pairs(&self, first: Val) -> bool {
+        match self.shape_of(first) {
+            Shape::Same => true,
+            Shape::Bits([_, halves, ..]) => halves == 0,
+            Shape::Step(_) | Shape::Any => false,
+        }
+    }
+
     /// If all lanes execute, some of it may be done once for both vectors of 64-bit elements, or rows may hold them `in_loop`.
     pub fn gains_from_whole(&self, in_loop: bool) -> bool {
         self.nodes.iter().any(|node| match node {
-            Node::Inst(Inst { op: Op::Pair(..), args: [first, ..], .. }) => {
-                self.shape_of(*first) == Shape::Same
-            }
+            Node::Inst(Inst { op: Op::Pair(..), args: [first, ..], .. }) => self.alike_in_pairs(*first),
             Node::Inst(inst) => in_loop && inst.op == Op::ZipLow,
             _ => false,
         })

@@ -2,6 +2,7 @@
 
 use recal_il::ir::lines::{Shape, distance};
 
+use super::Base;
 use crate::emit::{Code, Pool};
 
 /// What code for an access to memory has at hand.
@@ -13,6 +14,8 @@ pub struct Access<'a> {
     pub view: u8,
     /// The register with the numbers of the words.
     pub index: u8,
+    /// In place of those, of a group: where the first lane's element is; all words as far as [`Target::reach`] says are in the view.
+    pub at: Option<(Base, u32)>,
     /// What is known of them.
     pub shape: Shape,
     /// All of them lie in the view, with all words of their elements, whether their lanes execute or not. What follows the
@@ -122,6 +125,15 @@ impl Window {
         let near = own.iter().all(|bit| *bit < most);
         let reach = own.iter().fold(count, |reach, bit| reach.wrapping_add(*bit));
         (near && reach <= most).then_some(Window { bits, reach })
+    }
+
+    /// See [`super::Target::reach`].
+    pub(super) fn reach(shape: Shape, lanes: u32, count: u32, most: u32) -> Option<u32> {
+        match shape {
+            Shape::Same => Some(count - 1),
+            Shape::Step(step) if step == count => Some(lanes * count - 1),
+            _ => Window::of(shape, lanes, count, most).map(|window| window.read() - 1),
+        }
     }
 
     /// Words that x86 reads of it: parts of a vector, or one or two.

@@ -16,6 +16,8 @@ use std::ops::Range;
 pub use self::access::{Access, Blocks, Group, Order, Window};
 pub use self::function::{Called, Frame};
 pub use self::operands::{Base, Rm, Steps};
+use recal_il::ir::lines::Shape;
+
 use crate::View;
 use crate::emit::{Code, Pool};
 use crate::graph::{Field, Graph, Inst, Node, Val};
@@ -190,6 +192,11 @@ pub trait Target: Sync {
     /// Addresses that registers can hold while a block runs.
     fn addresses(&self) -> u8 {
         0
+    }
+    /// Words that a load of elements of so many touches behind the first lane's first one, if that follows from the shape of their numbers
+    /// in a strip.
+    fn reach(&self, _: Shape, _count: u32) -> Option<u32> {
+        None
     }
     /// The word whose number is in the first scalar register is what the six functions that follow are about.
     fn element(&self, _: &mut Code, _: u8) {

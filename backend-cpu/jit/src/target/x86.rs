@@ -38,6 +38,12 @@ pub fn first_address(code: &mut Code) {
     code.raw(&[0x4F, 0x8D, 0x1C, 0x9A]); // lea r11, [r10 + 4 * r11]
 }
 
+/// r11 = so many bytes from an address
+pub fn address_from(code: &mut Code, base: Base, bytes: u32) {
+    code.raw(&[0x4C | register(base) >> 3, 0x8D]); // lea r11, [base + bytes]
+    modrm(code, 11, Rm::Mem(base, bytes), 1);
+}
+
 /// Stores blocks whose lanes are in ebp, one lane after another; the vectors of numbers and of words are on the stack.
 pub fn blocks_apart(code: &mut Code, view: u8, places: &[u32], blocks: Blocks) {
     let (count, words) = (blocks.count(), places[1]);
@@ -353,7 +359,7 @@ pub fn function(
             ready = Some(jump(code, Some(NOT_ZERO)));
         }
     }
-    code.append(&frame.before.bytes, &frame.before.marks);
+    code.append(frame.before);
     ready.into_iter().for_each(|ready| land(code, ready));
     let lanes = frame.strips * lanes;
     code.raw(&[0xBB, 64 / lanes, 0, 0, 0]); // mov ebx, 64 / lanes
@@ -371,7 +377,7 @@ pub fn function(
         executing(code, pool);
     }
     let base = code.bytes.len();
-    code.append(&frame.body.bytes, &frame.body.marks);
+    code.append(frame.body);
     none.into_iter().for_each(|none| land(code, none));
     code.raw_with(&[0x48, 0x81, 0xC7], 4 * u32::from(lanes)); // add rdi, 4 * lanes
     // Where all lanes execute, there may be a bit for each strip that is good.
@@ -392,7 +398,18 @@ pub fn function(
     code.raw(&[0x48, 0x83, 0xC4, 16]); // add rsp, 16
     code.raw(&[0xC5, 0xF8, 0x77]); // vzeroupper
     code.raw(&[0x41, 0x5F, 0x41, 0x5E, 0x41, 0x5D, 0x41, 0x5C, 0x5D, 0x5B, 0xC3]); // pop r15 to r12, rbp, rbx; ret
+    settle(code);
     code.bytes.resize(code.bytes.len().next_multiple_of(32), 0xCC);
+}
+
+/// Appends what is to stand behind the code.
+fn settle(code: &mut Code) {
+    for mut cold in std::mem::take(&mut code.cold) {
+        let (start, back) = (code.bytes.len(), jump(&mut cold.code, None));
+        code.append(&cold.code);
+        cold.entries.iter().for_each(|&(jump, to)| land_at(code, jump, start + to));
+        land_at(code, start + back, cold.back);
+    }
 }
 
 /// r11 = where the window begins of the word whose number is r11d, in the view at r10, for so many lanes; jumps unless all of it is in

@@ -75,7 +75,7 @@ pub fn program<C: Fn(u32) -> Option<u32>>(
     let stores = graph.nodes.iter().filter(|node| matches!(node, Node::Inst(inst) if inst.op.acts())).count();
     let straight = |graph: Graph| Straight { graph, outputs: Vec::new(), test: None, next: Vec::new() };
     // Loads at known distances from each other, if all that they load is there. What they load stays in memory for a while: nothing may be stored there.
-    let near = stores == 1 && emit::are_near(&graph, &needed, target);
+    let near = stores == 1 && emit::near(&graph, &needed, target) > 0;
     let attempt = near.then(|| (straight(graph.to_extend()), NO));
     let parts = vec![Part::Block(Box::new(Block { body: straight(graph), attempt }))];
     (count <= MOST_NEEDED).then_some(Program { parts, lazy, group: true, grown, ..Program::default() })

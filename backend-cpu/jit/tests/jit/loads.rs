@@ -2,6 +2,7 @@
 
 use recal_il::ir::Width;
 use recal_il::ir::lines::{Shape, distance};
+use recal_il::isa::LaneOp;
 use recal_jit::{LANES, NONE, Row, Step, View};
 
 use crate::operations::flushed;
@@ -60,6 +61,9 @@ pub fn spread(on: On) {
     let all = [
         [0, 0, 16, 32],
         [16, 32, 0, 0],
+        [16, 0, 32, 0],
+        [0, 16, 32, 64],
+        [4, 8, 0, 16],
         [4, 0, 8, 0],
         [0, 0, 0, 0],
         [0, 4, 0, 60],
@@ -91,6 +95,76 @@ pub fn spread(on: On) {
                             expected,
                             "{bits:?} {to:?} from {start}, lane {lane}"
                         );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Many elements at known distances from each other, so that where they are is asked once: all inside, the first or the last ones not, and
+/// addresses that start again at 0 on the way.
+pub fn elements_apart(on: On) {
+    const WORDS: u32 = 700;
+    const TIMES: u32 = 9;
+    /// The row with the number of bytes from one element to the next one, and the first row of those loaded.
+    const FAR: u32 = 3;
+    const FIRST: u32 = 4;
+    // Some words are behind the view, so that who reads them is found out.
+    let memory: Vec<u32> = (0..WORDS + 100).map(|k| k.wrapping_mul(0x1234_5677) ^ 1).collect();
+    // SAFETY: the vector outlives the calls.
+    let views = [unsafe { View::new(memory.as_ptr().cast(), 4 * WORDS as usize) }];
+    let shapes = |count: u32| {
+        let bits = [[0, 0, 0, 16], [4 * count, 8 * count, 0, 0], [0, 4 * count, 0, 0]];
+        [Shape::Same, Shape::Step(4 * count)].into_iter().chain(bits.map(Shape::Bits))
+    };
+    for count in [2, 4] {
+        for (shape, far) in shapes(count).flat_map(|shape| [16, 200].map(|far| (shape, far))) {
+            let mut compiler = on.compiler().with_lines(16);
+            let sums: Vec<u32> = vec![0, FAR, 0];
+            let mut steps = Vec::new();
+            for time in 0..TIMES {
+                let to = std::array::from_fn(|k| {
+                    let row = FIRST + count * time + k as u32;
+                    if k as u32 >= count { NONE } else { row }
+                });
+                steps.push(Step::Load { view: 0, address: 0, to, flush: 0, lanes: shape });
+                steps.push(Step::Lane { op: LaneOp::Iadd, ids: &sums, writes: 1, same: 0 });
+            }
+            let constant = |row: u32| (row == FAR).then_some(far);
+            let function = compiler.function(&steps, constant, |row| row < FIRST, |_| false).unwrap();
+            let module = compiler.finish().unwrap();
+            let asked = module.listing(function).unwrap().contains("where loads are outside");
+            assert_eq!(asked, on.isa.name() != "neon", "{shape:?} {count}");
+            let behind = |place: u32| match shape {
+                Shape::Same => 0,
+                Shape::Step(step) => step * place,
+                Shape::Bits(bits) => distance(bits, place),
+                Shape::Any => unreachable!(),
+            };
+            let starts = [0, 8, 1000, 4 * WORDS - 64, 4 * WORDS, 0xFFFF_FFF0, 0u32.wrapping_sub(9 * far)];
+            // The last word of the first strip, or of half of it, is the last one of the view, or the one behind it.
+            let last = [7, 15].map(|place| 4 * WORDS - (TIMES - 1) * far - behind(place) - 4 * count);
+            for start in starts.into_iter().chain(last.into_iter().flat_map(|start| [start, start + 4])) {
+                let address = |lane: u32| {
+                    let (of, place) = (start.wrapping_add(32 * (lane / 16)), lane % 16);
+                    of.wrapping_add(behind(place))
+                };
+                for exec in [!0, 0xF0F0_00FF_FF00_1234u64] {
+                    let mut rows = vec![Row::splat(9); (FIRST + count * TIMES) as usize];
+                    rows[0] = Row(std::array::from_fn(|lane| address(lane as u32)));
+                    on.call(&module, function, &mut rows, &views, exec, &mut endless());
+                    for (lane, time) in (0..LANES).flat_map(|lane| (0..TIMES).map(move |time| (lane, time))) {
+                        for k in 0..count {
+                            let first = address(lane as u32).wrapping_add(far * time) / 4;
+                            let at = Some(first.wrapping_add(k)).filter(|at| *at < WORDS);
+                            let word = at.map_or(0, |at| memory[at as usize]);
+                            let expected = if exec >> lane & 1 == 1 { word } else { 9 };
+                            let row = (FIRST + count * time + k) as usize;
+                            let what =
+                                || format!("{shape:?} {count} by {far} from {start}, {time}: lane {lane}");
+                            assert_eq!(rows[row].0[lane], expected, "{}", what());
+                        }
                     }
                 }
             }

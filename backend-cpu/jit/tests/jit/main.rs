@@ -97,7 +97,7 @@ fn main() -> std::process::ExitCode {
         operations: every_operation_alone denormals_are_kept random_runs random_runs_of_floats memory tests_of_rows
             chains_of_multiply_adds;
         samples: samples samples_of_all_formats;
-        loads: elements parts spread;
+        loads: elements elements_apart parts spread;
         stores: words elements in_windows;
         calls: atomics_of_words atomics_of_pairs atomics_at_elements counters parts texels none_in_loops;
         kept: what_does_not_change products_of_two_kinds;

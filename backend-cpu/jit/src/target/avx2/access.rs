@@ -4,11 +4,11 @@ use recal_il::ir::lines::Shape;
 
 use super::encode::{first_word, gather, plain, short, test, top_bits, vector, word};
 use super::table::*;
-use super::{VECTOR, near};
+use super::{VECTOR, near, window};
 use crate::emit::{Code, Pool};
 use crate::target::x86::{
-    BELOW, NOT_BELOW, NOT_ZERO, ZERO, ask_ahead, ask_for_stores, ask_further, back, blocks_apart,
-    first_address, inside, jump, land, view_start,
+    BELOW, NOT_BELOW, NOT_ZERO, ZERO, address_from, ask_ahead, ask_for_stores, ask_further, back,
+    blocks_apart, first_address, inside, jump, land, view_start,
 };
 use crate::target::{Access, Base, Blocks, Group, Order, Rm, Window, entry};
 
@@ -67,52 +67,29 @@ fn reach(code: &mut Code, view: u8, more: u32, is_inside: bool, others: &mut Vec
     }
 }
 
-/// Most words of a [`Window`]: two vectors.
-const WINDOW: u32 = 16;
-
-/// Loads words at known distances from the one at r11, as each table says, to a register.
-fn spread(code: &mut Code, pool: &mut Pool, window: Window, tables: &[(u8, Vec<u32>)]) {
-    let part = |k: u32| Rm::Mem(Base::First, 32 * k);
-    for (to, table) in tables {
-        let (to, words) = (*to, pool.table(table));
-        plain(code, LOAD, to, Rm::Mem(Base::Pool, words));
-        if window.reach <= 4 {
-            short(code, LOAD, VECTOR, part(0));
-            vector(code, PERMD, to, to, Rm::Reg(VECTOR), None);
-            continue;
-        }
-        // Three bits of each number count.
-        let second = (0..8).filter(|&lane| table[lane] >= 8).fold(0u8, |bits, lane| bits | 1 << lane);
-        match second {
-            0 => vector(code, PERMD, to, to, part(0), None),
-            0xFF => vector(code, PERMD, to, to, part(1), None),
-            _ => {
-                vector(code, PERMD, VECTOR, to, part(1), None);
-                vector(code, PERMD, to, to, part(0), None);
-                vector(code, BLENDPS, to, to, Rm::Reg(VECTOR), Some(second));
-            }
-        }
-    }
-}
-
 /// Loads words at known distances.
 fn load_spread(access: Access<'_>, to: u8, window: Window) {
     let Access { code, pool, view, index, .. } = access;
     view_start(code, view);
     first_word(code, index);
     let outside = inside(code, view, window.read() - 1);
-    spread(code, pool, window, &[(to, window.table(8, Order::Words, 0))]);
-    let done = jump(code, None);
-    land(code, outside);
+    window::words(code, pool, window, &[(to, window.table(8, Order::Words, 0))]);
+    scattered(code, pool, outside, view, index, to);
+}
+
+/// Behind the function, for words of which some are outside: each by itself.
+fn scattered(code: &mut Code, pool: &mut Pool, outside: usize, view: u8, index: u8, to: u8) {
     let all = ones(pool);
-    within_view(code, view, index, all);
-    gather(code, to, index, 0, VECTOR);
-    land(code, done);
+    code.apart(|cold| {
+        cold.enter(outside);
+        within_view(&mut cold.code, view, index, all);
+        gather(&mut cold.code, to, index, 0, VECTOR);
+    });
 }
 
 /// Loads words: neighbours together, and one that all lanes want once.
 pub fn load(access: Access<'_>, to: u8) {
-    if let Some(window) = Window::of(access.shape, 8, 1, WINDOW) {
+    if let Some(window) = Window::of(access.shape, 8, 1, window::MOST) {
         return load_spread(access, to, window);
     }
     let Access { code, pool, exec, view, index, shape, inside: is_inside, ahead, places, .. } = access;
@@ -133,12 +110,7 @@ pub fn load(access: Access<'_>, to: u8) {
         if ahead && shape != Shape::Same {
             ask_ahead(code);
         }
-        let done = jump(code, None);
-        land(code, outside);
-        let all = ones(pool);
-        within_view(code, view, index, all);
-        gather(code, to, index, 0, VECTOR);
-        return land(code, done);
+        return scattered(code, pool, outside, view, index, to);
     }
     let mask = exec;
     let (exec, lanes) = (executing(pool, mask), pool.lanes(8, |lane| lane));
@@ -151,20 +123,23 @@ pub fn load(access: Access<'_>, to: u8) {
     if ahead {
         ask_further(code);
     }
-    let near = jump(code, None);
-    land(code, other);
-    others.push(differ(code, index, None, exec));
-    first_word(code, index);
-    reach(code, view, 0, is_inside, &mut others);
-    plain(code, BROADCASTSS, to, Rm::Mem(Base::First, 0));
-    let same = jump(code, None);
-    others.into_iter().for_each(|other| land(code, other));
-    let far = near::load(code, pool, view, index, exec, to, places[0]);
-    let window = jump(code, None);
-    far.into_iter().for_each(|far| land(code, far));
-    gathered(code, pool, view, index, exec, is_inside);
-    gather(code, to, index, 0, VECTOR);
-    [near, same, window].into_iter().for_each(|done| land(code, done));
+    code.apart(|cold| {
+        cold.enter(other);
+        let mut unlike = vec![differ(&mut cold.code, index, None, exec)];
+        first_word(&mut cold.code, index);
+        reach(&mut cold.code, view, 0, is_inside, &mut unlike);
+        plain(&mut cold.code, BROADCASTSS, to, Rm::Mem(Base::First, 0));
+        let same = jump(&mut cold.code, None);
+        others.into_iter().for_each(|other| cold.enter(other));
+        let code = &mut cold.code;
+        unlike.into_iter().for_each(|other| land(code, other));
+        let far = near::load(code, pool, view, index, exec, to, places[0]);
+        let window = jump(code, None);
+        far.into_iter().for_each(|far| land(code, far));
+        gathered(code, pool, view, index, exec, is_inside);
+        gather(code, to, index, 0, VECTOR);
+        [same, window].into_iter().for_each(|done| land(code, done));
+    });
 }
 
 /// Stores words from r11 on, so many words from each to the next.
@@ -194,12 +169,12 @@ pub fn store(access: Access<'_>, from: u8) {
     let other = (!known).then(|| differ(code, index, Some(lanes), exec));
     first_word(code, index);
     let outside = inside(code, view, 7 * stride.unwrap_or(1));
-    let mut ends = Vec::new();
+    let mut masked = None;
     if let Some(mask) = mask {
         test(code, mask, ones);
         let all = jump(code, Some(BELOW));
         vector(code, MASKMOV, from, mask, Rm::Mem(Base::First, 0), None);
-        ends.push(jump(code, None));
+        masked = Some(jump(code, None));
         land(code, all);
     }
     match stride {
@@ -209,10 +184,17 @@ pub fn store(access: Access<'_>, from: u8) {
             earlier.into_iter().for_each(|at| ask_for_stores(code, at, 8));
         }
     }
-    ends.push(jump(code, None));
-    other.into_iter().for_each(|other| land(code, other));
-    land(code, outside);
-    within_view(code, view, index, exec);
+    masked.into_iter().for_each(|masked| land(code, masked));
+    code.apart(|cold| {
+        other.into_iter().chain([outside]).for_each(|other| cold.enter(other));
+        within_view(&mut cold.code, view, index, exec);
+        one_by_one(&mut cold.code, index, from, [at, what]);
+    });
+}
+
+/// Stores words of the lanes that `VECTOR` has, one by one; two vectors on the stack are for that.
+fn one_by_one(code: &mut Code, index: u8, from: u8, [at, what]: [u32; 2]) {
+    let mut ends = Vec::new();
     top_bits(code, EBP, VECTOR);
     plain(code, STORE, index, Rm::Mem(Base::Stack, at));
     plain(code, STORE, from, Rm::Mem(Base::Stack, what));
@@ -275,31 +257,40 @@ pub fn store_blocks(access: Access<'_>, from: u8, blocks: Blocks) {
     near.into_iter().for_each(|at| land(code, at));
 }
 
-/// r11 = where the word of a lane is; jumps, to `others`, unless it and those that follow are in the view.
-fn find(
-    code: &mut Code,
-    index: u8,
-    lane: u32,
+/// How the elements of a group are found.
+#[derive(Clone, Copy)]
+struct Starts {
     view: u8,
-    more: u32,
+    index: u8,
+    /// See [`Access`].
+    at: Option<(Base, u32)>,
     is_inside: bool,
-    others: &mut Vec<usize>,
-) {
-    if lane == 0 {
-        first_word(code, index);
-    } else {
-        vector(code, EXTRACTF128, index, 0, Rm::Reg(VECTOR), Some(1));
-        first_word(code, VECTOR);
+}
+
+impl Starts {
+    /// r11 = where the word of a lane is; jumps, to `others`, unless it and those that follow are in the view.
+    fn find(self, code: &mut Code, lane: u32, more: u32, others: &mut Vec<usize>) {
+        if let Some((base, bytes)) = self.at {
+            debug_assert!(lane == 0, "what is known is known of all lanes of a strip");
+            return address_from(code, base, bytes);
+        }
+        if lane == 0 {
+            first_word(code, self.index);
+        } else {
+            vector(code, EXTRACTF128, self.index, 0, Rm::Reg(VECTOR), Some(1));
+            first_word(code, VECTOR);
+        }
+        reach(code, self.view, more, self.is_inside, others);
     }
-    reach(code, view, more, is_inside, others);
 }
 
 /// Loads the parts of a group that are wanted. Where threads lie in lines of four, each line is looked at by itself.
 pub fn group(access: Access<'_>, group: &Group) {
-    let Access { code, pool, exec, view, index, shape, inside: is_inside, .. } = access;
+    let Access { code, pool, exec, view, index, at, shape, inside: is_inside, .. } = access;
     let Group { count, line, to, wanted, order } = *group;
+    let starts = Starts { view, index, at, is_inside };
     let whole = order == Order::Pairs;
-    let window = Window::of(shape, 8, count, WINDOW);
+    let window = Window::of(shape, 8, count, window::MOST);
     let known = shape == Shape::Same || shape == Shape::Step(count) || window.is_some();
     let near_inside = is_inside && exec.is_none();
     let exec = executing(pool, exec);
@@ -309,7 +300,9 @@ pub fn group(access: Access<'_>, group: &Group) {
         8 => plain(code, PBROADCASTD, to, Rm::Reg(index)),
         _ => vector(code, PSHUFD, to, 0, Rm::Reg(index), Some(0)),
     };
-    view_start(code, view);
+    if at.is_none() {
+        view_start(code, view);
+    }
     if order == Order::Memory {
         debug_assert!(shape == Shape::Step(count) && is_inside);
         first_word(code, index);
@@ -319,25 +312,26 @@ pub fn group(access: Access<'_>, group: &Group) {
         });
     }
     let mut others = Vec::new();
-    let mut ends = Vec::new();
-    if shape != Shape::Same {
-        let not_near = (!known).then(|| {
+    let mut not_near = None;
+    if shape == Shape::Same {
+        alike(code, starts, group, &mut others);
+    } else {
+        not_near = (!known).then(|| {
             firsts(code, VECTOR);
             vector(code, PADDD, VECTOR, VECTOR, Rm::Mem(Base::Pool, steps), None);
             unequal(code, VECTOR, index, exec)
         });
         if let Some(window) = window {
             let more = window.read() - 1;
-            find(code, index, 0, view, more, near_inside && more < window.reach, &mut others);
-            let wanted = (0..4).filter(|&k| wanted[k]);
-            let tables: Vec<_> = wanted.map(|k| (to[k], window.table(8, order, k))).collect();
-            spread(code, pool, window, &tables);
+            let is_inside = near_inside && more < window.reach;
+            Starts { is_inside, ..starts }.find(code, 0, more, &mut others);
+            window::elements(code, pool, window, group);
         }
         // Neighbours, all of them inside: two halves of four lanes, 4 * count words each.
         for half in (0..2u32).filter(|_| window.is_none()) {
             let lane = 4 * half;
             if lane % line == 0 {
-                find(code, index, lane, view, line * count - 1, near_inside, &mut others);
+                Starts { is_inside: near_inside, ..starts }.find(code, lane, line * count - 1, &mut others);
             }
             let start = if lane % line == 0 { 0 } else { 16 * count };
             for k in 0..count {
@@ -360,54 +354,60 @@ pub fn group(access: Access<'_>, group: &Group) {
         } else if !whole {
             transpose(code, to, wanted);
         }
-        if others.is_empty() && known {
-            return;
+    }
+    if others.is_empty() && known {
+        return;
+    }
+    code.apart(|cold| {
+        let mut ends = Vec::new();
+        let mut unlike = Vec::new();
+        if let Some(not_near) = not_near {
+            cold.enter(not_near);
+            firsts(&mut cold.code, VECTOR);
+            unlike.push(unequal(&mut cold.code, VECTOR, index, exec));
+            alike(&mut cold.code, starts, group, &mut unlike);
+            ends.push(jump(&mut cold.code, None));
         }
-        ends.push(jump(code, None));
-        not_near.into_iter().for_each(|at| land(code, at));
-    }
-    if !known {
-        firsts(code, VECTOR);
-        others.push(unequal(code, VECTOR, index, exec));
-    }
-    if !known || shape == Shape::Same {
-        // One element for all of a line.
-        for lane in (0..8).step_by(line as usize) {
-            find(code, index, lane, view, count - 1, is_inside, &mut others);
-            let (step, broadcast) = if whole { (2, BROADCASTSD) } else { (1, BROADCASTSS) };
-            for k in group.words().step_by(step) {
-                let word = Rm::Mem(Base::First, 4 * k as u32);
-                let places = if whole { vec![k, k + 1] } else { vec![k] };
-                let to = places.into_iter().filter(|&k| wanted[k]).map(|k| to[k]);
-                if lane == 0 {
-                    to.for_each(|to| plain(code, broadcast, to, word));
-                } else {
-                    plain(code, broadcast, VECTOR, word);
-                    to.for_each(|to| vector(code, BLENDPS, to, to, Rm::Reg(VECTOR), Some(0xF0)));
-                }
+        others.into_iter().for_each(|other| cold.enter(other));
+        let code = &mut cold.code;
+        unlike.into_iter().for_each(|at| land(code, at));
+        // Word by word.
+        for k in group.words() {
+            vector(code, PADDD, to[k], index, Rm::Mem(Base::Pool, offsets[k]), None);
+            gathered(code, pool, view, to[k], exec, is_inside);
+            gather(code, to[k], index, 4 * k as u32, VECTOR);
+        }
+        if whole {
+            for k in group.elements() {
+                let [a, b] = [to[k], to[k + 1]];
+                vector(code, UNPCKLPS, VECTOR, a, Rm::Reg(b), None);
+                vector(code, UNPCKHPS, b, a, Rm::Reg(b), None);
+                plain(code, COPY, a, Rm::Reg(VECTOR));
             }
         }
-        if others.is_empty() {
-            return;
+        ends.into_iter().for_each(|end| land(code, end));
+    });
+}
+
+/// Loads the one element that all lanes of each line want; jumps, to `others`, unless it is in the view.
+fn alike(code: &mut Code, starts: Starts, group: &Group, others: &mut Vec<usize>) {
+    let Group { count, line, to, wanted, order } = *group;
+    let whole = order == Order::Pairs;
+    for lane in (0..8).step_by(line as usize) {
+        starts.find(code, lane, count - 1, others);
+        let (step, broadcast) = if whole { (2, BROADCASTSD) } else { (1, BROADCASTSS) };
+        for k in group.words().step_by(step) {
+            let word = Rm::Mem(Base::First, 4 * k as u32);
+            let places = if whole { vec![k, k + 1] } else { vec![k] };
+            let to = places.into_iter().filter(|&k| wanted[k]).map(|k| to[k]);
+            if lane == 0 {
+                to.for_each(|to| plain(code, broadcast, to, word));
+            } else {
+                plain(code, broadcast, VECTOR, word);
+                to.for_each(|to| vector(code, BLENDPS, to, to, Rm::Reg(VECTOR), Some(0xF0)));
+            }
         }
-        ends.push(jump(code, None));
     }
-    others.into_iter().for_each(|at| land(code, at));
-    // Word by word.
-    for k in group.words() {
-        vector(code, PADDD, to[k], index, Rm::Mem(Base::Pool, offsets[k]), None);
-        gathered(code, pool, view, to[k], exec, is_inside);
-        gather(code, to[k], index, 4 * k as u32, VECTOR);
-    }
-    if whole {
-        for k in group.elements() {
-            let [a, b] = [to[k], to[k + 1]];
-            vector(code, UNPCKLPS, VECTOR, a, Rm::Reg(b), None);
-            vector(code, UNPCKHPS, b, a, Rm::Reg(b), None);
-            plain(code, COPY, a, Rm::Reg(VECTOR));
-        }
-    }
-    ends.into_iter().for_each(|end| land(code, end));
 }
 
 /// Vectors of two 64-bit elements of one lane of each half become vectors of the first ones, then of the second ones.
@@ -427,7 +427,7 @@ fn unpack(code: &mut Code, [a, b, c, d]: [u8; 4], wanted: [bool; 4]) {
 }
 
 /// Vectors of whole elements, four words of one lane of each half, become vectors of components.
-fn transpose(code: &mut Code, to: [u8; 4], wanted: [bool; 4]) {
+pub fn transpose(code: &mut Code, to: [u8; 4], wanted: [bool; 4]) {
     let [a, b, c, d] = to;
     let (low, high) = (wanted[0] || wanted[1], wanted[2] || wanted[3]);
     let mix = |code: &mut Code, to, x, y, how| vector(code, SHUFPS, to, x, Rm::Reg(y), Some(how));

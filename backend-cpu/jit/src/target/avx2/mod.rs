@@ -6,11 +6,16 @@ mod interleave;
 mod lower;
 mod near;
 pub mod table;
+mod window;
+
+use recal_il::ir::lines;
 
 use self::encode::{plain, short, test, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Steps, Target, field_of, reg};
+use super::{
+    Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Steps, Target, Window, field_of, reg,
+};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
@@ -207,6 +212,9 @@ impl Target for Avx2 {
         access::store_blocks(access, from, blocks);
     }
 
+    fn reach(&self, shape: lines::Shape, count: u32) -> Option<u32> {
+        Window::reach(shape, 8, count, window::MOST)
+    }
     fn load_group(&self, access: Access<'_>, group: &Group) {
         access::group(access, group);
     }

@@ -22,7 +22,9 @@ instructions! {
     PSHUFD "vpshufd" P66 M0F 0 0x70;
     BROADCASTSS "vbroadcastss" P66 M38 0 0x18;
     BROADCASTSD "vbroadcastsd" P66 M38 0 0x19;
+    BROADCASTF128 "vbroadcastf128" P66 M38 0 0x1A;
     PERMD "vpermd" P66 M38 0 0x36;
+    PERMILPS "vpermilps" P66 M3A 0 0x04;
     PERM2F128 "vperm2f128" P66 M3A 0 0x06;
     EXTRACTF128 "vextractf128" P66 M3A 0 0x19;
     INSERTF128 "vinsertf128" P66 M3A 0 0x18;

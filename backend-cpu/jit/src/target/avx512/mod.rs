@@ -2,15 +2,20 @@
 
 mod access;
 pub mod encode;
+mod groups;
 mod interleave;
 mod learned;
 mod near;
 pub mod table;
 
+use recal_il::ir::lines;
+
 use self::encode::{Lanes, plain, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
-use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Steps, Target, field_of, reg};
+use super::{
+    Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Scalar, Steps, Target, Window, field_of, reg,
+};
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
@@ -296,8 +301,11 @@ impl Target for Avx512 {
         access::store_blocks(access, from, blocks);
     }
 
+    fn reach(&self, shape: lines::Shape, count: u32) -> Option<u32> {
+        Window::reach(shape, 16, count, access::WINDOW)
+    }
     fn load_group(&self, access: Access<'_>, group: &Group) {
-        access::group(access, group);
+        groups::group(access, group);
     }
 
     fn interleaves(&self) -> bool {

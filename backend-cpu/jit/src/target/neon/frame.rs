@@ -110,7 +110,7 @@ pub fn function(code: &mut Code, pool: &mut Pool, frame: &Frame<'_>) {
         three(code, CMTST, EXEC, EXEC, super::VECTOR);
     }
     let base = code.bytes.len();
-    code.append(&frame.body.bytes, &frame.body.marks);
+    code.append(frame.body);
     none.into_iter().for_each(|none| land(code, none));
     add(code, ROWS, ROWS, 16, false);
     word(code, 0xD344_FC42); // lsr x2, x2, #4
