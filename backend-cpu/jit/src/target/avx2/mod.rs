@@ -1,7 +1,8 @@
 //! AVX2 with FMA and BMI1: strips of 8 lanes, masks as vectors, 16 vector registers.
 
 mod access;
-pub mod encode;
+mod encode;
+mod groups;
 mod interleave;
 mod lower;
 mod near;
@@ -216,7 +217,7 @@ impl Target for Avx2 {
         Window::reach(shape, 8, count, window::MOST)
     }
     fn load_group(&self, access: Access<'_>, group: &Group) {
-        access::group(access, group);
+        groups::group(access, group);
     }
 
     fn interleaves(&self) -> bool {

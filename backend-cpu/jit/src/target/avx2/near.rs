@@ -1,33 +1,30 @@
 //! Loads of words that are in a window of two vectors, in any order, which is found when code runs.
 
 use super::VECTOR;
-use super::encode::{first_word, plain, test, vector};
+use super::encode::{first_word, plain, vector};
 use super::table::*;
-use crate::emit::{Code, Pool};
-use crate::target::x86::{NOT_BELOW, jump, window};
+use crate::emit::Code;
+use crate::target::x86::{NOT_ZERO, jump, window};
 use crate::target::{Base, Rm};
 
 const LANES: u8 = 8;
 /// Which word of a window it is, as bits.
 const BITS: u8 = 4;
 
-/// Loads words whose numbers differ in the last bits alone; the jumps are taken if not, or not all of the window is in the view.
-pub fn load(
-    code: &mut Code,
-    pool: &mut Pool,
-    view: u8,
-    index: u8,
-    exec: Rm,
-    to: u8,
-    place: u32,
-) -> [usize; 2] {
-    let zeros = pool.lanes(8, |_| 0);
+/// `VECTOR` = in which bits the lanes' numbers differ from the first one's; jumps if they do in executing lanes.
+pub fn unlike(code: &mut Code, index: u8, exec: Rm) -> usize {
     plain(code, PBROADCASTD, VECTOR, Rm::Reg(index));
     vector(code, PXOR, VECTOR, VECTOR, Rm::Reg(index), None);
+    plain(code, PTEST, VECTOR, exec);
+    jump(code, Some(NOT_ZERO))
+}
+
+/// Loads words whose numbers differ in the last bits alone, see [`unlike`]; the jumps are taken if not, or not all of the window is in
+/// the view.
+pub fn load(code: &mut Code, view: u8, index: u8, exec: Rm, to: u8, place: u32) -> [usize; 2] {
     vector(code, PSRLD, SHIFT_RIGHT, VECTOR, Rm::Reg(VECTOR), Some(BITS));
-    vector(code, PCMPEQD, VECTOR, VECTOR, Rm::Mem(Base::Pool, zeros), None);
-    test(code, VECTOR, exec);
-    let far = jump(code, Some(NOT_BELOW));
+    plain(code, PTEST, VECTOR, exec);
+    let far = jump(code, Some(NOT_ZERO));
     first_word(code, index);
     let outside = window(code, view, LANES);
     // Three bits of each number count, then the next one.

@@ -33,6 +33,7 @@ instructions! {
     STORE_PAST "vmovntdq" P66 M0F 0 0xE7;
     COPY "vmovaps" NP M0F 0 0x28;
     MASKMOV "vpmaskmovd" P66 M38 0 0x8E;
+    PTEST "vptest" P66 M38 0 0x17;
     TESTPS "vtestps" P66 M38 0 0x0E;
     MOVMSKPS "vmovmskps" NP M0F 0 0x50;
 }

@@ -1,8 +1,8 @@
 //! Loads of words at known distances from each other, in a [`Window`] of two vectors at r11, by the fewest instructions.
 
 use super::VECTOR;
-use super::access::transpose;
 use super::encode::{plain, short, vector};
+use super::groups::transpose;
 use super::table::*;
 use crate::emit::{Code, Pool};
 use crate::target::{Base, Group, Order, Rm, Window};

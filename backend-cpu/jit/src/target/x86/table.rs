@@ -51,6 +51,9 @@ instructions! {
     MOVD_TO "vmovd" P66 M0F 0 0x7E;
     PINSRD "vpinsrd" P66 M3A 0 0x22;
     PEXTRD "vpextrd" P66 M3A 0 0x16;
+    // Two of them.
+    MOVLPS_TO "vmovlps" NP M0F 0 0x13;
+    MOVHPS_TO "vmovhps" NP M0F 0 0x17;
     PGATHERDD "vpgatherdd" P66 M38 0 0x90;
 }
 
