@@ -130,11 +130,11 @@ impl Job {
         self.has_more() && (self.active.load(Ordering::Relaxed) as u64) + 1 < self.threads
     }
 
-    /// Works on the launch until no part is left, or `leave` says so between parts.
-    fn work(&self, scratch: &mut Scratch, leave: impl Fn(Instant) -> bool) {
+    /// Works on the launch until no part is left, or `leave` says so between parts. Who runs the queue has number 0.
+    fn work(&self, number: usize, scratch: &mut Scratch, leave: impl Fn(Instant) -> bool) {
         // Nobody knows yet how long a part takes.
         let (mut most, mut claimed, mut since) = (1, 0, Instant::now());
-        let share = self.shares.join();
+        let share = self.shares.join(number);
         let claim = || {
             let now = Instant::now();
             if claimed > 0 {
@@ -277,13 +277,13 @@ impl Shared {
     /// Starts a worker; an error if the system gives none.
     fn start_worker(self: &Arc<Self>, state: &mut State) -> std::io::Result<()> {
         // The handles of those that have ended are of no use any more.
-        let (ended, alive) = state.threads.drain(..).partition(JoinHandle::is_finished);
+        let (ended, alive): (Vec<_>, _) = state.threads.drain(..).partition(JoinHandle::is_finished);
         state.threads = alive;
-        let ended: Vec<JoinHandle<()>> = ended;
         ended.into_iter().for_each(|thread| drop(thread.join()));
         let shared = self.clone();
-        let name = format!("cal-cpu-{}", state.workers);
-        state.threads.push(std::thread::Builder::new().name(name).spawn(move || shared.worker())?);
+        let number = state.workers;
+        let worker = std::thread::Builder::new().name(format!("cal-cpu-{number}"));
+        state.threads.push(worker.spawn(move || shared.worker(number + 1))?);
         state.workers += 1;
         Ok(())
     }
@@ -340,7 +340,7 @@ impl Shared {
             let more = self.idle_cores(&state);
             self.announce(state, more);
         }
-        job.work(scratch, |_| false);
+        job.work(0, scratch, |_| false);
         if shared {
             let mut state = self.state.lock();
             state.jobs.retain(|other| !Arc::ptr_eq(other, &job));
@@ -363,7 +363,7 @@ impl Shared {
         job.stop.error().map_or(Ok(()), Err)
     }
 
-    fn worker(self: Arc<Self>) {
+    fn worker(self: Arc<Self>, number: usize) {
         // Threads inherit the environment of those who start them.
         let _env = FloatEnv::enter();
         let mut scratch = Scratch::default();
@@ -391,7 +391,7 @@ impl Shared {
                 drop(state);
                 let at_work = self.at_work();
                 let since = Instant::now();
-                job.work(&mut scratch, |now| {
+                job.work(number, &mut scratch, |now| {
                     let others = self.jobs.load(Ordering::Relaxed) > 1 && now - since > TURN;
                     others || self.waits(now, SPIN)
                 });

@@ -4,7 +4,7 @@
 //! with what the one before left finds much of it in the caches of the same core then; and no two cores store to parts side by side.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Most parts that are claimed at a time.
 pub const CLAIM: u64 = 64;
@@ -14,6 +14,7 @@ pub const CLAIM: u64 = 64;
 struct Share {
     next: AtomicU64,
     end: u64,
+    taken: AtomicBool,
 }
 
 impl Share {
@@ -38,7 +39,6 @@ pub struct Shares {
     shares: Box<[Share]>,
     least: u64,
     whole: bool,
-    joined: AtomicUsize,
 }
 
 impl Shares {
@@ -46,12 +46,15 @@ impl Shares {
     pub fn new(parts: u64, threads: u64) -> Shares {
         let count = threads.min(parts).max(1);
         let begin = |share: u64| parts / count * share + share.min(parts % count);
-        let share = |share: u64| Share { next: AtomicU64::new(begin(share)), end: begin(share + 1) };
+        let share = |share: u64| Share {
+            next: AtomicU64::new(begin(share)),
+            end: begin(share + 1),
+            taken: AtomicBool::new(false),
+        };
         Shares {
             shares: (0..count).map(share).collect(),
             least: (parts / (threads * 256)).clamp(1, 8),
             whole: false,
-            joined: AtomicUsize::new(0),
         }
     }
 
@@ -60,9 +63,13 @@ impl Shares {
         Shares { least: parts, whole: true, ..Shares::new(parts, 1) }
     }
 
-    /// The share of a thread that comes to work.
-    pub fn join(&self) -> usize {
-        self.joined.fetch_add(1, Ordering::Relaxed) % self.shares.len()
+    /// The share of a thread that comes to work: its own, by its number, if nobody has taken that, so that it goes on with what it did last
+    /// time.
+    pub fn join(&self, number: usize) -> usize {
+        let count = self.shares.len();
+        let mut from_own = (number..number + count).map(|share| share % count);
+        let free = |share: &usize| !self.shares[*share].taken.swap(true, Ordering::Relaxed);
+        from_own.find(free).unwrap_or(number % count)
     }
 
     /// There are parts that nobody has.
@@ -89,7 +96,7 @@ mod tests {
     #[test]
     fn threads_do_their_own_parts_and_then_those_of_others() {
         let shares = Shares::new(1003, 4);
-        assert_eq!([0; 5].map(|_| shares.join()), [0, 1, 2, 3, 0]);
+        assert_eq!([0, 2, 6, 2, 7].map(|number| shares.join(number)), [0, 2, 3, 1, 3]);
         assert_eq!(shares.claim(2, 5), Some(502..507));
         assert_eq!(shares.claim(0, 1), Some(0..1));
         assert!(shares.has_more());
