@@ -133,7 +133,7 @@ pub fn load(access: Access<'_>, to: u8) {
         land(code, unlike);
         apart.extend(near::load(code, view, index, exec, to, places[0]));
         let window = jump(code, None);
-        // Neighbours or equal ones, and some or all of them outside, are in no window that is inside.
+        // Neighbours or equal ones of which some are outside are in no window that is inside, if all lanes execute.
         others.into_iter().for_each(|other| cold.enter(other));
         let code = &mut cold.code;
         apart.into_iter().for_each(|at| land(code, at));
