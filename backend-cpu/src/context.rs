@@ -155,12 +155,117 @@ impl recal_jit::Ask for Stop {
     }
 }
 
+/// What a launch may reach, by place.
+struct Surfaces<'a> {
+    resources: Vec<Surface<'a>>,
+    buffers: Vec<View<'a>>,
+    uavs: Vec<Surface<'a>>,
+    outputs: Vec<Surface<'a>>,
+    global: View<'a>,
+    samplers: [Sampler; 16],
+}
+
+impl<'a> Surfaces<'a> {
+    /// Finds what the program needs among the bindings.
+    fn bind(code: &Code, bindings: &'a Bindings) -> Result<Surfaces<'a>, Error> {
+        fn find<'a>(
+            list: &'a [(u32, recal_hal::Surface)],
+            number: u32,
+            what: &str,
+        ) -> Result<&'a recal_hal::Surface, Error> {
+            let found = list.iter().find(|(n, _)| *n == number);
+            found.map(|(_, s)| s).ok_or_else(|| Error::Failed(format!("{what}{number} is not bound")))
+        }
+        let mut samplers = [Sampler::default(); 16];
+        for (number, sampler) in &bindings.samplers {
+            if let Some(slot) = samplers.get_mut(*number as usize) {
+                *slot = *sampler;
+            }
+        }
+        let all = |list, numbers: &[u32], what| -> Result<Vec<Surface<'a>>, Error> {
+            numbers.iter().map(|&n| Surface::bind(find(list, n, what)?)).collect()
+        };
+        Ok(Surfaces {
+            resources: all(&bindings.resources, &code.resources, "i")?,
+            buffers: code
+                .buffers
+                .iter()
+                .map(|&n| constants(find(&bindings.constants, n, "cb")?))
+                .collect::<Result<_, _>>()?,
+            uavs: all(&bindings.uavs, &code.uavs, "uav")?,
+            outputs: code
+                .outputs
+                .iter()
+                .map(|&(n, _)| Surface::bind(find(&bindings.outputs, n, "o")?))
+                .collect::<Result<_, _>>()?,
+            global: match &bindings.global {
+                Some(surface) => Surface::bind(surface)?.view,
+                None => View::EMPTY,
+            },
+            samplers,
+        })
+    }
+
+    /// What compiled samples must know.
+    fn shape(&self, &(place, sampler): &Seen) -> Shape {
+        let sampler = self.samplers.get(sampler as usize).copied().unwrap_or_default();
+        let surface = match place {
+            Place::Srv(place) => self.resources.get(place as usize),
+            Place::Uav(place) => self.uavs.get(place as usize),
+            _ => None,
+        };
+        surface.and_then(|surface| shape(surface, &sampler))
+    }
+
+    /// Finds out how outputs are stored. Those that the caches can't hold, with all else that it reaches, are
+    /// stored past them, unless the launch reads them; and where it reads none of them, and threads in lines of whole waves are all inside, compiled code may store them.
+    fn stored(&mut self, code: &Code, (extent, columns): (Extent, u32)) -> Box<[Emitted]> {
+        let surfaces = self.resources.iter().chain(&self.uavs).map(|surface| surface.view);
+        let read: Vec<View<'_>> = surfaces.chain(self.buffers.iter().copied()).chain([self.global]).collect();
+        let bytes = self.outputs.iter().map(|surface| &surface.view).chain(&read).map(View::bytes);
+        let large = is_large(bytes, system::cache_bytes());
+        let mut apart = true;
+        for at in 0..self.outputs.len() {
+            let (before, rest) = self.outputs.split_at_mut(at);
+            let Some(output) = rest.first_mut() else { break };
+            let is_read = read.iter().any(|read| output.overlaps(*read));
+            output.past_caches = large && !is_read;
+            apart &= !is_read && !before.iter().any(|other| output.overlaps(other.view));
+        }
+        let emitted = self.outputs.iter().map(|output| launch::emitted(extent, columns, output));
+        let alone = apart && !turned(code, extent);
+        emitted.collect::<Option<Box<[Emitted]>>>().filter(|_| alone).unwrap_or_default()
+    }
+}
+
+/// What is known of a launch before its waves run, found once for all threads that work on it.
+pub struct Known {
+    body: Arc<Body>,
+    /// The outputs that are stored past the caches.
+    past_caches: Vec<bool>,
+}
+
+impl Known {
+    /// Finds the body for what is bound, or makes it.
+    pub fn find(code: &Code, bindings: &Bindings, (extent, columns): (Extent, u32)) -> Result<Known, Error> {
+        let mut surfaces = Surfaces::bind(code, bindings)?;
+        let shapes: Vec<Shape> = code.sampled.iter().map(|seen| surfaces.shape(seen)).collect();
+        let emitted = surfaces.stored(code, (extent, columns));
+        let line = if turned(code, extent) { 0 } else { line(extent, columns) };
+        let block = if let Extent::Grid { block, .. } = extent { block } else { [0; 3] };
+        Ok(Known {
+            body: code.body(&shapes, line, &emitted, block),
+            past_caches: surfaces.outputs.iter().map(|output| output.past_caches).collect(),
+        })
+    }
+}
+
 /// Everything that all waves of a launch share.
 pub struct Launch<'a> {
     /// The program.
     pub code: &'a Code,
     /// What waves run.
-    pub body: Arc<Body>,
+    pub body: &'a Body,
     /// How many threads.
     pub extent: Extent,
     /// The most columns of a tile.
@@ -188,96 +293,36 @@ pub struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// Finds what the program needs among the bindings.
+    /// Of a program, with what is known of it.
     pub fn bind(
-        code: &'a Code,
+        (code, known): (&'a Code, &'a Known),
         bindings: &'a Bindings,
         (extent, columns): (Extent, u32),
         gds: View<'a>,
         counters: &'a Counters,
         stop: &'a Stop,
     ) -> Result<Launch<'a>, Error> {
-        fn find<'a>(
-            list: &'a [(u32, recal_hal::Surface)],
-            number: u32,
-            what: &str,
-        ) -> Result<&'a recal_hal::Surface, Error> {
-            let found = list.iter().find(|(n, _)| *n == number);
-            found.map(|(_, s)| s).ok_or_else(|| Error::Failed(format!("{what}{number} is not bound")))
+        let Surfaces { resources, buffers, uavs, mut outputs, global, samplers } =
+            Surfaces::bind(code, bindings)?;
+        for (output, past_caches) in outputs.iter_mut().zip(&known.past_caches) {
+            output.past_caches = *past_caches;
         }
-        let mut samplers = [Sampler::default(); 16];
-        for (number, sampler) in &bindings.samplers {
-            if let Some(slot) = samplers.get_mut(*number as usize) {
-                *slot = *sampler;
-            }
-        }
-        let all = |list, numbers: &[u32], what| -> Result<Vec<Surface<'a>>, Error> {
-            numbers.iter().map(|&n| Surface::bind(find(list, n, what)?)).collect()
-        };
-        let resources = all(&bindings.resources, &code.resources, "i")?;
-        let uavs = all(&bindings.uavs, &code.uavs, "uav")?;
-        let shape = |&(place, sampler): &Seen| {
-            let sampler = samplers.get(sampler as usize).copied().unwrap_or_default();
-            let surface = match place {
-                Place::Srv(place) => resources.get(place as usize),
-                Place::Uav(place) => uavs.get(place as usize),
-                _ => None,
-            };
-            surface.and_then(|surface| shape(surface, &sampler))
-        };
-        let shapes: Vec<Shape> = code.sampled.iter().map(shape).collect();
-        let mut launch = Launch {
+        Ok(Launch {
             code,
-            body: Arc::default(),
+            body: &known.body,
             extent,
             columns,
             resources,
-            buffers: code
-                .buffers
-                .iter()
-                .map(|&n| constants(find(&bindings.constants, n, "cb")?))
-                .collect::<Result<_, _>>()?,
+            buffers,
             uavs,
-            outputs: code
-                .outputs
-                .iter()
-                .map(|&(n, _)| Surface::bind(find(&bindings.outputs, n, "o")?))
-                .collect::<Result<_, _>>()?,
-            global: match &bindings.global {
-                Some(surface) => Surface::bind(surface)?.view,
-                None => View::EMPTY,
-            },
+            outputs,
+            global,
             samplers,
             params: bindings.domain_params.as_deref(),
             gds,
             counters,
             stop,
-        };
-        let emitted = launch.stored();
-        let line = if turned(code, extent) { 0 } else { line(extent, columns) };
-        let block = if let Extent::Grid { block, .. } = extent { block } else { [0; 3] };
-        launch.body = code.body(&shapes, line, &emitted, block);
-        Ok(launch)
-    }
-
-    /// Finds out how outputs are stored. Those that the caches can't hold, with all else that it reaches, are
-    /// stored past them, unless the launch reads them; and where it reads none of them, and threads in lines of whole waves are all inside, compiled code may store them.
-    fn stored(&mut self) -> Box<[Emitted]> {
-        let surfaces = self.resources.iter().chain(&self.uavs).map(|surface| surface.view);
-        let read: Vec<View<'_>> = surfaces.chain(self.buffers.iter().copied()).chain([self.global]).collect();
-        let bytes = self.outputs.iter().map(|surface| &surface.view).chain(&read).map(View::bytes);
-        let large = is_large(bytes, system::cache_bytes());
-        let mut apart = true;
-        for at in 0..self.outputs.len() {
-            let (before, rest) = self.outputs.split_at_mut(at);
-            let Some(output) = rest.first_mut() else { break };
-            let is_read = read.iter().any(|read| output.overlaps(*read));
-            output.past_caches = large && !is_read;
-            apart &= !is_read && !before.iter().any(|other| output.overlaps(other.view));
-        }
-        let emitted = self.outputs.iter().map(|output| launch::emitted(self.extent, self.columns, output));
-        let alone = apart && !turned(self.code, self.extent);
-        emitted.collect::<Option<Box<[Emitted]>>>().filter(|_| alone).unwrap_or_default()
+        })
     }
 
     /// The resource of a slot whose number is known.

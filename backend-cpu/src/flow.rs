@@ -109,7 +109,7 @@ fn native(wave: &mut Wave, function: Function, context: &mut Context<'_>) -> boo
 #[inline(always)]
 pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
     let launch = context.launch;
-    let body = &*launch.body;
+    let body = launch.body;
     let mut pc = wave.pc;
     loop {
         let next = pc + 1;

@@ -30,6 +30,8 @@ use crate::wave::{LANES, Mask, Row, Wave, launched};
 /// Waves and group memory of one thread of the host, kept from launch to launch.
 #[derive(Default)]
 pub struct Scratch {
+    /// The thread's among those that have a core; 0: no worker's.
+    pub number: usize,
     waves: Vec<Wave>,
     lds: Option<Block>,
     shared: Vec<Row>,
@@ -40,6 +42,11 @@ pub struct Scratch {
 const KEPT: usize = 64 << 20;
 
 impl Scratch {
+    /// Of the thread with a number.
+    pub fn of(number: usize) -> Scratch {
+        Scratch { number, ..Scratch::default() }
+    }
+
     /// Finds room for so many waves of `rows` rows: large `x#` make them large, and there may not be as much.
     fn reserve(&mut self, rows: usize, waves: usize) -> Result<(), Error> {
         let row = size_of::<Row>();

@@ -121,7 +121,7 @@ impl Runner {
     /// Runs commands up to the one that somebody waits for; as a worker until others wait. The caller has set `running`.
     fn run(self: &Arc<Self>, awaited: Option<Ticket>, scratch: &mut Scratch) {
         let _env = FloatEnv::enter();
-        let _at_work = self.shared.at_work();
+        let _at_work = awaited.map(|_| self.shared.at_work());
         let begun = Instant::now();
         let mut started = begun;
         let mut state = self.state.lock();
@@ -230,7 +230,7 @@ impl Runner {
                     self.counters.clone(),
                     stop.clone(),
                     self.findings.clone(),
-                    self.threads.load(Ordering::Relaxed),
+                    (self.threads.load(Ordering::Relaxed), scratch.number),
                 )?;
                 self.shared.run(job, scratch)
             }

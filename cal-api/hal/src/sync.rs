@@ -6,6 +6,7 @@
 use std::sync::{PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
+pub use std::sync::atomic::{AtomicBool, AtomicU64};
 pub use std::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
 /// Mutual exclusion.

@@ -1,5 +1,5 @@
-//! Handle tables and command queues of the API layer, and who sleeps in the CPU's queues, with locks and atomics that try every order of
-//! their threads.
+//! Handle tables and command queues of the API layer, who sleeps in the CPU's queues and who works on its launches, with locks and atomics
+//! that try every order of their threads.
 //!
 //! The files are those of `cal-api` and `backend-cpu`, compiled once more: what they take from `crate::sync` is loom's here.
 #![allow(dead_code)]
@@ -10,6 +10,8 @@ mod error;
 mod handle;
 #[path = "../../../cal-api/src/line.rs"]
 mod line;
+#[path = "../../../backend-cpu/src/schedule/shares.rs"]
+mod shares;
 #[path = "../../../backend-cpu/src/sleepers.rs"]
 mod sleepers;
 mod sync;

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use loom::thread;
 use recal_hal::{Command, Error, Format, Queue, Result, Surface, Ticket};
 
 use crate::handle::{Kind, Refused, Table};
 use crate::line::Line;
+use crate::shares::Shares;
 use crate::sleepers::{Sleepers, sleep};
 use crate::sync::{Condvar, Mutex};
 
@@ -252,5 +253,67 @@ pub fn who_sleeps_is_woken_when_nobody_runs_commands() {
         state.sleepers.wake(&queue.done, Ticket::MAX);
         drop(state);
         sleeps.join().unwrap();
+    });
+}
+
+/// A launch of two parts, and what they store: nothing but the shares brings it to whoever looks at it.
+struct Launched {
+    shares: Shares,
+    stored: [AtomicU32; 2],
+}
+
+impl Launched {
+    fn new() -> Arc<Launched> {
+        Arc::new(Launched { shares: Shares::new(2, 2, 0), stored: [0, 0].map(AtomicU32::new) })
+    }
+
+    /// Works with a share until no part is left.
+    fn work(&self, share: usize) {
+        while let Some(parts) = self.shares.claim(share, [1, 1], 1) {
+            for part in parts {
+                self.stored[part as usize].fetch_add(1, Relaxed);
+            }
+        }
+        self.shares.leave(share);
+    }
+
+    /// What they stored, once nobody works on it; a model can't wait for that.
+    fn end(&self) -> Option<[u32; 2]> {
+        self.shares.close();
+        (self.shares.taken() == 0).then(|| [0, 1].map(|part: usize| self.stored[part].load(Relaxed)))
+    }
+}
+
+/// A worker comes to help with a launch, soon, late or when it has ended.
+pub fn each_part_is_done_once_and_seen_at_the_end() {
+    every_order(|| {
+        let launch = Launched::new();
+        let other = Arc::clone(&launch);
+        let helps = thread::spawn(move || {
+            if let Some(share) = other.shares.join(1, 1) {
+                other.work(share);
+            }
+        });
+        let share = launch.shares.join(0, 1).unwrap();
+        launch.work(share);
+        assert!(launch.end().is_none_or(|stored| stored == [1, 1]), "not done, or not seen");
+        helps.join().unwrap();
+        assert_eq!(launch.end(), Some([1, 1]));
+    });
+}
+
+/// A launch is stopped before all is done: who comes to help later begins with nothing.
+pub fn nothing_is_done_once_a_launch_has_ended() {
+    every_order(|| {
+        let launch = Launched::new();
+        let other = Arc::clone(&launch);
+        let helps = thread::spawn(move || {
+            if let Some(share) = other.shares.join(1, 1) {
+                other.work(share);
+            }
+        });
+        let stored = launch.end();
+        helps.join().unwrap();
+        assert!(stored.is_none() || launch.end() == stored, "stored after the end");
     });
 }

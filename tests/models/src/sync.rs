@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 pub(crate) use loom::sync::MutexGuard;
-pub(crate) use loom::sync::atomic::AtomicU64;
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64};
 
 /// A function; where locks can be made at compile time, a constant one.
 macro_rules! constant {

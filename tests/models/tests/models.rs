@@ -36,3 +36,13 @@ fn who_waits_for_less_is_woken_before_who_waits_for_more() {
 fn who_sleeps_is_woken_when_nobody_runs_commands() {
     models::who_sleeps_is_woken_when_nobody_runs_commands();
 }
+
+#[test]
+fn each_part_is_done_once_and_seen_at_the_end() {
+    models::each_part_is_done_once_and_seen_at_the_end();
+}
+
+#[test]
+fn nothing_is_done_once_a_launch_has_ended() {
+    models::nothing_is_done_once_a_launch_has_ended();
+}
