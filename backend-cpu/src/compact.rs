@@ -4,9 +4,8 @@
 //! the last use its row serves the next one. Lanes may leave a run, by a break or a return, but none may join it:
 //! whoever reads a temporary has written it.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::op::{Code, Op, RowId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Mentions of a register.
 struct Mentions {
@@ -24,8 +23,8 @@ pub fn leaves(op: &Op) -> bool {
 }
 
 /// Renumbers the temporaries among the first `code.registers` rows; returns the rows that hold nothing else.
-pub fn compact(code: &mut Code) -> HashSet<RowId> {
-    let mut mentions: HashMap<RowId, Mentions> = HashMap::new();
+pub fn compact(code: &mut Code) -> FxHashSet<RowId> {
+    let mut mentions: FxHashMap<RowId, Mentions> = FxHashMap::default();
     let mut run = 0;
     let mut position = 0;
     let mut mention = |row: RowId, run: usize, position: usize, written: bool| {
@@ -81,9 +80,9 @@ pub fn compact(code: &mut Code) -> HashSet<RowId> {
 
 /// Rows of temporaries, handed out again after the last use.
 struct Pool<'a> {
-    mentions: &'a HashMap<RowId, Mentions>,
+    mentions: &'a FxHashMap<RowId, Mentions>,
     free: Vec<RowId>,
-    taken: HashMap<RowId, RowId>,
+    taken: FxHashMap<RowId, RowId>,
 }
 
 impl Pool<'_> {
@@ -106,11 +105,11 @@ impl Pool<'_> {
     }
 }
 
-fn rename(code: &mut Code, mentions: &HashMap<RowId, Mentions>) {
+fn rename(code: &mut Code, mentions: &FxHashMap<RowId, Mentions>) {
     let mut free: Vec<RowId> = mentions.keys().copied().collect();
     // The lowest numbers are handed out first, and most recently freed ones again.
     free.sort_unstable_by_key(|&row| std::cmp::Reverse(row));
-    let mut pool = Pool { mentions, free, taken: HashMap::new() };
+    let mut pool = Pool { mentions, free, taken: FxHashMap::default() };
     let mut position = 0;
     for index in 0..code.ops.len() {
         match code.ops[index] {

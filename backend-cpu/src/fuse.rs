@@ -6,9 +6,8 @@
 //!   two or four of them in a chain, whose sums then stay in machine registers.
 //! * A run of lane operations that became empty disappears.
 
-use std::collections::HashMap;
-
 use recal_il::isa::LaneOp;
+use rustc_hash::FxHashMap;
 
 use crate::isa_choice::{Isa, MadShape};
 use crate::op::{Code, Op, Pc, RowId, Step};
@@ -66,8 +65,8 @@ struct Candidate {
 struct Run {
     clock: u32,
     /// Row written by a load: access, component, the clock before and after.
-    loaded: HashMap<RowId, (usize, usize, [u32; 2])>,
-    mentioned: HashMap<RowId, u32>,
+    loaded: FxHashMap<RowId, (usize, usize, [u32; 2])>,
+    mentioned: FxHashMap<RowId, u32>,
 }
 
 impl Run {
@@ -79,9 +78,9 @@ impl Run {
 
 /// Lets loads flush; returns which steps are no longer needed.
 fn flush_in_loads(code: &mut Code) -> Vec<bool> {
-    let mut candidates: HashMap<RowId, Vec<Candidate>> = HashMap::new();
+    let mut candidates: FxHashMap<RowId, Vec<Candidate>> = FxHashMap::default();
     // Rows read by anything but a flush of what was loaded just before.
-    let mut other: std::collections::HashSet<RowId> = std::collections::HashSet::new();
+    let mut other: rustc_hash::FxHashSet<RowId> = rustc_hash::FxHashSet::default();
     other.extend(code.outputs.iter().flat_map(|(_, rows)| rows));
     let mut run = Run::default();
     let mut removed = vec![false; code.steps.len()];

@@ -5,7 +5,6 @@ mod access;
 mod threads;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::hash::Hash;
 
 use recal_il::diagnostic::Span;
@@ -21,6 +20,7 @@ use recal_il::ir::{
     Space, Src4, Stmt, StmtKind, Uav,
 };
 use recal_il::isa::lane::Class;
+use rustc_hash::FxHashMap;
 
 use self::access::{place_of, planar};
 use crate::compact;
@@ -74,13 +74,13 @@ struct Loader<'a> {
     labels: Vec<Pc>,
     /// Label of each function.
     functions: Vec<Pc>,
-    literals: HashMap<u32, RowId>,
-    constants: HashMap<(u32, u32), RowId>,
-    builtins: HashMap<Builtin, RowId>,
+    literals: FxHashMap<u32, RowId>,
+    constants: FxHashMap<(u32, u32), RowId>,
+    builtins: FxHashMap<Builtin, RowId>,
     /// First row and elements of each array.
-    arrays: HashMap<u32, (RowId, u32)>,
-    lds: HashMap<u32, Place>,
-    gds: HashMap<u32, Place>,
+    arrays: FxHashMap<u32, (RowId, u32)>,
+    lds: FxHashMap<u32, Place>,
+    gds: FxHashMap<u32, Place>,
     /// First of the lane operations that no operation holds yet.
     open: usize,
     /// Addresses of samples, while their coordinates are unchanged, by slot.
@@ -100,7 +100,7 @@ struct Loader<'a> {
 }
 
 /// The row of `key`, a new one at the first call.
-fn row_of<K: Eq + Hash>(map: &mut HashMap<K, RowId>, rows: &mut u32, key: K) -> RowId {
+fn row_of<K: Eq + Hash>(map: &mut FxHashMap<K, RowId>, rows: &mut u32, key: K) -> RowId {
     *map.entry(key).or_insert_with(|| {
         *rows += 1;
         *rows - 1
@@ -111,7 +111,7 @@ fn row_of<K: Eq + Hash>(map: &mut HashMap<K, RowId>, rows: &mut u32, key: K) -> 
 fn lay_out<'a>(
     blocks: impl Iterator<Item = (&'a u32, &'a ir::MemoryBlock)>,
     place: impl Fn(u32, u32) -> Place,
-) -> (HashMap<u32, Place>, u32) {
+) -> (FxHashMap<u32, Place>, u32) {
     let mut end = 0u32;
     let map = blocks.map(|(&number, block)| {
         let offset = end;
@@ -128,7 +128,7 @@ impl<'a> Loader<'a> {
         let (lds, lds_bytes) = lay_out(interface.lds.iter(), |offset, bytes| Place::Lds { offset, bytes });
         let (gds, gds_bytes) = lay_out(interface.gds.iter(), |offset, bytes| Place::Gds { offset, bytes });
         let mut rows = program.registers;
-        let mut arrays = HashMap::new();
+        let mut arrays = FxHashMap::default();
         for (&number, &elements) in &interface.arrays {
             arrays.insert(number, (rows, elements));
             rows += 4 * elements;
@@ -158,9 +158,9 @@ impl<'a> Loader<'a> {
             code,
             labels: vec![0; count],
             functions: (0..count as Pc).collect(),
-            literals: HashMap::new(),
-            constants: HashMap::new(),
-            builtins: HashMap::new(),
+            literals: FxHashMap::default(),
+            constants: FxHashMap::default(),
+            builtins: FxHashMap::default(),
             arrays,
             lds,
             gds,

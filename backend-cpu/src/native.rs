@@ -20,13 +20,13 @@ mod stages;
 mod steps;
 mod uniform;
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
 use recal_il::diagnostic::Span;
 use recal_il::ir::Builtin;
 use recal_jit::{After, Compiler, Function, Isa};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::after::{Mentions, Rows};
 use self::guards::Known;
@@ -95,7 +95,7 @@ fn compile_by(
     outputs: &[Emitted],
     block: Option<[u32; 3]>,
 ) -> Option<Body> {
-    let mut targets = HashSet::new();
+    let mut targets = FxHashSet::default();
     code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
     let words = code.literals.iter().copied().collect();
     let alike = uniform::alike(code);
@@ -206,7 +206,7 @@ fn tested_before(code: &Code, at: usize) -> Option<(usize, RowId)> {
 struct Builder<'a> {
     code: &'a Code,
     /// Literals.
-    words: HashMap<RowId, u32>,
+    words: FxHashMap<RowId, u32>,
     shapes: &'a [Shape],
     isa: Isa,
     line: u32,
@@ -278,11 +278,11 @@ impl Builder<'_> {
             _ => {}
         };
         // How often each row is written before.
-        let mut written: HashMap<RowId, u32> = HashMap::new();
+        let mut written: FxHashMap<RowId, u32> = FxHashMap::default();
         for item in &self.items {
             rows(item.what, true, &mut |row| *written.entry(row).or_default() += 1);
         }
-        let mut handed: HashSet<RowId> = HashSet::new();
+        let mut handed: FxHashSet<RowId> = FxHashSet::default();
         rows(access, false, &mut |row| _ = handed.insert(row));
         handed.retain(|row| written.contains_key(row));
         let mut best = (handed.len(), self.items.len());
@@ -435,15 +435,15 @@ impl Builder<'_> {
             // Lines of a tile have columns in common, unless it is turned, as all have constants.
             Some(column) => code.constants.iter().map(|(row, ..)| *row).chain([column]).collect(),
             None if self.columns => self.equal_in_lines(items, &steps),
-            None => HashSet::new(),
+            None => FxHashSet::default(),
         };
         self.compiler.equal_in_lines(equal);
         self.compiler.function(&steps, |row| self.words.get(&row).copied(), after, unseen)
     }
 
     /// Rows that steps find as they are in each line of a wave, where lines follow each other along y.
-    fn equal_in_lines(&self, items: &[Item], steps: &[recal_jit::Step<'_>]) -> HashSet<u32> {
-        let (mut equal, mut written): (HashSet<RowId>, HashSet<RowId>) = Default::default();
+    fn equal_in_lines(&self, items: &[Item], steps: &[recal_jit::Step<'_>]) -> FxHashSet<u32> {
+        let (mut equal, mut written): (FxHashSet<RowId>, FxHashSet<RowId>) = Default::default();
         for (item, step) in items.iter().zip(steps) {
             match (item.what, step) {
                 (What::Step(number), &recal_jit::Step::Lane { ids, writes, .. }) => {
@@ -461,7 +461,7 @@ impl Builder<'_> {
                 }
                 (What::Test(_), _) => {}
                 // What else there is has a function of its own that is done strip by strip.
-                _ => return HashSet::new(),
+                _ => return FxHashSet::default(),
             }
         }
         equal

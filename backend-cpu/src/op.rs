@@ -3,7 +3,7 @@
 mod access;
 
 use recal_il::diagnostic::Span;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::slice;
 use std::sync::Arc;
 
@@ -369,7 +369,7 @@ pub struct Code {
     /// Surfaces, and samplers, of accesses that can be compiled for surfaces of a known shape.
     pub sampled: Vec<Seen>,
     /// Rows that hold nothing but temporaries: nobody reads them unwritten.
-    pub temporaries: HashSet<RowId>,
+    pub temporaries: FxHashSet<RowId>,
     /// Floats keep denormals: native float mode.
     pub gradual: bool,
     /// What it is to be compiled to.

@@ -21,11 +21,11 @@ mod trail;
 mod walks;
 mod work;
 
-use std::collections::{HashMap, HashSet};
-
 use recal_il::ir::lines::Shape;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::address::Addresses;
+use self::arrange::Args;
 pub use self::arrange::{Arrange, grown};
 pub use self::buffer::Code;
 pub use self::flow::code;
@@ -48,7 +48,7 @@ const FEW: usize = 3;
 const STACK: u32 = 240 * 64;
 
 /// What accesses that find their addresses in general registers take from vectors.
-pub fn words(graph: &Graph, needed: &[bool]) -> HashSet<Val> {
+pub fn words(graph: &Graph, needed: &[bool]) -> FxHashSet<Val> {
     Addresses::of(graph, needed).words
 }
 
@@ -80,7 +80,7 @@ struct Body<'a, 'b> {
     target: &'static dyn Target,
     frame: &'a mut Frame<'b>,
     graph: &'a Graph,
-    uses: &'a [Vec<u32>],
+    uses: &'a [plan::Uses],
     /// See [`Plan`].
     addresses: Option<&'a Addresses>,
     place: Vec<Place>,
@@ -88,10 +88,10 @@ struct Body<'a, 'b> {
     vectors: [Option<Val>; 32],
     masks: [Option<Val>; 8],
     /// Operands of the instruction at hand.
-    pinned: Vec<Val>,
+    pinned: Args,
     /// Rows whose new values are all that matters, and the rows that these are for.
-    replaced: HashSet<u32>,
-    becomes: HashMap<Val, u32>,
+    replaced: FxHashSet<u32>,
+    becomes: FxHashMap<Val, u32>,
     /// The register, and mask, of a row that the instruction at hand changes.
     merging: Option<(u8, u8)>,
     /// Registers in which rows have their new values.
@@ -106,7 +106,7 @@ struct Body<'a, 'b> {
     /// The address that [`Base::First`] is.
     held: Option<Held>,
     /// Rows by which a load has asked for what later rounds read.
-    walked: HashSet<u32>,
+    walked: FxHashSet<u32>,
     /// Places on the stack for where elements were in the round before.
     ahead: Vec<u32>,
     /// Places on the stack whose values are done with, and those that the instruction at hand may still read.
@@ -116,7 +116,7 @@ struct Body<'a, 'b> {
 }
 
 impl<'a, 'b> Body<'a, 'b> {
-    fn new(frame: &'a mut Frame<'b>, graph: &'a Graph, uses: &'a [Vec<u32>]) -> Body<'a, 'b> {
+    fn new(frame: &'a mut Frame<'b>, graph: &'a Graph, uses: &'a [plan::Uses]) -> Body<'a, 'b> {
         Body {
             target: frame.target,
             graph,
@@ -125,16 +125,16 @@ impl<'a, 'b> Body<'a, 'b> {
             place: vec![Place::default(); uses.len()],
             vectors: [None; 32],
             masks: [None; 8],
-            pinned: Vec::new(),
-            replaced: HashSet::new(),
-            becomes: HashMap::new(),
+            pinned: Args::new(),
+            replaced: FxHashSet::default(),
+            becomes: FxHashMap::default(),
             merging: None,
             settled: 0,
             slots: frame.slots,
             room: (0, 0),
             reserved: 0,
             held: None,
-            walked: HashSet::new(),
+            walked: FxHashSet::default(),
             ahead: Vec::new(),
             pointers: vec![Pointer::default(); usize::from(frame.target.addresses())],
             free: Vec::new(),
@@ -154,7 +154,7 @@ impl<'a, 'b> Body<'a, 'b> {
 
     /// The mask registers of tests, one for each strip, when everything else is done.
     fn end(&mut self, tests: &[Val]) -> Option<Tests> {
-        self.pinned = tests.to_vec();
+        self.pinned = tests.into();
         let first = self.fetch(*tests.first()?);
         let second = tests.get(1).map_or(first, |&test| self.fetch(test));
         let found = [first, second];

@@ -1,12 +1,11 @@
 //! What is known of a function from its steps, and what it needs.
 
-use std::collections::HashSet;
-
 use crate::program::Element;
 use crate::row::{LANES, Row};
 use crate::step::{Filter, NONE, Shared, Step};
 use crate::tree::{Rows, each_row};
 use crate::{Compiler, View, graph};
+use rustc_hash::FxHashSet;
 
 /// A function of a [`Module`](crate::Module).
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +148,7 @@ impl Compiler {
             emitted: 0,
             past_caches: 0,
         };
-        let (mut seen, mut later) = (HashSet::new(), Later::default());
+        let (mut seen, mut later) = (FxHashSet::default(), Later::default());
         let mut elements = Vec::new();
         for step in steps {
             each_row(step, |row, _| {

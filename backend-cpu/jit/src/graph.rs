@@ -18,10 +18,9 @@ mod sample;
 pub use self::field::Field;
 pub use self::sample::{SURFACES, checked_once, unit_code};
 
-use std::collections::{HashMap, HashSet};
-
 use recal_il::ir::lines::Shape;
 use recal_il::isa::Algebra;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::op::{Kind, Op, Relation};
 
@@ -86,7 +85,7 @@ pub struct Graph {
     origins: Vec<u32>,
     /// The step at hand.
     pub step: u32,
-    known: HashMap<Node, Val>,
+    known: FxHashMap<Node, Val>,
     /// Something was asked for that there is no operation for.
     pub unsupported: bool,
     /// Operations on floats take denormals as zeros, so that what only they use need not be flushed.
@@ -94,18 +93,18 @@ pub struct Graph {
     /// A float was asked about since this was last cleared.
     pub floats: bool,
     /// Loads of neighbouring words at a time, by any of their values.
-    pub groups: HashMap<Val, [Val; 4]>,
+    pub groups: FxHashMap<Val, [Val; 4]>,
     /// What is known of numbers of words, in the lanes that execute: modulo 2^30, so who relies on steps looks whether the
     /// first and the last word are in the view.
-    pub shapes: HashMap<Val, Shape>,
+    pub shapes: FxHashMap<Val, Shape>,
     /// Values that are the same in the lanes of a line that execute, as they were said to be.
-    pub same: HashSet<Val>,
+    pub same: FxHashSet<Val>,
     /// Numbers of words of views that lie inside, with all words of the element, in all lanes.
-    pub inside: HashSet<(u8, Val)>,
+    pub inside: FxHashSet<(u8, Val)>,
     /// Accesses and results of other strips than the first, with the strip.
-    pub strips: HashMap<Val, u8>,
+    pub strips: FxHashMap<Val, u8>,
     /// Loads of other strips whose first words are so many behind another value, the number of the first strip's.
-    pub beside: HashMap<Val, (Val, u32)>,
+    pub beside: FxHashMap<Val, (Val, u32)>,
     /// Lanes that leave the loop around before rows change.
     pub leaves: Vec<Leave>,
     /// Of the texels of the sample at hand.
@@ -113,7 +112,7 @@ pub struct Graph {
     /// Products are made without asking for zeros.
     pub plain: bool,
     /// Those products. They may be NaN, or -0, where +0 is right.
-    pub plain_products: HashSet<Val>,
+    pub plain_products: FxHashSet<Val>,
     /// What is known of constants that differ from lane to lane.
     pub fixed: fixed::Fixed,
     /// The lanes that stores are for; [`NO`]: all that execute.
@@ -126,20 +125,20 @@ impl Default for Graph {
             nodes: Vec::new(),
             origins: Vec::new(),
             step: NO,
-            known: HashMap::new(),
+            known: FxHashMap::default(),
             unsupported: false,
             lazy: false,
             floats: false,
-            groups: HashMap::new(),
-            shapes: HashMap::new(),
-            same: HashSet::new(),
-            inside: HashSet::new(),
-            strips: HashMap::new(),
-            beside: HashMap::new(),
+            groups: FxHashMap::default(),
+            shapes: FxHashMap::default(),
+            same: FxHashSet::default(),
+            inside: FxHashSet::default(),
+            strips: FxHashMap::default(),
+            beside: FxHashMap::default(),
             leaves: Vec::new(),
             sampling: Shape::default(),
             plain: false,
-            plain_products: HashSet::new(),
+            plain_products: FxHashSet::default(),
             fixed: fixed::Fixed::default(),
             storing: NO,
         }
@@ -194,7 +193,7 @@ impl Graph {
         values: &[Val],
         mut leaf: impl FnMut(&mut Graph, Node) -> Val,
     ) -> Val {
-        let (mut own, mut last) = (HashMap::new(), NO);
+        let (mut own, mut last) = (FxHashMap::default(), NO);
         for &val in values {
             let moved = |arg: Val| own.get(&arg).copied().unwrap_or(NO);
             last = match from.node(val) {

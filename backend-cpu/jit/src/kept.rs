@@ -2,12 +2,11 @@
 //!
 //! Most of it is where samples read: a column or line that a thread stays in.
 
-use std::collections::HashMap;
-
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::target::Target;
 use crate::tree::{Rows, Tree, each_row, each_run};
+use rustc_hash::FxHashMap;
 
 /// Fewest operations that are worth a place, and most places.
 const WORTH: u32 = 3;
@@ -141,8 +140,8 @@ fn unchanging(
     written: &Rows,
     graph: &Graph,
     mut place: impl FnMut(Node) -> Option<Val>,
-) -> HashMap<Val, (u32, Option<Val>)> {
-    let mut found: HashMap<Val, (u32, Option<Val>)> = HashMap::new();
+) -> FxHashMap<Val, (u32, Option<Val>)> {
+    let mut found: FxHashMap<Val, (u32, Option<Val>)> = FxHashMap::default();
     for (val, &node) in (0..).zip(&graph.nodes) {
         let Node::Inst(inst) = node else {
             if !matches!(node, Node::Row(row) if written.contains(row)) {

@@ -36,7 +36,6 @@ mod translate;
 mod tree;
 mod trial;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU32;
 
 use crate::emit::{Code, Pool};
@@ -52,6 +51,7 @@ use crate::translate::Known;
 pub use crate::translate::group::Group;
 use crate::tree::Tree;
 use crate::trial::Trial;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A set of instructions that code can be made of.
 #[derive(Clone, Copy)]
@@ -155,11 +155,11 @@ pub struct Compiler {
     pool: Pool,
     functions: Vec<Function>,
     programs: Option<Vec<Program>>,
-    shared: HashMap<u32, Shared>,
+    shared: FxHashMap<u32, Shared>,
     next: u32,
     trail: emit::Trail,
     learned: u32,
-    equal: HashSet<u32>,
+    equal: FxHashSet<u32>,
 }
 
 impl Compiler {
@@ -175,11 +175,11 @@ impl Compiler {
             pool: Pool::default(),
             functions: Vec::new(),
             programs: None,
-            shared: HashMap::new(),
+            shared: FxHashMap::default(),
             next: 0,
             trail: emit::Trail::default(),
             learned: 0,
-            equal: HashSet::new(),
+            equal: FxHashSet::default(),
         }
     }
 
@@ -197,7 +197,7 @@ impl Compiler {
     }
 
     /// The same for steps that do not write some rows, whose words are not in them.
-    pub fn with_shared(self, shared: HashMap<u32, Shared>) -> Compiler {
+    pub fn with_shared(self, shared: FxHashMap<u32, Shared>) -> Compiler {
         Compiler { shared, ..self }
     }
 
@@ -224,7 +224,7 @@ impl Compiler {
 
     /// Rows that all lines of a wave have in common when the functions begin that are made from now on: what a line has in one is what the
     /// first line has there.
-    pub fn equal_in_lines(&mut self, rows: HashSet<u32>) {
+    pub fn equal_in_lines(&mut self, rows: FxHashSet<u32>) {
         self.equal = rows;
     }
 

@@ -1,23 +1,22 @@
 //! What the lines of a wave have in common in a function's loops: strips of several lines can be done at a time then, and what they
 //! read alike is read once.
 
-use std::collections::HashSet;
-
 use crate::graph::{Graph, Node, Val};
 use crate::op::Op;
 use crate::program::{Block, Going, Loop, Part, Straight, Sums};
+use rustc_hash::FxHashSet;
 
 /// Finds what is the same in all lines where a program's innermost loops add up products, if it begins with these rows so; whether
 /// lines take the same way, as long as all lanes execute.
-pub fn in_common(parts: &mut [Part], rows: &HashSet<u32>) -> bool {
-    let mut lines = Lines { rows: rows.clone(), kept: HashSet::new(), inside: false };
+pub fn in_common(parts: &mut [Part], rows: &FxHashSet<u32>) -> bool {
+    let mut lines = Lines { rows: rows.clone(), kept: FxHashSet::default(), inside: false };
     lines.list(parts)
 }
 
 struct Lines {
     /// Rows that all lines have in common, and what is ready that they have, by number.
-    rows: HashSet<u32>,
-    kept: HashSet<u32>,
+    rows: FxHashSet<u32>,
+    kept: FxHashSet<u32>,
     /// In a construct nothing becomes common that was not before it.
     inside: bool,
 }
@@ -64,7 +63,7 @@ impl Lines {
 
     fn repeat(&mut self, of: &mut Loop) -> bool {
         let outer = std::mem::replace(&mut self.inside, true);
-        let mut other = Lines { rows: self.rows.clone(), kept: HashSet::new(), inside: true };
+        let mut other = Lines { rows: self.rows.clone(), kept: FxHashSet::default(), inside: true };
         let mut alike = of.sums.as_mut().is_none_or(|sums| other.sums(sums));
         of.before.iter().for_each(|block| _ = self.straight(&block.body));
         alike &= self.rounds(&mut of.body, of.kept.as_ref()).0;
@@ -92,8 +91,8 @@ impl Lines {
     }
 
     /// A loop's body as often as something is found not to be common; what is ready that is, too.
-    fn rounds(&mut self, body: &mut [Part], kept: Option<&(Graph, Vec<Val>)>) -> (bool, HashSet<u32>) {
-        let mut common = HashSet::new();
+    fn rounds(&mut self, body: &mut [Part], kept: Option<&(Graph, Vec<Val>)>) -> (bool, FxHashSet<u32>) {
+        let mut common = FxHashSet::default();
         if let Some((graph, values)) = kept {
             let equal = self.equal(graph);
             let is = |(_, val): &(u32, &Val)| equal[**val as usize];
@@ -155,7 +154,8 @@ mod tests {
     }
 
     fn lines(rows: &[u32], list: &mut [Part]) -> (bool, Vec<u32>) {
-        let mut lines = Lines { rows: rows.iter().copied().collect(), kept: HashSet::new(), inside: false };
+        let mut lines =
+            Lines { rows: rows.iter().copied().collect(), kept: FxHashSet::default(), inside: false };
         let alike = lines.list(list);
         let mut rows: Vec<u32> = lines.rows.into_iter().collect();
         rows.sort_unstable();
@@ -184,7 +184,8 @@ mod tests {
         let of = |next: &[(u32, u32)]| {
             let mut graph = Graph::new(false);
             let values = [1, 1, 9].map(|row| graph.add(Node::Row(row))).to_vec();
-            let mut lines = Lines { rows: [1].into(), kept: HashSet::new(), inside: true };
+            let mut lines =
+                Lines { rows: [1].into_iter().collect(), kept: FxHashSet::default(), inside: true };
             let mut body = [block(&[], 1, next), Part::Break(Some(true), NO)];
             let (alike, kept) = lines.rounds(&mut body, Some(&(graph, values)));
             let mut kept: Vec<u32> = kept.into_iter().collect();

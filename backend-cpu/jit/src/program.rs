@@ -1,13 +1,12 @@
 //! A function as a vector program: blocks without flow, and constructs around them. Machine code is made of it
 //! ([`crate::emit`]), or it is evaluated ([`crate::evaluate`]).
 
-use std::collections::HashSet;
-
 use crate::call::Act;
 use crate::emit::Trail;
 use crate::graph::interleaved::Words;
 use crate::graph::{Field, Graph, Node, Val};
 use crate::op::Op;
+use rustc_hash::FxHashSet;
 
 /// A function.
 #[derive(Debug, Default)]
@@ -34,7 +33,7 @@ pub struct Program {
     /// Words of views that are so much more when it has been done for a wave: view, word, and by how much.
     pub grown: Vec<(u8, Field, u32)>,
     /// Rows that all lines have in common when it begins.
-    pub equal: HashSet<u32>,
+    pub equal: FxHashSet<u32>,
     /// Lines take the same way, if all lanes execute.
     pub abreast: bool,
 }
@@ -175,8 +174,8 @@ pub struct Sums {
     pub same_rows: Vec<u32>,
     pub same_kept: Vec<u32>,
     /// Rows, and what is ready, by number, that all lines have in common ([`crate::lines`]).
-    pub equal_rows: HashSet<u32>,
-    pub equal_kept: HashSet<u32>,
+    pub equal_rows: FxHashSet<u32>,
+    pub equal_kept: FxHashSet<u32>,
     pub body: Vec<Part>,
     /// Another way for many rounds, where there is one.
     pub going: Option<Going>,

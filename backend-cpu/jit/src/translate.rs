@@ -10,12 +10,13 @@ pub mod group;
 mod memory;
 mod sums;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use recal_il::ir::Width;
 use recal_il::ir::lines::Shape;
 use recal_il::isa::memory::element;
 use recal_il::isa::{Algebra, lane};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::flushes::flushes;
 use crate::function::Later;
@@ -38,7 +39,7 @@ pub struct Known<'c, C, U> {
     /// The words of rows that never change.
     pub constant: &'c C,
     /// Rows whose words are elsewhere.
-    pub shared: &'c HashMap<u32, Shared>,
+    pub shared: &'c FxHashMap<u32, Shared>,
     /// Lanes that do not execute never show what they have in a row.
     pub unseen: &'c U,
     /// What becomes of those of the function after it.
@@ -64,9 +65,9 @@ pub struct Translator<'c, C, U> {
     /// Rows of the innermost loop that hold 64-bit elements, when it is one.
     pairs: Pairs,
     /// Rows of the innermost loop that nothing but sums, products and comparisons of floats reads, when it is one: they need not be flushed.
-    bare: HashSet<u32>,
+    bare: FxHashSet<u32>,
     /// Rows that no lane reads any more which has left the loop around, or has not entered it.
-    lost: HashSet<u32>,
+    lost: FxHashSet<u32>,
     /// Constructs around.
     depth: u32,
     /// Code for all lanes would be other code.
@@ -93,8 +94,8 @@ pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
         kept: None,
         whole,
         pairs: Pairs::default(),
-        bare: HashSet::new(),
-        lost: HashSet::new(),
+        bare: FxHashSet::default(),
+        lost: FxHashSet::default(),
         depth: 0,
         wide: false,
     };
@@ -128,7 +129,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
                     let sums = self.sums(body).map(Box::new);
                     self.wide |= sums.is_some();
                     self.pairs = self.pairs_of(body);
-                    self.bare = if self.lazy { self.bare_rows(body, after) } else { HashSet::new() };
+                    self.bare = if self.lazy { self.bare_rows(body, after) } else { FxHashSet::default() };
                     let lost = self.lost_in(body, after);
                     let [before, after] = [true, false].map(|whole| self.moved(whole));
                     let outer = std::mem::replace(&mut self.lost, lost);
@@ -155,8 +156,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     }
 
     /// Rows that a loop which is in no construct of the function changes and nobody reads after it.
-    fn lost_in(&self, body: &[Tree<'_>], after: &Rows) -> HashSet<u32> {
-        let mut counts = HashMap::new();
+    fn lost_in(&self, body: &[Tree<'_>], after: &Rows) -> FxHashSet<u32> {
+        let mut counts = FxHashMap::default();
         if self.depth == 0 {
             mentions(body, &mut counts);
         }
@@ -201,7 +202,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 
     /// The rows that are mentioned most often.
     fn hottest(&self, body: &[Tree<'_>]) -> Vec<u32> {
-        let mut counts = HashMap::new();
+        let mut counts = FxHashMap::default();
         mentions(body, &mut counts);
         let mut rows: Vec<(usize, u32)> = counts
             .into_iter()
@@ -253,7 +254,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             constant: self.rows.constant,
             shared: self.rows.shared,
             in_lines: self.in_lines,
-            rows: HashMap::new(),
+            rows: FxHashMap::default(),
             written: Vec::new(),
             choices: Vec::new(),
         }
@@ -286,10 +287,10 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 /// What rows hold.
 struct Values<'c, C> {
     constant: &'c C,
-    shared: &'c HashMap<u32, Shared>,
+    shared: &'c FxHashMap<u32, Shared>,
     /// The lanes of a strip are in a line.
     in_lines: bool,
-    rows: HashMap<u32, Val>,
+    rows: FxHashMap<u32, Val>,
     written: Vec<u32>,
     choices: Vec<Choice>,
 }

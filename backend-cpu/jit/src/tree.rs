@@ -1,9 +1,9 @@
 //! Steps as a tree of constructs, and which rows are wanted where.
 
-use std::collections::HashMap;
 use std::ops::Deref;
 
 use recal_il::ir::lines::Shape;
+use rustc_hash::FxHashMap;
 
 use crate::{At, NONE, Step, choose, leave};
 
@@ -266,7 +266,7 @@ fn liveness(list: &mut [Tree<'_>], after: Rows, exit: &Rows) -> Rows {
 }
 
 /// How often runs of a list find rows in their places, or leave them there.
-pub fn mentions(list: &[Tree<'_>], counts: &mut HashMap<u32, usize>) {
+pub fn mentions(list: &[Tree<'_>], counts: &mut FxHashMap<u32, usize>) {
     for tree in list {
         match tree {
             Tree::Run(run) => {

@@ -56,7 +56,7 @@ fn code(seed: u32) -> Code {
 
 /// For each row that is read, in order, which write it sees; and how many rows there are.
 fn reads(code: &Code) -> (Vec<usize>, usize) {
-    let (mut writes, mut seen) = (HashMap::new(), Vec::new());
+    let (mut writes, mut seen) = (FxHashMap::default(), Vec::new());
     let mut count = 0;
     let mut visit = |row: RowId, written: bool| {
         if written {

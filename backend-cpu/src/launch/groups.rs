@@ -1,11 +1,11 @@
 //! Groups of a grid: where their threads are, and how their waves run.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use recal_hal::Extent;
 use recal_il::ir::{Builtin, ThreadId};
 use recal_jit::{Function, Shared, Waves};
+use rustc_hash::FxHashMap;
 
 use super::clear;
 use crate::context::{Context, Launch};
@@ -72,7 +72,7 @@ pub const GROUP: u8 = 0;
 
 /// Rows that code makes of words of the group, which it adds to places of threads in the group, so that nobody writes them; and rows that
 /// these places are in, beyond those of the program.
-pub fn shared(code: &Code) -> (HashMap<RowId, Shared>, Vec<(RowId, Builtin)>) {
+pub fn shared(code: &Code) -> (FxHashMap<RowId, Shared>, Vec<(RowId, Builtin)>) {
     let mut own: Vec<(RowId, Builtin)> = Vec::new();
     let mut place = |of: ThreadId, k: u8| {
         let there = |builtin: Builtin| match builtin {

@@ -1,8 +1,7 @@
 //! What becomes of rows when a function has ended.
 
-use std::collections::{HashMap, HashSet};
-
 use recal_jit::After;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::live::{Lives, Set};
 use super::{Item, What};
@@ -60,7 +59,7 @@ pub struct Rows<'a> {
     mentions: &'a Mentions,
     live: Set,
     /// How often it mentions rows itself; `None` if it may run more than once, and so find again what it left.
-    own: Option<HashMap<RowId, u32>>,
+    own: Option<FxHashMap<RowId, u32>>,
 }
 
 impl<'a> Rows<'a> {
@@ -78,7 +77,7 @@ impl<'a> Rows<'a> {
 
     pub fn of(&self, row: RowId) -> After {
         let all = self.mentions.rows.get(row as usize).copied().unwrap_or_default();
-        let alone = |own: &HashMap<RowId, u32>| own.get(&row).copied().unwrap_or_default() == all;
+        let alone = |own: &FxHashMap<RowId, u32>| own.get(&row).copied().unwrap_or_default() == all;
         if row >= self.code.registers || self.live.contains(row) {
             After::Read
         } else if self.code.temporaries.contains(&row) || self.own.as_ref().is_some_and(alone) {
@@ -90,10 +89,10 @@ impl<'a> Rows<'a> {
 }
 
 /// How often items mention rows.
-fn own(code: &Code, items: &[Item]) -> HashMap<RowId, u32> {
-    let mut rows = HashMap::new();
+fn own(code: &Code, items: &[Item]) -> FxHashMap<RowId, u32> {
+    let mut rows = FxHashMap::default();
     let mut mention = |row: RowId| *rows.entry(row).or_default() += 1;
-    let mut ops = HashSet::new();
+    let mut ops = FxHashSet::default();
     for item in items {
         match item.what {
             What::Step(step) => each_of_step(code, step, &mut mention),
@@ -129,7 +128,7 @@ mod tests {
         let of = |items: Vec<Item>| {
             let (mentions, lives) = (Mentions::of(&code), Lives::of(&code));
             let rows = Rows::after(&code, &mentions, &lives, &items, items[items.len() - 1]);
-            let mut written = HashSet::new();
+            let mut written = FxHashSet::default();
             for item in &items {
                 if let What::Step(step) = item.what {
                     written.extend(code.ids(step as usize).0);

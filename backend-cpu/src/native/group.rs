@@ -1,9 +1,8 @@
 //! Kernels of which one function does a whole group, with its memory in registers: [`recal_jit::Compiler::group`].
 
-use std::collections::{HashMap, HashSet};
-
 use recal_il::ir::{Builtin, Fence, ThreadId};
 use recal_jit::Group;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Builder, Item, What};
 use crate::flow::orders;
@@ -42,14 +41,14 @@ impl Builder<'_> {
             words.iter_mut().for_each(|(row, words)| words.extend(of_wave[*row as usize].0));
         }
         let Some(steps) = self.steps(&items, &[]) else { return false };
-        let memories: HashMap<u8, u32> = (0..)
+        let memories: FxHashMap<u8, u32> = (0..)
             .zip(&self.body.views)
             .filter_map(|(number, (place, _))| match place {
                 Place::Lds { bytes, .. } => Some((number, bytes / 4)),
                 _ => None,
             })
             .collect();
-        let same: HashSet<u32> = code.constants.iter().map(|(row, ..)| *row).collect();
+        let same: FxHashSet<u32> = code.constants.iter().map(|(row, ..)| *row).collect();
         let grown: Vec<(u8, u8, u32)> =
             (0..).zip(grown(block)).map(|(word, by)| (GROUP, word, by)).filter(|(.., by)| *by > 0).collect();
         let group = Group { threads, own: &words, same: &same, grown: &grown, memories: &memories };

@@ -3,9 +3,8 @@
 //! The steps of a reduction are choices by the place of a thread in its group: most waves take part in few of them. Which do is worked
 //! out once for a launch, and they are not called for the others.
 
-use std::collections::HashMap;
-
 use recal_il::ir::{Builtin, ThreadId};
+use rustc_hash::FxHashMap;
 
 use super::{Builder, Item, What};
 use crate::op::{Code, Guard, Op, RowId, Test};
@@ -19,7 +18,7 @@ pub(super) struct Known {
     /// Waves wait for each other.
     barriers: bool,
     /// For each row the operations that it is computed by, and the row that they leave it in.
-    rows: HashMap<RowId, (Vec<u32>, RowId)>,
+    rows: FxHashMap<RowId, (Vec<u32>, RowId)>,
     functions: Vec<Guarded>,
 }
 

@@ -3,9 +3,8 @@
 //! The words of a row are the same for all threads of a group if they are computed of words that are, where all threads do so. Constructs are
 //! walked in their order, loops until nothing changes.
 
-use std::collections::HashSet;
-
 use recal_il::ir::{Builtin, ThreadId};
+use rustc_hash::FxHashSet;
 
 use crate::op::{Code, MemoryOp, Op, RowId, Test};
 
@@ -30,14 +29,14 @@ struct Walk {
     /// For each row, whether all threads have the same word in it.
     same: Vec<bool>,
     open: Vec<Open>,
-    alike: HashSet<usize>,
+    alike: FxHashSet<usize>,
 }
 
 /// The operations of main whose conditions hold for all threads of a group or for none.
-pub(super) fn alike(code: &Code) -> HashSet<usize> {
+pub(super) fn alike(code: &Code) -> FxHashSet<usize> {
     // Those write rows by computed numbers.
     let arrays = code.memory.iter().any(|access| matches!(access.op, MemoryOp::ArrayStore { .. }));
-    if arrays { HashSet::new() } else { Walk::new(code).walk(code).unwrap_or_default() }
+    if arrays { FxHashSet::default() } else { Walk::new(code).walk(code).unwrap_or_default() }
 }
 
 /// What is known both here and there.
@@ -55,7 +54,7 @@ impl Walk {
             code.literals.iter().map(|(row, _)| *row).chain(code.constants.iter().map(|(row, ..)| *row));
         let rows = rows.chain(groups.map(|(row, _)| *row)).chain(code.zeroed.iter().cloned().flatten());
         rows.for_each(|row| same[row as usize] = true);
-        Walk { same, open: Vec::new(), alike: HashSet::new() }
+        Walk { same, open: Vec::new(), alike: FxHashSet::default() }
     }
 
     fn parted(&self) -> bool {
@@ -97,7 +96,7 @@ impl Walk {
         }
     }
 
-    fn walk(mut self, code: &Code) -> Option<HashSet<usize>> {
+    fn walk(mut self, code: &Code) -> Option<FxHashSet<usize>> {
         let mut at = 0;
         loop {
             let op = &code.ops[at];

@@ -116,7 +116,7 @@ impl Body<'_, '_> {
             };
         }
         let (Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _)) = op else { return };
-        self.pinned = leaves.to_vec();
+        self.pinned = leaves.into();
         self.free.append(&mut self.freed);
         if self.place[val as usize].nowhere() {
             let (first, words) = self.graph.beside.get(&val).copied().unwrap_or((first, 0));

@@ -1,15 +1,17 @@
 //! Addresses of elements in general registers: in loops that add up products vectors have enough to do, and who waits for an
 //! address that comes from one waits long.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use recal_il::ir::lines::Shape;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::packs::{Found, Packs};
 use super::{Body, Held};
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::target::{Base, Scalar, Target};
+use smallvec::smallvec;
 
 /// Registers that there are for it.
 const REGISTERS: usize = 2;
@@ -20,16 +22,16 @@ pub const MOST: usize = 8;
 #[derive(Default)]
 pub struct Addresses {
     /// For each, the values that its address is computed from.
-    pub leaves: HashMap<Val, Vec<Val>>,
+    pub leaves: FxHashMap<Val, Vec<Val>>,
     /// Those of them that vectors compute. Of each the first lane's word is put on the stack at once: an address that comes from
     /// a vector comes late, so they are computed before anything else is.
-    pub words: HashSet<Val>,
+    pub words: FxHashSet<Val>,
     /// Where several loads are so many bytes from.
     pub bases: Vec<Origin>,
     /// Those loads, with the number of their base and how far they are.
-    pub near: HashMap<Val, (u8, u32)>,
+    pub near: FxHashMap<Val, (u8, u32)>,
     /// Accesses whose addresses the round begins with.
-    pub packed: HashMap<Val, Found>,
+    pub packed: FxHashMap<Val, Found>,
 }
 
 /// What several loads are a known distance from: an address in bytes, the same for a line or that of lanes side by side.
@@ -110,7 +112,7 @@ impl Addresses {
         // Loads of parts of an element are one.
         let accesses = |(_, loads): &(Origin, Vec<(Val, u32)>)| {
             let first = |(val, _): &(Val, u32)| graph.groups.get(val).map_or(*val, |parts| parts[0]);
-            loads.iter().map(first).collect::<HashSet<Val>>().len()
+            loads.iter().map(first).collect::<FxHashSet<Val>>().len()
         };
         found.retain(|base| accesses(base) > 1);
         found.sort_by_key(|base| std::cmp::Reverse(accesses(base)));
@@ -146,10 +148,10 @@ impl Addresses {
         let mut firsts: Vec<Val> = accesses.iter().map(|(_, first)| *first).collect();
         firsts.sort_unstable();
         firsts.dedup();
-        let mut parts: HashMap<Val, usize> = HashMap::new();
+        let mut parts: FxHashMap<Val, usize> = FxHashMap::default();
         for first in firsts {
             let mut open = vec![first];
-            let mut seen = HashSet::new();
+            let mut seen = FxHashSet::default();
             while let Some(val) = open.pop() {
                 let Some((_, a, b)) = arithmetic(graph, val) else { continue };
                 if seen.len() <= MOST && seen.insert(val) {
@@ -225,7 +227,7 @@ impl Addresses {
             let member = graph.as_inst(*val).is_some_and(|inst| matches!(inst.op, Op::Member(..)));
             member && !self.packed.contains_key(val) && !graph.beside.contains_key(val)
         };
-        let groups: HashSet<Option<Val>> = self.leaves.keys().filter(|val| first(val)).map(of).collect();
+        let groups: FxHashSet<Option<Val>> = self.leaves.keys().filter(|val| first(val)).map(of).collect();
         groups.len() as u32
     }
 
@@ -403,7 +405,7 @@ impl Body<'_, '_> {
     pub(super) fn find_bases(&mut self, bases: &[Origin]) -> Vec<usize> {
         let mut outside = Vec::new();
         for (number, base) in (0..).zip(bases) {
-            self.pinned = vec![base.address];
+            self.pinned = smallvec![base.address];
             // What is computed for it comes later, and by vectors.
             let from = match self.graph.as_inst(base.address) {
                 Some(_) => {

@@ -1,10 +1,10 @@
 //! In which order sums grow: so many of them are in registers, and take what they have in common while it is there, too.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// How the instructions of a block that adds up products are arranged.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub struct Arrange {
     /// They go on in other rows than they began in: sums in the order in which they are written grow together.
     pub moving: bool,
     /// Which of the vectors of elements rows hold.
-    pub members: HashMap<u32, u32>,
+    pub members: FxHashMap<u32, u32>,
 }
 
 impl Arrange {
@@ -62,7 +62,10 @@ impl Arrange {
 }
 
 /// The same instructions, these values first.
-pub fn first(graph: &Graph, order: Vec<Val>, wanted: &HashSet<Val>, operands: Operands<'_>) -> Vec<Val> {
+pub fn first(graph: &Graph, order: Vec<Val>, wanted: &FxHashSet<Val>, operands: Operands<'_>) -> Vec<Val> {
+    if wanted.is_empty() {
+        return order;
+    }
     let mut done = undone(graph, &order);
     let mut arranged = Vec::with_capacity(order.len());
     let first: Vec<Val> = order.iter().filter(|val| wanted.contains(val)).copied().collect();
@@ -77,7 +80,9 @@ fn undone(graph: &Graph, order: &[Val]) -> Vec<bool> {
 }
 
 /// What an instruction needs.
-pub type Operands<'a> = &'a dyn Fn(Val, Inst) -> Vec<Val>;
+pub type Operands<'a> = &'a dyn Fn(Val, Inst) -> Args;
+/// Few values.
+pub type Args = SmallVec<[Val; 4]>;
 
 /// Appends what a value needs, and the value.
 fn demand(graph: &Graph, operands: Operands<'_>, val: Val, done: &mut [bool], order: &mut Vec<Val>) {

@@ -1,6 +1,6 @@
 //! What the blocks of a function share.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::address::{Addressing, Round};
 use super::packs::Packs;
@@ -9,6 +9,8 @@ use super::{Arrange, Body, Code, Order, Plan, Pool, STACK, Trail};
 use crate::graph::{NO, Val};
 use crate::program::Straight;
 use crate::target::{self, Base, Rm, Target};
+use rustc_hash::FxHashMap;
+use smallvec::smallvec;
 
 /// Fewest vector registers that are left to blocks.
 const LEAST: usize = 6;
@@ -26,13 +28,13 @@ pub struct Frame<'a> {
     /// Rows that are in registers, from the last one down.
     pub pinned: Vec<u32>,
     /// Rows that are on the stack, and where.
-    pub moved: HashMap<u32, u32>,
+    pub moved: FxHashMap<u32, u32>,
     /// Where the values that a loop finds ready are.
     pub kept: Vec<u32>,
     /// For a view and a value that is ready, each strip's, how far its elements are from an address that is kept, by number.
-    pub based: HashMap<(u8, u32), (u8, u32)>,
+    pub based: FxHashMap<(u8, u32), (u8, u32)>,
     /// Where the places on the stack are that have the addresses of words of a view whose numbers are ready.
-    pub anchors: HashMap<(u8, u32), u32>,
+    pub anchors: FxHashMap<(u8, u32), u32>,
     /// Places on the stack, two of eight bytes each, for stores that ask for where later ones will be.
     pub earlier: Vec<u32>,
     /// Words in the table of views that are so much more for the next wave, and by how much.
@@ -55,7 +57,7 @@ pub struct Frame<'a> {
     /// Where addresses are kept of what was read last time, see [`Target::fetch_ahead`].
     pub ahead: Vec<u32>,
     /// Rows by which the loop at hand goes through memory, see [`walks`](super::walks), and where on the stack the last address is.
-    pub walks: HashMap<u32, u32>,
+    pub walks: FxHashMap<u32, u32>,
     /// What loads remember from round to round.
     pub trail: Trail,
     /// The addresses that the blocks to come of a loop begin with.
@@ -106,10 +108,10 @@ impl<'a> Frame<'a> {
             },
             line: line.min(target.lanes()),
             pinned: Vec::new(),
-            moved: HashMap::new(),
+            moved: FxHashMap::default(),
             kept: Vec::new(),
-            based: HashMap::new(),
-            anchors: HashMap::new(),
+            based: FxHashMap::default(),
+            anchors: FxHashMap::default(),
             earlier: Vec::new(),
             grown: Vec::new(),
             alone: false,
@@ -121,7 +123,7 @@ impl<'a> Frame<'a> {
             learned: 0,
             origin: None,
             ahead: Vec::new(),
-            walks: HashMap::new(),
+            walks: FxHashMap::default(),
             trail: Trail::default(),
             packs: VecDeque::new(),
             stops: Vec::new(),
@@ -291,7 +293,7 @@ impl<'a> Frame<'a> {
         }
         let early = |number: u32, val: Val| plan.early.get(&val).is_some_and(|list| list.contains(&number));
         for (number, val) in next.into_iter().filter(|(number, val)| !early(*number, *val)) {
-            body.pinned = [work.tests.clone(), vec![val]].concat();
+            body.pinned = work.tests.iter().copied().chain([val]).collect();
             let (from, at) = (body.fetch(val), body.frame.kept[number as usize]);
             body.frame.touch();
             let code = &mut body.frame.code;
@@ -347,7 +349,7 @@ impl<'a> Frame<'a> {
         }
         let (target, masks) = (body.target, body.target.masks());
         for (strip, &doubted) in doubted.iter().enumerate() {
-            body.pinned = vec![doubted];
+            body.pinned = smallvec![doubted];
             let mut asked = body.fetch(doubted);
             if let Some(&exec) = body.frame.exec().get(strip) {
                 target.mask_and(&mut body.frame.code, masks.scratch, exec, asked);

@@ -6,6 +6,7 @@ use crate::graph::{Inst, Leave, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
 use crate::target::Rm;
+use smallvec::smallvec;
 
 impl Body<'_, '_> {
     /// Lanes leave the loop around; then rows are stored.
@@ -17,7 +18,7 @@ impl Body<'_, '_> {
             if self.leaves_by(test) {
                 continue;
             }
-            self.pinned = vec![test];
+            self.pinned = smallvec![test];
             let (test_in, exec) = (self.fetch(test), self.target.masks().exec[usize::from(strip)]);
             let code = &mut self.frame.code;
             code.is_for(step);
@@ -71,7 +72,7 @@ impl Body<'_, '_> {
         let [Output { row, unseen: false, .. }] = *stores else { return None };
         let Inst { op, mask: NO, args: [first, second, NO] } = self.graph.as_inst(val)? else { return None };
         let pin = self.frame.pin(row).filter(|pin| self.vectors[usize::from(*pin)].is_none())?;
-        let alone = self.uses[val as usize] == [self.now + 1] && second != NO;
+        let alone = self.uses[val as usize][..] == [self.now + 1] && second != NO;
         let exec = *self.frame.exec().get(self.frame.strip_of(row))?;
         let grows = first != second
             && [first, second].iter().any(|val| *val != NO && self.graph.node(*val) == Node::Row(row));
@@ -88,7 +89,7 @@ impl Body<'_, '_> {
             self.frame.code.is_for(self.graph.origin(val));
             // What is still to be stored has a use ahead.
             self.now = done - 1;
-            self.pinned = vec![val];
+            self.pinned = smallvec![val];
             self.free.append(&mut self.freed);
             let from = self.fetch(val);
             let (pin, strip) = (self.frame.pin(row), self.frame.strip_of(row));

@@ -4,13 +4,12 @@
 //! where surfaces begin. General registers do that one after another, and half of all instructions of a loop were theirs. Here what does not change is
 //! put side by side before the loop, words that do are put there a round ahead, and a round begins with all its addresses.
 
-use std::collections::HashMap;
-
 use super::address::{Addresses, MOST, arithmetic};
 use super::frame::Frame;
 use crate::graph::{Graph, NO, Node, Val};
 use crate::op::Op;
 use crate::target::{Base, Rm, Scalar};
+use rustc_hash::FxHashMap;
 
 /// Fewest values of a block that begins so: shorter rounds wait for their addresses, longer ones of a processor's last round still go on.
 pub const LONG: usize = 512;
@@ -29,7 +28,7 @@ const ZERO: u8 = REGISTERS + 2;
 pub struct Packs {
     list: Vec<Pack>,
     /// Where each is when they are computed.
-    found: HashMap<(u8, Val), Found>,
+    found: FxHashMap<(u8, Val), Found>,
     /// What is ready for this round and other in the next one, by number, whose first words lie side by side.
     words: Vec<u32>,
     /// Where they are.
@@ -167,7 +166,7 @@ impl Packs {
     }
 
     /// Addresses that are there already when a block begins.
-    pub fn ready(found: HashMap<(u8, Val), Found>) -> Packs {
+    pub fn ready(found: FxHashMap<(u8, Val), Found>) -> Packs {
         Packs { found, ..Packs::default() }
     }
 

@@ -1,12 +1,12 @@
 //! Which values are needed, in which order, and when rows are stored.
 
-use std::collections::{HashMap, HashSet};
-
 use super::address::{Addresses, Addressing, Round};
-use super::arrange::{self, Arrange, Operands};
+use super::arrange::{self, Args, Arrange, Operands};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// What is to be stored when: instructions in order, and for each the rows that are stored after it.
 pub struct Plan {
@@ -15,16 +15,19 @@ pub struct Plan {
     pub order: Vec<Val>,
     pub stores: Vec<Vec<Output>>,
     /// When each value is used, as numbers of instructions doubled; a store counts one more.
-    pub uses: Vec<Vec<u32>>,
+    pub uses: Vec<Uses>,
     /// Accesses whose addresses are computed in general registers.
     pub addresses: Addresses,
     /// The number of the instruction after which lanes leave, if any do.
     pub leave: Option<usize>,
     /// What a loop finds ready and vectors read, by number; of anything else nobody reads more than the first lane's word.
-    pub kept: HashSet<u32>,
+    pub kept: FxHashSet<u32>,
     /// Of what the next round finds ready, what nothing but addresses that it begins with is computed of: nobody reads this round's any more.
-    pub early: HashMap<Val, Vec<u32>>,
+    pub early: FxHashMap<Val, Vec<u32>>,
 }
+
+/// When a value is used.
+pub type Uses = SmallVec<[u32; 4]>;
 
 /// How instructions follow each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -39,7 +42,7 @@ pub enum Order {
 }
 
 /// Each value right before what wants it first, so that chains of operations need a register each.
-fn deepest_first(order: &[Val], count: usize, operands: &impl Fn(Val) -> Vec<Val>) -> Vec<Val> {
+fn deepest_first(order: &[Val], count: usize, operands: &impl Fn(Val) -> Args) -> Vec<Val> {
     let mut wanted = vec![false; count];
     order.iter().flat_map(|&val| operands(val)).for_each(|arg| wanted[arg as usize] = true);
     let mut open = vec![false; count];
@@ -99,14 +102,17 @@ impl Plan {
             Addressing::Scalar(_) => Addresses::of(&graph, &all()),
             Addressing::Near(target) => Addresses::near(&graph, &all(), target),
         };
-        let operands = |val: Val, inst: Inst| -> Vec<Val> {
-            addresses.leaves.get(&val).cloned().unwrap_or_else(|| inst.operands().collect())
+        let operands = |val: Val, inst: Inst| -> Args {
+            addresses
+                .leaves
+                .get(&val)
+                .map_or_else(|| inst.operands().collect(), |leaves| Args::from_slice(leaves))
         };
         let needed = needed(&graph, &roots, &operands);
         let is_copy = |val: Val| graph.as_inst(val).is_some_and(|inst| inst.op == Op::Copy);
         let chosen = |val: &Val| needed[*val as usize] && graph.as_inst(*val).is_some() && !is_copy(*val);
         let mut order: Vec<Val> = (0..count as Val).filter(chosen).collect();
-        let operands_of = |val: Val| graph.as_inst(val).map_or(Vec::new(), |inst| operands(val, inst));
+        let operands_of = |val: Val| graph.as_inst(val).map_or(Args::new(), |inst| operands(val, inst));
         order = match by {
             Order::Written => order,
             Order::Deep => deepest_first(&order, count, &operands_of),
@@ -114,7 +120,7 @@ impl Plan {
                 let acts = |val: &Val| graph.as_inst(*val).is_some_and(|inst| inst.op.acts());
                 let (stores, others): (Vec<Val>, Vec<Val>) = order.iter().partition(|val| acts(val));
                 // Each store of a step is another vector's.
-                let mut number: HashMap<u32, usize> = HashMap::new();
+                let mut number: FxHashMap<u32, usize> = FxHashMap::default();
                 let mut ends: Vec<(usize, Val)> = Vec::with_capacity(stores.len());
                 for &val in &stores {
                     let number = number.entry(graph.origin(val)).or_default();
@@ -142,7 +148,7 @@ impl Plan {
         copies.sort_unstable();
         copies.dedup();
         order.extend(copies);
-        let mut uses = vec![Vec::new(); count];
+        let mut uses = vec![Uses::new(); count];
         let mut when = vec![0; count];
         for (time, &val) in order.iter().enumerate() {
             when[val as usize] = time;
@@ -154,7 +160,7 @@ impl Plan {
             }
         }
         let mut stores = vec![Vec::new(); order.len()];
-        let last_read: HashMap<u32, usize> = (0..count)
+        let last_read: FxHashMap<u32, usize> = (0..count)
             .filter_map(|val| match (graph.nodes[val], uses[val].last()) {
                 (Node::Row(row), Some(&last)) => Some((row, last as usize / 2)),
                 _ => None,
@@ -167,14 +173,12 @@ impl Plan {
             uses[output.val as usize].push(2 * time as u32 + 1);
         }
         let by_vectors = order.iter().filter(|val| !addresses.leaves.contains_key(val));
-        let args = by_vectors
-            .filter_map(|val| graph.as_inst(*val))
-            .flat_map(|inst| inst.operands().collect::<Vec<_>>());
+        let args = by_vectors.filter_map(|val| graph.as_inst(*val)).flat_map(Inst::operands);
         let number = |val: Val| if let Node::Kept(number) = graph.node(val) { Some(number) } else { None };
-        let kept: HashSet<u32> = args.chain(last.iter().copied()).filter_map(number).collect();
-        let scalars: HashSet<u32> =
+        let kept: FxHashSet<u32> = args.chain(last.iter().copied()).filter_map(number).collect();
+        let scalars: FxHashSet<u32> =
             addresses.leaves.values().flatten().filter_map(|leaf| number(*leaf)).collect();
-        let mut early: HashMap<Val, Vec<u32>> = HashMap::new();
+        let mut early: FxHashMap<Val, Vec<u32>> = FxHashMap::default();
         let mut late: Vec<Val> = last.to_vec();
         let round = round.unwrap_or_default();
         for &(number, val) in round.next {

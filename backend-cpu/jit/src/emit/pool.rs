@@ -1,14 +1,14 @@
 //! Constants that code reads.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Constants that code reads, shared by all code of a module.
 #[derive(Default)]
 pub struct Pool {
     pub words: Vec<u32>,
-    word_at: HashMap<u32, u32>,
-    quad_at: HashMap<u64, u32>,
-    table_at: HashMap<Vec<u32>, u32>,
+    word_at: FxHashMap<u32, u32>,
+    quad_at: FxHashMap<u64, u32>,
+    table_at: FxHashMap<Vec<u32>, u32>,
 }
 
 impl Pool {

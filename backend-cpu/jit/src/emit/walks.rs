@@ -1,9 +1,8 @@
 //! Loops that go through memory in steps which only run time knows, as down a column of a matrix: no processor guesses them from one page
 //! to the next, so what later rounds read is asked for.
 
-use std::collections::{HashMap, HashSet};
-
 use recal_il::ir::lines::Shape;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Body;
 use crate::graph::{Graph, Inst, NO, Node, Val};
@@ -16,11 +15,11 @@ const LINE: u32 = 64;
 const LONG: u32 = 2048;
 
 /// Rows that each round of a loop makes more by what it does not change; none where loops or calls are in it.
-pub fn walks(body: &[Part]) -> HashSet<u32> {
-    let mut written = HashMap::new();
+pub fn walks(body: &[Part]) -> FxHashSet<u32> {
+    let mut written = FxHashMap::default();
     let mut blocks = Vec::new();
     if !collect(body, true, &mut blocks, &mut written) {
-        return HashSet::new();
+        return FxHashSet::default();
     }
     let walks = |row: u32, of: &Straight| {
         let val = of.outputs.iter().find(|output| output.row == row).map(|output| output.val);
@@ -41,7 +40,7 @@ fn collect<'a>(
     body: &'a [Part],
     always: bool,
     blocks: &mut Vec<&'a Straight>,
-    written: &mut HashMap<u32, u32>,
+    written: &mut FxHashMap<u32, u32>,
 ) -> bool {
     body.iter().all(|part| match part {
         Part::Block(block) => {

@@ -1,9 +1,8 @@
 //! What is to be done for one strip, or for several at a time: then each value is there once for each, side by side, but for those that
 //! do not depend on the strip. One strip's instructions go on while those of another wait for results.
 
-use std::collections::{HashMap, HashSet};
-
 use recal_il::ir::lines::Shape;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::{Graph, Inst, Leave, NO, Node, Val};
 use crate::op::Op;
@@ -36,12 +35,12 @@ pub struct Strips {
     /// There is one value for all of them, and rows are the first one's.
     pub together: bool,
     /// Rows, and what is ready, by number, that some of them have in common: the first strip of those has it for all.
-    pub rows: HashMap<u32, Common>,
-    pub kept: HashMap<u32, Common>,
+    pub rows: FxHashMap<u32, Common>,
+    pub kept: FxHashMap<u32, Common>,
     /// Rows that all lines have in common when a function of one block begins.
-    pub equal: HashSet<u32>,
+    pub equal: FxHashSet<u32>,
     /// What is ready and one strip's is so much more than that of the one before in its line.
-    pub steps: HashMap<u32, u32>,
+    pub steps: FxHashMap<u32, u32>,
 }
 
 /// Which strips have something in common.
@@ -89,7 +88,7 @@ impl Strips {
         }
     }
 
-    fn each(&self, of: u32, common: &HashMap<u32, Common>) -> impl Iterator<Item = u32> + '_ {
+    fn each(&self, of: u32, common: &FxHashMap<u32, Common>) -> impl Iterator<Item = u32> + '_ {
         let common = common.get(&of).copied();
         let holds = move |strip: &u32| self.holder(common.as_ref(), *strip) == *strip;
         (0..self.number).filter(holds).map(move |strip| self.number * of + strip)

@@ -1,10 +1,9 @@
 //! Products that were made without asking for zeros, and what must be looked at before they are believed.
 
-use std::collections::{HashMap, HashSet};
-
 use super::{Graph, Inst, Node, Val};
 use crate::graph::NO;
 use crate::op::{Kind, Op, Relation};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Graph {
     /// What must not be in doubt but is, if the values `wanted` leave the block.
@@ -17,7 +16,7 @@ impl Graph {
             }
         }
         let mut doubtful = vec![false; self.nodes.len()];
-        let mut doubts = HashSet::new();
+        let mut doubts = FxHashSet::default();
         for (val, node) in self.nodes.iter().enumerate().filter(|&(val, _)| needed[val]) {
             if let Node::Inst(inst) = node {
                 let plain = self.plain_products.contains(&(val as Val));
@@ -53,7 +52,7 @@ impl Graph {
     /// Sums and `plain` products of values in doubt are right, or NaN, or -0 where +0 is right: a zero factor makes +0, or
     /// here a zero of any sign or NaN; sums of zeros are -0 only if all of them are. A difference would turn -0 into +0, and so
     /// would a product by IEEE's rules with a negative number, where -0 is right.
-    fn hands_on(&self, inst: Inst, plain: bool, doubtful: &[bool], doubts: &mut HashSet<Val>) -> bool {
+    fn hands_on(&self, inst: Inst, plain: bool, doubtful: &[bool], doubts: &mut FxHashSet<Val>) -> bool {
         let mut handed = false;
         for (place, arg) in inst.operands().enumerate() {
             let on = match inst.op {
@@ -83,7 +82,7 @@ impl Graph {
 
     /// Values of the list are not NaN: choices that only ask whether they are have been made.
     pub fn believe(&mut self, list: &[Val], outputs: &mut [(u32, Val)]) {
-        let mut instead: HashMap<Val, Val> = HashMap::new();
+        let mut instead: FxHashMap<Val, Val> = FxHashMap::default();
         for val in 0..self.nodes.len() as Val {
             let Some(inst) = self.as_inst(val) else { continue };
             let moved = |arg: Val| instead.get(&arg).copied().unwrap_or(arg);

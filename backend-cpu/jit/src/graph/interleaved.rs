@@ -5,9 +5,8 @@
 //! lanes, it does not matter which word is where: the operations on one vector for each component are those on one vector for
 //! each part of the lanes. So only loads, and rows that a loop begins and ends with, know the difference.
 
-use std::collections::HashMap;
-
 use recal_il::ir::lines::Shape;
+use rustc_hash::FxHashMap;
 
 use super::pairs::Made;
 use super::{Graph, Inst, NO, Node, Val};
@@ -59,7 +58,7 @@ impl Elements {
     /// Makes a run take and leave elements as they lie in memory.
     pub fn apply(&self, run: usize, made: &mut Made) {
         let (graph, outputs, _) = made;
-        let mut instead: HashMap<Val, Val> = HashMap::new();
+        let mut instead: FxHashMap<Val, Val> = FxHashMap::default();
         for words in &self.values[run] {
             let wide = count(words) == 4;
             for (k, &val) in words[..count(words)].iter().enumerate() {
@@ -135,8 +134,8 @@ struct Search<'a> {
     /// Those who want a value, with the place of the operand.
     users: Vec<Vec<Vec<(Val, u8)>>>,
     /// The element that a value is a word of.
-    of: Vec<HashMap<Val, Words>>,
-    rows: HashMap<u32, Words>,
+    of: Vec<FxHashMap<Val, Words>>,
+    rows: FxHashMap<u32, Words>,
     found: Vec<(usize, Words)>,
     /// What is to be looked at.
     open: Vec<(usize, Words)>,
@@ -151,8 +150,8 @@ impl<'a> Search<'a> {
             alike: Vec::new(),
             needed: Vec::new(),
             users: Vec::new(),
-            of: vec![HashMap::new(); runs.len()],
-            rows: HashMap::new(),
+            of: vec![FxHashMap::default(); runs.len()],
+            rows: FxHashMap::default(),
             found: Vec::new(),
             open: Vec::new(),
             added: Vec::new(),

@@ -1,9 +1,10 @@
 //! 64-bit elements that stay whole: where nobody takes their words apart, they are loaded, and kept in rows while a loop
 //! runs, as the two vectors that operations on them take.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use recal_il::ir::lines::Shape;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
@@ -32,7 +33,7 @@ impl Pairs {
     pub fn of(runs: &[Made]) -> Pairs {
         let mut pairs = BTreeMap::new();
         // By row, the one that it is with; none if it may not be whole.
-        let mut with: HashMap<u32, Option<u32>> = HashMap::new();
+        let mut with: FxHashMap<u32, Option<u32>> = FxHashMap::default();
         for (graph, outputs, test) in runs {
             for (node, taken) in graph.nodes.iter().zip(graph.taken(outputs, *test)) {
                 let (Node::Row(row), true) = (*node, taken != Taken::ByNobody) else { continue };
@@ -90,7 +91,7 @@ impl Pairs {
                 }
             }
         }
-        let rows: HashSet<u32> = self.0.iter().flat_map(|(low, high)| [*low, *high]).collect();
+        let rows: FxHashSet<u32> = self.0.iter().flat_map(|(low, high)| [*low, *high]).collect();
         for (row, val) in outputs.iter_mut().filter(|(row, _)| rows.contains(row)) {
             match graph.parts(*val) {
                 Some((Op::Even, [first, ..], NO)) => *val = first,
@@ -152,7 +153,7 @@ impl Graph {
         let mut found: Vec<[Val; 4]> = self.groups.values().copied().collect();
         found.sort_unstable();
         found.dedup();
-        let mut groups = HashMap::<Val, u32>::new();
+        let mut groups = FxHashMap::<Val, u32>::default();
         found.iter().flatten().for_each(|part| *groups.entry(*part).or_default() += 1);
         found.retain(|parts| {
             let is = |low: Val, high: Val| {
@@ -166,7 +167,7 @@ impl Graph {
             apart && is(parts[0], parts[1]) && is(parts[2], parts[3])
         });
         // Which vector of a group an element's words become.
-        let mut vectors: HashMap<[Val; 2], [Node; 2]> = HashMap::new();
+        let mut vectors: FxHashMap<[Val; 2], [Node; 2]> = FxHashMap::default();
         for parts in &found {
             for (k, words) in [(0, [parts[0], parts[1]]), (2, [parts[2], parts[3]])] {
                 let Some(inst @ Inst { op: Op::Part(view, _), args: [first, ..], .. }) =

@@ -3,20 +3,19 @@
 //! An address that comes from vectors comes late, and until then a processor only collects what waits for it, as far as it has
 //! room. So a round begins with what the next one needs, and finds its own ready.
 
-use std::collections::HashSet;
-
-use super::{HashMap, Inst, Kept, Made, NO, Node, Val};
+use super::{FxHashMap, Inst, Kept, Made, NO, Node, Val};
 use crate::emit;
 use crate::graph::Graph;
 use crate::graph::interleaved::Elements;
+use rustc_hash::FxHashSet;
 
 /// Most operations of such a value.
 const MOST: usize = 64;
 
 /// Makes runs of a loop find ready what their addresses come from; for each run the numbers of what it leaves for the next round.
 pub(super) fn ahead(runs: &mut [Made], elements: &Elements, kept: &mut Kept) -> Vec<Vec<(u32, Val)>> {
-    let held: HashSet<u32> = elements.rows.iter().flatten().copied().collect();
-    let written: Vec<HashSet<u32>> =
+    let held: FxHashSet<u32> = elements.rows.iter().flatten().copied().collect();
+    let written: Vec<FxHashSet<u32>> =
         runs.iter().map(|(_, outputs, _)| outputs.iter().map(|(row, _)| *row).collect()).collect();
     let mut left = Vec::with_capacity(runs.len());
     for (run, (graph, outputs, test)) in runs.iter_mut().enumerate() {
@@ -68,7 +67,7 @@ pub(super) fn computed_from(graph: &Graph, val: Val) -> Option<Vec<Val>> {
 
 /// The last of these values as the next round would compute it, from what this one leaves in rows.
 fn next(graph: &mut Graph, all: &[Val], outputs: &[(u32, Val)]) -> Val {
-    let mut place: HashMap<Val, Val> = HashMap::new();
+    let mut place: FxHashMap<Val, Val> = FxHashMap::default();
     let mut last = NO;
     for &val in all {
         graph.step = graph.origin(val);

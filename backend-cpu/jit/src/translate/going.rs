@@ -39,7 +39,7 @@ pub(super) struct Inductions {
 struct Growing<'a> {
     graph: &'a Graph,
     courses: Courses,
-    steps: HashMap<u32, u32>,
+    steps: FxHashMap<u32, u32>,
 }
 
 impl Growing<'_> {
@@ -106,12 +106,12 @@ impl Inductions {
         let mut made = of.runs[run].0.clone();
         let written = |other: usize| of.before[other].1.iter().map(|(row, _)| *row);
         let mut others = (0..of.before.len()).filter(|other| *other != run).flat_map(written);
-        let steps: HashMap<u32, u32> =
+        let steps: FxHashMap<u32, u32> =
             outputs.iter().filter_map(|&(row, val)| Some((row, step(before, row, val)?))).collect();
         if others.any(|row| steps.contains_key(&row)) {
             return None;
         }
-        let all: HashSet<u32> = (0..of.before.len()).flat_map(written).collect();
+        let all: FxHashSet<u32> = (0..of.before.len()).flat_map(written).collect();
         let courses = Courses::from(before, |val| match before.node(val) {
             Node::Row(row) if steps.contains_key(&row) => Some(Course::columns(steps[&row])),
             Node::Row(row) => (!all.contains(&row)).then_some(Course::Same),

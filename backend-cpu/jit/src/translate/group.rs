@@ -5,9 +5,8 @@
 //! stores to it, a barrier must be between them, so that no order is left in which they could do it; the same goes for memory that others
 //! see, of which nothing is known but whether it is stored to.
 
-use std::collections::{HashMap, HashSet};
-
 use recal_il::isa::Algebra;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Values, WORTH};
 use crate::emit;
@@ -31,11 +30,11 @@ pub struct Group<'c> {
     /// Rows in which each thread has a word of its own when it begins, and these words, one after another.
     pub own: &'c [(u32, Vec<u32>)],
     /// Rows that are the same for all threads of all groups of a launch.
-    pub same: &'c HashSet<u32>,
+    pub same: &'c FxHashSet<u32>,
     /// Words of views that are shared by the threads of a group, and so much more in the next one: view, word, and by how much.
     pub grown: &'c [(u8, u8, u32)],
     /// Views that are memory of the group alone, zeros when it begins; and their words.
-    pub memories: &'c HashMap<u8, u32>,
+    pub memories: &'c FxHashMap<u8, u32>,
 }
 
 /// The program of a group's threads, a [`Step::Barrier`] being a barrier; `None` if it can't be made, or what it needs is not known.
@@ -45,7 +44,7 @@ pub fn program<C: Fn(u32) -> Option<u32>>(
     target: &dyn Target,
     lazy: bool,
     constant: &C,
-    shared: &HashMap<u32, Shared>,
+    shared: &FxHashMap<u32, Shared>,
 ) -> Option<Program> {
     let mut threads = Threads::new(group, target.lanes(), lazy, constant, shared);
     for (number, step) in (0..).zip(steps) {
@@ -127,8 +126,8 @@ struct Threads<'c, C> {
     graph: Graph,
     strips: Vec<Strip<'c, C>>,
     lanes: usize,
-    memories: &'c HashMap<u8, u32>,
-    words: HashMap<(u8, u32), Word>,
+    memories: &'c FxHashMap<u8, u32>,
+    words: FxHashMap<(u8, u32), Word>,
     /// The waves that have loaded from memory that others see, or stored there, since the last barrier, and whether any has stored.
     others: [Touched; 2],
     stored: bool,
@@ -141,13 +140,13 @@ impl<'c, C: Fn(u32) -> Option<u32>> Threads<'c, C> {
         lanes: u32,
         lazy: bool,
         constant: &'c C,
-        shared: &'c HashMap<u32, Shared>,
+        shared: &'c FxHashMap<u32, Shared>,
     ) -> Threads<'c, C> {
         let mut graph = Graph::of_lanes(lazy, lanes);
         let lanes = lanes as usize;
         let threads = group.threads as usize;
         let strip = |first: usize| {
-            let mut rows = HashMap::new();
+            let mut rows = FxHashMap::default();
             for (row, words) in group.own {
                 let words = std::array::from_fn(|lane| {
                     words.get(first + lane.min(lanes - 1)).copied().unwrap_or_default()
@@ -175,7 +174,7 @@ impl<'c, C: Fn(u32) -> Option<u32>> Threads<'c, C> {
             strips,
             lanes,
             memories: group.memories,
-            words: HashMap::new(),
+            words: FxHashMap::default(),
             others: [Touched::default(); 2],
             stored: false,
             barrier: 1,
@@ -193,7 +192,7 @@ impl<'c, C: Fn(u32) -> Option<u32>> Threads<'c, C> {
                 return self.load((view, words), address, to, flush);
             }
             Step::Store { view, address, from, .. } if let Some(words) = own(view) => {
-                let mut stored = HashSet::new();
+                let mut stored = FxHashSet::default();
                 return self
                     .executing()
                     .into_iter()
@@ -332,7 +331,7 @@ impl<'c, C: Fn(u32) -> Option<u32>> Threads<'c, C> {
         (view, words): (u8, u32),
         address: u32,
         from: [u32; 4],
-        stored: &mut HashSet<u32>,
+        stored: &mut FxHashSet<u32>,
     ) -> Option<()> {
         let (exec, places) = self.places(strip, address)?;
         let (wave, barrier) = (self.strips[strip].wave, self.barrier);

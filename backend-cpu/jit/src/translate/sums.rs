@@ -1,8 +1,7 @@
 //! Loops that add up products of whole elements, see [`Sums`].
 
-use std::collections::HashSet;
-
 use recal_il::isa::Algebra;
+use rustc_hash::FxHashSet;
 
 use super::going::{Inductions, Rounds};
 use super::*;
@@ -35,7 +34,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         }
         runs.iter_mut().enumerate().for_each(|(run, made)| elements.apply(run, made));
         runs.iter_mut().for_each(|(graph, outputs, test)| graph.load_whole(outputs, *test, true));
-        let flushed = if self.lazy { unflushed(&mut runs, &elements) } else { HashSet::new() };
+        let flushed = if self.lazy { unflushed(&mut runs, &elements) } else { FxHashSet::default() };
         let mut doubted = doubtful(&runs)?;
         // Each of its rows has words of all components.
         let in_doubt = |rows: &&Words| rows.iter().any(|row| doubted.contains(row));
@@ -56,9 +55,9 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let before = runs.clone();
         let next = ahead::ahead(&mut runs, &elements, &mut kept);
         let carried = runs.iter().zip(&next).map(|((graph, ..), next)| unlike(graph, next));
-        let mut unlike: HashSet<u32> = carried.flatten().collect();
+        let mut unlike: FxHashSet<u32> = carried.flatten().collect();
         runs.iter_mut().for_each(|(graph, ..)| kept.replace(graph));
-        let mut same_kept: HashSet<u32> = HashSet::new();
+        let mut same_kept: FxHashSet<u32> = FxHashSet::default();
         for ((graph, ..), alike) in runs.iter().zip(&alike) {
             for (val, node) in graph.nodes.iter().enumerate() {
                 if let Node::Kept(number) = *node {
@@ -72,10 +71,10 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let found = Inductions::of(&rounds, self.lazy, &kept);
         same_kept.extend(found.iter().flat_map(|(found, _)| found.same()));
 
-        let held: HashSet<u32> = elements.rows.iter().flatten().copied().collect();
+        let held: FxHashSet<u32> = elements.rows.iter().flatten().copied().collect();
         let written = || runs.iter().flat_map(|(_, outputs, _)| outputs.iter().map(|(row, _)| *row));
         let rows: BTreeSet<u32> = written().filter(|row| !held.contains(row)).collect();
-        let mentioned: HashSet<u32> = runs.iter().flat_map(mentioned).collect();
+        let mentioned: FxHashSet<u32> = runs.iter().flat_map(mentioned).collect();
         let hot = self.hottest(body).into_iter().filter(|row| mentioned.contains(row)).collect();
         let same = |row: &&u32| matches!(body, [Tree::Run(_), ..]) && always_alike(&runs, &alike, **row);
         let same_rows = rows.iter().filter(same).copied().collect();
@@ -97,8 +96,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             rows: rows.into_iter().collect(),
             same_rows,
             same_kept: sorted(&same_kept),
-            equal_rows: HashSet::new(),
-            equal_kept: HashSet::new(),
+            equal_rows: FxHashSet::default(),
+            equal_kept: FxHashSet::default(),
             body: parts,
             going,
             hot,
@@ -127,7 +126,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     }
 
     /// The rows of an innermost loop that need not be flushed: what reads them takes denormals as zeros, and nothing does after it.
-    pub(super) fn bare_rows(&self, body: &[Tree<'_>], after: &Rows) -> HashSet<u32> {
+    pub(super) fn bare_rows(&self, body: &[Tree<'_>], after: &Rows) -> FxHashSet<u32> {
         let mut runs = Vec::new();
         if !loops(body) {
             each_run(body, &mut |run| runs.extend(self.plain(run, Graph::new(self.lazy))));
@@ -140,7 +139,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     }
 
     /// Rows that are flushed when the loop ends must be flushed when it begins: it may end at once.
-    fn entry(&self, flushed: &HashSet<u32>) -> Option<(Straight, Val)> {
+    fn entry(&self, flushed: &FxHashSet<u32>) -> Option<(Straight, Val)> {
         let mut graph = Graph::new(self.lazy);
         let mut all = None;
         for row in sorted(flushed) {
@@ -154,7 +153,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         Some((self.placed(graph, &place, Vec::new(), None), place[all as usize]))
     }
 
-    fn exit(&self, flushed: &HashSet<u32>, doubted: &HashSet<u32>) -> (Straight, Option<Val>) {
+    fn exit(&self, flushed: &FxHashSet<u32>, doubted: &FxHashSet<u32>) -> (Straight, Option<Val>) {
         let mut graph = Graph::new(self.lazy);
         let (mut outputs, mut doubts) = (Vec::new(), Vec::new());
         for row in sorted(flushed.union(doubted)) {
@@ -218,7 +217,7 @@ fn readers<'a>(runs: &'a [Made], row: u32) -> impl Iterator<Item = Option<Inst>>
 }
 
 /// Leaves rows as they are that are flushed each time and read by operations alone that take denormals as zeros; which they are.
-fn unflushed(runs: &mut [Made], elements: &Elements) -> HashSet<u32> {
+fn unflushed(runs: &mut [Made], elements: &Elements) -> FxHashSet<u32> {
     let as_zeros = |op| {
         matches!(op, Op::FAdd | Op::FSub | Op::FMul | Op::FMin | Op::Flush | Op::Compare(Kind::Float, ..))
     };
@@ -238,9 +237,9 @@ fn unflushed(runs: &mut [Made], elements: &Elements) -> HashSet<u32> {
 }
 
 /// Rows that are flushed each time and read by certain operations alone.
-fn flushed(runs: &[Made], by: &dyn Fn(Op) -> bool) -> HashSet<u32> {
+fn flushed(runs: &[Made], by: &dyn Fn(Op) -> bool) -> FxHashSet<u32> {
     let flushed = |graph: &Graph, val: Val| graph.before_flush(val).is_some();
-    let mut rows: HashSet<u32> = HashSet::new();
+    let mut rows: FxHashSet<u32> = FxHashSet::default();
     for (graph, outputs, _) in runs {
         rows.extend(outputs.iter().filter(|(_, val)| flushed(graph, *val)).map(|(row, _)| *row));
     }
@@ -260,8 +259,8 @@ fn flushed(runs: &[Made], by: &dyn Fn(Op) -> bool) -> HashSet<u32> {
 ///
 /// Sums of values in doubt are right, or NaN, or -0 where +0 is right, as in [`Graph::doubts`], and so they stay however often
 /// something is added: NaN stays NaN, and what is added to a zero of any sign gives the same unless it is -0 itself.
-fn doubtful(runs: &[Made]) -> Option<HashSet<u32>> {
-    let mut rows = HashSet::new();
+fn doubtful(runs: &[Made]) -> Option<FxHashSet<u32>> {
+    let mut rows = FxHashSet::default();
     loop {
         let before = rows.len();
         for (graph, outputs, test) in runs {

@@ -1,10 +1,9 @@
 //! All threads of a group at once, against threads one by one.
 
-use std::collections::{HashMap, HashSet};
-
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 use recal_jit::{Group, Mode, NONE, Row, Shared, Step, View, Wave, Waves};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{On, Random, endless};
 
@@ -171,8 +170,8 @@ pub fn group(on: On) {
         };
         let own: Vec<(u32, Vec<u32>)> =
             (0..VALUE).map(|row| (row, (0..threads).map(|thread| word(row, thread)).collect())).collect();
-        let memories = HashMap::from([(OWN, threads)]);
-        let same = HashSet::from([SAME]);
+        let memories = FxHashMap::from_iter([(OWN, threads)]);
+        let same = FxHashSet::from_iter([SAME]);
         let group = Group { threads, own: &own, same: &same, grown: &[], memories: &memories };
         let mut compiler = on.compiler().with_lines(64);
         let Some(function) = compiler.group(&steps, |_| None, &group) else { continue };
@@ -220,7 +219,7 @@ pub fn group_in_no_order(on: On) {
         .map(|row| (row, (0..threads).map(|thread| 4 * place(row, thread, threads)).collect()))
         .collect();
     let made = |steps: &[Step<'_>]| {
-        let (memories, same) = (HashMap::from([(OWN, threads)]), HashSet::new());
+        let (memories, same) = (FxHashMap::from_iter([(OWN, threads)]), FxHashSet::default());
         let group = Group { threads, own: &own, same: &same, grown: &[], memories: &memories };
         on.compiler().group(steps, |_| None, &group).is_some()
     };
@@ -259,7 +258,7 @@ pub fn groups_one_after_another(on: On) {
     const FOUR: u32 = PLACES + 2;
     const WORDS: u8 = 3;
     let lane = |op, ids: &'static [u32]| Step::Lane { op, ids, writes: 1, same: 0 };
-    let shared = HashMap::from([
+    let shared = FxHashMap::from_iter([
         (WORD, Shared { view: WORDS, word: 5, plus: None }),
         (AT, Shared { view: WORDS, word: 2, plus: Some(0) }),
     ]);
@@ -269,7 +268,7 @@ pub fn groups_one_after_another(on: On) {
     ];
     for threads in [64, 40, 256] {
         let own = [(0, (0..threads).collect::<Vec<u32>>())];
-        let (memories, same) = (HashMap::new(), HashSet::new());
+        let (memories, same) = (FxHashMap::default(), FxHashSet::default());
         let grown = [(WORDS, 2, threads), (WORDS, 5, 9), (WORDS, 6, 1)];
         let group = Group { threads, own: &own, same: &same, grown: &grown, memories: &memories };
         let mut compiler = on.compiler().with_shared(shared.clone());

@@ -166,7 +166,7 @@ fn loads_near(on: On, common: bool) {
     let dead = |row: u32| [a, b].contains(&row);
     let mut compiler = on.compiler().with_lines(16);
     if common {
-        compiler.equal_in_lines([near].into());
+        compiler.equal_in_lines([near].into_iter().collect());
     }
     let function = compiler.function(&list, constant, dead, |_| false).unwrap();
     let module = compiler.finish().unwrap();

@@ -188,7 +188,7 @@ fn compiled(on: On, of: Of, format: Format, words: u32, way: Way) -> (Module, Fu
     steps.push(Step::EndLoop);
     let mut compiler = on.compiler().with_lines(line);
     if abreast {
-        compiler.equal_in_lines([ROUND, ROUNDS, COLUMN, LINE].into());
+        compiler.equal_in_lines([ROUND, ROUNDS, COLUMN, LINE].into_iter().collect());
     }
     let function = compiler.function(&steps, constant, dead, dead).unwrap();
     (compiler.finish().unwrap(), function)

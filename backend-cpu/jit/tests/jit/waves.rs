@@ -1,10 +1,9 @@
 //! Functions that are called for several waves, and rows whose words are those of a view.
 
-use std::collections::HashMap;
-
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 use recal_jit::{LANES, Mode, Row, Shared, Step, Ticks, View, Wave, Waves};
+use rustc_hash::FxHashMap;
 
 use crate::flow::patience;
 use crate::{On, Random, endless};
@@ -43,8 +42,8 @@ fn steps(repeats: bool) -> Vec<Step<'static>> {
     steps
 }
 
-fn shared() -> HashMap<u32, Shared> {
-    HashMap::from([
+fn shared() -> FxHashMap<u32, Shared> {
+    FxHashMap::from_iter([
         (WORD, Shared { view: 1, word: 10, plus: None }),
         (SUM, Shared { view: 1, word: 3, plus: Some(PLUS) }),
     ])

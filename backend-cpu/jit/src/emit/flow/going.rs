@@ -1,6 +1,6 @@
 //! Code for rounds whose addresses go on by steps, see [`Going`].
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::mem::replace;
 
 use super::Flow;
@@ -12,6 +12,7 @@ use crate::graph::{Node, Val};
 use crate::op::Op;
 use crate::program::{Going, Part};
 use crate::target::{Base, Rm, Scalar};
+use rustc_hash::FxHashMap;
 
 /// An address that goes on.
 struct Pointer {
@@ -92,7 +93,7 @@ impl Frame<'_> {
             let at = if in_registers { At::Kept(k as u8) } else { At::Stack(at) };
             pointers.push(Pointer { view, number, at, by });
         }
-        let found: HashMap<(u8, u32), Found> = pointers
+        let found: FxHashMap<(u8, u32), Found> = pointers
             .iter()
             .map(|of| ((of.view, of.number), Found { at: of.at, distance: Some(of.by) }))
             .collect();

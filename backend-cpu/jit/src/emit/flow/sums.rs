@@ -1,6 +1,5 @@
 //! Code for loops whose elements stay as they lie in memory.
 
-use std::collections::{HashMap, HashSet};
 use std::mem::take;
 
 use super::{Around, Flow};
@@ -8,9 +7,10 @@ use crate::emit::work::Common;
 use crate::graph::interleaved::{Words, count};
 use crate::program::Sums;
 use crate::target::{Base, Rm, Steps};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What strips have in common of what is the same in a line, and of what all lines have in common.
-fn in_common(same: &[u32], equal: &HashSet<u32>) -> HashMap<u32, Common> {
+fn in_common(same: &[u32], equal: &FxHashSet<u32>) -> FxHashMap<u32, Common> {
     let lines = equal.iter().map(|of| (*of, Common::Lines));
     let of_line = |of: &u32| (*of, if equal.contains(of) { Common::All } else { Common::Line });
     lines.chain(same.iter().map(of_line)).collect()
