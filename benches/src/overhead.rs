@@ -382,7 +382,8 @@ pub fn front_end(effort: Effort) -> Result<(usize, Vec<Series>)> {
 }
 
 /// A kernel that was loaded before, loaded again; and the same as another program, which the device does not know, only the
-/// driver's cache: what the emitter does then is measured by [`front_end`], the rest is the driver.
+/// driver's cache: what the emitter does then is measured by [`front_end`], the rest is the driver. Then the same with a launch, for which our
+/// CPU device makes machine code.
 pub fn warm_loads(effort: Effort, ours: &[&Ours]) -> Result<Vec<Series>> {
     let text = long_kernel(1000);
     let program = recal_il::compile(text.as_bytes()).map_err(|p| format!("{} problems", p.len()))?;
@@ -399,12 +400,26 @@ pub fn warm_loads(effort: Effort, ours: &[&Ours]) -> Result<Vec<Series>> {
                 Ok(())
             }),
         ));
-        let program = program.clone();
+        let other = program.clone();
         subjects.push((
             format!("{}, another program", ours.label),
             Box::new(move |times| {
                 for _ in 0..times {
-                    drop(ours.context.load_program(Arc::new(program.clone()))?);
+                    drop(ours.context.load_program(Arc::new(other.clone()))?);
+                }
+                Ok(())
+            }),
+        ));
+        let other = program.clone();
+        let of = |width| ours.device.allocate_2d(width, 1, Format::Float32x4, Place::Local);
+        let bound = [("i0", of(64)?), ("cb0", of(16)?), ("o0", of(64)?)];
+        subjects.push((
+            format!("{}, another program and its first launch", ours.label),
+            Box::new(move |times| {
+                for _ in 0..times {
+                    let module = ours.context.load_program(Arc::new(other.clone()))?;
+                    bound.iter().try_for_each(|(name, resource)| module.bind(name, resource))?;
+                    ours.context.run(&module, Domain::of(64, 1))?.wait()?;
                 }
                 Ok(())
             }),
