@@ -213,9 +213,8 @@ impl Shared {
     pub fn run(&self, job: Job, scratch: &mut Scratch) -> Result<()> {
         let job = Arc::new(job);
         let share = job.join(scratch.number);
-        let shared = job.is_large();
-        if shared {
-            self.board.add(&job);
+        let place = if job.is_large() { self.board.add(&job) } else { None };
+        if place.is_some() {
             self.announce();
             if self.sleeping.load(Ordering::SeqCst) > 0 {
                 let state = self.state.lock();
@@ -227,8 +226,8 @@ impl Shared {
         if let Some(share) = share {
             job.work(share, scratch, |_| false);
         }
-        if shared {
-            self.board.remove(&job);
+        if let Some(place) = place {
+            self.board.remove(place);
             job.end();
         }
         job.result()
