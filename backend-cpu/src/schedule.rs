@@ -41,6 +41,20 @@ const PATIENCE: Duration = Duration::from_millis(2);
 const MOST_MORE: usize = 256;
 /// How long those look for work before they end.
 const LINGER: Duration = Duration::from_millis(300);
+
+#[derive(Default)]
+struct State {
+    queues: VecDeque<Arc<Runner>>,
+    ending: bool,
+    /// Workers that have not ended.
+    workers: usize,
+    /// The numbers, less one, of those that do not sleep.
+    numbers: Vec<bool>,
+    /// Workers that sleep for as long as there is nothing to do.
+    lasting: usize,
+    threads: Vec<JoinHandle<()>>,
+}
+
 impl State {
     /// A number for a worker that has a core now, the least that is free: those that work have numbers that follow each other.
     fn take_number(&mut self) -> usize {
@@ -55,19 +69,6 @@ impl State {
     fn give_back(&mut self, number: usize) {
         self.numbers[number - 1] = false;
     }
-}
-
-#[derive(Default)]
-struct State {
-    queues: VecDeque<Arc<Runner>>,
-    ending: bool,
-    /// Workers that have not ended.
-    workers: usize,
-    /// The numbers, less one, of those that do not sleep.
-    numbers: Vec<bool>,
-    /// Workers that sleep for as long as there is nothing to do.
-    lasting: usize,
-    threads: Vec<JoinHandle<()>>,
 }
 
 /// Whether a worker looks for work; each in a line of the cache of its own.
