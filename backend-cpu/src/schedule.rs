@@ -389,4 +389,13 @@ mod tests {
         drop(working);
         assert_eq!(shared.idle_cores(3), 3);
     }
+
+    #[test]
+    fn workers_that_do_not_sleep_have_numbers_that_follow_each_other() {
+        let mut state = State::default();
+        assert_eq!([(); 3].map(|()| state.take_number()), [1, 2, 3]);
+        state.give_back(2);
+        state.give_back(1);
+        assert_eq!([(); 3].map(|()| state.take_number()), [1, 2, 4]);
+    }
 }
