@@ -213,7 +213,7 @@ impl Shared {
     /// Runs a launch to its end, on this thread and on idle workers.
     pub fn run(&self, job: Job, scratch: &mut Scratch) -> Result<()> {
         let job = Arc::new(job);
-        let share = job.join(scratch.number);
+        let share = job.begin();
         let place = if job.is_large() { self.board.add(&job) } else { None };
         if place.is_some() {
             self.announce();
@@ -224,9 +224,8 @@ impl Shared {
                 self.rouse(state, more);
             }
         }
-        if let Some(share) = share {
-            job.work(share, scratch, |_| false);
-        }
+        job.work(share, scratch, |_| false);
+        debug_assert!(job.is_claimed(), "nobody does what is left");
         if let Some(place) = place {
             self.board.remove(place);
             job.end();

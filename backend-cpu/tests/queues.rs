@@ -99,6 +99,27 @@ fn a_flushed_queue_runs_without_a_waiter() {
     assert_eq!(read(&out, 1), [192]);
 }
 
+/// Groups that share registers are done in order by whoever runs the queue, a worker here, since nobody knows how long the loop before takes.
+#[test]
+fn a_worker_runs_groups_that_share_registers() {
+    const LOOP: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 9, 0\n\
+        whileloop\nige r0.y, r0.x, l0.z\nbreak_logicalnz r0.y\niadd r0.x, r0.x, l0.y\nendloop\nend\n";
+    const COUNT: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_shared_temp sr1\ninit_shared_registers\n\
+        dcl_raw_uav_id(0)\ndcl_literal l0, 0, 1, 2, 0\niadd sr0.x, sr0.x, l0.y\nfence_sr\nmov r0, sr0\n\
+        ishl r1.x, vTidInGrpFlat.x, l0.z\nuav_raw_store_id(0) mem0.x, r1.x, r0.x\nend\n";
+    let machine = Machine::new();
+    let (out, bindings) = one_uav(&machine);
+    machine.submit(&machine.kernel(LOOP), bindings.clone(), grid(1, 64));
+    let ticket = machine.submit(&machine.kernel(COUNT), bindings, grid(3, 64));
+    machine.queue.flush().unwrap();
+    let start = Instant::now();
+    while machine.queue.completed() < ticket {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        std::thread::yield_now();
+    }
+    assert_eq!(read(&out, 64), [3; 64]);
+}
+
 #[test]
 fn what_was_submitted_runs_when_somebody_waits_for_less() {
     let machine = Machine::new();

@@ -97,6 +97,11 @@ impl Job {
         })
     }
 
+    /// The share of the thread that runs the queue, before others know of the launch.
+    pub fn begin(&self) -> usize {
+        self.shares.begin()
+    }
+
     /// A share of it for a thread, by its number, if more threads are of use: for each core one, or they would wait for each other's time.
     pub fn join(&self, number: usize) -> Option<usize> {
         if self.stop.raised() { None } else { self.shares.join(number, self.worth) }
@@ -174,6 +179,11 @@ impl Job {
             *scratch = Scratch::of(scratch.number);
             self.failed.lock().get_or_insert(error);
         }
+    }
+
+    /// All parts are somebody's, or nobody is to do them.
+    pub fn is_claimed(&self) -> bool {
+        self.stop.raised() || self.shares.are_claimed()
     }
 
     /// Waits until nobody works on it, nor will.

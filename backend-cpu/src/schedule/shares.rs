@@ -73,6 +73,12 @@ impl Shares {
         Shares { whole: true, ..Shares::new(parts, 1, 0) }
     }
 
+    /// The first share, for the thread that runs the launch, before others know of it.
+    pub fn begin(&self) -> usize {
+        self.shares[0].taken.store(true, Ordering::Relaxed);
+        0
+    }
+
     /// A share for a thread that comes to work, if there is work for it: its own, by its number, if nobody has taken that, so that it goes
     /// on with what it did last time; else any, if `worth` parts are left somewhere.
     pub fn join(&self, number: usize, worth: u64) -> Option<usize> {
@@ -80,11 +86,7 @@ impl Shares {
         let exchanged =
             |share: &Share| share.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
         let take = |share: &Share| !share.taken.load(Ordering::Relaxed) && exchanged(share).is_ok();
-        let own = match number {
-            _ if number == self.first => 0,
-            _ if number < self.first || self.first == 0 => number,
-            _ => number - 1,
-        };
+        let own = if number < self.first || self.first == 0 { number } else { number - 1 };
         if self.shares.get(own).is_some_and(|share| share.rest() > 0 && take(share)) {
             return Some(own);
         }
@@ -101,6 +103,11 @@ impl Shares {
     /// Shares that are taken: threads that work, or are about to.
     pub fn taken(&self) -> usize {
         self.shares.iter().filter(|share| share.taken.load(Ordering::Acquire)).count()
+    }
+
+    /// No part is left.
+    pub fn are_claimed(&self) -> bool {
+        self.shares.iter().all(|share| share.rest() == 0)
     }
 
     /// Nobody begins with another part.
@@ -162,13 +169,14 @@ mod tests {
 
     #[test]
     fn whoever_runs_the_launch_has_the_first_share_and_others_have_theirs_by_their_numbers() {
-        let joined = |first, numbers: [usize; 4]| {
+        let joined = |first, numbers: [usize; 3]| {
             let shares = Shares::new(100, 4, first);
+            assert_eq!((shares.begin(), shares.taken()), (0, 1));
             numbers.map(|number| shares.join(number, 1))
         };
-        assert_eq!(joined(2, [2, 4, 3, 1]), [0, 3, 2, 1].map(Some));
-        assert_eq!(joined(0, [0, 3, 1, 2]), [0, 3, 1, 2].map(Some));
-        assert_eq!(joined(0, [0, 2, 9, 1]), [0, 2, 3, 1].map(Some), "any that is free");
+        assert_eq!(joined(2, [4, 3, 1]), [3, 2, 1].map(Some));
+        assert_eq!(joined(0, [3, 1, 2]), [3, 1, 2].map(Some));
+        assert_eq!(joined(0, [2, 9, 1]), [2, 3, 1].map(Some), "any that is free");
     }
 
     #[test]
