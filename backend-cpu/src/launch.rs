@@ -6,6 +6,7 @@
 mod groups;
 mod parts;
 mod place;
+mod scratch;
 mod turned;
 
 use std::ops::Range;
@@ -17,106 +18,15 @@ use self::groups::{compiled, group, in_registers, place_wave};
 use self::parts::{BAND, TOGETHER, held, tile_origin, tile_shape};
 pub use self::parts::{columns, emitted, in_waves, line, longer, parts, regrouped, tiles};
 pub use self::place::{place_line, place_tile};
+pub use self::scratch::{Scratch, affordable};
 pub use self::turned::{store_block, turned};
 use crate::context::{Context, Launch, Surface};
 use crate::flow::Outcome;
 use crate::isa_choice::Isa;
-use crate::memory::{Block, InUse, TexelCache, View, border_words, elements, ordered, view_of};
+use crate::memory::{TexelCache, View, border_words, elements, ordered, view_of};
 use crate::op::{NONE, Place, Seen};
 use crate::stages::{Plan, idle};
-use crate::system;
 use crate::wave::{LANES, Mask, Row, Wave, launched};
-
-/// Waves and group memory of one thread of the host, kept from launch to launch.
-#[derive(Default)]
-pub struct Scratch {
-    /// The thread's among those that have a core; 0: no worker's.
-    pub number: usize,
-    waves: Vec<Wave>,
-    lds: Option<Block>,
-    shared: Vec<Row>,
-    in_use: InUse,
-}
-
-/// Bytes of rows that a worker keeps for the next launch.
-const KEPT: usize = 64 << 20;
-
-impl Scratch {
-    /// Of the thread with a number.
-    pub fn of(number: usize) -> Scratch {
-        Scratch { number, ..Scratch::default() }
-    }
-
-    /// Finds room for so many waves of `rows` rows: large `x#` make them large, and there may not be as much.
-    fn reserve(&mut self, rows: usize, waves: usize) -> Result<(), Error> {
-        let row = size_of::<Row>();
-        let needed = rows * waves * row;
-        fits(needed)?;
-        let kept: usize = self.waves.iter().map(|wave| wave.rows.capacity() * row).sum();
-        if kept > KEPT && kept > 4 * needed {
-            self.waves.clear();
-        }
-        for wave in self.waves.iter_mut().take(waves) {
-            let more = rows.saturating_sub(wave.rows.len());
-            wave.rows.try_reserve_exact(more).map_err(|_| short(needed))?;
-        }
-        for _ in self.waves.len()..waves {
-            let mut wave = Wave::default();
-            wave.rows.try_reserve_exact(rows).map_err(|_| short(needed))?;
-            self.waves.push(wave);
-        }
-        Ok(())
-    }
-
-    /// Makes the waves and memory that the launch needs.
-    fn prepare(&mut self, launch: &Launch<'_>) -> Result<(), Error> {
-        let code = launch.code;
-        let (threads, waves) = group_size(launch.extent);
-        let waves = held(waves, launch);
-        let rows = (code.rows + launch.body.copies) as usize;
-        self.reserve(rows, waves as usize)?;
-        self.waves.resize_with(self.waves.len().max(waves as usize), Wave::default);
-        for wave in &mut self.waves[..waves as usize] {
-            wave.rows.resize(wave.rows.len().max(rows), Row::ZERO);
-            wave.starts.resize(wave.starts.len().max(code.samples as usize), [0; 2]);
-            for &(row, word) in &code.literals {
-                wave.rows[row as usize] = Row::splat(word);
-            }
-            for &(row, place, word) in &code.constants {
-                let value = launch.buffers.get(place as usize).map_or(0, |view| view.word(word as usize));
-                wave.rows[row as usize] = Row::splat(value);
-            }
-        }
-        let lds = u64::from(code.lds_bytes) + 4 * u64::from(code.lds_own) * u64::from(threads);
-        if self.lds.as_ref().map_or(0, |block| block.view().bytes() as u64) < lds {
-            self.lds = Some(Block::allocate(lds, u64::MAX, &self.in_use)?);
-        }
-        self.shared.clear();
-        self.shared.resize(4 * code.shared as usize, Row::ZERO);
-        Ok(())
-    }
-}
-
-/// An error if a thread of this host does not have so many bytes for a group.
-fn fits(needed: usize) -> Result<(), Error> {
-    // Little of it is not asked about at each launch.
-    let limit = if needed > KEPT { system::memory_bytes() / 2 / system::cores() } else { needed };
-    if needed > limit {
-        return Err(Error::OutOfMemory(format!(
-            "the registers and x# of a group take {needed} bytes; a thread of this host has {limit} for them"
-        )));
-    }
-    Ok(())
-}
-
-/// An error if a thread of this host has no room for so many words of each thread of a group.
-pub fn affordable(words: usize, extent: Extent) -> Result<(), Error> {
-    fits(words * size_of::<Row>() * group_size(extent).1 as usize)
-}
-
-fn short(bytes: usize) -> Error {
-    Error::OutOfMemory(format!("the registers and x# of a group take {bytes} bytes, which are not to be had"))
-}
 
 /// Threads and waves of a group; a tile is one wave.
 fn group_size(extent: Extent) -> (u32, u32) {
@@ -489,19 +399,6 @@ mod tests {
                 let runs = if band == 1 { lines } else { columns * lines.div_ceil(band.into()) };
                 assert_eq!(found, lines * columns - runs);
             }
-        }
-    }
-
-    #[test]
-    fn a_group_has_its_share_of_the_hosts_memory() {
-        let share = ((system::memory_mib() as usize) << 20) / 2 / system::cores();
-        // Rows are asked for here and not touched, so they cost addresses only.
-        let reserve = |bytes: usize| Scratch::default().reserve(bytes.div_ceil(size_of::<Row>()), 1);
-        reserve(KEPT).unwrap();
-        if share > KEPT {
-            reserve(KEPT + 1).unwrap();
-            let text = format!("a thread of this host has {share} for them");
-            assert!(matches!(reserve(share + 1), Err(Error::OutOfMemory(why)) if why.ends_with(&text)));
         }
     }
 }

@@ -277,6 +277,16 @@ impl Launched {
         self.shares.leave(share);
     }
 
+    /// A worker that comes to help.
+    fn helper(this: &Arc<Launched>) -> thread::JoinHandle<()> {
+        let launch = Arc::clone(this);
+        thread::spawn(move || {
+            if let Some(share) = launch.shares.join(1, 1) {
+                launch.work(share);
+            }
+        })
+    }
+
     /// What they stored, once nobody works on it; a model can't wait for that.
     fn end(&self) -> Option<[u32; 2]> {
         self.shares.close();
@@ -288,14 +298,8 @@ impl Launched {
 pub fn each_part_is_done_once_and_seen_at_the_end() {
     every_order(|| {
         let launch = Launched::new();
-        let other = Arc::clone(&launch);
-        let helps = thread::spawn(move || {
-            if let Some(share) = other.shares.join(1, 1) {
-                other.work(share);
-            }
-        });
-        let share = launch.shares.join(0, 1).unwrap();
-        launch.work(share);
+        let helps = Launched::helper(&launch);
+        launch.work(launch.shares.begin());
         assert!(launch.end().is_none_or(|stored| stored == [1, 1]), "not done, or not seen");
         helps.join().unwrap();
         assert_eq!(launch.end(), Some([1, 1]));
@@ -306,12 +310,7 @@ pub fn each_part_is_done_once_and_seen_at_the_end() {
 pub fn nothing_is_done_once_a_launch_has_ended() {
     every_order(|| {
         let launch = Launched::new();
-        let other = Arc::clone(&launch);
-        let helps = thread::spawn(move || {
-            if let Some(share) = other.shares.join(1, 1) {
-                other.work(share);
-            }
-        });
+        let helps = Launched::helper(&launch);
         let stored = launch.end();
         helps.join().unwrap();
         assert!(stored.is_none() || launch.end() == stored, "stored after the end");
