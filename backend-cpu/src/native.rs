@@ -11,6 +11,7 @@ mod accesses;
 mod after;
 mod constructs;
 mod emitted;
+mod function;
 mod group;
 mod guards;
 mod item;
@@ -25,10 +26,10 @@ use std::rc::Rc;
 
 use recal_il::diagnostic::Span;
 use recal_il::ir::Builtin;
-use recal_jit::{After, Compiler, Function, Isa};
+use recal_jit::{Compiler, Function, Isa};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::after::{Mentions, Rows};
+use self::after::Mentions;
 use self::guards::Known;
 use self::item::{Item, What};
 use self::live::Lives;
@@ -49,15 +50,8 @@ pub fn compile(
     block: Option<[u32; 3]>,
 ) -> Option<Body> {
     let body = |outputs| {
-        compile_by(
-            compiler(code, isa, line).with_column(column(code)),
-            code,
-            isa,
-            shapes,
-            line,
-            outputs,
-            block,
-        )
+        let compiler = || compiler(code, isa, line).with_column(column(code));
+        compile_by(compiler, code, isa, shapes, line, outputs, block)
     };
     let made = body(outputs)?;
     // Who interprets part of it stores them itself.
@@ -73,7 +67,8 @@ pub fn compile_listed(
     line: u32,
     block: Option<[u32; 3]>,
 ) -> Option<Body> {
-    compile_by(compiler(code, isa, line).with_programs(), code, isa, shapes, line, &[], block)
+    let compiler = || compiler(code, isa, line).with_programs();
+    compile_by(compiler, code, isa, shapes, line, &[], block)
 }
 
 /// The row of the threads' columns, which nothing writes.
@@ -87,7 +82,7 @@ fn compiler(code: &Code, isa: Isa, line: u32) -> Compiler {
 }
 
 fn compile_by(
-    compiler: Compiler,
+    compiler: impl Fn() -> Compiler,
     code: &Code,
     isa: Isa,
     shapes: &[Shape],
@@ -95,88 +90,108 @@ fn compile_by(
     outputs: &[Emitted],
     block: Option<[u32; 3]>,
 ) -> Option<Body> {
-    let mut targets = FxHashSet::default();
-    code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
-    let words = code.literals.iter().copied().collect();
-    let alike = uniform::alike(code);
-    let mut body = Body::default();
-    let (words_of_group, own) = shared(code);
-    if !words_of_group.is_empty() {
-        body.views.push((Place::Group, NONE));
-        body.group = Some(GROUP);
-    }
-    let rounds = rounds::rounds(code);
-    body.trail = if rounds.is_empty() { 0 } else { rounds::TRAIL };
-    (body.copies, body.own) = (own.len() as u32 + body.trail, own);
-    let mut builder = Builder {
-        code,
-        words,
-        shapes,
-        isa,
-        line,
-        columns: (1..recal_jit::LANES as u32).contains(&line)
-            && block.is_some_and(|[x, y, _]| x == line && (x * y).is_multiple_of(recal_jit::LANES as u32)),
-        compiler,
-        body,
-        rounds,
-        items: Vec::new(),
-        known: Known::new(code),
-        mentions: Rc::new(Mentions::of(code)),
-        lives: Rc::new(Lives::of(code)),
-        accesses: Vec::new(),
-    };
-    let whole = block.is_some_and(|block| builder.whole_group(block));
-    let mut positions = Vec::with_capacity(code.ops.len() + 1);
-    let mut at = if whole { code.ops.len() } else { 0 };
-    while at < code.ops.len() {
-        if targets.contains(&(at as Pc)) {
-            builder.close();
+    // Constructs that can't be compiled are rare, and to compile each alone takes as long as all the rest.
+    let made = [false, true].into_iter().find_map(|alone| {
+        let mut body = Body::default();
+        let (words_of_group, own) = shared(code);
+        if !words_of_group.is_empty() {
+            body.views.push((Place::Group, NONE));
+            body.group = Some(GROUP);
         }
-        // Items that wait for more are before what follows.
-        positions.push(builder.body.ops.len() as Pc);
-        match code.ops[at] {
-            Op::Lanes { first, end } => (first..end).for_each(|step| builder.step(at, step)),
-            Op::Memory(index) => builder.memory(at, index),
-            ref op => {
-                let begins = matches!(op, Op::If { .. } | Op::Loop);
-                if let Some(last) = begins.then(|| builder.construct(at)).flatten() {
-                    // Nothing outside leads into a construct.
-                    positions.resize(last + 1, builder.body.ops.len() as Pc);
-                    at = last + 1;
-                    continue;
-                }
-                let mut op = op.clone();
-                if let Op::End = op {
-                    builder.outputs(at, outputs);
-                }
-                match tested_before(code, at) {
-                    // Who has to test alone can.
-                    Some((leave, row)) if !builder.test(leave, row) => return None,
-                    _ => {}
-                }
-                let before = at > 0 && tested_before(code, at - 1).is_some_and(|(leave, _)| leave == at);
-                if let Some(test) = op.test_mut() {
-                    test.done = before || builder.test(at, test.row);
-                    test.alike = alike.contains(&at);
-                }
-                builder.close();
-                builder.body.ops.push(op);
+        let rounds = rounds::rounds(code);
+        body.trail = if rounds.is_empty() { 0 } else { rounds::TRAIL };
+        (body.copies, body.own) = (own.len() as u32 + body.trail, own);
+        let builder = Builder {
+            code,
+            words: code.literals.iter().copied().collect(),
+            shapes,
+            isa,
+            line,
+            columns: (1..recal_jit::LANES as u32).contains(&line)
+                && block
+                    .is_some_and(|[x, y, _]| x == line && (x * y).is_multiple_of(recal_jit::LANES as u32)),
+            compiler: compiler(),
+            body,
+            rounds,
+            items: Vec::new(),
+            known: Known::new(code),
+            mentions: Rc::new(Mentions::of(code)),
+            lives: Rc::new(Lives::of(code)),
+            accesses: Vec::new(),
+            alone,
+            failed: false,
+        };
+        let made = builder.build(outputs, block);
+        made.map_err(|Failed| log::debug!("a construct can't be compiled: each is tried alone")).ok()
+    });
+    made.flatten()
+}
+
+/// A construct can't be compiled.
+struct Failed;
+
+impl Builder<'_> {
+    fn build(mut self, outputs: &[Emitted], block: Option<[u32; 3]>) -> Result<Option<Body>, Failed> {
+        let code = self.code;
+        let mut targets = FxHashSet::default();
+        code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
+        let alike = uniform::alike(code);
+        let whole = block.is_some_and(|block| self.whole_group(block));
+        let mut positions = Vec::with_capacity(code.ops.len() + 1);
+        let mut at = if whole { code.ops.len() } else { 0 };
+        while at < code.ops.len() {
+            if targets.contains(&(at as Pc)) {
+                self.close();
             }
+            // Items that wait for more are before what follows.
+            positions.push(self.body.ops.len() as Pc);
+            match code.ops[at] {
+                Op::Lanes { first, end } => (first..end).for_each(|step| self.step(at, step)),
+                Op::Memory(index) => self.memory(at, index),
+                ref op => {
+                    let begins = matches!(op, Op::If { .. } | Op::Loop);
+                    if let Some(last) = begins.then(|| self.construct(at)).flatten() {
+                        // Nothing outside leads into a construct.
+                        positions.resize(last + 1, self.body.ops.len() as Pc);
+                        at = last + 1;
+                        continue;
+                    }
+                    let mut op = op.clone();
+                    if let Op::End = op {
+                        self.outputs(at, outputs);
+                    }
+                    match tested_before(code, at) {
+                        // Who has to test alone can.
+                        Some((leave, row)) if !self.test(leave, row) => return Ok(None),
+                        _ => {}
+                    }
+                    let before = at > 0 && tested_before(code, at - 1).is_some_and(|(leave, _)| leave == at);
+                    if let Some(test) = op.test_mut() {
+                        test.done = before || self.test(at, test.row);
+                        test.alike = alike.contains(&at);
+                    }
+                    self.close();
+                    self.body.ops.push(op);
+                }
+            }
+            at += 1;
         }
-        at += 1;
+        self.close();
+        if self.failed {
+            return Err(Failed);
+        }
+        let Builder { compiler, mut body, known, accesses, .. } = self;
+        body.module = compiler.finish();
+        if body.module.is_none() {
+            log::warn!("the system gives no memory for code; kernels are interpreted");
+            return Ok(None);
+        }
+        body.ops.iter_mut().for_each(|op| jumps(op, |pc| *pc = positions[*pc as usize]));
+        body.stages = stages::stages(&body.ops, &accesses).unwrap_or_default();
+        body.guards = known.guards();
+        emitted::finish(&mut body);
+        Ok(Some(body))
     }
-    builder.close();
-    let Builder { compiler, mut body, known, accesses, .. } = builder;
-    body.module = compiler.finish();
-    if body.module.is_none() {
-        log::warn!("the system gives no memory for code; kernels are interpreted");
-        return None;
-    }
-    body.ops.iter_mut().for_each(|op| jumps(op, |pc| *pc = positions[*pc as usize]));
-    body.stages = stages::stages(&body.ops, &accesses).unwrap_or_default();
-    body.guards = known.guards();
-    emitted::finish(&mut body);
-    Some(body)
 }
 
 /// The test with which each round of a loop begins is done before the loop and where its rounds end, right before a barrier if that is the
@@ -223,6 +238,10 @@ struct Builder<'a> {
     lives: Rc<Lives<'a>>,
     /// What each function accesses.
     accesses: Vec<Accesses>,
+    /// A construct is compiled alone before it is taken.
+    alone: bool,
+    /// A construct was taken that can't be compiled.
+    failed: bool,
 }
 
 /// Most items that wait for a function: of more it would be several anyway.
@@ -331,7 +350,11 @@ impl Builder<'_> {
             self.interpret(items[0].what);
             return false;
         }
-        let (first, rest) = items.split_at(self.middle(items));
+        let Some(middle) = self.middle(items) else {
+            self.failed = true;
+            return false;
+        };
+        let (first, rest) = items.split_at(middle);
         first.last().into_iter().for_each(|&last| _ = self.emit(first, last));
         self.emit(rest, last)
     }
@@ -359,7 +382,7 @@ impl Builder<'_> {
     }
 
     /// A place in the middle that is in no construct.
-    fn middle(&self, items: &[Item]) -> usize {
+    fn middle(&self, items: &[Item]) -> Option<usize> {
         let mut depth = 0;
         let mut places = (0..items.len()).filter(|&at| {
             let place = depth == 0;
@@ -377,10 +400,7 @@ impl Builder<'_> {
         });
         let half = items.len() / 2;
         let first = places.next();
-        places
-            .chain(first)
-            .min_by_key(|place| place.abs_diff(half))
-            .unwrap_or_else(|| unreachable!("a construct was compiled alone and then not"))
+        places.chain(first).min_by_key(|place| place.abs_diff(half))
     }
 
     /// Leaves an item as it is.
@@ -416,55 +436,6 @@ impl Builder<'_> {
             .ops
             .iter()
             .any(|op| matches!(op, Op::Lanes { first, end } if *first < number && number < *end))
-    }
-
-    fn function(&mut self, items: &[Item], last: Item) -> Option<Function> {
-        let (mentions, lives) = (Rc::clone(&self.mentions), Rc::clone(&self.lives));
-        let rows = Rows::after(self.code, &mentions, &lives, items, last);
-        self.function_of(items, |row| rows.of(row))
-    }
-
-    /// The same where that becomes of rows after it.
-    fn function_of(&mut self, items: &[Item], after: impl Fn(RowId) -> After) -> Option<Function> {
-        let code = self.code;
-        let copies = self.copies(items);
-        let steps = self.steps(items, &copies)?;
-        let unseen = |row: RowId| code.temporaries.contains(&row) || row >= code.rows;
-        self.ask(items);
-        let equal = match column(code).filter(|_| !code.turned) {
-            // Lines of a tile have columns in common, unless it is turned, as all have constants.
-            Some(column) => code.constants.iter().map(|(row, ..)| *row).chain([column]).collect(),
-            None if self.columns => self.equal_in_lines(items, &steps),
-            None => FxHashSet::default(),
-        };
-        self.compiler.equal_in_lines(equal);
-        self.compiler.function(&steps, |row| self.words.get(&row).copied(), after, unseen)
-    }
-
-    /// Rows that steps find as they are in each line of a wave, where lines follow each other along y.
-    fn equal_in_lines(&self, items: &[Item], steps: &[recal_jit::Step<'_>]) -> FxHashSet<u32> {
-        let (mut equal, mut written): (FxHashSet<RowId>, FxHashSet<RowId>) = Default::default();
-        for (item, step) in items.iter().zip(steps) {
-            match (item.what, step) {
-                (What::Step(number), &recal_jit::Step::Lane { ids, writes, .. }) => {
-                    let (to, from) = ids.split_at(writes);
-                    let down = self.code.steps[number as usize].down;
-                    let found =
-                        (0..32).zip(from).filter(|(k, row)| down >> k & 1 == 1 && !written.contains(*row));
-                    equal.extend(found.map(|(_, row)| *row));
-                    written.extend(to);
-                }
-                (What::Load(index, _), recal_jit::Step::Load { address, to, .. }) => {
-                    let down = self.code.memory[index as usize].lanes.down & 1 == 1;
-                    equal.extend(Some(*address).filter(|row| down && !written.contains(row)));
-                    written.extend(to);
-                }
-                (What::Test(_), _) => {}
-                // What else there is has a function of its own that is done strip by strip.
-                _ => return FxHashSet::default(),
-            }
-        }
-        equal
     }
 
     /// Number of the view of a place.

@@ -25,7 +25,6 @@ use recal_il::ir::lines::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::address::Addresses;
-use self::arrange::Args;
 pub use self::arrange::{Arrange, grown};
 pub use self::buffer::Code;
 pub use self::flow::code;
@@ -36,7 +35,7 @@ use self::plan::Plan;
 pub use self::pool::Pool;
 pub use self::trail::Trail;
 pub use self::work::{MOST, Tests};
-use crate::graph::{Graph, Inst, NO, Node, Val};
+use crate::graph::{Args, Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
 use crate::target::{Base, Blocks, Rm, Target};
@@ -295,7 +294,7 @@ impl<'a, 'b> Body<'a, 'b> {
         if let Some(leaves) = self.addresses.and_then(|addresses| addresses.leaves.get(&val)) {
             return self.by_address(val, op, a, leaves);
         }
-        self.pinned = inst.operands().collect();
+        self.pinned = inst.args();
         self.free.append(&mut self.freed);
         if !op.pure() {
             self.held = None;

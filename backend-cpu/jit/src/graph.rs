@@ -11,11 +11,13 @@ pub mod fixed;
 pub mod interleaved;
 mod limits;
 mod lower;
+mod node;
 pub mod pairs;
 mod primitives;
 mod sample;
 
 pub use self::field::Field;
+pub use self::node::{Args, Inst, NO, Node, Val};
 pub use self::sample::{SURFACES, checked_once, unit_code};
 
 use recal_il::ir::lines::Shape;
@@ -23,49 +25,6 @@ use recal_il::isa::Algebra;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::op::{Kind, Op, Relation};
-
-/// Number of a node.
-pub type Val = u32;
-/// No value.
-pub const NO: Val = Val::MAX;
-
-/// A value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Node {
-    /// What a row holds when the run starts.
-    Row(u32),
-    /// A constant.
-    Word(u32),
-    /// A constant of 64 bits.
-    Quad(u64),
-    /// A constant truth value.
-    Bool(bool),
-    /// Constants, one for each lane, by number, and a constant mask, bit by bit: see [`fixed`].
-    Lanes(u32),
-    Mask(u32),
-    /// A word of a view, the same for all lanes.
-    Field(u8, Field),
-    /// What does not change while a loop runs: the number of the value.
-    Kept(u32),
-    /// A result.
-    Inst(Inst),
-}
-
-/// An operation and its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Inst {
-    pub op: Op,
-    pub args: [Val; 3],
-    /// Lanes outside of this mask, if there is one, have zero, or are not in the result.
-    pub mask: Val,
-}
-
-impl Inst {
-    /// Its operands, the mask among them.
-    pub fn operands(self) -> impl Iterator<Item = Val> {
-        self.args.into_iter().chain([self.mask]).filter(|&arg| arg != NO)
-    }
-}
 
 /// Lanes of a strip that leave a loop: whose test is set, or is not.
 #[derive(Clone, Copy, Debug)]
@@ -172,6 +131,13 @@ impl Graph {
             lazy: self.lazy,
             ..Graph::default()
         }
+    }
+
+    /// Room for so many more values.
+    pub fn reserve(&mut self, count: usize) {
+        self.nodes.reserve(count);
+        self.origins.reserve(count);
+        self.known.reserve(count);
     }
 
     pub fn add(&mut self, node: Node) -> Val {

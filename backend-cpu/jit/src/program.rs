@@ -286,6 +286,15 @@ pub fn longest(list: &[Part]) -> usize {
     list.iter().map(of).max().unwrap_or(0)
 }
 
+/// A loop in a list adds up products of whole elements.
+pub fn sums(list: &[Part]) -> bool {
+    list.iter().any(|part| match part {
+        Part::If { then, otherwise, .. } => sums(then) || sums(otherwise),
+        Part::Loop(of) => of.sums.is_some() || sums(&of.body),
+        _ => false,
+    })
+}
+
 /// Something in a list computes with floats.
 pub fn floats(list: &[Part]) -> bool {
     let of =

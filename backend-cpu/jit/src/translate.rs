@@ -263,6 +263,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     /// The same with a word of each lane in a vector.
     fn plain(&self, run: &Run<'_>, mut graph: Graph) -> Option<Made> {
         let mut values = self.values();
+        graph.reserve(VALUES * run.steps.len());
         for step in &run.steps {
             graph.step = step.number;
             values.step(&mut graph, step);
@@ -283,6 +284,9 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         Some((graph, outputs, test))
     }
 }
+
+/// About as many values as a step becomes.
+const VALUES: usize = 8;
 
 /// What rows hold.
 struct Values<'c, C> {

@@ -74,10 +74,10 @@ impl<'a> Trial<'a> {
 
     /// The way that reads and writes memory least often, if the program adds up products of whole elements; with so many strips at most.
     pub fn for_sums(self, pool: &mut Pool, strips: u32) -> Option<Self> {
-        let first = self.body(pool);
-        if first.sums == 0 {
+        if !program::sums(&self.program.parts) {
             return None;
         }
+        let first = self.body(pool);
         let (most, registers) = (first.most_pins(), usize::from(self.target.vectors(0)));
         let half = registers.div_ceil(2);
         let mut ways = vec![self, Trial { pins: most, ..self }];

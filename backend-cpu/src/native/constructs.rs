@@ -122,13 +122,15 @@ impl Builder<'_> {
         let Walk { mut done, items, copies, .. } = walk;
         let last = *items.last()?;
         done.push((items, last));
-        // What can't be compiled alone can't be with more.
-        let mut trial = compiler(self.code, self.isa, self.line);
-        std::mem::swap(&mut trial, &mut self.compiler);
-        let alone = done.iter().all(|(items, last)| self.function(items, *last).is_some());
-        std::mem::swap(&mut trial, &mut self.compiler);
-        if !alone {
-            return None;
+        if self.alone {
+            // What can't be compiled alone can't be with more.
+            let mut trial = compiler(self.code, self.isa, self.line);
+            std::mem::swap(&mut trial, &mut self.compiler);
+            let each = done.iter().all(|(items, last)| self.function(items, *last).is_some());
+            std::mem::swap(&mut trial, &mut self.compiler);
+            if !each {
+                return None;
+            }
         }
         let mut accesses = done[0].0.iter().map(|item| item.what).filter(|what| what.is_access());
         let clash = accesses.any(|inner| self.items.iter().any(|item| inner.clashes(item.what)));
@@ -144,5 +146,49 @@ impl Builder<'_> {
         }
         self.items.extend(whole);
         Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::isa_choice::InstructionSet;
+    use crate::op::Op;
+    use crate::{load, native};
+
+    /// How many ifs and functions of machine code are left of a kernel whose one `if` has so many elements at a time, before another `if`.
+    fn left(elements: u32) -> Vec<[usize; 2]> {
+        let mut text = String::from(
+            "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_cb cb0[1]\ndcl_literal l0, 4, 16, 1, 0\n\
+            ishl r0.x, vAbsTid.x, l0.x\nitof r9, r0.x\nmov r1, r9\nif_logicalnz r0.x\n",
+        );
+        for register in 0..elements {
+            let to = 10 + register;
+            text += &format!("mad r{to}, r{0}, cb0[0], r{0}.yzwx\n", to - 1);
+        }
+        for register in (0..elements).rev() {
+            text += &format!("add r1, r1, r{}\n", 10 + register);
+        }
+        text += "endif\nilt r2.x, r0.x, l0.y\nif_logicalnz r2.x\nadd r1, r1, r1\nendif\n\
+            uav_raw_store_id(0) mem0, r0.x, r1\nend\n";
+        let program = recal_il::compile(text.as_bytes()).unwrap();
+        let (packed, known) = load::prepare(&program, true, false);
+        let code = load::load_compiled(&packed, &known);
+        let left = |set: InstructionSet| {
+            let body = native::compile(&code, set.code().unwrap(), &[], 64, &[], None).unwrap();
+            let count = |is: fn(&Op) -> bool| body.ops.iter().filter(|op| is(op)).count();
+            [count(|op| matches!(op, Op::If { .. })), count(|op| matches!(op, Op::Native(_)))]
+        };
+        [InstructionSet::Avx2, InstructionSet::Avx512, InstructionSet::Neon].map(left).into()
+    }
+
+    #[test]
+    fn a_construct_with_too_many_values_is_left_and_others_are_not() {
+        for few in left(10) {
+            assert_eq!(few, [0, 1]);
+        }
+        for [ifs, functions] in left(260) {
+            assert_eq!(ifs, 1);
+            assert!(functions > 2, "{functions}");
+        }
     }
 }

@@ -1,10 +1,9 @@
 //! In which order sums grow: so many of them are in registers, and take what they have in common while it is there, too.
 
-use crate::graph::{Graph, Inst, NO, Node, Val};
+use crate::graph::{Args, Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 
 /// How the instructions of a block that adds up products are arranged.
 #[derive(Clone, Debug, Default)]
@@ -45,47 +44,62 @@ impl Arrange {
         if self.moving {
             sums.sort_by_key(|(_, steps, _)| steps.last().copied());
         }
-        let mut done = undone(graph, &order);
+        let mut done = undone(operands.len(), &order);
         let mut arranged = Vec::with_capacity(order.len());
         for together in sums.chunks(self.sums) {
             let most = together.iter().map(|(_, steps, _)| steps.len()).max().unwrap_or(0);
             for step in 0..most {
                 together.iter().filter_map(|(_, steps, _)| steps.get(step)).for_each(|val| {
-                    demand(graph, operands, *val, &mut done, &mut arranged);
+                    demand(operands, *val, &mut done, &mut arranged);
                 });
             }
-            together.iter().for_each(|(_, _, val)| demand(graph, operands, *val, &mut done, &mut arranged));
+            together.iter().for_each(|(_, _, val)| demand(operands, *val, &mut done, &mut arranged));
         }
-        order.into_iter().for_each(|val| demand(graph, operands, val, &mut done, &mut arranged));
+        order.into_iter().for_each(|val| demand(operands, val, &mut done, &mut arranged));
         arranged
     }
 }
 
 /// The same instructions, these values first.
-pub fn first(graph: &Graph, order: Vec<Val>, wanted: &FxHashSet<Val>, operands: Operands<'_>) -> Vec<Val> {
+pub fn first(order: Vec<Val>, wanted: &FxHashSet<Val>, operands: Operands<'_>) -> Vec<Val> {
     if wanted.is_empty() {
         return order;
     }
-    let mut done = undone(graph, &order);
+    let mut done = undone(operands.len(), &order);
     let mut arranged = Vec::with_capacity(order.len());
     let first: Vec<Val> = order.iter().filter(|val| wanted.contains(val)).copied().collect();
-    first.into_iter().chain(order).for_each(|val| demand(graph, operands, val, &mut done, &mut arranged));
+    first.into_iter().chain(order).for_each(|val| demand(operands, val, &mut done, &mut arranged));
     arranged
 }
 
-fn undone(graph: &Graph, order: &[Val]) -> Vec<bool> {
-    let mut done = vec![true; graph.nodes.len()];
+/// Where instructions of floats alternate with what needs them, as products with the sums that they go to, two of each kind follow each other.
+pub fn in_pairs(graph: &Graph, order: &mut [Val], operands: Operands<'_>) {
+    let inst = |val: Val| graph.as_inst(val).filter(|inst| inst.op.floats());
+    let mut at = 0;
+    while let Some(four @ &mut [a, b, other_a, other_b]) = order.get_mut(at..at + 4) {
+        let alike =
+            |one: Val, other: Val| inst(one).zip(inst(other)).is_some_and(|(one, other)| one.op == other.op);
+        let needs = |val: Val, arg: Val| operands[val as usize].contains(&arg);
+        if alike(a, other_a) && alike(b, other_b) && needs(b, a) && !needs(other_a, b) {
+            four.swap(1, 2);
+            at += 4;
+        } else {
+            at += 1;
+        }
+    }
+}
+
+fn undone(count: usize, order: &[Val]) -> Vec<bool> {
+    let mut done = vec![true; count];
     order.iter().for_each(|val| done[*val as usize] = false);
     done
 }
 
-/// What an instruction needs.
-pub type Operands<'a> = &'a dyn Fn(Val, Inst) -> Args;
-/// Few values.
-pub type Args = SmallVec<[Val; 4]>;
+/// What each instruction needs.
+pub type Operands<'a> = &'a [Args];
 
 /// Appends what a value needs, and the value.
-fn demand(graph: &Graph, operands: Operands<'_>, val: Val, done: &mut [bool], order: &mut Vec<Val>) {
+fn demand(operands: Operands<'_>, val: Val, done: &mut [bool], order: &mut Vec<Val>) {
     let mut open = vec![val];
     while let Some(&val) = open.last() {
         if done[val as usize] {
@@ -93,8 +107,7 @@ fn demand(graph: &Graph, operands: Operands<'_>, val: Val, done: &mut [bool], or
             continue;
         }
         let before = open.len();
-        let args = graph.as_inst(val).into_iter().flat_map(|inst| operands(val, inst));
-        open.extend(args.filter(|arg| !done[*arg as usize]));
+        open.extend(operands[val as usize].iter().filter(|arg| !done[**arg as usize]));
         // The first operand is computed first.
         open[before..].reverse();
         if open.len() == before {
@@ -149,5 +162,32 @@ fn growth(graph: &Graph, mut val: Val, row: Option<u32>) -> Option<Vec<Val>> {
             _ => return None,
         };
         val = *from.iter().find(grows)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_pairs;
+    use crate::graph::{Args, Graph, Inst, Node, Val};
+    use crate::op::Op;
+
+    #[test]
+    fn products_and_sums_come_two_by_two() {
+        let mut graph = Graph::default();
+        let rows: Vec<Val> = (0..4).map(|row| graph.add(Node::Row(row))).collect();
+        let mut order = Vec::new();
+        for at in 0..3 {
+            let product = graph.binary(Op::FMul, rows[at], rows[3]);
+            order.extend([product, graph.binary(Op::FAdd, product, rows[at + 1])]);
+        }
+        // The last sum is another product's operand.
+        let last = *order.last().unwrap();
+        let product = graph.binary(Op::FMul, last, rows[3]);
+        order.extend([product, graph.binary(Op::FAdd, product, rows[0])]);
+        let before = order.clone();
+        let args = |val| graph.as_inst(val).map_or(Args::new(), Inst::args);
+        in_pairs(&graph, &mut order, &(0..graph.nodes.len() as Val).map(args).collect::<Vec<_>>());
+        let at = |order: &[Val], places: [usize; 8]| places.map(|at| order[at]);
+        assert_eq!(at(&order, [0, 1, 2, 3, 4, 5, 6, 7]), at(&before, [0, 2, 1, 3, 4, 5, 6, 7]));
     }
 }

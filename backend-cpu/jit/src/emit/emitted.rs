@@ -45,7 +45,7 @@ impl Frame<'_> {
             true,
             None,
             Addressing::Scalar(Round::default()),
-            Order::Written,
+            (Order::Written, false),
         );
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         body.addresses = Some(&plan.addresses);

@@ -73,8 +73,6 @@ pub struct Frame<'a> {
     pub summing: bool,
     /// Rounds of such loops may go on by steps, see [`crate::program::Going`].
     pub going: bool,
-    /// How many of those there are.
-    pub sums: u32,
     /// Nothing in it loops.
     pub straight: bool,
     /// See [`crate::program::Program`].
@@ -132,7 +130,6 @@ impl<'a> Frame<'a> {
             pins: target.pinned(),
             summing: false,
             going: false,
-            sums: 0,
             straight: false,
             next: 0,
             order: Order::default(),
@@ -261,7 +258,8 @@ impl<'a> Frame<'a> {
         let round = Round { next: &next, packs: packs.as_ref() };
         let summing = self.summing;
         let addressing = if summing { Addressing::Scalar(round) } else { Addressing::Alone };
-        let plan = Plan::new(work.graph, &work.outputs, &last, false, arrange, addressing, self.order);
+        let order = (self.order, self.target.pairs());
+        let plan = Plan::new(work.graph, &work.outputs, &last, false, arrange, addressing, order);
         let ahead = self.ahead(&plan);
         let packs = packs.unwrap_or_default();
         packs.compute(self);
@@ -332,7 +330,8 @@ impl<'a> Frame<'a> {
         let last = [work.tests.clone(), doubted.clone()].concat();
         let near = if self.strips.masked { Addressing::Alone } else { Addressing::Near(self.target) };
         let arrange = self.arrange.as_ref().filter(|_| self.straight);
-        let plan = Plan::new(work.graph, &work.outputs, &last, late, arrange, near, self.order);
+        let order = (self.order, self.target.pairs());
+        let plan = Plan::new(work.graph, &work.outputs, &last, late, arrange, near, order);
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         if !late {
             body = body.replacing(&plan.stores);

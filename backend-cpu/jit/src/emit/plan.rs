@@ -1,8 +1,8 @@
 //! Which values are needed, in which order, and when rows are stored.
 
 use super::address::{Addresses, Addressing, Round};
-use super::arrange::{self, Args, Arrange, Operands};
-use crate::graph::{Graph, Inst, Node, Val};
+use super::arrange::{self, Arrange, Operands};
+use crate::graph::{Args, Graph, Inst, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -42,10 +42,10 @@ pub enum Order {
 }
 
 /// Each value right before what wants it first, so that chains of operations need a register each.
-fn deepest_first(order: &[Val], count: usize, operands: &impl Fn(Val) -> Args) -> Vec<Val> {
-    let mut wanted = vec![false; count];
-    order.iter().flat_map(|&val| operands(val)).for_each(|arg| wanted[arg as usize] = true);
-    let mut open = vec![false; count];
+fn deepest_first(order: &[Val], operands: Operands<'_>) -> Vec<Val> {
+    let mut wanted = vec![false; operands.len()];
+    order.iter().flat_map(|&val| &operands[val as usize]).for_each(|&arg| wanted[arg as usize] = true);
+    let mut open = vec![false; operands.len()];
     order.iter().for_each(|&val| open[val as usize] = true);
     let mut list = Vec::with_capacity(order.len());
     for &end in order.iter().filter(|val| !wanted[**val as usize]) {
@@ -56,7 +56,7 @@ fn deepest_first(order: &[Val], count: usize, operands: &impl Fn(Val) -> Args) -
                 list.push(val);
             } else if std::mem::take(&mut open[val as usize]) {
                 stack.push((val, true));
-                stack.extend(operands(val).into_iter().rev().map(|arg| (arg, false)));
+                stack.extend(operands[val as usize].iter().rev().map(|&arg| (arg, false)));
             }
         }
     }
@@ -64,7 +64,8 @@ fn deepest_first(order: &[Val], count: usize, operands: &impl Fn(Val) -> Args) -
 }
 
 impl Plan {
-    /// Copies are added to the graph. `last` are wanted when everything else is done; rows are stored not before if `late`.
+    /// Copies are added to the graph. `last` are wanted when everything else is done; rows are stored not before if `late`. `in_pairs`: see
+    /// [`arrange::in_pairs`].
     pub fn new(
         mut graph: Graph,
         outputs: &[Output],
@@ -72,7 +73,7 @@ impl Plan {
         late: bool,
         arrange: Option<&Arrange>,
         addressing: Addressing<'_>,
-        by: Order,
+        (by, in_pairs): (Order, bool),
     ) -> Plan {
         // What is not computed is copied to a register last, before any row that it came from may change.
         let mut results = Vec::new();
@@ -93,7 +94,9 @@ impl Plan {
         let tests: Vec<Val> = graph.leaves.iter().map(|leave| leave.test).collect();
         let wanted = last.iter().chain(&tests).copied();
         let roots: Vec<Val> = results.iter().map(|output| output.val).chain(wanted).collect();
-        let all = || needed(&graph, &roots, &|_, inst| inst.operands().collect());
+        let mut operands: Vec<Args> =
+            (0..count as Val).map(|val| graph.as_inst(val).map_or(Args::new(), Inst::args)).collect();
+        let all = || needed(&graph, &roots, &operands);
         let addresses = match addressing {
             Addressing::Alone => Addresses::default(),
             Addressing::Scalar(Round { packs: Some(packs), .. }) => {
@@ -102,20 +105,16 @@ impl Plan {
             Addressing::Scalar(_) => Addresses::of(&graph, &all()),
             Addressing::Near(target) => Addresses::near(&graph, &all(), target),
         };
-        let operands = |val: Val, inst: Inst| -> Args {
-            addresses
-                .leaves
-                .get(&val)
-                .map_or_else(|| inst.operands().collect(), |leaves| Args::from_slice(leaves))
-        };
+        for (&val, leaves) in &addresses.leaves {
+            operands[val as usize] = Args::from_slice(leaves);
+        }
         let needed = needed(&graph, &roots, &operands);
         let is_copy = |val: Val| graph.as_inst(val).is_some_and(|inst| inst.op == Op::Copy);
         let chosen = |val: &Val| needed[*val as usize] && graph.as_inst(*val).is_some() && !is_copy(*val);
         let mut order: Vec<Val> = (0..count as Val).filter(chosen).collect();
-        let operands_of = |val: Val| graph.as_inst(val).map_or(Args::new(), |inst| operands(val, inst));
         order = match by {
             Order::Written => order,
-            Order::Deep => deepest_first(&order, count, &operands_of),
+            Order::Deep => deepest_first(&order, &operands),
             Order::StoresLast => {
                 let acts = |val: &Val| graph.as_inst(*val).is_some_and(|inst| inst.op.acts());
                 let (stores, others): (Vec<Val>, Vec<Val>) = order.iter().partition(|val| acts(val));
@@ -129,7 +128,7 @@ impl Plan {
                 }
                 ends.sort_by_key(|(number, _)| *number);
                 let all: Vec<Val> = others.into_iter().chain(ends.into_iter().map(|(_, val)| val)).collect();
-                let list = deepest_first(&all, count, &operands_of).into_iter();
+                let list = deepest_first(&all, &operands).into_iter();
                 list.filter(|val| !acts(val)).chain(stores).collect()
             }
         };
@@ -143,7 +142,10 @@ impl Plan {
             first.extend(last);
         }
         first.extend(&tests);
-        order = arrange::first(&graph, order, &first, &operands);
+        order = arrange::first(order, &first, &operands);
+        if in_pairs {
+            arrange::in_pairs(&graph, &mut order, &operands);
+        }
         let leave = order.iter().rposition(|val| tests.contains(val));
         copies.sort_unstable();
         copies.dedup();
@@ -153,7 +155,7 @@ impl Plan {
         for (time, &val) in order.iter().enumerate() {
             when[val as usize] = time;
             let read = |arg: &Val| !addresses.leaves.contains_key(&val) || !addresses.words.contains(arg);
-            for arg in graph.as_inst(val).into_iter().flat_map(|inst| operands(val, inst)).filter(read) {
+            for &arg in operands[val as usize].iter().filter(|arg| read(arg)) {
                 if uses[arg as usize].last() != Some(&(2 * time as u32)) {
                     uses[arg as usize].push(2 * time as u32);
                 }
@@ -208,8 +210,8 @@ fn needed(graph: &Graph, roots: &[Val], operands: Operands<'_>) -> Vec<bool> {
         (0..graph.nodes.len() as Val).map(|val| graph.as_inst(val).is_some_and(acts)).collect();
     roots.iter().for_each(|&val| needed[val as usize] = true);
     for val in (0..graph.nodes.len()).rev() {
-        if let (Node::Inst(inst), true) = (graph.nodes[val], needed[val]) {
-            operands(val as Val, inst).into_iter().for_each(|arg| needed[arg as usize] = true);
+        if needed[val] {
+            operands[val].iter().for_each(|&arg| needed[arg as usize] = true);
         }
     }
     needed

@@ -8,6 +8,7 @@ impl Graph {
     /// The same for a target, and where each value is in it.
     pub fn lowered(&self, target: &dyn Target) -> (Graph, Vec<Val>) {
         let mut graph = Graph { fixed: self.fixed.settled(), ..Graph::new(self.lazy) };
+        graph.reserve(self.nodes.len());
         let mut place: Vec<Val> = Vec::with_capacity(self.nodes.len());
         for (&node, &step) in self.nodes.iter().zip(&self.origins) {
             graph.step = step;

@@ -225,6 +225,11 @@ pub trait Target: Sync {
     fn fetch_later(&self, _: &mut Code, _: u32) {
         unreachable!("{} does not ask for later rounds", self.name())
     }
+    /// Instructions of a kind come two by two where they may: a processor that has half as wide pipes hands every second instruction to the
+    /// same half of them, and products that alternate with sums all go to one.
+    fn pairs(&self) -> bool {
+        false
+    }
     fn fetches_later(&self) -> bool {
         false
     }

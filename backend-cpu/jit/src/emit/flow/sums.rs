@@ -21,7 +21,6 @@ impl Flow<'_, '_> {
     pub(super) fn sums(&mut self, of: &Sums) -> usize {
         let (target, number) = (self.target, self.frame.strips.number);
         let before = self.frame.slots;
-        self.frame.sums += 1;
         let apart = self.frame.strips.clone();
         self.frame.strips.kept = in_common(&of.same_kept, &of.equal_kept);
         let step = |&(number, step): &(u32, u32)| (number, target.lanes() * step);

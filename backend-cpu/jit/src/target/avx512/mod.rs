@@ -118,6 +118,10 @@ impl Target for Avx512 {
         }
     }
 
+    fn pairs(&self) -> bool {
+        true
+    }
+
     fn learns(&self) -> bool {
         true
     }

@@ -1,0 +1,76 @@
+//! The values of a graph.
+
+use std::hash::{Hash, Hasher};
+
+use smallvec::SmallVec;
+
+use super::Field;
+use crate::op::Op;
+
+/// Number of a node.
+pub type Val = u32;
+/// No value.
+pub const NO: Val = Val::MAX;
+
+/// A value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// What a row holds when the run starts.
+    Row(u32),
+    /// A constant.
+    Word(u32),
+    /// A constant of 64 bits.
+    Quad(u64),
+    /// A constant truth value.
+    Bool(bool),
+    /// Constants, one for each lane, by number, and a constant mask, bit by bit: see [`super::fixed`].
+    Lanes(u32),
+    Mask(u32),
+    /// A word of a view, the same for all lanes.
+    Field(u8, Field),
+    /// What does not change while a loop runs: the number of the value.
+    Kept(u32),
+    /// A result.
+    Inst(Inst),
+}
+
+/// An operation and its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inst {
+    pub op: Op,
+    pub args: [Val; 3],
+    /// Lanes outside of this mask, if there is one, have zero, or are not in the result.
+    pub mask: Val,
+}
+
+/// Operands two by two: each instruction of a kernel is looked for several times.
+impl Hash for Inst {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [a, b, c] = self.args;
+        self.op.hash(state);
+        for [low, high] in [[a, b], [c, self.mask]] {
+            state.write_u64(u64::from(low) | u64::from(high) << 32);
+        }
+    }
+}
+
+/// Few values.
+pub type Args = SmallVec<[Val; 4]>;
+
+impl Inst {
+    /// Its operands, the mask among them.
+    pub fn args(self) -> Args {
+        let (mut args, mut count) = ([NO; 4], 0);
+        for arg in self.operands() {
+            args[count] = arg;
+            count += 1;
+        }
+        Args::from_buf_and_len(args, count)
+    }
+
+    /// The same one after another.
+    pub fn operands(self) -> impl Iterator<Item = Val> {
+        let [a, b, c] = self.args;
+        [a, b, c, self.mask].into_iter().filter(|&arg| arg != NO)
+    }
+}
