@@ -12,7 +12,7 @@ use crate::memory::{Block, TexelCache, View};
 use crate::op::{Body, Code, Emitted, Place, Seen, Shape, Slot, Texture};
 use crate::schedule::Shared;
 use crate::system;
-use crate::wave::Row;
+use crate::wave::{LANES, Row};
 
 /// Append counters of a device, by UAV number.
 pub type Counters = [AtomicU32; 16];
@@ -238,6 +238,12 @@ impl<'a> Surfaces<'a> {
     }
 }
 
+/// How many waves so many threads are.
+fn waves(threads: [u32; 3]) -> u64 {
+    let all = threads.into_iter().fold(1u64, |all, more| all.saturating_mul(more.into()));
+    all.div_ceil(LANES as u64)
+}
+
 /// What is known of a launch before its waves run, found once for all threads that work on it.
 pub struct Known {
     body: Arc<Body>,
@@ -252,9 +258,14 @@ impl Known {
         let shapes: Vec<Shape> = code.sampled.iter().map(|seen| surfaces.shape(seen)).collect();
         let emitted = surfaces.stored(code, (extent, columns));
         let line = if turned(code, extent) { 0 } else { line(extent, columns) };
-        let block = if let Extent::Grid { block, .. } = extent { block } else { [0; 3] };
+        let (block, waves) = match extent {
+            Extent::Domain { width, height, .. } => ([0; 3], waves([width, height, 1])),
+            Extent::Grid { groups, block } => {
+                (block, groups.into_iter().fold(waves(block), |all, more| all.saturating_mul(more.into())))
+            }
+        };
         Ok(Known {
-            body: code.body(&shapes, line, &emitted, block),
+            body: code.body(&shapes, line, &emitted, block, waves),
             past_caches: surfaces.outputs.iter().map(|output| output.past_caches).collect(),
         })
     }

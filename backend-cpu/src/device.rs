@@ -18,7 +18,7 @@ use crate::context::Counters;
 use crate::isa_choice::{self, InstructionSet, Isa};
 use crate::load;
 use crate::memory::{Block, InUse};
-use crate::op::Code;
+use crate::op::{Code, FirstLaunches};
 use crate::queue::CpuQueue;
 use crate::schedule::Pool;
 use crate::system;
@@ -45,6 +45,12 @@ impl CpuBackend {
     /// The same without the instruction sets above `limit`.
     pub fn limited(limit: InstructionSet) -> CpuBackend {
         CpuBackend { adapter: Arc::new(CpuAdapter::new(isa_choice::chosen(limit))) }
+    }
+
+    /// The same whose devices interpret the first launches of a kernel that has no loop, while they have few threads: before code is made,
+    /// which takes longer. Results are the same.
+    pub fn interpreting_first(self) -> CpuBackend {
+        CpuBackend { adapter: Arc::new(CpuAdapter { first: true, ..CpuAdapter::new(self.adapter.isa) }) }
     }
 
     /// Takes the misuse by kernels that devices opened with [`DeviceOptions::checks`] have found since the last
@@ -96,6 +102,8 @@ fn engine_clock(mhz: u32, instructions: &str) -> u32 {
 struct CpuAdapter {
     attributes: Attributes,
     isa: &'static Isa,
+    /// First launches are interpreted.
+    first: bool,
     in_use: InUse,
     findings: Arc<Findings>,
 }
@@ -126,7 +134,7 @@ impl CpuAdapter {
             max_height_2d: 16384,
             surface_alignment: 4096,
         };
-        CpuAdapter { attributes, isa, in_use: InUse::default(), findings: Arc::default() }
+        CpuAdapter { attributes, isa, first: false, in_use: InUse::default(), findings: Arc::default() }
     }
 
     fn limit(&self) -> u64 {
@@ -153,6 +161,7 @@ impl Adapter for CpuAdapter {
             limit: self.limit(),
             watchdog: options.watchdog,
             native: options.float_mode == FloatMode::Native,
+            first: self.first,
             findings: options.checks.then(|| self.findings.clone()),
             loaded: Recent::default(),
         }))
@@ -179,6 +188,8 @@ pub struct CpuDevice {
     watchdog: Option<Duration>,
     /// Floats are as the processor has them, not as documented.
     native: bool,
+    /// First launches are interpreted.
+    first: bool,
     /// Where misuse by kernels is reported, if it is looked for.
     findings: Option<Arc<Findings>>,
     /// What was loaded last.
@@ -246,6 +257,9 @@ impl Device for CpuDevice {
         }
         let mut code = load::load(&packed, &shapes, self.isa, false);
         code.gradual = self.native;
+        if self.first && code.straight {
+            code.first = FirstLaunches::few();
+        }
         let resources = KernelResources {
             gprs: packed.registers.div_ceil(4),
             lds_bytes: code.lds_bytes,

@@ -204,6 +204,7 @@ impl<'a> Loader<'a> {
         if self.code.native.is_some() {
             self.code.find_sampled();
         }
+        self.code.straight = self.code.ops.iter().all(threads::straight);
         self.code.groups_unseen = !self.reported && self.groups_unseen();
         let barrier = |op: &Op| matches!(op, Op::Fence(fence) if fence.contains(ir::Fence::THREADS));
         self.code.barriers = self.code.ops.iter().any(barrier);

@@ -1,6 +1,7 @@
 //! The flat form of a program: operations in one array, operands as row numbers, constructs as jumps.
 
 mod access;
+mod first;
 
 use recal_il::diagnostic::Span;
 use rustc_hash::FxHashSet;
@@ -15,6 +16,7 @@ use recal_jit::{Function, Module};
 use recal_reference::watch::Subject;
 
 pub use self::access::{Access, Addressing, AtomicAt, InfoOf, MemoryOp, Place, SampleOp, Slot};
+pub use self::first::FirstLaunches;
 use crate::isa_choice::Handler;
 use crate::wave::Mask;
 
@@ -131,8 +133,18 @@ pub const NONE: RowId = RowId::MAX;
 
 impl Code {
     /// What waves run if the surfaces have these shapes, and threads are in lines as [`recal_jit::line`] says.
-    /// Compiled code stores outputs as they are said to be, or none. Groups have `block` threads.
-    pub fn body(&self, shapes: &[Shape], line: u32, outputs: &[Emitted], block: [u32; 3]) -> Arc<Body> {
+    /// Compiled code stores outputs as they are said to be, or none. Groups have `block` threads. The launch has so many waves.
+    pub fn body(
+        &self,
+        shapes: &[Shape],
+        line: u32,
+        outputs: &[Emitted],
+        block: [u32; 3],
+        waves: u64,
+    ) -> Arc<Body> {
+        if let Some(body) = self.first.body(&self.ops, waves) {
+            return body;
+        }
         // Others do not ask for it, and it may be any.
         let block = (self.barriers || self.in_place).then_some(block);
         let same = |(known, lanes, stored, groups): &LaunchKey| {
@@ -142,7 +154,7 @@ impl Code {
             // Who waits for a launch may compile it, on a thread of the program's.
             let compile = |isa| with_room(|| crate::native::compile(self, isa, shapes, line, outputs, block));
             let compiled = self.native.and_then(compile);
-            let body = compiled.unwrap_or_else(|| Body { ops: self.ops.clone(), ..Body::default() });
+            let body = compiled.unwrap_or_else(|| Body::interpreted(&self.ops));
             ((shapes.into(), line, outputs.into(), block), body)
         })
     }
@@ -283,6 +295,11 @@ pub struct Body {
 }
 
 impl Body {
+    /// One that is interpreted.
+    fn interpreted(ops: &[Op]) -> Body {
+        Body { ops: ops.to_vec(), ..Body::default() }
+    }
+
     /// The function that does a whole group, and finds nothing in the memory of the group, nor in rows but what all groups have in common.
     pub fn in_registers(&self) -> Option<Function> {
         match self.ops.first() {
@@ -372,8 +389,12 @@ pub struct Code {
     pub temporaries: FxHashSet<RowId>,
     /// Floats keep denormals: native float mode.
     pub gradual: bool,
+    /// Threads go on with what follows in the text: there is no loop, no call, and nobody waits for others.
+    pub straight: bool,
     /// What it is to be compiled to.
     pub native: Option<recal_jit::Isa>,
+    /// Launches that are interpreted before.
+    pub first: FirstLaunches,
     /// What waves run.
     pub compiled: Variants<LaunchKey, Body>,
 }

@@ -382,8 +382,8 @@ pub fn front_end(effort: Effort) -> Result<(usize, Vec<Series>)> {
 }
 
 /// A kernel that was loaded before, loaded again; and the same as another program, which the device does not know, only the
-/// driver's cache: what the emitter does then is measured by [`front_end`], the rest is the driver. Then the same with a launch, for which our
-/// CPU device makes machine code.
+/// driver's cache: what the emitter does then is measured by [`front_end`], the rest is the driver. Then the same with a launch, of few threads
+/// and of many, for which our CPU device makes machine code.
 pub fn warm_loads(effort: Effort, ours: &[&Ours]) -> Result<Vec<Series>> {
     let text = long_kernel(1000);
     let program = recal_il::compile(text.as_bytes()).map_err(|p| format!("{} problems", p.len()))?;
@@ -410,20 +410,23 @@ pub fn warm_loads(effort: Effort, ours: &[&Ours]) -> Result<Vec<Series>> {
                 Ok(())
             }),
         ));
-        let other = program.clone();
-        let of = |width| ours.device.allocate_2d(width, 1, Format::Float32x4, Place::Local);
-        let bound = [("i0", of(64)?), ("cb0", of(16)?), ("o0", of(64)?)];
-        subjects.push((
-            format!("{}, another program and its first launch", ours.label),
-            Box::new(move |times| {
-                for _ in 0..times {
-                    let module = ours.context.load_program(Arc::new(other.clone()))?;
-                    bound.iter().try_for_each(|(name, resource)| module.bind(name, resource))?;
-                    ours.context.run(&module, Domain::of(64, 1))?.wait()?;
-                }
-                Ok(())
-            }),
-        ));
+        // Few threads may be interpreted; for many there must be code.
+        for (height, launch) in [(1, "its first launch"), (512, "a first launch of many threads")] {
+            let other = program.clone();
+            let of = |width, height| ours.device.allocate_2d(width, height, Format::Float32x4, Place::Local);
+            let bound = [("i0", of(64, height)?), ("cb0", of(16, 1)?), ("o0", of(64, height)?)];
+            subjects.push((
+                format!("{}, another program and {launch}", ours.label),
+                Box::new(move |times| {
+                    for _ in 0..times {
+                        let module = ours.context.load_program(Arc::new(other.clone()))?;
+                        bound.iter().try_for_each(|(name, resource)| module.bind(name, resource))?;
+                        ours.context.run(&module, Domain::of(64, height))?.wait()?;
+                    }
+                    Ok(())
+                }),
+            ));
+        }
     }
     interleaved(effort, &mut subjects)
 }

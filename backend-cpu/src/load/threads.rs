@@ -11,7 +11,7 @@ const LONG: usize = 256;
 const ACCESS: usize = 10;
 
 /// Threads go on with what follows in the text: no loop, no call, nobody waits for others or ends.
-fn straight(op: &Op) -> bool {
+pub(super) fn straight(op: &Op) -> bool {
     use Op::{Else, End, EndIf, If, Lanes, Memory};
     matches!(op, Lanes { .. } | Memory(_) | If { .. } | Else { .. } | EndIf { .. } | End)
 }
@@ -54,7 +54,7 @@ impl Loader<'_> {
         });
         let stores = self.any(|op| matches!(op, GlobalStore { .. } | RawStore { .. } | TypedStore { .. }));
         let long = self.code.steps.len() + ACCESS * self.code.memory.len() > LONG;
-        loads && stores && !long && self.code.ops.iter().all(straight)
+        loads && stores && !long && self.code.straight
     }
 
     /// The same of waves: it does not show which of them are a group.

@@ -30,6 +30,9 @@ struct Arguments {
     /// Instruction set of the CPU backend, as CAL_ISA names it; the best of this processor by default
     #[arg(long, global = true, value_parser = instructions)]
     isa: Option<InstructionSet>,
+    /// The CPU backend interprets first launches, as it does for programs; else all that can be is compiled
+    #[arg(long, global = true)]
+    first: bool,
     /// Print the selected cases as case files instead of running them
     #[arg(long)]
     print: bool,
@@ -97,7 +100,8 @@ fn instructions(name: &str) -> Result<InstructionSet, String> {
 
 /// The CPU backend with the instructions that are asked for.
 fn processor(arguments: &Arguments) -> CpuBackend {
-    arguments.isa.map_or_else(CpuBackend::new, CpuBackend::limited)
+    let backend = arguments.isa.map_or_else(CpuBackend::new, CpuBackend::limited);
+    if arguments.first { backend.interpreting_first() } else { backend }
 }
 
 /// Writes what cases are called, and with `whole` what they are.

@@ -7,10 +7,12 @@ use recal_needs::{Arguments, Need, trial};
 use recal_suite::runner::{Runner, Verdict};
 use recal_suite::{coverage, plain, report, suite};
 
-/// With one set of instructions.
-fn the_cpu_backend_passes_every_case(set: InstructionSet, mode: FloatMode) {
+/// With one set of instructions; `first`: launches are interpreted that come before there is code.
+fn the_cpu_backend_passes_every_case(set: InstructionSet, mode: FloatMode, first: bool) {
     let cases = suite::load("").unwrap();
-    let runner = Runner::open(&CpuBackend::limited(set), None, mode).unwrap();
+    let backend = CpuBackend::limited(set);
+    let backend = if first { backend.interpreting_first() } else { backend };
+    let runner = Runner::open(&backend, None, mode).unwrap();
     let verdicts = runner.run_all(&cases);
     let name = name(mode);
     let summary = report::summarize(&cases, &verdicts, &suite::known().unwrap(), "cpu", name, &runner.name);
@@ -110,9 +112,13 @@ fn main() -> std::process::ExitCode {
     for set in InstructionSet::ALL {
         let needs = [Need::instructions(set.name(), set.available())];
         for mode in [FloatMode::Faithful, FloatMode::Native] {
-            let name = format!("the_cpu_backend_passes_every_case::{}::{}", set.name(), name(mode));
-            let needs = needs.clone();
-            trials.push(trial(name, needs, move || the_cpu_backend_passes_every_case(set, mode)));
+            let compiled = set.code().is_some();
+            for first in [false, true].into_iter().filter(|first| compiled || !first) {
+                let what = if first { "first_launches_pass" } else { "the_cpu_backend_passes" };
+                let name = format!("{what}_every_case::{}::{}", set.name(), name(mode));
+                let passes = move || the_cpu_backend_passes_every_case(set, mode, first);
+                trials.push(trial(name, needs.clone(), passes));
+            }
         }
     }
     recal_needs::run(&Arguments::from_args(), trials)
