@@ -64,6 +64,36 @@ fn many_small_launches_from_several_threads() {
     assert_eq!(read(&out, 1), [4 * 64 * groups]);
 }
 
+/// Workers find sixteen launches at a time: those beyond are done by who waits for them, and places are free again afterwards.
+#[test]
+fn more_launches_at_once_than_workers_find() {
+    const LAUNCHES: usize = 18;
+    let machine = Machine::new();
+    let kernel = machine.kernel(GATE);
+    for _ in 0..2 {
+        let outs: [(Surface, Bindings); LAUNCHES] = std::array::from_fn(|_| one_uav(&machine));
+        std::thread::scope(|scope| {
+            for (_, bindings) in &outs {
+                let (queue, kernel) = (machine.device.create_queue().unwrap(), kernel.clone());
+                let bindings = Arc::new(bindings.clone());
+                scope.spawn(move || {
+                    let launch = Command::Launch { kernel, bindings, extent: grid(4, 64) };
+                    let ticket = queue.submit(launch).unwrap();
+                    queue.wait(ticket).unwrap();
+                });
+            }
+            let begun = || outs.iter().filter(|(out, _)| word(out, 0).load(SeqCst) > 0).count();
+            let start = Instant::now();
+            while begun() < LAUNCHES && start.elapsed() < Duration::from_secs(60) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let all = begun();
+            outs.iter().for_each(|(out, _)| word(out, 1).store(1, SeqCst));
+            assert_eq!(all, LAUNCHES);
+        });
+    }
+}
+
 /// Each thread takes a number: one after another in a launch that one thread does, whoever else is idle.
 #[test]
 fn a_launch_has_no_more_threads_than_it_may() {
