@@ -224,6 +224,11 @@ impl Op {
 
     /// The result depends on nothing but the operands.
     pub fn pure(self) -> bool {
-        !matches!(self, Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Member(..) | Op::Copy) && !self.acts()
+        !self.loads() && self != Op::Copy && !self.acts()
+    }
+
+    /// It loads from memory.
+    pub fn loads(self) -> bool {
+        matches!(self, Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Member(..))
     }
 }

@@ -73,18 +73,23 @@ pub fn first(order: Vec<Val>, wanted: &FxHashSet<Val>, operands: Operands<'_>) -
 }
 
 /// Where instructions of floats alternate with what needs them, as products with the sums that they go to, two of each kind follow each other.
+/// Loads may be between the first two and the others.
 pub fn in_pairs(graph: &Graph, order: &mut [Val], operands: Operands<'_>) {
     let inst = |val: Val| graph.as_inst(val).filter(|inst| inst.op.floats());
+    let alike =
+        |one: Val, other: Val| inst(one).zip(inst(other)).is_some_and(|(one, other)| one.op == other.op);
+    let loads = |val: Val| graph.as_inst(val).is_some_and(|inst| inst.op.loads());
+    let needs = |val: Val, arg: Val| operands[val as usize].contains(&arg);
     let mut at = 0;
-    while let Some(four @ &mut [a, b, other_a, other_b]) = order.get_mut(at..at + 4) {
-        let alike =
-            |one: Val, other: Val| inst(one).zip(inst(other)).is_some_and(|(one, other)| one.op == other.op);
-        let needs = |val: Val, arg: Val| operands[val as usize].contains(&arg);
-        if alike(a, other_a) && alike(b, other_b) && needs(b, a) && !needs(other_a, b) {
-            four.swap(1, 2);
-            at += 4;
-        } else {
-            at += 1;
+    while let Some(&[a, b]) = order.get(at..at + 2) {
+        let rest = &order[at + 2..];
+        let between = rest.iter().take_while(|val| loads(**val) && !needs(**val, b)).count();
+        match rest.get(between..between + 2) {
+            Some(&[c, d]) if needs(b, a) && alike(a, c) && alike(b, d) && !needs(c, b) => {
+                order[at + 1..at + 3 + between].rotate_left(1);
+                at += 4 + between;
+            }
+            _ => at += 1,
         }
     }
 }
@@ -171,6 +176,15 @@ mod tests {
     use crate::graph::{Args, Graph, Inst, Node, Val};
     use crate::op::Op;
 
+    /// What the order becomes, as places in the one before.
+    fn paired(graph: &Graph, order: &[Val]) -> Vec<usize> {
+        let args = |val| graph.as_inst(val).map_or(Args::new(), Inst::args);
+        let operands: Vec<Args> = (0..graph.nodes.len() as Val).map(args).collect();
+        let mut after = order.to_vec();
+        in_pairs(graph, &mut after, &operands);
+        after.iter().filter_map(|val| order.iter().position(|other| other == val)).collect()
+    }
+
     #[test]
     fn products_and_sums_come_two_by_two() {
         let mut graph = Graph::default();
@@ -181,13 +195,23 @@ mod tests {
             order.extend([product, graph.binary(Op::FAdd, product, rows[at + 1])]);
         }
         // The last sum is another product's operand.
-        let last = *order.last().unwrap();
+        let last = order[5];
         let product = graph.binary(Op::FMul, last, rows[3]);
         order.extend([product, graph.binary(Op::FAdd, product, rows[0])]);
-        let before = order.clone();
-        let args = |val| graph.as_inst(val).map_or(Args::new(), Inst::args);
-        in_pairs(&graph, &mut order, &(0..graph.nodes.len() as Val).map(args).collect::<Vec<_>>());
-        let at = |order: &[Val], places: [usize; 8]| places.map(|at| order[at]);
-        assert_eq!(at(&order, [0, 1, 2, 3, 4, 5, 6, 7]), at(&before, [0, 2, 1, 3, 4, 5, 6, 7]));
+        assert_eq!(paired(&graph, &order), [0, 2, 1, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn loads_do_not_part_products_from_sums_and_what_they_need_does() {
+        let mut graph = Graph::default();
+        let [row, factor] = [0, 1].map(|row| graph.add(Node::Row(row)));
+        let product = graph.binary(Op::FMul, row, factor);
+        let sum = graph.binary(Op::FAdd, product, factor);
+        for (index, expected) in [(row, [0, 2, 3, 1, 4]), (sum, [0, 1, 2, 3, 4])] {
+            let load = graph.unary(Op::Load(0), index);
+            let other = graph.binary(Op::FMul, load, factor);
+            let order = [product, sum, load, other, graph.binary(Op::FAdd, other, factor)];
+            assert_eq!(paired(&graph, &order), expected);
+        }
     }
 }

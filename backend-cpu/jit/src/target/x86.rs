@@ -193,9 +193,7 @@ const FAR: u32 = 16 << 10;
 /// They come to the second-level cache: columns of a matrix fall together in the first one. What is nearer is there; to be asked
 /// for it, too, makes a processor slower.
 pub fn fetch_ahead(code: &mut Code, at: u32, bytes: u32) {
-    code.raw(&[0x4D, 0x89, 0xDA]); // mov r10, r11
-    code.raw_with(&[0x4C, 0x2B, 0x91], at); // sub r10, [rcx + at]
-    code.raw_with(&[0x4C, 0x89, 0x99], at); // mov [rcx + at], r11
+    keeping::moved(code, Base::Stack, at);
     code.raw_with(&[0x49, 0x81, 0xFA], FAR); // cmp r10, FAR
     let near = jump(code, Some(BELOW));
     code.raw(&[0x4D, 0x01, 0xDA]); // add r10, r11

@@ -40,20 +40,24 @@ pub fn behind_anchor(code: &mut Code, at: u32, to: Option<u8>) {
     code.raw(&[0x4B | (to >> 3) << 2, 0x8D, 4 | (to & 7) << 3, 0x9A]); // lea to, [r10 + 4 * r11]
 }
 
+/// r10 = how far r11 is from where it was when this was asked last, which is kept on the stack or in the rows of the wave.
+pub fn moved(code: &mut Code, base: Base, at: u32) {
+    let base = if let Base::Rows = base { 7 } else { 1 };
+    code.raw(&[0x4D, 0x89, 0xDA]); // mov r10, r11
+    code.raw_with(&[0x4C, 0x2B, 0x90 | base], at); // sub r10, [base + at]
+    code.raw_with(&[0x4C, 0x89, 0x98 | base], at); // mov [base + at], r11
+}
+
 /// See [`crate::target::Target::fetch_later`]. Where the load has left no address in r11, it asks for nothing of use.
 pub fn fetch_later(code: &mut Code, at: u32) {
-    code.raw(&[0x4D, 0x89, 0xDA]); // mov r10, r11
-    code.raw_with(&[0x4C, 0x2B, 0x91], at); // sub r10, [rcx + at]
-    code.raw_with(&[0x4C, 0x89, 0x99], at); // mov [rcx + at], r11
+    moved(code, Base::Stack, at);
     code.raw(&[0x49, 0xC1, 0xE2, ROUNDS]); // shl r10, ROUNDS
     code.raw(&[0x43, 0x0F, 0x18, 0x14, 0x13]); // prefetcht1 [r11 + r10]
 }
 
 /// See [`crate::target::Target::fetch_round`].
 pub fn fetch_round(code: &mut Code, at: u32, two: bool) {
-    code.raw(&[0x4D, 0x89, 0xDA]); // mov r10, r11
-    code.raw_with(&[0x4C, 0x2B, 0x97], at); // sub r10, [rdi + at]
-    code.raw_with(&[0x4C, 0x89, 0x9F], at); // mov [rdi + at], r11
+    moved(code, Base::Rows, at);
     code.raw(&[0x43, 0x0F, 0x18, 0x0C, 0x13]); // prefetcht0 [r11 + r10]
     if two {
         code.raw(&[0x43, 0x0F, 0x18, 0x4C, 0x13, 0x40]); // prefetcht0 [r11 + r10 + 64]
