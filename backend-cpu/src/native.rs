@@ -90,7 +90,7 @@ fn compile_by(
     outputs: &[Emitted],
     block: Option<[u32; 3]>,
 ) -> Option<Body> {
-    // Constructs that can't be compiled are rare, and to compile each alone takes as long as all the rest.
+    // Constructs that can't be compiled are rare: each is compiled alone first only where one was met.
     let made = [false, true].into_iter().find_map(|alone| {
         let mut body = Body::default();
         let (words_of_group, own) = shared(code);

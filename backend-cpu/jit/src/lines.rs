@@ -2,7 +2,6 @@
 //! read alike is read once.
 
 use crate::graph::{Graph, Node, Val};
-use crate::op::Op;
 use crate::program::{Block, Going, Loop, Part, Straight, Sums};
 use rustc_hash::FxHashSet;
 
@@ -117,13 +116,7 @@ impl Lines {
                 Node::Row(row) => self.rows.contains(row),
                 Node::Kept(number) => self.kept.contains(number),
                 Node::Mask(_) => false,
-                Node::Inst(inst) => {
-                    let loads = matches!(
-                        inst.op,
-                        Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Member(..) | Op::Copy
-                    );
-                    (loads || inst.op.pure()) && inst.operands().all(|arg| equal[arg as usize])
-                }
+                Node::Inst(inst) => !inst.op.acts() && inst.operands().all(|arg| equal[arg as usize]),
             };
             equal.push(is);
         }
@@ -135,6 +128,7 @@ impl Lines {
 mod tests {
     use super::*;
     use crate::graph::NO;
+    use crate::op::Op;
     use crate::program::Output;
 
     /// A block that leaves sums of two rows in rows, and tests a row.

@@ -1,4 +1,5 @@
-//! In which order sums grow: so many of them are in registers, and take what they have in common while it is there, too.
+//! In which order sums grow: so many of them are in registers, and take what they have in common while it is there, too. And what comes first,
+//! or two by two.
 
 use crate::graph::{Args, Graph, Inst, NO, Node, Val};
 use crate::op::Op;

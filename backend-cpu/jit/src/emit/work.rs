@@ -175,7 +175,7 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
                     step = known.map(|(a, b)| a.wrapping_add(b));
                 }
                 // What is the same for a line is loaded once.
-                let loads = loads(inst.op);
+                let loads = inst.op.loads();
                 let same = loads && !masked && graph.shape_of(inst.args[0]) == Shape::Same;
                 match () {
                     () if same => each(&|strip| moved(strips.first(strip))),
@@ -224,8 +224,4 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
         }
     }
     (to, place)
-}
-
-fn loads(op: Op) -> bool {
-    matches!(op, Op::Load(_) | Op::Part(..) | Op::Pair(..) | Op::Member(..))
 }

@@ -225,11 +225,11 @@ pub trait Target: Sync {
     fn fetch_later(&self, _: &mut Code, _: u32) {
         unreachable!("{} does not ask for later rounds", self.name())
     }
-    /// Instructions of a kind come two by two where they may: Zen 4 cores do sums that alternate with products at 0.86 of the rate.
-    fn pairs(&self) -> bool {
+    fn fetches_later(&self) -> bool {
         false
     }
-    fn fetches_later(&self) -> bool {
+    /// Instructions of a kind come two by two where they may: Zen 4 cores do sums that alternate with products at 0.86 of the rate.
+    fn pairs(&self) -> bool {
         false
     }
     /// The same for what the next round of all waves reads, or two lines of it; a place in the rows is for that.
