@@ -6,7 +6,7 @@
 //! that is stored at once would not gain anything and stays. Registers that are outputs become exact where the thread ends.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use smallvec::smallvec;
 
@@ -79,7 +79,7 @@ struct Word {
 }
 
 /// Low registers and high ones of the pairs that may hold any NaN, each by the other.
-fn pairs(program: &mut Program) -> HashMap<Reg, (Reg, bool)> {
+fn pairs(program: &mut Program) -> FxHashMap<Reg, (Reg, bool)> {
     let mut words = vec![Word::default(); program.registers as usize];
     for function in &mut program.functions {
         statements(&mut function.body, &mut |stmt| {
@@ -131,7 +131,7 @@ fn pairs(program: &mut Program) -> HashMap<Reg, (Reg, bool)> {
 
 struct Pass {
     /// By word: the other one, and whether this is the high one.
-    pairs: HashMap<Reg, (Reg, bool)>,
+    pairs: FxHashMap<Reg, (Reg, bool)>,
     next: Reg,
     /// Pairs that are read when the function ends.
     ends: Vec<[Reg; 2]>,
@@ -215,7 +215,7 @@ impl Pass {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use rustc_hash::FxHashSet;
 
     use super::{is_indifferent, loosen};
     use crate::ir::visit::{registers, statements};
@@ -230,7 +230,7 @@ mod tests {
         let program = crate::compile(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}"));
         let mut program = loosen(&program).into_owned();
         crate::ir::validate::validate(&program).unwrap_or_else(|defects| panic!("{defects:#?}"));
-        let (mut loose, mut forms) = (HashSet::new(), 0);
+        let (mut loose, mut forms) = (FxHashSet::default(), 0);
         let mut count = 0;
         statements(&mut program.functions[0].body, &mut |stmt| {
             if let StmtKind::Lane(inst) = &stmt.kind {

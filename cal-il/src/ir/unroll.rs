@@ -22,7 +22,7 @@
 //! Loops whose rounds follow from constants are written out instead, whatever they do ([`whole`]).
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use smallvec::{SmallVec, smallvec};
 
@@ -226,7 +226,7 @@ impl Pass<'_> {
 struct Ahead {
     block: Block,
     /// What the registers of the loop are called in the round at hand.
-    names: HashMap<Reg, Reg>,
+    names: FxHashMap<Reg, Reg>,
     /// Holds if one of the rounds so far leaves.
     leaves: Option<Cond>,
     span: Span,
@@ -247,7 +247,7 @@ impl Ahead {
     /// The operations that the decision needs, and the decision.
     fn finish(self) -> Option<Block> {
         let cond = self.leaves?;
-        let mut needed = HashSet::from([cond.operand]);
+        let mut needed = FxHashSet::from_iter([cond.operand]);
         let mut kept = vec![Stmt { kind: StmtKind::Break(Some(cond)), span: self.span }];
         for stmt in self.block.into_iter().rev() {
             if let StmtKind::Lane(inst) = &stmt.kind
@@ -278,7 +278,7 @@ fn exit(stmt: &Stmt) -> Option<Cond> {
 /// By statement: whether it counts. `None` if something else than lane operations decides about exits.
 fn counting(body: &Block) -> Option<Vec<bool>> {
     let mut counts = vec![false; body.len()];
-    let mut needed: HashSet<Operand> = body.iter().filter_map(exit).map(|cond| cond.operand).collect();
+    let mut needed: FxHashSet<Operand> = body.iter().filter_map(exit).map(|cond| cond.operand).collect();
     // What a round needs, the round before may compute.
     let mut grows = true;
     while grows {

@@ -1,7 +1,7 @@
 //! Visits the operands and destinations of statements. Every analysis and pass goes through here, so a new memory
 //! instruction is spelt out once.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use smallvec::SmallVec;
 
@@ -287,7 +287,7 @@ pub fn calls(block: &Block, f: &mut impl FnMut(usize)) {
 
 /// Numbers of the functions that main reaches, callees before callers, main last.
 pub fn order(functions: &[Function]) -> Vec<usize> {
-    fn enter(functions: &[Function], n: usize, seen: &mut HashSet<usize>, out: &mut Vec<usize>) {
+    fn enter(functions: &[Function], n: usize, seen: &mut FxHashSet<usize>, out: &mut Vec<usize>) {
         if seen.insert(n) {
             if let Some(function) = functions.get(n) {
                 calls(&function.body, &mut |callee| enter(functions, callee, seen, out));
@@ -296,13 +296,13 @@ pub fn order(functions: &[Function]) -> Vec<usize> {
         }
     }
     let mut out = Vec::new();
-    enter(functions, 0, &mut HashSet::new(), &mut out);
+    enter(functions, 0, &mut FxHashSet::default(), &mut out);
     out
 }
 
 /// Calls `f` for the registers that the statements may write, called functions included.
 pub fn written(program: &Program, block: &Block, f: &mut impl FnMut(Reg)) {
-    fn enter(program: &Program, block: &Block, f: &mut impl FnMut(Reg), seen: &mut HashSet<usize>) {
+    fn enter(program: &Program, block: &Block, f: &mut impl FnMut(Reg), seen: &mut FxHashSet<usize>) {
         touched(block, &mut |register, writes| {
             if writes {
                 f(register);
@@ -314,5 +314,5 @@ pub fn written(program: &Program, block: &Block, f: &mut impl FnMut(Reg)) {
             }
         });
     }
-    enter(program, block, f, &mut HashSet::new());
+    enter(program, block, f, &mut FxHashSet::default());
 }

@@ -1,6 +1,6 @@
 //! The builder: registers, scratch values and emission of statements.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use smallvec::SmallVec;
 
@@ -23,11 +23,11 @@ pub(super) struct Builder<'k> {
     pub span: Span,
     pub diagnostics: Vec<Diagnostic>,
     /// What fills short swizzles, by operand, in place of the repeated component: see `lint`.
-    pub fillers: HashMap<Span, Reg>,
+    pub fillers: FxHashMap<Span, Reg>,
     next: Reg,
     /// Registers of `r#` components, by number; `NONE` where a component was not met yet.
     temps: Vec<[Reg; 4]>,
-    outputs: HashMap<u32, [Reg; 4]>,
+    outputs: FxHashMap<u32, [Reg; 4]>,
     flags: [Option<Reg>; 5],
 }
 
@@ -38,10 +38,10 @@ impl<'k> Builder<'k> {
             block: Block::new(),
             span: Span::default(),
             diagnostics: Vec::new(),
-            fillers: HashMap::new(),
+            fillers: FxHashMap::default(),
             next: 0,
             temps: Vec::new(),
-            outputs: HashMap::new(),
+            outputs: FxHashMap::default(),
             flags: [None; 5],
         }
     }

@@ -1,6 +1,6 @@
 //! Counters that cannot wrap: drivers may know all about them.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::Emitter;
 use super::facts::Assumed;
@@ -32,16 +32,16 @@ impl Bound {
 
 /// Registers that a loop steps upwards only behind a test that leaves it at a constant bound, such that the bound and all steps of
 /// a round together do not wrap.
-pub(super) fn bounded_counters(body: &Block) -> HashMap<Reg, Bound> {
-    let mut writes: HashMap<Reg, u32> = HashMap::new();
+pub(super) fn bounded_counters(body: &Block) -> FxHashMap<Reg, Bound> {
+    let mut writes: FxHashMap<Reg, u32> = FxHashMap::default();
     let mut all = body.clone();
     statements(&mut all, &mut |stmt| {
         registers(&mut stmt.kind, &mut |reg, write| *writes.entry(*reg).or_default() += u32::from(write));
     });
     let once = |reg: Reg| writes.get(&reg) == Some(&1);
-    let mut tests: HashMap<Reg, &LaneInst> = HashMap::new();
+    let mut tests: FxHashMap<Reg, &LaneInst> = FxHashMap::default();
     // Those that were tested, with the room that is left for steps, how many these are, and what bounds them.
-    let mut tested: HashMap<Reg, (u32, u32, Bound)> = HashMap::new();
+    let mut tested: FxHashMap<Reg, (u32, u32, Bound)> = FxHashMap::default();
     for stmt in body {
         match &stmt.kind {
             StmtKind::Lane(inst) => {

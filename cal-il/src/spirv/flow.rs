@@ -4,7 +4,7 @@
 //! sequence of conditional arms inside a one-case `OpSwitch`, which gives `break` its target and lets `continue`
 //! pass.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use rspirv::spirv::{Op, Word};
 use smallvec::SmallVec;
@@ -42,9 +42,9 @@ pub(super) struct Flow {
     pub second_exits: u32,
     pub rounds: Rounds,
     /// Functions that may kill the thread.
-    killers: HashSet<usize>,
+    killers: FxHashSet<usize>,
     /// Counters of the innermost loop that cannot wrap.
-    pub bounded: HashMap<Reg, Bound>,
+    pub bounded: FxHashMap<Reg, Bound>,
     /// Blocks around the body of the innermost loop, and its own.
     body: u32,
     /// Words of the function where the present run of instructions began.
@@ -53,7 +53,7 @@ pub(super) struct Flow {
 
 impl Flow {
     pub fn of(program: &Program) -> Self {
-        let mut killers = HashSet::new();
+        let mut killers = FxHashSet::default();
         for n in order(&program.functions) {
             let body = &program.functions[n].body;
             let mut kills = discards(body);
@@ -352,7 +352,7 @@ impl Emitter<'_> {
             let labels: Vec<Word> = arms.iter().map(|_| self.w.id()).collect();
             let mut cases = Vec::new();
             let mut default = merge;
-            let mut seen = HashSet::new();
+            let mut seen = FxHashSet::default();
             for (arm, label) in rest.iter().chain(last).zip(&labels) {
                 cases.extend(arm.labels.iter().filter(|v| seen.insert(**v)).map(|v| (*v as u32, *label)));
                 if arm.default {

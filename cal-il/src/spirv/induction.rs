@@ -11,7 +11,7 @@
 //! [`LARGEST`] on both are outside of every texture, and stay there: floats do not go down, and the integer is held at
 //! [`LARGEST`] at the end of each block, so that it does not wrap.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use rspirv::spirv::Word;
 use smallvec::SmallVec;
@@ -30,8 +30,8 @@ const MOST: f32 = 1024.0;
 /// What registers are written, as far as it is constants, other registers, and sums of a register and a step.
 #[derive(Default)]
 struct Writes {
-    from: HashMap<Reg, Vec<Operand>>,
-    others: HashSet<Reg>,
+    from: FxHashMap<Reg, Vec<Operand>>,
+    others: FxHashSet<Reg>,
     /// What loops take for coordinates.
     coordinates: Vec<Reg>,
 }
@@ -105,7 +105,7 @@ pub(super) fn induction(program: &Program, shared: &Bits) -> Bits {
     let Writes { mut from, others, mut coordinates } = writes;
     from.retain(|register, _| !others.contains(register) && !shared.contains(register));
     loop {
-        let known: HashSet<Reg> = from.keys().copied().collect();
+        let known: FxHashSet<Reg> = from.keys().copied().collect();
         let all = |sources: &[Operand]| sources.iter().filter_map(register).all(|of| known.contains(&of));
         from.retain(|_, sources| all(sources));
         if from.len() == known.len() {

@@ -60,7 +60,7 @@ mod uses;
 mod values;
 mod wide;
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, StorageClass, Word};
@@ -218,9 +218,9 @@ struct Emitter<'a> {
     /// Words that a driver cannot know while it compiles.
     solid: Bits,
     /// First rows of memory that the kernel only reads.
-    only_read: HashSet<u32>,
+    only_read: FxHashSet<u32>,
     /// Memory of which drivers know no word: what the kernel only reads, and group memory if what is stored there is hidden.
-    unknown: HashSet<memory::Place>,
+    unknown: FxHashSet<memory::Place>,
     /// Words of loaded vectors: which of the vector's, and how many it has.
     parts: known::Sparse<(Word, u32, u32)>,
     /// Floats that are whole numbers.
@@ -233,44 +233,44 @@ struct Emitter<'a> {
     refused: Option<String>,
     uses_double: bool,
     /// First rows of surfaces, and the first rows of surfaces of the same sizes.
-    same_size: HashMap<u32, u32>,
+    same_size: FxHashMap<u32, u32>,
     /// First rows of surfaces that cover the domain, and of those that cover it with columns and rows exchanged.
-    covering: [HashSet<u32>; 2],
+    covering: [FxHashSet<u32>; 2],
     /// Words of an element, by first row.
-    element_words: HashMap<u32, u32>,
+    element_words: FxHashMap<u32, u32>,
     /// Variables of the entry point's interface.
     interface: Vec<Word>,
     /// The launch table.
     table: Word,
     /// Size of a group by dimension: constants or specialization constants.
     block: [Word; 3],
-    inputs: HashMap<BuiltIn, Word>,
+    inputs: FxHashMap<BuiltIn, Word>,
     /// Arrays in memory by their elements.
-    blocks: HashMap<Type, Word>,
+    blocks: FxHashMap<Type, Word>,
     /// Bindings of surfaces that are storage buffers, by first row.
-    bindings: HashMap<u32, u32>,
+    bindings: FxHashMap<u32, u32>,
     /// Variables of storage buffers, by binding and element.
-    buffers: HashMap<(u32, Type), Word>,
+    buffers: FxHashMap<(u32, Type), Word>,
     /// Variables of uniform buffers, by the number of the constant buffer.
-    uniforms: HashMap<u32, Word>,
+    uniforms: FxHashMap<u32, Word>,
     /// Group memory, and where its parts start.
     shared: Option<Word>,
     shared_words: u32,
     /// Words of its elements.
     shared_width: u32,
     alignment: alignment::Alignment,
-    lds: HashMap<u32, u32>,
+    lds: FxHashMap<u32, u32>,
     exchange: u32,
     /// The LDS blocks as pairs of words, if there are 64-bit atomics on them.
     pairs: Option<Word>,
     /// Words of the LDS blocks.
     lds_words: u32,
-    arrays: HashMap<u32, Word>,
+    arrays: FxHashMap<u32, Word>,
     immediates: Option<Word>,
     killed: Option<Word>,
-    functions: HashMap<usize, Word>,
+    functions: FxHashMap<usize, Word>,
     /// By name, those on a storage buffer by its binding, too.
-    routines: HashMap<(&'static str, Option<u32>), Word>,
+    routines: FxHashMap<(&'static str, Option<u32>), Word>,
     flow: flow::Flow,
 }
 
@@ -297,7 +297,7 @@ impl<'a> Emitter<'a> {
         let alignment = alignment::Alignment::of(program);
         let shared_width = alignment.group_element(program);
         let mut words = 0;
-        let mut lds = HashMap::new();
+        let mut lds = FxHashMap::default();
         for (id, memory) in &interface.lds {
             lds.insert(*id, words);
             // Pairs and larger elements do not cross the ends of blocks.
@@ -361,11 +361,11 @@ impl<'a> Emitter<'a> {
             interface: Vec::new(),
             table: 0,
             block: [0; 3],
-            inputs: HashMap::new(),
-            blocks: HashMap::new(),
+            inputs: FxHashMap::default(),
+            blocks: FxHashMap::default(),
             bindings,
-            buffers: HashMap::new(),
-            uniforms: HashMap::new(),
+            buffers: FxHashMap::default(),
+            uniforms: FxHashMap::default(),
             shared: None,
             shared_words: words,
             shared_width,
@@ -374,11 +374,11 @@ impl<'a> Emitter<'a> {
             exchange,
             pairs: None,
             lds_words,
-            arrays: HashMap::new(),
+            arrays: FxHashMap::default(),
             immediates: None,
             killed: None,
-            functions: HashMap::new(),
-            routines: HashMap::new(),
+            functions: FxHashMap::default(),
+            routines: FxHashMap::default(),
             flow: flow::Flow::of(program),
         };
         this.declare();

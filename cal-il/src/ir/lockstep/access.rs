@@ -1,6 +1,6 @@
 //! Accesses by which threads of a group may talk to each other, and what is known of their addresses.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::super::visit::{calls, destinations_of, order, written};
 use crate::inst::GroupSize;
@@ -83,14 +83,14 @@ impl Access {
 }
 
 /// All accesses of a program, by statement.
-pub(super) fn accesses(program: &Program) -> HashMap<*const Stmt, Access> {
+pub(super) fn accesses(program: &Program) -> FxHashMap<*const Stmt, Access> {
     let flat = matches!(program.interface.group, Some(GroupSize::Exact([_, 1, 1])));
     let mut finder = Finder {
         program,
         flat,
-        forms: HashMap::new(),
-        found: HashMap::new(),
-        entries: HashMap::new(),
+        forms: FxHashMap::default(),
+        found: FxHashMap::default(),
+        entries: FxHashMap::default(),
         function: 0,
         place: 0,
     };
@@ -108,10 +108,10 @@ struct Finder<'a> {
     /// Groups have one dimension.
     flat: bool,
     /// What registers hold at the current point.
-    forms: HashMap<Reg, Form>,
-    found: HashMap<*const Stmt, Access>,
+    forms: FxHashMap<Reg, Form>,
+    found: FxHashMap<*const Stmt, Access>,
     /// What registers hold where functions are called.
-    entries: HashMap<usize, HashMap<Reg, Form>>,
+    entries: FxHashMap<usize, FxHashMap<Reg, Form>>,
     function: usize,
     place: usize,
 }

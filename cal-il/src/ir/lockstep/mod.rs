@@ -19,7 +19,8 @@ mod access;
 mod masked;
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use rustc_hash::FxHashMap;
 
 use access::{Access, Area, accesses};
 
@@ -86,7 +87,7 @@ pub fn keep<'a>(program: &'a Program, threads: u32, room: bool) -> Cow<'a, Progr
 }
 
 /// Areas by which threads may tell each other something.
-fn areas(accesses: &HashMap<*const Stmt, Access>, threads: u32) -> BTreeSet<Area> {
+fn areas(accesses: &FxHashMap<*const Stmt, Access>, threads: u32) -> BTreeSet<Area> {
     // Those that are alike are one, with the first and the last place where it is done.
     let mut all: Vec<&Access> = accesses.values().collect();
     all.sort_by_key(|access| (access.function, access.place));
@@ -155,7 +156,7 @@ struct Pass<'a> {
     program: &'a Program,
     divergence: Divergence,
     /// Of all statements that count.
-    accesses: &'a HashMap<*const Stmt, Access>,
+    accesses: &'a FxHashMap<*const Stmt, Access>,
     communicate: BTreeSet<Area>,
     /// The program has fences for memory.
     ordered: bool,

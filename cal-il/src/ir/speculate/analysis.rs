@@ -1,6 +1,6 @@
 //! What is known of a region: which operations may be bare, what has to be watched for it, and what may be wrong then.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::doubt::{Doubt, Taking, doubt, taking};
 use super::flat::{Flat, Item, Kind, OUTSIDE};
@@ -32,11 +32,11 @@ pub(super) struct Analysis {
     /// By item.
     pub forms: Vec<Form>,
     /// Registers of which every number in the region is watched.
-    pub watched: HashSet<Reg>,
+    pub watched: FxHashSet<Reg>,
     /// Registers of which the number at entry is watched.
     pub entry: Vec<Reg>,
     /// Registers that must not become NaN.
-    pub numbers: HashSet<Reg>,
+    pub numbers: FxHashSet<Reg>,
     /// Registers that live on and may be wrong if the watch saw something, with the doubt that is left if not.
     pub results: Vec<(Reg, Doubt)>,
     /// By control flow: a loop that might end in another round.
@@ -50,16 +50,16 @@ struct Pass<'a> {
     live: &'a Live,
     /// Operations that are worth it, by item.
     wanted: Vec<bool>,
-    watched: HashSet<Reg>,
+    watched: FxHashSet<Reg>,
     /// Registers whose entry is watched.
-    entry: HashSet<Reg>,
-    ranges: HashMap<Reg, Range>,
+    entry: FxHashSet<Reg>,
+    ranges: FxHashMap<Reg, Range>,
 }
 
 /// How each operation of a whole program may be written, whatever the numbers.
 pub(super) fn sure(flat: &Flat) -> Vec<Form> {
     // All registers start as zeros.
-    let live = Live { before: HashSet::new(), behind: Vec::new(), written: Vec::new() };
+    let live = Live { before: FxHashSet::default(), behind: Vec::new(), written: Vec::new() };
     let mut pass = Pass::new(flat, &live, vec![false; flat.items.len()]);
     pass.find_ranges();
     pass.forms()
@@ -71,7 +71,7 @@ impl Analysis {
         if !wanted.contains(&true) {
             return None;
         }
-        let mut entry = HashSet::new();
+        let mut entry = FxHashSet::default();
         for (item, wanted) in flat.items.iter().zip(&wanted) {
             if let (Kind::Lane(_), true) = (&item.kind, wanted) {
                 item.kind.reads(|reg| {
@@ -164,8 +164,8 @@ fn wanted(flat: &Flat) -> Vec<bool> {
         })
     };
     // Registers whose bits somebody reads: nothing that they come from may be in doubt.
-    let mut exact: HashSet<Reg> = HashSet::new();
-    let demand = |operand: &Operand, exact: &mut HashSet<Reg>| match operand {
+    let mut exact: FxHashSet<Reg> = FxHashSet::default();
+    let demand = |operand: &Operand, exact: &mut FxHashSet<Reg>| match operand {
         Operand::Reg(reg) => exact.insert(*reg),
         _ => false,
     };
@@ -217,7 +217,7 @@ fn wanted(flat: &Flat) -> Vec<bool> {
 
 impl<'a> Pass<'a> {
     fn new(flat: &'a Flat<'a>, live: &'a Live, wanted: Vec<bool>) -> Self {
-        Self { flat, live, wanted, watched: HashSet::new(), entry: HashSet::new(), ranges: HashMap::new() }
+        Self { flat, live, wanted, watched: FxHashSet::default(), entry: FxHashSet::default(), ranges: FxHashMap::default() }
     }
 
     fn range(&self, operand: Operand) -> Range {
@@ -295,8 +295,8 @@ impl<'a> Pass<'a> {
     }
 
     /// By register: the one whose number it has, perhaps with another sign, wherever it is read.
-    fn sources(&self) -> HashMap<Reg, Option<Reg>> {
-        let mut sources = HashMap::new();
+    fn sources(&self) -> FxHashMap<Reg, Option<Reg>> {
+        let mut sources = FxHashMap::default();
         for item in &self.flat.items {
             let source = match &item.kind {
                 Kind::Lane(inst) => match (inst.op, inst.args[0]) {
@@ -317,8 +317,8 @@ impl<'a> Pass<'a> {
     }
 
     /// By register: loops around its definitions, at most.
-    fn depths(&self) -> HashMap<Reg, u32> {
-        let mut depths: HashMap<Reg, u32> = HashMap::new();
+    fn depths(&self) -> FxHashMap<Reg, u32> {
+        let mut depths: FxHashMap<Reg, u32> = FxHashMap::default();
         for item in &self.flat.items {
             item.kind.writes(|reg| {
                 let depth = depths.entry(reg).or_default();
@@ -336,7 +336,7 @@ impl<'a> Pass<'a> {
             self.find_ranges();
             let mut more = Vec::new();
             // Sums whose addend has been asked for: they are good when that is.
-            let mut follows: HashSet<Reg> = HashSet::new();
+            let mut follows: FxHashSet<Reg> = FxHashSet::default();
             for (item, wanted) in self.flat.items.iter().zip(&self.wanted) {
                 let Kind::Lane(inst) = &item.kind else { continue };
                 let mut ask = |operand: Operand| {
@@ -416,8 +416,8 @@ impl<'a> Pass<'a> {
 }
 
 /// Doubts of all registers that are written.
-fn doubts(flat: &Flat, forms: &[Form]) -> HashMap<Reg, Doubt> {
-    let mut doubts: HashMap<Reg, Doubt> = HashMap::new();
+fn doubts(flat: &Flat, forms: &[Form]) -> FxHashMap<Reg, Doubt> {
+    let mut doubts: FxHashMap<Reg, Doubt> = FxHashMap::default();
     loop {
         let mut changed = false;
         for (item, form) in flat.items.iter().zip(forms) {
@@ -441,8 +441,8 @@ fn doubts(flat: &Flat, forms: &[Form]) -> HashMap<Reg, Doubt> {
 }
 
 /// Registers in doubt that somebody takes for numbers.
-fn numbers(flat: &Flat, doubts: &HashMap<Reg, Doubt>) -> HashSet<Reg> {
-    let mut numbers = HashSet::new();
+fn numbers(flat: &Flat, doubts: &FxHashMap<Reg, Doubt>) -> FxHashSet<Reg> {
+    let mut numbers = FxHashSet::default();
     for item in &flat.items {
         let Kind::Lane(inst) = &item.kind else { continue };
         for (place, arg) in inst.args.iter().enumerate() {
@@ -457,12 +457,12 @@ fn numbers(flat: &Flat, doubts: &HashMap<Reg, Doubt>) -> HashSet<Reg> {
 }
 
 /// Registers that depend on what is bare or watched, and the loops that run, or go on, because of them.
-fn tainted(flat: &Flat, forms: &[Form], sure: &[Form]) -> (HashSet<Reg>, Vec<bool>) {
-    let mut registers: HashSet<Reg> = HashSet::new();
+fn tainted(flat: &Flat, forms: &[Form], sure: &[Form]) -> (FxHashSet<Reg>, Vec<bool>) {
+    let mut registers: FxHashSet<Reg> = FxHashSet::default();
     // Whether its statements run, and whether rounds may be more or fewer.
     let mut controls = vec![false; flat.controls.len()];
     let mut loops = vec![false; flat.controls.len()];
-    let is = |operand: &Operand, registers: &HashSet<Reg>| matches!(operand, Operand::Reg(reg) if registers.contains(reg));
+    let is = |operand: &Operand, registers: &FxHashSet<Reg>| matches!(operand, Operand::Reg(reg) if registers.contains(reg));
     loop {
         let mut changed = false;
         for (k, control) in flat.controls.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! A region as a list: what its statements do, under which control flow.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use crate::ir::unroll::loads;
 use crate::ir::visit::{destinations_of, operands_of, statements, tested_of};
@@ -44,7 +44,7 @@ pub(super) struct Flat<'a> {
 /// Whether a statement and all in it may run twice, and control leaves it at its end. `loops` and `breakable`: loops, and loops
 /// and switches, around it within the outermost statement. What the program writes is not loaded twice: another thread may be
 /// further already.
-pub(super) fn may_repeat(stmt: &Stmt, written: &HashSet<Space>, loops: u32, breakable: u32) -> bool {
+pub(super) fn may_repeat(stmt: &Stmt, written: &FxHashSet<Space>, loops: u32, breakable: u32) -> bool {
     let all = |block: &Block, loops, breakable| {
         block.iter().all(|stmt| may_repeat(stmt, written, loops, breakable))
     };
@@ -78,8 +78,8 @@ fn loaded(inst: &MemoryInst) -> Option<Space> {
 }
 
 /// The memory of that kind that a program writes.
-pub(super) fn written(program: &Program) -> HashSet<Space> {
-    let mut all = HashSet::new();
+pub(super) fn written(program: &Program) -> FxHashSet<Space> {
+    let mut all = FxHashSet::default();
     let mut program = program.clone();
     for function in &mut program.functions {
         statements(&mut function.body, &mut |stmt| match &stmt.kind {

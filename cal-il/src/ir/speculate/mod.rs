@@ -28,7 +28,7 @@ mod range;
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use smallvec::{SmallVec, smallvec};
 
@@ -135,7 +135,7 @@ fn count(block: &mut Block, f: &mut impl FnMut(Reg)) {
 /// Registers that go into a region and come out of it.
 struct Live {
     /// Those whose word at entry may be read, or may remain.
-    before: HashSet<Reg>,
+    before: FxHashSet<Reg>,
     /// Those that the region writes and that are read behind it, or at its next entry.
     behind: Vec<Reg>,
     /// All that it writes.
@@ -144,10 +144,10 @@ struct Live {
 
 impl Live {
     fn of(block: &mut Block, reads: &[u32], again: bool) -> Self {
-        let mut inside: HashMap<Reg, u32> = HashMap::new();
+        let mut inside: FxHashMap<Reg, u32> = FxHashMap::default();
         count(block, &mut |reg| *inside.entry(reg).or_default() += 1);
         let mut scan = Scan::default();
-        let always = scan.block(block, &HashSet::new());
+        let always = scan.block(block, &FxHashSet::default());
         let mut written: Vec<Reg> = scan.written.iter().copied().collect();
         written.sort_unstable();
         let elsewhere = |reg: Reg| reads[reg as usize] > inside.get(&reg).copied().unwrap_or(0);
@@ -162,13 +162,13 @@ impl Live {
 
 #[derive(Default)]
 struct Scan {
-    before: HashSet<Reg>,
-    written: HashSet<Reg>,
+    before: FxHashSet<Reg>,
+    written: FxHashSet<Reg>,
 }
 
 impl Scan {
     /// What every thread has written that comes to the end; `has`: what is written before.
-    fn block(&mut self, block: &mut Block, has: &HashSet<Reg>) -> HashSet<Reg> {
+    fn block(&mut self, block: &mut Block, has: &FxHashSet<Reg>) -> FxHashSet<Reg> {
         let mut has = has.clone();
         for stmt in block {
             let mut writes: SmallVec<[Reg; 4]> = SmallVec::new();
@@ -201,7 +201,7 @@ struct Pass {
     /// Reads of each register in the whole program.
     reads: Vec<u32>,
     /// Memory that the program writes.
-    written: HashSet<Space>,
+    written: FxHashSet<Space>,
     next: Reg,
     /// Statements by which the program may still grow.
     room: usize,
@@ -299,7 +299,7 @@ impl Pass {
 
     /// The region on registers of its own, which have the words of entry.
     fn renamed(&mut self, block: &Block, live: &Live, out: &mut Block, span: Span) -> Slow {
-        let names: HashMap<Reg, Reg> = live.written.iter().map(|reg| (*reg, self.fresh())).collect();
+        let names: FxHashMap<Reg, Reg> = live.written.iter().map(|reg| (*reg, self.fresh())).collect();
         for reg in live.written.iter().filter(|reg| live.before.contains(reg)) {
             out.push(lane(LaneOp::Mov, names[reg], smallvec![Operand::Reg(*reg)], span));
         }
@@ -314,7 +314,7 @@ impl Pass {
 /// The region as it was.
 struct Slow {
     block: Block,
-    names: HashMap<Reg, Reg>,
+    names: FxHashMap<Reg, Reg>,
 }
 
 /// A lane operation of one word.

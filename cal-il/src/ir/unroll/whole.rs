@@ -3,7 +3,7 @@
 //! Compilers of devices see through counters that step towards a bound; a reduction halves. Where the rounds stand one after the
 //! other, what counts is constant in each.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use smallvec::{SmallVec, smallvec};
 
@@ -45,7 +45,7 @@ pub(super) fn written_out(body: &Block, before: &Block, cost: &dyn Fn(&MemoryIns
     if Counter::of(body, &counting).is_some_and(|counter| counter.is_known(before)) {
         return None;
     }
-    let mut counts = Constants { before, words: HashMap::new() };
+    let mut counts = Constants { before, words: FxHashMap::default() };
     let mut block = Block::new();
     let most = ROUNDS.min((LIMIT / operations.max(1)) as usize);
     let whole = rounds(body, &counting, most, &mut counts, &mut |stmt, _, _| block.push(stmt.clone()));
@@ -61,8 +61,8 @@ pub(super) fn folded(
 ) -> Option<Block> {
     let operations = operations(body, cost).filter(|operations| *operations <= LIMIT / 2)?;
     let counting = counting(body)?;
-    let mut counts = Constants { before, words: HashMap::new() };
-    let counted: HashSet<Reg> = body
+    let mut counts = Constants { before, words: FxHashMap::default() };
+    let counted: FxHashSet<Reg> = body
         .iter()
         .zip(&counting)
         .filter_map(
@@ -154,7 +154,7 @@ pub(super) fn several(
 ) -> Option<Block> {
     let operations = operations(body, cost)?;
     let counting = counting(body)?;
-    let mut counts = Constants { before, words: HashMap::new() };
+    let mut counts = Constants { before, words: FxHashMap::default() };
     let mut rounds = 0;
     let counter = Counter::of(body, &counting);
     // What is compared in each round.
@@ -210,7 +210,7 @@ fn loads_first(block: Block, fresh: &mut dyn FnMut() -> Reg) -> Block {
         return block;
     }
     let mut first = vec![false; block.len()];
-    let mut needed: HashSet<Reg> = HashSet::new();
+    let mut needed: FxHashSet<Reg> = FxHashSet::default();
     for (at, stmt) in block.iter().enumerate().rev() {
         if far(stmt) || writes(stmt, &|reg| needed.contains(&reg)) {
             first[at] = true;
@@ -223,8 +223,8 @@ fn loads_first(block: Block, fresh: &mut dyn FnMut() -> Reg) -> Block {
         }
     }
     // What is brought forward has registers of its own; the rest stays in order among itself.
-    let mut names: HashMap<Reg, Reg> = HashMap::new();
-    let mut loaded: HashSet<Reg> = HashSet::new();
+    let mut names: FxHashMap<Reg, Reg> = FxHashMap::default();
+    let mut loaded: FxHashSet<Reg> = FxHashSet::default();
     let [mut out, mut flushes, mut rest] = [const { Block::new() }; 3];
     for (mut stmt, first) in block.into_iter().zip(first) {
         registers(&mut stmt.kind, &mut |reg, write| {
@@ -293,8 +293,8 @@ fn tighten<'a>(inst: &mut LaneInst, words: impl Iterator<Item = &'a SmallVec<[u3
 }
 
 /// Registers that nothing but exits reads.
-fn questions(body: &Block) -> HashSet<Reg> {
-    let mut read: HashMap<Reg, bool> = HashMap::new();
+fn questions(body: &Block) -> FxHashSet<Reg> {
+    let mut read: FxHashMap<Reg, bool> = FxHashMap::default();
     for stmt in body {
         let leaves = exit(stmt).is_some();
         statements(&mut vec![stmt.clone()], &mut |stmt| {
@@ -311,7 +311,7 @@ fn questions(body: &Block) -> HashSet<Reg> {
 /// Registers with known words.
 struct Constants<'a> {
     before: &'a Block,
-    words: HashMap<Reg, u32>,
+    words: FxHashMap<Reg, u32>,
 }
 
 impl Constants<'_> {
