@@ -20,6 +20,7 @@
 //! The crate is pure: no I/O, no threads, no `unsafe`.
 #![forbid(unsafe_code)]
 
+pub mod bits;
 pub mod check;
 pub mod diagnostic;
 pub mod format;

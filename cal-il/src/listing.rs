@@ -1,8 +1,9 @@
 //! Listings: lines of text that know which part of the kernel's text they come from.
 
+use crate::bits::BitSet;
 use crate::diagnostic::Span;
 use crate::ir::Program;
-use crate::ir::live::{self, Live};
+use crate::ir::live;
 
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ const MOST: usize = 1 << 27;
 
 /// A program as text, and for each line the registers that are live when its statement begins: they hold words that something
 /// reads later. `None` for lines that are no statements, and for all of programs so large that the sets would be.
-pub fn program(program: &Program) -> Vec<(Line, Option<Live>)> {
+pub fn program(program: &Program) -> Vec<(Line, Option<BitSet>)> {
     let statements: usize = program.functions.iter().map(|function| live::statements(&function.body)).sum();
     let small = statements.saturating_mul(program.registers as usize) <= MOST;
     let live = if small { live::live(program) } else { Vec::new() };
@@ -65,6 +66,6 @@ mod tests {
         assert!(said(&of("loop {").0).unwrap().starts_with("whileloop"));
         assert_eq!((said(&of("program pixel").0), &of("program pixel").1), (None, &None));
         // In the loop the counter is live, at its end nothing else is.
-        assert!(!of("= Iadd ").1.as_ref().unwrap().registers().is_empty());
+        assert!(!of("= Iadd ").1.as_ref().unwrap().is_empty());
     }
 }

@@ -3,7 +3,9 @@
 use crate::program::Element;
 use crate::row::{LANES, Row};
 use crate::step::{Filter, NONE, Shared, Step};
-use crate::tree::{Rows, each_row};
+use recal_il::bits::BitSet;
+
+use crate::tree::each_row;
 use crate::{Compiler, View, graph};
 use rustc_hash::FxHashSet;
 
@@ -122,8 +124,8 @@ impl From<bool> for After {
 /// The rows that are read after a function, and those of which lanes that do not execute are, too.
 #[derive(Default)]
 pub(crate) struct Later {
-    pub read: Rows,
-    pub kept: Rows,
+    pub read: BitSet,
+    pub kept: BitSet,
 }
 
 impl Compiler {

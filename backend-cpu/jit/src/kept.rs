@@ -5,7 +5,9 @@
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::target::Target;
-use crate::tree::{Rows, Tree, each_row, each_run};
+use recal_il::bits::BitSet;
+
+use crate::tree::{Tree, each_row, each_run};
 use rustc_hash::FxHashMap;
 
 /// Fewest operations that are worth a place, and most places.
@@ -15,7 +17,7 @@ const MOST: usize = 48;
 /// Values of a loop.
 pub struct Kept {
     /// Rows that the loop writes.
-    written: Rows,
+    written: BitSet,
     /// Computes the values.
     graph: Graph,
     /// Those that are wanted, by number.
@@ -25,7 +27,7 @@ pub struct Kept {
 impl Kept {
     /// For a loop with this body; `lazy` as for [`Graph::new`].
     pub fn new(body: &[Tree<'_>], lazy: bool) -> Kept {
-        let mut written = Rows::default();
+        let mut written = BitSet::default();
         each_run(body, &mut |run| {
             for step in &run.steps {
                 each_row(step, |row, write| {
@@ -137,7 +139,7 @@ impl Kept {
 /// The values of a run that do not change if it writes no other rows than these: how many instructions they take, and
 /// what `place` says of their nodes, if it knows the operands.
 fn unchanging(
-    written: &Rows,
+    written: &BitSet,
     graph: &Graph,
     mut place: impl FnMut(Node) -> Option<Val>,
 ) -> FxHashMap<Val, (u32, Option<Val>)> {

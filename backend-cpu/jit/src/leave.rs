@@ -5,7 +5,9 @@ use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 
 use crate::Step;
-use crate::tree::{Numbered, Rows, Run, Tree, each_row};
+use recal_il::bits::BitSet;
+
+use crate::tree::{Numbered, Run, Tree, each_row};
 
 /// Most products that ask for zeros: where there are more, blocks are better tried without asking.
 const PRODUCTS: usize = 6;
@@ -31,7 +33,7 @@ pub fn early(list: &mut [Tree<'_>], in_lines: bool) -> bool {
 
 /// A body as one run. What lanes that have left are still asked to compute must be nothing but arithmetic, and of what was computed
 /// before they left nothing may be seen outside.
-fn joined<'a>(body: &[Tree<'a>], after: &Rows, in_lines: bool) -> Option<Run<'a>> {
+fn joined<'a>(body: &[Tree<'a>], after: &BitSet, in_lines: bool) -> Option<Run<'a>> {
     let mut joined = Run::empty();
     let (mut breaks, mut parts, mut products) = (0, false, 0);
     let (last, rest) = body.split_last()?;

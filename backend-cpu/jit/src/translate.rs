@@ -12,6 +12,7 @@ mod sums;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use recal_il::bits::BitSet;
 use recal_il::ir::Width;
 use recal_il::ir::lines::Shape;
 use recal_il::isa::memory::element;
@@ -26,7 +27,7 @@ use crate::kept::Kept;
 use crate::op::Op;
 use crate::program::{Block, Element, Loop, Output, Part, Program, Straight, turned};
 use crate::target::Target;
-use crate::tree::{Rows, Run, Tree, calls, each_run, loops, mentions, together};
+use crate::tree::{Run, Tree, calls, each_run, loops, mentions, together};
 use crate::{NONE, Shared, Step};
 
 /// Most operations of a run.
@@ -156,7 +157,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     }
 
     /// Rows that a loop which is in no construct of the function changes and nobody reads after it.
-    fn lost_in(&self, body: &[Tree<'_>], after: &Rows) -> FxHashSet<u32> {
+    fn lost_in(&self, body: &[Tree<'_>], after: &BitSet) -> FxHashSet<u32> {
         let mut counts = FxHashMap::default();
         if self.depth == 0 {
             mentions(body, &mut counts);

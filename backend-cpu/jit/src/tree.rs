@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 
+use recal_il::bits::BitSet;
 use recal_il::ir::lines::Shape;
 use rustc_hash::FxHashMap;
 
@@ -14,7 +15,7 @@ pub enum Tree<'a> {
     /// Two sides; lanes whose test is `nonzero` take the first. The test is that of the run before. `step` is where it begins.
     If { step: Numbered<'a>, nonzero: bool, lanes: Shape, then: Vec<Tree<'a>>, otherwise: Vec<Tree<'a>> },
     /// Until all lanes have left; rows that are read after it.
-    Loop { body: Vec<Tree<'a>>, number: u32, after: Rows },
+    Loop { body: Vec<Tree<'a>>, number: u32, after: BitSet },
     /// A step that lanes do one after another.
     Call(Numbered<'a>),
     /// Lanes leave whose test is as said, or all.
@@ -57,7 +58,7 @@ pub struct Run<'a> {
     /// The row that the construct after it tests.
     pub test: Option<u32>,
     /// Rows that are read later.
-    pub live: Rows,
+    pub live: BitSet,
     /// It ends with a choice, and what follows belongs to it.
     pub open: bool,
 }
@@ -65,39 +66,7 @@ pub struct Run<'a> {
 impl Run<'_> {
     /// Nothing to do.
     pub const fn empty() -> Self {
-        Run { steps: Vec::new(), test: None, live: Rows(Vec::new()), open: false }
-    }
-}
-
-/// A set of rows.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Rows(Vec<u64>);
-
-impl Rows {
-    pub fn contains(&self, row: u32) -> bool {
-        self.0.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
-    }
-
-    pub fn insert(&mut self, row: u32) {
-        let at = row as usize / 64;
-        self.0.resize(self.0.len().max(at + 1), 0);
-        self.0[at] |= 1 << (row % 64);
-    }
-
-    pub fn remove(&mut self, row: u32) {
-        if let Some(bits) = self.0.get_mut(row as usize / 64) {
-            *bits &= !(1 << (row % 64));
-        }
-    }
-
-    /// Adds those of `other`; true if any was new.
-    fn add(&mut self, other: &Rows) -> bool {
-        self.0.resize(self.0.len().max(other.0.len()), 0);
-        let pairs = self.0.iter_mut().zip(&other.0);
-        pairs.fold(false, |new, (bits, &more)| {
-            let before = std::mem::replace(bits, *bits | more);
-            new | (before != *bits)
-        })
+        Run { steps: Vec::new(), test: None, live: BitSet::new(), open: false }
     }
 }
 
@@ -143,13 +112,13 @@ pub fn each_row(step: &Step<'_>, mut visit: impl FnMut(u32, bool)) {
 
 /// The tree of steps whose constructs are closed; `after` are the rows that are read after them. Choices with short sides
 /// become parts of runs; `in_lines` is whether anything is known of the lanes of a strip.
-pub fn tree<'a>(steps: &'a [Step<'a>], after: Rows, in_lines: bool) -> Vec<Tree<'a>> {
+pub fn tree<'a>(steps: &'a [Step<'a>], after: BitSet, in_lines: bool) -> Vec<Tree<'a>> {
     let mut rest = (0..).zip(steps).map(|(number, step)| Numbered { number, step });
     let (list, _) = parse(&mut rest);
     let mut list = choose::short(list, in_lines);
-    liveness(&mut list, after.clone(), &Rows::default());
+    liveness(&mut list, after.clone(), &BitSet::default());
     if leave::early(&mut list, in_lines) {
-        liveness(&mut list, after, &Rows::default());
+        liveness(&mut list, after, &BitSet::default());
     }
     list
 }
@@ -173,7 +142,7 @@ fn parse<'a>(rest: &mut impl Iterator<Item = Numbered<'a>>) -> (Vec<Tree<'a>>, O
             }
             Step::Loop => {
                 close(&mut list, &mut run, None);
-                list.push(Tree::Loop { body: parse(rest).0, number: step.number, after: Rows::default() });
+                list.push(Tree::Loop { body: parse(rest).0, number: step.number, after: BitSet::default() });
             }
             Step::Break(test) => {
                 close(&mut list, &mut run, test.map(|(row, ..)| row));
@@ -196,7 +165,7 @@ fn parse<'a>(rest: &mut impl Iterator<Item = Numbered<'a>>) -> (Vec<Tree<'a>>, O
 
 /// Notes the rows that are read after each run; returns those that are read from the start of the list on. `after` are
 /// those that are read after it, `exit` after the innermost loop.
-fn liveness(list: &mut [Tree<'_>], after: Rows, exit: &Rows) -> Rows {
+fn liveness(list: &mut [Tree<'_>], after: BitSet, exit: &BitSet) -> BitSet {
     let mut rows = after;
     for tree in list.iter_mut().rev() {
         match tree {
@@ -204,7 +173,7 @@ fn liveness(list: &mut [Tree<'_>], after: Rows, exit: &Rows) -> Rows {
                 run.live = rows.clone();
                 run.test.into_iter().for_each(|row| rows.insert(row));
                 // What is read after the choices around, and from the start of their second sides on.
-                let mut around: Vec<(Rows, Option<Rows>)> = Vec::new();
+                let mut around: Vec<(BitSet, Option<BitSet>)> = Vec::new();
                 for step in run.steps.iter().rev() {
                     each_row(step, |row, written| {
                         if written {
@@ -237,7 +206,7 @@ fn liveness(list: &mut [Tree<'_>], after: Rows, exit: &Rows) -> Rows {
             }
             Tree::Loop { body, after, .. } => {
                 after.clone_from(&rows);
-                let mut head = Rows::default();
+                let mut head = BitSet::default();
                 loop {
                     let before = liveness(body, head.clone(), &rows);
                     if !head.add(&before) {
@@ -270,8 +239,8 @@ pub fn mentions(list: &[Tree<'_>], counts: &mut FxHashMap<u32, usize>) {
     for tree in list {
         match tree {
             Tree::Run(run) => {
-                let mut written = Rows::default();
-                let mut found = Rows::default();
+                let mut written = BitSet::default();
+                let mut found = BitSet::default();
                 for step in &run.steps {
                     each_row(step, |row, write| match write {
                         true => written.insert(row),
@@ -282,7 +251,7 @@ pub fn mentions(list: &[Tree<'_>], counts: &mut FxHashMap<u32, usize>) {
                         false => {}
                     });
                 }
-                let mut left = Rows::default();
+                let mut left = BitSet::default();
                 for step in &run.steps {
                     each_row(step, |row, write| {
                         if write && run.live.contains(row) && !left.contains(row) {

@@ -3,7 +3,9 @@
 use recal_jit::After;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::live::{Lives, Set};
+use recal_il::bits::BitSet;
+
+use super::live::Lives;
 use super::{Item, What};
 use crate::op::{Code, Op, RowId};
 
@@ -57,7 +59,7 @@ fn each_of_step(code: &Code, step: u32, visit: &mut impl FnMut(RowId)) {
 pub struct Rows<'a> {
     code: &'a Code,
     mentions: &'a Mentions,
-    live: Set,
+    live: BitSet,
     /// How often it mentions rows itself; `None` if it may run more than once, and so find again what it left.
     own: Option<FxHashMap<RowId, u32>>,
 }

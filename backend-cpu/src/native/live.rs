@@ -1,34 +1,9 @@
 //! Rows that threads read later: liveness of registers, as each thread goes its own way through the operations.
 
+use recal_il::bits::BitSet;
+
 use super::{Item, What};
 use crate::op::{Code, Op, Pc, RowId};
-
-/// A set of registers.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Set(Box<[u64]>);
-
-impl Set {
-    fn none(code: &Code) -> Set {
-        Set(vec![0; code.registers.div_ceil(u64::BITS) as usize].into())
-    }
-
-    /// Rows that are no registers are in no set.
-    pub fn contains(&self, row: RowId) -> bool {
-        self.0.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
-    }
-
-    fn insert(&mut self, row: RowId) {
-        self.0.get_mut(row as usize / 64).into_iter().for_each(|bits| *bits |= 1 << (row % 64));
-    }
-
-    fn remove(&mut self, row: RowId) {
-        self.0.get_mut(row as usize / 64).into_iter().for_each(|bits| *bits &= !(1 << (row % 64)));
-    }
-
-    fn add(&mut self, other: &[u64]) {
-        self.0.iter_mut().zip(other).for_each(|(bits, more)| *bits |= more);
-    }
-}
 
 /// Where a thread goes after an operation.
 #[derive(Clone, Copy)]
@@ -47,17 +22,14 @@ enum Next {
 pub struct Lives<'a> {
     code: &'a Code,
     next: Vec<Next>,
-    /// One set after another, as words.
-    before: Vec<u64>,
-    words: usize,
+    before: Vec<BitSet>,
 }
 
 impl<'a> Lives<'a> {
     /// Found once for all functions of a kernel.
     pub fn of(code: &'a Code) -> Lives<'a> {
-        let words = Set::none(code).0.len();
         let next = next(code);
-        let mut lives = Lives { code, before: vec![0; words * next.len()], next, words };
+        let mut lives = Lives { code, before: vec![BitSet::default(); next.len()], next };
         // What loops hand on to their next round is known after it was seen once.
         while lives.pass() {}
         lives
@@ -79,75 +51,79 @@ impl<'a> Lives<'a> {
                     });
                     op.each_row(|row, written| {
                         if !written {
-                            set.insert(row)
+                            self.read(&mut set, row);
                         }
                     });
                 }
-                ref op => op.each_read(|row| set.insert(row)),
+                ref op => op.each_read(|row| self.read(&mut set, row)),
             }
-            let place = &mut self.before[at * self.words..][..self.words];
             let begins = at > 0 && matches!(self.code.ops[at - 1], Op::Loop);
-            more |= begins && *place != *set.0;
-            place.copy_from_slice(&set.0);
+            more |= begins && self.before[at] != set;
+            self.before[at] = set;
         }
         more
     }
 
-    fn steps(&self, set: &mut Set, first: u32, end: u32) {
+    fn steps(&self, set: &mut BitSet, first: u32, end: u32) {
         for step in (first..end).rev() {
             let (writes, reads) = self.code.ids(step as usize);
             writes.iter().for_each(|row| set.remove(*row));
-            reads.iter().for_each(|row| set.insert(*row));
+            reads.iter().for_each(|row| self.read(set, *row));
         }
     }
 
-    /// Those that are read from an operation on.
-    fn entering(&self, at: Pc) -> &[u64] {
-        let at = at as usize * self.words;
-        // Operations of other functions are not among them.
-        self.before.get(at..at + self.words).unwrap_or_default()
+    /// A row is read; those that are no registers are in no set.
+    fn read(&self, set: &mut BitSet, row: RowId) {
+        if row < self.code.registers {
+            set.insert(row);
+        }
+    }
+
+    /// Adds those that are read from an operation on. Operations of other functions are not among them.
+    fn entering(&self, set: &mut BitSet, at: Pc) {
+        if let Some(before) = self.before.get(at as usize) {
+            set.add(before);
+        }
     }
 
     /// Those that are read after an operation.
-    fn leaving(&self, at: usize) -> Set {
-        let mut set = Set::none(self.code);
+    fn leaving(&self, at: usize) -> BitSet {
+        let mut set = BitSet::default();
         match self.next[at] {
-            Next::To(to) => set.add(self.entering(to)),
+            Next::To(to) => self.entering(&mut set, to),
             Next::Either(one, other) => {
-                set.add(self.entering(one));
-                set.add(self.entering(other));
+                self.entering(&mut set, one);
+                self.entering(&mut set, other);
             }
             Next::Arms => {
                 let mut to = at + 1;
                 while let Op::Arm { next, .. } = self.code.ops[to] {
-                    set.add(self.entering(to as Pc));
+                    self.entering(&mut set, to as Pc);
                     to = next as usize;
                 }
-                set.add(self.entering(to as Pc));
+                self.entering(&mut set, to as Pc);
             }
-            Next::Anywhere => set.0.fill(!0),
+            Next::Anywhere => set = BitSet::all(self.code.registers),
             Next::End => {
-                self.code.outputs.iter().flat_map(|(_, rows)| rows).for_each(|row| set.insert(*row));
+                self.code.outputs.iter().flat_map(|(_, rows)| rows).for_each(|row| self.read(&mut set, *row));
             }
         }
         set
     }
 
     /// Those that are read after a function, `last` being what it does last but for closing choices.
-    pub fn after(&self, items: &[Item], last: Item) -> Set {
+    pub fn after(&self, items: &[Item], last: Item) -> BitSet {
         if last.op >= self.next.len() {
-            let mut all = Set::none(self.code);
-            all.0.fill(!0);
-            return all;
+            return BitSet::all(self.code.registers);
         }
-        let mut set = Set::none(self.code);
+        let mut set = BitSet::default();
         match (last.what, &self.code.ops[last.op]) {
             // The choice itself comes next.
-            (What::Keep(_), _) => set.add(self.entering(last.op as Pc)),
+            (What::Keep(_), _) => self.entering(&mut set, last.op as Pc),
             // The second side comes next.
-            (What::Flow, Op::Else { .. }) => set.add(self.entering(last.op as Pc + 1)),
+            (What::Flow, Op::Else { .. }) => self.entering(&mut set, last.op as Pc + 1),
             // All have left the loop.
-            (_, Op::EndLoop { .. }) => set.add(self.entering(last.op as Pc + 1)),
+            (_, Op::EndLoop { .. }) => self.entering(&mut set, last.op as Pc + 1),
             _ => set = self.leaving(last.op),
         }
         if let (What::Step(number), &Op::Lanes { end, .. }) = (last.what, &self.code.ops[last.op]) {
@@ -160,7 +136,7 @@ impl<'a> Lives<'a> {
                     Op::Else { end } => (otherwise + 1, end),
                     _ => (otherwise, otherwise),
                 };
-                set.add(self.entering(if last.op < otherwise as usize { second } else { end }));
+                self.entering(&mut set, if last.op < otherwise as usize { second } else { end });
             }
         }
         set

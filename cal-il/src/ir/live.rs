@@ -3,58 +3,13 @@
 //! Calls are taken by what their functions read and write wherever they are called from. A round over all statements goes on
 //! what the round before found at the heads of loops and at the ends of functions, until nothing is new.
 
+use crate::bits::BitSet;
+
 use super::visit::{destinations_of, operands_of, tested_of};
-use super::{Block, Operand, Program, Reg, Stmt, StmtKind};
-
-/// A set of registers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Live(Vec<u64>);
-
-impl Live {
-    /// They, in order.
-    pub fn registers(&self) -> Vec<Reg> {
-        let words = self.0.iter().zip(0u32..);
-        words
-            .flat_map(|(bits, at)| (0..64).filter(move |k| bits >> k & 1 == 1).map(move |k| 64 * at + k))
-            .collect()
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.0.iter().map(|bits| bits.count_ones() as usize).sum()
-    }
-
-    /// There are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    fn insert(&mut self, reg: Reg) {
-        let at = reg as usize / 64;
-        self.0.resize(self.0.len().max(at + 1), 0);
-        self.0[at] |= 1 << (reg % 64);
-    }
-
-    fn remove(&mut self, reg: Reg) {
-        if let Some(bits) = self.0.get_mut(reg as usize / 64) {
-            *bits &= !(1 << (reg % 64));
-        }
-    }
-
-    /// Adds those of `other`; true if any was new.
-    fn add(&mut self, other: &Live) -> bool {
-        self.0.resize(self.0.len().max(other.0.len()), 0);
-        let mut new = false;
-        for (bits, more) in self.0.iter_mut().zip(&other.0) {
-            new |= *more & !*bits != 0;
-            *bits |= more;
-        }
-        new
-    }
-}
+use super::{Block, Operand, Program, Stmt, StmtKind};
 
 /// The registers that are live when each statement begins, in the order in which programs are printed.
-pub fn live(program: &Program) -> Vec<Live> {
+pub fn live(program: &Program) -> Vec<BitSet> {
     let mut count = 0;
     let bodies = program.functions.iter().map(|function| {
         let first = count;
@@ -63,14 +18,14 @@ pub fn live(program: &Program) -> Vec<Live> {
     });
     let mut walk = Walk {
         first: bodies.collect(),
-        at: vec![Live::default(); count],
-        ends: vec![Live::default(); program.functions.len()],
-        begins: vec![Live::default(); program.functions.len()],
+        at: vec![BitSet::default(); count],
+        ends: vec![BitSet::default(); program.functions.len()],
+        begins: vec![BitSet::default(); program.functions.len()],
         heads: vec![None; count],
         new: true,
     };
     if let Some(end) = walk.ends.first_mut() {
-        program.outputs.iter().flat_map(|output| output.registers).for_each(|reg| end.insert(reg));
+        end.extend(program.outputs.iter().flat_map(|output| output.registers));
     }
     while std::mem::take(&mut walk.new) {
         for (number, function) in program.functions.iter().enumerate() {
@@ -100,27 +55,27 @@ fn blocks(stmt: &Stmt) -> Vec<&Block> {
 
 /// What is live where jumps lead.
 struct Ways {
-    leave: Live,
-    again: Live,
-    end: Live,
+    leave: BitSet,
+    again: BitSet,
+    end: BitSet,
 }
 
 struct Walk {
     /// First statement of each function.
     first: Vec<usize>,
-    at: Vec<Live>,
+    at: Vec<BitSet>,
     /// After, and at the beginning of, each function.
-    ends: Vec<Live>,
-    begins: Vec<Live>,
+    ends: Vec<BitSet>,
+    begins: Vec<BitSet>,
     /// At the heads of loops, by statement.
-    heads: Vec<Option<Live>>,
+    heads: Vec<Option<BitSet>>,
     /// Something was found that the round has not gone on.
     new: bool,
 }
 
 impl Walk {
     /// What is live before a block whose first statement has the number `first`.
-    fn block(&mut self, block: &Block, first: usize, after: Live, ways: &Ways) -> Live {
+    fn block(&mut self, block: &Block, first: usize, after: BitSet, ways: &Ways) -> BitSet {
         let mut numbers = Vec::with_capacity(block.len());
         let mut next = first;
         for stmt in block {
@@ -135,13 +90,13 @@ impl Walk {
         live
     }
 
-    fn statement(&mut self, stmt: &Stmt, number: usize, after: Live, ways: &Ways) -> Live {
-        let read = |live: &mut Live, operand: Option<Operand>| {
+    fn statement(&mut self, stmt: &Stmt, number: usize, after: BitSet, ways: &Ways) -> BitSet {
+        let read = |live: &mut BitSet, operand: Option<Operand>| {
             if let Some(Operand::Reg(reg)) = operand {
                 live.insert(reg);
             }
         };
-        let always = |conditional: bool, to: &Live| {
+        let always = |conditional: bool, to: &BitSet| {
             let mut live = to.clone();
             if conditional {
                 live.add(&after);
@@ -177,7 +132,7 @@ impl Walk {
             StmtKind::Switch { arms, .. } => {
                 let inner = Ways { leave: after.clone(), again: ways.again.clone(), end: ways.end.clone() };
                 let mut all =
-                    if arms.iter().any(|arm| arm.default) { Live::default() } else { after.clone() };
+                    if arms.iter().any(|arm| arm.default) { BitSet::default() } else { after.clone() };
                 let mut first = number + 1 + arms.iter().map(|arm| statements(&arm.body)).sum::<usize>();
                 let mut live = after;
                 // An arm falls through into the next.
@@ -210,10 +165,13 @@ mod tests {
     use super::*;
 
     /// What is live before the statements of a program.
-    fn of(body: &str) -> Vec<Vec<Reg>> {
-        let text = format!("program compute\nregisters 6\nfunction 0 {{\n{body}\n}}\n");
+    fn of(body: &str) -> Vec<Vec<u32>> {
+        of_program(&format!("program compute\nregisters 6\nfunction 0 {{\n{body}\n}}\n"))
+    }
+
+    fn of_program(text: &str) -> Vec<Vec<u32>> {
         let program = crate::ir::text::parse(text.as_bytes()).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-        live(&program).iter().map(Live::registers).collect()
+        live(&program).iter().map(|live| live.iter().collect()).collect()
     }
 
     #[test]
@@ -242,8 +200,6 @@ mod tests {
     fn functions_are_part_of_the_way() {
         let text = "program compute\nregisters 4\nfunction 0 {\n%0 = Iadd 1, 2\ncall 1\n%3 = Iadd %1, %2\n}\n\
             function 1 label 7 {\n%1 = Iadd %0, 1\n}\n";
-        let program = crate::ir::text::parse(text.as_bytes()).unwrap();
-        let found: Vec<_> = live(&program).iter().map(Live::registers).collect();
-        assert_eq!(found, [vec![2], vec![0, 2], vec![1, 2], vec![0, 2]]);
+        assert_eq!(of_program(text), [vec![2], vec![0, 2], vec![1, 2], vec![0, 2]]);
     }
 }

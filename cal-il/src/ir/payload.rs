@@ -5,8 +5,8 @@
 //! whoever takes it bit for bit gets it through [`LaneOp::Dcanon`]. In the middle of a loop that is an operation less; a result
 //! that is stored at once would not gain anything and stays. Registers that are outputs become exact where the thread ends.
 
-use std::borrow::Cow;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 use smallvec::smallvec;
 

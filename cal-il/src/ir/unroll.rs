@@ -21,8 +21,8 @@
 //!
 //! Loops whose rounds follow from constants are written out instead, whatever they do ([`whole`]).
 
-use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 
 use smallvec::{SmallVec, smallvec};
 

@@ -140,7 +140,7 @@ impl Algebra for Emitter<'_> {
             return self.word(x ^ y);
         }
         let word = self.word_op(Op::BitwiseXor, &[a, b]);
-        let flips = |x: &Word, y: &Word| self.solid.contains(x) && self.w.bits.get(y).is_some();
+        let flips = |x: &Word, y: &Word| self.solid.contains(*x) && self.w.bits.get(y).is_some();
         if flips(&a, &b) || flips(&b, &a) {
             self.solid.insert(word);
         }
@@ -204,8 +204,8 @@ impl Algebra for Emitter<'_> {
             return self.negate(truth);
         }
         // Where this decides a branch, drivers know the value there.
-        self.solid.remove(&a);
-        self.solid.remove(&b);
+        self.solid.remove(a);
+        self.solid.remove(b);
         self.truth_op(Op::IEqual, &[a, b])
     }
 

@@ -301,7 +301,7 @@ impl Writer {
             Op::ExtInst => &operands[2..],
             _ => operands,
         };
-        let known = |id: &Word| self.fixed.contains(id) || self.global.contains(id);
+        let known = |id: &Word| self.fixed.contains(*id) || self.global.contains(*id);
         // What thread and place say is fixed, but not a reason to compute ahead of conditions.
         let fixed = (open.hoist || is_cheap(op)) && ids.iter().all(known);
         if fixed {
@@ -331,11 +331,11 @@ impl Writer {
         let id = self.next;
         self.next += 1;
         // A row of the table; what an input variable gives is no reason to compute ahead.
-        let row = self.fixed.contains(&pointer);
+        let row = self.fixed.contains(pointer);
         if row {
             self.fixed.insert(id);
         }
-        if row || open.hoist || self.global.contains(&pointer) {
+        if row || open.hoist || self.global.contains(pointer) {
             open.always.add(&mut open.prologue, value, hash, id);
         } else {
             assert!(open.block.is_some(), "a block is open");

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::Emitter;
 use super::forms::Quad;
-use super::known::Bits;
 use super::module::Type;
+use crate::bits::BitSet;
 use crate::ir::{Block, LaneInst, LaneOp, Operand, Program, Reg, StmtKind};
 use crate::isa::lane::Class;
 
@@ -17,11 +17,11 @@ use crate::isa::lane::Class;
 pub(super) type Pairs = FxHashMap<Reg, (Reg, Reg)>;
 
 /// The pairs of a program, but for registers that are `shared` between functions.
-pub(super) fn pairs(program: &Program, shared: &Bits) -> Pairs {
+pub(super) fn pairs(program: &Program, shared: &BitSet) -> Pairs {
     let mut found = Found::default();
     program.functions.iter().for_each(|function| found.block(&function.body));
-    let alone = |reg: &Reg| !found.mixed.contains(reg) && !shared.contains(reg);
-    let kept = found.of.iter().filter(|(_, (lo, hi))| found.written.contains(lo) && alone(lo) && alone(hi));
+    let alone = |reg: &Reg| !found.mixed.contains(*reg) && !shared.contains(*reg);
+    let kept = found.of.iter().filter(|(_, (lo, hi))| found.written.contains(*lo) && alone(lo) && alone(hi));
     kept.map(|(reg, pair)| (*reg, *pair)).collect()
 }
 
@@ -38,9 +38,9 @@ fn computes(op: LaneOp) -> bool {
 struct Found {
     of: Pairs,
     /// Low words that a double instruction writes.
-    written: Bits,
+    written: BitSet,
     /// Registers that are in two pairs.
-    mixed: Bits,
+    mixed: BitSet,
 }
 
 impl Found {
@@ -102,7 +102,7 @@ impl Emitter<'_> {
     pub(super) fn read_pair(&mut self, (lo, hi): (Reg, Reg)) {
         let (ty, variable) = (self.w.ty(Type::F64), self.double_variable(lo));
         let value = self.w.load(ty, variable, None);
-        if self.registers.floats.contains(&lo) || self.registers.floats.contains(&hi) {
+        if self.registers.floats.contains(lo) || self.registers.floats.contains(hi) {
             self.solid.insert(value);
         }
         let (low, high) = self.words(Quad::Double(value));

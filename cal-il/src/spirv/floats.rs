@@ -34,7 +34,7 @@ impl Emitter<'_> {
     /// The product is a zero or far from denormals: of a whole number and a constant.
     pub(super) fn never_tiny(&self, a: Word, b: Word) -> bool {
         let large = |word: &Word| self.w.bits.get(word).is_some_and(|bits| bits >> 23 & 0xFF > 64);
-        self.integral.contains(&a) && large(&b) || self.integral.contains(&b) && large(&a)
+        self.integral.contains(a) && large(&b) || self.integral.contains(b) && large(&a)
     }
 
     /// Both are zeros.

@@ -55,7 +55,7 @@ impl Emitter<'_> {
             Quad::Double(_) => self.memo.double.insert(words, id),
             _ => self.memo.integer.insert(words, id),
         }
-        if self.solid.contains(&id) {
+        if self.solid.contains(id) {
             self.solid.extend([words.0, words.1]);
         }
         words

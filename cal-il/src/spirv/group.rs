@@ -3,7 +3,7 @@
 use rspirv::spirv::{MemorySemantics, Op, Scope};
 
 use super::Emitter;
-use super::known::Bits;
+use crate::bits::BitSet;
 use crate::inst::Stage;
 use crate::ir::{Builtin, Fence, MemoryInst, Operand, Space, ThreadId, Width};
 use crate::isa::Algebra;
@@ -14,7 +14,7 @@ pub(super) enum Filled {
     /// All that was read so far had been stored to, and all threads had met since.
     So {
         /// Words stored to before the last barrier, and how many those are.
-        stored: Bits,
+        stored: BitSet,
         count: u32,
         /// Words stored to since.
         since: Vec<u32>,
@@ -27,7 +27,7 @@ pub(super) enum Filled {
 
 impl Default for Filled {
     fn default() -> Self {
-        Self::So { stored: Bits::default(), count: 0, since: Vec::new() }
+        Self::So { stored: BitSet::default(), count: 0, since: Vec::new() }
     }
 }
 
@@ -67,7 +67,7 @@ impl Emitter<'_> {
         if let Filled::So { stored, since, .. } = &mut self.flow.filled {
             match words {
                 Some(words) if store => since.extend(words),
-                Some(words) if words.iter().all(|word| stored.contains(word)) => {}
+                Some(words) if words.iter().all(|word| stored.contains(*word)) => {}
                 None if store => {}
                 // What is not a plain load or store reads, too.
                 _ => self.flow.filled = Filled::Unknown,
@@ -99,7 +99,7 @@ impl Emitter<'_> {
             return;
         }
         if let Filled::So { stored, count, since } = &mut self.flow.filled {
-            *count += since.drain(..).map(|word| u32::from(stored.insert(word))).sum::<u32>();
+            *count += since.drain(..).map(|word| u32::from(stored.is_new(word))).sum::<u32>();
             if *count == all {
                 self.flow.filled = Filled::All;
             }

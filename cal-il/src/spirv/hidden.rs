@@ -20,7 +20,7 @@ pub(super) fn simplifies(bits: u32, one: u32) -> bool {
 impl Emitter<'_> {
     /// Whether a driver may find out the value: a constant, or what integer instructions made of constants.
     pub(super) fn foldable(&self, word: Word) -> bool {
-        self.target.mode == Mode::Faithful && !self.solid.contains(&word)
+        self.target.mode == Mode::Faithful && !self.solid.contains(word)
     }
 
     /// The word, as drivers cannot know it: joined with the size, 0, of the object that is never bound.
@@ -140,7 +140,7 @@ impl Emitter<'_> {
     /// native mode as well, where the low half is the high one of a product.
     pub(super) fn hidden_term(&mut self, q: Quad) -> Quad {
         match q {
-            Quad::Words(lo, hi) if self.w.bits.get(&lo).is_none() && !self.solid.contains(&lo) => {
+            Quad::Words(lo, hi) if self.w.bits.get(&lo).is_none() && !self.solid.contains(lo) => {
                 Quad::Words(self.hidden(lo), self.opaque(hi))
             }
             _ => self.opaque_double(q),
@@ -157,7 +157,7 @@ impl Emitter<'_> {
 
     /// A word that a driver knows only if it knows `of`.
     pub(super) fn solid_like(&mut self, of: Word, word: Word) -> Word {
-        if self.solid.contains(&of) {
+        if self.solid.contains(of) {
             self.solid.insert(word);
         }
         word

@@ -17,7 +17,7 @@ use rspirv::spirv::Word;
 use smallvec::SmallVec;
 
 use super::Emitter;
-use super::known::Bits;
+use crate::bits::BitSet;
 use crate::ir::visit::destinations_of;
 use crate::ir::{Block, LaneInst, LaneOp, MemoryInst, Operand, Program, Reg, StmtKind};
 use crate::isa::Algebra;
@@ -97,13 +97,13 @@ fn step(bits: u32) -> Option<u32> {
 }
 
 /// Registers of main alone that count texels, and that loops sample at.
-pub(super) fn induction(program: &Program, shared: &Bits) -> Bits {
+pub(super) fn induction(program: &Program, shared: &BitSet) -> BitSet {
     let mut writes = Writes::default();
     if let Some(main) = program.functions.first() {
         writes.collect(&main.body, false);
     }
     let Writes { mut from, others, mut coordinates } = writes;
-    from.retain(|register, _| !others.contains(register) && !shared.contains(register));
+    from.retain(|register, _| !others.contains(register) && !shared.contains(*register));
     loop {
         let known: FxHashSet<Reg> = from.keys().copied().collect();
         let all = |sources: &[Operand]| sources.iter().filter_map(register).all(|of| known.contains(&of));
@@ -112,10 +112,10 @@ pub(super) fn induction(program: &Program, shared: &Bits) -> Bits {
             break;
         }
     }
-    let mut counted = Bits::default();
+    let mut counted = BitSet::default();
     while let Some(next) = coordinates.pop() {
         if let Some(sources) = from.get(&next)
-            && counted.insert(next)
+            && counted.is_new(next)
         {
             coordinates.extend(sources.iter().filter_map(register));
         }
@@ -152,7 +152,7 @@ impl Emitter<'_> {
 
     /// Behind the load of a counter.
     pub fn read_place(&mut self, register: Reg, value: Word) {
-        if self.registers.counted.contains(&register) {
+        if self.registers.counted.contains(register) {
             let variable = self.place_variable(register);
             let place = self.w.load(self.t.u32, variable, None);
             self.memo.places.insert(value, place);
@@ -161,7 +161,7 @@ impl Emitter<'_> {
 
     /// Before the store of a counter.
     pub fn spill_place(&mut self, register: Reg, value: Word) {
-        if !self.registers.counted.contains(&register) {
+        if !self.registers.counted.contains(register) {
             return;
         }
         let variable = self.place_variable(register);
@@ -181,7 +181,7 @@ impl Emitter<'_> {
 
     /// Behind an operation that may have stepped a counter.
     pub fn step_place(&mut self, inst: &LaneInst, words: &SmallVec<[Word; 6]>, value: Word) {
-        if !self.registers.counted.contains(&inst.dst[0]) || self.w.bits.get(&value).is_some() {
+        if !self.registers.counted.contains(inst.dst[0]) || self.w.bits.get(&value).is_some() {
             return;
         }
         let [a, b] = words[..] else { return };

@@ -1,6 +1,6 @@
 //! Maps and sets of ids, and maps that can be taken back to an earlier state.
 //!
-//! Ids and registers are numbers from 0 without gaps. So sets of them are [`Bits`], what is known of most of them lies in a
+//! Ids and registers are numbers from 0 without gaps. So sets of them are [`BitSet`], what is known of most of them lies in a
 //! vector ([`Words`]), and what is known of few in a map behind a set that says of which ([`Sparse`]).
 //!
 //! Values are known where the block that computed them dominates. So control flow takes a [`Known::mark`] before it
@@ -11,41 +11,7 @@ use std::hash::Hash;
 use rspirv::spirv::Word;
 use rustc_hash::FxHashMap;
 
-/// A set of numbers.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Bits(Vec<u64>);
-
-impl Bits {
-    pub fn contains(&self, key: &u32) -> bool {
-        self.0.get(*key as usize / 64).is_some_and(|bits| bits >> (key % 64) & 1 != 0)
-    }
-
-    /// Whether it is new.
-    pub fn insert(&mut self, key: u32) -> bool {
-        let index = key as usize / 64;
-        if index >= self.0.len() {
-            self.0.resize(index + 1, 0);
-        }
-        let bit = 1 << (key % 64);
-        let new = self.0[index] & bit == 0;
-        self.0[index] |= bit;
-        new
-    }
-
-    pub fn remove(&mut self, key: &u32) {
-        if let Some(bits) = self.0.get_mut(*key as usize / 64) {
-            *bits &= !(1 << (key % 64));
-        }
-    }
-}
-
-impl Extend<u32> for Bits {
-    fn extend<I: IntoIterator<Item = u32>>(&mut self, keys: I) {
-        keys.into_iter().for_each(|key| {
-            self.insert(key);
-        });
-    }
-}
+use crate::bits::BitSet;
 
 /// A map from many numbers to ids, none of which is 0.
 #[derive(Debug, Default)]
@@ -64,19 +30,19 @@ impl Words {
 /// A map from few numbers.
 #[derive(Debug)]
 pub(super) struct Sparse<V> {
-    keys: Bits,
+    keys: BitSet,
     map: FxHashMap<u32, V>,
 }
 
 impl<V> Default for Sparse<V> {
     fn default() -> Self {
-        Self { keys: Bits::default(), map: FxHashMap::default() }
+        Self { keys: BitSet::default(), map: FxHashMap::default() }
     }
 }
 
 impl<V: Copy> Sparse<V> {
     pub fn get(&self, key: &u32) -> Option<&V> {
-        if self.keys.contains(key) { self.map.get(key) } else { None }
+        if self.keys.contains(*key) { self.map.get(key) } else { None }
     }
 
     pub fn insert(&mut self, key: u32, value: V) {
@@ -182,7 +148,7 @@ impl<K: Copy, V: Copy, M: Map<K, V>> Known<K, V, M> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bits, Known, Map, Sparse, Words};
+    use super::{Known, Map, Sparse, Words};
 
     fn back_and_forth(mut known: Known<u32, u32, impl Map<u32, u32>>) {
         known.insert(1, 11);
@@ -206,16 +172,5 @@ mod tests {
         back_and_forth(Known::<u32, u32>::default());
         back_and_forth(Known::<u32, u32, Words>::default());
         back_and_forth(Known::<u32, u32, Sparse<u32>>::default());
-    }
-
-    #[test]
-    fn bits_are_a_set() {
-        let mut bits = Bits::default();
-        bits.extend([3, 64, 1000]);
-        assert!(!bits.insert(64) && bits.insert(65));
-        bits.remove(&3);
-        bits.remove(&5000);
-        let all: Vec<u32> = (0..2000).filter(|n| bits.contains(n)).collect();
-        assert_eq!(all, [64, 65, 1000]);
     }
 }

@@ -35,7 +35,7 @@ impl Emitter<'_> {
         if self.constants(a, b) == Some((u32::MAX, 0)) {
             self.memo.truths.insert(word, c);
         }
-        if self.solid.contains(&a) && self.solid.contains(&b) {
+        if self.solid.contains(a) && self.solid.contains(b) {
             self.solid.insert(word);
         }
         word

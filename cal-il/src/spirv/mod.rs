@@ -65,13 +65,13 @@ use std::fmt;
 
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, StorageClass, Word};
 
+use crate::bits::BitSet;
 use crate::diagnostic::Span;
 use crate::ir::divergence::Divergence;
 use crate::ir::passes::{Settings, Watch, emission};
 use crate::ir::speculate::WORTH;
 use crate::ir::{MemoryInst, Program};
 pub use assume::{Assume, Formats, Shape, Surfaces};
-use known::Bits;
 use launch::{Layout, Slot};
 use module::{Type, Writer};
 use registers::{Memo, Registers};
@@ -216,7 +216,7 @@ struct Emitter<'a> {
     facts: facts::Facts,
     threads: threads::Threads,
     /// Words that a driver cannot know while it compiles.
-    solid: Bits,
+    solid: BitSet,
     /// First rows of memory that the kernel only reads.
     only_read: FxHashSet<u32>,
     /// Memory of which drivers know no word: what the kernel only reads, and group memory if what is stored there is hidden.
@@ -224,7 +224,7 @@ struct Emitter<'a> {
     /// Words of loaded vectors: which of the vector's, and how many it has.
     parts: known::Sparse<(Word, u32, u32)>,
     /// Floats that are whole numbers.
-    integral: Bits,
+    integral: BitSet,
     divergence: Divergence,
     /// The lane operation at hand takes flushed arguments only.
     flushed_arguments: bool,
@@ -344,11 +344,11 @@ impl<'a> Emitter<'a> {
             memo: Memo::default(),
             facts: facts::Facts::default(),
             threads: threads::Threads::of(group),
-            solid: Bits::default(),
+            solid: BitSet::default(),
             only_read,
             unknown: hides.into_iter().collect(),
             parts: known::Sparse::default(),
-            integral: Bits::default(),
+            integral: BitSet::default(),
             registers,
             divergence: Divergence::of(program),
             flushed_arguments: false,

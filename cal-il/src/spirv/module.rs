@@ -8,8 +8,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::body::{Marks, OpenFunction};
-use super::known::{Bits, Sparse};
+use super::known::Sparse;
 use super::values::Section;
+use crate::bits::BitSet;
 use crate::diagnostic::Span;
 
 use rspirv::spirv::{self, Capability, Decoration, Op, StorageClass, Word};
@@ -60,12 +61,12 @@ pub(super) struct Writer {
     pub(super) function_types: FxHashMap<SmallVec<[Word; 6]>, Word>,
     pub(super) words: FxHashMap<u32, Word>,
     pub(super) constants: FxHashMap<(Word, u64), Word>,
-    /// Bits of 32-bit integer constants by id.
+    /// BitSet of 32-bit integer constants by id.
     pub bits: Sparse<u32>,
     /// Ids of the module, not of a function.
-    pub(super) global: Bits,
+    pub(super) global: BitSet,
     /// Values of prologues: operations on these and constants alone are moved there too.
-    pub(super) fixed: Bits,
+    pub(super) fixed: BitSet,
     /// Places of variables of functions among their function's.
     pub(super) local: Sparse<u32>,
     pub(super) open: Vec<OpenFunction>,

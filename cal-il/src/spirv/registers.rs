@@ -10,8 +10,9 @@ use smallvec::SmallVec;
 
 use super::doubles::{Pairs, pairs};
 use super::induction::induction;
-use super::known::{Bits, Known, Sparse, Words};
+use super::known::{Known, Sparse, Words};
 use super::{Emitter, Mode, Target, uses};
+use crate::bits::BitSet;
 use crate::ir::visit::{order, touched, written};
 use crate::ir::{Block, Builtin, Operand, Program, Reg, StmtKind};
 use crate::isa::lane::Class;
@@ -75,25 +76,25 @@ impl Memo {
 #[derive(Default)]
 pub(super) struct Registers {
     /// Registers that functions other than main touch, and outputs if main is a function.
-    shared: Bits,
+    shared: BitSet,
     /// Registers that float operations read.
-    pub(super) floats: Bits,
+    pub(super) floats: BitSet,
     /// Registers that may be read before anything writes them.
-    early: Bits,
+    early: BitSet,
     /// Registers that are one variable of a double.
     pairs: Pairs,
     pub(super) variables: Words,
     /// Registers that count texels, and the variables of these.
-    pub(super) counted: Bits,
+    pub(super) counted: BitSet,
     pub(super) places: Words,
     /// Written since the last store.
     dirty: Vec<Reg>,
-    is_dirty: Bits,
+    is_dirty: BitSet,
 }
 
 impl Registers {
     pub fn of(program: &Program, target: &Target) -> Self {
-        let mut shared = Bits::default();
+        let mut shared = BitSet::default();
         for n in order(&program.functions).into_iter().filter(|n| *n > 0) {
             touched(&program.functions[n].body, &mut |reg, _| {
                 shared.insert(reg);
@@ -104,7 +105,7 @@ impl Registers {
         if !uses::inlines_main(program) {
             shared.clone_from(&early);
         }
-        let mut floats = Bits::default();
+        let mut floats = BitSet::default();
         for function in &program.functions {
             float_arguments(&function.body, &mut floats);
         }
@@ -113,7 +114,7 @@ impl Registers {
         }
         let pairs = if target.float64 { pairs(program, &shared) } else { Pairs::default() };
         let native = target.mode == Mode::Native;
-        let counted = if native { induction(program, &shared) } else { Bits::default() };
+        let counted = if native { induction(program, &shared) } else { BitSet::default() };
         Self { shared, floats, early, pairs, counted, ..Self::default() }
     }
 }
@@ -135,7 +136,7 @@ impl Emitter<'_> {
             return variable;
         }
         let zero = self.w.word(0);
-        let variable = if self.registers.shared.contains(&register) {
+        let variable = if self.registers.shared.contains(register) {
             self.private(self.t.u32, zero)
         } else {
             self.w.local(self.t.u32, Some(zero))
@@ -165,7 +166,7 @@ impl Emitter<'_> {
         let value = self.w.load(self.t.u32, variable, None);
         self.memo.registers.insert(register, value);
         self.read_place(register, value);
-        if self.registers.floats.contains(&register) {
+        if self.registers.floats.contains(register) {
             self.solid.insert(value);
         }
         value
@@ -178,7 +179,7 @@ impl Emitter<'_> {
         }
         let zero = self.w.word(0);
         for register in 0..self.program.registers {
-            if !(self.registers.floats.contains(&register) && self.registers.early.contains(&register)) {
+            if !(self.registers.floats.contains(register) && self.registers.early.contains(register)) {
                 continue;
             }
             let zero = self.opaque(zero);
@@ -193,7 +194,7 @@ impl Emitter<'_> {
 
     pub fn write(&mut self, register: Reg, value: Word) {
         self.memo.registers.insert(register, value);
-        if self.registers.is_dirty.insert(register) {
+        if self.registers.is_dirty.is_new(register) {
             self.registers.dirty.push(register);
         }
     }
@@ -208,14 +209,14 @@ impl Emitter<'_> {
         let mut dirty = std::mem::take(&mut self.registers.dirty);
         dirty.sort_unstable();
         for register in dirty.drain(..) {
-            if !self.registers.is_dirty.contains(&register) {
+            if !self.registers.is_dirty.contains(register) {
                 // Stored with the other of its pair.
                 continue;
             }
-            self.registers.is_dirty.remove(&register);
+            self.registers.is_dirty.remove(register);
             let Some(value) = self.memo.registers.get(&register) else { continue };
             if let Some((lo, hi)) = self.registers.pairs.get(&register).copied() {
-                [lo, hi].iter().for_each(|register| self.registers.is_dirty.remove(register));
+                [lo, hi].iter().for_each(|register| self.registers.is_dirty.remove(*register));
                 self.spill_pair((lo, hi));
                 continue;
             }
@@ -232,7 +233,7 @@ impl Emitter<'_> {
         // −0 of 0 where it may be −1.0.
         let one = matches!(self.w.bits.get(&value), Some(0x3F80_0000 | 0xBF80_0000));
         let mask = self.target.mode == Mode::Faithful && self.memo.truths.get(&value).is_some();
-        if self.registers.floats.contains(&register) {
+        if self.registers.floats.contains(register) {
             return self.opaque(value);
         }
         if one || mask { self.hidden(value) } else { value }
@@ -247,13 +248,13 @@ impl Emitter<'_> {
 /// Registers that were written, with the order in which they were.
 #[derive(Default)]
 struct Written {
-    set: Bits,
+    set: BitSet,
     order: Vec<Reg>,
 }
 
 impl Written {
     fn insert(&mut self, register: Reg) {
-        if self.set.insert(register) {
+        if self.set.is_new(register) {
             self.order.push(register);
         }
     }
@@ -261,23 +262,23 @@ impl Written {
     /// Takes back what was written since there were `count`; returns it.
     fn undo(&mut self, count: usize) -> Vec<Reg> {
         let since = self.order.split_off(count);
-        since.iter().for_each(|register| self.set.remove(register));
+        since.iter().for_each(|register| self.set.remove(*register));
         since
     }
 }
 
 /// Collects the registers that may be read before they are in `written`. Calls count as nothing: what functions
 /// touch is collected elsewhere.
-fn read_early(block: &Block, written: &mut Written, out: &mut Bits) {
+fn read_early(block: &Block, written: &mut Written, out: &mut BitSet) {
     for statement in block {
         let before = written.order.len();
         match &statement.kind {
             StmtKind::If { cond, then, otherwise } => {
-                out.extend(register(&cond.operand).filter(|register| !written.set.contains(register)));
+                out.extend(register(&cond.operand).filter(|register| !written.set.contains(*register)));
                 read_early(then, written, out);
                 let mut both = written.undo(before);
                 read_early(otherwise, written, out);
-                both.retain(|register| written.set.contains(register));
+                both.retain(|register| written.set.contains(*register));
                 written.undo(before);
                 both.into_iter().for_each(|register| written.insert(register));
             }
@@ -286,7 +287,7 @@ fn read_early(block: &Block, written: &mut Written, out: &mut Bits) {
                 written.undo(before);
             }
             StmtKind::Switch { selector, arms } => {
-                out.extend(register(selector).filter(|register| !written.set.contains(register)));
+                out.extend(register(selector).filter(|register| !written.set.contains(*register)));
                 for arm in arms {
                     read_early(&arm.body, written, out);
                     written.undo(before);
@@ -298,7 +299,7 @@ fn read_early(block: &Block, written: &mut Written, out: &mut Bits) {
                 touched(std::slice::from_ref(statement), &mut |register, write| {
                     if write {
                         writes.push(register);
-                    } else if !written.set.contains(&register) {
+                    } else if !written.set.contains(register) {
                         out.insert(register);
                     }
                 });
@@ -317,7 +318,7 @@ fn register(operand: &Operand) -> Option<Reg> {
 }
 
 /// Collects the registers that float operations read.
-fn float_arguments(block: &Block, out: &mut Bits) {
+fn float_arguments(block: &Block, out: &mut BitSet) {
     for statement in block {
         match &statement.kind {
             StmtKind::Lane(inst) => {

@@ -8,10 +8,10 @@ use std::iter;
 
 use rspirv::spirv::{Decoration, Op, StorageClass, Word};
 
-use super::known::Bits;
 use super::memory::BUFFERS;
 use super::module::Type;
 use super::{Emitter, Surfaces, Target};
+use crate::bits::BitSet;
 use crate::ir::visit::program_has;
 use crate::ir::{LaneInst, LaneOp, Operand, Program, StmtKind};
 use crate::isa::lane::Class;
@@ -35,7 +35,7 @@ pub(super) fn floats(program: &Program, target: &Target) -> Words {
         _ => {}
     };
     // Constants are flushed before: into registers that something else reads.
-    let read = RefCell::new(Bits::default());
+    let read = RefCell::new(BitSet::default());
     let each = |f: &dyn Fn(&LaneInst)| {
         program_has(program, &|kind| {
             if let StmtKind::Lane(inst) = kind {
@@ -56,7 +56,7 @@ pub(super) fn floats(program: &Program, target: &Target) -> Words {
         }
     });
     each(&|LaneInst { op, args, dst }| {
-        if *op == LaneOp::Flush && read.borrow().contains(&dst[0]) {
+        if *op == LaneOp::Flush && read.borrow().contains(dst[0]) {
             args.iter().for_each(take);
         }
     });

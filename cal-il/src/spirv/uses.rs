@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::known::Bits;
+use crate::bits::BitSet;
 use crate::inst::Fence;
 use crate::ir::visit::{any, program_has};
 use crate::ir::{Block, LaneInst, LaneOp, MemoryInst, Operand, Program, Reg, Space, Stage, StmtKind, Width};
@@ -48,7 +48,7 @@ pub(super) fn fences_memory(program: &Program) -> bool {
 
 /// Whether float operations read words of group memory, and plain stores are all that writes there: then it is cheaper to hide from
 /// drivers what is stored than what is loaded. `floats`: registers that float operations read.
-pub(super) fn floats_in_group_memory(program: &Program, floats: &Bits) -> bool {
+pub(super) fn floats_in_group_memory(program: &Program, floats: &BitSet) -> bool {
     let plain = |kind: &StmtKind| match kind {
         StmtKind::Memory(MemoryInst::RawStore { space: Space::Lds(_), width, .. }) => *width == Width::Dwords,
         StmtKind::Memory(MemoryInst::Atomic { space: Space::Lds(_), .. }) => false,
@@ -59,17 +59,17 @@ pub(super) fn floats_in_group_memory(program: &Program, floats: &Bits) -> bool {
         return false;
     }
     // Loaded words are flushed, or moved, into others.
-    let moved = RefCell::new(Bits::default());
+    let moved = RefCell::new(BitSet::default());
     program_has(program, &|kind| {
         if let StmtKind::Lane(LaneInst { op: LaneOp::Flush | LaneOp::Mov, dst, args }) = kind
-            && let (true, Operand::Reg(from)) = (floats.contains(&dst[0]), args[0])
+            && let (true, Operand::Reg(from)) = (floats.contains(dst[0]), args[0])
         {
             moved.borrow_mut().insert(from);
         }
         false
     });
     let moved = moved.into_inner();
-    let read = |register: &Reg| floats.contains(register) || moved.contains(register);
+    let read = |register: &Reg| floats.contains(*register) || moved.contains(*register);
     program_has(program, &|kind| match kind {
         StmtKind::Memory(MemoryInst::RawLoad { space: Space::Lds(_), width: Width::Dwords, dst, .. }) => {
             dst.iter().flatten().any(read)

@@ -1,5 +1,6 @@
 //! Where values live, by the flow of structured code in a line.
 
+use crate::bits::BitSet;
 use smallvec::SmallVec;
 
 use super::V;
@@ -126,7 +127,6 @@ fn successors(nodes: &[Node]) -> Vec<SmallVec<[usize; 2]>> {
 /// The lives of `values` values.
 pub(super) fn lives(nodes: &[Node], values: usize) -> Vec<Life> {
     let next = successors(nodes);
-    let words = values.div_ceil(64);
     // Blocks begin after flow and where it leads.
     let mut leads = vec![false; nodes.len() + 1];
     leads[0] = true;
@@ -139,13 +139,11 @@ pub(super) fn lives(nodes: &[Node], values: usize) -> Vec<Life> {
     let starts: Vec<usize> = (0..nodes.len()).filter(|at| leads[*at]).collect();
     let ends: Vec<usize> = starts.iter().skip(1).copied().chain([nodes.len()]).collect();
     let block_at = |at: usize| starts.partition_point(|start| *start <= at) - 1;
-    let mut live_in = vec![vec![0u64; words]; starts.len()];
-    let set = |bits: &mut [u64], v: V| bits[v as usize / 64] |= 1 << (v % 64);
-    let clear = |bits: &mut [u64], v: V| bits[v as usize / 64] &= !(1 << (v % 64));
-    let out_of = |live_in: &[Vec<u64>], block: usize| {
-        let mut bits = vec![0u64; words];
+    let mut live_in = vec![BitSet::default(); starts.len()];
+    let out_of = |live_in: &[BitSet], block: usize| {
+        let mut bits = BitSet::default();
         for to in next[ends[block] - 1].iter().filter(|to| **to < nodes.len()) {
-            bits.iter_mut().zip(&live_in[block_at(*to)]).for_each(|(a, b)| *a |= b);
+            bits.add(&live_in[block_at(*to)]);
         }
         bits
     };
@@ -155,8 +153,8 @@ pub(super) fn lives(nodes: &[Node], values: usize) -> Vec<Life> {
         for block in (0..starts.len()).rev() {
             let mut bits = out_of(&live_in, block);
             for node in nodes[starts[block]..ends[block]].iter().rev() {
-                node.writes.iter().for_each(|v| clear(&mut bits, *v));
-                node.reads.iter().for_each(|v| set(&mut bits, *v));
+                node.writes.iter().for_each(|v| bits.remove(*v));
+                bits.extend(node.reads.iter().copied());
             }
             if bits != live_in[block] {
                 live_in[block] = bits;
@@ -169,8 +167,7 @@ pub(super) fn lives(nodes: &[Node], values: usize) -> Vec<Life> {
     for block in (0..starts.len()).rev() {
         let (start, end) = (2 * starts[block] as u32, 2 * ends[block] as u32 - 1);
         let bits = out_of(&live_in, block);
-        let mut kept: Vec<V> =
-            (0..values as V).filter(|v| bits[*v as usize / 64] >> (v % 64) & 1 == 1).collect();
+        let mut kept: Vec<V> = bits.iter().collect();
         kept.iter().for_each(|v| until[*v as usize] = end);
         for (at, node) in nodes[starts[block]..ends[block]].iter().enumerate().rev() {
             let now = start + 2 * at as u32;

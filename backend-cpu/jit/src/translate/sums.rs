@@ -8,7 +8,7 @@ use super::*;
 use crate::graph::interleaved::{Elements, Words, count};
 use crate::op::{Kind, Relation};
 use crate::program::{Sums, turned};
-use crate::tree::Rows;
+use recal_il::bits::BitSet;
 
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     /// An innermost loop with its elements as they lie in memory, if it has any and does nothing else that asks for words.
@@ -126,7 +126,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     }
 
     /// The rows of an innermost loop that need not be flushed: what reads them takes denormals as zeros, and nothing does after it.
-    pub(super) fn bare_rows(&self, body: &[Tree<'_>], after: &Rows) -> FxHashSet<u32> {
+    pub(super) fn bare_rows(&self, body: &[Tree<'_>], after: &BitSet) -> FxHashSet<u32> {
         let mut runs = Vec::new();
         if !loops(body) {
             each_run(body, &mut |run| runs.extend(self.plain(run, Graph::new(self.lazy))));

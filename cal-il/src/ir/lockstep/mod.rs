@@ -18,9 +18,9 @@
 mod access;
 mod masked;
 
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use rustc_hash::FxHashMap;
 
 use access::{Access, Area, accesses};
 

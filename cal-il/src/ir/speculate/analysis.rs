@@ -217,7 +217,14 @@ fn wanted(flat: &Flat) -> Vec<bool> {
 
 impl<'a> Pass<'a> {
     fn new(flat: &'a Flat<'a>, live: &'a Live, wanted: Vec<bool>) -> Self {
-        Self { flat, live, wanted, watched: FxHashSet::default(), entry: FxHashSet::default(), ranges: FxHashMap::default() }
+        Self {
+            flat,
+            live,
+            wanted,
+            watched: FxHashSet::default(),
+            entry: FxHashSet::default(),
+            ranges: FxHashMap::default(),
+        }
     }
 
     fn range(&self, operand: Operand) -> Range {

@@ -27,8 +27,8 @@ mod range;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 
 use smallvec::{SmallVec, smallvec};
 
