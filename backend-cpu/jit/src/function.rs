@@ -58,23 +58,14 @@ impl Function {
     }
 
     /// # Panics
-    /// If the elements that are stored to a view do not fit it.
-    pub(crate) fn fits_elements(&self, number: usize, view: &View) {
+    /// If the elements of so many waves that are stored to a view do not fit it.
+    pub(crate) fn fits_elements(&self, number: usize, view: &View, waves: usize) {
         if number < graph::SURFACES {
             let words = [0, 1, 2, 4][(self.emitted >> (2 * number) & 3) as usize];
-            assert!(words * LANES as u32 <= view.words, "elements are stored beyond the end");
+            assert!(words * LANES * waves <= view.words as usize, "elements are stored beyond the end");
             let aligned = self.past_caches >> number & 1 == 0 || view.start.addr().is_multiple_of(64);
             assert!(aligned, "what passes the caches is not aligned");
         }
-    }
-
-    /// # Panics
-    /// If the elements that are stored for so many waves do not fit the views.
-    pub(crate) fn fits_waves(&self, waves: usize, views: &[View]) {
-        let words = |view: usize| [0, 1, 2, 4][(self.emitted >> (2 * view) & 3) as usize];
-        let fit = |(number, view): (usize, &View)| words(number) * LANES * waves <= view.words as usize;
-        let views = views.iter().take(graph::SURFACES).enumerate();
-        assert!({ views }.all(fit), "elements are stored beyond the end");
     }
 
     /// It is called for the first wave of a group, for all of them.
@@ -99,7 +90,11 @@ impl Function {
             |(view, seen): (usize, &View)| unit(view) == 0 || unit(view) == graph::unit_code(seen.unit);
         let texels = views.iter().take(self.views.into()).take(graph::SURFACES).enumerate().all(right);
         assert!(texels, "the function reads texels of another size");
-        views.iter().take(self.views.into()).enumerate().for_each(|(at, view)| self.fits_elements(at, view));
+        views
+            .iter()
+            .take(self.views.into())
+            .enumerate()
+            .for_each(|(at, view)| self.fits_elements(at, view, 1));
     }
 }
 

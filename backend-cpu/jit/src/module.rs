@@ -41,7 +41,7 @@ impl Bound<'_> {
     #[inline(always)]
     pub fn aim(&mut self, number: u8, view: View) {
         let number = usize::from(number);
-        self.module.functions.iter().for_each(|function| function.fits_elements(number, &view));
+        self.module.functions.iter().for_each(|function| function.fits_elements(number, &view, 1));
         let to = &mut self.views[number];
         assert!(to.unit == 0, "texels are read of a view that moves");
         (to.start, to.words) = (view.start, view.words);
@@ -73,7 +73,8 @@ impl Bound<'_> {
         assert!(self.rows <= waves.fewest(), "the functions need {} rows", self.rows);
         assert!(!function.group, "the function is for groups");
         if function.emits() {
-            function.fits_waves(part.len(), &self.views);
+            let views = self.views.iter().enumerate();
+            views.for_each(|(number, view)| function.fits_elements(number, view, part.len()));
         }
         let (all, some) = waves.part(part, unseen && !function.strict());
         for (waves, whole) in [(all, true), (some, false)] {
