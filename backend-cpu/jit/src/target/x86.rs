@@ -14,7 +14,7 @@ pub use self::encode::{
     BELOW, Enc, M0F, M3A, M38, NOT_BELOW, NOT_ZERO, NP, P66, PF2, PF3, Row, Shape, ZERO, back, jump, land,
     land_at, modrm, register,
 };
-pub(super) use self::keeping::keeping_addresses;
+pub(super) use self::keeping::alike;
 use super::{Base, Blocks, Called, Frame, Rm, Scalar, entry};
 use crate::emit::{Code, Pool};
 use crate::{mode, row};

@@ -51,10 +51,6 @@ impl Target for Avx2 {
         8
     }
 
-    fn strips(&self) -> u32 {
-        2
-    }
-
     fn vectors(&self, masks: u8) -> u8 {
         VECTOR - masks
     }
@@ -176,22 +172,9 @@ impl Target for Avx2 {
         x86::jump(code, Some(if any { NOT_ZERO } else { ZERO }))
     }
 
-    fn jump(&self, code: &mut Code) -> usize {
-        x86::jump(code, None)
-    }
-
-    fn land_at(&self, code: &mut Code, jump: usize, to: usize) {
-        x86::land_at(code, jump, to);
-    }
-
     fn back(&self, code: &mut Code, mask: u8, head: usize) {
         test(code, mask, Rm::Reg(mask));
         x86::back(code, NOT_ZERO, head);
-    }
-
-    fn again(&self, code: &mut Code, head: usize) {
-        let jump = x86::jump(code, None);
-        x86::land_at(code, jump, head);
     }
 
     fn give(&self, code: &mut Code, _: &mut Pool, from: u8, after: u8) {
@@ -232,17 +215,8 @@ impl Target for Avx2 {
         plain(code, if wide { BROADCASTSD } else { BROADCASTSS }, to, Rm::Mem(base, at));
     }
 
-    fn scalar(&self, code: &mut Code, op: Scalar, to: u8, from: Result<(Base, u32), u8>) {
-        x86::scalar(code, op, to, from);
-    }
-
     fn first_to_stack(&self, code: &mut Code, from: u8, at: u32) {
         encode::first_to_stack(code, from, at);
-    }
-
-    fn element(&self, code: &mut Code, view: u8) {
-        x86::view_start(code, view);
-        x86::first_address(code);
     }
 
     fn find_base(&self, code: &mut Code, view: u8, from: Option<u8>, last: u32) -> Vec<usize> {
@@ -254,16 +228,12 @@ impl Target for Avx2 {
         plain(code, LOAD, to, Rm::Mem(base, bytes));
     }
 
-    fn elements(&self, code: &mut Code, view: u8, count: u32, origin: u32) {
-        x86::elements(code, view, count, origin);
-    }
-
     fn put(&self, code: &mut Code, from: u8, vectors: u32, past_caches: bool) {
         let enc = if past_caches { STORE_PAST } else { STORE };
         plain(code, enc, from, Rm::Mem(Base::First, 32 * vectors));
     }
 
-    x86::keeping_addresses!();
+    x86::alike!();
 
     /// Processors without AVX-512 have few instructions in flight: those with it read as much without being asked.
     fn fetches_later(&self) -> bool {
@@ -285,32 +255,8 @@ impl Target for Avx2 {
         encode::top_bits(code, EDX, from);
     }
 
-    fn unless_good(&self, code: &mut Code, strip: u32) -> usize {
-        x86::unless_good(code, strip)
-    }
-
-    fn move_address(&self, code: &mut Code, number: u8, bytes: u32) {
-        x86::move_address(code, number, bytes);
-    }
-
-    fn address_to_stack(&self, code: &mut Code, number: u8, at: u32, there: bool) {
-        x86::address_to_stack(code, number, at, there);
-    }
-
-    fn copy_element(&self, code: &mut Code, count: u32, at: u32) {
-        x86::copy_element(code, count, at);
-    }
-
     fn unless_steps(&self, code: &mut Code, pool: &mut Pool, steps: Steps) -> usize {
         interleave::unless_steps(code, pool, steps)
-    }
-
-    fn count(&self, code: &mut Code, ticks: u32) -> usize {
-        x86::count(code, ticks)
-    }
-
-    fn ask(&self, code: &mut Code, pool: &mut Pool, lazy: bool, restore: &mut dyn FnMut(&mut Code)) -> usize {
-        x86::ask(code, pool, lazy, restore)
     }
 
     fn call(&self, code: &mut Code, _: &mut Pool, of: &Called, masks: &[u8]) {

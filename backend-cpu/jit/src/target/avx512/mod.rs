@@ -56,10 +56,6 @@ impl Target for Avx512 {
         16
     }
 
-    fn strips(&self) -> u32 {
-        2
-    }
-
     fn vectors(&self, _: u8) -> u8 {
         VECTOR
     }
@@ -271,22 +267,9 @@ impl Target for Avx512 {
         x86::jump(code, Some(if any { NOT_ZERO } else { ZERO }))
     }
 
-    fn jump(&self, code: &mut Code) -> usize {
-        x86::jump(code, None)
-    }
-
-    fn land_at(&self, code: &mut Code, jump: usize, to: usize) {
-        x86::land_at(code, jump, to);
-    }
-
     fn back(&self, code: &mut Code, mask: u8, head: usize) {
         encode::mask_test(code, mask);
         x86::back(code, NOT_ZERO, head);
-    }
-
-    fn again(&self, code: &mut Code, head: usize) {
-        let jump = x86::jump(code, None);
-        x86::land_at(code, jump, head);
     }
 
     fn give(&self, code: &mut Code, _: &mut Pool, from: u8, after: u8) {
@@ -328,17 +311,8 @@ impl Target for Avx512 {
         plain(code, if wide { PBROADCASTQ } else { PBROADCASTD }, to, Rm::Mem(base, at));
     }
 
-    fn scalar(&self, code: &mut Code, op: Scalar, to: u8, from: Result<(Base, u32), u8>) {
-        x86::scalar(code, op, to, from);
-    }
-
     fn first_to_stack(&self, code: &mut Code, from: u8, at: u32) {
         encode::first_to_stack(code, from, at);
-    }
-
-    fn element(&self, code: &mut Code, view: u8) {
-        x86::view_start(code, view);
-        x86::first_address(code);
     }
 
     fn find_base(&self, code: &mut Code, view: u8, from: Option<u8>, last: u32) -> Vec<usize> {
@@ -350,16 +324,12 @@ impl Target for Avx512 {
         plain(code, LOAD_NEAR, to, Rm::Mem(base, bytes));
     }
 
-    fn elements(&self, code: &mut Code, view: u8, count: u32, origin: u32) {
-        x86::elements(code, view, count, origin);
-    }
-
     fn put(&self, code: &mut Code, from: u8, vectors: u32, past_caches: bool) {
         let enc = if past_caches { STORE_PAST } else { STORE_NEAR };
         plain(code, enc, from, Rm::Mem(Base::First, 64 * vectors));
     }
 
-    x86::keeping_addresses!();
+    x86::alike!();
 
     fn choose_words(&self, code: &mut Code, to: u8, at: u32) {
         encode::choose_words(code, to, at);
@@ -372,32 +342,8 @@ impl Target for Avx512 {
         encode::mask_to_lanes(code, TEMPORARY);
     }
 
-    fn unless_good(&self, code: &mut Code, strip: u32) -> usize {
-        x86::unless_good(code, strip)
-    }
-
-    fn move_address(&self, code: &mut Code, number: u8, bytes: u32) {
-        x86::move_address(code, number, bytes);
-    }
-
-    fn address_to_stack(&self, code: &mut Code, number: u8, at: u32, there: bool) {
-        x86::address_to_stack(code, number, at, there);
-    }
-
-    fn copy_element(&self, code: &mut Code, count: u32, at: u32) {
-        x86::copy_element(code, count, at);
-    }
-
     fn unless_steps(&self, code: &mut Code, pool: &mut Pool, steps: Steps) -> usize {
         interleave::unless_steps(code, pool, steps)
-    }
-
-    fn count(&self, code: &mut Code, ticks: u32) -> usize {
-        x86::count(code, ticks)
-    }
-
-    fn ask(&self, code: &mut Code, pool: &mut Pool, lazy: bool, restore: &mut dyn FnMut(&mut Code)) -> usize {
-        x86::ask(code, pool, lazy, restore)
     }
 
     fn call(&self, code: &mut Code, _: &mut Pool, of: &Called, masks: &[u8]) {

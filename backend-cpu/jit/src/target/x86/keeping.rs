@@ -67,9 +67,69 @@ pub fn fetch_round(code: &mut Code, at: u32, two: bool) {
 /// How many rounds later, by bits: memory takes as long as so many short ones.
 const ROUNDS: u8 = 4;
 
-/// What both targets do with addresses on the stack and in registers.
-macro_rules! keeping_addresses {
+/// What both targets do alike.
+macro_rules! alike {
     () => {
+        fn jump(&self, code: &mut Code) -> usize {
+            x86::jump(code, None)
+        }
+
+        fn land_at(&self, code: &mut Code, jump: usize, to: usize) {
+            x86::land_at(code, jump, to);
+        }
+
+        fn again(&self, code: &mut Code, head: usize) {
+            let jump = x86::jump(code, None);
+            x86::land_at(code, jump, head);
+        }
+
+        fn scalar(&self, code: &mut Code, op: Scalar, to: u8, from: Result<(Base, u32), u8>) {
+            x86::scalar(code, op, to, from);
+        }
+
+        fn element(&self, code: &mut Code, view: u8) {
+            x86::view_start(code, view);
+            x86::first_address(code);
+        }
+
+        fn elements(&self, code: &mut Code, view: u8, count: u32, origin: u32) {
+            x86::elements(code, view, count, origin);
+        }
+
+        fn unless_good(&self, code: &mut Code, strip: u32) -> usize {
+            x86::unless_good(code, strip)
+        }
+
+        fn move_address(&self, code: &mut Code, number: u8, bytes: u32) {
+            x86::move_address(code, number, bytes);
+        }
+
+        fn address_to_stack(&self, code: &mut Code, number: u8, at: u32, there: bool) {
+            x86::address_to_stack(code, number, at, there);
+        }
+
+        fn copy_element(&self, code: &mut Code, count: u32, at: u32) {
+            x86::copy_element(code, count, at);
+        }
+
+        fn count(&self, code: &mut Code, ticks: u32) -> usize {
+            x86::count(code, ticks)
+        }
+
+        fn ask(
+            &self,
+            code: &mut Code,
+            pool: &mut Pool,
+            lazy: bool,
+            restore: &mut dyn FnMut(&mut Code),
+        ) -> usize {
+            x86::ask(code, pool, lazy, restore)
+        }
+
+        fn strips(&self) -> u32 {
+            2
+        }
+
         fn addresses(&self) -> u8 {
             x86::ADDRESSES.len() as u8
         }
@@ -123,4 +183,4 @@ macro_rules! keeping_addresses {
         }
     };
 }
-pub(in crate::target) use keeping_addresses;
+pub(in crate::target) use alike;
