@@ -101,7 +101,9 @@ mod tests {
         one.remove(3000);
         assert!(one != other && one.iter().eq([7]) && one.len() == 1 && !one.is_empty());
         other.remove(200);
-        assert!(one == other);
+        let mut small = BitSet::new();
+        small.insert(7);
+        assert!(one == other && one == small && small == one);
         let mut all = BitSet::all(65);
         assert!(all.len() == 65 && all.contains(64) && !all.contains(65));
         all.insert(65);
