@@ -103,7 +103,7 @@ mod tests {
         other.remove(200);
         let mut small = BitSet::new();
         small.insert(7);
-        assert!(one == other && one == small && small == one);
+        assert_eq!([&one, &one, &small], [&other, &small, &one]);
         let mut all = BitSet::all(65);
         assert!(all.len() == 65 && all.contains(64) && !all.contains(65));
         all.insert(65);
