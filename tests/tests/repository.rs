@@ -46,6 +46,34 @@ fn the_list_of_unsafe_code_is_up_to_date() {
     );
 }
 
+/// The lists of versions of workspaces that are apart, and are built by other commands than the tests, name what our crates depend on.
+#[test]
+fn versions_of_other_workspaces_are_up_to_date() {
+    let metadata: Value =
+        serde_json::from_str(&cargo(&["metadata", "--no-deps", "--format-version", "1"])).unwrap();
+    let ours = metadata["packages"].as_array().unwrap();
+    let always = |dependency: &&Value| {
+        dependency["kind"].is_null() && dependency["target"].is_null() && dependency["optional"] == false
+    };
+    for list in ["fuzz/Cargo.lock", "tests/mutants/Cargo.lock"] {
+        let versions: toml::Table = std::fs::read_to_string(root().join(list)).unwrap().parse().unwrap();
+        let names: Vec<&str> = versions["package"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|package| package["name"].as_str())
+            .collect();
+        for package in ours.iter().filter(|package| names.iter().any(|name| package["name"] == *name)) {
+            let needed = package["dependencies"].as_array().unwrap().iter().filter(always);
+            let missing: Vec<&Value> = needed
+                .map(|dependency| &dependency["name"])
+                .filter(|needed| !names.iter().any(|name| *needed == name))
+                .collect();
+            assert!(missing.is_empty(), "{list} is old: {} needs {missing:?}", package["name"]);
+        }
+    }
+}
+
 /// `cargo package` takes every crate that is published: it refuses path dependencies without a version. What a crate's
 /// files name must lie in the package; building it from there is left to `make audit`.
 #[test]
