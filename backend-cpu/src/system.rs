@@ -23,17 +23,10 @@ pub fn memory_bytes() -> usize {
     *BYTES.get_or_init(|| (memory_mib() as usize) << 20)
 }
 
-/// Bytes of the largest cache that this process can count on, asked for once.
+/// Bytes of the largest cache, asked for once; 32 MiB where the system does not say.
 pub fn cache_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
-    *BYTES.get_or_init(|| counted_on(host::cache_bytes(), cores()))
-}
-
-/// 32 MiB of a cache, where the system does not say how large it is, too; of a larger one 2 MiB for each of so many processors, if that is
-/// more: it has a slice beside each core of the chip, and a virtual machine that has few of them is told the size of all.
-fn counted_on(cache: Option<usize>, processors: usize) -> usize {
-    let least = 32 << 20;
-    cache.unwrap_or(least).min(least.max(processors.saturating_mul(2 << 20)))
+    *BYTES.get_or_init(|| host::cache_bytes().unwrap_or(32 << 20))
 }
 
 /// Memory that could be allocated now, MiB.
@@ -224,21 +217,5 @@ mod host {
 
     pub fn clock_mhz() -> Option<u32> {
         u32::try_from(number(c"hw.cpufrequency_max")? / 1_000_000).ok()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::counted_on;
-
-    #[test]
-    fn of_a_large_cache_a_few_processors_have_a_part() {
-        let mib = |cache: Option<usize>, processors| counted_on(cache.map(|mib| mib << 20), processors) >> 20;
-        assert_eq!([mib(None, 8), mib(None, 64)], [32; 2]);
-        assert_eq!([mib(Some(8), 2), mib(Some(32), 2), mib(Some(32), 64)], [8, 32, 32]);
-        assert_eq!(
-            [mib(Some(260), 2), mib(Some(300), 16), mib(Some(300), 64), mib(Some(300), 256)],
-            [32, 32, 128, 300]
-        );
     }
 }
