@@ -31,9 +31,9 @@ impl BitSet {
         self.0.grow_and_insert(number as usize);
     }
 
-    /// The same; true if it is new.
+    /// The same; true if it was not in it.
     #[inline]
-    pub fn is_new(&mut self, number: u32) -> bool {
+    pub fn insert_new(&mut self, number: u32) -> bool {
         self.0.grow(number as usize + 1);
         !self.0.put(number as usize)
     }
@@ -47,7 +47,7 @@ impl BitSet {
     }
 
     /// Adds those of another; true if any is new.
-    pub fn add(&mut self, other: &BitSet) -> bool {
+    pub fn union_with(&mut self, other: &BitSet) -> bool {
         let new = !other.0.is_subset(&self.0);
         if new {
             self.0.union_with(&other.0);
@@ -93,10 +93,10 @@ mod tests {
     fn what_is_in_it_counts_and_not_its_size() {
         let (mut one, mut other) = (BitSet::default(), BitSet::default());
         assert!(one.is_empty() && one == other && !one.contains(7));
-        assert!(one.is_new(7) && !one.is_new(7));
+        assert!(one.insert_new(7) && !one.insert_new(7));
         one.extend([7, 200]);
         other.insert(7);
-        assert!(one != other && !one.add(&other) && other.add(&one) && one == other);
+        assert!(one != other && !one.union_with(&other) && other.union_with(&one) && one == other);
         one.remove(200);
         one.remove(3000);
         assert!(one != other && one.iter().eq([7]) && one.len() == 1 && !one.is_empty());

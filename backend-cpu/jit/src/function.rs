@@ -3,10 +3,9 @@
 use crate::program::Element;
 use crate::row::{LANES, Row};
 use crate::step::{Filter, NONE, Shared, Step};
-use recal_il::bits::BitSet;
-
 use crate::tree::each_row;
 use crate::{Compiler, View, graph};
+use recal_il::bits::BitSet;
 use rustc_hash::FxHashSet;
 
 /// A function of a [`Module`](crate::Module).

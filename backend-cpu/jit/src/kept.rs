@@ -5,9 +5,8 @@
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::target::Target;
-use recal_il::bits::BitSet;
-
 use crate::tree::{Tree, each_row, each_run};
+use recal_il::bits::BitSet;
 use rustc_hash::FxHashMap;
 
 /// Fewest operations that are worth a place, and most places.

@@ -1,12 +1,11 @@
 //! Breaks in the middle of a loop that are no places where code parts: all that a round computes is one block, lanes leave within it, and
 //! rows change for those that stay. One jump for each round is left, and what comes before and after a break is computed side by side.
 
+use recal_il::bits::BitSet;
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 
 use crate::Step;
-use recal_il::bits::BitSet;
-
 use crate::tree::{Numbered, Run, Tree, each_row};
 
 /// Most products that ask for zeros: where there are more, blocks are better tried without asking.

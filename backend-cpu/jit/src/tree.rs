@@ -181,14 +181,14 @@ fn liveness(list: &mut [Tree<'_>], after: BitSet, exit: &BitSet) -> BitSet {
                         }
                     });
                     match (&**step, around.last_mut()) {
-                        (Step::Break(_), _) => _ = rows.add(exit),
+                        (Step::Break(_), _) => _ = rows.union_with(exit),
                         (Step::EndIf, _) => around.push((rows.clone(), None)),
                         (Step::Else, Some((after, other))) => {
                             *other = Some(std::mem::replace(&mut rows, after.clone()));
                         }
                         (Step::If { .. }, Some(_)) => {
                             let (after, other) = around.pop().unwrap_or_default();
-                            rows.add(&other.unwrap_or(after));
+                            rows.union_with(&other.unwrap_or(after));
                         }
                         _ => {}
                     }
@@ -202,14 +202,14 @@ fn liveness(list: &mut [Tree<'_>], after: BitSet, exit: &BitSet) -> BitSet {
             Tree::If { then, otherwise, .. } => {
                 let other = liveness(otherwise, rows.clone(), exit);
                 rows = liveness(then, rows, exit);
-                rows.add(&other);
+                rows.union_with(&other);
             }
             Tree::Loop { body, after, .. } => {
                 after.clone_from(&rows);
                 let mut head = BitSet::default();
                 loop {
                     let before = liveness(body, head.clone(), &rows);
-                    if !head.add(&before) {
+                    if !head.union_with(&before) {
                         break;
                     }
                 }
@@ -228,7 +228,7 @@ fn liveness(list: &mut [Tree<'_>], after: BitSet, exit: &BitSet) -> BitSet {
                 });
             }
             Tree::Break(None, _) => rows = exit.clone(),
-            Tree::Break(Some(_), _) => _ = rows.add(exit),
+            Tree::Break(Some(_), _) => _ = rows.union_with(exit),
         }
     }
     rows

@@ -1,9 +1,8 @@
 //! What becomes of rows when a function has ended.
 
+use recal_il::bits::BitSet;
 use recal_jit::After;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-use recal_il::bits::BitSet;
 
 use super::live::Lives;
 use super::{Item, What};

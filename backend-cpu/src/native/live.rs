@@ -82,7 +82,7 @@ impl<'a> Lives<'a> {
     /// Adds those that are read from an operation on. Operations of other functions are not among them.
     fn entering(&self, set: &mut BitSet, at: Pc) {
         if let Some(before) = self.before.get(at as usize) {
-            set.add(before);
+            set.union_with(before);
         }
     }
 

@@ -32,7 +32,7 @@ pub fn live(program: &Program) -> Vec<BitSet> {
             let end = walk.ends[number].clone();
             let ways = Ways { leave: end.clone(), again: end.clone(), end: end.clone() };
             let begin = walk.block(&function.body, walk.first[number], end, &ways);
-            walk.new |= walk.begins[number].add(&begin);
+            walk.new |= walk.begins[number].union_with(&begin);
         }
     }
     walk.at
@@ -99,7 +99,7 @@ impl Walk {
         let always = |conditional: bool, to: &BitSet| {
             let mut live = to.clone();
             if conditional {
-                live.add(&after);
+                live.union_with(&after);
             }
             live
         };
@@ -119,14 +119,14 @@ impl Walk {
             StmtKind::If { then, otherwise, .. } => {
                 let second = number + 1 + statements(then);
                 let mut live = self.block(then, number + 1, after.clone(), ways);
-                live.add(&self.block(otherwise, second, after, ways));
+                live.union_with(&self.block(otherwise, second, after, ways));
                 live
             }
             StmtKind::Loop { body } => {
                 let head = self.heads[number].clone().unwrap_or_default();
                 let inner = Ways { leave: after, again: head.clone(), end: ways.end.clone() };
                 let live = self.block(body, number + 1, head, &inner);
-                self.new |= self.heads[number].get_or_insert_default().add(&live);
+                self.new |= self.heads[number].get_or_insert_default().union_with(&live);
                 live
             }
             StmtKind::Switch { arms, .. } => {
@@ -139,7 +139,7 @@ impl Walk {
                 for arm in arms.iter().rev() {
                     first -= statements(&arm.body);
                     live = self.block(&arm.body, first, live, &inner);
-                    all.add(&live);
+                    all.union_with(&live);
                 }
                 all
             }
@@ -148,7 +148,7 @@ impl Walk {
             StmtKind::Return(cond) => always(cond.is_some(), &ways.end),
             StmtKind::Call { function, cond } => {
                 match self.ends.get_mut(*function) {
-                    Some(end) => self.new |= end.add(&after),
+                    Some(end) => self.new |= end.union_with(&after),
                     None => return after,
                 }
                 always(cond.is_some(), &self.begins[*function])

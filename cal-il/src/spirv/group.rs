@@ -99,7 +99,7 @@ impl Emitter<'_> {
             return;
         }
         if let Filled::So { stored, count, since } = &mut self.flow.filled {
-            *count += since.drain(..).map(|word| u32::from(stored.is_new(word))).sum::<u32>();
+            *count += since.drain(..).map(|word| u32::from(stored.insert_new(word))).sum::<u32>();
             if *count == all {
                 self.flow.filled = Filled::All;
             }

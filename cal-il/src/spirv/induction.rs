@@ -115,7 +115,7 @@ pub(super) fn induction(program: &Program, shared: &BitSet) -> BitSet {
     let mut counted = BitSet::default();
     while let Some(next) = coordinates.pop() {
         if let Some(sources) = from.get(&next)
-            && counted.is_new(next)
+            && counted.insert_new(next)
         {
             coordinates.extend(sources.iter().filter_map(register));
         }

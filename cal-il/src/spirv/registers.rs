@@ -194,7 +194,7 @@ impl Emitter<'_> {
 
     pub fn write(&mut self, register: Reg, value: Word) {
         self.memo.registers.insert(register, value);
-        if self.registers.is_dirty.is_new(register) {
+        if self.registers.is_dirty.insert_new(register) {
             self.registers.dirty.push(register);
         }
     }
@@ -254,7 +254,7 @@ struct Written {
 
 impl Written {
     fn insert(&mut self, register: Reg) {
-        if self.set.is_new(register) {
+        if self.set.insert_new(register) {
             self.order.push(register);
         }
     }

@@ -143,7 +143,7 @@ pub(super) fn lives(nodes: &[Node], values: usize) -> Vec<Life> {
     let out_of = |live_in: &[BitSet], block: usize| {
         let mut bits = BitSet::default();
         for to in next[ends[block] - 1].iter().filter(|to| **to < nodes.len()) {
-            bits.add(&live_in[block_at(*to)]);
+            bits.union_with(&live_in[block_at(*to)]);
         }
         bits
     };

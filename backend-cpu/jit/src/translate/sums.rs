@@ -1,5 +1,6 @@
 //! Loops that add up products of whole elements, see [`Sums`].
 
+use recal_il::bits::BitSet;
 use recal_il::isa::Algebra;
 use rustc_hash::FxHashSet;
 
@@ -8,7 +9,6 @@ use super::*;
 use crate::graph::interleaved::{Elements, Words, count};
 use crate::op::{Kind, Relation};
 use crate::program::{Sums, turned};
-use recal_il::bits::BitSet;
 
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     /// An innermost loop with its elements as they lie in memory, if it has any and does nothing else that asks for words.

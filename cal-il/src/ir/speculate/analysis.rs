@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::doubt::{Doubt, Taking, doubt, taking};
+use super::doubt::{Doubt, Taking, doubts, numbers, taking};
 use super::flat::{Flat, Item, Kind, OUTSIDE};
 use super::range::{NORMAL, Range, is_whole};
 use super::{LEAST, Live};
@@ -151,7 +151,7 @@ pub(super) fn is_product(op: LaneOp) -> bool {
 }
 
 /// Whether the product of an operation is +0 for any zero.
-fn zero_rule(op: LaneOp) -> bool {
+pub(super) fn zero_rule(op: LaneOp) -> bool {
     matches!(op, LaneOp::Mul | LaneOp::Mad)
 }
 
@@ -420,47 +420,6 @@ impl<'a> Pass<'a> {
         };
         self.flat.items.iter().zip(&self.wanted).map(form).collect()
     }
-}
-
-/// Doubts of all registers that are written.
-fn doubts(flat: &Flat, forms: &[Form]) -> FxHashMap<Reg, Doubt> {
-    let mut doubts: FxHashMap<Reg, Doubt> = FxHashMap::default();
-    loop {
-        let mut changed = false;
-        for (item, form) in flat.items.iter().zip(forms) {
-            let Kind::Lane(inst) = &item.kind else { continue };
-            let bare = zero_rule(inst.op) && *form != Form::Full;
-            let of = |operand| match operand {
-                Operand::Reg(reg) => doubts.get(&reg).copied().unwrap_or(Doubt::None),
-                _ => Doubt::None,
-            };
-            let found = doubt(inst, bare, of);
-            let known = doubts.entry(inst.dst[0]).or_insert(Doubt::None);
-            if found > *known {
-                *known = found;
-                changed = true;
-            }
-        }
-        if !changed {
-            return doubts;
-        }
-    }
-}
-
-/// Registers in doubt that somebody takes for numbers.
-fn numbers(flat: &Flat, doubts: &FxHashMap<Reg, Doubt>) -> FxHashSet<Reg> {
-    let mut numbers = FxHashSet::default();
-    for item in &flat.items {
-        let Kind::Lane(inst) = &item.kind else { continue };
-        for (place, arg) in inst.args.iter().enumerate() {
-            if let (Operand::Reg(reg), Taking::Number | Taking::Decides) = (arg, taking(inst.op, place))
-                && doubts.get(reg).is_some_and(|doubt| *doubt > Doubt::None)
-            {
-                numbers.insert(*reg);
-            }
-        }
-    }
-    numbers
 }
 
 /// Registers that depend on what is bare or watched, and the loops that run, or go on, because of them.

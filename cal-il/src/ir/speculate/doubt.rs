@@ -3,7 +3,11 @@
 //! A bare product is IEEE's; the device's is +0 if a factor is zero. So a bare value is the right one, or NaN, or a zero of
 //! the other sign. Sums and products keep it so, and who looks at the last of them sees whether it may be wrong.
 
-use crate::ir::{LaneInst, Operand};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::analysis::{Form, zero_rule};
+use super::flat::{Flat, Kind};
+use crate::ir::{LaneInst, Operand, Reg};
 use crate::isa::LaneOp;
 
 /// How a value may differ from the right one.
@@ -56,7 +60,7 @@ pub(super) fn taking(op: LaneOp, place: usize) -> Taking {
 }
 
 /// Doubt of the result, from that of operands. `bare`: its product is IEEE's.
-pub(super) fn doubt(inst: &LaneInst, bare: bool, of: impl Fn(Operand) -> Doubt) -> Doubt {
+fn doubt(inst: &LaneInst, bare: bool, of: impl Fn(Operand) -> Doubt) -> Doubt {
     use LaneOp as O;
     let arg = |place: usize| of(inst.args[place]);
     let any = |from: usize| inst.args[from..].iter().map(|arg| of(*arg)).max().unwrap_or(Doubt::None);
@@ -79,4 +83,45 @@ pub(super) fn doubt(inst: &LaneInst, bare: bool, of: impl Fn(Operand) -> Doubt) 
         O::Min | O::Max | O::MinIeee | O::MaxIeee | O::Min3 | O::Max3 | O::Med3 | O::Clamp => other(any(0)),
         _ => Doubt::None,
     }
+}
+
+/// Doubts of all registers that are written.
+pub(super) fn doubts(flat: &Flat, forms: &[Form]) -> FxHashMap<Reg, Doubt> {
+    let mut doubts: FxHashMap<Reg, Doubt> = FxHashMap::default();
+    loop {
+        let mut changed = false;
+        for (item, form) in flat.items.iter().zip(forms) {
+            let Kind::Lane(inst) = &item.kind else { continue };
+            let bare = zero_rule(inst.op) && *form != Form::Full;
+            let of = |operand| match operand {
+                Operand::Reg(reg) => doubts.get(&reg).copied().unwrap_or(Doubt::None),
+                _ => Doubt::None,
+            };
+            let found = doubt(inst, bare, of);
+            let known = doubts.entry(inst.dst[0]).or_insert(Doubt::None);
+            if found > *known {
+                *known = found;
+                changed = true;
+            }
+        }
+        if !changed {
+            return doubts;
+        }
+    }
+}
+
+/// Registers in doubt that somebody takes for numbers.
+pub(super) fn numbers(flat: &Flat, doubts: &FxHashMap<Reg, Doubt>) -> FxHashSet<Reg> {
+    let mut numbers = FxHashSet::default();
+    for item in &flat.items {
+        let Kind::Lane(inst) = &item.kind else { continue };
+        for (place, arg) in inst.args.iter().enumerate() {
+            if let (Operand::Reg(reg), Taking::Number | Taking::Decides) = (arg, taking(inst.op, place))
+                && doubts.get(reg).is_some_and(|doubt| *doubt > Doubt::None)
+            {
+                numbers.insert(*reg);
+            }
+        }
+    }
+    numbers
 }
