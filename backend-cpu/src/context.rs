@@ -11,7 +11,6 @@ use crate::launch::{self, Last, Own, Placed, line, turned};
 use crate::memory::{Block, TexelCache, View};
 use crate::op::{Body, Code, Emitted, Place, Seen, Shape, Slot, Texture};
 use crate::schedule::Shared;
-use crate::system;
 use crate::wave::{LANES, Row};
 
 /// Append counters of a device, by UAV number.
@@ -87,10 +86,13 @@ fn constants(surface: &recal_hal::Surface) -> Result<View<'_>, Error> {
 
 /// All bytes of the memory of a surface.
 pub fn whole(surface: &recal_hal::Surface) -> Result<View<'_>, Error> {
-    match surface.memory.as_any().downcast_ref::<Block>() {
-        Some(block) => Ok(block.view()),
-        None => Err(Error::Failed("memory of another backend is bound".into())),
-    }
+    block(surface).map(Block::view)
+}
+
+/// The memory of a surface.
+pub fn block(surface: &recal_hal::Surface) -> Result<&Block, Error> {
+    let block = surface.memory.as_any().downcast_ref::<Block>();
+    block.ok_or_else(|| Error::Failed("memory of another backend is bound".into()))
 }
 
 /// Tells the waves of a launch to give up. Who looks at the clock for it also sees whether other work waits.
@@ -217,25 +219,42 @@ impl<'a> Surfaces<'a> {
         surface.and_then(|surface| shape(surface, &sampler))
     }
 
-    /// Finds out how outputs are stored. Those that the caches can't hold, with all else that it reaches, are
-    /// stored past them, unless the launch reads them; and where it reads none of them, and threads in lines of whole waves are all inside, compiled code may store them.
-    fn stored(&mut self, code: &Code, (extent, columns): (Extent, u32)) -> Box<[Emitted]> {
+    /// Finds out how outputs are stored. Those that the first of `caches` can't hold, with all else that it reaches, are stored past the caches, unless the launch reads them,
+    /// and those that nobody has read since they were stored if the second can't; and where it reads none of them, and threads in lines of whole waves are all inside, compiled code may store them.
+    fn stored(
+        &mut self,
+        code: &Code,
+        unread: &[bool],
+        (extent, columns): (Extent, u32),
+        caches: [usize; 2],
+    ) -> Box<[Emitted]> {
         let surfaces = self.resources.iter().chain(&self.uavs).map(|surface| surface.view);
         let read: Vec<View<'_>> = surfaces.chain(self.buffers.iter().copied()).chain([self.global]).collect();
-        let bytes = self.outputs.iter().map(|surface| &surface.view).chain(&read).map(View::bytes);
-        let large = is_large(bytes, system::cache_bytes());
+        let bytes = || self.outputs.iter().map(|surface| &surface.view).chain(&read).map(View::bytes);
+        let large = caches.map(|cache| is_large(bytes(), cache));
         let mut apart = true;
         for at in 0..self.outputs.len() {
             let (before, rest) = self.outputs.split_at_mut(at);
             let Some(output) = rest.first_mut() else { break };
             let is_read = read.iter().any(|read| output.overlaps(*read));
-            output.past_caches = large && !is_read;
+            output.past_caches = large[usize::from(unread[at])] && !is_read;
             apart &= !is_read && !before.iter().any(|other| output.overlaps(other.view));
         }
         let emitted = self.outputs.iter().map(|output| launch::emitted(extent, columns, output));
         let alone = apart && !turned(code, extent);
         emitted.collect::<Option<Box<[Emitted]>>>().filter(|_| alone).unwrap_or_default()
     }
+}
+
+/// Memories know from now on what of them a launch reads and stores. Whether nobody has read what the one before stored, for each output.
+fn met(code: &Code, bindings: &Bindings) -> Result<Vec<bool>, Error> {
+    let listed = [&bindings.resources, &bindings.constants, &bindings.uavs].into_iter().flatten();
+    for surface in listed.map(|(_, surface)| surface).chain(&bindings.global) {
+        block(surface)?.read();
+    }
+    let bound = |number: u32| bindings.outputs.iter().find(|(n, _)| *n == number);
+    let outputs = code.outputs.iter().filter_map(|&(number, _)| bound(number));
+    outputs.map(|(_, surface)| Ok(block(surface)?.stored())).collect()
 }
 
 /// How many waves so many threads are.
@@ -252,11 +271,16 @@ pub struct Known {
 }
 
 impl Known {
-    /// Finds the body for what is bound, or makes it.
-    pub fn find(code: &Code, bindings: &Bindings, (extent, columns): (Extent, u32)) -> Result<Known, Error> {
+    /// Finds the body for what is bound, or makes it. `caches` are the bytes of the largest one, and how many of them the process can count on.
+    pub fn find(
+        code: &Code,
+        bindings: &Bindings,
+        (extent, columns): (Extent, u32),
+        caches: [usize; 2],
+    ) -> Result<Known, Error> {
         let mut surfaces = Surfaces::bind(code, bindings)?;
         let shapes: Vec<Shape> = code.sampled.iter().map(|seen| surfaces.shape(seen)).collect();
-        let emitted = surfaces.stored(code, (extent, columns));
+        let emitted = surfaces.stored(code, &met(code, bindings)?, (extent, columns), caches);
         let line = if turned(code, extent) { 0 } else { line(extent, columns) };
         let (block, waves) = match extent {
             Extent::Domain { width, height, .. } => ([0; 3], waves([width, height, 1])),
@@ -408,7 +432,14 @@ impl Context<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_large;
+    use std::sync::Arc;
+
+    use recal_hal::{Bindings, Extent, Format, Surface};
+
+    use super::{Known, is_large};
+    use crate::isa_choice::{InstructionSet, chosen};
+    use crate::memory::{Block, InUse};
+    use crate::{load, queue};
 
     /// What is read takes its room in the caches, too.
     #[test]
@@ -416,5 +447,40 @@ mod tests {
         let large = |mib: &[usize]| is_large(mib.iter().map(|mib| mib << 20), 32 << 20);
         assert!(large(&[24]) && large(&[16, 16]) && large(&[8, 8, 8]) && large(&[16, usize::MAX >> 20, 16]));
         assert!(!large(&[]) && !large(&[16]) && !large(&[16, 4]) && !large(&[1, 1, 1]));
+    }
+
+    /// Where a process can't count on the caches, only what somebody reads is left there.
+    #[test]
+    fn what_nobody_has_read_goes_past_caches_that_others_may_have() {
+        let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+            dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
+            sample_resource(0)_sampler(0) o0, vWinCoord0.xyxx\nend\n";
+        let (packed, known) = load::prepare(&recal_il::compile(text.as_bytes()).unwrap(), true, false);
+        let code = load::load(&packed, &known, chosen(InstructionSet::Baseline), true);
+        let surface = |height| {
+            let memory = Block::allocate(u64::from(height) << 12, u64::MAX, &InUse::default()).unwrap();
+            Surface { memory: Arc::new(memory), width: 256, height, pitch: 256, format: Format::Float32x4 }
+        };
+        let past = |from: &Surface, to: &Surface| {
+            let (resources, outputs) = (vec![(0, from.clone())], vec![(0, to.clone())]);
+            let extent = Extent::Domain { x: 0, y: 0, width: 256, height: to.height };
+            let bindings = Bindings { resources, outputs, ..Bindings::default() };
+            let caches = [1 << 20, 1 << 16];
+            Known::find(&code, &bindings, (extent, 64), caches).unwrap().past_caches == [true]
+        };
+        let [here, there] = [16; 2].map(surface);
+        assert_eq!([past(&here, &there), past(&here, &there), past(&here, &there)], [false, true, true]);
+        assert!(!past(&there, &here) && !past(&here, &there), "what a launch has read");
+        assert!(past(&here, &there));
+        there.memory.map().unwrap();
+        assert!(!past(&here, &there), "what the host has read");
+        assert!(past(&here, &there));
+        queue::copy(&there, &here).unwrap();
+        assert!(!past(&here, &there), "what a copy has read");
+        assert!(past(&here, &there) && !past(&here, &here) && !past(&here, &here), "what the launch reads");
+        let [from, to] = [5; 2].map(surface);
+        assert!(!past(&from, &to) && !past(&from, &to), "what caches hold");
+        let [from, to] = [128; 2].map(surface);
+        assert!(past(&from, &to), "what none holds");
     }
 }

@@ -14,7 +14,7 @@ use recal_hal::timeline::{self, Detail, Flows, Span, Track};
 use recal_hal::{Command, Error, FloatEnv, Queue, Result, Surface, Ticket};
 use recal_reference::watch::Findings;
 
-use crate::context::{Counters, Stop, whole};
+use crate::context::{Counters, Stop, block, whole};
 use crate::device::CpuKernel;
 use crate::fiber::{self, Fiber, Stacks};
 use crate::launch::{Scratch, tiles};
@@ -265,7 +265,8 @@ fn told(command: &Command) -> (&'static str, Detail) {
 }
 
 /// Copies the rectangle of `src` to the origin of `dst`.
-fn copy(src: &Surface, dst: &Surface) -> Result<()> {
+pub fn copy(src: &Surface, dst: &Surface) -> Result<()> {
+    block(src)?.read();
     let (from, to) = (whole(src)?, whole(dst)?);
     let element = src.format.bytes() as usize;
     let bytes = src.width as usize * element;

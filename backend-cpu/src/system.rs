@@ -6,9 +6,10 @@ use std::sync::OnceLock;
 /// What a process of this width can have of it, MiB.
 const ADDRESSABLE: u32 = if cfg!(target_pointer_width = "32") { 2048 } else { 1 << 24 };
 
-/// Hardware threads this process may use.
+/// Hardware threads this process may use, asked for once: the answer takes the system microseconds, of a process with many threads tens of them.
 pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get)
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 /// Memory of the host that a process can use, MiB; 2 GiB where the system does not say.
@@ -27,6 +28,11 @@ pub fn memory_bytes() -> usize {
 pub fn cache_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| host::cache_bytes().unwrap_or(32 << 20))
+}
+
+/// Bytes of it that a process can count on, whoever else has the machine: what the processors that it may use have by themselves.
+pub fn own_cache_bytes() -> usize {
+    cache_bytes().min((cores() << 21).max(32 << 20))
 }
 
 /// Memory that could be allocated now, MiB.

@@ -10,6 +10,7 @@ use std::time::Instant;
 use recal::Runtime;
 
 use crate::balance::{Balance, Way};
+use crate::cores::cores;
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::lane::{self, DEPTH};
@@ -219,7 +220,7 @@ impl Blas {
         let workers: Vec<&Worker> = self.working(T::KIND).collect();
         let lanes: usize = workers.iter().map(|worker| worker.lanes()).sum();
         // Who packs has cores of its own: one of them keeps a device busy that does more than all cores together.
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = cores();
         let packing = match way {
             Way::Both => {
                 ((cores as f64 * devices / (devices + host)).round() as usize).clamp(1, cores.div_ceil(2))

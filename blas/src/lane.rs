@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use recal::{Context, Device, Event, FloatMode, Format, Mem, Module, Place, Resource, Result};
 
+use crate::cores::cores;
 use crate::kernel::{Kernel, Side};
 use crate::pack::{self, Texture};
 use crate::scalar::{Precision, Real, Scalar};
@@ -179,7 +180,7 @@ impl Lane {
     /// Takes part of the host's cores as one of so many lanes. With more threads than cores one waits for what another, that does not run,
     /// has begun.
     pub(crate) fn among(&mut self, lanes: usize) {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = cores();
         self.context.limit_threads((cores / lanes).max(1));
         self.alone = self.direct && lanes > 1;
     }

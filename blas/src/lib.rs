@@ -34,6 +34,7 @@ pub use crate::view::{View, ViewMut};
 
 mod balance;
 mod blas;
+mod cores;
 mod error;
 mod host;
 mod kernel;

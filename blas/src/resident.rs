@@ -3,6 +3,7 @@
 use recal::Event;
 
 use crate::blas::Blas;
+use crate::cores::cores;
 use crate::error::{Error, Result};
 use crate::lane::{Factors, Lane};
 use crate::scalar::Scalar;
@@ -86,7 +87,7 @@ impl Blas {
 impl<T: Scalar> Resident<'_, T> {
     /// Computes the product, on all devices at once, and waits for them.
     pub fn multiply(&mut self) -> Result<()> {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = cores();
         let mut events: Vec<(&str, Vec<Event>)> = Vec::new();
         for Piece { name, lane, tuned, left, product, .. } in &mut self.pieces {
             let factors = Factors { left: *left, right: self.right, at: (0, 0, 0), threads, room: [0; 2] };
@@ -108,7 +109,7 @@ impl<T: Scalar> Resident<'_, T> {
         if self.pieces.is_empty() {
             c.scale(beta);
         }
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = cores();
         for Piece { name, lane, left, product, first, .. } in &self.pieces {
             let columns = 0..self.right.columns();
             let to = c.reborrow().part(*first..first + left.rows(), columns);

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use memmap2::MmapMut;
 use recal_hal::{Error, Memory, Result};
@@ -32,6 +32,8 @@ pub struct Block {
     bytes: usize,
     /// What to give back; `None` for application memory.
     owned: Option<(MmapMut, InUse)>,
+    /// Nobody has read what the last launch stored.
+    unread: AtomicBool,
 }
 
 // SAFETY: the block only owns an address range; all access goes through `View`, which any thread may use.
@@ -64,7 +66,12 @@ impl Block {
             in_use.fetch_sub(bytes, Relaxed);
             return Err(none());
         };
-        Ok(Block { start, bytes: bytes as usize, owned: Some((memory, in_use.clone())) })
+        Ok(Block {
+            start,
+            bytes: bytes as usize,
+            owned: Some((memory, in_use.clone())),
+            unread: false.into(),
+        })
     }
 
     /// The application's `bytes` bytes at `address`.
@@ -76,7 +83,17 @@ impl Block {
         let (Some(start), Ok(bytes)) = (start, usize::try_from(bytes)) else {
             return Err(Error::Unsupported("wrapped memory must be aligned to 4 bytes".into()));
         };
-        Ok(Block { start, bytes, owned: None })
+        Ok(Block { start, bytes, owned: None, unread: false.into() })
+    }
+
+    /// A launch, a copy or the host is about to read them.
+    pub fn read(&self) {
+        self.unread.store(false, Relaxed);
+    }
+
+    /// A launch is about to store to them; true if nobody has read what the launch before stored. Application memory is read by its owner, who doesn't say so.
+    pub fn stored(&self) -> bool {
+        self.unread.swap(self.owned.is_some(), Relaxed)
     }
 
     /// The bytes.
@@ -101,6 +118,7 @@ impl Memory for Block {
     }
 
     fn map(&self) -> Result<*mut u8> {
+        self.read();
         Ok(self.start.as_ptr())
     }
 

@@ -15,6 +15,7 @@ use crate::isa_choice::Isa;
 use crate::launch::{Scratch, columns, in_waves, longer, parts, regrouped, run_parts, turned};
 use crate::memory::{Block, InUse, View};
 use crate::op::Code;
+use crate::system;
 use crate::watched;
 
 /// Nanoseconds of work that are not worth another thread.
@@ -78,7 +79,8 @@ impl Job {
             0 => None,
             bytes => Some(Block::allocate(u64::from(bytes), u64::MAX, &InUse::default())?),
         };
-        let known = guarded(|| Known::find(&code, &bindings, (extent, columns)))?;
+        let caches = [system::cache_bytes(), system::own_cache_bytes()];
+        let known = guarded(|| Known::find(&code, &bindings, (extent, columns), caches))?;
         Ok(Job {
             code,
             bindings,

@@ -1,6 +1,7 @@
 //! The back end on the CPU: memory of the host, kernels compiled by the host's compiler, all its threads.
 
 use std::cell::UnsafeCell;
+use std::sync::LazyLock;
 
 use crate::capi::types::{CpuArray, CpuCall, CpuKernel};
 use crate::error::{Code, Failure, Result};
@@ -82,6 +83,9 @@ pub(crate) struct Launch<'l> {
     pub(crate) group: Option<(u32, u32)>,
 }
 
+/// Hardware threads this process may use; the system takes its time to say so.
+static CORES: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+
 /// Elements below which more threads cost more than they bring.
 const WORTH: usize = 4096;
 
@@ -106,8 +110,7 @@ impl Launch<'_> {
         let extent = if self.group.is_some() { self.shape } else { self.extent };
         let elements: usize = extent.iter().map(|d| *d as usize).product();
         let count = self.group.map_or(elements, |(threads, _)| elements.div_ceil(threads as usize));
-        let threads =
-            std::thread::available_parallelism().map_or(1, usize::from).min(elements / WORTH + 1).min(count);
+        let threads = CORES.min(elements / WORTH + 1).min(count);
         let share = count.div_ceil(threads.max(1));
         let bytes = self.group.map_or(0, |(_, bytes)| bytes as usize);
         let work = |first: usize| {
