@@ -25,7 +25,7 @@ use recal_il::ir::lines::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::address::Addresses;
-pub use self::arrange::{Arrange, grown};
+pub use self::arrange::{Arrange, Together, grown};
 pub use self::buffer::Code;
 pub use self::flow::code;
 pub use self::frame::Frame;

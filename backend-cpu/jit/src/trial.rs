@@ -1,7 +1,7 @@
 //! Ways to make code of a program, and the choice among them.
 
 use crate::LANES;
-use crate::emit::{self, Frame, Order, Pool, Trail};
+use crate::emit::{self, Frame, Order, Pool, Together, Trail};
 use crate::graph::Node;
 use crate::program::{self, Program};
 use crate::target::Target;
@@ -25,7 +25,7 @@ pub struct Trial<'a> {
     /// Most rows that loops keep in registers.
     pub pins: usize,
     /// How sums are arranged, see [`emit::Arrange`].
-    pub sums: (usize, bool),
+    pub sums: (usize, Together),
     /// Rounds of loops may go on by steps, see [`program::Going`].
     pub going: bool,
     /// See [`Frame`].
@@ -42,7 +42,7 @@ impl<'a> Trial<'a> {
             line,
             strips: 1,
             pins: target.pinned(),
-            sums: (0, false),
+            sums: (0, Together::Elements),
             going: false,
             order: Order::Written,
         }
@@ -81,8 +81,10 @@ impl<'a> Trial<'a> {
         let (most, registers) = (first.most_pins(), usize::from(self.target.vectors(0)));
         let half = registers.div_ceil(2);
         let mut ways = vec![self, Trial { pins: most, ..self }];
-        for (sums, by_lanes) in [(half, false), (half, true), (half * 3 / 4, false), (half * 5 / 4, false)] {
-            ways.push(Trial { pins: 0, sums: (sums, by_lanes), ..self });
+        let elements = [half, half * 3 / 4, half * 5 / 4].map(|sums| (sums, Together::Elements));
+        let factors = [2, 4].map(|first| (half, Together::Factors(first)));
+        for sums in elements.into_iter().chain([(half, Together::Lanes)]).chain(factors) {
+            ways.push(Trial { pins: 0, sums, ..self });
         }
         for strips in [2, 4].into_iter().filter(|number| *number <= strips) {
             ways.push(Trial { strips, ..self });
@@ -108,7 +110,7 @@ impl<'a> Trial<'a> {
         }
         let whole = |n: usize| n / 4 * 4;
         let ways =
-            [0, whole(registers / 2), whole(registers * 3 / 4)].map(|n| Trial { sums: (n, false), ..self });
+            [0, whole(registers / 2), whole(registers * 3 / 4)].map(|n| Trial { sums: (n, Together::Elements), ..self });
         let cost = |way: &Trial<'_>| {
             let body = way.body(pool);
             if body.fits() { 4 * body.touches + body.instructions } else { u32::MAX }
@@ -201,10 +203,10 @@ impl<'a> Trial<'a> {
         frame.grown =
             program.grown.iter().map(|&(view, field, by)| (target.field(view, field), by)).collect();
         frame.alone = program.parts.len() == 1;
-        let (sums, by_lanes) = sums;
+        let (sums, together) = sums;
         frame.arrange = (sums > 0).then(|| emit::Arrange {
             sums,
-            by_lanes,
+            together,
             moving: !program.loops,
             ..emit::Arrange::default()
         });

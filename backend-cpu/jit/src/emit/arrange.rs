@@ -11,12 +11,24 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct Arrange {
     /// Sums that grow together; 0: all is done as it is written.
     pub sums: usize,
-    /// Those of the same lanes, else those of the same elements.
-    pub by_lanes: bool,
+    /// Which of them.
+    pub together: Together,
     /// They go on in other rows than they began in: sums in the order in which they are written grow together.
     pub moving: bool,
     /// Which of the vectors of elements rows hold.
     pub members: FxHashMap<u32, u32>,
+}
+
+/// Which sums grow together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Together {
+    /// Those of the same elements.
+    #[default]
+    Elements,
+    /// Those of the same lanes.
+    Lanes,
+    /// The products of so many factors with as many others as there is room for: each factor is loaded for several of them.
+    Factors(usize),
 }
 
 impl Arrange {
@@ -39,8 +51,16 @@ impl Arrange {
                 Some((member, growth(graph, output.val, from)?, output.val))
             })
             .collect();
-        if self.by_lanes {
-            sums.sort_by_key(|(member, ..)| *member);
+        match self.together {
+            Together::Elements => {}
+            Together::Lanes => sums.sort_by_key(|(member, ..)| *member),
+            Together::Factors(first) => {
+                let others = (self.sums / first).max(1);
+                let steps = sums.iter().map(|(_, steps, _)| steps[0]);
+                let mut ranks = ranks(graph, steps).into_iter();
+                let key = |[one, other]: [usize; 2]| [one / first, other / others, other, one];
+                sums.sort_by_cached_key(|_| ranks.next().map(key));
+            }
         }
         if self.moving {
             sums.sort_by_key(|(_, steps, _)| steps.last().copied());
@@ -59,6 +79,34 @@ impl Arrange {
         order.into_iter().for_each(|val| demand(operands, val, &mut done, &mut arranged));
         arranged
     }
+}
+
+/// Of sums of products, by the values that they become first: which of all their first factors, and of all their second ones, each has. A factor is a first one, or a
+/// second one, of all of them.
+fn ranks(graph: &Graph, sums: impl Iterator<Item = Val>) -> Vec<[usize; 2]> {
+    let mut known: [FxHashMap<Val, usize>; 2] = Default::default();
+    let mut rank = |val: Val| {
+        let Some([mut one, mut other]) = factors(graph, val) else { return [usize::MAX; 2] };
+        if known[1].contains_key(&one) || known[0].contains_key(&other) {
+            std::mem::swap(&mut one, &mut other);
+        }
+        let mut at = 0;
+        [one, other].map(|factor| {
+            let of = &mut known[at];
+            let next = of.len();
+            at += 1;
+            *of.entry(factor).or_insert(next)
+        })
+    };
+    sums.map(&mut rank).collect()
+}
+
+/// The factors of the product that becomes part of a sum.
+fn factors(graph: &Graph, val: Val) -> Option<[Val; 2]> {
+    let of = |inst: Inst, ops: [Op; 2]| ops.contains(&inst.op).then_some([inst.args[0], inst.args[1]]);
+    let inst = graph.as_inst(val)?;
+    let mut parts = inst.operands().filter_map(|arg| graph.as_inst(arg));
+    of(inst, [Op::FFma, Op::DFma]).or_else(|| parts.find_map(|part| of(part, [Op::FMul, Op::DMul])))
 }
 
 /// The same instructions, these values first.

@@ -9,8 +9,10 @@ use crate::graph::course::{COLUMNS, Course, Courses};
 use crate::op::{Kind, Relation};
 use crate::program::{Going, Induction};
 
-/// Rounds at a time. More of them would leave more for the end of a loop, fewer would be looked at more often.
-const ROUNDS: u32 = 32;
+/// Rounds at a time, of few values and of many. More of them would leave more for the end of a loop, fewer would be looked at more often.
+const ROUNDS: [u32; 2] = [32, 8];
+/// Values that are many.
+const LONG: usize = 512;
 /// Most that a round adds to a coordinate.
 const FARTHEST: u32 = 64;
 
@@ -28,6 +30,8 @@ pub(super) struct Inductions {
     entry: Graph,
     next: Vec<(u32, Val)>,
     doubts: Vec<Val>,
+    /// So many at a time.
+    rounds: u32,
     /// Numbers that are taken.
     count: u32,
     inductions: Vec<Induction>,
@@ -83,7 +87,10 @@ impl Growing<'_> {
 impl Inductions {
     /// Makes runs find ready the words that accesses go on by, and looks where they lead; `None` if that can't be known.
     pub(super) fn of(of: &Rounds<'_>, lazy: bool, kept: &Kept) -> Option<(Inductions, Vec<Graph>)> {
+        let values = of.runs.iter().map(|(graph, outputs, test)| needed(graph, outputs, *test).count());
+        let long = values.sum::<usize>() >= LONG;
         let mut found = Inductions {
+            rounds: ROUNDS[usize::from(long)],
             entry: Graph::plain(lazy),
             next: Vec::new(),
             doubts: Vec::new(),
@@ -161,18 +168,18 @@ impl Inductions {
 
     /// Looks whether numbers go on by steps to the last round, and rows with them.
     fn look(&mut self, growing: &Growing<'_>, points: &[(Val, u32)]) -> Option<()> {
-        let entry = &mut self.entry;
+        let (entry, rounds) = (&mut self.entry, self.rounds);
         for &(val, step) in points {
-            let [now, last] = [0, ROUNDS - 1].map(|rounds| growing.later(entry, val, rounds));
+            let [now, last] = [0, rounds - 1].map(|rounds| growing.later(entry, val, rounds));
             let far = entry.binary(Op::Sub, last?, now?);
-            let known = entry.word((ROUNDS - 1) * step);
+            let known = entry.word((rounds - 1) * step);
             self.doubts.push(entry.binary(Op::Compare(Kind::Signed, Relation::Equal, true), far, known));
         }
         let read = |row: &&u32| entry.find(Node::Row(**row)).is_some();
         let mut rows: Vec<u32> = growing.steps.keys().filter(read).copied().collect();
         rows.sort_unstable();
         for row in rows {
-            let most = entry.word((COLUMNS - (ROUNDS * growing.steps[&row]) as f32).to_bits());
+            let most = entry.word((COLUMNS - (rounds * growing.steps[&row]) as f32).to_bits());
             let row = entry.add(Node::Row(row));
             // Floats above 0 are ordered as their words are; those below it have larger ones.
             self.doubts.push(entry.binary(Op::Compare(Kind::Unsigned, Relation::Less, false), most, row));
@@ -210,23 +217,34 @@ fn needed(graph: &Graph, outputs: &[(u32, Val)], test: Option<Val>) -> impl Iter
 }
 
 /// What a run adds to a row, if that is a whole number, and all it does.
-fn step(graph: &Graph, row: u32, val: Val) -> Option<u32> {
-    let val = graph.before_flush(val).unwrap_or(val);
-    let Inst { op: Op::FAdd, args: [a, b, _], mask: NO } = graph.as_inst(val)? else { return None };
-    let is = |val: Val| graph.node(val) == Node::Row(row);
-    let by = f32::from_bits(graph.word_of(if is(a) { b } else { Some(a).filter(|_| is(b))? })?);
-    (by.fract() == 0.0 && by >= 1.0 && by <= FARTHEST as f32).then_some(by as u32)
+fn step(graph: &Graph, row: u32, mut val: Val) -> Option<u32> {
+    let mut all = 0.0;
+    while graph.node(val) != Node::Row(row) {
+        let Inst { op: Op::FAdd, args: [a, b, _], mask: NO } =
+            graph.as_inst(graph.before_flush(val).unwrap_or(val))?
+        else {
+            return None;
+        };
+        let (by, other) = graph.word_of(b).map(|by| (by, a)).or_else(|| Some((graph.word_of(a)?, b)))?;
+        let by = f32::from_bits(by);
+        if by.fract() != 0.0 || by < 1.0 {
+            return None;
+        }
+        all += by;
+        val = other;
+    }
+    (1.0..=FARTHEST as f32).contains(&all).then_some(all as u32)
 }
 
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     /// The other way, with a body.
     pub(super) fn going(&self, found: Inductions, kept: &Kept, body: Vec<Part>) -> Option<Going> {
-        let Inductions { mut entry, next, doubts, inductions, .. } = found;
+        let Inductions { mut entry, next, doubts, inductions, rounds, .. } = found;
         let doubted = doubts.into_iter().reduce(|all, doubt| entry.binary(Op::Either, all, doubt))?;
         kept.replace(&mut entry);
         let (graph, place) = entry.lowered(self.target);
         let next = next.into_iter().map(|(number, val)| (number, place[val as usize])).collect();
         let entry = Straight { next, ..self.placed(graph, &place, Vec::new(), None) };
-        Some(Going { rounds: ROUNDS, entry: (entry, place[doubted as usize]), inductions, body })
+        Some(Going { rounds, entry: (entry, place[doubted as usize]), inductions, body })
     }
 }
