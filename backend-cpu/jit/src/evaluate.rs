@@ -193,8 +193,10 @@ impl Strip<'_, '_> {
         };
         move_words(self.rows, true);
         let mut going = of.going.as_ref();
+        let mut gone = false;
         while self.exec != 0 {
-            going = going.filter(|of| self.goes(of));
+            going = going.filter(|of| gone && self.goes_again(of) || self.goes(of));
+            gone = going.is_some();
             let (rounds, body) = going.map_or((1, &of.body), |of| (of.rounds, &of.body));
             for _ in 0..rounds {
                 if self.list(body, &mut 0) || self.ticks.tick() {
@@ -228,6 +230,28 @@ impl Strip<'_, '_> {
         self.kept.resize(self.kept.len().max(last + 1), Vector::default());
         self.keep(entry, &values);
         self.bits(values[*doubted as usize]) == 0
+    }
+
+    /// Whether rounds can be done so for as long again.
+    ///
+    /// # Panics
+    /// If they have not come to where they would begin.
+    fn goes_again(&mut self, of: &Going) -> bool {
+        let ((entry, _), lanes) = (&of.entry, self.lanes);
+        let values = self.values(&entry.graph);
+        let again = self.bits(values[of.again as usize]) == 0;
+        for of in of.inductions.iter().filter(|_| again) {
+            for number in [of.number, of.by] {
+                let found = entry.next.iter().find(|(other, _)| *other == number);
+                let now = found.map(|(_, val)| &values[*val as usize][..lanes]);
+                assert_eq!(
+                    now,
+                    Some(&self.kept[number as usize][..lanes]),
+                    "number {number} of what goes on"
+                );
+            }
+        }
+        again
     }
 
     /// What is ready for the next round.

@@ -158,6 +158,7 @@ fn sums(f: &mut Formatter<'_>, of: &Sums, depth: usize) -> fmt::Result {
         let (entry, doubted) = &going.entry;
         straight(f, entry, depth + 2)?;
         line(f, depth + 2, &format!("not where {}", Shown(&entry.graph, *doubted, "v")))?;
+        line(f, depth + 2, &format!("not as long again where {}", Shown(&entry.graph, going.again, "v")))?;
         for Induction { number, by, .. } in &going.inductions {
             line(f, depth + 2, &format!("kept {number} is more by kept {by} in each round"))?;
         }

@@ -192,6 +192,8 @@ pub struct Going {
     pub rounds: u32,
     /// Leaves what is ready for them, and for the loop's other rounds, and the lanes for which addresses do not go on so long.
     pub entry: (Straight, Val),
+    /// The lanes for which, when they have gone on so long, they do not go on for as many rounds more; as an entry's value.
+    pub again: Val,
     pub inductions: Vec<Induction>,
     /// The loop's body, where accesses find their words ready. Nothing else reads those.
     pub body: Vec<Part>,

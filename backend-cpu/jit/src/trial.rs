@@ -109,8 +109,8 @@ impl<'a> Trial<'a> {
             return None;
         }
         let whole = |n: usize| n / 4 * 4;
-        let ways =
-            [0, whole(registers / 2), whole(registers * 3 / 4)].map(|n| Trial { sums: (n, Together::Elements), ..self });
+        let ways = [0, whole(registers / 2), whole(registers * 3 / 4)]
+            .map(|n| Trial { sums: (n, Together::Elements), ..self });
         let cost = |way: &Trial<'_>| {
             let body = way.body(pool);
             if body.fits() { 4 * body.touches + body.instructions } else { u32::MAX }

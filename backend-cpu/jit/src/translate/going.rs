@@ -9,10 +9,10 @@ use crate::graph::course::{COLUMNS, Course, Courses};
 use crate::op::{Kind, Relation};
 use crate::program::{Going, Induction};
 
-/// Rounds at a time, of few values and of many. More of them would leave more for the end of a loop, fewer would be looked at more often.
-const ROUNDS: [u32; 2] = [32, 8];
-/// Values that are many.
-const LONG: usize = 512;
+/// Most rounds at a time. More of them would leave more for the end of a loop, fewer would be looked at more often.
+const ROUNDS: u32 = 32;
+/// How far coordinates go on meanwhile, at least for eight rounds: what is left at an edge is so much at most.
+const FAR: u32 = 128;
 /// Most that a round adds to a coordinate.
 const FARTHEST: u32 = 64;
 
@@ -30,6 +30,8 @@ pub(super) struct Inductions {
     entry: Graph,
     next: Vec<(u32, Val)>,
     doubts: Vec<Val>,
+    /// The same if rounds have gone on so already.
+    again: Vec<Val>,
     /// So many at a time.
     rounds: u32,
     /// Numbers that are taken.
@@ -47,13 +49,13 @@ struct Growing<'a> {
 }
 
 impl Growing<'_> {
-    /// A value as it is some rounds later; `None` if it is more than arithmetic.
-    fn later(&self, entry: &mut Graph, val: Val, rounds: u32) -> Option<Val> {
+    /// A value as it is some rounds later, or before; `None` if it is more than arithmetic.
+    fn later(&self, entry: &mut Graph, val: Val, rounds: i32) -> Option<Val> {
         let all = ahead::computed_from(self.graph, val)?;
         Some(entry.copied(self.graph, &all, |entry, node| {
             let of = entry.add(node);
             let step = if let Node::Row(row) = node { self.steps.get(&row) } else { None };
-            match step.map(|step| step * rounds) {
+            match step.map(|step| *step as i32 * rounds) {
                 None | Some(0) => of,
                 Some(by) => {
                     let by = entry.word((by as f32).to_bits());
@@ -87,13 +89,17 @@ impl Growing<'_> {
 impl Inductions {
     /// Makes runs find ready the words that accesses go on by, and looks where they lead; `None` if that can't be known.
     pub(super) fn of(of: &Rounds<'_>, lazy: bool, kept: &Kept) -> Option<(Inductions, Vec<Graph>)> {
-        let values = of.runs.iter().map(|(graph, outputs, test)| needed(graph, outputs, *test).count());
-        let long = values.sum::<usize>() >= LONG;
+        let rows = of
+            .before
+            .iter()
+            .flat_map(|(graph, outputs, _)| outputs.iter().filter_map(|(row, val)| step(graph, *row, *val)));
+        let rounds = FAR.checked_div(rows.max().unwrap_or(0)).unwrap_or(ROUNDS);
         let mut found = Inductions {
-            rounds: ROUNDS[usize::from(long)],
+            rounds: rounds.clamp(8, ROUNDS),
             entry: Graph::plain(lazy),
             next: Vec::new(),
             doubts: Vec::new(),
+            again: Vec::new(),
             count: kept.count(),
             inductions: Vec::new(),
             same: Vec::new(),
@@ -170,10 +176,14 @@ impl Inductions {
     fn look(&mut self, growing: &Growing<'_>, points: &[(Val, u32)]) -> Option<()> {
         let (entry, rounds) = (&mut self.entry, self.rounds);
         for &(val, step) in points {
-            let [now, last] = [0, rounds - 1].map(|rounds| growing.later(entry, val, rounds));
-            let far = entry.binary(Op::Sub, last?, now?);
-            let known = entry.word((rounds - 1) * step);
-            self.doubts.push(entry.binary(Op::Compare(Kind::Signed, Relation::Equal, true), far, known));
+            let last = growing.later(entry, val, rounds as i32 - 1)?;
+            // The last of the rounds before has gone on by a step, too, not only to where an edge is.
+            for (doubts, first) in [(&mut self.doubts, 0), (&mut self.again, -1)] {
+                let before = growing.later(entry, val, first)?;
+                let far = entry.binary(Op::Sub, last, before);
+                let known = entry.word((rounds as i32 - 1 - first) as u32 * step);
+                doubts.push(entry.binary(Op::Compare(Kind::Signed, Relation::Equal, true), far, known));
+            }
         }
         let read = |row: &&u32| entry.find(Node::Row(**row)).is_some();
         let mut rows: Vec<u32> = growing.steps.keys().filter(read).copied().collect();
@@ -182,10 +192,12 @@ impl Inductions {
             let most = entry.word((COLUMNS - (rounds * growing.steps[&row]) as f32).to_bits());
             let row = entry.add(Node::Row(row));
             // Floats above 0 are ordered as their words are; those below it have larger ones.
-            self.doubts.push(entry.binary(Op::Compare(Kind::Unsigned, Relation::Less, false), most, row));
+            let far = entry.binary(Op::Compare(Kind::Unsigned, Relation::Less, false), most, row);
             let twice = entry.binary(Op::FAdd, row, row);
             let whole = entry.unary(Op::Round(1), twice);
-            self.doubts.push(entry.binary(Op::Compare(Kind::Float, Relation::Equal, true), whole, twice));
+            self.doubts
+                .extend([far, entry.binary(Op::Compare(Kind::Float, Relation::Equal, true), whole, twice)]);
+            self.again.push(far);
         }
         Some(())
     }
@@ -239,12 +251,20 @@ fn step(graph: &Graph, row: u32, mut val: Val) -> Option<u32> {
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     /// The other way, with a body.
     pub(super) fn going(&self, found: Inductions, kept: &Kept, body: Vec<Part>) -> Option<Going> {
-        let Inductions { mut entry, next, doubts, inductions, rounds, .. } = found;
-        let doubted = doubts.into_iter().reduce(|all, doubt| entry.binary(Op::Either, all, doubt))?;
+        let Inductions { mut entry, next, doubts, again, inductions, rounds, .. } = found;
+        let mut any =
+            |doubts: Vec<Val>| doubts.into_iter().reduce(|all, doubt| entry.binary(Op::Either, all, doubt));
+        let (doubted, again) = (any(doubts)?, any(again)?);
         kept.replace(&mut entry);
         let (graph, place) = entry.lowered(self.target);
         let next = next.into_iter().map(|(number, val)| (number, place[val as usize])).collect();
         let entry = Straight { next, ..self.placed(graph, &place, Vec::new(), None) };
-        Some(Going { rounds, entry: (entry, place[doubted as usize]), inductions, body })
+        Some(Going {
+            rounds,
+            entry: (entry, place[doubted as usize]),
+            again: place[again as usize],
+            inductions,
+            body,
+        })
     }
 }

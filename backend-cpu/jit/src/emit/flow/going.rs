@@ -43,16 +43,21 @@ impl Flow<'_, '_> {
         pointers.iter().for_each(|pointer| self.frame.point(of, pointer));
         self.frame.kept.truncate(ready);
         self.frame.slots = before;
+        let others = replace(&mut self.frame.packs, packs);
+        let next = self.frame.code.bytes.len();
         let rounds = (Base::Pool, self.frame.pool.word(of.rounds));
         target.scalar(&mut self.frame.code, Scalar::Move, 0, Ok(rounds));
         target.word_to_stack(&mut self.frame.code, counter);
-        let others = replace(&mut self.frame.packs, packs);
         let first = self.frame.code.bytes.len();
         self.list(&of.body);
         self.frame.go_on(&pointers);
         let more = target.count_down(&mut self.frame.code, counter);
         target.land_at(&mut self.frame.code, more, first);
         self.tick(None);
+        // Where no edge is met addresses are what they are.
+        let (_, edges) = self.frame.on_stack_unless(&entry.graph, &[], Some(of.again));
+        target.again(&mut self.frame.code, next);
+        edges.into_iter().for_each(|edge| self.land(edge));
         target.again(&mut self.frame.code, head);
         fails.into_iter().for_each(|fails| self.land(fails));
         self.frame.packs = others;
