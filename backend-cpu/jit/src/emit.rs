@@ -108,6 +108,8 @@ struct Body<'a, 'b> {
     walked: FxHashSet<u32>,
     /// Places on the stack for where elements were in the round before.
     ahead: Vec<u32>,
+    /// The value that the register which no value is given has, see [`Target::spare`].
+    spare: Option<Val>,
     /// Places on the stack whose values are done with, and those that the instruction at hand may still read.
     free: Vec<u32>,
     freed: Vec<u32>,
@@ -136,6 +138,7 @@ impl<'a, 'b> Body<'a, 'b> {
             walked: FxHashSet::default(),
             ahead: Vec::new(),
             pointers: vec![Pointer::default(); usize::from(frame.target.addresses())],
+            spare: None,
             free: Vec::new(),
             freed: Vec::new(),
             now: 0,
@@ -291,6 +294,9 @@ impl<'a, 'b> Body<'a, 'b> {
         self.frame.code.is_for(self.graph.origin(val));
         let Inst { op, args: [a, b, _], .. } = inst;
         let target = self.target;
+        if !op.pure() || self.merging.is_some() {
+            self.spare = None;
+        }
         if let Some(leaves) = self.addresses.and_then(|addresses| addresses.leaves.get(&val)) {
             return self.by_address(val, op, a, leaves);
         }

@@ -221,9 +221,43 @@ fn growth(graph: &Graph, mut val: Val, row: Option<u32>) -> Option<Vec<Val>> {
 
 #[cfg(test)]
 mod tests {
-    use super::in_pairs;
+    use super::{Arrange, Together, in_pairs};
     use crate::graph::{Args, Graph, Inst, Node, Val};
     use crate::op::Op;
+    use crate::program::Output;
+
+    /// Sums of the products of four factors with four others, a step each: a few of them have as few factors as there can be.
+    #[test]
+    fn sums_that_grow_together_have_factors_in_common() {
+        let mut graph = Graph::default();
+        let rows: Vec<Val> = (0..24).map(|row| graph.add(Node::Row(row))).collect();
+        let (mut outputs, mut order) = (Vec::new(), Vec::new());
+        for at in 0..16 {
+            let mut factors = [rows[16 + at / 4], rows[20 + at % 4]];
+            // Some are written the other way round.
+            factors.rotate_left(at % 3 / 2);
+            let product = graph.binary(Op::FMul, factors[0], factors[1]);
+            let sum = graph.binary(Op::FAdd, rows[at], product);
+            order.extend([product, sum]);
+            outputs.push(Output { row: at as u32, val: sum, unseen: false });
+        }
+        let operands: Vec<Args> = (0..graph.nodes.len() as Val)
+            .map(|val| graph.as_inst(val).map_or(Args::new(), Inst::args))
+            .collect();
+        for (together, most) in [(Together::Elements, 5), (Together::Factors(2), 4)] {
+            let arrange = Arrange { sums: 4, together, ..Arrange::default() };
+            let arranged = arrange.order(&graph, order.clone(), &outputs, &operands);
+            assert_eq!(arranged.len(), order.len());
+            for few in arranged.chunks(8) {
+                let mut factors: Vec<Val> =
+                    few.iter().flat_map(|val| &operands[*val as usize]).copied().collect();
+                factors.retain(|arg| rows[16..].contains(arg));
+                factors.sort_unstable();
+                factors.dedup();
+                assert_eq!(factors.len(), most, "{together:?}");
+            }
+        }
+    }
 
     /// What the order becomes, as places in the one before.
     fn paired(graph: &Graph, order: &[Val]) -> Vec<usize> {

@@ -6,6 +6,10 @@ use crate::graph::{Node, Val};
 use crate::op::Op;
 use crate::target::{Base, Rm};
 
+/// The next instructions, as times; and how many of them have an operand, too, if it is worth an instruction to load it once for all.
+const SOON: u32 = 16;
+const AGAIN: usize = 2;
+
 impl Body<'_, '_> {
     /// The register that holds `val`, loaded if need be.
     pub(super) fn fetch(&mut self, val: Val) -> u8 {
@@ -106,14 +110,30 @@ impl Body<'_, '_> {
                 _ => None,
             };
             if let Some(found) = found {
+                if self.spare == Some(val) {
+                    return Rm::Reg(self.target.spare().unwrap_or_default());
+                }
                 let copied = matches!(found, Rm::Splat(Base::Stack | Base::Kept(_), _));
                 if copied || matches!(found, Rm::Mem(Base::Rows | Base::Stack | Base::First, _)) {
                     self.frame.touch();
                 }
-                return found;
+                return self.in_spare(val, found).map_or(found, Rm::Reg);
             }
         }
         Rm::Reg(self.fetch(val))
+    }
+
+    /// The register that no value is given, with what is in memory, if that is an operand of some of the next instructions, too.
+    fn in_spare(&mut self, val: Val, from: Rm) -> Option<u8> {
+        let register = self.target.spare().filter(|_| !self.frame.strips.masked)?;
+        let soon = |time: &&u32| (self.now + 1..=self.now + SOON).contains(*time);
+        let again = self.uses[val as usize].iter().filter(soon).count() >= AGAIN;
+        if !again || !matches!(from, Rm::Mem(..)) {
+            return None;
+        }
+        self.target.load(&mut self.frame.code, register, from);
+        self.spare = Some(val);
+        Some(register)
     }
 
     /// A value in memory is not worth a register: all are taken by what is used before it is used again, or who would

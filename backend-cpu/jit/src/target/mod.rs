@@ -63,6 +63,12 @@ pub trait Target: Sync {
     }
     /// Vector registers that are given out, with so many masks of executing lanes: those below.
     fn vectors(&self, masks: u8) -> u8;
+
+    /// A vector register that no value is given and nothing but accesses to memory and masks changes, if an operand of several instructions is better
+    /// loaded there than read by each.
+    fn spare(&self) -> Option<u8> {
+        None
+    }
     /// Most rows that a loop keeps in registers.
     fn pinned(&self) -> usize;
     fn masks(&self) -> &'static Masks;

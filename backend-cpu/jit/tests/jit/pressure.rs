@@ -1,6 +1,6 @@
 //! Blocks with more values than registers.
 
-use iced_x86::{Decoder, DecoderOptions, Register};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, Register};
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
 use recal_il::isa::lane::fold;
@@ -62,7 +62,7 @@ pub fn places_on_the_stack_are_used_again(on: On) {
 }
 
 /// Sixteen sums and four factors in memory: with few registers the factors come from there, since whoever gave way for
-/// one would have to be stored and loaded.
+/// one would have to be stored and loaded; once for all that are products of one.
 pub fn operands_come_from_memory(on: On) {
     const ROUNDS: u32 = 64;
     let mut lists = Vec::new();
@@ -90,19 +90,28 @@ pub fn operands_come_from_memory(on: On) {
     on.call(&module, function, &mut rows, &[], !0, &mut endless());
     assert_eq!(rows, expected);
     // The code without tests comes first: a product and a sum for each step, and few moves beside them.
-    let names: Vec<String> = if on.isa.name() == "neon" {
-        arm(module.code()).iter().map(|text| text.split(' ').next().unwrap_or_default().to_owned()).collect()
-    } else {
-        let code = Decoder::new(64, module.code(), DecoderOptions::NONE).into_iter();
-        code.map(|instruction| format!("{:?}", instruction.mnemonic()).to_lowercase()).collect()
-    };
-    // Products and sums are flushed: at once, or by three instructions each.
-    let each = if on.isa.name() == "neon" { 8 } else { 2 };
-    let product = |name: &&String| ["vmulps", "fmul"].contains(&name.as_str());
-    let sums = names.iter().skip_while(|name| !product(name)).take(each * lists.len());
-    let moves = sums.filter(|name| ["vmovups", "vmovdqa32", "mov", "ldr", "str"].contains(&name.as_str()));
-    let moves = moves.count();
-    assert!(moves < lists.len() / 3, "{moves} moves among {} steps", lists.len());
+    let steps = lists.len();
+    if on.isa.name() == "neon" {
+        let code = arm(module.code());
+        let names = code.iter().map(|text| text.split(' ').next().unwrap_or_default());
+        // Products and sums are flushed by three instructions each.
+        let sums = names.skip_while(|name| *name != "fmul").take(8 * steps);
+        let moves = sums.filter(|name| ["mov", "ldr", "str"].contains(name)).count();
+        assert!(moves < steps / 3, "{moves} moves among {steps} steps");
+        return;
+    }
+    let (_, all) = module.code_of(function);
+    let code = Decoder::new(64, all.unwrap(), DecoderOptions::NONE).into_iter();
+    let is = |of: &Instruction, mnemonics: &[Mnemonic]| mnemonics.contains(&of.mnemonic());
+    let sums: Vec<Instruction> =
+        code.skip_while(|of| !is(of, &[Mnemonic::Vmulps])).take(2 * steps + steps / 4).collect();
+    let moves = sums.iter().filter(|of| is(of, &[Mnemonic::Vmovups, Mnemonic::Vmovdqa32]));
+    let moves = moves.filter(|of| of.memory_base() != Register::RDI).count();
+    assert!(moves < steps / 3, "{moves} moves among {steps} steps");
+    // A factor of four products is loaded once.
+    let products = sums.iter().filter(|of| is(of, &[Mnemonic::Vmulps]));
+    let from_memory = products.filter(|of| of.memory_base() == Register::RDI).count();
+    assert!(from_memory < steps / 8, "{from_memory} of {steps} products read their factors from memory");
 }
 
 /// A product of tiles that was written out, step by step for all of 64 sums, into other rows than they began in: a few sums at a time take

@@ -55,6 +55,10 @@ impl Target for Avx2 {
         VECTOR - masks
     }
 
+    fn spare(&self) -> Option<u8> {
+        Some(VECTOR)
+    }
+
     fn pinned(&self) -> usize {
         6
     }
