@@ -63,10 +63,6 @@ impl Target for Avx2 {
         6
     }
 
-    fn masks(&self) -> &'static Masks {
-        &MASKS
-    }
-
     fn lower(&self, graph: &mut Graph, inst: Inst) -> Val {
         lower::lower(graph, inst)
     }
@@ -167,10 +163,6 @@ impl Target for Avx2 {
         vector(code, PANDN, to, a, Rm::Reg(b), None);
     }
 
-    fn permutes(&self) -> bool {
-        true
-    }
-
     fn jump_if(&self, code: &mut Code, mask: u8, any: bool) -> usize {
         test(code, mask, Rm::Reg(mask));
         x86::jump(code, Some(if any { NOT_ZERO } else { ZERO }))
@@ -188,44 +180,12 @@ impl Target for Avx2 {
         code.raw(&[0x4C, 0x09, 0xD0]); // or rax, r10
     }
 
-    fn load_words(&self, access: Access<'_>, to: u8) {
-        access::load(access, to);
-    }
-
-    fn store_words(&self, access: Access<'_>, from: u8) {
-        access::store(access, from);
-    }
-
-    fn store_blocks(&self, access: Access<'_>, from: u8, blocks: Blocks) {
-        access::store_blocks(access, from, blocks);
-    }
-
     fn reach(&self, shape: lines::Shape, count: u32) -> Option<u32> {
         Window::reach(shape, 8, count, window::MOST)
-    }
-    fn load_group(&self, access: Access<'_>, group: &Group) {
-        groups::group(access, group);
-    }
-
-    fn interleaves(&self) -> bool {
-        true
-    }
-
-    fn interleave(&self, code: &mut Code, count: u32, there: bool) {
-        interleave::interleave(code, count, there);
     }
 
     fn broadcast(&self, code: &mut Code, to: u8, base: Base, at: u32, wide: bool) {
         plain(code, if wide { BROADCASTSD } else { BROADCASTSS }, to, Rm::Mem(base, at));
-    }
-
-    fn first_to_stack(&self, code: &mut Code, from: u8, at: u32) {
-        encode::first_to_stack(code, from, at);
-    }
-
-    fn find_base(&self, code: &mut Code, view: u8, from: Option<u8>, last: u32) -> Vec<usize> {
-        from.into_iter().for_each(|from| encode::first_word(code, from));
-        x86::find_base(code, view, last)
     }
 
     fn near(&self, code: &mut Code, to: u8, base: Base, bytes: u32) {
@@ -248,19 +208,11 @@ impl Target for Avx2 {
         x86::keeping::fetch_later(code, at);
     }
 
-    fn choose_words(&self, code: &mut Code, to: u8, at: u32) {
-        encode::choose_words(code, to, at);
-    }
-
     fn good_strips(&self, code: &mut Code, pool: &mut Pool, from: u8) {
         const EDX: u8 = 2;
         let zeros = Rm::Mem(Base::Pool, pool.lanes(8, |_| 0));
         vector(code, PCMPEQD, from, from, zeros, None);
         encode::top_bits(code, EDX, from);
-    }
-
-    fn unless_steps(&self, code: &mut Code, pool: &mut Pool, steps: Steps) -> usize {
-        interleave::unless_steps(code, pool, steps)
     }
 
     fn call(&self, code: &mut Code, _: &mut Pool, of: &Called, masks: &[u8]) {

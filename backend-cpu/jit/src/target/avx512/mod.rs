@@ -64,10 +64,6 @@ impl Target for Avx512 {
         16
     }
 
-    fn masks(&self) -> &'static Masks {
-        &MASKS
-    }
-
     fn lower(&self, graph: &mut Graph, inst: Inst) -> Val {
         let [a, b, _] = inst.args;
         let mut half = |op| {
@@ -258,10 +254,6 @@ impl Target for Avx512 {
         encode::mask_load(code, to, Base::Pool, pool.word(lanes));
     }
 
-    fn permutes(&self) -> bool {
-        true
-    }
-
     fn jump_if(&self, code: &mut Code, mask: u8, any: bool) -> usize {
         encode::mask_test(code, mask);
         x86::jump(code, Some(if any { NOT_ZERO } else { ZERO }))
@@ -276,31 +268,8 @@ impl Target for Avx512 {
         encode::mask_to_result(code, from, 48 - 16 * after);
     }
 
-    fn load_words(&self, access: Access<'_>, to: u8) {
-        access::load(access, to);
-    }
-
-    fn store_words(&self, access: Access<'_>, from: u8) {
-        access::store(access, from);
-    }
-
-    fn store_blocks(&self, access: Access<'_>, from: u8, blocks: Blocks) {
-        access::store_blocks(access, from, blocks);
-    }
-
     fn reach(&self, shape: lines::Shape, count: u32) -> Option<u32> {
         Window::reach(shape, 16, count, access::WINDOW)
-    }
-    fn load_group(&self, access: Access<'_>, group: &Group) {
-        groups::group(access, group);
-    }
-
-    fn interleaves(&self) -> bool {
-        true
-    }
-
-    fn interleave(&self, code: &mut Code, count: u32, there: bool) {
-        interleave::interleave(code, count, there);
     }
 
     fn splats(&self) -> bool {
@@ -309,15 +278,6 @@ impl Target for Avx512 {
 
     fn broadcast(&self, code: &mut Code, to: u8, base: Base, at: u32, wide: bool) {
         plain(code, if wide { PBROADCASTQ } else { PBROADCASTD }, to, Rm::Mem(base, at));
-    }
-
-    fn first_to_stack(&self, code: &mut Code, from: u8, at: u32) {
-        encode::first_to_stack(code, from, at);
-    }
-
-    fn find_base(&self, code: &mut Code, view: u8, from: Option<u8>, last: u32) -> Vec<usize> {
-        from.into_iter().for_each(|from| encode::first_word(code, from));
-        x86::find_base(code, view, last)
     }
 
     fn near(&self, code: &mut Code, to: u8, base: Base, bytes: u32) {
@@ -331,19 +291,11 @@ impl Target for Avx512 {
 
     x86::alike!();
 
-    fn choose_words(&self, code: &mut Code, to: u8, at: u32) {
-        encode::choose_words(code, to, at);
-    }
-
     fn good_strips(&self, code: &mut Code, pool: &mut Pool, from: u8) {
         const EQUAL: u8 = 0;
         let zero = Rm::Splat(Base::Pool, pool.word(0));
         vector(code, PCMPD, TEMPORARY, from, zero, Lanes::All, Some(EQUAL));
         encode::mask_to_lanes(code, TEMPORARY);
-    }
-
-    fn unless_steps(&self, code: &mut Code, pool: &mut Pool, steps: Steps) -> usize {
-        interleave::unless_steps(code, pool, steps)
     }
 
     fn call(&self, code: &mut Code, _: &mut Pool, of: &Called, masks: &[u8]) {

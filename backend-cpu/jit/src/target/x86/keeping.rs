@@ -67,9 +67,58 @@ pub fn fetch_round(code: &mut Code, at: u32, two: bool) {
 /// How many rounds later, by bits: memory takes as long as so many short ones.
 const ROUNDS: u8 = 4;
 
-/// What both targets do alike.
+/// What both targets do alike, some of it by modules of their own that have the same names.
 macro_rules! alike {
     () => {
+        fn masks(&self) -> &'static Masks {
+            &MASKS
+        }
+
+        fn permutes(&self) -> bool {
+            true
+        }
+
+        fn load_words(&self, access: Access<'_>, to: u8) {
+            access::load(access, to);
+        }
+
+        fn store_words(&self, access: Access<'_>, from: u8) {
+            access::store(access, from);
+        }
+
+        fn store_blocks(&self, access: Access<'_>, from: u8, blocks: Blocks) {
+            access::store_blocks(access, from, blocks);
+        }
+
+        fn load_group(&self, access: Access<'_>, group: &Group) {
+            groups::group(access, group);
+        }
+
+        fn interleaves(&self) -> bool {
+            true
+        }
+
+        fn interleave(&self, code: &mut Code, count: u32, there: bool) {
+            interleave::interleave(code, count, there);
+        }
+
+        fn first_to_stack(&self, code: &mut Code, from: u8, at: u32) {
+            encode::first_to_stack(code, from, at);
+        }
+
+        fn find_base(&self, code: &mut Code, view: u8, from: Option<u8>, last: u32) -> Vec<usize> {
+            from.into_iter().for_each(|from| encode::first_word(code, from));
+            x86::find_base(code, view, last)
+        }
+
+        fn choose_words(&self, code: &mut Code, to: u8, at: u32) {
+            encode::choose_words(code, to, at);
+        }
+
+        fn unless_steps(&self, code: &mut Code, pool: &mut Pool, steps: Steps) -> usize {
+            interleave::unless_steps(code, pool, steps)
+        }
+
         fn jump(&self, code: &mut Code) -> usize {
             x86::jump(code, None)
         }
