@@ -2,7 +2,7 @@
 
 use recal_il::ir::lines::Shape;
 
-use super::packs::{At, Found};
+use super::packs::{At, Found, LONG};
 use super::{Body, Frame, Held, Pointer};
 use crate::graph::{NO, Node, Val};
 use crate::op::Op;
@@ -194,7 +194,8 @@ impl Body<'_, '_> {
         let strips = if shared { self.frame.strips.line.min(self.frame.strips.number) } else { 1 };
         let bytes = 4 * self.target.lanes() * count * strips;
         if let Some(at) = packed.and_then(|found| found.distance) {
-            self.target.fetch_further(&mut self.frame.code, base, at, bytes);
+            let short = self.graph.nodes.len() < LONG;
+            self.target.fetch_further(&mut self.frame.code, base, at, bytes, short);
         } else if let Some(at) = self.ahead.pop() {
             self.target.fetch_ahead(&mut self.frame.code, at, bytes);
         }

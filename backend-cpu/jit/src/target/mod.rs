@@ -222,8 +222,9 @@ pub trait Target: Sync {
     fn fetch_ahead(&self, _: &mut Code, _: u32, _: u32) {
         unreachable!("{} computes no addresses", self.name())
     }
-    /// The same from an address, if a place on the stack, of eight bytes, says how far it is from where it was in the last round.
-    fn fetch_further(&self, _: &mut Code, _: Base, _at: u32, _bytes: u32) {
+    /// The same from an address, if a place on the stack, of eight bytes, says how far it is from where it was in the last round. In `short` rounds
+    /// it is for one of the rounds to come, which the next one would not have to wait for.
+    fn fetch_further(&self, _: &mut Code, _: Base, _at: u32, _bytes: u32, _short: bool) {
         unreachable!("{} computes no addresses", self.name())
     }
     /// Asks for what a loop reads several rounds later, if it goes on as it did since the last one, from where the load before looked: a

@@ -203,16 +203,20 @@ pub fn fetch_ahead(code: &mut Code, at: u32, bytes: u32) {
     land(code, near);
 }
 
-/// The same if how far r11 is from where it was is on the stack.
-pub fn fetch_further(code: &mut Code, base: Base, at: u32, bytes: u32) {
+/// Bytes that processors do not step ahead by themselves.
+const STRIDE: u32 = 2 << 10;
+
+/// The same if how far r11 is from where it was is on the stack. In `short` rounds what is four of them further comes to the first-level cache.
+pub fn fetch_further(code: &mut Code, base: Base, at: u32, bytes: u32, short: bool) {
     let base = if let Base::Kept(number) = base { ADDRESSES[usize::from(number)] } else { 11 };
-    code.raw_with(&[0x48, 0x81, 0xB9], at); // cmp qword [rcx + at], FAR
-    code.raw(&FAR.to_le_bytes());
+    // prefetcht1 [base + r10 + line], prefetcht0 [base + 4 * r10 + line]
+    let (far, of, place) = if short { (STRIDE, 0x8C, 0x90) } else { (FAR, 0x94, 0x10) };
+    code.raw_with(&[0x48, 0x81, 0xB9], at); // cmp qword [rcx + at], far
+    code.raw(&far.to_le_bytes());
     let near = jump(code, Some(BELOW));
     code.raw_with(&[0x4C, 0x8B, 0x91], at); // mov r10, [rcx + at]
     for line in (0..bytes).step_by(64) {
-        // prefetcht1 [base + r10 + line]
-        code.raw_with(&[0x42 | base >> 3, 0x0F, 0x18, 0x94, 0x10 | base & 7], line);
+        code.raw_with(&[0x42 | base >> 3, 0x0F, 0x18, of, place | base & 7], line);
     }
     land(code, near);
 }

@@ -183,8 +183,8 @@ macro_rules! alike {
             x86::ADDRESSES.len() as u8
         }
 
-        fn fetch_further(&self, code: &mut Code, base: Base, at: u32, bytes: u32) {
-            x86::fetch_further(code, base, at, bytes);
+        fn fetch_further(&self, code: &mut Code, base: Base, at: u32, bytes: u32, short: bool) {
+            x86::fetch_further(code, base, at, bytes, short);
         }
 
         fn step_address(&self, code: &mut Code, number: u8, at: u32) {
