@@ -22,6 +22,8 @@ const REGISTERS: u8 = 4;
 const LOW: u8 = REGISTERS;
 const HIGH: u8 = REGISTERS + 1;
 const ZERO: u8 = REGISTERS + 2;
+/// All that they need.
+pub const NEEDED: u8 = ZERO + 1;
 
 /// The addresses of a block.
 #[derive(Default)]

@@ -30,7 +30,8 @@ impl Frame<'_> {
             let needed = work.graph.needed(&roots, None);
             let long = needed.iter().filter(|needed| **needed).count() >= packs::LONG;
             let addresses = Addresses::of(&work.graph, &needed);
-            let packs = match long {
+            // Rows that are in registers stay there.
+            let packs = match long && self.vectors() >= packs::NEEDED {
                 true => Packs::of(&work.graph, &addresses, self, &Next { own: &own, all: &all }),
                 false => {
                     for of in addresses.anchors(&work.graph, &all) {
