@@ -44,7 +44,7 @@ use crate::target::{Base, Blocks, Rm, Target};
 const FEW: usize = 3;
 
 /// Most bytes on the stack.
-const STACK: u32 = 240 * 64;
+const STACK: u32 = 320 * 64;
 
 /// What accesses that find their addresses in general registers take from vectors.
 pub fn words(graph: &Graph, needed: &[bool]) -> FxHashSet<Val> {

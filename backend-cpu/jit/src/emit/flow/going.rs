@@ -14,6 +14,9 @@ use crate::program::{Going, Part};
 use crate::target::{Base, Rm, Scalar};
 use rustc_hash::FxHashMap;
 
+/// Most addresses: to begin with more of them takes as long as rounds gain.
+const MOST: usize = 32;
+
 /// An address that goes on.
 struct Pointer {
     view: u8,
@@ -25,10 +28,14 @@ struct Pointer {
 }
 
 impl Flow<'_, '_> {
-    /// Appends them, when pinned rows are in registers; the loop's other rounds come behind.
+    /// Appends them, when pinned rows are in registers, unless there are too many addresses; the loop's other rounds come behind.
     pub(super) fn going(&mut self, of: &Going) {
-        let target = self.target;
+        let (target, free) = (self.target, self.frame.slots);
         let (pointers, packs) = self.frame.pointers(of);
+        if pointers.len() > MOST {
+            self.frame.slots = free;
+            return;
+        }
         let counter = self.frame.slot();
         let head = self.frame.code.bytes.len();
         let (before, ready) = (self.frame.slots, self.frame.kept.len());
