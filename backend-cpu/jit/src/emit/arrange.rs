@@ -56,10 +56,11 @@ impl Arrange {
             Together::Lanes => sums.sort_by_key(|(member, ..)| *member),
             Together::Factors(first) => {
                 let others = (self.sums / first).max(1);
-                let steps = sums.iter().map(|(_, steps, _)| steps[0]);
-                let mut ranks = ranks(graph, steps).into_iter();
+                let ranks = ranks(graph, sums.iter().map(|(_, steps, _)| steps[0]));
                 let key = |[one, other]: [usize; 2]| [one / first, other / others, other, one];
-                sums.sort_by_cached_key(|_| ranks.next().map(key));
+                let mut keyed: Vec<_> = ranks.into_iter().map(key).zip(sums).collect();
+                keyed.sort_by_key(|(key, _)| *key);
+                sums = keyed.into_iter().map(|(_, sum)| sum).collect();
             }
         }
         if self.moving {
