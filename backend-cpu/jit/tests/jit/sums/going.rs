@@ -105,7 +105,7 @@ fn rounds_from(on: On, by: f32, number: u32, times: u32) {
         }
         asked.0.get()
     };
-    if on.code && by == 1.0 && times == 1 && number < 20 {
+    if on.code && on.isa.name() != "neon" && by == 1.0 && times == 1 && number < 20 {
         let [steps, others] = [0.5, 0.25].map(asked);
         assert!(3 * steps < others, "{steps} questions where addresses go on, {others} where nobody knows");
     }
