@@ -91,12 +91,9 @@ fn ranks(graph: &Graph, sums: impl Iterator<Item = Val>) -> Vec<[usize; 2]> {
         if known[1].contains_key(&one) || known[0].contains_key(&other) {
             std::mem::swap(&mut one, &mut other);
         }
-        let mut at = 0;
-        [one, other].map(|factor| {
-            let of = &mut known[at];
-            let next = of.len();
-            at += 1;
-            *of.entry(factor).or_insert(next)
+        [(0, one), (1, other)].map(|(at, factor)| {
+            let next = known[at].len();
+            *known[at].entry(factor).or_insert(next)
         })
     };
     sums.map(&mut rank).collect()
