@@ -9,7 +9,7 @@ use recal_hal::{Bindings, DomainParam, Error, Extent, Format, Sampler};
 use crate::fiber;
 use crate::launch::{self, Last, Own, Placed, line, turned};
 use crate::memory::{Block, TexelCache, View};
-use crate::op::{Body, Code, Emitted, Place, Seen, Shape, Slot, Texture};
+use crate::op::{Body, Code, Emitted, LaunchKey, Place, Seen, Shape, Slot, Texture};
 use crate::schedule::Shared;
 use crate::wave::{LANES, Row};
 
@@ -279,17 +279,20 @@ impl Known {
         caches: [usize; 2],
     ) -> Result<Known, Error> {
         let mut surfaces = Surfaces::bind(code, bindings)?;
-        let shapes: Vec<Shape> = code.sampled.iter().map(|seen| surfaces.shape(seen)).collect();
-        let emitted = surfaces.stored(code, &met(code, bindings)?, (extent, columns), caches);
+        let shapes = code.sampled.iter().map(|seen| surfaces.shape(seen)).collect();
+        let outputs = surfaces.stored(code, &met(code, bindings)?, (extent, columns), caches);
         let line = if turned(code, extent) { 0 } else { line(extent, columns) };
         let (block, waves) = match extent {
-            Extent::Domain { width, height, .. } => ([0; 3], waves([width, height, 1])),
+            Extent::Domain { width, height, .. } => (None, waves([width, height, 1])),
             Extent::Grid { groups, block } => {
-                (block, groups.into_iter().fold(waves(block), |all, more| all.saturating_mul(more.into())))
+                let waves =
+                    groups.into_iter().fold(waves(block), |all, more| all.saturating_mul(more.into()));
+                (Some(block), waves)
             }
         };
+        let whole = launch::whole(code, extent, columns);
         Ok(Known {
-            body: code.body(&shapes, line, &emitted, block, waves),
+            body: code.body(LaunchKey { shapes, line, outputs, block, whole }, waves),
             past_caches: surfaces.outputs.iter().map(|output| output.past_caches).collect(),
         })
     }

@@ -16,7 +16,7 @@ use recal_hal::{Error, Extent};
 pub use self::groups::{GROUP, Own, Placed, grown, place_group, place_own, shared};
 use self::groups::{compiled, group, in_registers, place_wave};
 use self::parts::{BAND, TOGETHER, held, tile_origin, tile_shape};
-pub use self::parts::{columns, emitted, in_waves, line, longer, parts, regrouped, tiles};
+pub use self::parts::{columns, emitted, in_waves, line, longer, parts, regrouped, tiles, whole};
 pub use self::place::{place_line, place_tile};
 pub use self::scratch::{Scratch, affordable};
 pub use self::turned::{store_block, turned};

@@ -10,7 +10,7 @@ use recal_il::listing::Line;
 use recal_jit::{Function, Module};
 
 use crate::isa_choice::InstructionSet;
-use crate::op::{Code, Op};
+use crate::op::{Code, LaunchKey, Op};
 use crate::report::{describe, simple_textures, span_of};
 use crate::wave::LANES;
 use crate::{load, native};
@@ -87,7 +87,9 @@ fn listing(
         _ => None,
     };
     let line = recal_jit::line(block.map_or(64, |[x, ..]| x));
-    let body = native::compile_listed(&code, isa, &simple_textures(&code, formats), line, block)?;
+    let shapes = simple_textures(&code, formats).into();
+    let body =
+        native::compile_listed(&code, isa, &LaunchKey { shapes, line, block, ..LaunchKey::default() })?;
     let head = format!("; {} code, strips of {} threads", isa.name(), isa.lanes());
     let mut text = vec![Line::new(head, Span::default())];
     let of = |spans: &[Span], at: usize| spans.get(at).copied().unwrap_or_default();

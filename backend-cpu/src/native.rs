@@ -36,39 +36,26 @@ use self::live::Lives;
 use self::stages::Accesses;
 use crate::launch::{GROUP, shared};
 use crate::load::jumps;
-use crate::op::{Body, Code, Emitted, MemoryOp, NONE, Op, Pc, Place, RowId, Seen, Shape};
+use crate::op::{Body, Code, LaunchKey, MemoryOp, NONE, Op, Pc, Place, RowId, Seen};
 
-/// Compiles what can be compiled, samples of [`Code::sampled`] for surfaces of the given shapes, for threads in lines as
-/// [`recal_jit::line`] says, with stores of `outputs` if all of it is compiled. The threads of a group are `block`, if that is known. `None`
-/// if the system gives no memory for code.
-pub fn compile(
-    code: &Code,
-    isa: Isa,
-    shapes: &[Shape],
-    line: u32,
-    outputs: &[Emitted],
-    block: Option<[u32; 3]>,
-) -> Option<Body> {
-    let body = |outputs| {
-        let compiler = || compiler(code, isa, line).with_column(column(code));
-        compile_by(compiler, code, isa, shapes, line, outputs, block)
+/// Compiles what can be compiled for launches of which this is known; outputs are stored if all of it is compiled. `None` if the system gives
+/// no memory for code.
+pub fn compile(code: &Code, isa: Isa, key: &LaunchKey) -> Option<Body> {
+    let body = |key: &LaunchKey| {
+        compile_by(|| compiler(code, isa, key.line).with_column(column(code)), code, isa, key)
     };
-    let made = body(outputs)?;
+    let made = body(key)?;
     // Who interprets part of it stores them itself.
     let stores = |op: &Op| matches!(op, Op::Native(function) if function.emits());
-    if made.emitted.is_empty() && made.ops.iter().any(stores) { body(&[]) } else { Some(made) }
+    if made.emitted.is_empty() && made.ops.iter().any(stores) {
+        return body(&LaunchKey { outputs: Box::default(), ..key.clone() });
+    }
+    Some(made)
 }
 
 /// The same that keeps programs for listings.
-pub fn compile_listed(
-    code: &Code,
-    isa: Isa,
-    shapes: &[Shape],
-    line: u32,
-    block: Option<[u32; 3]>,
-) -> Option<Body> {
-    let compiler = || compiler(code, isa, line).with_programs();
-    compile_by(compiler, code, isa, shapes, line, &[], block)
+pub fn compile_listed(code: &Code, isa: Isa, key: &LaunchKey) -> Option<Body> {
+    compile_by(|| compiler(code, isa, key.line).with_programs(), code, isa, key)
 }
 
 /// The row of the threads' columns, which nothing writes.
@@ -81,17 +68,22 @@ fn compiler(code: &Code, isa: Isa, line: u32) -> Compiler {
     Compiler::new(isa).with_lines(line).keeping_denormals(code.gradual).with_shared(words)
 }
 
-fn compile_by(
-    compiler: impl Fn() -> Compiler,
-    code: &Code,
-    isa: Isa,
-    shapes: &[Shape],
-    line: u32,
-    outputs: &[Emitted],
-    block: Option<[u32; 3]>,
-) -> Option<Body> {
+/// How a body is compiled.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// There is code for whole waves alone: nothing may be interpreted, since lanes could leave there.
+    whole: bool,
+    /// A construct is compiled alone before it is taken.
+    alone: bool,
+}
+
+fn compile_by(compiler: impl Fn() -> Compiler, code: &Code, isa: Isa, key: &LaunchKey) -> Option<Body> {
+    let whole = key.whole && stages::possible(&code.ops);
     // Constructs that can't be compiled are rare: each is compiled alone first only where one was met.
-    let made = [false, true].into_iter().find_map(|alone| {
+    let any = [false, true].map(|alone| Way { whole: false, alone });
+    let ways = whole.then_some(Way { whole, alone: false }).into_iter().chain(any);
+    let made = ways.into_iter().find_map(|way| {
+        let LaunchKey { line, block, .. } = *key;
         let mut body = Body::default();
         let (words_of_group, own) = shared(code);
         if !words_of_group.is_empty() {
@@ -104,13 +96,12 @@ fn compile_by(
         let builder = Builder {
             code,
             words: code.literals.iter().copied().collect(),
-            shapes,
+            key,
             isa,
-            line,
             columns: (1..recal_jit::LANES as u32).contains(&line)
                 && block
                     .is_some_and(|[x, y, _]| x == line && (x * y).is_multiple_of(recal_jit::LANES as u32)),
-            compiler: compiler(),
+            compiler: if way.whole { compiler().for_whole_waves() } else { compiler() },
             body,
             rounds,
             items: Vec::new(),
@@ -118,30 +109,32 @@ fn compile_by(
             mentions: Rc::new(Mentions::of(code)),
             lives: Rc::new(Lives::of(code)),
             accesses: Vec::new(),
-            alone,
+            way,
             failed: false,
         };
-        let made = builder.build(outputs, block);
-        made.map_err(|Failed| log::debug!("a construct can't be compiled: each is tried alone")).ok()
+        builder.build().map_err(|Failed| log::debug!("not all can be compiled, {way:?}")).ok()
     });
     made.flatten()
 }
 
-/// A construct can't be compiled.
+/// It can't be compiled that way.
 struct Failed;
 
 impl Builder<'_> {
-    fn build(mut self, outputs: &[Emitted], block: Option<[u32; 3]>) -> Result<Option<Body>, Failed> {
-        let code = self.code;
+    fn build(mut self) -> Result<Option<Body>, Failed> {
+        let (code, key) = (self.code, self.key);
         let mut targets = FxHashSet::default();
         code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
         let alike = uniform::alike(code);
-        let whole = block.is_some_and(|block| self.whole_group(block));
+        let whole = key.block.is_some_and(|block| self.whole_group(block));
         let mut positions = Vec::with_capacity(code.ops.len() + 1);
         let mut at = if whole { code.ops.len() } else { 0 };
         while at < code.ops.len() {
             if targets.contains(&(at as Pc)) {
                 self.close();
+            }
+            if self.failed {
+                return Err(Failed);
             }
             // Items that wait for more are before what follows.
             positions.push(self.body.ops.len() as Pc);
@@ -158,7 +151,7 @@ impl Builder<'_> {
                     }
                     let mut op = op.clone();
                     if let Op::End = op {
-                        self.outputs(at, outputs);
+                        self.outputs(at, &key.outputs);
                     }
                     match tested_before(code, at) {
                         // Who has to test alone can.
@@ -180,7 +173,7 @@ impl Builder<'_> {
         if self.failed {
             return Err(Failed);
         }
-        let Builder { compiler, mut body, known, accesses, .. } = self;
+        let Builder { compiler, mut body, known, accesses, way, .. } = self;
         body.module = compiler.finish();
         if body.module.is_none() {
             log::warn!("the system gives no memory for code; kernels are interpreted");
@@ -188,6 +181,9 @@ impl Builder<'_> {
         }
         body.ops.iter_mut().for_each(|op| jumps(op, |pc| *pc = positions[*pc as usize]));
         body.stages = stages::stages(&body.ops, &accesses).unwrap_or_default();
+        if way.whole && body.stages.is_empty() && body.in_registers().is_none() {
+            return Err(Failed);
+        }
         body.guards = known.guards();
         emitted::finish(&mut body);
         Ok(Some(body))
@@ -222,9 +218,8 @@ struct Builder<'a> {
     code: &'a Code,
     /// Literals.
     words: FxHashMap<RowId, u32>,
-    shapes: &'a [Shape],
+    key: &'a LaunchKey,
     isa: Isa,
-    line: u32,
     /// The lines of a wave follow each other along y.
     columns: bool,
     compiler: Compiler,
@@ -238,9 +233,8 @@ struct Builder<'a> {
     lives: Rc<Lives<'a>>,
     /// What each function accesses.
     accesses: Vec<Accesses>,
-    /// A construct is compiled alone before it is taken.
-    alone: bool,
-    /// A construct was taken that can't be compiled.
+    way: Way,
+    /// Something can't be compiled that has to be.
     failed: bool,
 }
 
@@ -263,6 +257,7 @@ impl Builder<'_> {
     fn memory(&mut self, op: usize, index: u32) {
         let Some(what) = self.access(index) else {
             self.close();
+            self.failed |= self.way.whole;
             self.body.ops.push(Op::Memory(index));
             return;
         };
@@ -405,6 +400,7 @@ impl Builder<'_> {
 
     /// Leaves an item as it is.
     fn interpret(&mut self, what: What) {
+        self.failed |= self.way.whole;
         match what {
             What::Step(number) => {
                 // Nothing jumps between two steps of one operation.

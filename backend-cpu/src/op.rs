@@ -132,30 +132,24 @@ pub type Rows4 = [RowId; 4];
 pub const NONE: RowId = RowId::MAX;
 
 impl Code {
-    /// What waves run if the surfaces have these shapes, and threads are in lines as [`recal_jit::line`] says.
-    /// Compiled code stores outputs as they are said to be, or none. Groups have `block` threads. The launch has so many waves.
-    pub fn body(
-        &self,
-        shapes: &[Shape],
-        line: u32,
-        outputs: &[Emitted],
-        block: [u32; 3],
-        waves: u64,
-    ) -> Arc<Body> {
+    /// What waves run in a launch of which this is known, and that has so many of them.
+    pub fn body(&self, mut key: LaunchKey, waves: u64) -> Arc<Body> {
         if let Some(body) = self.first.body(&self.ops, waves) {
             return body;
         }
         // Others do not ask for it, and it may be any.
-        let block = (self.barriers || self.in_place).then_some(block);
-        let same = |(known, lanes, stored, groups): &LaunchKey| {
-            **known == *shapes && *lanes == line && **stored == *outputs && *groups == block
+        key.block = key.block.filter(|_| self.barriers || self.in_place);
+        let serves = |known: &LaunchKey| {
+            // What is made for any waves serves launches of whole ones, too.
+            let LaunchKey { shapes, line, outputs, block, whole } = known;
+            (shapes, line, outputs, block) == (&key.shapes, &key.line, &key.outputs, &key.block)
+                && *whole <= key.whole
         };
-        self.compiled.get(same, || {
+        self.compiled.get(serves, || {
             // Who waits for a launch may compile it, on a thread of the program's.
-            let compile = |isa| with_room(|| crate::native::compile(self, isa, shapes, line, outputs, block));
+            let compile = |isa| with_room(|| crate::native::compile(self, isa, &key));
             let compiled = self.native.and_then(compile);
-            let body = compiled.unwrap_or_else(|| Body::interpreted(&self.ops));
-            ((shapes.into(), line, outputs.into(), block), body)
+            (key.clone(), compiled.unwrap_or_else(|| Body::interpreted(&self.ops)))
         })
     }
 
@@ -399,8 +393,20 @@ pub struct Code {
     pub compiled: Variants<LaunchKey, Body>,
 }
 
-/// What code is compiled for: the shapes of the surfaces in [`Code::sampled`], the lines of threads, and the outputs that it stores.
-pub type LaunchKey = (Box<[Shape]>, u32, Box<[Emitted]>, Option<[u32; 3]>);
+/// What is known of a launch when code is made for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LaunchKey {
+    /// The shapes of the surfaces in [`Code::sampled`].
+    pub shapes: Box<[Shape]>,
+    /// Threads are in lines as [`recal_jit::line`] says.
+    pub line: u32,
+    /// How compiled code may store outputs; none if it may not.
+    pub outputs: Box<[Emitted]>,
+    /// Threads of a group, if there are groups.
+    pub block: Option<[u32; 3]>,
+    /// All lanes of all waves execute when they begin.
+    pub whole: bool,
+}
 
 /// An output whose elements compiled code stores, where all threads of a wave are in a line inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

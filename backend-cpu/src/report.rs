@@ -7,7 +7,7 @@ use recal_il::diagnostic::Span;
 use recal_il::ir::{Program, lines};
 
 use crate::isa_choice::{self, InstructionSet};
-use crate::op::{Code, MemoryOp, Op, Place, Seen, Shape, Texture};
+use crate::op::{Code, LaunchKey, MemoryOp, Op, Place, Seen, Shape, Texture};
 use crate::{load, native};
 
 /// An operation that is interpreted.
@@ -29,14 +29,9 @@ pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpr
     let mut code =
         load::load(program, &lines::known(program), isa_choice::chosen(InstructionSet::Baseline), true);
     code.find_sampled();
-    let body = native::compile(
-        &code,
-        isa,
-        &simple_textures(&code, &BTreeMap::new()),
-        recal_jit::line(0),
-        &[],
-        None,
-    )?;
+    let shapes = simple_textures(&code, &BTreeMap::new()).into();
+    let body =
+        native::compile(&code, isa, &LaunchKey { shapes, line: recal_jit::line(0), ..LaunchKey::default() })?;
     let mut list: Vec<Interpreted> = Vec::new();
     let mut note = |what: String, why: &'static str, span: Option<Span>| {
         let known = list.iter().position(|other| other.what == what && other.why == why);

@@ -12,7 +12,8 @@ use rustc_hash::FxHashSet;
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
     pub(crate) full: u32,
-    pub(crate) masked: u32,
+    /// None if it is for waves alone all of whose lanes execute.
+    pub(crate) masked: Option<u32>,
     /// Where its code ends; that for some lanes comes first.
     pub(crate) end: u32,
     /// Rows that it needs.
@@ -65,6 +66,11 @@ impl Function {
             let aligned = self.past_caches >> number & 1 == 0 || view.start.addr().is_multiple_of(64);
             assert!(aligned, "what passes the caches is not aligned");
         }
+    }
+
+    /// It is called for nothing but waves all of whose lanes execute.
+    pub fn for_whole_waves(&self) -> bool {
+        self.masked.is_none()
     }
 
     /// It is called for the first wave of a group, for all of them.
@@ -131,7 +137,7 @@ impl Compiler {
     ) -> (Function, Later, Vec<Element>) {
         let mut function = Function {
             full: 0,
-            masked: 0,
+            masked: None,
             end: 0,
             rows: 0,
             views: 0,

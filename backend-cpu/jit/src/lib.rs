@@ -149,6 +149,8 @@ pub struct Compiler {
     in_lines: bool,
     /// What takes denormals as zeros has no place in the code.
     gradual: bool,
+    /// See [`Compiler::for_whole_waves`].
+    whole: bool,
     /// See [`Compiler::with_column`].
     column: Option<u32>,
     code: Code,
@@ -170,6 +172,7 @@ impl Compiler {
             line: 16,
             in_lines: false,
             gradual: false,
+            whole: false,
             column: None,
             code: Code::default(),
             pool: Pool::default(),
@@ -194,6 +197,12 @@ impl Compiler {
     /// The same for steps whose floats may be denormals: nothing takes those as zeros.
     pub fn keeping_denormals(self, kept: bool) -> Compiler {
         Compiler { gradual: kept, ..self }
+    }
+
+    /// The same where functions are called for nothing but waves all of whose lanes execute: code for others is not made where it would be other
+    /// code.
+    pub fn for_whole_waves(self) -> Compiler {
+        Compiler { whole: true, ..self }
     }
 
     /// The same for steps that do not write some rows, whose words are not in them.
@@ -251,6 +260,9 @@ impl Compiler {
         let tree = tree::tree(steps, later.read.clone(), self.in_lines);
         function.strict = !tree.iter().all(|tree| matches!(tree, Tree::Run(_)));
         let emits = !elements.is_empty() && self.in_lines && self.target.interleaves();
+        // Lanes that go other ways are like lanes that do not execute.
+        let apart = function.strict && !(self.in_lines && tree::together(&tree));
+        let only = self.whole && !apart;
         let before = self.code.bytes.len();
         let made = self.modes().iter().find_map(|&lazy| {
             let program = |whole| {
@@ -261,33 +273,36 @@ impl Compiler {
                 let made = translate::program(&tree, &elements, target, lazy, in_lines, whole, rows);
                 made.map(|made| {
                     let mut program = Program { next, trail, learned, equal, ..made };
-                    program.abreast = whole && lines::in_common(&mut program.parts, &program.equal);
+                    let other = whole && (program.wide || emits);
+                    program.abreast = other && lines::in_common(&mut program.parts, &program.equal);
                     program
                 })
             };
-            let some = program(false)?;
-            let apart = function.strict && !(self.in_lines && tree::together(&tree));
-            let other = self.in_lines && !apart && (some.wide || emits);
+            let first = program(only && self.in_lines)?;
+            let other = self.in_lines && !apart && !only && (first.wide || emits);
             let all = if other { Some(program(true)?) } else { None };
-            let masked = self.emit(&some, true)?;
-            let full = if apart { masked } else { self.emit(all.as_ref().unwrap_or(&some), false)? };
-            Some((some, all, full, masked))
+            let masked = if only { None } else { Some(self.emit(&first, true)?) };
+            let full = match masked {
+                Some(masked) if apart => masked,
+                _ => self.emit(all.as_ref().unwrap_or(&first), false)?,
+            };
+            Some((first, all, full, masked))
         });
-        let Some((some, all, full, masked)) = made else {
+        let Some((first, all, full, masked)) = made else {
             self.forget(before);
             return None;
         };
-        if emits && all.is_some() {
+        if emits && (only || all.is_some()) {
             function.emit(&elements);
         }
-        function.lazy = (some.lazy || program::floats(&some.parts)).then_some(some.lazy);
-        if self.trail.taken > some.trail.taken {
+        function.lazy = (first.lazy || program::floats(&first.parts)).then_some(first.lazy);
+        if self.trail.taken > first.trail.taken {
             function.rows = function.rows.max(self.trail.end(self.target.lanes()));
         }
         if let Some(programs) = &mut self.programs {
-            let first = programs.len() as u32;
-            function.programs = [first, first + u32::from(all.is_some())];
-            programs.extend([some].into_iter().chain(all));
+            let at = programs.len() as u32;
+            function.programs = [at, at + u32::from(all.is_some())];
+            programs.extend([first].into_iter().chain(all));
         }
         Some(self.add(Function { full, masked, ..function }))
     }
@@ -352,7 +367,7 @@ impl Compiler {
             function.programs = [programs.len() as u32; 2];
             programs.push(program);
         }
-        Some(self.add(Function { full: at, masked: at, ..function }))
+        Some(self.add(Function { full: at, masked: Some(at), ..function }))
     }
 
     /// Whether denormal operands count as zeros, in the order in which that is to be tried.

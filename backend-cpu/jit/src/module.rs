@@ -59,7 +59,8 @@ impl Bound<'_> {
     /// function wants it. `unseen`: nobody sees the rows of lanes that do not execute.
     ///
     /// # Panics
-    /// If the processor does not have the instructions, the rows are too few, or the waves.
+    /// If the processor does not have the instructions, the rows are too few, or the waves, or if not all lanes of a wave execute and the function is for
+    /// whole ones.
     #[inline(always)]
     pub fn call(
         &self,
@@ -117,16 +118,16 @@ impl Module {
     pub fn code_of(&self, function: Function) -> (&[u8], Option<&[u8]>) {
         let Function { masked, full, end, .. } = function;
         let bytes = |from: u32, to: u32| &self.code[from as usize..to as usize];
-        match full == masked {
-            true => (bytes(masked, end), None),
-            false => (bytes(masked, full), Some(bytes(full, end))),
+        match masked {
+            Some(masked) if masked < full => (bytes(masked, full), Some(bytes(full, end))),
+            _ => (bytes(full, end), None),
         }
     }
 
     /// The step of a function that a byte of its code is for, as [`Compiler::function`](crate::Compiler::function) was given them; `whole`: of the code for
     /// all lanes. `None` where it is for the function as a whole.
     pub fn step_at(&self, function: Function, whole: bool, byte: u32) -> Option<u32> {
-        let at = byte + if whole { function.full } else { function.masked };
+        let at = byte + if whole { function.full } else { function.masked.unwrap_or(function.full) };
         let after = self.marks.partition_point(|(from, _)| *from <= at);
         let step = self.marks.get(after.checked_sub(1)?)?.1;
         (step != graph::NO).then_some(step)
@@ -164,7 +165,7 @@ impl Module {
     /// whose bit in `exec` is clear keep what they have, in rows that are not unseen. It ends early if `ticks` says so.
     ///
     /// # Panics
-    /// If the processor does not have the instructions.
+    /// If the processor does not have the instructions, or not all lanes execute and the function is for whole waves.
     #[inline]
     pub fn call(
         &self,
@@ -210,7 +211,8 @@ impl Module {
         mode: &mut Mode,
     ) {
         let Some(memory) = &self.memory else { panic!("this processor has no {}", self.target.name()) };
-        let at = if whole { function.full } else { function.masked };
+        let at = if whole { Some(function.full) } else { function.masked };
+        let Some(at) = at else { panic!("the function is for waves all of whose lanes execute") };
         function.lazy.into_iter().for_each(|lazy| mode.enter(lazy));
         ticks.hold(self.learned);
         // SAFETY: `Compiler` made the bytes at `at` a function of this signature, which reads and writes no rows of the waves, of which there

@@ -2,7 +2,7 @@
 
 use recal_hal::{Bindings, Extent};
 
-use super::turned::{WAVES, blocks, turned};
+use super::turned::{SIDE, WAVES, blocks, turned};
 use crate::context::{Launch, Surface};
 use crate::op::{Code, Emitted};
 use crate::wave::LANES;
@@ -99,6 +99,21 @@ pub fn emitted(extent: Extent, columns: u32, surface: &Surface<'_>) -> Option<Em
     ];
     let past_caches = surface.past_caches && aligned.iter().all(|at| at % 64 == 0);
     Some(Emitted { words, past_caches })
+}
+
+/// All lanes of all waves of a launch execute when they begin.
+pub fn whole(code: &Code, extent: Extent, columns: u32) -> bool {
+    let lanes = LANES as u32;
+    match extent {
+        Extent::Domain { width, height, .. } if turned(code, extent) => {
+            [width, height].iter().all(|size| size.is_multiple_of(SIDE))
+        }
+        Extent::Domain { width, height, .. } => {
+            let columns = tile_shape(width, columns)[0].min(lanes);
+            width.is_multiple_of(columns) && height.is_multiple_of(lanes / columns)
+        }
+        Extent::Grid { block, .. } => block.iter().product::<u32>().is_multiple_of(lanes),
+    }
 }
 
 /// Number of parts of a launch: tiles, groups, or blocks of tiles.

@@ -103,7 +103,7 @@ impl Builder<'_> {
     fn shape(&self, op: &MemoryOp) -> Shape {
         let pair = op.sampled()?;
         let at = self.code.sampled.iter().position(|known| *known == pair)?;
-        self.shapes.get(at).copied().flatten()
+        self.key.shapes.get(at).copied().flatten()
     }
 
     /// A read of texels as a step.

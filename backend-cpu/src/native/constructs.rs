@@ -122,9 +122,9 @@ impl Builder<'_> {
         let Walk { mut done, items, copies, .. } = walk;
         let last = *items.last()?;
         done.push((items, last));
-        if self.alone {
+        if self.way.alone {
             // What can't be compiled alone can't be with more.
-            let mut trial = compiler(self.code, self.isa, self.line);
+            let mut trial = compiler(self.code, self.isa, self.key.line);
             std::mem::swap(&mut trial, &mut self.compiler);
             let each = done.iter().all(|(items, last)| self.function(items, *last).is_some());
             std::mem::swap(&mut trial, &mut self.compiler);
@@ -152,7 +152,7 @@ impl Builder<'_> {
 #[cfg(test)]
 mod tests {
     use crate::isa_choice::InstructionSet;
-    use crate::op::Op;
+    use crate::op::{LaunchKey, Op};
     use crate::{load, native};
 
     /// How many ifs and functions of machine code are left of a kernel whose one `if` has so many elements at a time, before another `if`.
@@ -174,7 +174,9 @@ mod tests {
         let (packed, known) = load::prepare(&program, true, false);
         let code = load::load_compiled(&packed, &known);
         let left = |set: InstructionSet| {
-            let body = native::compile(&code, set.code().unwrap(), &[], 64, &[], None).unwrap();
+            let body =
+                native::compile(&code, set.code().unwrap(), &LaunchKey { line: 64, ..LaunchKey::default() })
+                    .unwrap();
             let count = |is: fn(&Op) -> bool| body.ops.iter().filter(|op| is(op)).count();
             [count(|op| matches!(op, Op::If { .. })), count(|op| matches!(op, Op::Native(_)))]
         };

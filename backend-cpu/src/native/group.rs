@@ -98,7 +98,7 @@ impl Builder<'_> {
 #[cfg(test)]
 mod tests {
     use crate::isa_choice::InstructionSet;
-    use crate::op::Op;
+    use crate::op::{LaunchKey, Op};
     use crate::{load, native};
 
     const HEAD: &str = "il_cs_2_0\ndcl_num_thread_per_group 256\ndcl_lds_id(0) 1024\ndcl_lds_id(1) 1024\ndcl_raw_uav_id(0)\ndcl_cb cb0[1]\n\
@@ -127,7 +127,12 @@ mod tests {
         let code = load::load_compiled(&packed, &known);
         let one = [InstructionSet::Avx2, InstructionSet::Avx512].map(|set| {
             let isa = set.code().unwrap();
-            let body = native::compile(&code, isa, &[], 32, &[], Some([threads, 1, 1])).unwrap();
+            let body = native::compile(
+                &code,
+                isa,
+                &LaunchKey { line: 32, block: Some([threads, 1, 1]), ..LaunchKey::default() },
+            )
+            .unwrap();
             matches!(body.ops[..], [Op::Native(function), Op::End] if function.of_group())
         });
         assert_eq!(one[0], one[1]);

@@ -218,6 +218,7 @@ fn outlives(code: &Code, last: Item, row: RowId) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::isa_choice::InstructionSet;
+    use crate::op::LaunchKey;
     use crate::{load, native};
 
     /// How many guards each function has.
@@ -228,7 +229,7 @@ mod tests {
         let isa =
             InstructionSet::ALL.into_iter().filter_map(InstructionSet::code).find(|isa| isa.available());
         let Some(isa) = isa else { return Vec::new() };
-        let body = native::compile(&code, isa, &[], 32, &[], None).unwrap();
+        let body = native::compile(&code, isa, &LaunchKey { line: 32, ..LaunchKey::default() }).unwrap();
         body.guards.iter().map(Vec::len).collect()
     }
 

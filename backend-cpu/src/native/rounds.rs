@@ -40,7 +40,7 @@ impl Builder<'_> {
     /// Views of which the next group reads what lies behind the words that a line of threads reads, a line of the cache: where groups are that
     /// wide, and come one after another though their threads could be in longer lines ([`regrouped`](crate::launch::regrouped)), for barriers.
     pub(super) fn wanted_next(&self) -> u32 {
-        let narrow = self.line == 16 && self.known.barriers() || self.code.turned;
+        let narrow = self.key.line == 16 && self.known.barriers() || self.code.turned;
         if narrow { self.outside() } else { 0 }
     }
 

@@ -8,6 +8,32 @@ use super::item::same_memory;
 /// The memory that a function accesses, and whether it changes that.
 pub(super) type Accesses = Vec<(Place, bool)>;
 
+/// Whether there can be stages of what operations become: flow can be taken alike by all threads of a group.
+pub(super) fn possible(ops: &[Op]) -> bool {
+    let flow = |op: &Op| match op {
+        Op::Lanes { .. }
+        | Op::Native(_)
+        | Op::Memory(_)
+        | Op::Fence(_)
+        | Op::If { .. }
+        | Op::Else { .. }
+        | Op::EndIf { .. }
+        | Op::Loop
+        | Op::EndLoop { .. }
+        | Op::Break { .. }
+        | Op::Continue { .. }
+        | Op::End => true,
+        Op::Switch { .. }
+        | Op::Arm { .. }
+        | Op::EndSwitch { .. }
+        | Op::Call { .. }
+        | Op::Return { .. }
+        | Op::EndFunction
+        | Op::Discard { .. } => false,
+    };
+    ops.iter().all(flow)
+}
+
 /// The stages of operations; `None` if they are to be interpreted. `accesses` are those of the functions, in their order.
 pub(super) fn stages(ops: &[Op], accesses: &[Accesses]) -> Option<Vec<Stage>> {
     let mut stages: Vec<Stage> = Vec::new();
@@ -131,6 +157,7 @@ fn abreast(stages: &[Stage], first: usize, accesses: &[Accesses]) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::isa_choice::InstructionSet;
+    use crate::op::LaunchKey;
     use crate::{load, native};
 
     /// Groups of lines of 16 threads ask for what the next group reads of memory that others see, once for each load of it where all lanes
@@ -150,7 +177,9 @@ mod tests {
             let program = recal_il::compile(text(fence).as_bytes()).unwrap();
             let (packed, known) = load::prepare(&program, true, false);
             let code = load::load_compiled(&packed, &known);
-            let body = native::compile(&code, set.code().unwrap(), &[], line, &[], None).unwrap();
+            let body =
+                native::compile(&code, set.code().unwrap(), &LaunchKey { line, ..LaunchKey::default() })
+                    .unwrap();
             // prefetcht0 [r11 + 64], and [r11 + r10]
             let of_loads = |bytes: &&[u8]| **bytes == [0x41, 0x0F, 0x18, 0x4B, 64];
             let of_stores = |bytes: &&[u8]| **bytes == [0x43, 0x0F, 0x18, 0x0C, 0x13];

@@ -1,6 +1,8 @@
 //! Each row of an access is listed once, as read or written: what is not listed is not renamed.
 
 use super::*;
+use crate::isa_choice::InstructionSet;
+use crate::load;
 
 fn slot(index: RowId) -> Slot {
     Slot { base: 0, place: NONE, index }
@@ -73,5 +75,43 @@ fn accesses_list_all_their_rows() {
         op.each_row(|row, _| renamed.push(row - 100));
         renamed.sort_unstable();
         assert_eq!(renamed, [reads, writes].concat(), "{op:?}");
+    }
+}
+
+/// Launches all of whose waves are whole have code for those alone, if nothing is interpreted; what is made for others serves them, too.
+#[test]
+fn launches_of_whole_waves_have_code_for_those_alone() {
+    let kernel = |body: &str| {
+        format!(
+            "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+             dcl_literal l0, 1.0, 2.0, 0, 0\nge r1.x, vWinCoord0.x, l0.y\n{body}mul o0, r0, vWinCoord0.xyyx\nend\n"
+        )
+    };
+    let chosen = kernel("if_logicalnz r1.x\nadd r0, l0, vWinCoord0.xyxy\nendif\n");
+    let leaves = kernel("discard_logicalnz r1.x\n");
+    let code = |text: &str, set: InstructionSet| {
+        let (packed, known) = load::prepare(&recal_il::compile(text.as_bytes()).unwrap(), true, false);
+        Code { native: set.code(), ..load::load_compiled(&packed, &known) }
+    };
+    let key = |whole| LaunchKey { line: 64, whole, ..LaunchKey::default() };
+    // Whether each function has code for some lanes, too.
+    let both = |body: &Body| -> Vec<bool> {
+        let functions = body.ops.iter().filter_map(|op| match op {
+            Op::Native(function) => Some(!function.for_whole_waves()),
+            _ => None,
+        });
+        functions.collect()
+    };
+    for set in InstructionSet::ALL.into_iter().filter(|set| set.code().is_some()) {
+        let first = code(&chosen, set);
+        let bodies = [true, true, false].map(|whole| first.body(key(whole), 1));
+        assert_eq!(bodies.each_ref().map(|body| both(body)), [[false], [false], [true]], "{set:?}");
+        assert!(Arc::ptr_eq(&bodies[0], &bodies[1]) && !Arc::ptr_eq(&bodies[0], &bodies[2]));
+        let other = code(&chosen, set);
+        let bodies = [false, true].map(|whole| other.body(key(whole), 1));
+        assert!(Arc::ptr_eq(&bodies[0], &bodies[1]) && both(&bodies[0]) == [true], "{set:?}");
+        // Lanes leave where code ends, so that what follows is called for some.
+        let body = code(&leaves, set).body(key(true), 1);
+        assert!(body.stages.is_empty() && both(&body).iter().all(|both| *both), "{set:?}");
     }
 }

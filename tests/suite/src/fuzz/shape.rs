@@ -55,8 +55,8 @@ pub struct Shape {
     /// Registers that statements compute with, from r1: eight, or three in small kernels, which load and store them
     /// through `g[]`. Graphics drivers take seconds to compile large kernels.
     pub registers: usize,
-    /// A pixel kernel over a domain of 16 x 8 with this origin.
-    pub domain: Option<[u32; 2]>,
+    /// Of a pixel kernel.
+    pub domain: Option<Extent>,
     pub block: [u32; 3],
     pub groups: [u32; 3],
     /// `i0` and on.
@@ -76,6 +76,9 @@ const BLOCKS: [([u32; 3], [u32; 3]); 6] = [
     ([8, 8, 1], [1, 2, 1]),
     ([32, 1, 1], [2, 1, 2]),
 ];
+
+/// At most [`THREADS`] each: whole tiles, and tiles of which some threads are outside.
+const DOMAINS: [[u32; 2]; 4] = [[16, 8], [18, 7], [9, 14], [64, 2]];
 
 const WRAPS: [Wrap; 8] = [
     Wrap::Repeat,
@@ -135,7 +138,9 @@ impl Shape {
         }
         let any = |random: &mut Random| Format::ALL[random.below(Format::ALL.len())];
         if random.below(4) == 0 {
-            shape.domain = Some([random.below(4) as u32, random.below(4) as u32]);
+            let [x, y] = [0; 2].map(|_| random.below(4) as u32);
+            let [width, height] = DOMAINS[random.below(DOMAINS.len())];
+            shape.domain = Some(Extent::Domain { x, y, width, height });
             shape.outputs = (0..1 + random.below(3)).map(|_| any(random)).collect();
             let mut corner = || [0; 4].map(|_| fraction(random));
             let corners = [0; 8].map(|_| DomainParam { ul: corner(), ll: corner(), lr: corner() });
@@ -255,10 +260,7 @@ impl Shape {
 
     /// How many threads run.
     pub fn extent(&self) -> Extent {
-        match self.domain {
-            Some([x, y]) => Extent::Domain { x, y, width: 16, height: 8 },
-            None => Extent::Grid { groups: self.groups, block: self.block },
-        }
+        self.domain.unwrap_or(Extent::Grid { groups: self.groups, block: self.block })
     }
 
     /// Corner values of the interpolants.
