@@ -3,40 +3,61 @@
 use super::{Graph, Inst, Node, Val};
 use crate::graph::NO;
 use crate::op::{Kind, Op, Relation};
-use rustc_hash::{FxHashMap, FxHashSet};
+use recal_il::bits::BitSet;
+use rustc_hash::FxHashMap;
+
+/// Products that do not ask for zeros are worth more code from so many on, and so many more for each value that is looked at.
+const FEWEST: usize = 4;
+const EACH: usize = 2;
 
 impl Graph {
-    /// What must not be in doubt but is, if the values `wanted` leave the block.
-    pub fn doubts(&self, wanted: &[Val]) -> Vec<Val> {
+    /// A product that asks for something, as good as always for zeros: a loop may find the answers ready.
+    pub fn is_asking_product(&self, val: Val) -> bool {
+        matches!(self.parts(val), Some((Op::FMul, _, mask)) if mask != NO)
+    }
+
+    /// What [`Graph::doubts`] says, if that pays, and can be done again.
+    pub fn few_doubts(&self, wanted: &[Val], is_plain: impl Fn(Val) -> bool) -> Option<Vec<Val>> {
+        let products = (0..self.nodes.len() as Val).filter(|&val| is_plain(val)).count();
+        let pays = |doubts: usize| products > FEWEST + EACH * doubts;
+        let doubts = (pays(0) && self.may_be_done_again(&is_plain)).then(|| self.doubts(wanted, &is_plain));
+        doubts.filter(|doubts| pays(doubts.len()))
+    }
+
+    /// What must not be in doubt but is, if the values `wanted` leave the block and some products do not ask for zeros.
+    pub fn doubts(&self, wanted: &[Val], is_plain: impl Fn(Val) -> bool) -> Vec<Val> {
+        // Who does not ask reads no answer.
+        let operands = |val: Val, inst: Inst| {
+            let mask = if is_plain(val) { NO } else { inst.mask };
+            Inst { mask, ..inst }.operands()
+        };
         let mut needed = vec![false; self.nodes.len()];
         wanted.iter().for_each(|&val| needed[val as usize] = true);
-        for val in (0..self.nodes.len()).rev().filter(|&val| self.as_inst(val as Val).is_some()) {
-            if let (Node::Inst(inst), true) = (self.nodes[val], needed[val]) {
-                inst.operands().for_each(|arg| needed[arg as usize] = true);
+        for (val, node) in self.nodes.iter().enumerate().rev() {
+            if let (Node::Inst(inst), true) = (*node, needed[val]) {
+                operands(val as Val, inst).for_each(|arg| needed[arg as usize] = true);
             }
         }
         let mut doubtful = vec![false; self.nodes.len()];
-        let mut doubts = FxHashSet::default();
+        let mut doubts = BitSet::new();
         for (val, node) in self.nodes.iter().enumerate().filter(|&(val, _)| needed[val]) {
-            if let Node::Inst(inst) = node {
-                let plain = self.plain_products.contains(&(val as Val));
-                let handed = self.hands_on(*inst, plain, &doubtful, &mut doubts);
-                doubtful[val] = handed || plain;
+            if let Node::Inst(inst) = *node {
+                let plain = is_plain(val as Val);
+                let operands = operands(val as Val, inst);
+                doubtful[val] = hands_on(inst.op, operands, plain, &doubtful, &mut doubts) || plain;
             }
         }
-        doubts.extend(wanted.iter().filter(|&&val| doubtful[val as usize]));
-        let mut doubts: Vec<Val> = doubts.into_iter().collect();
-        doubts.sort_unstable();
-        doubts
+        wanted.iter().filter(|&&val| doubtful[val as usize]).for_each(|val| doubts.insert(*val));
+        doubts.iter().collect()
     }
 
     /// True if all that is done but computing is to tell results of tests, in which no product has a part: they may be told twice.
-    pub fn may_be_done_again(&self) -> bool {
+    fn may_be_done_again(&self, is_plain: impl Fn(Val) -> bool) -> bool {
         let mut needed = vec![false; self.nodes.len()];
-        for val in (0..self.nodes.len()).rev() {
-            let Some(inst) = self.as_inst(val as Val) else { continue };
+        for (val, node) in self.nodes.iter().enumerate().rev() {
+            let Node::Inst(inst) = *node else { continue };
             needed[val] |= inst.op.acts();
-            let product = needed[val] && self.plain_products.contains(&(val as Val));
+            let product = needed[val] && is_plain(val as Val);
             if product || inst.op.acts() && inst.op != Op::Return {
                 return false;
             }
@@ -45,29 +66,6 @@ impl Graph {
             }
         }
         true
-    }
-
-    /// A result is in doubt if an operand is, or the operand must be free of doubt.
-    ///
-    /// Sums and `plain` products of values in doubt are right, or NaN, or -0 where +0 is right: a zero factor makes +0, or
-    /// here a zero of any sign or NaN; sums of zeros are -0 only if all of them are. A difference would turn -0 into +0, and so
-    /// would a product by IEEE's rules with a negative number, where -0 is right.
-    fn hands_on(&self, inst: Inst, plain: bool, doubtful: &[bool], doubts: &mut FxHashSet<Val>) -> bool {
-        let mut handed = false;
-        for (place, arg) in inst.operands().enumerate() {
-            let on = match inst.op {
-                Op::FAdd | Op::Flush => true,
-                Op::FMul => plain,
-                Op::FSub => place == 0,
-                _ => false,
-            };
-            match doubtful[arg as usize] {
-                true if on => handed = true,
-                true => _ = doubts.insert(arg),
-                false => {}
-            }
-        }
-        handed
     }
 
     /// The lanes in which a value of the list is NaN or -0; `None` if there is no value.
@@ -117,4 +115,33 @@ impl Graph {
             None => others.iter().all(|&val| self.word_of(val).is_some()),
         }
     }
+}
+
+/// A result is in doubt if an operand is, or the operand must be free of doubt.
+///
+/// Sums and `plain` products of values in doubt are right, or NaN, or -0 where +0 is right: a zero factor makes +0, or
+/// here a zero of any sign or NaN; sums of zeros are -0 only if all of them are. A difference would turn -0 into +0, and so
+/// would a product by IEEE's rules with a negative number, where -0 is right.
+fn hands_on(
+    op: Op,
+    operands: impl Iterator<Item = Val>,
+    plain: bool,
+    doubtful: &[bool],
+    doubts: &mut BitSet,
+) -> bool {
+    let mut handed = false;
+    for (place, arg) in operands.enumerate() {
+        let on = match op {
+            Op::FAdd | Op::Flush => true,
+            Op::FMul => plain,
+            Op::FSub => place == 0,
+            _ => false,
+        };
+        match doubtful[arg as usize] {
+            true if on => handed = true,
+            true => doubts.insert(arg),
+            false => {}
+        }
+    }
+    handed
 }

@@ -2,6 +2,7 @@
 
 use super::Translator;
 use crate::emit;
+use crate::graph::pairs::Made;
 use crate::graph::{Graph, NO, Node, Val};
 use crate::op::Op;
 use crate::program::{Block, Straight};
@@ -20,7 +21,9 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         // Where there are few flushes, there are few products.
         let tried = self.lazy || !self.target.denormals_as_zeros();
         let leaves = !made.0.leaves.is_empty();
-        let attempt = if tried && !leaves { self.attempt(run)? } else { None };
+        // As many values are in doubt of products that ask, where they would not.
+        let few = || made.0.few_doubts(&wanted(&made), |val| made.0.is_asking_product(val)).is_some();
+        let attempt = if tried && !leaves && few() { self.attempt(run)? } else { None };
         let body = self.straight(made);
         let attempt = attempt.or_else(|| if leaves { None } else { self.near(&body) });
         Some(Block { body, attempt })
@@ -39,17 +42,21 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 
     /// The run without tests for zeros, if that pays.
     fn attempt(&self, run: &Run<'_>) -> Option<Option<(Straight, Val)>> {
-        let (mut plain, mut outputs, test) = self.graph(run, Graph::plain(self.lazy))?;
-        let wanted: Vec<Val> = outputs.iter().map(|&(_, val)| val).chain(test).collect();
-        let doubts = plain.doubts(&wanted);
-        let pays = plain.plain_products.len() > 4 + 2 * doubts.len() && plain.may_be_done_again();
-        if pays {
+        let made = self.graph(run, Graph::plain(self.lazy))?;
+        let doubts = made.0.few_doubts(&wanted(&made), |val| made.0.plain_products.contains(&val));
+        let (mut plain, mut outputs, test) = made;
+        let doubted = doubts.and_then(|doubts| {
             plain.believe(&doubts, &mut outputs);
-        }
-        let doubted = if pays { plain.doubted(doubts) } else { None };
+            plain.doubted(doubts)
+        });
         Some(doubted.map(|doubted| {
             let (graph, place) = plain.lowered(self.target);
             (self.placed(graph, &place, outputs, test), place[doubted as usize])
         }))
     }
+}
+
+/// What leaves a block.
+fn wanted((_, outputs, test): &Made) -> Vec<Val> {
+    outputs.iter().map(|&(_, val)| val).chain(*test).collect()
 }

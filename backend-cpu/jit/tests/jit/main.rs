@@ -112,7 +112,7 @@ fn main() -> std::process::ExitCode {
         pressure: places_on_the_stack_are_used_again operands_come_from_memory sums_grow_a_few_at_a_time chains_need_a_register_each;
         rounds: remembered;
         walks: columns;
-        waves: one_after_another stopped;
+        waves: one_after_another stopped whole_ones;
         group: group group_in_no_order groups_one_after_another;
         encodings: what_is_made_is_what_was_meant;
     };

@@ -1,8 +1,10 @@
 //! Functions that are called for several waves, and rows whose words are those of a view.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use recal_il::ir::lines::Shape;
 use recal_il::isa::LaneOp;
-use recal_jit::{LANES, Mode, Row, Shared, Step, Ticks, View, Wave, Waves};
+use recal_jit::{Function, LANES, Mode, Module, Row, Shared, Step, Ticks, View, Wave, Waves};
 use rustc_hash::FxHashMap;
 
 use crate::flow::patience;
@@ -148,4 +150,39 @@ pub fn stopped(on: On) {
     assert!(ticks.stopped());
     assert_eq!(waves[0][2].0[0], 1);
     assert!(waves[1..].iter().all(|rows| rows[2] == Row::ZERO));
+}
+
+/// Code for whole waves alone does what other code does for them, and is called for no others. Where lanes leave loops there is code for
+/// some.
+pub fn whole_ones(on: On) {
+    let mut random = Random(11);
+    for lines in [0, 64] {
+        for repeats in [false, true] {
+            let made = [false, true].map(|whole| {
+                let compiler = on.compiler().with_lines(lines).with_shared(shared());
+                let mut compiler = if whole { compiler.for_whole_waves() } else { compiler };
+                let function = compiler.function(&steps(repeats), |_| None, |_| false, |_| false).unwrap();
+                assert_eq!(function.for_whole_waves(), whole && !repeats);
+                (compiler.finish().unwrap(), function)
+            });
+            let row = |row: u32| match row {
+                LESS => Row::splat(!0),
+                COUNT => Row(std::array::from_fn(|lane| lane as u32 % 5)),
+                CHOICE => Row(std::array::from_fn(|lane| lane as u32 % 2)),
+                _ => Row(std::array::from_fn(|_| random.word())),
+            };
+            let rows: Vec<Row> = (0..7).map(row).collect();
+            let views = [View::of_words([0; 11]), View::of_words(std::array::from_fn(|k| 3 * k as u32))];
+            let call = |(module, function): &(Module, Function), exec| {
+                let mut rows = rows.clone();
+                let tested = on.call(module, *function, &mut rows, &views, exec, &mut endless());
+                (rows[RESULT as usize], tested)
+            };
+            assert_eq!(call(&made[0], !0), call(&made[1], !0), "lines of {lines}, {repeats}");
+            if on.code {
+                let some = catch_unwind(AssertUnwindSafe(|| call(&made[1], !1)));
+                assert_eq!(some.is_err(), made[1].1.for_whole_waves());
+            }
+        }
+    }
 }
