@@ -66,7 +66,7 @@ impl Checker<'_> {
     pub(super) fn build(&mut self) -> Go {
         let mut b = Builder {
             place: Place::Main,
-            nodes: Vec::new(),
+            nodes: Vec::with_capacity(self.ast.statements.len()),
             frames: Vec::new(),
             main_ended: false,
             loops: 0,

@@ -41,7 +41,7 @@ impl Checker<'_> {
             }
             rest = &operands[1..];
         }
-        inst.src.extend(rest.iter().map(|operand| nothing(operand.span)));
+        inst.src = rest.iter().map(|operand| nothing(operand.span)).collect();
         for (operand, src) in rest.iter().zip(&mut inst.src) {
             if !self.source(operand, src)? {
                 return Ok(false);

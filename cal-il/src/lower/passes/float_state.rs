@@ -13,10 +13,10 @@
 mod states;
 
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 use crate::diagnostic::Span;
-use crate::ir::{Block, Builtin, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
+use crate::ir::{Block, Builtin, Fence, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
 use crate::isa::lane::Class;
 use crate::isa::{Algebra, Scalar};
 
@@ -39,14 +39,15 @@ pub(super) fn run(program: &mut Program, early: &[bool]) {
         next: program.registers,
         cache,
         shared,
-        out: Block::new(),
+        at: 0,
+        inserted: Vec::new(),
         prologue: Block::new(),
         constants: FxHashMap::default(),
         depth: 0,
     };
     for (number, function) in program.functions.iter_mut().enumerate() {
         pass.depth = usize::from(number != 0);
-        function.body = pass.block(std::mem::take(&mut function.body));
+        pass.block(&mut function.body);
     }
     program.registers = pass.next;
     if !pass.prologue.is_empty() {
@@ -178,7 +179,10 @@ struct Pass {
     cache: Cache,
     /// Registers to flush where they are defined.
     shared: Vec<bool>,
-    out: Block,
+    /// Before which statement of the block at hand statements come that are made now.
+    at: usize,
+    /// They, in order.
+    inserted: Vec<(usize, Stmt)>,
     /// What goes to the beginning of main.
     prologue: Block,
     /// Constants that the prologue flushes.
@@ -188,49 +192,41 @@ struct Pass {
 }
 
 impl Pass {
-    fn block(&mut self, block: Block) -> Block {
-        // Most blocks grow by less than half.
-        let room = Block::with_capacity(block.len() + block.len() / 2);
-        let outer = std::mem::replace(&mut self.out, room);
+    fn block(&mut self, block: &mut Block) {
+        let outer = (self.at, std::mem::take(&mut self.inserted));
         self.cache.clear();
-        for stmt in block {
+        for (at, stmt) in block.iter_mut().enumerate() {
+            self.at = at;
             self.statement(stmt);
         }
         self.cache.clear();
-        std::mem::replace(&mut self.out, outer)
+        let inserted;
+        (self.at, inserted) = (outer.0, std::mem::replace(&mut self.inserted, outer.1));
+        insert(block, inserted);
     }
 
-    fn statement(&mut self, mut stmt: Stmt) {
-        if matches!(stmt.kind, StmtKind::Lane(_)) {
-            return self.lane(stmt);
-        }
+    fn statement(&mut self, stmt: &mut Stmt) {
         let span = stmt.span;
         if let Some((operand, how)) = visit::tested(&mut stmt.kind) {
             self.operand(operand, how, span);
         }
         match &mut stmt.kind {
-            StmtKind::Lane(_) => {}
+            StmtKind::Lane(inst) => self.lane(inst, span),
             StmtKind::Memory(inst) => {
                 visit::memory_operands(inst, &mut |operand, how| self.operand(operand, how, span));
-                let destinations = visit::destinations_of(inst);
-                self.out.push(stmt);
-                destinations.into_iter().for_each(|reg| self.defined(reg, span));
-                return;
+                self.at += 1;
+                visit::memory_destinations(inst, &mut |reg| self.defined(*reg, span));
             }
             StmtKind::If { then, otherwise, .. } => {
-                *then = self.block(std::mem::take(then));
-                *otherwise = self.block(std::mem::take(otherwise));
+                self.block(then);
+                self.block(otherwise);
             }
             StmtKind::Loop { body } => {
                 self.depth += 1;
-                *body = self.block(std::mem::take(body));
+                self.block(body);
                 self.depth -= 1;
             }
-            StmtKind::Switch { arms, .. } => {
-                for arm in arms {
-                    arm.body = self.block(std::mem::take(&mut arm.body));
-                }
-            }
+            StmtKind::Switch { arms, .. } => arms.iter_mut().for_each(|arm| self.block(&mut arm.body)),
             StmtKind::Call { .. } => self.cache.clear(),
             StmtKind::Break(_)
             | StmtKind::Continue(_)
@@ -238,16 +234,10 @@ impl Pass {
             | StmtKind::Discard(_)
             | StmtKind::Fence(_) => {}
         }
-        self.out.push(stmt);
     }
 
-    /// Operands change when the statement is where it stays, since a processor waits for what it copies right after a part
-    /// of it was written.
-    fn lane(&mut self, stmt: Stmt) {
-        let span = stmt.span;
-        let StmtKind::Lane(inst) = &stmt.kind else { return };
+    fn lane(&mut self, inst: &mut LaneInst, span: Span) {
         let [dst, high] = inst.dst;
-        let mut args: SmallVec<[Operand; 8]> = SmallVec::from_slice(&inst.args);
         let leaves_loose = matches!(effect(inst), Effect::Loose);
         // A loose register takes over any float word, others only exact ones.
         let takes_any = self.states.loose[dst as usize];
@@ -261,13 +251,14 @@ impl Pass {
                     (_, Class::F, _) => Use::Float,
                     _ => Use::Word,
                 };
-                self.operand(&mut args[at + word], how, span);
+                self.operand(&mut inst.args[at + word], how, span);
             }
             at += class.words();
         }
+        self.at += 1;
         if leaves_loose && !takes_any {
             let scratch = self.scratch();
-            self.put(stmt, [scratch, scratch], &args);
+            inst.dst = [scratch; 2];
             self.push(
                 LaneInst { op: LaneOp::Canon, dst: [dst, dst], args: smallvec![Operand::Reg(scratch)] },
                 span,
@@ -279,19 +270,9 @@ impl Pass {
             }
             return;
         }
-        self.put(stmt, [dst, high], &args);
         self.defined(dst, span);
         if high != dst {
             self.defined(high, span);
-        }
-    }
-
-    /// Appends a lane operation with another destination and other operands.
-    fn put(&mut self, stmt: Stmt, dst: [Reg; 2], args: &[Operand]) {
-        self.out.push(stmt);
-        if let Some(Stmt { kind: StmtKind::Lane(inst), .. }) = self.out.last_mut() {
-            inst.dst = dst;
-            inst.args.copy_from_slice(args);
         }
     }
 
@@ -342,7 +323,7 @@ impl Pass {
     }
 
     fn push(&mut self, inst: LaneInst, span: Span) {
-        self.out.push(Stmt { kind: StmtKind::Lane(inst), span });
+        self.inserted.push((self.at, Stmt { kind: StmtKind::Lane(inst), span }));
     }
 
     /// A register for a form of an operand; its readers know what they get.
@@ -363,5 +344,22 @@ impl Pass {
         self.prologue.push(Stmt { kind: StmtKind::Lane(inst), span });
         self.constants.insert(constant, reg);
         reg
+    }
+}
+
+/// Puts statements before those of a block with these numbers, which do not fall.
+fn insert(block: &mut Block, inserted: Vec<(usize, Stmt)>) {
+    let mut from = block.len();
+    let blank = || Stmt { kind: StmtKind::Fence(Fence::empty()), span: Span::default() };
+    block.extend(std::iter::repeat_with(blank).take(inserted.len()));
+    // From the end on each goes where it stays.
+    let mut to = block.len();
+    for (at, stmt) in inserted.into_iter().rev() {
+        while from > at {
+            (from, to) = (from - 1, to - 1);
+            block.swap(from, to);
+        }
+        to -= 1;
+        block[to] = stmt;
     }
 }
