@@ -206,7 +206,8 @@ impl Checker<'_> {
             O::Nop => Ok(()),
             _ => {
                 let controls = Controls::default();
-                b.nodes.push(Node::Inst(Inst { opcode, controls, dst: None, src: Vec::new(), span: s.span }));
+                let inst = || Inst { opcode, controls, dst: None, src: Vec::new(), span: s.span };
+                b.nodes.extend(std::iter::once_with(|| Node::Inst(inst())));
                 let legal = match b.nodes.last_mut() {
                     Some(Node::Inst(inst)) => self.instruction(s, inst)?,
                     _ => false,

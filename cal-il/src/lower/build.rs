@@ -104,7 +104,6 @@ impl<'k> Builder<'k> {
         })
     }
 
-    #[inline]
     pub fn statement(&mut self, kind: StmtKind) {
         self.block.push(Stmt { kind, span: self.span });
     }
@@ -113,14 +112,18 @@ impl<'k> Builder<'k> {
         self.statement(StmtKind::Memory(inst));
     }
 
-    /// Emits an operation; a move of a register to itself vanishes. Its operands are written where they stay, since a
-    /// processor waits for what it copies right after it was put together.
+    /// Emits an operation; a move of a register to itself vanishes. It is made where it stays, since a processor waits for what it copies
+    /// right after it was put together; a list that is extended has made room before.
     #[inline]
     pub fn lane(&mut self, op: LaneOp, dst: [Reg; 2], args: &[Operand]) {
         if op == LaneOp::Mov && args[0] == Operand::Reg(dst[0]) {
             return;
         }
-        self.statement(StmtKind::Lane(LaneInst { op, dst, args: SmallVec::new() }));
+        let span = self.span;
+        self.block.extend(std::iter::once_with(|| Stmt {
+            kind: StmtKind::Lane(LaneInst { op, dst, args: SmallVec::new() }),
+            span,
+        }));
         if let Some(Stmt { kind: StmtKind::Lane(inst), .. }) = self.block.last_mut() {
             inst.args.extend(args.iter().copied());
         }
