@@ -28,7 +28,7 @@ impl Scan {
                 StmtKind::Lane(inst) => inst.args.iter().for_each(|o| self.operand(o)),
                 StmtKind::Memory(inst) => {
                     use MemoryInst::{Fetch, Gather, Sample};
-                    self.fetches += u32::from(matches!(inst, Sample { .. } | Gather { .. } | Fetch { .. }));
+                    self.fetches += u32::from(matches!(**inst, Sample { .. } | Gather { .. } | Fetch { .. }));
                     operands_of(inst).iter().for_each(|o| self.operand(o));
                 }
                 StmtKind::If { then, otherwise, .. } => {

@@ -14,7 +14,9 @@ fn again(change: impl Fn(&mut MemoryInst, usize)) -> Vec<bool> {
     let mut program = recal_il::compile(text.as_bytes()).expect("it is a kernel");
     let mut number = 0;
     visit::statements(&mut program.functions[0].body, &mut |stmt| {
-        if let StmtKind::Memory(inst @ MemoryInst::Sample { .. }) = &mut stmt.kind {
+        if let StmtKind::Memory(inst) = &mut stmt.kind
+            && let MemoryInst::Sample { .. } = **inst
+        {
             change(inst, number);
             number += 1;
         }

@@ -310,7 +310,7 @@ pub fn lane_difference(op: LaneOp, words: usize, pairs: bool) -> String {
         let coord = [0, 1, 2].map(|k| Operand::Builtin(Builtin::Position(k)));
         let id = Id { base: resource, index: None };
         body.push(Stmt {
-            kind: StmtKind::Memory(MemoryInst::Sample {
+            kind: StmtKind::from(MemoryInst::Sample {
                 resource: id,
                 sampler: Id { base: 0, index: None },
                 unnormalized: true,

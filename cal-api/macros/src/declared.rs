@@ -159,12 +159,13 @@ fn integers(ast: &Ast, statement: &Statement, symbol: Symbol) -> Option<bool> {
 
 /// Whether a statement writes memory, other than an output.
 fn writes(kind: &StmtKind, symbol: Symbol) -> bool {
-    let StmtKind::Memory(inst) = kind else { return false };
-    match inst {
-        MemoryInst::GlobalStore { .. } => symbol == Symbol::Global,
-        MemoryInst::TypedStore { uav, .. }
-        | MemoryInst::RawStore { space: Space::Uav(uav), .. }
-        | MemoryInst::Atomic { space: Space::Uav(uav), .. } => symbol == Symbol::Uav(*uav),
+    match kind.memory() {
+        Some(MemoryInst::GlobalStore { .. }) => symbol == Symbol::Global,
+        Some(
+            MemoryInst::TypedStore { uav, .. }
+            | MemoryInst::RawStore { space: Space::Uav(uav), .. }
+            | MemoryInst::Atomic { space: Space::Uav(uav), .. },
+        ) => symbol == Symbol::Uav(*uav),
         _ => false,
     }
 }

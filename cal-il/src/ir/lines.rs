@@ -239,7 +239,7 @@ impl Pass {
                 StmtKind::Memory(inst) => {
                     // One address, one word: not so where threads have memory of their own, or change it.
                     let loads = matches!(
-                        inst,
+                        **inst,
                         MemoryInst::Sample { .. }
                             | MemoryInst::Gather { .. }
                             | MemoryInst::Fetch { .. }
@@ -303,21 +303,22 @@ impl Pass {
         for stmt in block {
             let (shape, same) = match &stmt.kind {
                 StmtKind::Lane(inst) => (Shape::Any, same(&inst.args)),
-                StmtKind::Memory(
+                StmtKind::Memory(inst) => match &**inst {
                     MemoryInst::RawLoad { address, .. }
                     | MemoryInst::RawStore { address, .. }
                     | MemoryInst::ConstLoad { index: address, .. }
                     | MemoryInst::GlobalLoad { index: address, .. }
-                    | MemoryInst::GlobalStore { index: address, .. },
-                ) => (shape(address), 0),
-                StmtKind::Memory(inst) => {
-                    let all = visit::operands_of(inst).iter().all(|operand| shape(operand) == Shape::Same);
-                    let coordinates = match inst {
-                        MemoryInst::Sample { coord, .. } => same(coord),
-                        _ => 0,
-                    };
-                    (if all { Shape::Same } else { Shape::Any }, coordinates)
-                }
+                    | MemoryInst::GlobalStore { index: address, .. } => (shape(address), 0),
+                    inst => {
+                        let all =
+                            visit::operands_of(inst).iter().all(|operand| shape(operand) == Shape::Same);
+                        let coordinates = match inst {
+                            MemoryInst::Sample { coord, .. } => same(coord),
+                            _ => 0,
+                        };
+                        (if all { Shape::Same } else { Shape::Any }, coordinates)
+                    }
+                },
                 other => (visit::tested_of(other).as_ref().map_or(Shape::Any, shape), 0),
             };
             list.push(Known { shape, same, down: 0 });

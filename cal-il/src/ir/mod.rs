@@ -103,8 +103,8 @@ pub struct Stmt {
 pub enum StmtKind {
     /// Arithmetic.
     Lane(LaneInst),
-    /// Memory access.
-    Memory(MemoryInst),
+    /// Memory access, elsewhere: it is larger than all others, and rare.
+    Memory(Box<MemoryInst>),
     /// Runs `then` for threads whose condition is true, `otherwise` for the rest.
     If {
         /// Condition.
@@ -143,6 +143,19 @@ pub enum StmtKind {
     Discard(Cond),
     /// Orders memory; with [`Fence::THREADS`] a barrier of the group (no effect in pixel programs).
     Fence(Fence),
+}
+
+impl StmtKind {
+    /// The memory access that it is.
+    pub fn memory(&self) -> Option<&MemoryInst> {
+        if let StmtKind::Memory(inst) = self { Some(inst) } else { None }
+    }
+}
+
+impl From<MemoryInst> for StmtKind {
+    fn from(inst: MemoryInst) -> StmtKind {
+        StmtKind::Memory(Box::new(inst))
+    }
 }
 
 /// An arm of a switch.

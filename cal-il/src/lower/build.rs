@@ -109,7 +109,7 @@ impl<'k> Builder<'k> {
     }
 
     pub fn memory(&mut self, inst: MemoryInst) {
-        self.statement(StmtKind::Memory(inst));
+        self.statement(inst.into());
     }
 
     /// Emits an operation; a move of a register to itself vanishes. It is made where it stays, since a processor waits for what it copies

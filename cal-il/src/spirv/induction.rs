@@ -45,7 +45,7 @@ impl Writes {
                     None => self.others.extend(inst.dst),
                 },
                 StmtKind::Memory(inst) => {
-                    if let (true, MemoryInst::Sample { unnormalized: true, coord, .. }) = (in_loop, inst) {
+                    if let (true, MemoryInst::Sample { unnormalized: true, coord, .. }) = (in_loop, &**inst) {
                         self.coordinates.extend(coord[..2].iter().filter_map(register));
                     }
                     self.others.extend(destinations_of(inst));

@@ -158,7 +158,7 @@ pub(super) fn encoding_number(encoding: Encoding) -> u32 {
 fn uses_index(program: &Program) -> bool {
     fn block(statements: &Block) -> bool {
         statements.iter().any(|s| match &s.kind {
-            StmtKind::Memory(inst) => match inst {
+            StmtKind::Memory(inst) => match &**inst {
                 MemoryInst::Sample { resource, sampler, .. }
                 | MemoryInst::Gather { resource, sampler, .. } => {
                     resource.index.is_some() || sampler.index.is_some()

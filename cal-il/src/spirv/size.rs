@@ -10,8 +10,8 @@ use crate::ir::{GroupSize, MemoryInst, Program, Stage, StmtKind};
 fn tile(program: &Program, target: &Target) -> [u32; 3] {
     let is_loop = |kind: &StmtKind| matches!(kind, StmtKind::Loop { .. });
     let reads = |kind: &StmtKind| {
-        let StmtKind::Memory(inst) = kind else { return false };
-        matches!(inst, MemoryInst::Sample { .. } | MemoryInst::Gather { .. } | MemoryInst::Fetch { .. })
+        let inst = kind.memory();
+        matches!(inst, Some(MemoryInst::Sample { .. } | MemoryInst::Gather { .. } | MemoryInst::Fetch { .. }))
     };
     let loads = |kind: &StmtKind| matches!(kind, StmtKind::Loop { body } if any(body, &reads));
     match target.large_tiles {

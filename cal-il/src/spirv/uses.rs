@@ -19,20 +19,20 @@ pub(super) fn uses_double(program: &Program) -> bool {
 /// Whether threads exchange what they read from the R700 areas.
 pub(super) fn exchanges(program: &Program) -> bool {
     program_has(program, &|kind| {
-        matches!(kind, StmtKind::Memory(MemoryInst::LdsReadAny { neighbor_exchange: true, .. }))
+        matches!(kind.memory(), Some(MemoryInst::LdsReadAny { neighbor_exchange: true, .. }))
     })
 }
 
 /// Whether there are 64-bit atomics on LDS: then its blocks are pairs of words.
 pub(super) fn pairs(program: &Program) -> bool {
     program_has(program, &|kind| {
-        matches!(kind, StmtKind::Memory(MemoryInst::Atomic { space: Space::Lds(_), wide: Some(_), .. }))
+        matches!(kind.memory(), Some(MemoryInst::Atomic { space: Space::Lds(_), wide: Some(_), .. }))
     })
 }
 
 /// Whether the program orders global memory between threads.
 pub(super) fn orders_memory(program: &Program) -> bool {
-    let atomic = |kind: &StmtKind| matches!(kind, StmtKind::Memory(MemoryInst::Atomic { .. }));
+    let atomic = |kind: &StmtKind| matches!(kind.memory(), Some(MemoryInst::Atomic { .. }));
     fences_memory(program) || program_has(program, &atomic)
 }
 
@@ -49,10 +49,10 @@ pub(super) fn fences_memory(program: &Program) -> bool {
 /// Whether float operations read words of group memory, and plain stores are all that writes there: then it is cheaper to hide from
 /// drivers what is stored than what is loaded. `floats`: registers that float operations read.
 pub(super) fn floats_in_group_memory(program: &Program, floats: &BitSet) -> bool {
-    let plain = |kind: &StmtKind| match kind {
-        StmtKind::Memory(MemoryInst::RawStore { space: Space::Lds(_), width, .. }) => *width == Width::Dwords,
-        StmtKind::Memory(MemoryInst::Atomic { space: Space::Lds(_), .. }) => false,
-        StmtKind::Memory(MemoryInst::LdsWriteOwn { .. }) => false,
+    let plain = |kind: &StmtKind| match kind.memory() {
+        Some(MemoryInst::RawStore { space: Space::Lds(_), width, .. }) => *width == Width::Dwords,
+        Some(MemoryInst::Atomic { space: Space::Lds(_), .. }) => false,
+        Some(MemoryInst::LdsWriteOwn { .. }) => false,
         _ => true,
     };
     if program_has(program, &|kind| !plain(kind)) {
@@ -70,8 +70,8 @@ pub(super) fn floats_in_group_memory(program: &Program, floats: &BitSet) -> bool
     });
     let moved = moved.into_inner();
     let read = |register: &Reg| floats.contains(*register) || moved.contains(*register);
-    program_has(program, &|kind| match kind {
-        StmtKind::Memory(MemoryInst::RawLoad { space: Space::Lds(_), width: Width::Dwords, dst, .. }) => {
+    program_has(program, &|kind| match kind.memory() {
+        Some(MemoryInst::RawLoad { space: Space::Lds(_), width: Width::Dwords, dst, .. }) => {
             dst.iter().flatten().any(read)
         }
         _ => false,

@@ -64,7 +64,9 @@ impl Traffic {
                             inst.args.iter().for_each(|arg| depends |= traffic.operand(*arg))
                         }
                         // One address, one word.
-                        StmtKind::Memory(MemoryInst::Atomic { .. } | MemoryInst::Counter { .. }) => {
+                        StmtKind::Memory(inst)
+                            if matches!(**inst, MemoryInst::Atomic { .. } | MemoryInst::Counter { .. }) =>
+                        {
                             depends = ALL
                         }
                         StmtKind::Memory(inst) => {

@@ -86,7 +86,9 @@ impl Pass<'_> {
         for statement in block {
             let one = std::slice::from_ref(statement);
             match &statement.kind {
-                StmtKind::Memory(MemoryInst::LdsReadAny { neighbor_exchange: true, .. }) => {
+                StmtKind::Memory(inst)
+                    if matches!(**inst, MemoryInst::LdsReadAny { neighbor_exchange: true, .. }) =>
+                {
                     self.exchange(statement, region);
                 }
                 StmtKind::Lane(_) | StmtKind::Memory(_) => {
@@ -196,7 +198,7 @@ impl Pass<'_> {
         let (space, address, width) = (Space::Lds(VOTES), Operand::Imm(0), Width::Dwords);
         let say = |word| {
             let src = [Some(Operand::Imm(word)), None, None, None];
-            StmtKind::Memory(MemoryInst::RawStore { space, address, width, src })
+            StmtKind::from(MemoryInst::RawStore { space, address, width, src })
         };
         let statement = |kind| Stmt { kind, span: like.span };
         let load = MemoryInst::RawLoad { space, address, width, dst: [Some(any), None, None, None] };
@@ -211,7 +213,7 @@ impl Pass<'_> {
                 fence.clone(),
                 StmtKind::If { cond: holds(mask), then, otherwise: Vec::new() },
                 fence,
-                StmtKind::Memory(load),
+                StmtKind::from(load),
                 StmtKind::Break(Some(none)),
             ]
             .map(statement),

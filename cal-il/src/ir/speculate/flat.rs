@@ -82,17 +82,16 @@ pub(super) fn written(program: &Program) -> FxHashSet<Space> {
     let mut all = FxHashSet::default();
     let mut program = program.clone();
     for function in &mut program.functions {
-        statements(&mut function.body, &mut |stmt| match &stmt.kind {
-            StmtKind::Memory(MemoryInst::RawStore { space, .. } | MemoryInst::Atomic { space, .. }) => {
-                all.insert(*space);
-            }
-            StmtKind::Memory(MemoryInst::TypedStore { uav, .. } | MemoryInst::Counter { uav, .. }) => {
-                all.insert(Space::Uav(*uav));
-            }
-            StmtKind::Memory(MemoryInst::GlobalStore { .. }) => {
-                all.insert(GLOBAL);
-            }
-            _ => {}
+        statements(&mut function.body, &mut |stmt| {
+            let space = match stmt.kind.memory() {
+                Some(MemoryInst::RawStore { space, .. } | MemoryInst::Atomic { space, .. }) => *space,
+                Some(MemoryInst::TypedStore { uav, .. } | MemoryInst::Counter { uav, .. }) => {
+                    Space::Uav(*uav)
+                }
+                Some(MemoryInst::GlobalStore { .. }) => GLOBAL,
+                _ => return,
+            };
+            all.insert(space);
         });
     }
     all

@@ -249,7 +249,7 @@ fn operation(left: &Left, reader: &mut Reader<'_>) -> Found<StmtKind> {
     let start = reader.place();
     let name = reader.word()?;
     if let Some(access) = memory::parse(name, left, reader, start) {
-        return access.map(StmtKind::Memory);
+        return access.map(StmtKind::from);
     }
     let Some(op) = LaneOp::named(name) else {
         return Err(reader.wrong_since(start, format!("`{name}` is no operation")));

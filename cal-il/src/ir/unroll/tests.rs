@@ -163,13 +163,13 @@ fn counters_are_folded() {
         crate::ir::validate::validate(&changed).unwrap_or_else(|defects| panic!("{defects:#?}\n{changed}"));
         let body = &changed.functions[0].body;
         let whole = !body.iter().any(|stmt| matches!(stmt.kind, StmtKind::Loop { .. }));
-        let stored = body.iter().filter_map(|stmt| match &stmt.kind {
-            StmtKind::Memory(MemoryInst::RawStore { src, .. }) => src[0],
-            StmtKind::If { then, .. } => match &then[0].kind {
-                StmtKind::Memory(MemoryInst::RawStore { src, .. }) => src[0],
-                _ => None,
-            },
+        let stores = |stmt: &Stmt| match stmt.kind.memory() {
+            Some(MemoryInst::RawStore { src, .. }) => src[0],
             _ => None,
+        };
+        let stored = body.iter().filter_map(|stmt| match &stmt.kind {
+            StmtKind::If { then, .. } => stores(&then[0]),
+            _ => stores(stmt),
         });
         let words = stored.map(|operand| if let Operand::Imm(word) = operand { word } else { u32::MAX });
         let left = body.iter().filter_map(|stmt| match &stmt.kind {

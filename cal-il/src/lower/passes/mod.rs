@@ -40,7 +40,12 @@ pub static LOWERING: [Pass; 5] = [
         about: "operations and loads go whose results nobody reads",
         flushes: Flushes::Ignored,
         faithful: false,
-        run: |program, _| changed(program, values::sweep),
+        run: |program, _| {
+            changed(program, |program| {
+                let uses = values::uses(program);
+                values::sweep(program, uses);
+            })
+        },
     },
     Pass {
         name: "float_state",
@@ -86,9 +91,9 @@ pub(super) fn run(program: &mut Program, watch: Watch<'_>) -> Registers {
 pub(super) fn reduce(program: &mut Program, watch: Watch<'_>) -> Registers {
     let registers = webs::run(program);
     watch("webs", program);
-    values::forward(program, &registers.early(), &registers.definitions);
+    let uses = values::forward(program, &registers.early(), &registers.definitions);
     watch("forward", program);
-    values::sweep(program);
+    values::sweep(program, uses);
     watch("sweep", program);
     registers
 }

@@ -11,8 +11,8 @@ use crate::ir::{Block, LaneOp, MemoryInst, Operand, Program, Reg, StmtKind, visi
 use crate::lower::fold;
 
 /// Forwards copies and folds what becomes constant. `early` tells the registers that may be read before they are
-/// written, `definitions` how many statements write each.
-pub(super) fn forward(program: &mut Program, early: &[bool], definitions: &[u32]) {
+/// written, `definitions` how many statements write each. Returns how often each is read then.
+pub(super) fn forward(program: &mut Program, early: &[bool], definitions: &[u32]) -> Vec<u32> {
     let count = program.registers as usize;
     let mut single: Vec<bool> =
         definitions.iter().zip(early).map(|(count, early)| count + u32::from(*early) == 1).collect();
@@ -23,18 +23,22 @@ pub(super) fn forward(program: &mut Program, early: &[bool], definitions: &[u32]
     let single = |reg: Reg| single[reg as usize];
     // Every source is resolved before its readers, since it is defined before them.
     let mut resolved: Vec<Option<Operand>> = vec![None; count];
+    let mut uses = uses_of_outputs(program);
     for function in &mut program.functions {
         visit::statements(&mut function.body, &mut |stmt| {
-            let replace = |operand: &mut Operand| {
+            let mut replace = |operand: &mut Operand| {
                 if let Operand::Reg(reg) = *operand
                     && let Some(source) = resolved[reg as usize]
                 {
                     *operand = source;
                 }
+                if let Operand::Reg(reg) = *operand {
+                    uses[reg as usize] += 1;
+                }
             };
             match &mut stmt.kind {
                 StmtKind::Lane(inst) => {
-                    inst.args.iter_mut().for_each(replace);
+                    inst.args.iter_mut().for_each(&mut replace);
                     if inst.op != LaneOp::Mov
                         && let Some((word, None)) = fold::fold(inst.op, &inst.args)
                     {
@@ -58,14 +62,19 @@ pub(super) fn forward(program: &mut Program, early: &[bool], definitions: &[u32]
             }
         });
     }
+    uses
 }
 
-/// Removes operations and loads whose results nothing reads.
-pub(super) fn sweep(program: &mut Program) {
-    let mut uses = vec![0u32; program.registers as usize];
-    for output in &program.outputs {
-        output.registers.iter().for_each(|reg| uses[*reg as usize] += 1);
-    }
+/// The host reads outputs, once each.
+fn uses_of_outputs(program: &Program) -> Vec<u32> {
+    let mut uses = vec![0; program.registers as usize];
+    program.outputs.iter().flat_map(|output| output.registers).for_each(|reg| uses[reg as usize] += 1);
+    uses
+}
+
+/// How often each register is read.
+pub(super) fn uses(program: &mut Program) -> Vec<u32> {
+    let mut uses = uses_of_outputs(program);
     for function in &mut program.functions {
         visit::statements(&mut function.body, &mut |stmt| {
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
@@ -73,6 +82,12 @@ pub(super) fn sweep(program: &mut Program) {
             });
         });
     }
+    uses
+}
+
+/// Removes operations and loads whose results nothing reads; `uses` tells how often each register is read.
+pub(super) fn sweep(program: &mut Program, mut uses: Vec<u32>) {
+    debug_assert_eq!(uses, self::uses(program));
     for function in &mut program.functions {
         sweep_block(&mut function.body, &mut uses);
     }

@@ -246,10 +246,15 @@ impl<'p> Webs<'p> {
     }
 
     /// Something reads `node`: it and what reaches it become one web.
+    #[inline]
     fn activate(&mut self, node: Node) {
-        if self.pending[node as usize] == READ {
-            return;
+        if self.pending[node as usize] != READ {
+            self.read(node);
         }
+    }
+
+    /// The same of a join.
+    fn read(&mut self, node: Node) {
         let mut work = vec![node];
         while let Some(node) = work.pop() {
             let mut next = std::mem::replace(&mut self.pending[node as usize], READ);
@@ -262,6 +267,7 @@ impl<'p> Webs<'p> {
         }
     }
 
+    #[inline]
     fn find(&mut self, mut node: Node) -> Node {
         while self.parent[node as usize] != node {
             let up = self.parent[self.parent[node as usize] as usize];
@@ -476,6 +482,7 @@ struct Renamed<'p> {
 }
 
 impl Renamed<'_> {
+    #[inline]
     fn number(&mut self, node: Node) -> Reg {
         let root = self.webs.find(node);
         let reg = &mut self.registers[root as usize];
