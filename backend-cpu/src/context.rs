@@ -440,9 +440,10 @@ mod tests {
     use recal_hal::{Bindings, Extent, Format, Surface};
 
     use super::{Known, is_large};
+    use crate::copy::Copy;
     use crate::isa_choice::{InstructionSet, chosen};
+    use crate::load;
     use crate::memory::{Block, InUse};
-    use crate::{load, queue};
 
     /// What is read takes its room in the caches, too.
     #[test]
@@ -478,7 +479,7 @@ mod tests {
         there.memory.map().unwrap();
         assert!(!past(&here, &there), "what the host has read");
         assert!(past(&here, &there));
-        queue::copy(&there, &here).unwrap();
+        Copy::new(there.clone(), here.clone()).unwrap();
         assert!(!past(&here, &there), "what a copy has read");
         assert!(past(&here, &there) && !past(&here, &here) && !past(&here, &here), "what the launch reads");
         let [from, to] = [5; 2].map(surface);

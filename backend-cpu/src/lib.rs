@@ -13,6 +13,7 @@
 
 mod compact;
 mod context;
+mod copy;
 mod device;
 mod fiber;
 mod flow;

@@ -11,14 +11,15 @@ use std::time::{Duration, Instant};
 
 use recal_hal::sync::{Condvar, Mutex};
 use recal_hal::timeline::{self, Detail, Flows, Span, Track};
-use recal_hal::{Command, Error, FloatEnv, Queue, Result, Surface, Ticket};
+use recal_hal::{Command, Error, FloatEnv, Queue, Result, Ticket};
 use recal_reference::watch::Findings;
 
-use crate::context::{Counters, Stop, block, whole};
+use crate::context::{Counters, Stop};
+use crate::copy::Copy;
 use crate::device::CpuKernel;
 use crate::fiber::{self, Fiber, Stacks};
 use crate::launch::{Scratch, tiles};
-use crate::schedule::{Job, Pool, SMALL, Shared, TURN, cost};
+use crate::schedule::{Job, Pool, SMALL, Shared, TURN, cost, cost_of_copy};
 use crate::sleepers::{Sleepers, sleep};
 use crate::wave::LANES;
 
@@ -216,25 +217,21 @@ impl Runner {
     }
 
     fn execute(&self, command: Command, stop: &Arc<Stop>, scratch: &mut Scratch) -> Result<()> {
+        let threads = (self.threads.load(Ordering::Relaxed), scratch.number);
         match command {
             Command::Launch { kernel, bindings, extent } => {
                 let Some(kernel) = kernel.as_any().downcast_ref::<CpuKernel>() else {
                     return Err(Error::Failed("a kernel of another backend was launched".into()));
                 };
                 let (code, isa) = (kernel.code.clone(), kernel.isa);
-                let job = Job::new(
-                    code,
-                    bindings,
-                    extent,
-                    isa,
-                    self.counters.clone(),
-                    stop.clone(),
-                    self.findings.clone(),
-                    (self.threads.load(Ordering::Relaxed), scratch.number),
-                )?;
+                let (counters, findings) = (self.counters.clone(), self.findings.clone());
+                let job =
+                    Job::of_launch(code, bindings, extent, isa, counters, stop.clone(), findings, threads)?;
                 self.shared.run(job, scratch)
             }
-            Command::Copy { src, dst } => copy(&src, &dst),
+            Command::Copy { src, dst } => {
+                self.shared.run(Job::of_copy(Copy::new(src, dst)?, stop.clone(), threads), scratch)
+            }
         }
     }
 }
@@ -246,8 +243,7 @@ fn is_small(commands: &VecDeque<(Ticket, Command, u64)>) -> bool {
             .as_any()
             .downcast_ref::<CpuKernel>()
             .map_or(u64::MAX, |kernel| cost(&kernel.code, tiles(*extent, LANES as u32))),
-        // Some bytes in a nanosecond, even if they are far away.
-        Command::Copy { src, .. } => src.bytes() / 4,
+        Command::Copy { src, .. } => cost_of_copy(src.bytes()),
     };
     let mut total = 0u64;
     commands.iter().all(|(_, command, _)| {
@@ -262,30 +258,6 @@ fn told(command: &Command) -> (&'static str, Detail) {
         Command::Launch { extent, .. } => ("launch", Detail::Extent(*extent)),
         Command::Copy { src, .. } => ("copy", Detail::Bytes(src.bytes())),
     }
-}
-
-/// Copies the rectangle of `src` to the origin of `dst`.
-pub fn copy(src: &Surface, dst: &Surface) -> Result<()> {
-    block(src)?.read();
-    let (from, to) = (whole(src)?, whole(dst)?);
-    let element = src.format.bytes() as usize;
-    let bytes = src.width as usize * element;
-    let [from_pitch, to_pitch] = [src.pitch, dst.pitch].map(|pitch| pitch as usize * element);
-    let fits = src.width <= dst.width && src.height <= dst.height && src.format.bytes() == dst.format.bytes();
-    // Rows that follow each other without a gap are one.
-    let (rows, bytes) = if from_pitch == bytes && to_pitch == bytes {
-        (1, bytes * src.height as usize)
-    } else {
-        (src.height as usize, bytes)
-    };
-    // Within one memory rows that move apart go last first, so that each is read before it is overwritten.
-    let apart = to_pitch > from_pitch;
-    let done = fits
-        && (0..rows).all(|k| {
-            let row = if apart { rows - 1 - k } else { k };
-            to.copy(row * to_pitch, &from, row * from_pitch, bytes)
-        });
-    if done { Ok(()) } else { Err(Error::Failed("a copy does not fit its surfaces".into())) }
 }
 
 impl Queue for CpuQueue {

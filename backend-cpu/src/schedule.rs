@@ -26,7 +26,7 @@ use recal_hal::sync::{Condvar, Mutex, MutexGuard};
 use recal_hal::{FloatEnv, Result, timeline};
 
 use self::board::Board;
-pub use self::job::{Job, SMALL, cost};
+pub use self::job::{Job, SMALL, cost, cost_of_copy};
 use crate::fiber::Stacks;
 use crate::launch::Scratch;
 use crate::queue::Runner;

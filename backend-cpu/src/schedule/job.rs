@@ -1,4 +1,4 @@
-//! A launch in progress, and the threads that work on it.
+//! A launch, or a copy, in progress, and the threads that work on it.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,6 +11,7 @@ use recal_reference::watch::Findings;
 
 use super::shares::{CLAIM, Shares};
 use crate::context::{Counters, Known, Launch, Stop};
+use crate::copy::Copy;
 use crate::isa_choice::Isa;
 use crate::launch::{Scratch, columns, in_waves, longer, parts, regrouped, run_parts, turned};
 use crate::memory::{Block, InUse, View};
@@ -27,8 +28,26 @@ const MOVE: u64 = 2_000;
 /// What parts that are claimed together should take at most.
 const CLAIM_TIME: Duration = Duration::from_micros(500);
 
-/// A launch in progress.
+/// A launch, or a copy, in progress.
 pub struct Job {
+    work: Work,
+    /// See [`cost`].
+    cost: u64,
+    /// Parts that are worth the move to another core, as far as is known before they run.
+    worth: u64,
+    shares: Shares,
+    stop: Arc<Stop>,
+    failed: Mutex<Option<Error>>,
+}
+
+/// What there is to do.
+enum Work {
+    Launch(Box<Started>),
+    Copy(Copy),
+}
+
+/// A launch.
+struct Started {
     code: Arc<Code>,
     bindings: Arc<Bindings>,
     extent: Extent,
@@ -37,21 +56,21 @@ pub struct Job {
     known: Known,
     counters: Arc<Counters>,
     gds: Option<Block>,
-    /// See [`cost`].
-    cost: u64,
-    /// Parts that are worth the move to another core, as far as is known before they run.
-    worth: u64,
-    shares: Shares,
-    stop: Arc<Stop>,
     /// Where misuse is reported, if it is looked for.
     findings: Option<Arc<Findings>>,
-    failed: Mutex<Option<Error>>,
 }
 
 impl Job {
-    /// Everything a launch needs, for so many threads; the one with the number `first` runs the queue.
+    /// A copy, for so many threads; the one with the number `first` runs the queue.
+    pub fn of_copy(copy: Copy, stop: Arc<Stop>, (threads, first): (usize, usize)) -> Job {
+        let shares = Shares::new(copy.parts(), threads as u64, first);
+        let cost = cost_of_copy(copy.bytes());
+        Job { work: Work::Copy(copy), cost, worth: 1, shares, stop, failed: Mutex::new(None) }
+    }
+
+    /// Everything a launch needs, likewise.
     #[allow(clippy::too_many_arguments)]
-    pub fn new(
+    pub fn of_launch(
         code: Arc<Code>,
         bindings: Arc<Bindings>,
         extent: Extent,
@@ -81,20 +100,13 @@ impl Job {
         };
         let caches = [system::cache_bytes(), system::own_cache_bytes()];
         let known = guarded(|| Known::find(&code, &bindings, (extent, columns), caches))?;
+        let work = Started { code, bindings, extent, columns, isa, known, counters, gds, findings };
         Ok(Job {
-            code,
-            bindings,
-            extent,
-            columns,
-            isa,
-            known,
-            counters,
-            gds,
+            work: Work::Launch(Box::new(work)),
             cost,
             worth: worth(cost / parts.max(1)),
             shares,
             stop,
-            findings,
             failed: Mutex::new(None),
         })
     }
@@ -158,23 +170,10 @@ impl Job {
             done += range.end - range.start;
             Some(range)
         };
-        let run = || {
-            let gds = self.gds.as_ref().map_or(View::EMPTY, Block::view);
-            if let (Some(findings), Some(subject)) = (&self.findings, &self.code.subject) {
-                let shared = watched::Shared { gds, counters: &self.counters, stop: &self.stop };
-                return watched::check(subject, findings, &self.bindings, self.extent, shared, claim);
-            }
-            let launch = Launch::bind(
-                (&self.code, &self.known),
-                &self.bindings,
-                (self.extent, self.columns),
-                gds,
-                &self.counters,
-                &self.stop,
-            )?;
-            run_parts(&launch, self.isa, scratch, claim)
-        };
-        let result = guarded(run);
+        let result = guarded(|| match &self.work {
+            Work::Launch(started) => started.run(&self.stop, scratch, claim),
+            Work::Copy(copy) => copy.run(&self.stop, claim),
+        });
         if let Err(error) = result {
             self.stop.cancel();
             // A panic may have left it anyhow.
@@ -216,6 +215,31 @@ impl Job {
     }
 }
 
+impl Started {
+    /// Runs the parts that `claim` gives out.
+    fn run(
+        &self,
+        stop: &Stop,
+        scratch: &mut Scratch,
+        claim: impl FnMut() -> Option<Range<u64>>,
+    ) -> Result<()> {
+        let gds = self.gds.as_ref().map_or(View::EMPTY, Block::view);
+        if let (Some(findings), Some(subject)) = (&self.findings, &self.code.subject) {
+            let shared = watched::Shared { gds, counters: &self.counters, stop };
+            return watched::check(subject, findings, &self.bindings, self.extent, shared, claim);
+        }
+        let launch = Launch::bind(
+            (&self.code, &self.known),
+            &self.bindings,
+            (self.extent, self.columns),
+            gds,
+            &self.counters,
+            stop,
+        )?;
+        run_parts(&launch, self.isa, scratch, claim)
+    }
+}
+
 /// A panic in it is a bug of this crate; it must not take the process, or a lock, with it.
 fn guarded<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|cause| {
@@ -228,6 +252,11 @@ fn guarded<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
 /// How many parts that take so long are worth the move to another core.
 fn worth(part: u64) -> u64 {
     (MOVE / part.max(1)).max(1)
+}
+
+/// Nanoseconds that a copy takes about: some bytes in a nanosecond, even if they are far away.
+pub fn cost_of_copy(bytes: u64) -> u64 {
+    bytes / 4
 }
 
 /// Nanoseconds that a launch takes about; with loops or calls nobody knows.
