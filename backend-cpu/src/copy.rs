@@ -158,6 +158,9 @@ mod tests {
             let is = |at: usize| here.view().word(at / 5 * to as usize + at % 5);
             assert!((0..5 * height as usize).all(|at| is(at) == (at / 5 * from as usize + at % 5) as u32));
         }
+        let here = memory(4 << 20);
+        let all = || surface(&here, [1024, 1024, 1024]);
+        assert_eq!(Copy::new(all(), all()).unwrap().parts(), 1);
     }
 
     #[test]
