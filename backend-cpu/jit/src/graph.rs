@@ -20,6 +20,8 @@ pub use self::field::Field;
 pub use self::node::{Args, Inst, NO, Node, Val};
 pub use self::sample::{SURFACES, checked_once, unit_code};
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use recal_il::ir::lines::Shape;
 use recal_il::isa::Algebra;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -44,7 +46,8 @@ pub struct Graph {
     origins: Vec<u32>,
     /// The step at hand.
     pub step: u32,
-    known: FxHashMap<Node, Val>,
+    /// The values by what they are.
+    known: HashTable<Val>,
     /// Something was asked for that there is no operation for.
     pub unsupported: bool,
     /// Operations on floats take denormals as zeros, so that what only they use need not be flushed.
@@ -84,7 +87,7 @@ impl Default for Graph {
             nodes: Vec::new(),
             origins: Vec::new(),
             step: NO,
-            known: FxHashMap::default(),
+            known: HashTable::new(),
             unsupported: false,
             lazy: false,
             floats: false,
@@ -137,19 +140,26 @@ impl Graph {
     pub fn reserve(&mut self, count: usize) {
         self.nodes.reserve(count);
         self.origins.reserve(count);
-        self.known.reserve(count);
+        let nodes = &self.nodes;
+        self.known.reserve(count, |&val| nodes[val as usize].hash());
     }
 
     pub fn add(&mut self, node: Node) -> Val {
         if let Some(folded) = self.folded(node) {
             return folded;
         }
-        let (nodes, origins, step) = (&mut self.nodes, &mut self.origins, self.step);
-        *self.known.entry(node).or_insert_with(|| {
-            nodes.push(node);
-            origins.push(step);
-            nodes.len() as Val - 1
-        })
+        let nodes = &self.nodes;
+        let hash = |&val: &Val| nodes[val as usize].hash();
+        match self.known.entry(node.hash(), |&val| nodes[val as usize] == node, hash) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => {
+                let val = nodes.len() as Val;
+                place.insert(val);
+                self.nodes.push(node);
+                self.origins.push(self.step);
+                val
+            }
+        }
     }
 
     /// The last of some values of another graph, each behind its operands; what nothing is computed for may be something else here.
@@ -185,7 +195,7 @@ impl Graph {
 
     /// The node, if it is there.
     pub fn find(&self, node: Node) -> Option<Val> {
-        self.known.get(&node).copied()
+        self.known.find(node.hash(), |&val| self.nodes[val as usize] == node).copied()
     }
 
     /// The step that asked for a value first; [`NO`]: none did.

@@ -68,7 +68,10 @@ impl Graph {
     /// Makes a value another one.
     fn change(&mut self, val: Val, inst: Inst) {
         let before = std::mem::replace(&mut self.nodes[val as usize], Node::Inst(inst));
-        self.known.remove(&before);
-        self.known.insert(Node::Inst(inst), val);
+        if let Ok(known) = self.known.find_entry(before.hash(), |other| *other == val) {
+            known.remove();
+        }
+        let nodes = &self.nodes;
+        self.known.insert_unique(nodes[val as usize].hash(), val, |&val| nodes[val as usize].hash());
     }
 }

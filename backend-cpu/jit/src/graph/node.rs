@@ -1,7 +1,8 @@
 //! The values of a graph.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 
 use super::Field;
@@ -32,6 +33,13 @@ pub enum Node {
     Kept(u32),
     /// A result.
     Inst(Inst),
+}
+
+impl Node {
+    /// By which it is found.
+    pub fn hash(&self) -> u64 {
+        BuildHasherDefault::<FxHasher>::default().hash_one(self)
+    }
 }
 
 /// An operation and its operands.
