@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! ir::Program ─[load]→ op::Code ─[launch: tiles, groups]→ wave::Wave ─[flow, lane_ops, memory]→ memory
-//! Command ─[queue]→ schedule::Job ─[worker threads]→ launch
+//! Command ─[queue]→ schedule::Job ─[worker threads]→ launch, or copy
 //! ```
 //!
 //! 64 threads run as one wave; each register is a row of 64 words ([`wave`]). A program is loaded once into flat

@@ -125,7 +125,7 @@ fn a_load_flushes_into_the_row_that_is_read() {
         ids.iter().for_each(|ids| step(&mut code, isa, LaneOp::Flush, ids));
         fuse(&mut code, Some(isa), &mut []);
         let access = &code.memory[0];
-        (access.flush, *access.op.loaded().expect("it is a load"), code.steps.len())
+        (access.flush, access.op.loaded().expect("it is a load"), code.steps.len())
     };
     assert_eq!(made(&[[9, 7]]), (0b100, [5, NONE, 9, NONE], 0));
     assert_eq!(made(&[[5, 5], [9, 7]]), (0b101, [5, NONE, 9, NONE], 0));

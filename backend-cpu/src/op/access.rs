@@ -190,17 +190,9 @@ impl MemoryOp {
 
 impl MemoryOp {
     /// Destinations of a load of four components.
-    pub fn loaded(&self) -> Option<&Rows4> {
-        match self {
-            MemoryOp::Sample(SampleOp { dst, .. })
-            | MemoryOp::Fetch { dst, .. }
-            | MemoryOp::ConstLoad { dst, .. }
-            | MemoryOp::GlobalLoad { dst, .. }
-            | MemoryOp::RawLoad { dst, .. }
-            | MemoryOp::TypedLoad { dst, .. }
-            | MemoryOp::ArrayLoad { dst, .. } => Some(dst),
-            _ => None,
-        }
+    pub fn loaded(&self) -> Option<Rows4> {
+        // As in `each_row`, a copy keeps one list of them.
+        self.clone().loaded_mut().copied()
     }
 
     /// The same, to change them.

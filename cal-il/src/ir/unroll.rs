@@ -26,6 +26,7 @@ use std::borrow::Cow;
 
 use smallvec::{SmallVec, smallvec};
 
+pub(crate) use self::constants::Constants;
 use self::cost::Sum;
 pub(super) use self::cost::{is_far, loads};
 use super::visit::destinations_of;
@@ -263,7 +264,7 @@ impl Ahead {
 }
 
 /// The condition under which a statement leaves the loop, if it does nothing else.
-fn exit(stmt: &Stmt) -> Option<Cond> {
+pub(crate) fn exit(stmt: &Stmt) -> Option<Cond> {
     let breaks = |block: &Block| matches!(block[..], [Stmt { kind: StmtKind::Break(None), .. }]);
     match &stmt.kind {
         StmtKind::Break(cond) => *cond,
@@ -276,7 +277,7 @@ fn exit(stmt: &Stmt) -> Option<Cond> {
 }
 
 /// By statement: whether it counts. `None` if something else than lane operations decides about exits.
-fn counting(body: &Block) -> Option<Vec<bool>> {
+pub(crate) fn counting(body: &Block) -> Option<Vec<bool>> {
     let mut counts = vec![false; body.len()];
     let mut needed: FxHashSet<Operand> = body.iter().filter_map(exit).map(|cond| cond.operand).collect();
     // What a round needs, the round before may compute.
@@ -424,6 +425,7 @@ fn goes_up(inst: &LaneInst, register: Reg, float: bool) -> Option<bool> {
     }
 }
 
+mod constants;
 mod cost;
 mod whole;
 

@@ -91,9 +91,8 @@ pub fn memory_operands(inst: &mut MemoryInst, f: &mut dyn FnMut(&mut Operand, Us
     }
 }
 
-/// Calls `f` with every register that `inst` writes.
-pub fn memory_destinations(inst: &mut MemoryInst, f: &mut dyn FnMut(&mut Reg)) {
-    let dst4 = |dst: &mut Dst4, f: &mut dyn FnMut(&mut Reg)| dst.iter_mut().flatten().for_each(f);
+/// Where a load leaves its components; `None` if it is none, or does more than load.
+pub fn loaded(inst: &mut MemoryInst) -> Option<&mut Dst4> {
     match inst {
         MemoryInst::Sample { dst, .. }
         | MemoryInst::Gather { dst, .. }
@@ -107,7 +106,22 @@ pub fn memory_destinations(inst: &mut MemoryInst, f: &mut dyn FnMut(&mut Reg)) {
         | MemoryInst::SharedLoad { dst, .. }
         | MemoryInst::RawLoad { dst, .. }
         | MemoryInst::TypedLoad { dst, .. }
-        | MemoryInst::LdsReadAny { dst, .. } => dst4(dst, f),
+        | MemoryInst::LdsReadAny { dst, .. } => Some(dst),
+        MemoryInst::Atomic { .. }
+        | MemoryInst::Counter { .. }
+        | MemoryInst::ArrayStore { .. }
+        | MemoryInst::GlobalStore { .. }
+        | MemoryInst::SharedStore { .. }
+        | MemoryInst::RawStore { .. }
+        | MemoryInst::TypedStore { .. }
+        | MemoryInst::LdsWriteOwn { .. }
+        | MemoryInst::InitShared => None,
+    }
+}
+
+/// Calls `f` with every register that `inst` writes.
+pub fn memory_destinations(inst: &mut MemoryInst, f: &mut dyn FnMut(&mut Reg)) {
+    match inst {
         MemoryInst::Atomic { dst, wide, .. } => {
             dst.iter_mut().for_each(&mut *f);
             if let Some(wide) = wide {
@@ -115,13 +129,7 @@ pub fn memory_destinations(inst: &mut MemoryInst, f: &mut dyn FnMut(&mut Reg)) {
             }
         }
         MemoryInst::Counter { dst, .. } => f(dst),
-        MemoryInst::ArrayStore { .. }
-        | MemoryInst::GlobalStore { .. }
-        | MemoryInst::SharedStore { .. }
-        | MemoryInst::RawStore { .. }
-        | MemoryInst::TypedStore { .. }
-        | MemoryInst::LdsWriteOwn { .. }
-        | MemoryInst::InitShared => {}
+        other => loaded(other).into_iter().flatten().flatten().for_each(f),
     }
 }
 

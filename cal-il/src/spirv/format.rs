@@ -94,24 +94,11 @@ impl Emitter<'_> {
         let zero = self.word(0);
         let lg = self.lg(format);
         let raw = self.is_raw(format, packed.is_some());
-        let by_words: [(u32, u32); 3] = [(4, 4), (3, 2), (2, 1)];
-        for (size, width) in by_words {
-            let size = self.word(size);
-            let mut this = self.ieq(lg, size);
-            if let Some(raw) = raw {
-                this = self.both(this, raw);
-            }
-            let (yes, next) = (self.w.id(), self.w.id());
-            self.w.selection_merge(next);
-            self.w.branch_if(this, yes, next);
-            self.w.label(yes);
-            let mark = self.mark();
-            let words = self.plain_words(place, width, index, fill);
-            let vector = self.w.op(Op::CompositeConstruct, uvec4, &words);
-            self.w.return_value(vector);
-            self.rewind(mark);
-            self.w.label(next);
-        }
+        self.for_plain(lg, raw, |f, width| {
+            let words = f.plain_words(place, width, index, fill);
+            let vector = f.w.op(Op::CompositeConstruct, uvec4, &words);
+            f.w.return_value(vector);
+        });
         let result = match packed {
             Some(unpack) => {
                 let (low, high) = self.element_bits(place, index, lg);
@@ -123,6 +110,26 @@ impl Emitter<'_> {
         self.w.end();
         self.memo = memo;
         routine
+    }
+
+    /// For elements of four, two and one words, by the logarithm of their bytes, that are stored bit for bit: what is done for so many, which
+    /// ends the routine.
+    fn for_plain(&mut self, lg: Word, raw: Option<Word>, mut done: impl FnMut(&mut Self, u32)) {
+        for (size, width) in [(4, 4), (3, 2), (2, 1)] {
+            let size = self.word(size);
+            let mut this = self.ieq(lg, size);
+            if let Some(raw) = raw {
+                this = self.both(this, raw);
+            }
+            let (yes, next) = (self.w.id(), self.w.id());
+            self.w.selection_merge(next);
+            self.w.branch_if(this, yes, next);
+            self.w.label(yes);
+            let mark = self.mark();
+            done(self, width);
+            self.rewind(mark);
+            self.w.label(next);
+        }
     }
 
     fn lg(&mut self, format: Word) -> Word {
@@ -222,22 +229,10 @@ impl Emitter<'_> {
         let any = self.assume.formats == Formats::Any;
         let lg = self.lg(format);
         let raw = self.is_raw(format, any);
-        for (size, width) in [(4, 4), (3, 2), (2, 1)] {
-            let size = self.word(size);
-            let mut this = self.ieq(lg, size);
-            if let Some(raw) = raw {
-                this = self.both(this, raw);
-            }
-            let (yes, next) = (self.w.id(), self.w.id());
-            self.w.selection_merge(next);
-            self.w.branch_if(this, yes, next);
-            self.w.label(yes);
-            let mark = self.mark();
-            self.store_element(place, index, &words[..width]);
-            self.w.return_void();
-            self.rewind(mark);
-            self.w.label(next);
-        }
+        self.for_plain(lg, raw, |f, width| {
+            f.store_element(place, index, &words[..width as usize]);
+            f.w.return_void();
+        });
         if any {
             self.store_packed(place, index, format, words);
         }

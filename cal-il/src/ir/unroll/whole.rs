@@ -7,7 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Block, Cond, Counter, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind, Sum};
+use super::constants::Constants;
+use super::{Block, Counter, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind, Sum};
 use super::{counting, exit, is_far, writes};
 use crate::diagnostic::Span;
 use crate::ir::visit::{memory_operands, registers, statements, tested};
@@ -45,7 +46,7 @@ pub(super) fn written_out(body: &Block, before: &Block, cost: &dyn Fn(&MemoryIns
     if Counter::of(body, &counting).is_some_and(|counter| counter.is_known(before)) {
         return None;
     }
-    let mut counts = Constants { before, words: FxHashMap::default() };
+    let mut counts = Constants::after(before);
     let mut block = Block::new();
     let most = ROUNDS.min((LIMIT / operations.max(1)) as usize);
     let whole = rounds(body, &counting, most, &mut counts, &mut |stmt, _, _| block.push(stmt.clone()));
@@ -61,7 +62,7 @@ pub(super) fn folded(
 ) -> Option<Block> {
     let operations = operations(body, cost).filter(|operations| *operations <= LIMIT / 2)?;
     let counting = counting(body)?;
-    let mut counts = Constants { before, words: FxHashMap::default() };
+    let mut counts = Constants::after(before);
     let counted: FxHashSet<Reg> = body
         .iter()
         .zip(&counting)
@@ -98,9 +99,7 @@ pub(super) fn folded(
         });
         block.append(&mut round);
     });
-    let mut last: Vec<(Reg, u32)> = counts.words.into_iter().collect();
-    last.sort_unstable();
-    block.extend(last.into_iter().map(|(reg, word)| {
+    block.extend(counts.computed().into_iter().map(|(reg, word)| {
         let inst = LaneInst { op: LaneOp::Mov, dst: [reg; 2], args: smallvec![Operand::Imm(word)] };
         Stmt { kind: StmtKind::Lane(inst), span }
     }));
@@ -154,7 +153,7 @@ pub(super) fn several(
 ) -> Option<Block> {
     let operations = operations(body, cost)?;
     let counting = counting(body)?;
-    let mut counts = Constants { before, words: FxHashMap::default() };
+    let mut counts = Constants::after(before);
     let mut rounds = 0;
     let counter = Counter::of(body, &counting);
     // What is compared in each round.
@@ -306,45 +305,4 @@ fn questions(body: &Block) -> FxHashSet<Reg> {
         });
     }
     read.into_iter().filter(|(_, only)| *only).map(|(reg, _)| reg).collect()
-}
-
-/// Registers with known words.
-struct Constants<'a> {
-    before: &'a Block,
-    words: FxHashMap<Reg, u32>,
-}
-
-impl Constants<'_> {
-    fn holds(&mut self, cond: Cond) -> Option<bool> {
-        Some((self.word(cond.operand)? != 0) == cond.nonzero)
-    }
-
-    fn compute(&mut self, inst: &LaneInst) -> Option<()> {
-        let args: Vec<u32> = inst.args.iter().map(|arg| self.word(*arg)).collect::<Option<_>>()?;
-        let (low, high) = fold(inst.op, &args);
-        self.words.insert(inst.dst[0], low);
-        if let Some(high) = high {
-            self.words.insert(inst.dst[1], high);
-        }
-        Some(())
-    }
-
-    fn word(&mut self, operand: Operand) -> Option<u32> {
-        let reg = match operand {
-            Operand::Imm(word) => return Some(word),
-            Operand::Reg(reg) => reg,
-            _ => return None,
-        };
-        if let Some(word) = self.words.get(&reg) {
-            return Some(*word);
-        }
-        let start = self.before.iter().rev().find(|stmt| writes(stmt, &|written| written == reg))?;
-        match &start.kind {
-            StmtKind::Lane(LaneInst { op: LaneOp::Mov, args, .. }) => match args[..] {
-                [Operand::Imm(word)] => Some(word),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
 }

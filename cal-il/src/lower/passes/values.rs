@@ -127,33 +127,10 @@ fn sweep_block(block: &mut Block, uses: &mut [u32]) {
 
 /// Drops the components of a load that nothing reads; true if none is left.
 fn dead_load(inst: &mut MemoryInst, uses: &[u32]) -> bool {
-    match inst {
-        MemoryInst::Sample { dst, .. }
-        | MemoryInst::Gather { dst, .. }
-        | MemoryInst::Fetch { dst, .. }
-        | MemoryInst::ResourceInfo { dst, .. }
-        | MemoryInst::BufferInfo { dst, .. }
-        | MemoryInst::ConstLoad { dst, .. }
-        | MemoryInst::ImmediateLoad { dst, .. }
-        | MemoryInst::ArrayLoad { dst, .. }
-        | MemoryInst::GlobalLoad { dst, .. }
-        | MemoryInst::SharedLoad { dst, .. }
-        | MemoryInst::RawLoad { dst, .. }
-        | MemoryInst::TypedLoad { dst, .. }
-        | MemoryInst::LdsReadAny { dst, .. } => {
-            for component in dst.iter_mut() {
-                *component = component.filter(|reg| uses[*reg as usize] != 0);
-            }
-            dst.iter().all(Option::is_none)
+    visit::loaded(inst).is_some_and(|dst| {
+        for component in dst.iter_mut() {
+            *component = component.filter(|reg| uses[*reg as usize] != 0);
         }
-        MemoryInst::Atomic { .. }
-        | MemoryInst::Counter { .. }
-        | MemoryInst::ArrayStore { .. }
-        | MemoryInst::GlobalStore { .. }
-        | MemoryInst::SharedStore { .. }
-        | MemoryInst::RawStore { .. }
-        | MemoryInst::TypedStore { .. }
-        | MemoryInst::LdsWriteOwn { .. }
-        | MemoryInst::InitShared => false,
-    }
+        dst.iter().all(Option::is_none)
+    })
 }
