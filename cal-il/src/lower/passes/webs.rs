@@ -38,10 +38,8 @@ impl Registers {
 pub(super) fn run(program: &mut Program) -> Registers {
     let fixed = fixed_registers(program);
     let mut webs = Webs::new(program, &fixed);
-    for number in 0..program.functions.len() {
-        let mut body = std::mem::take(&mut program.functions[number].body);
-        webs.function(&mut body, number);
-        program.functions[number].body = body;
+    for (number, function) in program.functions.iter_mut().enumerate() {
+        webs.function(&mut function.body, number);
     }
     let entries = program.registers;
     if webs.work > BUDGET {
@@ -267,7 +265,6 @@ impl<'p> Webs<'p> {
         }
     }
 
-    #[inline]
     fn find(&mut self, mut node: Node) -> Node {
         while self.parent[node as usize] != node {
             let up = self.parent[self.parent[node as usize] as usize];
@@ -418,6 +415,11 @@ impl<'p> Webs<'p> {
         self.targets.push(Target { defined, exits, heads, is_loop: true, exited: false });
         self.block(body);
         self.jump(true, true);
+        self.close(mark, before);
+    }
+
+    /// The end of the innermost loop or switch, before which statements were reached or not.
+    fn close(&mut self, mark: usize, before: bool) {
         let target = self.targets.pop();
         self.undo(mark);
         let Some(target) = target else { return };
@@ -427,12 +429,8 @@ impl<'p> Webs<'p> {
         }
     }
 
-    fn select(&mut self, arms: Vec<&mut Block>, has_default: bool) {
-        let mut defined = Vec::new();
-        let mut arms = arms;
-        for arm in &mut arms {
-            defined.extend(self.defined(arm));
-        }
+    fn select(&mut self, mut arms: Vec<&mut Block>, has_default: bool) {
+        let mut defined: Vec<Reg> = arms.iter_mut().flat_map(|arm| self.defined(arm)).collect();
         defined.sort_unstable();
         defined.dedup();
         let before = self.reachable;
@@ -459,13 +457,7 @@ impl<'p> Webs<'p> {
             self.block(arm);
         }
         self.jump(false, true);
-        let target = self.targets.pop();
-        self.undo(mark);
-        let Some(target) = target else { return };
-        self.reachable = before && target.exited;
-        for (reg, exit) in target.defined.into_iter().zip(target.exits) {
-            self.set(reg, exit);
-        }
+        self.close(mark, before);
     }
 }
 
@@ -482,7 +474,6 @@ struct Renamed<'p> {
 }
 
 impl Renamed<'_> {
-    #[inline]
     fn number(&mut self, node: Node) -> Reg {
         let root = self.webs.find(node);
         let reg = &mut self.registers[root as usize];
