@@ -26,6 +26,8 @@ pub struct Kernel {
     pub interface: Interface,
     /// Bodies; number 0 is main. Calls index this list; no recursion, call depth at most [`MAX_CALL_DEPTH`].
     pub functions: Vec<Function>,
+    /// Sources of all instructions.
+    pub sources: Vec<Src>,
     /// Highest temporary register number used plus one, after macro registers were renumbered.
     pub temps: u32,
     /// From here on registers belong to macros and have no name in the program; `u32::MAX` if there are no macros.
@@ -34,6 +36,14 @@ pub struct Kernel {
     pub short_swizzles: Vec<ShortSwizzle>,
     /// Warnings of the checker.
     pub warnings: Vec<Diagnostic>,
+}
+
+impl Kernel {
+    /// Sources of an instruction of this kernel, in textual order, `_ext` index operands last.
+    pub fn sources(&self, inst: &Inst) -> &[Src] {
+        let (first, count) = inst.sources;
+        &self.sources[first as usize..(first + count) as usize]
+    }
 }
 
 /// A swizzle that does not name all positions that its instruction writes.
@@ -145,8 +155,8 @@ pub struct Inst {
     pub controls: Controls,
     /// Destination; for stores the mask of `mem`, for `transpose` the first of four.
     pub dst: Option<Dst>,
-    /// Sources in textual order, `_ext` index operands last.
-    pub src: Vec<Src>,
+    /// First source in [`Kernel::sources`] and number of sources: in textual order, `_ext` index operands last.
+    pub sources: (u32, u32),
     /// Where.
     pub span: Span,
 }

@@ -53,6 +53,8 @@ pub(super) enum Place {
 pub(super) struct Builder {
     pub place: Place,
     pub nodes: Vec<Node>,
+    /// Sources of all instructions.
+    pub sources: Vec<Src>,
     pub frames: Vec<Frame>,
     pub main_ended: bool,
     /// Enclosing loops and switches of the current place.
@@ -67,13 +69,16 @@ impl Checker<'_> {
         let mut b = Builder {
             place: Place::Main,
             nodes: Vec::with_capacity(self.ast.statements.len()),
+            sources: Vec::with_capacity(self.ast.operands.len()),
             frames: Vec::new(),
             main_ended: false,
             loops: 0,
             switches: 0,
             unbalanced: false,
         };
-        self.statements(&mut b, 0..self.ast.statements.len())
+        self.statements(&mut b, 0..self.ast.statements.len())?;
+        self.sources = b.sources;
+        Ok(())
     }
 
     fn statements(&mut self, b: &mut Builder, range: Range<usize>) -> Go {
@@ -206,10 +211,10 @@ impl Checker<'_> {
             O::Nop => Ok(()),
             _ => {
                 let controls = Controls::default();
-                let inst = || Inst { opcode, controls, dst: None, src: Vec::new(), span: s.span };
+                let inst = || Inst { opcode, controls, dst: None, sources: (0, 0), span: s.span };
                 b.nodes.extend(std::iter::once_with(|| Node::Inst(inst())));
                 let legal = match b.nodes.last_mut() {
-                    Some(Node::Inst(inst)) => self.instruction(s, inst)?,
+                    Some(Node::Inst(inst)) => self.instruction(s, inst, &mut b.sources)?,
                     _ => false,
                 };
                 match before_first_case(b, s).filter(|_| legal) {

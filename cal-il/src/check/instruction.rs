@@ -15,9 +15,14 @@ const MAX_SHORT_SWIZZLES: usize = 4096;
 
 impl Checker<'_> {
     /// Checks an instruction without control flow and completes `inst`, which has its opcode and place; false if it was
-    /// refused. It and its operands are made where they stay, since a processor waits for what it copies right after it
+    /// refused. Its sources are appended to `sources`. It and its operands are made where they stay, since a processor waits for what it copies right after it
     /// was put together.
-    pub(super) fn instruction(&mut self, s: &Statement, inst: &mut Inst) -> Result<bool, Stop> {
+    pub(super) fn instruction(
+        &mut self,
+        s: &Statement,
+        inst: &mut Inst,
+        sources: &mut Vec<Src>,
+    ) -> Result<bool, Stop> {
         let ast = self.ast;
         let opcode = inst.opcode;
         if !self.stage_allows(s, opcode)?
@@ -41,16 +46,19 @@ impl Checker<'_> {
             }
             rest = &operands[1..];
         }
-        inst.src = rest.iter().map(|operand| nothing(operand.span)).collect();
-        for (operand, src) in rest.iter().zip(&mut inst.src) {
+        inst.sources = (sources.len() as u32, rest.len() as u32);
+        let first = sources.len();
+        sources.extend(rest.iter().map(|operand| nothing(operand.span)));
+        let sources = &mut sources[first..];
+        for (operand, src) in rest.iter().zip(&mut *sources) {
             if !self.source(operand, src)? {
                 return Ok(false);
             }
         }
         if !legal::float_sources(opcode) {
-            self.drop_float_modifiers(opcode, &mut inst.src, false);
+            self.drop_float_modifiers(opcode, sources, false);
         } else if legal::double_sources(opcode) {
-            self.drop_float_modifiers(opcode, &mut inst.src, true);
+            self.drop_float_modifiers(opcode, sources, true);
         }
         if let Some(dst) = &inst.dst {
             if legal::pair_result(opcode) && !whole_pairs(&dst.mask) {
@@ -64,10 +72,10 @@ impl Checker<'_> {
                 );
                 return refused.map(|()| false);
             }
-            self.lint(opcode, dst, &inst.src);
+            self.lint(opcode, dst, sources);
         }
         if opcode == Opcode::Transpose {
-            self.transpose_registers(inst.dst.as_ref(), &inst.src);
+            self.transpose_registers(inst.dst.as_ref(), sources);
         }
         Ok(true)
     }

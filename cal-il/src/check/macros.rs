@@ -225,7 +225,8 @@ impl Checker<'_> {
             let register = self.macros.list[at].input(k as u32);
             let register = Resolved::Temp(self.note_temp(register));
             let dst = Dst { register, mask: [Write::Result; 4], span: operand.span };
-            self.push(b, s, mov(dst, src))?;
+            let node = mov(b, dst, src);
+            self.push(b, s, node)?;
         }
         let depth = b.frames.len();
         let (loops, switches) = (std::mem::take(&mut b.loops), std::mem::take(&mut b.switches));
@@ -243,7 +244,8 @@ impl Checker<'_> {
             let register = self.macros.list[at].output(k as u32);
             let mut src = nothing(operand.span);
             src.register = Resolved::Temp(self.note_temp(register));
-            self.push(b, s, mov(dst, src))?;
+            let node = mov(b, dst, src);
+            self.push(b, s, node)?;
         }
         Ok(())
     }
@@ -307,13 +309,9 @@ fn temps_of(kind: &OperandKind) -> impl Iterator<Item = u32> {
     direct.into_iter().chain(base)
 }
 
-fn mov(dst: Dst, src: Src) -> Node {
+fn mov(b: &mut Builder, dst: Dst, src: Src) -> Node {
     let span = dst.span;
-    Node::Inst(Inst {
-        opcode: Opcode::Mov,
-        controls: Controls::default(),
-        dst: Some(dst),
-        src: vec![src],
-        span,
-    })
+    let sources = (b.sources.len() as u32, 1);
+    b.sources.push(src);
+    Node::Inst(Inst { opcode: Opcode::Mov, controls: Controls::default(), dst: Some(dst), sources, span })
 }

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, HashMap};
 pub(crate) use layout::place_by_layout;
 
 use crate::diagnostic::{Diagnostic, Severity, Span};
-use crate::inst::{Function, Interface, Kernel, ShortSwizzle, Stage};
+use crate::inst::{Function, Interface, Kernel, ShortSwizzle, Src, Stage};
 use crate::text::Lost;
 use crate::text::ast::{Ast, HeaderStage};
 
@@ -60,6 +60,7 @@ pub fn check(ast: &Ast) -> Result<Kernel, Vec<Diagnostic>> {
         literals: declare::Literals::default(),
         macros: macros::Macros::default(),
         functions: Vec::new(),
+        sources: Vec::new(),
         labels: HashMap::new(),
         calls: Vec::new(),
         temps: 0,
@@ -79,6 +80,7 @@ pub fn check(ast: &Ast) -> Result<Kernel, Vec<Diagnostic>> {
         stage,
         interface: checker.interface,
         functions: checker.functions,
+        sources: checker.sources,
         temps: checker.temps,
         macro_temps: checker.macros.first_temp(),
         short_swizzles: checker.short_swizzles,
@@ -162,6 +164,8 @@ struct Checker<'a> {
     literals: declare::Literals,
     macros: macros::Macros,
     functions: Vec<Function>,
+    /// Sources of all instructions, once all statements were read.
+    sources: Vec<Src>,
     /// Index into `functions` and place of the definition, by label.
     labels: HashMap<u32, (usize, Span)>,
     /// Calls as (caller, callee, where).

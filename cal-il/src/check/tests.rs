@@ -35,10 +35,10 @@ fn the_latest_literal_before_a_use_counts() {
         "mov r0, l0\ndcl_literal l0, 1, 1, 1, 1\nmov r1, l0\ndcl_literal l0, 2, 2, 2, 2\nmov r2, l0\n\
          endmain func 1 mov r3, l0 ret",
     );
-    let value = |i: &Inst| i.src[0].register.clone();
+    let value = |i: &Inst| k.sources(i)[0].register.clone();
     let main: Vec<Register> = main_insts(&k).into_iter().map(value).collect();
     assert_eq!(main, [1, 1, 2].map(|n| Register::Literal([n; 4])));
-    assert_eq!(insts(&k.functions[1].body)[0].src[0].register, Register::Literal([2; 4]));
+    assert_eq!(k.sources(insts(&k.functions[1].body)[0])[0].register, Register::Literal([2; 4]));
     warning(&k, "literal-redefined");
 }
 
@@ -47,7 +47,8 @@ fn an_index_by_a_literal_is_a_number() {
     let k = pixel(
         "dcl_cb cb0[9]\ndcl_literal l0, 2, -1, 0, 0\nmov r0, cb0[l0.x + 3]\nmov r1, cb0[l0.y+1]\nmov r2, cb0[r0.z-1]",
     );
-    let registers: Vec<Register> = main_insts(&k).into_iter().map(|i| i.src[0].register.clone()).collect();
+    let registers: Vec<Register> =
+        main_insts(&k).into_iter().map(|i| k.sources(i)[0].register.clone()).collect();
     assert_eq!(registers[0], Register::Const(0, Index { base: None, offset: 5 }));
     assert_eq!(registers[1], Register::Const(0, Index { base: None, offset: 0 }));
     let base = Some(Box::new((Register::Temp(0), 2)));
@@ -57,7 +58,7 @@ fn an_index_by_a_literal_is_a_number() {
 #[test]
 fn constants_by_swizzle_need_no_register() {
     let k = pixel("mov r0, r4096.0001\nmov r1, l7.1\nmov r2, vWinCoord0.0000\nmov r3, cb5[0].0100");
-    assert!(main_insts(&k).iter().all(|i| i.src[0].register == Register::Nothing));
+    assert!(main_insts(&k).iter().all(|i| k.sources(i)[0].register == Register::Nothing));
     assert_eq!(k.temps, 4);
     assert_eq!(k.interface.position, None);
 }
@@ -81,14 +82,17 @@ fn inputs_are_position_or_interpolants() {
          mov r0, v0\nmov r1, v1.xyzw\nmov r2, vWinCoord",
     );
     let main = main_insts(&k);
-    assert_eq!(main[0].src[0].register, Register::Interpolant(0));
-    assert_eq!(main[1].src[0].register, Register::Position);
-    assert_eq!(main[1].src[0].swizzle, [Select::X, Select::Y, Select::Zero, Select::Zero]);
-    assert_eq!(main[2].src[0].register, Register::Position);
+    assert_eq!(k.sources(main[0])[0].register, Register::Interpolant(0));
+    assert_eq!(k.sources(main[1])[0].register, Register::Position);
+    assert_eq!(k.sources(main[1])[0].swizzle, [Select::X, Select::Y, Select::Zero, Select::Zero]);
+    assert_eq!(k.sources(main[2])[0].register, Register::Position);
     assert_eq!(k.interface.interpolants, [0]);
     let whole = kernel("il_ps_3_0\ndclpi_x(0)_y(0)_z(-)_w(1)_center vWinCoord0\nmov r0, vWinCoord0\nend");
     assert_eq!(whole.interface.position, Some(PositionKind::Whole));
-    assert_eq!(main_insts(&whole)[0].src[0].swizzle, [Select::X, Select::Y, Select::Zero, Select::One]);
+    assert_eq!(
+        whole.sources(main_insts(&whole)[0])[0].swizzle,
+        [Select::X, Select::Y, Select::Zero, Select::One]
+    );
 }
 
 #[test]
@@ -120,16 +124,16 @@ fn macros_have_private_registers() {
     assert_eq!(opcodes, [Mov, Mov, Mov, Add, Mov, Mov, Mov, Add, Mov]);
     let temp = |r: &Register| if let Register::Temp(n) = r { *n } else { panic!("{r:?}") };
     let dst = |k: usize| temp(&main[k].dst.as_ref().expect("a destination").register);
-    assert_eq!(main[0].src[0].register, Register::Literal([9; 4]));
-    assert_eq!(main[2].src[0].register, Register::Literal([5; 4]));
+    assert_eq!(k.sources(main[0])[0].register, Register::Literal([9; 4]));
+    assert_eq!(k.sources(main[2])[0].register, Register::Literal([5; 4]));
     // Private registers lie above those of the program: r0 to r3.
     let (input, private, output) = (dst(1), dst(2), dst(3));
     assert!([input, private, output].iter().all(|&r| r > 3));
     assert!(input != private && private != output && input != output);
-    assert_eq!(main[1].src[0].modifiers.neg, 1);
-    assert_eq!(temp(&main[3].src[0].register), input);
-    assert_eq!(temp(&main[3].src[1].register), private);
-    assert_eq!(temp(&main[4].src[0].register), output);
+    assert_eq!(k.sources(main[1])[0].modifiers.neg, 1);
+    assert_eq!(temp(&k.sources(main[3])[0].register), input);
+    assert_eq!(temp(&k.sources(main[3])[1].register), private);
+    assert_eq!(temp(&k.sources(main[4])[0].register), output);
     assert_eq!((dst(4), dst(8)), (2, 3));
     assert_eq!(k.temps, 7);
 }
@@ -174,7 +178,7 @@ fn what_has_no_meaning_is_dropped_with_a_warning() {
     let k = compute("iadd_x2_sat r0, r1_abs_neg(x), r2\nif_logicalnz r0_neg.x\nendif\ndcl_wavesize 64");
     let add = main_insts(&k)[0];
     assert_eq!((add.controls.scale, add.controls.saturate), (0, false));
-    assert!(!add.src[0].modifiers.abs && add.src[0].modifiers.neg == 1);
+    assert!(!k.sources(add)[0].modifiers.abs && k.sources(add)[0].modifiers.neg == 1);
     assert!(k.warnings.iter().filter(|w| w.rule == "modifier-ignored").count() == 4);
     warning(&k, "hint-ignored");
     let fence = pixel("fence_threads_memory");

@@ -23,10 +23,14 @@ impl Builder<'_> {
         };
         let classes = op.arguments();
         let given = classes.len() - usize::from(zeroop.is_some());
-        if inst.src.len() != given {
+        if self.sources(inst).len() != given {
             return self.refuse(
                 "operand-count",
-                format!("`{}` takes {given} sources, not {}", inst.opcode.mnemonic(), inst.src.len()),
+                format!(
+                    "`{}` takes {given} sources, not {}",
+                    inst.opcode.mnemonic(),
+                    self.sources(inst).len()
+                ),
             );
         }
         if op.result() == Class::Q || classes.contains(&Class::Q) {
@@ -35,7 +39,7 @@ impl Builder<'_> {
         let scalar = inst.opcode.row().rule == VectorRule::ScalarReplicated;
         let positions = if scalar { 0b1000 } else { written(dst) };
         let mut words: SmallVec<[Words; 4]> = SmallVec::new();
-        for (src, class) in inst.src.iter().zip(classes) {
+        for (src, class) in self.sources(inst).iter().zip(classes) {
             words.push(self.source(src, positions, argument_view(view, *class)));
         }
         if !scalar && self.each(inst, dst, op, &words, zeroop) {
@@ -100,7 +104,7 @@ impl Builder<'_> {
     /// Instructions with 64-bit operands or results: pairs come from positions 0 and 1, words from position 0.
     fn wide_inst(&mut self, inst: &Inst, dst: &Dst, op: LaneOp, view: View, zeroop: Option<u32>) {
         let mut args = Args::new();
-        for (src, class) in inst.src.iter().zip(op.arguments()) {
+        for (src, class) in self.sources(inst).iter().zip(op.arguments()) {
             match class {
                 Class::Q => {
                     let words = self.source(src, 0b11, view);

@@ -88,7 +88,7 @@ impl Builder<'_> {
         if !inst.controls.ext {
             return access(self, base);
         }
-        let index = inst.src.get(usize::from(inst.opcode.row().sources));
+        let index = self.sources(inst).get(usize::from(inst.opcode.row().sources));
         let index = index.map_or(Operand::Imm(0), |src| self.position(src, 0, View::Int));
         let chosen = self.value(LaneOp::Iadd, &[Operand::Imm(base), index]);
         let interface = &self.kernel.interface;
@@ -180,9 +180,9 @@ impl Builder<'_> {
     fn place(&mut self, inst: &Inst, area: Area, access: Access, id: u32) -> Place {
         let space = Self::space(area, id);
         let address = match access {
-            Access::Typed => return Place::Texel { uav: id, coord: self.texel(&inst.src[0]) },
-            Access::Split => self.split_address(area, id, &inst.src[0], &inst.src[1]),
-            _ => self.address(area, id, &inst.src[0]),
+            Access::Typed => return Place::Texel { uav: id, coord: self.texel(&self.sources(inst)[0]) },
+            Access::Split => self.split_address(area, id, &self.sources(inst)[0], &self.sources(inst)[1]),
+            _ => self.address(area, id, &self.sources(inst)[0]),
         };
         let address = match access {
             Access::Wide => self.value(LaneOp::And, &[address, Operand::Imm(!7)]),
@@ -196,7 +196,7 @@ impl Builder<'_> {
     }
 
     fn store_to(&mut self, inst: &Inst, area: Area, access: Access, id: u32) {
-        let data = &inst.src[usize::from(inst.opcode.row().sources) - 1];
+        let data = &self.sources(inst)[usize::from(inst.opcode.row().sources) - 1];
         let (space, address) = match self.place(inst, area, access, id) {
             Place::Texel { uav, coord } => {
                 let src = self.source(data, 0b1111, View::Bits);
@@ -262,9 +262,9 @@ impl Builder<'_> {
         wide: bool,
     ) -> impl FnOnce([Option<u32>; 2]) -> MemoryInst + use<> {
         let address = match (area, self.kernel.interface.uavs.get(&id)) {
-            (Area::Uav, Some(Uav::Typed { .. })) => AtomicAddress::Texel(self.texel(&inst.src[0])),
+            (Area::Uav, Some(Uav::Typed { .. })) => AtomicAddress::Texel(self.texel(&self.sources(inst)[0])),
             _ => {
-                let address = self.address(area, id, &inst.src[0]);
+                let address = self.address(area, id, &self.sources(inst)[0]);
                 let address =
                     if wide { self.value(LaneOp::And, &[address, Operand::Imm(!7)]) } else { address };
                 AtomicAddress::Byte(address)
@@ -272,8 +272,9 @@ impl Builder<'_> {
         };
         let positions = if wide { 0b11 } else { 0b01 };
         let view = if wide { View::Quad } else { View::Int };
-        let first = self.source(&inst.src[1], positions, view);
-        let second = (inst.opcode.row().sources == 3).then(|| self.source(&inst.src[2], positions, view));
+        let first = self.source(&self.sources(inst)[1], positions, view);
+        let second =
+            (inst.opcode.row().sources == 3).then(|| self.source(&self.sources(inst)[2], positions, view));
         let compare_first = match area {
             Area::Uav | Area::Srv => UAV_COMPARE_FIRST,
             Area::Lds | Area::Gds => SHARED_COMPARE_FIRST,

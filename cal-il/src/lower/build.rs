@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::diagnostic::{Diagnostic, Span};
-use crate::inst;
+use crate::inst::{self, Inst, Src};
 use crate::ir::{Block, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind};
 
 /// Operand words of one lane operation.
@@ -44,6 +44,11 @@ impl<'k> Builder<'k> {
             outputs: FxHashMap::default(),
             flags: [None; 5],
         }
+    }
+
+    /// Sources of an instruction.
+    pub fn sources(&self, inst: &Inst) -> &'k [Src] {
+        self.kernel.sources(inst)
     }
 
     /// Registers handed out so far.

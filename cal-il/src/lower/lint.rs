@@ -92,7 +92,7 @@ fn operand(kernel: &Kernel, number: u32, span: Span) -> Span {
     let reads = |register: &Register| matches!(register, Register::Temp(n) if *n == number);
     let mut first = None;
     let here = kernel.functions.iter().try_for_each(|function| {
-        sources(&function.body, &mut |at, operand, register| {
+        sources(kernel, &function.body, &mut |at, operand, register| {
             let base = match register {
                 Register::Array(_, index)
                 | Register::Const(_, index)
@@ -115,28 +115,28 @@ fn operand(kernel: &Kernel, number: u32, span: Span) -> Span {
 /// Told the place of an instruction, and place and register of an operand; says whether that is it.
 type Visit<'a> = &'a mut dyn FnMut(Span, Span, &Register) -> ControlFlow<Span>;
 
-/// Calls `f` with the place of each instruction and the place and register of each operand that it reads, until it has
+/// Calls `f` with the place of each instruction of a body and the place and register of each operand that it reads, until it has
 /// found what it looks for. Of a destination that is memory it reads the index.
-fn sources(body: &[Node], f: Visit<'_>) -> ControlFlow<Span> {
+fn sources(kernel: &Kernel, body: &[Node], f: Visit<'_>) -> ControlFlow<Span> {
     let condition = |cond: &Cond, at: Span, f: Visit<'_>| match cond {
         Cond::NonZero(src) | Cond::Zero(src) => f(at, src.span, &src.register),
         Cond::Compare(_, sources) => sources.iter().try_for_each(|src| f(at, src.span, &src.register)),
     };
     body.iter().try_for_each(|node| match node {
         Node::Inst(inst) => {
-            inst.src.iter().try_for_each(|src| f(inst.span, src.span, &src.register))?;
+            kernel.sources(inst).iter().try_for_each(|src| f(inst.span, src.span, &src.register))?;
             let mut memory = inst.dst.iter().filter(|dst| !matches!(dst.register, Register::Temp(_)));
             memory.try_for_each(|dst| f(inst.span, dst.span, &dst.register))
         }
         Node::If { cond, then, otherwise, span } => {
             condition(cond, *span, f)?;
-            sources(then, f)?;
-            sources(otherwise, f)
+            sources(kernel, then, f)?;
+            sources(kernel, otherwise, f)
         }
-        Node::Loop { body, .. } => sources(body, f),
+        Node::Loop { body, .. } => sources(kernel, body, f),
         Node::Switch { selector, arms, span } => {
             f(*span, selector.span, &selector.register)?;
-            arms.iter().try_for_each(|arm| sources(&arm.body, f))
+            arms.iter().try_for_each(|arm| sources(kernel, &arm.body, f))
         }
         Node::Break(cond, span)
         | Node::Continue(cond, span)

@@ -16,7 +16,7 @@ impl Builder<'_> {
                 let (resource, sampler) = self.ids(inst, true);
                 let unnormalized = self.unnormalized(inst);
                 let Some(dst) = self.dst(inst) else { return };
-                let p = self.source(&inst.src[0], 0b0111, View::Float);
+                let p = self.source(&self.sources(inst)[0], 0b0111, View::Float);
                 let coord = [p[0], p[1], p[2]];
                 let offset = c.offset;
                 self.load_into(dst, c, |dst| MemoryInst::Sample {
@@ -32,10 +32,10 @@ impl Builder<'_> {
                 let (resource, sampler) = self.ids(inst, true);
                 let unnormalized = self.unnormalized(inst);
                 let Some(dst) = self.dst(inst) else { return };
-                let p = self.source(&inst.src[0], 0b0011, View::Float);
+                let p = self.source(&self.sources(inst)[0], 0b0011, View::Float);
                 let coord = [p[0], p[1]];
                 let texel_offset = (what == Memory::GatherOffset).then(|| {
-                    let o = self.source(&inst.src[1], 0b0011, View::Int);
+                    let o = self.source(&self.sources(inst)[1], 0b0011, View::Int);
                     [o[0], o[1]]
                 });
                 let (offset, component) = (c.offset, c.component);
@@ -53,7 +53,7 @@ impl Builder<'_> {
             Memory::Fetch => {
                 let (resource, _) = self.ids(inst, false);
                 let Some(dst) = self.dst(inst) else { return };
-                let p = self.source(&inst.src[0], 0b0111, View::Int);
+                let p = self.source(&self.sources(inst)[0], 0b0111, View::Int);
                 let coord = [p[0], p[1], p[2]];
                 // Offsets count half texels; whole texels are meant here.
                 let offset = c.offset.map(|half| half.div_euclid(2));
@@ -98,12 +98,12 @@ impl Builder<'_> {
             }
             Memory::WriteOwn => {
                 let Some(dst) = self.dst(inst) else { return };
-                let src = self.stored(&inst.src[0], dst);
+                let src = self.stored(&self.sources(inst)[0], dst);
                 self.memory(MemoryInst::LdsWriteOwn { offset: c.lds_offset, src });
             }
             Memory::ReadAny => {
                 let Some(dst) = self.dst(inst) else { return };
-                let a = self.source(&inst.src[0], 0b0011, View::Int);
+                let a = self.source(&self.sources(inst)[0], 0b0011, View::Int);
                 let neighbor_exchange = c.neighbor_exchange;
                 self.load_into(dst, &Default::default(), |dst| MemoryInst::LdsReadAny {
                     thread: a[0],
@@ -140,10 +140,10 @@ impl Builder<'_> {
         let (mut resource_index, mut sampler_index) = (None, None);
         let own = usize::from(inst.opcode.row().sources);
         if c.ext {
-            if let Some(src) = inst.src.get(own) {
+            if let Some(src) = self.sources(inst).get(own) {
                 resource_index = Some(self.position(src, 0, View::Int));
             }
-            if sampler && let Some(src) = inst.src.get(own + 1) {
+            if sampler && let Some(src) = self.sources(inst).get(own + 1) {
                 sampler_index = Some(self.position(src, 0, View::Int));
             }
         }

@@ -1,56 +1,20 @@
-//! Hand-built kernels: what statements come out.
+//! Small kernels: what statements come out.
 
 use super::build::Builder;
 use super::{lower, translate};
-use crate::diagnostic::Span;
-use crate::inst::{Dst, Function, Inst, Interface, Kernel, Node, Register, Select, Src, Stage, Write};
+use crate::inst::Kernel;
 use crate::ir::{LaneInst, LaneOp, Operand, Program, StmtKind};
-use crate::isa::Opcode;
 
-fn src(register: Register, swizzle: &str) -> Src {
-    let select = |c| match c {
-        'x' => Select::X,
-        'y' => Select::Y,
-        'z' => Select::Z,
-        'w' => Select::W,
-        '0' => Select::Zero,
-        _ => Select::One,
-    };
-    let given: Vec<Select> = swizzle.chars().map(select).collect();
-    let swizzle = std::array::from_fn(|k| *given.get(k).unwrap_or(&given[given.len() - 1]));
-    Src { register, swizzle, given: given.len() as u8, modifiers: Default::default(), span: Span::default() }
+/// A pixel kernel with output 0, literal 0 and constants 0.
+fn kernel(body: &str) -> Kernel {
+    let text = format!(
+        "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) v0\ndcl_output_generic o0\ndcl_cb cb0[4]\n\
+         dcl_literal l0, 1, 2, 3, 4\n{body}\nend\n"
+    );
+    crate::front(text.as_bytes()).unwrap_or_else(|e| panic!("{text}: {e:?}"))
 }
 
-fn dst(register: Register, mask: &str) -> Dst {
-    let mask: Vec<Write> = mask
-        .chars()
-        .map(|c| match c {
-            '_' => Write::Keep,
-            '0' => Write::Zero,
-            '1' => Write::One,
-            _ => Write::Result,
-        })
-        .collect();
-    Dst { register, mask: mask.try_into().unwrap(), span: Span::default() }
-}
-
-fn inst(opcode: Opcode, dst: Dst, src: Vec<Src>) -> Node {
-    Node::Inst(Inst { opcode, controls: Default::default(), dst: Some(dst), src, span: Span::default() })
-}
-
-fn kernel(body: Vec<Node>) -> Kernel {
-    Kernel {
-        stage: Stage::Pixel,
-        interface: Interface { outputs: [(0, 0xF)].into(), ..Default::default() },
-        functions: vec![Function { label: None, body }],
-        temps: 8,
-        macro_temps: u32::MAX,
-        short_swizzles: Vec::new(),
-        warnings: Vec::new(),
-    }
-}
-
-fn program(body: Vec<Node>) -> Program {
+fn program(body: &str) -> Program {
     lower(&kernel(body)).unwrap()
 }
 
@@ -65,13 +29,7 @@ fn lanes(program: &Program) -> Vec<(LaneOp, u32, Vec<Operand>)> {
 
 #[test]
 fn swaps_go_through_one_scratch_register() {
-    // mov r1.xy, l0 ; iadd r1.xy, r1.yx, l0 ; mov o0, r1
-    let literal = || src(Register::Literal([1, 2, 3, 4]), "xyzw");
-    let kernel = kernel(vec![
-        inst(Opcode::Mov, dst(Register::Temp(1), "xy__"), vec![literal()]),
-        inst(Opcode::Iadd, dst(Register::Temp(1), "xy__"), vec![src(Register::Temp(1), "yx"), literal()]),
-        inst(Opcode::Mov, dst(Register::Output(0), "xyzw"), vec![src(Register::Temp(1), "xyyy")]),
-    ]);
+    let kernel = kernel("mov r1.xy__, l0\niadd r1.xy__, r1.yx, l0\nmov o0, r1.xyyy");
     let (p, _) = translate(Builder::new(&kernel)).unwrap();
     let ops: Vec<LaneOp> = lanes(&p).iter().map(|l| l.0).collect();
     let adds = ops.iter().filter(|op| **op == LaneOp::Iadd).count();
@@ -82,12 +40,7 @@ fn swaps_go_through_one_scratch_register() {
 
 #[test]
 fn forced_constants_and_kept_components() {
-    // mov o0.x0_1, r1
-    let p = program(vec![inst(
-        Opcode::Mov,
-        dst(Register::Output(0), "x0_1"),
-        vec![src(Register::Temp(1), "xyzw")],
-    )]);
+    let p = program("mov o0.x0_1, r1");
     let o = p.outputs[0].registers;
     let l = lanes(&p);
     assert_eq!(l.len(), 3);
@@ -99,12 +52,7 @@ fn forced_constants_and_kept_components() {
 #[test]
 fn a_loaded_component_is_flushed_once() {
     // Two products of the same constant, chained: one flush of it, none between, one canonical result.
-    let cb = || src(Register::Const(0, crate::inst::Index { base: None, offset: 3 }), "x");
-    let p = program(vec![
-        inst(Opcode::Mul, dst(Register::Temp(1), "x___"), vec![cb(), cb()]),
-        inst(Opcode::Mul, dst(Register::Temp(2), "x___"), vec![cb(), src(Register::Temp(1), "x")]),
-        inst(Opcode::Mov, dst(Register::Output(0), "x___"), vec![src(Register::Temp(2), "x")]),
-    ]);
+    let p = program("mul r1.x___, cb0[3].x, cb0[3].x\nmul r2.x___, cb0[3].x, r1.x\nmov o0.x___, r2.x");
     let ops: Vec<LaneOp> = lanes(&p).iter().map(|l| l.0).collect();
     let want = [LaneOp::Flush, LaneOp::Mul, LaneOp::Mul, LaneOp::Canon];
     assert_eq!(&ops[..4], want);
@@ -114,18 +62,9 @@ fn a_loaded_component_is_flushed_once() {
 fn masks_in_float_registers_keep_their_bits() {
     // r1.x is a float sum in one branch and an all-ones mask in the other: the sum is made canonical when written,
     // the mask is never touched.
-    let temp = |n| src(Register::Temp(n), "x");
-    let position = || src(Register::Position, "x");
-    let branch = |opcode| vec![inst(opcode, dst(Register::Temp(1), "x___"), vec![position(), position()])];
-    let p = program(vec![
-        Node::If {
-            cond: crate::inst::Cond::NonZero(position()),
-            then: branch(Opcode::Add),
-            otherwise: branch(Opcode::Eq),
-            span: Span::default(),
-        },
-        inst(Opcode::Mov, dst(Register::Output(0), "x___"), vec![temp(1)]),
-    ]);
+    let p = program(
+        "if_logicalnz v0.x\nadd r1.x___, v0.x, v0.x\nelse\neq r1.x___, v0.x, v0.x\nendif\nmov o0.x___, r1.x",
+    );
     let StmtKind::If { then, otherwise, .. } = &p.functions[0].body[0].kind else { panic!("{p}") };
     let ops = |block: &[crate::ir::Stmt]| -> Vec<LaneOp> {
         (block.iter())
@@ -143,19 +82,7 @@ fn masks_in_float_registers_keep_their_bits() {
 #[test]
 fn a_value_of_one_branch_is_not_forwarded() {
     // if (x) r1.x = cb0[3].x ; o0.x = r1.x: zero where the branch is not taken.
-    let p = program(vec![
-        Node::If {
-            cond: crate::inst::Cond::NonZero(src(Register::Position, "x")),
-            then: vec![inst(
-                Opcode::Mov,
-                dst(Register::Temp(1), "x___"),
-                vec![src(Register::Const(0, crate::inst::Index { base: None, offset: 3 }), "x")],
-            )],
-            otherwise: vec![],
-            span: Span::default(),
-        },
-        inst(Opcode::Mov, dst(Register::Output(0), "x___"), vec![src(Register::Temp(1), "x")]),
-    ]);
+    let p = program("if_logicalnz v0.x\nmov r1.x___, cb0[3].x\nendif\nmov o0.x___, r1.x");
     let l = lanes(&p);
     assert!(matches!(l[0].2[0], Operand::Reg(_)), "{p}");
 }
@@ -163,28 +90,18 @@ fn a_value_of_one_branch_is_not_forwarded() {
 #[test]
 fn reused_registers_come_apart() {
     // r1 is an integer first and a float then: nothing is made canonical for the sake of the integer.
-    let temp = |n| src(Register::Temp(n), "x");
-    let position = || src(Register::Position, "x");
-    let p = program(vec![
-        inst(Opcode::Ftoi, dst(Register::Temp(1), "x___"), vec![position()]),
-        inst(Opcode::Itof, dst(Register::Temp(2), "x___"), vec![temp(1)]),
-        inst(Opcode::Add, dst(Register::Temp(1), "x___"), vec![temp(2), position()]),
-        inst(Opcode::Add, dst(Register::Temp(1), "x___"), vec![temp(1), temp(1)]),
-        inst(Opcode::Lt, dst(Register::Output(0), "x___"), vec![temp(1), position()]),
-    ]);
+    let p = program(
+        "ftoi r1.x___, v0.x\nitof r2.x___, r1.x\nadd r1.x___, r2.x, v0.x\nadd r1.x___, r1.x, r1.x\n\
+         lt o0.x___, r1.x, v0.x",
+    );
     let ops: Vec<LaneOp> = lanes(&p).iter().map(|l| l.0).collect();
     assert_eq!(ops, [LaneOp::Ftoi, LaneOp::Itof, LaneOp::Add, LaneOp::Add, LaneOp::Lt], "{p}");
 }
 
 #[test]
 fn named_registers_keep_every_copy() {
-    let body = || {
-        vec![
-            inst(Opcode::Mov, dst(Register::Temp(3), "xy__"), vec![src(Register::Temp(1), "yx")]),
-            inst(Opcode::Mov, dst(Register::Output(0), "xyzw"), vec![src(Register::Temp(3), "xyxy")]),
-        ]
-    };
-    let (named, names) = super::lower_named(&kernel(body())).unwrap();
+    let kernel = kernel("mov r3.xy__, r1.yx\nmov o0, r3.xyxy");
+    let (named, names) = super::lower_named(&kernel).unwrap();
     let copies: Vec<String> = named.functions[0]
         .body
         .iter()

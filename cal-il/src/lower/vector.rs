@@ -22,7 +22,7 @@ impl Builder<'_> {
             return self.refuse("operand-count", format!("`{}` needs a destination", inst.opcode.mnemonic()));
         };
         let c = &inst.controls;
-        let src = &inst.src;
+        let src = self.sources(inst);
         match vector {
             Vector::Dot2 => self.dot_inst(inst, dst, 2),
             Vector::Dot3 => self.dot_inst(inst, dst, 3),
@@ -295,7 +295,7 @@ impl Builder<'_> {
     }
 
     fn dot_inst(&mut self, inst: &Inst, dst: &Dst, n: usize) {
-        let (a, b) = (self.floats(&inst.src[0], n), self.floats(&inst.src[1], n));
+        let (a, b) = (self.floats(&self.sources(inst)[0], n), self.floats(&self.sources(inst)[1], n));
         let (op, args) = self.dot_step(inst.controls.ieee, &a, &b, n);
         self.write_one(dst, &inst.controls, Value::Op(op, args));
     }
@@ -347,7 +347,7 @@ impl Builder<'_> {
         const INFINITY: Operand = Operand::Imm(0x7F80_0000);
         const TWO: Operand = Operand::Imm(0x4000_0000);
         let c = &inst.controls;
-        let a = self.position(&inst.src[0], 3, View::Float);
+        let a = self.position(&self.sources(inst)[0], 3, View::Float);
         let a = self.value(LaneOp::Abs, &[a]);
         let zeroop = Operand::Imm(c.zeroop.unwrap_or(Zeroop::FltMax) as u32);
         let log = if written(dst) & 0b0101 != 0 { self.value(LaneOp::Log, &[a, zeroop]) } else { ZERO_WORD };
@@ -374,7 +374,8 @@ impl Builder<'_> {
     /// Rows are consecutive registers from the source on; columns go to consecutive registers from the
     /// destination on. Everything is read first.
     fn transpose(&mut self, inst: &Inst, dst: &Dst) {
-        let (Register::Temp(to), Register::Temp(from)) = (&dst.register, &inst.src[0].register) else {
+        let (Register::Temp(to), Register::Temp(from)) = (&dst.register, &self.sources(inst)[0].register)
+        else {
             return self.refuse("transpose", "`transpose` works on temporary registers `r#`");
         };
         let (to, from) = (*to, *from);
@@ -384,7 +385,8 @@ impl Builder<'_> {
         };
         let mut words: Vec<Words> = Vec::with_capacity(4);
         for row in 0..rows {
-            let src = Src { register: Register::Temp(from + u32::from(row)), ..inst.src[0].clone() };
+            let src =
+                Src { register: Register::Temp(from + u32::from(row)), ..self.sources(inst)[0].clone() };
             let read = self.source(&src, 0b1111, View::Bits);
             // A copy, since the destination rows may be the source rows.
             words.push(read.map(|word| {

@@ -61,9 +61,10 @@ pub(crate) fn read(text: &[u8]) -> Read {
     if text.starts_with(BYTE_ORDER_MARK) {
         parser.c.at = BYTE_ORDER_MARK.len();
     }
-    // What is not used of it is never touched; who grows copies all.
+    // What is not used of it is never touched; who grows copies all. For a short text it is far more than enough: after a list as
+    // long as that glibc keeps what is freed, and the next kernel need not ask the system for each page anew.
     parser.ast.statements.reserve(text.len() / 20);
-    parser.ast.operands.reserve(text.len() / 8);
+    parser.ast.operands.reserve((text.len() / 3).min(1 << 16).max(text.len() / 8));
     parser.program();
     Read { ast: parser.ast, errors: parser.errors, lost: parser.lost }
 }
