@@ -110,6 +110,11 @@ fn parameters_that_are_symbols_are_those(context: &Context) {
     };
     assert_eq!(sum.read().unwrap(), both(|b, a| b + a));
     assert_eq!(difference.read().unwrap(), both(|b, a| b - a), "i1 is the first parameter");
+    let mut place = [[0.0; 2]; 16];
+    difference.read_into(&mut place[1..]).unwrap();
+    assert_eq!((place[0], &place[1..]), ([0.0; 2], &both(|b, a| b - a)[..]));
+    let error = difference.read_into(&mut place).unwrap_err();
+    assert_eq!((error.kind(), error.to_string().contains("16 elements given for 15")), (ErrorKind::Argument, true));
 }
 
 fn values_are_rows(context: &Context) {
