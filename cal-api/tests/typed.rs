@@ -114,7 +114,10 @@ fn parameters_that_are_symbols_are_those(context: &Context) {
     difference.read_into(&mut place[1..]).unwrap();
     assert_eq!((place[0], &place[1..]), ([0.0; 2], &both(|b, a| b - a)[..]));
     let error = difference.read_into(&mut place).unwrap_err();
-    assert_eq!((error.kind(), error.to_string().contains("16 elements given for 15")), (ErrorKind::Argument, true));
+    assert_eq!(
+        (error.kind(), error.to_string().contains("16 elements given for 15")),
+        (ErrorKind::Argument, true)
+    );
 }
 
 fn values_are_rows(context: &Context) {

@@ -8,7 +8,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Block, LaneInst, LaneOp, MemoryInst, Program, StmtKind};
+use super::{Block, LaneInst, MemoryInst, Program, StmtKind};
 use crate::inst::{Kernel, Node};
 use crate::isa::lane::Class;
 use crate::vliw::{self, Chip, Code, Cost, Costs, Counts, Holder};
@@ -268,7 +268,7 @@ impl Stats {
             self.double += 1;
         } else if classes.contains(&Class::F) || inst.op.result() == Class::F {
             self.float += 1;
-            self.transcendental += u32::from(is_transcendental(inst.op));
+            self.transcendental += u32::from(inst.op.is_transcendental());
         } else {
             self.integer += 1;
         }
@@ -303,31 +303,6 @@ impl Stats {
             MemoryInst::InitShared => {}
         }
     }
-}
-
-fn is_transcendental(op: LaneOp) -> bool {
-    matches!(
-        op,
-        LaneOp::Rcp
-            | LaneOp::Rsq
-            | LaneOp::Sqrt
-            | LaneOp::Exp
-            | LaneOp::Exn
-            | LaneOp::Log
-            | LaneOp::Ln
-            | LaneOp::Sin
-            | LaneOp::Cos
-            | LaneOp::Div
-            | LaneOp::Pow
-            | LaneOp::Itof
-            | LaneOp::Utof
-            | LaneOp::Ftou
-            | LaneOp::Imul
-            | LaneOp::ImulHigh
-            | LaneOp::UmulHigh
-            | LaneOp::Udiv
-            | LaneOp::Umod
-    )
 }
 
 fn instructions(nodes: &[Node]) -> u32 {

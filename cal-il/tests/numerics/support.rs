@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::thread;
 
 use recal_il::isa::LaneOp;
-use recal_il::isa::lane::{Class, fold};
+use recal_il::isa::lane::{Class, Leaves, fold};
 
 /// Random operands per operation, unless `RECAL_RANDOM` says otherwise.
 const RANDOM: usize = 1_000_000;
@@ -148,6 +148,7 @@ pub fn evaluate(op: LaneOp, operands: &[u64]) -> u64 {
         }
     }
     let (lo, hi) = fold(op, &words);
+    assert!(keeps(op, &words, lo), "{} of {words:08X?} leaves {lo:08X}: not {:?}", op.name(), op.leaves());
     if op.result() == Class::F {
         let denormal = lo & 0x7F80_0000 == 0 && lo & 0x007F_FFFF != 0;
         assert!(!denormal || op.is_bare(), "{} gives the denormal {lo:08X}", op.name());
@@ -156,6 +157,20 @@ pub fn evaluate(op: LaneOp, operands: &[u64]) -> u64 {
         }
     }
     u64::from(lo) | u64::from(hi.unwrap_or(0)) << 32
+}
+
+/// Whether a result is what the operation's row says of it.
+fn keeps(op: LaneOp, words: &[u32], result: u32) -> bool {
+    let magnitude = result & 0x7FFF_FFFF;
+    match op.leaves() {
+        Leaves::Operand => words[usize::from(words.len() > 1)..].contains(&result),
+        Leaves::Sign => magnitude == words[0] & 0x7FFF_FFFF,
+        Leaves::Mask => result == 0 || result == u32::MAX,
+        Leaves::Number => {
+            magnitude == 0 || (0x0080_0000..=0x7F80_0000).contains(&magnitude) || result == 0x7FC0_0000
+        }
+        Leaves::Float | Leaves::Word => true,
+    }
 }
 
 /// Compares `op` with `reference`, which gets the operands as they are, on all combinations of edge values and

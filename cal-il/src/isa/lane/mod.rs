@@ -15,6 +15,14 @@
 //! | `W` | any 32-bit word, taken bit for bit | 32-bit word; if it is a float it is canonical |
 //! | `Q` | two words, low first | two words, low first; NaNs canonical |
 //!
+//! Behind the function stand properties that passes ask about:
+//!
+//! | property | means |
+//! |---|---|
+//! | `operand`, `sign`, `number`, `mask` | what the result is, see [`Leaves`] |
+//! | `bare` | the result may be a denormal, or a NaN of any payload, whatever its class says |
+//! | `transcendental` | the fifth unit of a chip of the time does it, or the first step of it |
+//!
 //! Lowering inserts [`LaneOp::Flush`] where an `F` argument may hold a denormal and [`LaneOp::Canon`] where a
 //! `W` argument may hold a NaN of an unspecified payload. That keeps both out of arithmetic chains.
 
@@ -57,24 +65,41 @@ impl Class {
     }
 }
 
-/// Calls `$callback! { Name (classes) -> class = path::function; … }` with the list of all lane operations.
+/// What the result of a lane operation is, beyond its class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Leaves {
+    /// One of its operands as it is; of three or more not the first one, which is tested.
+    Operand,
+    /// The operand with another sign.
+    Sign,
+    /// A flushed float; a NaN has any payload.
+    Float,
+    /// A flushed number, or the canonical NaN.
+    Number,
+    /// All ones or 0: no denormal, but the bits of that NaN count.
+    Mask,
+    /// Any word or two.
+    Word,
+}
+
+/// Calls `$callback! { Name (classes) -> class = path::function, properties; … }` with the list of all lane operations.
 /// The path is relative to `recal_il::isa::lane`.
 #[macro_export]
 macro_rules! for_each_lane_op {
     ($callback:ident) => {
         $callback! {
             // Moves. The F forms keep the class of a value that is about to be used as a float.
-            Mov (W) -> W = bits::mov;
+            Mov (W) -> W = bits::mov, operand;
             MovF (F) -> F = bits::mov;
-            Select (W, W, W) -> W = bits::select;
+            Select (W, W, W) -> W = bits::select, operand;
             SelectF (W, F, F) -> F = bits::select;
             // (condition, when not 0.0, old value)
-            Cmov (F, W, W) -> W = bits::cmov;
+            Cmov (F, W, W) -> W = bits::cmov, operand;
             // Sign bit operations: of floats, and of any word (the high word of a double).
             Neg (F) -> F = bits::neg;
             Abs (F) -> F = bits::abs;
-            NegBits (W) -> W = bits::neg;
-            AbsBits (W) -> W = bits::abs;
+            NegBits (W) -> W = bits::neg, sign;
+            AbsBits (W) -> W = bits::abs, sign;
 
             // Bits
             Not (W) -> W = bits::not;
@@ -101,9 +126,9 @@ macro_rules! for_each_lane_op {
             Iadd (W, W) -> W = int::iadd;
             Isub (W, W) -> W = int::isub;
             Inegate (W) -> W = int::ineg;
-            Imul (W, W) -> W = int::imul;
-            ImulHigh (W, W) -> W = int::imul_high;
-            UmulHigh (W, W) -> W = int::umul_high;
+            Imul (W, W) -> W = int::imul, transcendental;
+            ImulHigh (W, W) -> W = int::imul_high, transcendental;
+            UmulHigh (W, W) -> W = int::umul_high, transcendental;
             Imad (W, W, W) -> W = int::imad;
             Imin (W, W) -> W = int::imin;
             Imax (W, W) -> W = int::imax;
@@ -115,14 +140,14 @@ macro_rules! for_each_lane_op {
             Umin3 (W, W, W) -> W = int::umin3;
             Umed3 (W, W, W) -> W = int::umed3;
             Umax3 (W, W, W) -> W = int::umax3;
-            Udiv (W, W) -> W = int::udiv;
-            Umod (W, W) -> W = int::umod;
-            Ieq (W, W) -> W = int::ieq;
-            Ine (W, W) -> W = int::ine;
-            Ilt (W, W) -> W = int::ilt;
-            Ige (W, W) -> W = int::ige;
-            Ult (W, W) -> W = int::ult;
-            Uge (W, W) -> W = int::uge;
+            Udiv (W, W) -> W = int::udiv, transcendental;
+            Umod (W, W) -> W = int::umod, transcendental;
+            Ieq (W, W) -> W = int::ieq, mask;
+            Ine (W, W) -> W = int::ine, mask;
+            Ilt (W, W) -> W = int::ilt, mask;
+            Ige (W, W) -> W = int::ige, mask;
+            Ult (W, W) -> W = int::ult, mask;
+            Uge (W, W) -> W = int::uge, mask;
             Icarry (W, W) -> W = int::icarry;
             Iborrow (W, W) -> W = int::iborrow;
             Umul24 (W, W) -> W = int::umul24;
@@ -144,7 +169,7 @@ macro_rules! for_each_lane_op {
 
             // Single precision. A destination scale is MulIeee by the power of two.
             Flush (W) -> F = float::flush;
-            Canon (F) -> W = float::canon;
+            Canon (F) -> W = float::canon, number;
             Add (F, F) -> F = float::add;
             Sub (F, F) -> F = float::sub;
             Mul (F, F) -> F = float::mul;
@@ -153,10 +178,10 @@ macro_rules! for_each_lane_op {
             MadIeee (F, F, F) -> F = float::mad_ieee;
             Fma (F, F, F) -> F = float::fma;
             // Where neither operands nor result are denormals; of IEEE's rules for zeros, infinities and NaNs.
-            BareAdd (F, F) -> F = float::bare_add;
-            BareSub (F, F) -> F = float::bare_sub;
-            BareMul (F, F) -> F = float::bare_mul;
-            BareFma (F, F, F) -> F = float::bare_fma;
+            BareAdd (F, F) -> F = float::bare_add, bare;
+            BareSub (F, F) -> F = float::bare_sub, bare;
+            BareMul (F, F) -> F = float::bare_mul, bare;
+            BareFma (F, F, F) -> F = float::bare_fma, bare;
             Lrp (F, F, F) -> F = float::lrp;
             Min (F, F) -> F = float::min;
             Max (F, F) -> F = float::max;
@@ -166,8 +191,8 @@ macro_rules! for_each_lane_op {
             Med3 (F, F, F) -> F = float::med3;
             Max3 (F, F, F) -> F = float::max3;
             Clamp (F, F, F) -> F = float::clamp;
-            Saturate (F) -> F = float::saturate;
-            Sgn (F) -> F = float::sgn;
+            Saturate (F) -> F = float::saturate, number;
+            Sgn (F) -> F = float::sgn, number;
             Frc (F) -> F = rounding::frc;
             Floor (F) -> F = rounding::floor;
             Ceil (F) -> F = rounding::ceil;
@@ -175,20 +200,20 @@ macro_rules! for_each_lane_op {
             RoundNearest (F) -> F = rounding::nearest;
             Rnd (F) -> F = rounding::rnd;
             // Division: the last operand is the number of the `_zeroop`.
-            Div (F, F, W) -> F = division::div;
-            Rcp (F, W) -> F = division::rcp;
-            Rsq (F, W) -> F = root::rsq;
-            Sqrt (F) -> F = root::sqrt;
+            Div (F, F, W) -> F = division::div, transcendental;
+            Rcp (F, W) -> F = division::rcp, transcendental;
+            Rsq (F, W) -> F = root::rsq, transcendental;
+            Sqrt (F) -> F = root::sqrt, transcendental;
             Mod (F, F) -> F = division::modulo;
             // Exponentials; of a logarithm, the last operand is the `_zeroop`. Exn is e^x.
-            Exp (F) -> F = exponential::exp2;
-            Exn (F) -> F = exponential::exp;
-            Log (F, W) -> F = exponential::log2;
-            Ln (F, W) -> F = exponential::ln;
-            Pow (F, F) -> F = exponential::pow;
+            Exp (F) -> F = exponential::exp2, transcendental;
+            Exn (F) -> F = exponential::exp, transcendental;
+            Log (F, W) -> F = exponential::log2, transcendental;
+            Ln (F, W) -> F = exponential::ln, transcendental;
+            Pow (F, F) -> F = exponential::pow, transcendental;
             // Trigonometric functions, in radians.
-            Sin (F) -> F = trigonometric::sin;
-            Cos (F) -> F = trigonometric::cos;
+            Sin (F) -> F = trigonometric::sin, transcendental;
+            Cos (F) -> F = trigonometric::cos, transcendental;
             Tan (F) -> F = trigonometric::tan;
             Asin (F) -> F = trigonometric::asin;
             Acos (F) -> F = trigonometric::acos;
@@ -199,44 +224,44 @@ macro_rules! for_each_lane_op {
             FrexpMant (F) -> F = convert::frexp_mant;
 
             // Comparisons: all ones / 0; 1.0 / 0.0; denormals as they are, all ones / 0, for control flow.
-            Ne (F, F) -> W = compare::ne;
-            Eq (F, F) -> W = compare::eq;
-            Ge (F, F) -> W = compare::ge;
-            Gt (F, F) -> W = compare::gt;
-            Le (F, F) -> W = compare::le;
-            Lt (F, F) -> W = compare::lt;
-            SetNe (F, F) -> F = compare::set_ne;
-            SetEq (F, F) -> F = compare::set_eq;
-            SetGe (F, F) -> F = compare::set_ge;
-            SetGt (F, F) -> F = compare::set_gt;
-            SetLe (F, F) -> F = compare::set_le;
-            SetLt (F, F) -> F = compare::set_lt;
-            RawNe (W, W) -> W = compare::raw_ne;
-            RawEq (W, W) -> W = compare::raw_eq;
-            RawGe (W, W) -> W = compare::raw_ge;
-            RawGt (W, W) -> W = compare::raw_gt;
-            RawLe (W, W) -> W = compare::raw_le;
-            RawLt (W, W) -> W = compare::raw_lt;
-            Class (W, W) -> W = compare::class;
-            Dclass (Q, W) -> W = compare::dclass;
+            Ne (F, F) -> W = compare::ne, mask;
+            Eq (F, F) -> W = compare::eq, mask;
+            Ge (F, F) -> W = compare::ge, mask;
+            Gt (F, F) -> W = compare::gt, mask;
+            Le (F, F) -> W = compare::le, mask;
+            Lt (F, F) -> W = compare::lt, mask;
+            SetNe (F, F) -> F = compare::set_ne, number;
+            SetEq (F, F) -> F = compare::set_eq, number;
+            SetGe (F, F) -> F = compare::set_ge, number;
+            SetGt (F, F) -> F = compare::set_gt, number;
+            SetLe (F, F) -> F = compare::set_le, number;
+            SetLt (F, F) -> F = compare::set_lt, number;
+            RawNe (W, W) -> W = compare::raw_ne, mask;
+            RawEq (W, W) -> W = compare::raw_eq, mask;
+            RawGe (W, W) -> W = compare::raw_ge, mask;
+            RawGt (W, W) -> W = compare::raw_gt, mask;
+            RawLe (W, W) -> W = compare::raw_le, mask;
+            RawLt (W, W) -> W = compare::raw_lt, mask;
+            Class (W, W) -> W = compare::class, mask;
+            Dclass (Q, W) -> W = compare::dclass, mask;
 
             // Conversions
             Ftoi (F) -> W = convert::ftoi;
-            Ftou (F) -> W = convert::ftou;
+            Ftou (F) -> W = convert::ftou, transcendental;
             FtoiFlr (F) -> W = convert::ftoi_flr;
             FtoiRpi (F) -> W = convert::ftoi_rpi;
-            Itof (W) -> F = convert::itof;
-            Utof (W) -> F = convert::utof;
+            Itof (W) -> F = convert::itof, number, transcendental;
+            Utof (W) -> F = convert::utof, number, transcendental;
             F2f16 (F) -> W = convert::f2f16;
             F2f16Near (F) -> W = convert::f2f16_near;
             F2f16NegInf (F) -> W = convert::f2f16_neg_inf;
             F2f16PlusInf (F) -> W = convert::f2f16_plus_inf;
             F162f (W) -> F = convert::f162f;
             F2u4 (F, F, F, F) -> W = convert::f2u4;
-            Unpack0 (W) -> F = convert::unpack0;
-            Unpack1 (W) -> F = convert::unpack1;
-            Unpack2 (W) -> F = convert::unpack2;
-            Unpack3 (W) -> F = convert::unpack3;
+            Unpack0 (W) -> F = convert::unpack0, number;
+            Unpack1 (W) -> F = convert::unpack1, number;
+            Unpack2 (W) -> F = convert::unpack2, number;
+            Unpack3 (W) -> F = convert::unpack3, number;
             F2d (F) -> Q = double::f2d;
             D2f (Q) -> F = double::d2f;
             Dtoi (Q) -> W = double::dtoi;
@@ -252,10 +277,10 @@ macro_rules! for_each_lane_op {
             Dmad (Q, Q, Q) -> Q = double::mad;
             // NaNs to the canonical one; sums and products whose NaNs have any payload.
             Dcanon (Q) -> Q = double::canon;
-            BareDadd (Q, Q) -> Q = double::bare_add;
-            BareDsub (Q, Q) -> Q = double::bare_sub;
-            BareDmul (Q, Q) -> Q = double::bare_mul;
-            BareDmad (Q, Q, Q) -> Q = double::bare_mad;
+            BareDadd (Q, Q) -> Q = double::bare_add, bare;
+            BareDsub (Q, Q) -> Q = double::bare_sub, bare;
+            BareDmul (Q, Q) -> Q = double::bare_mul, bare;
+            BareDmad (Q, Q, Q) -> Q = double::bare_mad, bare;
             Ddiv (Q, Q, W) -> Q = double::div;
             Drcp (Q, W) -> Q = double::rcp;
             Drsq (Q, W) -> Q = root::drsq;
@@ -267,10 +292,10 @@ macro_rules! for_each_lane_op {
             DfrexpExp (Q) -> W = double::frexp_exp;
             DfrexpMant (Q) -> Q = double::frexp_mant;
             Dsaturate (Q) -> Q = double::saturate;
-            Deq (Q, Q) -> W = double::eq;
-            Dne (Q, Q) -> W = double::ne;
-            Dlt (Q, Q) -> W = double::lt;
-            Dge (Q, Q) -> W = double::ge;
+            Deq (Q, Q) -> W = double::eq, mask;
+            Dne (Q, Q) -> W = double::ne, mask;
+            Dlt (Q, Q) -> W = double::lt, mask;
+            Dge (Q, Q) -> W = double::ge, mask;
 
             // Steps of division and range reduction. A scale takes (value, denominator, numerator); its flag goes to
             // the last operand of the fmas.
@@ -300,18 +325,18 @@ macro_rules! for_each_lane_op {
             I64shl (Q, W) -> Q = int64::shl;
             I64shr (Q, W) -> Q = int64::sar;
             U64shr (Q, W) -> Q = int64::shr;
-            I64eq (Q, Q) -> W = int64::eq;
-            I64ne (Q, Q) -> W = int64::ne;
-            I64lt (Q, Q) -> W = int64::ilt;
-            I64ge (Q, Q) -> W = int64::ige;
-            U64lt (Q, Q) -> W = int64::ult;
-            U64ge (Q, Q) -> W = int64::uge;
+            I64eq (Q, Q) -> W = int64::eq, mask;
+            I64ne (Q, Q) -> W = int64::ne, mask;
+            I64lt (Q, Q) -> W = int64::ilt, mask;
+            I64ge (Q, Q) -> W = int64::ige, mask;
+            U64lt (Q, Q) -> W = int64::ult, mask;
+            U64ge (Q, Q) -> W = int64::uge, mask;
         }
     };
 }
 
 macro_rules! define {
-    ($($name:ident ($($arg:ident),*) -> $result:ident = $($path:ident)::+;)*) => {
+    ($($name:ident ($($arg:ident),*) -> $result:ident = $($path:ident)::+ $(, $property:ident)*;)*) => {
         /// A lane operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u16)]
@@ -341,6 +366,22 @@ macro_rules! define {
             pub const fn result(self) -> Class {
                 match self { $(LaneOp::$name => Class::$result,)* }
             }
+
+            /// What its result is, beyond the class.
+            pub const fn leaves(self) -> Leaves {
+                match self { $(LaneOp::$name => define!(@leaves $result $($property)*),)* }
+            }
+
+            /// Whether the result may be a denormal, or a NaN of any payload, whatever its class says. Passes put such operations where
+            /// that makes no difference.
+            pub const fn is_bare(self) -> bool {
+                match self { $(LaneOp::$name => define!(@is bare $($property)*),)* }
+            }
+
+            /// Whether only the fifth unit of a chip of the time does it, or the first step of it.
+            pub const fn is_transcendental(self) -> bool {
+                match self { $(LaneOp::$name => define!(@is transcendental $($property)*),)* }
+            }
         }
 
         /// Applies `op` to flattened argument words (a `Q` takes two, low first). Returns the low and high
@@ -365,25 +406,17 @@ macro_rules! define {
     (@arg $class:ident $a:ident $w:ident) => { next(&mut $w) };
     (@result Q $a:ident $r:ident) => { ($a.lo($r), Some($a.hi($r))) };
     (@result $class:ident $a:ident $r:ident) => { ($r, None) };
-}
-
-impl LaneOp {
-    /// Whether the result may be a denormal, or a NaN of any payload, whatever its class says. Passes put such operations where
-    /// that makes no difference.
-    pub const fn is_bare(self) -> bool {
-        use LaneOp as O;
-        matches!(
-            self,
-            O::BareAdd
-                | O::BareSub
-                | O::BareMul
-                | O::BareFma
-                | O::BareDadd
-                | O::BareDsub
-                | O::BareDmul
-                | O::BareDmad
-        )
-    }
+    (@leaves $class:ident operand $($more:ident)*) => { Leaves::Operand };
+    (@leaves $class:ident sign $($more:ident)*) => { Leaves::Sign };
+    (@leaves $class:ident number $($more:ident)*) => { Leaves::Number };
+    (@leaves $class:ident mask $($more:ident)*) => { Leaves::Mask };
+    (@leaves $class:ident $other:ident $($more:ident)*) => { define!(@leaves $class $($more)*) };
+    (@leaves F) => { Leaves::Float };
+    (@leaves $class:ident) => { Leaves::Word };
+    (@is bare bare $($more:ident)*) => { true };
+    (@is transcendental transcendental $($more:ident)*) => { true };
+    (@is $property:ident $other:ident $($more:ident)*) => { define!(@is $property $($more)*) };
+    (@is $property:ident) => { false };
 }
 
 /// Computes `op` on constant argument words.

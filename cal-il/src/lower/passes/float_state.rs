@@ -17,12 +17,12 @@ use smallvec::smallvec;
 
 use crate::diagnostic::Span;
 use crate::ir::{Block, Builtin, Fence, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
-use crate::isa::lane::Class;
+use crate::isa::lane::{Class, Leaves};
 use crate::isa::{Algebra, Scalar};
 
 use crate::ir::visit::{self, Use};
 
-use states::{Effect, States, effect};
+use states::States;
 
 /// Places flushes. `early` tells the registers that may be read before they are written.
 pub(super) fn run(program: &mut Program, early: &[bool]) {
@@ -238,7 +238,7 @@ impl Pass {
 
     fn lane(&mut self, inst: &mut LaneInst, span: Span) {
         let [dst, high] = inst.dst;
-        let leaves_loose = matches!(effect(inst), Effect::Loose);
+        let leaves_loose = inst.op.leaves() == Leaves::Float;
         // A loose register takes over any float word, others only exact ones.
         let takes_any = self.states.loose[dst as usize];
         let mut at = 0;

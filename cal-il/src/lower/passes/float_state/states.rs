@@ -1,10 +1,8 @@
 //! What registers hold, whatever order statements have: words that are never denormals, and float results as they come.
 
-use smallvec::{SmallVec, smallvec};
-
 use crate::ir::visit;
-use crate::ir::{Builtin, LaneInst, LaneOp, Operand, Program, Reg, StmtKind};
-use crate::isa::lane::Class;
+use crate::ir::{Builtin, Operand, Program, Reg, StmtKind};
+use crate::isa::lane::Leaves;
 use crate::isa::{Algebra, Scalar};
 
 /// What is known of the words in each register.
@@ -13,73 +11,6 @@ pub(super) struct States {
     pub(super) flushed: Vec<bool>,
     /// Holds float results as they come, with NaNs of any payload, and no NaN whose bits count.
     pub(super) loose: Vec<bool>,
-}
-
-/// What an operation leaves in its destination.
-pub(super) enum Effect {
-    /// One of these operands.
-    Move(SmallVec<[Operand; 2]>),
-    /// The operand with another sign; the bits of NaNs count.
-    Sign(Operand),
-    /// A flushed word; NaNs have any payload.
-    Loose,
-    /// A flushed number, or the canonical NaN.
-    Number,
-    /// All ones or 0: never a denormal, but the bits of the NaN count.
-    Mask,
-    /// Any word.
-    Word,
-}
-
-pub(super) fn effect(inst: &LaneInst) -> Effect {
-    let args = &inst.args;
-    match inst.op {
-        LaneOp::Mov => Effect::Move(smallvec![args[0]]),
-        LaneOp::Select | LaneOp::Cmov => Effect::Move(smallvec![args[1], args[2]]),
-        LaneOp::AbsBits | LaneOp::NegBits => Effect::Sign(args[0]),
-        LaneOp::Eq
-        | LaneOp::Ne
-        | LaneOp::Lt
-        | LaneOp::Ge
-        | LaneOp::Gt
-        | LaneOp::Le
-        | LaneOp::RawEq
-        | LaneOp::RawNe
-        | LaneOp::RawLt
-        | LaneOp::RawGe
-        | LaneOp::RawGt
-        | LaneOp::RawLe
-        | LaneOp::Ieq
-        | LaneOp::Ine
-        | LaneOp::Ilt
-        | LaneOp::Ige
-        | LaneOp::Ult
-        | LaneOp::Uge
-        | LaneOp::Deq
-        | LaneOp::Dne
-        | LaneOp::Dlt
-        | LaneOp::Dge
-        | LaneOp::Class
-        | LaneOp::Dclass => Effect::Mask,
-        LaneOp::Itof
-        | LaneOp::Utof
-        | LaneOp::Saturate
-        | LaneOp::Sgn
-        | LaneOp::SetNe
-        | LaneOp::SetEq
-        | LaneOp::SetGe
-        | LaneOp::SetGt
-        | LaneOp::SetLe
-        | LaneOp::SetLt
-        | LaneOp::Unpack0
-        | LaneOp::Unpack1
-        | LaneOp::Unpack2
-        | LaneOp::Unpack3
-        // Takes what float operations leave, so it is flushed.
-        | LaneOp::Canon => Effect::Number,
-        op if op.result() == Class::F => Effect::Loose,
-        _ => Effect::Word,
-    }
 }
 
 /// Whether `word` is a flushed number or the canonical NaN.
@@ -117,16 +48,19 @@ impl States {
                             plain[dst] = false;
                         }
                     };
-                    match effect(inst) {
-                        Effect::Move(from) => from.into_iter().for_each(|operand| moved(operand, &mut moves)),
-                        Effect::Sign(operand) => {
-                            moved(operand, &mut signs);
+                    match inst.op.leaves() {
+                        Leaves::Operand => {
+                            let tested = usize::from(inst.args.len() > 1);
+                            inst.args[tested..].iter().for_each(|&operand| moved(operand, &mut moves));
+                        }
+                        Leaves::Sign => {
+                            moved(inst.args[0], &mut signs);
                             plain[dst] = false;
                         }
-                        Effect::Loose => loose[dst] = true,
-                        Effect::Number => {}
-                        Effect::Mask => plain[dst] = false,
-                        Effect::Word => {
+                        Leaves::Float => loose[dst] = true,
+                        Leaves::Number => {}
+                        Leaves::Mask => plain[dst] = false,
+                        Leaves::Word => {
                             for reg in inst.dst {
                                 flushed[reg as usize] = false;
                                 plain[reg as usize] = false;
