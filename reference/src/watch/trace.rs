@@ -4,7 +4,7 @@ use std::fmt;
 
 use recal_hal::Extent;
 use recal_il::diagnostic::Span;
-use recal_il::ir::visit::destinations_of;
+use recal_il::ir::visit::{destinations_of, loaded};
 use recal_il::ir::{MemoryInst, Operand, Program, Reg, Src4, Stmt, StmtKind};
 use recal_il::isa::LaneOp;
 
@@ -135,23 +135,9 @@ impl Tracer<'_> {
 
     /// The words that a load delivered.
     fn delivered(&self, scene: &Scene<'_>, inst: &MemoryInst) -> Vec<(u8, u32)> {
-        match inst {
-            MemoryInst::Sample { dst, .. }
-            | MemoryInst::Gather { dst, .. }
-            | MemoryInst::Fetch { dst, .. }
-            | MemoryInst::ConstLoad { dst, .. }
-            | MemoryInst::ImmediateLoad { dst, .. }
-            | MemoryInst::ArrayLoad { dst, .. }
-            | MemoryInst::GlobalLoad { dst, .. }
-            | MemoryInst::SharedLoad { dst, .. }
-            | MemoryInst::RawLoad { dst, .. }
-            | MemoryInst::TypedLoad { dst, .. }
-            | MemoryInst::LdsReadAny { dst, .. } => {
-                let there = dst.iter().enumerate().filter_map(|(k, register)| Some((k as u8, (*register)?)));
-                there.map(|(k, register)| (k, self.register(scene, register))).collect()
-            }
-            _ => Vec::new(),
-        }
+        let components = loaded(&mut inst.clone()).map_or([None; 4], |dst| *dst);
+        let there = components.iter().enumerate().filter_map(|(k, register)| Some((k as u8, (*register)?)));
+        there.map(|(k, register)| (k, self.register(scene, register))).collect()
     }
 
     /// An operation has given what it gives.
