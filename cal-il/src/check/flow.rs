@@ -69,7 +69,8 @@ impl Checker<'_> {
         let mut b = Builder {
             place: Place::Main,
             nodes: Vec::with_capacity(self.ast.statements.len()),
-            sources: Vec::with_capacity(self.ast.operands.len()),
+            // Of a long text not all at once: most of it may be declarations, and addresses may be few.
+            sources: Vec::with_capacity(self.ast.operands.len().min(1 << 16)),
             frames: Vec::new(),
             main_ended: false,
             loops: 0,

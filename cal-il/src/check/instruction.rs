@@ -15,8 +15,8 @@ const MAX_SHORT_SWIZZLES: usize = 4096;
 
 impl Checker<'_> {
     /// Checks an instruction without control flow and completes `inst`, which has its opcode and place; false if it was
-    /// refused. Its sources are appended to `sources`. It and its operands are made where they stay, since a processor waits for what it copies right after it
-    /// was put together.
+    /// refused. Its sources are appended to `sources`. It and they are made where they stay, since a processor waits for
+    /// what it copies right after it was put together.
     pub(super) fn instruction(
         &mut self,
         s: &Statement,
