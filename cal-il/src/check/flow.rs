@@ -69,7 +69,7 @@ impl Checker<'_> {
         let mut b = Builder {
             place: Place::Main,
             nodes: Vec::with_capacity(self.ast.statements.len()),
-            // Of a long text not all at once: most of it may be declarations, and addresses may be few.
+            // Of a long text not all at once: its operands may be those of declarations, and a 32-bit process has few addresses.
             sources: Vec::with_capacity(self.ast.operands.len().min(1 << 16)),
             frames: Vec::new(),
             main_ended: false,

@@ -21,7 +21,7 @@
 //! |---|---|
 //! | `operand`, `sign`, `number`, `mask` | what the result is, see [`Leaves`] |
 //! | `bare` | the result may be a denormal, or a NaN of any payload, whatever its class says |
-//! | `transcendental` | the fifth unit of a chip of the time does it, or the first step of it |
+//! | `transcendental` | of operations with floats: the fifth unit of a chip of the time does it, or the first step of it |
 //!
 //! Lowering inserts [`LaneOp::Flush`] where an `F` argument may hold a denormal and [`LaneOp::Canon`] where a
 //! `W` argument may hold a NaN of an unspecified payload. That keeps both out of arithmetic chains.
@@ -126,9 +126,9 @@ macro_rules! for_each_lane_op {
             Iadd (W, W) -> W = int::iadd;
             Isub (W, W) -> W = int::isub;
             Inegate (W) -> W = int::ineg;
-            Imul (W, W) -> W = int::imul, transcendental;
-            ImulHigh (W, W) -> W = int::imul_high, transcendental;
-            UmulHigh (W, W) -> W = int::umul_high, transcendental;
+            Imul (W, W) -> W = int::imul;
+            ImulHigh (W, W) -> W = int::imul_high;
+            UmulHigh (W, W) -> W = int::umul_high;
             Imad (W, W, W) -> W = int::imad;
             Imin (W, W) -> W = int::imin;
             Imax (W, W) -> W = int::imax;
@@ -140,8 +140,8 @@ macro_rules! for_each_lane_op {
             Umin3 (W, W, W) -> W = int::umin3;
             Umed3 (W, W, W) -> W = int::umed3;
             Umax3 (W, W, W) -> W = int::umax3;
-            Udiv (W, W) -> W = int::udiv, transcendental;
-            Umod (W, W) -> W = int::umod, transcendental;
+            Udiv (W, W) -> W = int::udiv;
+            Umod (W, W) -> W = int::umod;
             Ieq (W, W) -> W = int::ieq, mask;
             Ine (W, W) -> W = int::ine, mask;
             Ilt (W, W) -> W = int::ilt, mask;
@@ -378,7 +378,7 @@ macro_rules! define {
                 match self { $(LaneOp::$name => define!(@is bare $($property)*),)* }
             }
 
-            /// Whether only the fifth unit of a chip of the time does it, or the first step of it.
+            /// Whether it is an operation with floats that only the fifth unit of a chip of the time does, or the first step of it.
             pub const fn is_transcendental(self) -> bool {
                 match self { $(LaneOp::$name => define!(@is transcendental $($property)*),)* }
             }
