@@ -19,7 +19,7 @@ struct Mentions {
 
 /// True if lanes leave here and none join.
 pub fn leaves(op: &Op) -> bool {
-    matches!(op, Op::Break { .. } | Op::Continue { .. } | Op::Return { .. } | Op::Discard { .. })
+    matches!(op, Op::Break { .. } | Op::Return { .. } | Op::Discard { .. })
 }
 
 /// Renumbers the temporaries among the first `code.registers` rows; returns the rows that hold nothing else.

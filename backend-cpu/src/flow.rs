@@ -1,6 +1,6 @@
 //! Runs a wave: walks the flat operations, keeps the mask of executing lanes, stops at barriers.
 //!
-//! Lanes leave a construct by way of four masks (broken, continued, returned, killed); the end of each construct
+//! Lanes leave a construct by way of three masks (broken, returned, killed); the end of each construct
 //! lets go on whoever entered it and is in none of them. A side without lanes is jumped over.
 
 use recal_il::ir::Fence;
@@ -8,7 +8,7 @@ use recal_jit::Function;
 
 use crate::context::Context;
 use crate::memory;
-use crate::op::{ArmLabels, Code, Frame, Op, RowId, Step, Test};
+use crate::op::{Code, Frame, Op, RowId, Step, Test};
 use crate::wave::{Mask, Row, Wave, nonzero};
 
 /// Why a wave stopped.
@@ -50,24 +50,6 @@ fn leave(wave: &mut Wave, leaving: Mask, next: usize, skip: u32) -> usize {
 fn close(wave: &mut Wave, exec: Mask, next: usize, skip: u32) -> usize {
     wave.set_exec(exec);
     if exec == 0 { skip as usize } else { next }
-}
-
-/// Appends the lanes of each arm to `wave.arms`.
-fn select_arms(wave: &mut Wave, selector: RowId, arms: &[ArmLabels]) {
-    let row: Row = wave.rows[selector as usize];
-    let mut rest = wave.exec;
-    let first = wave.arms.len();
-    for arm in arms {
-        let mut taken = 0;
-        for &label in &arm.labels {
-            taken |= !nonzero(&Row(row.0.map(|word| word ^ label as u32)));
-        }
-        wave.arms.push(taken & rest);
-        rest &= !taken;
-    }
-    if let Some(default) = arms.iter().position(|arm| arm.default) {
-        wave.arms[first + default] |= rest;
-    }
 }
 
 /// Runs a lane operation, then gives the lanes that do not execute their old values back.
@@ -167,17 +149,14 @@ pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
                 frame => unreachable!("endif of {frame:?}"),
             },
             Op::Loop => {
-                let frame = Frame::Loop { outer: wave.exec, broken: wave.broken, continued: wave.continued };
-                wave.frames.push(frame);
+                wave.frames.push(Frame::Loop { outer: wave.exec, broken: wave.broken });
                 wave.broken = 0;
-                wave.continued = 0;
                 next
             }
             Op::EndLoop { body, skip } => {
-                let Some(Frame::Loop { outer, broken, continued }) = wave.frames.last().copied() else {
+                let Some(Frame::Loop { outer, broken }) = wave.frames.last().copied() else {
                     unreachable!("endloop without its loop")
                 };
-                wave.continued = 0;
                 let live = wave.still(outer);
                 if live != 0 {
                     if live != wave.exec {
@@ -190,43 +169,13 @@ pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
                 } else {
                     wave.frames.pop();
                     wave.broken = broken;
-                    wave.continued = continued;
                     let exec = wave.still(outer);
                     close(wave, exec, next, *skip)
                 }
             }
-            Op::Switch { selector, labels } => {
-                let frame = Frame::Switch { outer: wave.exec, broken: wave.broken, arms: wave.arms.len() };
-                wave.frames.push(frame);
-                wave.broken = 0;
-                select_arms(wave, *selector, labels);
-                wave.set_exec(0);
-                next
-            }
-            Op::Arm { number, next: other } => {
-                let Some(Frame::Switch { arms, .. }) = wave.frames.last() else {
-                    unreachable!("case without its switch")
-                };
-                let exec = wave.exec | wave.arms[arms + *number as usize];
-                close(wave, exec, next, *other)
-            }
-            Op::EndSwitch { skip } => {
-                let Some(Frame::Switch { outer, broken, arms }) = wave.frames.pop() else {
-                    unreachable!("endswitch without its switch")
-                };
-                wave.arms.truncate(arms);
-                wave.broken = broken;
-                let exec = wave.still(outer);
-                close(wave, exec, next, *skip)
-            }
             Op::Break { cond, skip } => {
                 let leaving = holds_or_all(wave, *cond);
                 wave.broken |= leaving;
-                leave(wave, leaving, next, *skip)
-            }
-            Op::Continue { cond, skip } => {
-                let leaving = holds_or_all(wave, *cond);
-                wave.continued |= leaving;
                 leave(wave, leaving, next, *skip)
             }
             Op::Call { target, cond } => {
@@ -234,14 +183,8 @@ pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
                 if called == 0 {
                     next
                 } else {
-                    wave.frames.push(Frame::Call {
-                        outer: wave.exec,
-                        broken: wave.broken,
-                        continued: wave.continued,
-                        returned: wave.returned,
-                        back: next,
-                    });
-                    (wave.broken, wave.continued, wave.returned) = (0, 0, 0);
+                    wave.frames.push(Frame::Call { outer: wave.exec, broken: wave.broken, back: next });
+                    wave.broken = 0;
                     wave.set_exec(called);
                     // Functions without loops call each other more often than anyone waits for.
                     if context.tick() {
@@ -251,10 +194,10 @@ pub fn run(wave: &mut Wave, code: &Code, context: &mut Context<'_>) -> Outcome {
                 }
             }
             Op::EndFunction => {
-                let Some(Frame::Call { outer, broken, continued, returned, back }) = wave.frames.pop() else {
+                let Some(Frame::Call { outer, broken, back }) = wave.frames.pop() else {
                     unreachable!("end of a function that was not called")
                 };
-                (wave.broken, wave.continued, wave.returned) = (broken, continued, returned);
+                wave.broken = broken;
                 let exec = wave.still(outer);
                 wave.set_exec(exec);
                 back

@@ -9,8 +9,9 @@ use std::hash::Hash;
 
 use recal_il::diagnostic::Span;
 use recal_il::inst::{Dimension, PositionKind};
+use recal_il::ir::inline::inline;
 use recal_il::ir::lines::{self, Known};
-use recal_il::ir::passes::{NATIVE, Settings};
+use recal_il::ir::passes::{JUMPS, NATIVE, Settings};
 use recal_il::ir::payload::loosen;
 use recal_il::ir::rotate::rotate;
 use recal_il::ir::uniformity::Uniformity;
@@ -27,13 +28,13 @@ use crate::compact;
 use crate::fuse;
 use crate::isa_choice::{self, InstructionSet, Isa};
 use crate::op::{
-    Access, Addressing, ArmLabels, AtomicAt, Code, InfoOf, MemoryOp, NONE, Op, Pc, Place, RowId, Rows4,
-    SampleOp, Slot, Step, Test,
+    Access, Addressing, AtomicAt, Code, InfoOf, MemoryOp, NONE, Op, Pc, Place, RowId, Rows4, SampleOp, Slot,
+    Step, Test,
 };
 use crate::registers;
 
-/// The flat form of `program` for the given instruction set. To be `reported` on, it stays as it is and keeps its spans. `known`
-/// is what is known of its statements, or nothing.
+/// The flat form of `program`, which has no jumps any more, for the given instruction set. To be `reported` on, it stays as it is and keeps
+/// its spans. `known` is what is known of its statements, or nothing.
 pub fn load(program: &Program, known: &[Known], isa: &Isa, reported: bool) -> Code {
     let compiled = isa.compiled().is_some();
     Loader { reported, spans: reported, compiled, ..Loader::new(program, known, isa) }.program()
@@ -46,7 +47,9 @@ const ACCESS: u32 = 4;
 /// native float mode.
 pub fn prepare(program: &Program, compiled: bool, native: bool) -> (Program, Vec<Known>) {
     let settings = Settings { faithful: !native, ..Settings::USUAL };
-    let program = if native { NATIVE.run(program, &settings) } else { loosen(program) };
+    let program = JUMPS.run(program, &settings);
+    let program = inline(&program);
+    let program = if native { NATIVE.run(&program, &settings) } else { loosen(&program) };
     // Code has compilers' work done before, rounds with constants for counters too; interpreted rounds are rounds.
     let program = match compiled {
         true => Cow::Owned(rotate(&written_out(&program, |_| ACCESS)).into_owned()),
@@ -300,27 +303,9 @@ impl<'a> Loader<'a> {
                 self.span = stmt.span;
                 self.emit(Op::EndLoop { body: start, skip: end });
             }
-            StmtKind::Switch { selector, arms } => {
-                let selector = self.operand(*selector);
-                let labels = arms.iter().map(|a| ArmLabels { labels: a.labels.clone(), default: a.default });
-                self.emit(Op::Switch { selector, labels: labels.collect() });
-                for (number, arm) in arms.iter().enumerate() {
-                    let next = self.label();
-                    self.span = stmt.span;
-                    self.emit(Op::Arm { number: number as u32, next });
-                    self.block(&arm.body, next);
-                    self.place(next);
-                }
-                self.span = stmt.span;
-                self.emit(Op::EndSwitch { skip: end });
-            }
             StmtKind::Break(cond) => {
                 let cond = cond.map(|cond| self.test(cond));
                 self.emit(Op::Break { cond, skip: end });
-            }
-            StmtKind::Continue(cond) => {
-                let cond = cond.map(|cond| self.test(cond));
-                self.emit(Op::Continue { cond, skip: end });
             }
             StmtKind::Call { function, cond } => {
                 let cond = cond.map(|cond| self.test(cond));
@@ -335,6 +320,7 @@ impl<'a> Loader<'a> {
                 self.emit(Op::Discard { cond, skip: end });
             }
             StmtKind::Fence(fence) => self.emit(Op::Fence(*fence)),
+            StmtKind::Switch { .. } | StmtKind::Continue(_) => unreachable!("a jump that is a choice"),
         }
     }
 
@@ -455,10 +441,7 @@ pub fn jumps(op: &mut Op, mut set: impl FnMut(&mut Pc)) {
         Op::If { otherwise: pc, .. }
         | Op::Else { end: pc }
         | Op::EndIf { skip: pc }
-        | Op::Arm { next: pc, .. }
-        | Op::EndSwitch { skip: pc }
         | Op::Break { skip: pc, .. }
-        | Op::Continue { skip: pc, .. }
         | Op::Call { target: pc, .. }
         | Op::Return { skip: pc, .. }
         | Op::Discard { skip: pc, .. } => set(pc),
@@ -470,7 +453,6 @@ pub fn jumps(op: &mut Op, mut set: impl FnMut(&mut Pc)) {
         | Op::Native(_)
         | Op::Memory(_)
         | Op::Loop
-        | Op::Switch { .. }
         | Op::EndFunction
         | Op::Fence(_)
         | Op::End => {}

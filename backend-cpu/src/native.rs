@@ -200,14 +200,12 @@ fn tested_before(code: &Code, at: usize) -> Option<(usize, RowId)> {
         _ => return None,
     };
     let Op::Break { cond: Some(test), .. } = &code.ops[body] else { return None };
-    // Who goes on with the next round does not come to its end.
     let mut depth = 0;
     for op in &code.ops[body..] {
         match op {
             Op::Loop => depth += 1,
             Op::EndLoop { .. } if depth == 0 => return Some((body, test.row)),
             Op::EndLoop { .. } => depth -= 1,
-            Op::Continue { .. } if depth == 0 => return None,
             _ => {}
         }
     }

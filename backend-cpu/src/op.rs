@@ -80,19 +80,11 @@ pub enum Op {
     Loop,
     /// Closes it; `body` is the operation after its `Loop`.
     EndLoop { body: Pc, skip: Pc },
-    /// Opens a switch.
-    Switch { selector: RowId, labels: Box<[ArmLabels]> },
-    /// Begins an arm; `next` is the following arm, or the `EndSwitch`.
-    Arm { number: u32, next: Pc },
-    /// Closes a switch.
-    EndSwitch { skip: Pc },
-    /// Leaves the innermost loop or switch.
+    /// Leaves the innermost loop.
     Break { cond: Option<Test>, skip: Pc },
-    /// Next iteration of the innermost loop.
-    Continue { cond: Option<Test>, skip: Pc },
     /// Calls the body at `target`.
     Call { target: Pc, cond: Option<Test> },
-    /// Returns from the current body.
+    /// Ends threads, in main.
     Return { cond: Option<Test>, skip: Pc },
     /// End of a called body.
     EndFunction,
@@ -104,26 +96,15 @@ pub enum Op {
     End,
 }
 
-/// Labels of an arm of a switch.
-#[derive(Clone, Debug)]
-pub struct ArmLabels {
-    /// Values.
-    pub labels: Vec<i32>,
-    /// Taken when nothing matches.
-    pub default: bool,
-}
-
 /// An open construct of a wave.
 #[derive(Clone, Copy, Debug)]
 pub enum Frame {
     /// `outer` executed the `if`, `otherwise` of them wait for the other side.
     If { outer: Mask, otherwise: Mask },
     /// `outer` entered; the rest is restored at the end.
-    Loop { outer: Mask, broken: Mask, continued: Mask },
-    /// As for loops; the arms' lanes start at `arms`.
-    Switch { outer: Mask, broken: Mask, arms: usize },
+    Loop { outer: Mask, broken: Mask },
     /// A call.
-    Call { outer: Mask, broken: Mask, continued: Mask, returned: Mask, back: usize },
+    Call { outer: Mask, broken: Mask, back: usize },
 }
 
 /// Up to four rows; [`NONE`] marks a component that is not there.
@@ -174,31 +155,23 @@ impl Op {
     pub fn test_mut(&mut self) -> Option<&mut Test> {
         match self {
             Op::If { cond, .. } | Op::Discard { cond, .. } => Some(cond),
-            Op::Break { cond, .. }
-            | Op::Continue { cond, .. }
-            | Op::Return { cond, .. }
-            | Op::Call { cond, .. } => cond.as_mut(),
+            Op::Break { cond, .. } | Op::Return { cond, .. } | Op::Call { cond, .. } => cond.as_mut(),
             _ => None,
         }
     }
 
     /// The row that a flow operation reads.
     pub fn read_mut(&mut self) -> Option<&mut RowId> {
-        match self {
-            Op::Switch { selector, .. } => Some(selector),
-            op => op.test_mut().map(|test| &mut test.row),
-        }
+        self.test_mut().map(|test| &mut test.row)
     }
 
     /// Calls `visit` for each row that a flow operation reads.
     pub fn each_read(&self, visit: impl FnMut(RowId)) {
         let rows = match self {
             Op::If { cond, .. } | Op::Discard { cond, .. } => Some(cond.row),
-            Op::Break { cond, .. }
-            | Op::Continue { cond, .. }
-            | Op::Call { cond, .. }
-            | Op::Return { cond, .. } => cond.as_ref().map(|cond| cond.row),
-            Op::Switch { selector, .. } => Some(*selector),
+            Op::Break { cond, .. } | Op::Call { cond, .. } | Op::Return { cond, .. } => {
+                cond.as_ref().map(|cond| cond.row)
+            }
             _ => None,
         };
         rows.into_iter().for_each(visit);

@@ -41,12 +41,12 @@ pub fn zeroed(
                     }
                 });
             }
-            Op::If { .. } | Op::Switch { .. } | Op::Loop => {
+            Op::If { .. } | Op::Loop => {
                 op.each_read(|row| scan.read(row));
                 depth += 1;
             }
-            Op::EndIf { .. } | Op::EndLoop { .. } | Op::EndSwitch { .. } => depth -= 1,
-            Op::Break { .. } | Op::Continue { .. } | Op::Discard { .. } => op.each_read(|row| scan.read(row)),
+            Op::EndIf { .. } | Op::EndLoop { .. } => depth -= 1,
+            Op::Break { .. } | Op::Discard { .. } => op.each_read(|row| scan.read(row)),
             Op::Return { .. } => {
                 op.each_read(|row| scan.read(row));
                 returns = true;
@@ -57,7 +57,7 @@ pub fn zeroed(
             }
             // Main is first; the bodies that follow are reached by calls.
             Op::End => depth += 1,
-            Op::Else { .. } | Op::Arm { .. } | Op::EndFunction | Op::Fence(_) | Op::Native(_) => {}
+            Op::Else { .. } | Op::EndFunction | Op::Fence(_) | Op::Native(_) => {}
         }
     }
     for (_, rows) in &code.outputs {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use recal_hal::{Format, Wrap};
 use recal_il::diagnostic::Span;
+use recal_il::ir::jumps::without_jumps;
 use recal_il::ir::{Program, lines};
 
 use crate::isa_choice::{self, InstructionSet};
@@ -26,8 +27,9 @@ pub struct Interpreted {
 pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpreted>> {
     let isa = set.code()?;
     // Watched code keeps its spans.
+    let program = without_jumps(program);
     let mut code =
-        load::load(program, &lines::known(program), isa_choice::chosen(InstructionSet::Baseline), true);
+        load::load(&program, &lines::known(&program), isa_choice::chosen(InstructionSet::Baseline), true);
     code.find_sampled();
     let shapes = simple_textures(&code, &BTreeMap::new()).into();
     let body =

@@ -72,18 +72,14 @@ pub struct Wave {
     pub launched: Mask,
     /// All launched lanes execute: operations may then write all lanes, since nobody sees the others.
     pub full: bool,
-    /// Lanes that left the innermost loop or switch.
+    /// Lanes that left the innermost loop.
     pub broken: Mask,
-    /// Lanes that wait for the next iteration of the innermost loop.
-    pub continued: Mask,
-    /// Lanes that returned from the current function.
+    /// Lanes that returned from main.
     pub returned: Mask,
     /// Lanes that were discarded.
     pub killed: Mask,
     /// Open constructs.
     pub frames: Vec<Frame>,
-    /// Lanes of the arms of the open switches.
-    pub arms: Vec<Mask>,
     /// Next operation.
     pub pc: usize,
     /// All threads of a group's wave are done.
@@ -101,11 +97,9 @@ impl Wave {
     pub fn start(&mut self, launched: Mask, index: u32) {
         self.launched = launched;
         self.broken = 0;
-        self.continued = 0;
         self.returned = 0;
         self.killed = 0;
         self.frames.clear();
-        self.arms.clear();
         self.pc = 0;
         self.ended = false;
         self.index = index;
@@ -128,10 +122,10 @@ impl Wave {
         self.spread.1
     }
 
-    /// Lanes of `outer` that have not left the current loop, function or program.
+    /// Lanes of `outer` that have not left the current loop, nor the program.
     #[inline]
     pub fn still(&self, outer: Mask) -> Mask {
-        outer & !(self.broken | self.continued | self.returned | self.killed)
+        outer & !(self.broken | self.returned | self.killed)
     }
 
     /// Writes `value` to row `dst` in the executing lanes.

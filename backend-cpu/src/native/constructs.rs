@@ -183,6 +183,39 @@ mod tests {
         [InstructionSet::Avx2, InstructionSet::Avx512, InstructionSet::Neon].map(left).into()
     }
 
+    /// The operations that are left of a pixel kernel with this in a loop, functions of machine code aside.
+    fn flow(text: &str, functions: &str) -> Vec<String> {
+        let text = format!(
+            "il_ps_2_0\ndcl_output_generic o0\ndcl_cb cb0[1]\ndcl_literal l0, 1, 2, 3, 0\nmov r0.x, vObjIndex0.x\n\
+            whileloop\nige r1.x, r0.x, cb0[0].x\nbreak_logicalnz r1.x\niadd r0.x, r0.x, l0.x\n\
+            and r1.x, r0.x, l0.z\n{text}imul r0.x, r0.x, l0.z\nendloop\nmov o0, r0.xxxx\nendmain\n{functions}end\n"
+        );
+        let program = recal_il::compile(text.as_bytes()).unwrap();
+        let (packed, known) = load::prepare(&program, true, false);
+        let code = load::load_compiled(&packed, &known);
+        let key = LaunchKey { line: 64, ..LaunchKey::default() };
+        let body = native::compile(&code, InstructionSet::Avx2.code().unwrap(), &key).unwrap();
+        let others = body.ops.iter().filter(|op| !matches!(op, Op::Native(_)));
+        others.map(|op| format!("{op:?}").split([' ', '(']).next().unwrap().to_string()).collect()
+    }
+
+    #[test]
+    fn jumps_are_in_the_code_of_what_is_around() {
+        let jump = |text: &str| flow(text, "");
+        assert_eq!(jump("if_logicalnz r1.x\niadd r0.x, r0.x, l0.y\ncontinue\nendif\n"), ["End"]);
+        assert_eq!(jump("continue_logicalnz r1.x\n"), ["End"]);
+        let arms = "switch r1.x\ncase 1\niadd r0.x, r0.x, l0.y\nbreak\ncase 2\nbreak_logicalnz r0.x\n\
+            default\nimul r0.x, r0.x, l0.y\nbreak\nendswitch\n";
+        assert_eq!(jump(arms), ["End"]);
+        assert_eq!(
+            flow("call_logicalnz r1.x, 1\n", "func 1\nret_logicalnz r0.x\niadd r0.x, r0.x, l0.y\nret\n")[0],
+            "End"
+        );
+        // Threads end behind it.
+        assert_eq!(jump("if_logicalnz r1.x\nret_dyn\nendif\n"), ["Return", "End"]);
+        assert_eq!(jump("discard_logicalnz r1.x\n"), ["Discard", "Return", "End"]);
+    }
+
     #[test]
     fn a_construct_with_too_many_values_is_left_and_others_are_not() {
         for few in left(10) {

@@ -10,8 +10,6 @@ use crate::op::{Code, Op, Pc, RowId};
 enum Next {
     To(Pc),
     Either(Pc, Pc),
-    /// To one of the arms of a switch, or to its end.
-    Arms,
     /// To other functions: nothing is known.
     Anywhere,
     /// Its outputs are read.
@@ -95,14 +93,6 @@ impl<'a> Lives<'a> {
                 self.entering(&mut set, one);
                 self.entering(&mut set, other);
             }
-            Next::Arms => {
-                let mut to = at + 1;
-                while let Op::Arm { next, .. } = self.code.ops[to] {
-                    self.entering(&mut set, to as Pc);
-                    to = next as usize;
-                }
-                self.entering(&mut set, to as Pc);
-            }
             Next::Anywhere => set = BitSet::all(self.code.registers),
             Next::End => {
                 self.code.outputs.iter().flat_map(|(_, rows)| rows).for_each(|row| self.read(&mut set, *row));
@@ -147,31 +137,22 @@ impl<'a> Lives<'a> {
 fn next(code: &Code) -> Vec<Next> {
     let end = code.ops.iter().position(|op| matches!(op, Op::End)).unwrap_or(code.ops.len());
     let mut next = vec![Next::End; (end + 1).min(code.ops.len())];
-    // Where those go that leave the constructs around, and that go on with the next round.
-    let mut around: Vec<(Pc, Pc)> = Vec::new();
+    // Where those go that leave the loops around.
+    let mut around: Vec<Pc> = Vec::new();
     for at in (0..next.len()).rev() {
         let follows = at as Pc + 1;
-        let (exit, again) = around.last().copied().unwrap_or((end as Pc, end as Pc));
+        let exit = around.last().copied().unwrap_or(end as Pc);
         let leave = |to: Pc, always: bool| if always { Next::To(to) } else { Next::Either(to, follows) };
         next[at] = match code.ops[at] {
             Op::EndLoop { body, .. } => {
-                around.push((follows, at as Pc));
+                around.push(follows);
                 Next::To(body)
-            }
-            Op::EndSwitch { .. } => {
-                around.push((follows, again));
-                Next::To(follows)
             }
             Op::Loop => {
                 around.pop();
                 Next::To(follows)
             }
-            Op::Switch { .. } => {
-                around.pop();
-                Next::Arms
-            }
             Op::Break { ref cond, .. } => leave(exit, cond.is_none()),
-            Op::Continue { ref cond, .. } => leave(again, cond.is_none()),
             Op::Return { ref cond, .. } => leave(end as Pc, cond.is_none()),
             Op::If { otherwise, .. } => {
                 let other = matches!(code.ops[otherwise as usize], Op::Else { .. });

@@ -21,15 +21,8 @@ pub(super) fn possible(ops: &[Op]) -> bool {
         | Op::Loop
         | Op::EndLoop { .. }
         | Op::Break { .. }
-        | Op::Continue { .. }
         | Op::End => true,
-        Op::Switch { .. }
-        | Op::Arm { .. }
-        | Op::EndSwitch { .. }
-        | Op::Call { .. }
-        | Op::Return { .. }
-        | Op::EndFunction
-        | Op::Discard { .. } => false,
+        Op::Call { .. } | Op::Return { .. } | Op::EndFunction | Op::Discard { .. } => false,
     };
     ops.iter().all(flow)
 }
@@ -65,7 +58,6 @@ pub(super) fn stages(ops: &[Op], accesses: &[Accesses]) -> Option<Vec<Stage>> {
             Op::EndIf { .. } | Op::Loop => continue,
             Op::EndLoop { body, .. } => Stage::Again(*body as usize),
             Op::Break { cond, .. } => jump(cond.as_ref(), end_of_loop(ops, at)? + 1)?,
-            Op::Continue { cond, .. } => jump(cond.as_ref(), end_of_loop(ops, at)?)?,
             Op::End => break,
             _ => return None,
         });

@@ -19,9 +19,8 @@ struct Open {
     before: Vec<bool>,
     /// What its first side left.
     first: Option<Vec<bool>>,
-    /// What is known where the loop is left, and where it is gone on with.
+    /// What is known where the loop is left.
     exits: Vec<Vec<bool>>,
-    ends: Vec<Vec<bool>>,
     written: Vec<RowId>,
 }
 
@@ -76,8 +75,8 @@ impl Walk {
         alike
     }
 
-    /// Threads leave the innermost loop, or its round.
-    fn leave(&mut self, at: usize, test: Option<&Test>, ends: bool) -> Option<()> {
+    /// Threads leave the innermost loop.
+    fn leave(&mut self, at: usize, test: Option<&Test>) -> Option<()> {
         let alike = self.decide(at, test);
         let within = self.open.iter().rposition(|open| open.repeats)?;
         let inner = &mut self.open[within];
@@ -85,7 +84,7 @@ impl Walk {
         if inner.parted {
             inner.written.iter().for_each(|row| self.same[*row as usize] = false);
         }
-        if ends { &mut inner.ends } else { &mut inner.exits }.push(self.same.clone());
+        inner.exits.push(self.same.clone());
         Some(())
     }
 
@@ -129,7 +128,7 @@ impl Walk {
                 Op::EndLoop { .. } => {
                     let open = self.open.last_mut()?;
                     let mut head = open.before.clone();
-                    open.ends.drain(..).chain([self.same.clone()]).for_each(|end| meet(&mut head, &end));
+                    meet(&mut head, &self.same);
                     if head != open.before {
                         self.same = head.clone();
                         open.before = head;
@@ -145,8 +144,7 @@ impl Walk {
                     }
                     self.close();
                 }
-                Op::Break { cond, .. } => self.leave(at, cond.as_ref(), false)?,
-                Op::Continue { cond, .. } => self.leave(at, cond.as_ref(), true)?,
+                Op::Break { cond, .. } => self.leave(at, cond.as_ref())?,
                 Op::Fence(_) => {}
                 Op::End => return Some(self.alike),
                 _ => return None,
@@ -163,7 +161,6 @@ impl Walk {
             before: self.same.clone(),
             first: None,
             exits: Vec::new(),
-            ends: Vec::new(),
             written: Vec::new(),
         });
     }

@@ -1,8 +1,8 @@
 //! Small functions become part of their callers.
 //!
 //! Drivers do that with all functions; some take longer for each call the more they have taken in before. In: a program.
-//! Out: the same program without the calls of functions that are small and end where they end. The functions themselves stay;
-//! those that nobody calls any more are not written.
+//! Out: the same program without the calls of functions that are small and end where they end. The functions themselves stay, if any
+//! is called.
 
 use std::borrow::Cow;
 
@@ -26,6 +26,9 @@ pub fn inline(program: &Program) -> Cow<'_, Program> {
         let function = &mut out.functions[number];
         function.body = pass.block(std::mem::take(&mut function.body));
         pass.small[number] = small(&function.body);
+    }
+    if !any(&out.functions[0].body, &|kind| matches!(kind, StmtKind::Call { .. })) {
+        out.functions.truncate(1);
     }
     Cow::Owned(out)
 }

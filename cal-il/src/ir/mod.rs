@@ -21,6 +21,7 @@ pub mod analyze;
 pub mod compact;
 pub(crate) mod divergence;
 pub mod inline;
+pub mod jumps;
 pub mod lines;
 pub mod live;
 pub mod lockstep;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::compact::compact;
 use super::inline::inline;
+use super::jumps::without_jumps;
 use super::lockstep::keep;
 use super::native::native;
 use super::payload::loosen;
@@ -100,6 +101,15 @@ pub static COMPACT: Pass = Pass {
         compact(&mut out, &Uniformity::of(program));
         Cow::Owned(out)
     },
+};
+
+/// What runs on rows of threads and has two constructs only.
+pub static JUMPS: Pass = Pass {
+    name: "jumps",
+    about: "jumps but breaks of loops become choices, and switches too",
+    flushes: Flushes::Ignored,
+    faithful: false,
+    run: |program, _| without_jumps(program),
 };
 
 /// What the CPU runs, which does what is between barriers for all waves of a group.
