@@ -155,7 +155,7 @@ mod tests {
     /// Every instruction of the kernel that computes has machine code, and what is interpreted has its place.
     #[test]
     fn machine_code_knows_what_it_is_for() {
-        let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_indexed_temp_array x0[2]\n\
+        let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_indexed_temp_array x0[200]\n\
             dcl_literal l0, 1.5, 2, 0, 1\n\
             ishl r0.x, vaTid.x, l0.y\nuav_raw_load_id(0) r1.x, r0.x\nwhileloop\nige r3.x, r4.x, r1.x\n\
             break_logicalnz r3.x\nmad r5.x, r5.x, l0.x, r1.x\niadd r4.x, r4.x, l0.w\nendloop\nsin r2.x, r5.x\n\

@@ -6,12 +6,12 @@ mod threads;
 
 use std::borrow::Cow;
 use std::hash::Hash;
+use std::sync::atomic::AtomicU32;
 
 use recal_il::diagnostic::Span;
 use recal_il::inst::{Dimension, PositionKind};
-use recal_il::ir::inline::inline;
 use recal_il::ir::lines::{self, Known};
-use recal_il::ir::passes::{JUMPS, NATIVE, Settings};
+use recal_il::ir::passes::{ARRAYS, INLINE, JUMPS, NATIVE, Settings};
 use recal_il::ir::payload::loosen;
 use recal_il::ir::rotate::rotate;
 use recal_il::ir::uniformity::Uniformity;
@@ -43,12 +43,18 @@ pub fn load(program: &Program, known: &[Known], isa: &Isa, reported: bool) -> Co
 /// What an access costs, in operations.
 const ACCESS: u32 = 4;
 
+/// The program without jumps, calls of small functions and, if it is to be compiled, small arrays.
+pub fn plain(program: &Program, compiled: bool) -> Cow<'_, Program> {
+    let mut passes = vec![&JUMPS, &INLINE];
+    passes.extend(compiled.then_some(&ARRAYS));
+    passes.into_iter().fold(Cow::Borrowed(program), |program, pass| pass.run_on(program, &Settings::USUAL))
+}
+
 /// The program with what is done for any instruction set, and what is known of its statements if it is to be compiled. `native`: in
 /// native float mode.
 pub fn prepare(program: &Program, compiled: bool, native: bool) -> (Program, Vec<Known>) {
     let settings = Settings { faithful: !native, ..Settings::USUAL };
-    let program = JUMPS.run(program, &settings);
-    let program = inline(&program);
+    let program = plain(program, compiled);
     let program = if native { NATIVE.run(&program, &settings) } else { loosen(&program) };
     // Code has compilers' work done before, rounds with constants for counters too; interpreted rounds are rounds.
     let program = match compiled {
@@ -150,7 +156,7 @@ impl<'a> Loader<'a> {
             resources,
             buffers: interface.constants.keys().copied().collect(),
             uavs: interface.uavs.keys().copied().collect(),
-            immediates: interface.immediates.clone(),
+            immediates: interface.immediates.iter().flatten().map(|word| AtomicU32::new(*word)).collect(),
             whole_position: interface.position == Some(PositionKind::Whole),
             ..Code::default()
         };

@@ -7,6 +7,7 @@ use recal_il::diagnostic::Span;
 use rustc_hash::FxHashSet;
 use std::slice;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use recal_hal::Variants;
 use recal_hal::{Format, Wrap, with_room};
@@ -327,8 +328,8 @@ pub struct Code {
     pub buffers: Vec<u32>,
     /// UAV numbers in the order of their places.
     pub uavs: Vec<u32>,
-    /// Immediate constant buffer.
-    pub immediates: Vec<[u32; 4]>,
+    /// Words of the immediate constant buffer, which nobody changes.
+    pub immediates: Vec<AtomicU32>,
     /// The program has a loop: how long a wave takes is not known.
     pub loops: bool,
     /// Pixel positions are whole numbers.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use recal_hal::{Format, Wrap};
 use recal_il::diagnostic::Span;
-use recal_il::ir::jumps::without_jumps;
 use recal_il::ir::{Program, lines};
 
 use crate::isa_choice::{self, InstructionSet};
@@ -27,7 +26,7 @@ pub struct Interpreted {
 pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpreted>> {
     let isa = set.code()?;
     // Watched code keeps its spans.
-    let program = without_jumps(program);
+    let program = load::plain(program, true);
     let mut code =
         load::load(&program, &lines::known(&program), isa_choice::chosen(InstructionSet::Baseline), true);
     code.find_sampled();
@@ -94,10 +93,9 @@ pub fn describe(op: &MemoryOp) -> (&'static str, &'static str) {
         MemoryOp::Gather { .. } => ("gather of four texels", texels),
         MemoryOp::Fetch { .. } => ("texel at integers", texels),
         MemoryOp::ResourceInfo { .. } | MemoryOp::BufferInfo { .. } => ("size of a resource", KIND),
-        MemoryOp::ConstLoad { .. } => ("constant by a computed number", FAR),
-        MemoryOp::ImmediateLoad { .. } => ("immediate constant by a computed number", KIND),
+        MemoryOp::ElementLoad { place: Place::Global, .. } => ("element of g[]", FAR),
+        MemoryOp::ElementLoad { .. } => ("constant by a computed number", FAR),
         MemoryOp::ArrayLoad { .. } | MemoryOp::ArrayStore { .. } => ("indexed temporary", KIND),
-        MemoryOp::GlobalLoad { .. } => ("element of g[]", FAR),
         MemoryOp::GlobalStore { .. } => ("store to g[]", FAR),
         MemoryOp::SharedLoad { .. } | MemoryOp::SharedStore { .. } => ("shared register", KIND),
         MemoryOp::RawLoad { .. } => ("load", ALONE),
@@ -114,12 +112,14 @@ pub fn describe(op: &MemoryOp) -> (&'static str, &'static str) {
 mod tests {
     use super::*;
 
-    const KERNEL: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_indexed_temp_array x0[2]\n\
+    const KERNEL: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_indexed_temp_array x0[200]\n\
         mov r0.x, vaTid.x\nitof r1.x, r0.x\nmul r1.x, r1.x, r1.x\nsin r2.x, r1.x\nadd r2.x, r2.x, r1.x\n\
         mov x0[r0.x], r1\nuav_raw_store_id(0) mem0.x, r0.x, r2.x\nend\n";
 
     const COMPILED: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_cb cb0[16]\ndcl_raw_uav_id(0)\n\
-        dcl_typed_uav_id(1)_type(2d)_fmtx(unorm)\ndcl_lds_id(2) 64\nmov r0.x, vaTid.x\nmov r1, cb0[r0.x + 1]\n\
+        dcl_typed_uav_id(1)_type(2d)_fmtx(unorm)\ndcl_lds_id(2) 64\ndcl_indexed_temp_array x0[8]\n\
+        dcl_cb icb[2], 1, 2, 3, 4, 5, 6, 7, 8\nmov r0.x, vaTid.x\nmov r1, cb0[r0.x + 1]\nmov r3, icb[r0.x]\n\
+        mov x0[r0.x], r3\nadd r1, r1, x0[r0.x + 1]\n\
         mov r2, g[r0.x]\nuav_load_id(1) r3, r0.xx00\nuav_ushort_load_id(0) r4.x, r0.x\n\
         lds_load_byte_id(2) r4.y, r0.x\nadd r1, r1, r2\nadd r1, r1, r3\niadd r4.x, r4.x, r4.y\n\
         pow r1.x, r1.x, r1.y\nrsq r1.z, r1.w\nf2d r2.xy, r1.x\ndrsq r2.xy, r2.xy\nu64div r2.xy, r2.xy, r4.xx\n\

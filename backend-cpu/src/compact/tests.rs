@@ -6,7 +6,7 @@ use recal_il::isa::LaneOp;
 
 use super::*;
 use crate::isa_choice::{InstructionSet, chosen};
-use crate::op::{Access, MemoryOp, NONE, Step};
+use crate::op::{Access, MemoryOp, NONE, Place, Step};
 
 const REGISTERS: u32 = 9;
 
@@ -27,7 +27,12 @@ fn code(seed: u32) -> Code {
             let to = below(REGISTERS as usize) as RowId;
             if written.is_empty() || below(3) == 0 {
                 let index = if written.is_empty() { REGISTERS } else { written[below(written.len())] };
-                let op = MemoryOp::GlobalLoad { index, offset: 0, dst: [to, NONE, NONE, NONE] };
+                let op = MemoryOp::ElementLoad {
+                    place: Place::Global,
+                    index,
+                    offset: 0,
+                    dst: [to, NONE, NONE, NONE],
+                };
                 code.ops.push(Op::Memory(code.memory.len() as u32));
                 code.memory.push(Access { op, flush: 0, lanes: Known::default() });
             } else {

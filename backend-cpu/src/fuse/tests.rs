@@ -4,7 +4,7 @@ use recal_il::ir::lines::Known;
 
 use super::*;
 use crate::isa_choice::{InstructionSet, available};
-use crate::op::{Access, MemoryOp, NONE};
+use crate::op::{Access, MemoryOp, NONE, Place};
 use crate::wave::Row;
 
 /// What does not compile, so that steps are fused.
@@ -115,7 +115,7 @@ fn chains_leave_what_their_steps_leave() {
 #[test]
 fn a_load_flushes_into_the_row_that_is_read() {
     let isa = interpreter();
-    let load = MemoryOp::GlobalLoad { index: 0, offset: 0, dst: [5, NONE, 7, NONE] };
+    let load = MemoryOp::ElementLoad { place: Place::Global, index: 0, offset: 0, dst: [5, NONE, 7, NONE] };
     let made = |ids: &[[RowId; 2]]| {
         let mut code = Code {
             ops: vec![Op::Memory(0), Op::Lanes { first: 0, end: ids.len() as u32 }],

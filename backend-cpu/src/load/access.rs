@@ -23,6 +23,10 @@ impl Loader<'_> {
         self.emit(Op::Memory(index));
     }
 
+    fn element(&mut self, place: Place, index: Operand, offset: i32, dst: Dst4) -> MemoryOp {
+        MemoryOp::ElementLoad { place, index: self.operand(index), offset, dst: destinations(dst) }
+    }
+
     fn access(&mut self, inst: &MemoryInst) -> Option<MemoryOp> {
         Some(match *inst {
             MemoryInst::Sample { resource, sampler, unnormalized, coord, offset, dst } => {
@@ -82,11 +86,11 @@ impl Loader<'_> {
                 MemoryOp::BufferInfo { of, dst: destinations(dst) }
             }
             MemoryInst::ConstLoad { buffer, index, offset, dst } => {
-                let place = place_of(&self.code.buffers, buffer);
-                MemoryOp::ConstLoad { place, index: self.operand(index), offset, dst: destinations(dst) }
+                let place = Place::Constants(place_of(&self.code.buffers, buffer));
+                self.element(place, index, offset, dst)
             }
             MemoryInst::ImmediateLoad { index, offset, dst } => {
-                MemoryOp::ImmediateLoad { index: self.operand(index), offset, dst: destinations(dst) }
+                self.element(Place::Immediates, index, offset, dst)
             }
             MemoryInst::ArrayLoad { array, index, offset, dst } => {
                 let (first, elements) = self.arrays.get(&array).copied().unwrap_or((0, 0));
@@ -103,9 +107,7 @@ impl Loader<'_> {
                 let (index, src) = (self.operand(index), self.sources(src));
                 MemoryOp::ArrayStore { first, elements, index, offset, src }
             }
-            MemoryInst::GlobalLoad { index, offset, dst } => {
-                MemoryOp::GlobalLoad { index: self.operand(index), offset, dst: destinations(dst) }
-            }
+            MemoryInst::GlobalLoad { index, offset, dst } => self.element(Place::Global, index, offset, dst),
             MemoryInst::GlobalStore { index, offset, src } => {
                 MemoryOp::GlobalStore { index: self.operand(index), offset, src: self.sources(src) }
             }

@@ -26,7 +26,7 @@ impl Loader<'_> {
     /// Threads of a wave may talk by memory that they store to.
     fn talks(&self) -> bool {
         self.any(|op| match op {
-            MemoryOp::GlobalLoad { .. } | MemoryOp::TypedLoad { .. } => true,
+            MemoryOp::ElementLoad { place: Place::Global, .. } | MemoryOp::TypedLoad { .. } => true,
             MemoryOp::RawLoad { place, .. } => matches!(place, Place::Uav(_)),
             _ => false,
         }) && self.any(|op| {
@@ -39,12 +39,12 @@ impl Loader<'_> {
     /// cache of instructions.
     pub(super) fn in_place(&self) -> bool {
         use MemoryOp::{
-            Fetch, Gather, GlobalLoad, GlobalStore, RawLoad, RawStore, Sample, TypedLoad, TypedStore,
+            ElementLoad, Fetch, Gather, GlobalStore, RawLoad, RawStore, Sample, TypedLoad, TypedStore,
         };
         let loads = self.any(|op| {
             matches!(
                 op,
-                GlobalLoad { .. }
+                ElementLoad { place: Place::Global, .. }
                     | RawLoad { .. }
                     | TypedLoad { .. }
                     | Sample(_)
@@ -90,9 +90,8 @@ impl Loader<'_> {
                 turned |= (u, v) == (line, column);
                 u != column
             }
-            MemoryOp::ConstLoad { .. } | MemoryOp::ImmediateLoad { .. } | MemoryOp::ResourceInfo { .. } => {
-                true
-            }
+            MemoryOp::ElementLoad { place, .. } => place != &Place::Global,
+            MemoryOp::ResourceInfo { .. } => true,
             _ => false,
         });
         fits && turned

@@ -68,38 +68,17 @@ fn elements(wave: &Wave, index: RowId, offset: i32, limit: usize) -> (Row, Mask)
     (at, wave.exec & nonzero(&inside))
 }
 
-/// `cb#[index + offset]`
+/// `cb#[index + offset]`, `icb[index + offset]`, `g[index + offset]`
 #[inline(always)]
-pub fn const_load(
+pub fn element_load(
     wave: &mut Wave,
     context: &mut Context<'_>,
-    place: u32,
+    place: Place,
     index: RowId,
     offset: i32,
     dst: Rows4,
 ) {
-    let view = context.launch.buffers.get(place as usize).copied().unwrap_or(View::EMPTY);
-    let (at, ok) = elements(wave, index, offset, view.bytes());
-    load(wave, &view, &at, ok, dst);
-}
-
-/// `icb[index + offset]`
-pub fn immediate_load(wave: &mut Wave, context: &mut Context<'_>, index: RowId, offset: i32, dst: Rows4) {
-    let table = &context.launch.code.immediates;
-    let (at, ok) = elements(wave, index, offset, 16 * table.len());
-    let mut rows = [Row::ZERO; 4];
-    for lane in lanes(ok) {
-        for (row, word) in rows.iter_mut().zip(table[at.0[lane] as usize / 4]) {
-            row.0[lane] = word;
-        }
-    }
-    deliver(wave, dst, &rows, !0);
-}
-
-/// `g[index + offset]`
-#[inline(always)]
-pub fn global_load(wave: &mut Wave, context: &mut Context<'_>, index: RowId, offset: i32, dst: Rows4) {
-    let view = context.launch.global;
+    let view = view_of(context, place);
     let (at, ok) = elements(wave, index, offset, view.bytes());
     load(wave, &view, &at, ok, dst);
 }
@@ -123,6 +102,7 @@ pub fn view_of<'a>(context: &Context<'a>, place: Place) -> View<'a> {
         Place::Lds { offset, bytes } => context.lds.part(offset as usize, bytes as usize),
         Place::Gds { offset, bytes } => context.launch.gds.part(offset as usize, bytes as usize),
         Place::Constants(place) => context.launch.buffers.get(place as usize).copied().unwrap_or(View::EMPTY),
+        Place::Immediates => View::of(&context.launch.code.immediates),
         Place::Global => context.launch.global,
         Place::Counter(uav) => View::of(context.launch.counters).part(4 * uav as usize, 4),
         Place::Group => View::EMPTY,

@@ -45,20 +45,14 @@ pub fn access(wave: &mut Wave, access: &Access, context: &mut Context<'_>) {
             texture::info(wave, context, *resource, *uint, *dst)
         }
         MemoryOp::BufferInfo { of, dst } => buffer::info(wave, context, *of, *dst),
-        MemoryOp::ConstLoad { place, index, offset, dst } => {
-            buffer::const_load(wave, context, *place, *index, *offset, *dst);
-        }
-        MemoryOp::ImmediateLoad { index, offset, dst } => {
-            buffer::immediate_load(wave, context, *index, *offset, *dst)
+        MemoryOp::ElementLoad { place, index, offset, dst } => {
+            buffer::element_load(wave, context, *place, *index, *offset, *dst);
         }
         MemoryOp::ArrayLoad { first, elements, index, offset, dst } => {
             group::array_load(wave, *first, *elements, *index, *offset, *dst);
         }
         MemoryOp::ArrayStore { first, elements, index, offset, src } => {
             group::array_store(wave, *first, *elements, *index, *offset, *src);
-        }
-        MemoryOp::GlobalLoad { index, offset, dst } => {
-            buffer::global_load(wave, context, *index, *offset, *dst)
         }
         MemoryOp::GlobalStore { index, offset, src } => {
             buffer::global_store(wave, context, *index, *offset, *src)

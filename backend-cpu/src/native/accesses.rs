@@ -18,11 +18,8 @@ impl Builder<'_> {
                 place: place @ (Place::Lds { bytes, .. } | Place::Gds { bytes, .. }),
                 ..
             } => (bytes % 4 == 0).then_some(What::Load(index, place)),
-            MemoryOp::ConstLoad { place, offset, .. } => {
-                (offset.unsigned_abs() < FAR).then_some(What::Load(index, Place::Constants(place)))
-            }
-            MemoryOp::GlobalLoad { offset, .. } => {
-                (offset.unsigned_abs() < FAR).then_some(What::Load(index, Place::Global))
+            MemoryOp::ElementLoad { place, offset, .. } => {
+                (offset.unsigned_abs() < FAR).then_some(What::Load(index, place))
             }
             MemoryOp::RawStore { place, width: Width::Dwords, .. } => Some(What::Store(index, place)),
             MemoryOp::RawStore {
@@ -53,8 +50,7 @@ impl Builder<'_> {
         let access = &self.code.memory[index as usize];
         let (lanes, flush) = (access.lanes.shape, access.flush);
         Some(match access.op {
-            MemoryOp::ConstLoad { index: element, offset, dst: to, .. }
-            | MemoryOp::GlobalLoad { index: element, offset, dst: to, .. } => {
+            MemoryOp::ElementLoad { index: element, offset, dst: to, .. } => {
                 Step::LoadElement { view: self.view(place)?, element, offset, to, flush, lanes }
             }
             MemoryOp::RawLoad { address, width: Width::Dwords, dst: to, .. } => {

@@ -70,8 +70,8 @@ pub(super) fn same_memory(a: Place, b: Place) -> bool {
         (Place::Lds { offset: a, .. }, Place::Lds { offset: b, .. })
         | (Place::Gds { offset: a, .. }, Place::Gds { offset: b, .. }) => a == b,
         (Place::Counter(a), Place::Counter(b)) => a == b,
-        (Place::Lds { .. } | Place::Gds { .. } | Place::Counter(_), _)
-        | (_, Place::Lds { .. } | Place::Gds { .. } | Place::Counter(_)) => false,
+        (Place::Lds { .. } | Place::Gds { .. } | Place::Counter(_) | Place::Immediates, _)
+        | (_, Place::Lds { .. } | Place::Gds { .. } | Place::Counter(_) | Place::Immediates) => false,
         _ => true,
     }
 }

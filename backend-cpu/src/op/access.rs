@@ -41,6 +41,8 @@ pub enum Place {
     Gds { offset: u32, bytes: u32 },
     /// A constant buffer, by place in the launch's list.
     Constants(u32),
+    /// The constants of the kernel text.
+    Immediates,
     /// `g[]`
     Global,
     /// The append counter of a UAV, by number.
@@ -121,16 +123,12 @@ pub enum MemoryOp {
     ResourceInfo { resource: Slot, uint: bool, dst: Rows4 },
     /// Size of a buffer.
     BufferInfo { of: InfoOf, dst: Rows4 },
-    /// Constant buffer row.
-    ConstLoad { place: u32, index: RowId, offset: i32, dst: Rows4 },
-    /// Immediate constant row.
-    ImmediateLoad { index: RowId, offset: i32, dst: Rows4 },
+    /// Element of 16 bytes, of constants or `g[]`.
+    ElementLoad { place: Place, index: RowId, offset: i32, dst: Rows4 },
     /// Array element.
     ArrayLoad { first: RowId, elements: u32, index: RowId, offset: i32, dst: Rows4 },
     /// Array element.
     ArrayStore { first: RowId, elements: u32, index: RowId, offset: i32, src: Rows4 },
-    /// `g[]`
-    GlobalLoad { index: RowId, offset: i32, dst: Rows4 },
     /// `g[]`
     GlobalStore { index: RowId, offset: i32, src: Rows4 },
     /// Shared register.
@@ -200,8 +198,7 @@ impl MemoryOp {
         match self {
             MemoryOp::Sample(SampleOp { dst, .. })
             | MemoryOp::Fetch { dst, .. }
-            | MemoryOp::ConstLoad { dst, .. }
-            | MemoryOp::GlobalLoad { dst, .. }
+            | MemoryOp::ElementLoad { dst, .. }
             | MemoryOp::RawLoad { dst, .. }
             | MemoryOp::TypedLoad { dst, .. }
             | MemoryOp::ArrayLoad { dst, .. } => Some(dst),
@@ -255,10 +252,8 @@ impl MemoryOp {
                 all(dst, true);
             }
             MemoryOp::SharedLoad { dst, .. } => all(dst, true),
-            MemoryOp::ConstLoad { index, dst, .. }
-            | MemoryOp::ImmediateLoad { index, dst, .. }
+            MemoryOp::ElementLoad { index, dst, .. }
             | MemoryOp::ArrayLoad { index, dst, .. }
-            | MemoryOp::GlobalLoad { index, dst, .. }
             | MemoryOp::RawLoad { address: index, dst, .. } => {
                 all(slice::from_mut(index), false);
                 all(dst, true);

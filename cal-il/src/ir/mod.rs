@@ -18,6 +18,7 @@
 //! have no effect, atomics outside return 0. The limit is the memory bound at launch.
 
 pub mod analyze;
+pub mod arrays;
 pub mod compact;
 pub(crate) mod divergence;
 pub mod inline;

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::arrays::in_registers;
 use super::compact::compact;
 use super::inline::inline;
 use super::jumps::without_jumps;
@@ -88,6 +89,14 @@ impl Pass {
         }
         out
     }
+
+    /// The same for what may be one's own.
+    pub fn run_on<'p>(&self, program: Cow<'p, Program>, settings: &Settings<'_>) -> Cow<'p, Program> {
+        match self.run(&program, settings) {
+            Cow::Owned(changed) => Cow::Owned(changed),
+            Cow::Borrowed(_) => program,
+        }
+    }
 }
 
 /// What backends run that share registers; on the CPU the last of all.
@@ -112,6 +121,15 @@ pub static JUMPS: Pass = Pass {
     run: |program, _| without_jumps(program),
 };
 
+/// What asks for elements of each thread one after another, if they are memory.
+pub static ARRAYS: Pass = Pass {
+    name: "arrays",
+    about: "small indexed temporaries become registers, computed numbers choices",
+    flushes: Flushes::Ignored,
+    faithful: false,
+    run: |program, _| in_registers(program),
+};
+
 /// What the CPU runs, which does what is between barriers for all waves of a group.
 pub static ROTATE: Pass = Pass {
     name: "rotate",
@@ -130,15 +148,18 @@ pub static NATIVE: Pass = Pass {
     run: |program, _| Cow::Owned(native(program)),
 };
 
+/// What both backends run.
+pub const INLINE: Pass = Pass {
+    name: "inline",
+    about: "small functions become part of their callers",
+    flushes: Flushes::Needed,
+    faithful: false,
+    run: |program, _| inline(program),
+};
+
 /// The passes of emission.
 pub static EMISSION: [Pass; 6] = [
-    Pass {
-        name: "inline",
-        about: "small functions become part of their callers",
-        flushes: Flushes::Needed,
-        faithful: false,
-        run: |program, _| inline(program),
-    },
+    INLINE,
     Pass {
         name: "unroll",
         about: "loops that load run four rounds at a time, those of known rounds are written out",
@@ -183,11 +204,7 @@ pub type Watch<'a> = &'a mut dyn FnMut(&'static str, &Program);
 pub fn emission<'p>(program: &'p Program, settings: &Settings<'_>, watch: Watch<'_>) -> Cow<'p, Program> {
     let mut current = Cow::Borrowed(program);
     for pass in EMISSION.iter().filter(|pass| settings.faithful || !pass.faithful) {
-        let changed = match pass.run(&current, settings) {
-            Cow::Owned(changed) => Some(changed),
-            Cow::Borrowed(_) => None,
-        };
-        current = changed.map_or(current, Cow::Owned);
+        current = pass.run_on(current, settings);
         watch(pass.name, &current);
     }
     current
