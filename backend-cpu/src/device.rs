@@ -10,7 +10,6 @@ use recal_hal::{
     MemoryRequest, MemoryStatus, Program, Queue, Recent, Remark, Result,
 };
 
-use recal_il::ir::jumps::without_jumps;
 use recal_il::ir::native::native;
 use recal_il::lower::{Names, lower_named};
 use recal_reference::watch::{Finding, Findings, Subject};
@@ -256,7 +255,7 @@ impl Device for CpuDevice {
         if checked && self.native {
             packed = native(&packed);
         }
-        let mut code = load::load(&without_jumps(&packed), &shapes, self.isa, false);
+        let mut code = load::load(&load::plain(&packed, false), &shapes, self.isa, false);
         code.gradual = self.native;
         if self.first && code.straight {
             code.first = FirstLaunches::few();

@@ -49,8 +49,7 @@ pub fn run_parts<'a>(
     scratch.prepare(launch)?;
     let (group_threads, group_waves) = group_size(launch.extent);
     let turned = turned(launch.code, launch.extent);
-    let lds_bytes =
-        launch.code.lds_bytes as usize + 4 * launch.code.lds_own as usize * group_threads as usize;
+    let lds_bytes = launch.code.lds_bytes as usize;
     let lds = scratch.lds.as_ref().map_or(View::EMPTY, |block| block.view().part(0, lds_bytes));
     let waves = &mut scratch.waves[..held(group_waves, launch) as usize];
     let own = match launch.extent {

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU32;
 use recal_il::diagnostic::Span;
 use recal_il::inst::{Dimension, PositionKind};
 use recal_il::ir::lines::{self, Known};
-use recal_il::ir::passes::{ARRAYS, INLINE, JUMPS, NATIVE, Settings};
+use recal_il::ir::passes::{ARRAYS, INLINE, JUMPS, NATIVE, OWN_LDS, Settings};
 use recal_il::ir::payload::loosen;
 use recal_il::ir::rotate::rotate;
 use recal_il::ir::uniformity::Uniformity;
@@ -33,7 +33,7 @@ use crate::op::{
 };
 use crate::registers;
 
-/// The flat form of `program`, which has no jumps any more, for the given instruction set. To be `reported` on, it stays as it is and keeps
+/// The flat form of `program`, which is [`plain`], for the given instruction set. To be `reported` on, it stays as it is and keeps
 /// its spans. `known` is what is known of its statements, or nothing.
 pub fn load(program: &Program, known: &[Known], isa: &Isa, reported: bool) -> Code {
     let compiled = isa.compiled().is_some();
@@ -43,9 +43,9 @@ pub fn load(program: &Program, known: &[Known], isa: &Isa, reported: bool) -> Co
 /// What an access costs, in operations.
 const ACCESS: u32 = 4;
 
-/// The program without jumps, calls of small functions and, if it is to be compiled, small arrays.
+/// The program without jumps, calls of small functions, LDS of threads and, if it is to be compiled, small arrays.
 pub fn plain(program: &Program, compiled: bool) -> Cow<'_, Program> {
-    let mut passes = vec![&JUMPS, &INLINE];
+    let mut passes = vec![&JUMPS, &INLINE, &OWN_LDS];
     passes.extend(compiled.then_some(&ARRAYS));
     passes.into_iter().fold(Cow::Borrowed(program), |program, pass| pass.run_on(program, &Settings::USUAL))
 }
@@ -150,7 +150,6 @@ impl<'a> Loader<'a> {
             registers: program.registers,
             outputs: program.outputs.iter().map(|o| (o.index, o.registers)).collect(),
             lds_bytes,
-            lds_own: interface.lds_dwords_per_thread,
             gds_bytes,
             shared: interface.shared,
             resources,

@@ -314,10 +314,8 @@ pub struct Code {
     pub builtins: Vec<(RowId, Builtin)>,
     /// Output number and rows.
     pub outputs: Vec<(u32, Rows4)>,
-    /// LDS bytes a group needs, the R700 areas excluded.
+    /// LDS bytes a group needs.
     pub lds_bytes: u32,
-    /// LDS dwords that each thread owns (R700).
-    pub lds_own: u32,
     /// GDS bytes.
     pub gds_bytes: u32,
     /// Shared registers.

@@ -103,7 +103,6 @@ pub fn describe(op: &MemoryOp) -> (&'static str, &'static str) {
         MemoryOp::TypedLoad { .. } => ("element of a typed UAV", ALONE),
         MemoryOp::TypedStore { .. } => ("store to a typed UAV", ALONE),
         MemoryOp::Atomic { .. } | MemoryOp::AtomicWide { .. } => ("atomic", ALONE),
-        MemoryOp::LdsWriteOwn { .. } | MemoryOp::LdsReadAny { .. } => ("LDS as on R700", KIND),
         MemoryOp::Counter { .. } => ("append or consume", ALONE),
     }
 }

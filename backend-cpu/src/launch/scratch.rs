@@ -52,8 +52,7 @@ impl Scratch {
     /// Makes the waves and memory that the launch needs.
     pub(super) fn prepare(&mut self, launch: &Launch<'_>) -> Result<(), Error> {
         let code = launch.code;
-        let (threads, waves) = group_size(launch.extent);
-        let waves = held(waves, launch);
+        let waves = held(group_size(launch.extent).1, launch);
         let rows = (code.rows + launch.body.copies) as usize;
         self.reserve(rows, waves as usize)?;
         self.waves.resize_with(self.waves.len().max(waves as usize), Wave::default);
@@ -68,7 +67,7 @@ impl Scratch {
                 wave.rows[row as usize] = Row::splat(value);
             }
         }
-        let lds = u64::from(code.lds_bytes) + 4 * u64::from(code.lds_own) * u64::from(threads);
+        let lds = u64::from(code.lds_bytes);
         if self.lds.as_ref().map_or(0, |block| block.view().bytes() as u64) < lds {
             self.lds = Some(Block::allocate(lds, u64::MAX, &self.in_use)?);
         }

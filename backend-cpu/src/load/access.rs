@@ -161,12 +161,8 @@ impl Loader<'_> {
                     }
                 }
             }
-            MemoryInst::LdsWriteOwn { offset, src } => {
-                MemoryOp::LdsWriteOwn { offset, src: self.sources(src) }
-            }
-            MemoryInst::LdsReadAny { thread, offset, neighbor_exchange, dst } => {
-                let [thread, offset] = self.operands([thread, offset]);
-                MemoryOp::LdsReadAny { thread, offset, neighbor_exchange, dst: destinations(dst) }
+            MemoryInst::LdsWriteOwn { .. } | MemoryInst::LdsReadAny { .. } => {
+                unreachable!("LDS of threads that is a block")
             }
             MemoryInst::Counter { uav, consume, dst } => MemoryOp::Counter { uav, consume, dst },
             // Each launch starts with a bank of zeros anyway.

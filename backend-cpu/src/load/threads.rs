@@ -67,7 +67,6 @@ impl Loader<'_> {
             matches!(builtin, Builtin::Thread(ThreadId::Absolute | ThreadId::AbsoluteFlat, _))
         };
         code.lds_bytes == 0
-            && code.lds_own == 0
             && code.gds_bytes == 0
             && code.shared == 0
             && self.builtins.keys().all(positions)

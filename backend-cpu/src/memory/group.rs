@@ -1,9 +1,9 @@
-//! Memory of threads and groups: arrays, shared registers, and the write-own, read-any LDS of the R700.
+//! Memory of threads: arrays and shared registers.
 
 use super::texture::deliver;
 use crate::context::Context;
 use crate::op::{NONE, RowId, Rows4};
-use crate::wave::{LANES, Row, Wave, lanes};
+use crate::wave::{Row, Wave, lanes};
 
 /// Row of component 0 of `index + offset` for each lane, if it exists.
 #[inline(always)]
@@ -84,54 +84,4 @@ pub fn shared_store(wave: &mut Wave, context: &mut Context<'_>, register: u32, s
             row.0[lane] = wave.rows[id as usize].0[lane];
         }
     }
-}
-
-/// First word of the R700 areas, which lie after the blocks.
-fn areas(context: &Context<'_>) -> usize {
-    context.launch.code.lds_bytes as usize / 4
-}
-
-/// `lds_write_vec`: own dwords `offset + k`.
-pub fn lds_write_own(wave: &mut Wave, context: &mut Context<'_>, offset: u32, src: Rows4) {
-    let (own, base) = (context.launch.code.lds_own, areas(context));
-    for lane in lanes(wave.exec) {
-        let thread = wave.index as usize * LANES + lane;
-        for (k, &id) in src.iter().enumerate().filter(|(_, id)| **id != NONE) {
-            if offset + (k as u32) < own {
-                let word = base + thread * own as usize + offset as usize + k;
-                context.lds.set_word(word, wave.rows[id as usize].0[lane]);
-            }
-        }
-    }
-}
-
-/// `lds_read_vec`: dwords of any thread; with the exchange, each quad of lanes transposes what it loaded.
-pub fn lds_read_any(
-    wave: &mut Wave,
-    context: &mut Context<'_>,
-    thread: RowId,
-    offset: RowId,
-    neighbor_exchange: bool,
-    dst: Rows4,
-) {
-    let (own, base) = (context.launch.code.lds_own, areas(context));
-    let mut rows = [Row::ZERO; 4];
-    for lane in lanes(wave.exec) {
-        let (thread, offset) = (wave.rows[thread as usize].0[lane], wave.rows[offset as usize].0[lane]);
-        for (k, row) in rows.iter_mut().enumerate() {
-            let dword = u64::from(offset) + k as u64;
-            if thread < context.group_threads && dword < u64::from(own) {
-                row.0[lane] = context.lds.word(base + thread as usize * own as usize + dword as usize);
-            }
-        }
-    }
-    if neighbor_exchange {
-        let loaded = rows;
-        for (c, row) in rows.iter_mut().enumerate() {
-            for lane in 0..LANES {
-                row.0[lane] = loaded[lane & 3].0[(lane & !3) + c];
-            }
-        }
-    }
-    deliver(wave, dst, &rows, !0);
 }

@@ -71,10 +71,6 @@ pub fn access(wave: &mut Wave, access: &Access, context: &mut Context<'_>) {
         MemoryOp::AtomicWide { op, place, address, src, src2, dst } => {
             atomic::wide(wave, context, *op, *place, *address, *src, *src2, *dst);
         }
-        MemoryOp::LdsWriteOwn { offset, src } => group::lds_write_own(wave, context, *offset, *src),
-        MemoryOp::LdsReadAny { thread, offset, neighbor_exchange, dst } => {
-            group::lds_read_any(wave, context, *thread, *offset, *neighbor_exchange, *dst);
-        }
         MemoryOp::Counter { uav, consume, dst } => atomic::counter(wave, context, *uav, *consume, *dst),
     }
 }

@@ -65,11 +65,7 @@ impl Builder<'_> {
     /// All of the kernel, if there are nothing but operations, accesses, choices and barriers.
     fn items_of_group(&self) -> Option<Vec<Item>> {
         let code = self.code;
-        if !(code.barriers || code.in_place)
-            || !code.outputs.is_empty()
-            || code.shared > 0
-            || code.lds_own > 0
-        {
+        if !(code.barriers || code.in_place) || !code.outputs.is_empty() || code.shared > 0 {
             return None;
         }
         let mut items = Vec::new();

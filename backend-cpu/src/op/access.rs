@@ -154,10 +154,6 @@ pub enum MemoryOp {
         src2: [RowId; 2],
         dst: [RowId; 2],
     },
-    /// R700 LDS write.
-    LdsWriteOwn { offset: u32, src: Rows4 },
-    /// R700 LDS read.
-    LdsReadAny { thread: RowId, offset: RowId, neighbor_exchange: bool, dst: Rows4 },
     /// Append or consume.
     Counter { uav: u32, consume: bool, dst: RowId },
 }
@@ -264,7 +260,7 @@ impl MemoryOp {
                 all(slice::from_mut(index), false);
                 all(src, false);
             }
-            MemoryOp::SharedStore { src, .. } | MemoryOp::LdsWriteOwn { src, .. } => all(src, false),
+            MemoryOp::SharedStore { src, .. } => all(src, false),
             MemoryOp::TypedLoad { coord, dst, .. } => {
                 all(coord, false);
                 all(dst, true);
@@ -286,11 +282,6 @@ impl MemoryOp {
                 all(slice::from_mut(address), false);
                 all(src, false);
                 all(src2, false);
-                all(dst, true);
-            }
-            MemoryOp::LdsReadAny { thread, offset, dst, .. } => {
-                all(slice::from_mut(thread), false);
-                all(slice::from_mut(offset), false);
                 all(dst, true);
             }
             MemoryOp::Counter { dst, .. } => all(slice::from_mut(dst), true),

@@ -59,8 +59,6 @@ fn accesses_list_all_their_rows() {
             &[1, 6, 7, 8, 9],
             &pair,
         ),
-        (MemoryOp::LdsWriteOwn { offset: 0, src }, &src, &[]),
-        (MemoryOp::LdsReadAny { thread: 1, offset: 2, neighbor_exchange: false, dst }, &[1, 2], &dst),
         (MemoryOp::Counter { uav: 0, consume: false, dst: 20 }, &[], &[20]),
     ];
     for (mut op, reads, writes) in list {

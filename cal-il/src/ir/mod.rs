@@ -29,6 +29,7 @@ pub mod lockstep;
 mod memory;
 pub mod native;
 pub mod needed;
+pub mod own_lds;
 pub mod passes;
 pub mod payload;
 pub mod rotate;

@@ -9,6 +9,7 @@ use super::inline::inline;
 use super::jumps::without_jumps;
 use super::lockstep::keep;
 use super::native::native;
+use super::own_lds::in_a_block;
 use super::payload::loosen;
 use super::rotate::rotate;
 use super::speculate::{WORTH, speculate, without_flushes};
@@ -119,6 +120,15 @@ pub static JUMPS: Pass = Pass {
     flushes: Flushes::Ignored,
     faithful: false,
     run: |program, _| without_jumps(program),
+};
+
+/// What knows LDS as blocks only.
+pub static OWN_LDS: Pass = Pass {
+    name: "own_lds",
+    about: "the LDS that threads own, as on the R700, becomes a block",
+    flushes: Flushes::Ignored,
+    faithful: false,
+    run: |program, _| in_a_block(program),
 };
 
 /// What asks for elements of each thread one after another, if they are memory.
