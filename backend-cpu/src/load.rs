@@ -47,7 +47,9 @@ const ACCESS: u32 = 4;
 pub fn plain(program: &Program, compiled: bool) -> Cow<'_, Program> {
     let mut passes = vec![&JUMPS, &INLINE, &OWN_LDS];
     passes.extend(compiled.then_some(&ARRAYS));
-    passes.into_iter().fold(Cow::Borrowed(program), |program, pass| pass.run_on(program, &Settings::USUAL))
+    // Groups may be as large as a program says.
+    let settings = Settings { threads: u32::MAX, ..Settings::USUAL };
+    passes.into_iter().fold(Cow::Borrowed(program), |program, pass| pass.run_on(program, &settings))
 }
 
 /// The program with what is done for any instruction set, and what is known of its statements if it is to be compiled. `native`: in

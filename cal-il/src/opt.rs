@@ -3,15 +3,13 @@
 use std::fmt;
 
 use crate::ir::Program;
-use crate::ir::passes::{
-    ARRAYS, COMPACT, EMISSION, Flushes, JUMPS, NATIVE, OWN_LDS, Pass, ROTATE, Settings, Watch,
-};
+use crate::ir::passes::{ARRAYS, COMPACT, EMISSION, Flushes, JUMPS, NATIVE, Pass, ROTATE, Settings, Watch};
 use crate::ir::validate::{validate, validate_unflushed};
 use crate::lower::LOWERING;
 
 /// Every pass, in the order in which a kernel meets them.
 pub fn passes() -> impl Iterator<Item = &'static Pass> {
-    LOWERING.iter().chain(&EMISSION).chain([&JUMPS, &OWN_LDS, &ARRAYS, &NATIVE, &ROTATE, &COMPACT])
+    LOWERING.iter().chain(&EMISSION).chain([&JUMPS, &ARRAYS, &NATIVE, &ROTATE, &COMPACT])
 }
 
 /// The pass of a name.

@@ -80,8 +80,8 @@ fn threads_that_exchange_have_memory_for_it() {
         );
         module(&text, Assume::NOTHING).shared
     };
-    // Two words of each thread: whose dwords it asks for, and which.
-    assert_eq!(shared("_neighborExch") - shared(""), 64 * 2 * 4);
+    // Four words of each thread: what it loads for the others of its quad.
+    assert_eq!(shared("_neighborExch") - shared(""), 64 * 4 * 4);
 }
 
 /// Who calls a function asks behind it whether the thread is gone, if it may be.

@@ -21,26 +21,28 @@ const OUTSIDE: u32 = 1 << 31;
 /// Bytes of a line of the exchange.
 const LINE: u32 = 16;
 
-/// The program without LDS of threads.
-pub fn in_a_block(program: &Program) -> Cow<'_, Program> {
+/// Number of the block.
+const OWN: u32 = u32::MAX;
+
+/// The program without LDS of threads. `most`: threads of a group, where the program leaves it to launches.
+pub fn in_a_block(program: &Program, most: u32) -> Cow<'_, Program> {
     let own = program.interface.lds_dwords_per_thread;
     if own == 0 {
         return Cow::Borrowed(program);
     }
     let threads = match program.interface.group {
         Some(GroupSize::Exact([x, y, z])) => x * y * z,
-        Some(GroupSize::AtMost(threads)) => threads,
+        Some(GroupSize::AtMost(threads)) => threads.min(most),
         None => 0,
     };
     let mut out = program.clone();
-    let id = out.interface.lds.keys().chain(out.declared.lds.keys()).max().map_or(0, |last| last + 1);
     let exchanges = program_has(program, &|kind| {
         matches!(kind.memory(), Some(MemoryInst::LdsReadAny { neighbor_exchange: true, .. }))
     });
     let bytes = threads * (4 * own + if exchanges { LINE } else { 0 });
-    out.interface.lds.insert(id, MemoryBlock { bytes, stride: 0 });
+    out.interface.lds.insert(OWN, MemoryBlock { bytes, stride: 0 });
     out.interface.lds_dwords_per_thread = 0;
-    let mut pass = Pass { space: Space::Lds(id), own, threads, next: out.registers };
+    let mut pass = Pass { space: Space::Lds(OWN), own, threads, next: out.registers };
     for function in &mut out.functions {
         function.body = pass.block(mem::take(&mut function.body));
     }

@@ -122,15 +122,6 @@ pub static JUMPS: Pass = Pass {
     run: |program, _| without_jumps(program),
 };
 
-/// What knows LDS as blocks only.
-pub static OWN_LDS: Pass = Pass {
-    name: "own_lds",
-    about: "the LDS that threads own, as on the R700, becomes a block",
-    flushes: Flushes::Ignored,
-    faithful: false,
-    run: |program, _| in_a_block(program),
-};
-
 /// What asks for elements of each thread one after another, if they are memory.
 pub static ARRAYS: Pass = Pass {
     name: "arrays",
@@ -158,6 +149,15 @@ pub static NATIVE: Pass = Pass {
     run: |program, _| Cow::Owned(native(program)),
 };
 
+/// What both backends run: they know LDS as blocks only.
+pub const OWN_LDS: Pass = Pass {
+    name: "own_lds",
+    about: "the LDS that threads own, as on the R700, becomes a block",
+    flushes: Flushes::Ignored,
+    faithful: false,
+    run: |program, settings| in_a_block(program, settings.threads),
+};
+
 /// What both backends run.
 pub const INLINE: Pass = Pass {
     name: "inline",
@@ -168,8 +168,9 @@ pub const INLINE: Pass = Pass {
 };
 
 /// The passes of emission.
-pub static EMISSION: [Pass; 6] = [
+pub static EMISSION: [Pass; 7] = [
     INLINE,
+    OWN_LDS,
     Pass {
         name: "unroll",
         about: "loops that load run four rounds at a time, those of known rounds are written out",

@@ -2,10 +2,10 @@
 
 use rspirv::spirv::{Op, StorageClass, Word};
 
+use super::Emitter;
 use super::launch::Slot;
 use super::memory::{Behind, LAST_ROW, Place, Words};
 use super::module::Type;
-use super::{Emitter, flow};
 use crate::ir::{Builtin, Dst4, Id, InfoSource, MemoryInst, Operand, Space, Src4, ThreadId, Uav, Width};
 use crate::isa::Algebra;
 use crate::isa::memory::element;
@@ -47,10 +47,7 @@ impl Emitter<'_> {
             M::Atomic { op, space, address, src, src2, dst, wide } => {
                 self.atomic(*op, *space, address, src, src2.as_ref(), *dst, wide.as_ref());
             }
-            M::LdsWriteOwn { offset, src } => self.write_own(*offset, src),
-            M::LdsReadAny { thread, offset, neighbor_exchange, dst } => {
-                self.read_any(thread, offset, *neighbor_exchange, dst);
-            }
+            M::LdsWriteOwn { .. } | M::LdsReadAny { .. } => unreachable!("LDS of threads that is a block"),
             M::Counter { uav, consume, dst } => self.counter(*uav, *consume, *dst),
             // Shared registers are zero at the start of a launch anyhow.
             M::InitShared => {}
@@ -298,94 +295,6 @@ impl Emitter<'_> {
                 self.store_word(words, at, value);
             }
         }
-    }
-
-    /// First word of the area of a thread.
-    fn area(&mut self, thread: Word) -> Word {
-        let first = self.lds.get(&flow::OWN_AREAS).copied().unwrap_or(0);
-        let (first, own) = (self.word(first), self.word(self.program.interface.lds_dwords_per_thread));
-        let offset = self.imul(thread, own);
-        self.iadd(first, offset)
-    }
-
-    fn write_own(&mut self, offset: u32, src: &Src4) {
-        let own = self.program.interface.lds_dwords_per_thread;
-        let thread = self.builtin(Builtin::Thread(ThreadId::InGroupFlat, 0));
-        let area = self.area(thread);
-        for (k, operand) in src.iter().enumerate() {
-            let dword = offset.saturating_add(k as u32);
-            if let Some(operand) = operand.as_ref().filter(|_| dword < own) {
-                let value = self.operand(operand);
-                let at = self.offset_by(area, dword);
-                let pointer = self.shared_pointer(at);
-                self.w.store(pointer, value, None);
-            }
-        }
-    }
-
-    /// Dword `offset` of the area of `thread`; 0 outside.
-    fn area_word(&mut self, thread: Word, offset: Word) -> Word {
-        let (zero, own) = (self.word(0), self.word(self.program.interface.lds_dwords_per_thread));
-        let threads = self.group_threads();
-        let (known, within) = (self.ult(thread, threads), self.ult(offset, own));
-        let inside = self.both(known, within);
-        let thread = self.select(inside, thread, zero);
-        let offset = self.select(inside, offset, zero);
-        let area = self.area(thread);
-        let at = self.iadd(area, offset);
-        let pointer = self.shared_pointer(at);
-        let value = self.w.load(self.t.u32, pointer, None);
-        self.select(inside, value, zero)
-    }
-
-    fn group_threads(&mut self) -> Word {
-        let xy = self.imul(self.block[0], self.block[1]);
-        self.imul(xy, self.block[2])
-    }
-
-    fn read_any(&mut self, thread: &Operand, offset: &Operand, exchange: bool, dst: &Dst4) {
-        let zero = self.word(0);
-        let (thread, offset) = (self.operand(thread), self.operand(offset));
-        if self.program.interface.lds_dwords_per_thread == 0 {
-            return self.deliver(dst, [zero; 4]);
-        }
-        let mut words = [zero; 4];
-        if !exchange {
-            for (k, word) in words.iter_mut().enumerate() {
-                let at = self.offset_by(offset, k as u32);
-                *word = self.area_word(thread, at);
-            }
-            return self.deliver(dst, words);
-        }
-        // Component c is what thread c of the quad loads into the component that has this thread's place in the
-        // quad: the threads tell each other what they were to read.
-        let own = self.builtin(Builtin::Thread(ThreadId::InGroupFlat, 0));
-        let (one, three) = (self.word(1), self.word(3));
-        let exchange = self.word(self.exchange);
-        let slot = self.shl(own, one);
-        let slot = self.iadd(exchange, slot);
-        self.barrier();
-        for (k, value) in [thread, offset].into_iter().enumerate() {
-            let at = self.offset_by(slot, k as u32);
-            let pointer = self.shared_pointer(at);
-            self.w.store(pointer, value, None);
-        }
-        self.barrier();
-        let place = self.and(own, three);
-        let quad = self.isub(own, place);
-        for (c, word) in words.iter_mut().enumerate() {
-            let neighbour = self.offset_by(quad, c as u32);
-            let slot = self.shl(neighbour, one);
-            let slot = self.iadd(exchange, slot);
-            let [thread, offset] = [0, 1].map(|k| {
-                let at = self.offset_by(slot, k);
-                let pointer = self.shared_pointer(at);
-                self.w.load(self.t.u32, pointer, None)
-            });
-            let offset = self.iadd(offset, place);
-            *word = self.area_word(thread, offset);
-        }
-        self.deliver(dst, words);
     }
 
     fn resource_info(&mut self, resource: &Id, uint: bool, dst: &Dst4) {

@@ -105,10 +105,10 @@ impl Alignment {
         }
     }
 
-    /// Words of an element of group memory, 1, 2 or 4, such that most accesses are to whole elements. Atomics and the areas of
-    /// threads want single words.
+    /// Words of an element of group memory, 1, 2 or 4, such that most accesses are to whole elements. Atomics want single
+    /// words.
     pub fn group_element(&self, program: &Program) -> u32 {
-        if self.0.is_empty() || program.interface.lds_dwords_per_thread > 0 {
+        if self.0.is_empty() {
             return 1;
         }
         // Accesses that whole elements of one, two and four words would do.

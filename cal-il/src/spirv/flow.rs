@@ -19,9 +19,6 @@ use crate::ir::visit::{calls, destinations_of, order, written};
 use crate::ir::{Arm, Block, Cond, LaneInst, Operand, Program, Reg, Stmt, StmtKind};
 use crate::isa::{Algebra, LaneOp};
 
-/// Key of the R700 areas among the LDS blocks.
-pub(super) const OWN_AREAS: u32 = u32::MAX;
-
 /// Cases that an `OpSwitch` may have.
 const MOST_CASES: usize = 16_383;
 

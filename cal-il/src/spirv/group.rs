@@ -38,8 +38,6 @@ pub(super) fn group_access(inst: &MemoryInst) -> bool {
         MemoryInst::RawLoad { space: Space::Lds(_), .. }
             | MemoryInst::RawStore { space: Space::Lds(_), .. }
             | MemoryInst::Atomic { space: Space::Lds(_), .. }
-            | MemoryInst::LdsReadAny { .. }
-            | MemoryInst::LdsWriteOwn { .. }
     )
 }
 
@@ -93,9 +91,8 @@ impl Emitter<'_> {
     fn met(&mut self) {
         let blocks = &self.program.interface.lds;
         let all: u32 = blocks.values().map(|block| block.bytes / 4).sum();
-        // The two halves of a pair are written with atomics, and what is in the R700 areas is not followed.
-        let plain = self.pairs.is_none() && self.program.interface.lds_dwords_per_thread == 0;
-        if !plain || !self.all_threads() {
+        // The two halves of a pair are written with atomics.
+        if self.pairs.is_some() || !self.all_threads() {
             return;
         }
         if let Filled::So { stored, count, since } = &mut self.flow.filled {

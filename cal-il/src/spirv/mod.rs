@@ -260,7 +260,6 @@ struct Emitter<'a> {
     shared_width: u32,
     alignment: alignment::Alignment,
     lds: FxHashMap<u32, u32>,
-    exchange: u32,
     /// The LDS blocks as pairs of words, if there are 64-bit atomics on them.
     pairs: Option<Word>,
     /// Words of the LDS blocks.
@@ -292,7 +291,7 @@ impl<'a> Emitter<'a> {
             uvec3: w.ty(Type::Vec(3)),
             uvec4: w.ty(Type::Vec(4)),
         };
-        // Group memory: the LDS blocks, R700 areas, then addresses for the exchange between neighbours.
+        // Group memory: the LDS blocks.
         let interface = &program.interface;
         let alignment = alignment::Alignment::of(program);
         let shared_width = alignment.group_element(program);
@@ -304,18 +303,6 @@ impl<'a> Emitter<'a> {
             words += (memory.bytes.div_ceil(8) * 2).next_multiple_of(shared_width);
         }
         let lds_words = words;
-        let threads = most_threads(program, group, target);
-        let exchange;
-        if interface.lds_dwords_per_thread > 0 {
-            lds.insert(flow::OWN_AREAS, words);
-            words = words.saturating_add(interface.lds_dwords_per_thread.saturating_mul(threads));
-            exchange = words;
-            if uses::exchanges(program) {
-                words = words.saturating_add(2 * threads);
-            }
-        } else {
-            exchange = words;
-        }
         let rows: Vec<u32> = layout.slots.values().copied().collect();
         let known = assume.surfaces;
         let same_size = rows.iter().zip(known.same).filter(|(_, same)| *same > 0);
@@ -371,7 +358,6 @@ impl<'a> Emitter<'a> {
             shared_width,
             alignment,
             lds,
-            exchange,
             pairs: None,
             lds_words,
             arrays: FxHashMap::default(),

@@ -16,13 +16,6 @@ pub(super) fn uses_double(program: &Program) -> bool {
     })
 }
 
-/// Whether threads exchange what they read from the R700 areas.
-pub(super) fn exchanges(program: &Program) -> bool {
-    program_has(program, &|kind| {
-        matches!(kind.memory(), Some(MemoryInst::LdsReadAny { neighbor_exchange: true, .. }))
-    })
-}
-
 /// Whether there are 64-bit atomics on LDS: then its blocks are pairs of words.
 pub(super) fn pairs(program: &Program) -> bool {
     program_has(program, &|kind| {
@@ -52,7 +45,6 @@ pub(super) fn floats_in_group_memory(program: &Program, floats: &BitSet) -> bool
     let plain = |kind: &StmtKind| match kind.memory() {
         Some(MemoryInst::RawStore { space: Space::Lds(_), width, .. }) => *width == Width::Dwords,
         Some(MemoryInst::Atomic { space: Space::Lds(_), .. }) => false,
-        Some(MemoryInst::LdsWriteOwn { .. }) => false,
         _ => true,
     };
     if program_has(program, &|kind| !plain(kind)) {

@@ -14,8 +14,6 @@ use crate::ir::{
 pub(super) enum Area {
     /// A block of LDS.
     Group(u32),
-    /// The areas of R700.
-    Own,
     Uav(u32),
     Global,
 }
@@ -292,8 +290,6 @@ impl Finder<'_> {
             }
             MemoryInst::TypedLoad { uav, .. } => (Area::Uav(*uav), false, None, 16),
             MemoryInst::TypedStore { uav, .. } => (Area::Uav(*uav), true, None, 16),
-            MemoryInst::LdsWriteOwn { .. } => (Area::Own, true, None, 16),
-            MemoryInst::LdsReadAny { .. } => (Area::Own, false, None, 16),
             _ => return None,
         };
         // The low bits of an address do not count.

@@ -5,9 +5,7 @@
 
 use super::{Pass, apart, escapes};
 use crate::inst::Fence;
-use crate::ir::{
-    Arm, Block, Cond, LaneInst, LaneOp, MemoryInst, Operand, Reg, Space, Stmt, StmtKind, Width, visit,
-};
+use crate::ir::{Arm, Block, Cond, LaneInst, LaneOp, MemoryInst, Operand, Reg, Space, Stmt, StmtKind, Width};
 
 /// Number of the block of group memory by which threads tell each other that they have not left a loop.
 pub(super) const VOTES: u32 = u32::MAX - 1;
@@ -86,11 +84,6 @@ impl Pass<'_> {
         for statement in block {
             let one = std::slice::from_ref(statement);
             match &statement.kind {
-                StmtKind::Memory(inst)
-                    if matches!(**inst, MemoryInst::LdsReadAny { neighbor_exchange: true, .. }) =>
-                {
-                    self.exchange(statement, region);
-                }
                 StmtKind::Lane(_) | StmtKind::Memory(_) => {
                     let access = self.access(statement);
                     self.fence_before(access.as_slice(), statement, region);
@@ -247,23 +240,5 @@ impl Pass<'_> {
                 region.level(runs, Level::Branch, |region| self.masked(&arm.body, region));
             }
         });
-    }
-
-    /// An exchange between neighbours has barriers of its own: all threads take part, those of the mask keep the result.
-    fn exchange(&mut self, statement: &Stmt, region: &mut Region) {
-        region.flush();
-        let access = self.access(statement);
-        self.fence_before(access.as_slice(), statement, region);
-        let mut copy = statement.clone();
-        let mut moves = Vec::new();
-        if let StmtKind::Memory(inst) = &mut copy.kind {
-            visit::memory_destinations(inst, &mut |register| {
-                let own = self.register();
-                moves.push(set(*register, Operand::Reg(own), statement));
-                *register = own;
-            });
-        }
-        region.out.push(copy);
-        region.run.extend(moves);
     }
 }

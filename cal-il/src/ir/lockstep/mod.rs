@@ -102,7 +102,7 @@ fn areas(accesses: &FxHashMap<*const Stmt, Access>, threads: u32) -> BTreeSet<Ar
     }
     let mut found = BTreeSet::new();
     for (k, (a, last_a, again)) in kinds.iter().enumerate() {
-        if *again && a.meets(a, threads) && matches!(a.area, Area::Group(_) | Area::Own) {
+        if *again && a.meets(a, threads) && matches!(a.area, Area::Group(_)) {
             found.insert(a.area);
         }
         for (b, last_b, _) in &kinds[k + 1..] {
@@ -110,7 +110,7 @@ fn areas(accesses: &FxHashMap<*const Stmt, Access>, threads: u32) -> BTreeSet<Ar
                 continue;
             }
             let told = match a.area {
-                Area::Group(_) | Area::Own => true,
+                Area::Group(_) => true,
                 // Loaded after it was stored.
                 Area::Uav(_) | Area::Global => {
                     let (store, last_load, load) = if a.writes { (a, *last_b, b) } else { (b, *last_a, a) };
