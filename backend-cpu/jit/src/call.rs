@@ -12,10 +12,10 @@ use crate::{NONE, View, atomic};
 /// What is done; the first operand says where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// An atomic on the word of that number, with two sources.
-    Word(AtomicOp),
-    /// An atomic on two words from the one of that number on, with two sources of two words.
-    Quad(AtomicOp),
+    /// An atomic on the word of that number, with two sources; nobody else has the memory meanwhile.
+    Word(AtomicOp, bool),
+    /// An atomic on two words from the one of that number on, with two sources of two words; likewise.
+    Quad(AtomicOp, bool),
     /// The word of that number counts on; what it was.
     Append,
     /// The word of that number counts back; what it is.
@@ -43,22 +43,22 @@ pub struct Call {
 impl Call {
     pub fn words(self) -> Words {
         let Call { act, view, lanes, to } = self;
-        let (kind, op) = match act {
-            Act::Word(op) => (0, op as u32),
-            Act::Quad(op) => (1, op as u32),
-            Act::Append => (2, 0),
-            Act::Consume => (3, 0),
-            Act::Byte => (4, 0),
-            Act::Half => (5, 0),
+        let (kind, op, alone) = match act {
+            Act::Word(op, alone) => (0, op as u32, alone),
+            Act::Quad(op, alone) => (1, op as u32, alone),
+            Act::Append => (2, 0, false),
+            Act::Consume => (3, 0, false),
+            Act::Byte => (4, 0, false),
+            Act::Half => (5, 0, false),
         };
-        [kind, op, view.into(), lanes, to[0], to[1], 0, 0]
+        [kind, op, view.into(), lanes, to[0], to[1], alone.into(), 0]
     }
 
-    fn of([kind, op, view, lanes, to, more, ..]: Words) -> Call {
-        let op = AtomicOp::ALL[op as usize];
+    fn of([kind, op, view, lanes, to, more, alone, _]: Words) -> Call {
+        let (op, alone) = (AtomicOp::ALL[op as usize], alone != 0);
         let act = match kind {
-            0 => Act::Word(op),
-            1 => Act::Quad(op),
+            0 => Act::Word(op, alone),
+            1 => Act::Quad(op, alone),
             2 => Act::Append,
             3 => Act::Consume,
             4 => Act::Byte,
@@ -73,45 +73,68 @@ impl Call {
 /// # Safety
 /// `rows` points to the strip's first lane in the first of rows that are there up to those of the result, `words` to what
 /// [`Call::words`] gave, `views` to views up to its view, and `operands` to the operands.
-pub unsafe fn call(
-    rows: *mut u32,
-    words: *const Words,
-    mut exec: u64,
-    views: *const View,
-    operands: *const u32,
-) {
+pub unsafe fn call(rows: *mut u32, words: *const Words, exec: u64, views: *const View, operands: *const u32) {
     // SAFETY: as the caller promises.
     let Call { act, view, lanes, to } = Call::of(unsafe { *words });
     // SAFETY: likewise.
     let view = unsafe { &*views.add(view.into()) };
-    while exec != 0 {
-        let lane = exec.trailing_zeros() as usize;
-        exec &= exec - 1;
-        // SAFETY: all operands of what is done are there, with a word for each lane.
-        let operand = |k: usize| unsafe { *operands.add(k * lanes as usize + lane) };
-        let quad = |k: usize| u64::from(operand(k)) | u64::from(operand(k + 1)) << 32;
-        let at = operand(0);
-        let old = match act {
-            Act::Word(op) => {
-                view.word(at).map_or(0, |cell| atomic::word(cell, op, operand(1), operand(2)).into())
+    // SAFETY: all operands of what is done are there, with a word for each lane.
+    let operand = |k: usize, lane: usize| unsafe { *operands.add(k * lanes as usize + lane) };
+    let quad = |k: usize, lane: usize| u64::from(operand(k, lane)) | u64::from(operand(k + 1, lane)) << 32;
+    let word = |lane: usize| view.word(operand(0, lane));
+    let to = to.map(|row| {
+        // SAFETY: the row is there, and `rows` points to the first of the strip's lanes in its row.
+        (row != NONE).then(|| unsafe { rows.add(row as usize * LANES) })
+    });
+    let strip = Strip { exec, to };
+    // What is done most has code of its own.
+    match act {
+        Act::Word(AtomicOp::Add, true) => strip.each(|lane| {
+            let s = operand(1, lane);
+            word(lane).map_or(0, |cell| atomic::word(cell, AtomicOp::Add, s, 0, true).into())
+        }),
+        Act::Word(op, alone) => strip.each(|lane| {
+            let [s, s2] = [1, 2].map(|k| operand(k, lane));
+            word(lane).map_or(0, |cell| atomic::word(cell, op, s, s2, alone).into())
+        }),
+        Act::Quad(op, alone) => strip.each(|lane| {
+            let [s, s2] = [1, 3].map(|k| quad(k, lane));
+            view.quad(operand(0, lane)).map_or(0, |cell| atomic::quad(cell, op, s, s2, alone))
+        }),
+        Act::Append => strip.each(|lane| word(lane).map_or(0, |cell| atomic::append(cell).into())),
+        Act::Consume => strip.each(|lane| word(lane).map_or(0, |cell| atomic::consume(cell).into())),
+        Act::Byte => strip.each(|lane| {
+            view.store_bytes(operand(0, lane), [operand(1, lane) as u8]);
+            0
+        }),
+        Act::Half => strip.each(|lane| {
+            view.store_bytes(operand(0, lane) & !1, (operand(1, lane) as u16).to_le_bytes());
+            0
+        }),
+    }
+}
+
+/// The lanes that do something, and their words of the rows of the result.
+struct Strip {
+    exec: u64,
+    to: [Option<*mut u32>; 2],
+}
+
+impl Strip {
+    /// Does it for each of the lanes, lowest first; rows get the low and the high word of what it leaves.
+    #[inline(always)]
+    fn each(self, act: impl Fn(usize) -> u64) {
+        let Strip { mut exec, to: [low, high] } = self;
+        while exec != 0 {
+            let lane = exec.trailing_zeros() as usize;
+            exec &= exec - 1;
+            let old = act(lane);
+            for (to, word) in [(low, old as u32), (high, (old >> 32) as u32)] {
+                if let Some(to) = to {
+                    // SAFETY: `call` makes these of rows that have a word for each lane of the strip.
+                    unsafe { *to.add(lane) = word };
+                }
             }
-            Act::Quad(op) => view.quad(at).map_or(0, |cell| atomic::quad(cell, op, quad(1), quad(3))),
-            Act::Append => view.word(at).map_or(0, |cell| atomic::append(cell).into()),
-            Act::Consume => view.word(at).map_or(0, |cell| atomic::consume(cell).into()),
-            Act::Byte => {
-                view.store_bytes(at, [operand(1) as u8]);
-                continue;
-            }
-            Act::Half => {
-                view.store_bytes(at & !1, (operand(1) as u16).to_le_bytes());
-                continue;
-            }
-        };
-        for (row, word) in
-            to.into_iter().zip([old as u32, (old >> 32) as u32]).filter(|(row, _)| *row != NONE)
-        {
-            // SAFETY: the row is there, and `rows` points to the first of the strip's lanes in its row.
-            unsafe { *rows.add(row as usize * LANES + lane) = word };
         }
     }
 }
@@ -152,7 +175,8 @@ mod tests {
     fn calls_are_what_was_said() {
         let mut acts = vec![Act::Append, Act::Consume, Act::Byte, Act::Half];
         for op in AtomicOp::ALL {
-            acts.extend([Act::Word(op), Act::Quad(op)]);
+            acts.extend([true, false].map(|alone| Act::Word(op, alone)));
+            acts.extend([true, false].map(|alone| Act::Quad(op, alone)));
         }
         for (act, view) in acts.into_iter().zip(0..) {
             let call = Call { act, view, lanes: 16, to: [3, NONE] };

@@ -129,8 +129,8 @@ pub enum Step<'a> {
         /// The row of each component; those that the format does not have are passed over.
         from: [u32; 4],
     },
-    /// Changes words, or pairs of words at a multiple of 8 bytes, each lane after the one before and at once for all who share the memory; nothing
-    /// outside, where 0 was. Not in loops, nor are the step that follows, `StorePart`, and `StoreTexel` of less than a word.
+    /// Changes words, or pairs of words at a multiple of 8 bytes, each lane after the one before and, unless nobody else has the memory meanwhile, at once for
+    /// all who share it; nothing outside, where 0 was. Not in loops, nor are the step that follows, `StorePart`, and `StoreTexel` of less than a word.
     Atomic {
         /// Which of the views.
         view: u8,
@@ -138,6 +138,8 @@ pub enum Step<'a> {
         op: AtomicOp,
         /// Pairs.
         wide: bool,
+        /// Nobody else has the memory meanwhile.
+        alone: bool,
         /// Where they are.
         at: At,
         /// The rows of the first source and of the second one, low words first, or [`NONE`].

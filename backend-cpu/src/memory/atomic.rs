@@ -1,4 +1,4 @@
-//! Atomics on any memory, lane after lane; truly atomic against other groups and queues.
+//! Atomics on any memory, lane after lane; truly atomic against other groups and queues, which have no part in LDS.
 
 use recal_il::ir::AtomicOp;
 use recal_jit::atomic;
@@ -43,7 +43,7 @@ pub fn word(
     for lane in lanes(ok) {
         let Some(cell) = view.atomic(at.0[lane] as usize) else { continue };
         let (s, s2) = (source.0[lane], second.0[lane]);
-        old.0[lane] = atomic::word(cell, op, s, s2);
+        old.0[lane] = atomic::word(cell, op, s, s2, place.of_group());
     }
     if dst != NONE {
         wave.put(dst, &old);
@@ -71,7 +71,7 @@ pub fn wide(
     for lane in lanes(wave.exec) {
         let Some(cell) = view.atomic_wide(address.0[lane] as usize / 8 * 2) else { continue };
         let (s, s2) = (pair(&s_lo, &s_hi, lane), pair(&s2_lo, &s2_hi, lane));
-        let old = atomic::quad(cell, op, s, s2);
+        let old = atomic::quad(cell, op, s, s2, place.of_group());
         old_lo.0[lane] = old as u32;
         old_hi.0[lane] = (old >> 32) as u32;
     }

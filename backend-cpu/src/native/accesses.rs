@@ -82,11 +82,27 @@ impl Builder<'_> {
                     }
                 };
                 let (from, to) = ([src, NONE, src2, NONE], [dst, NONE]);
-                Step::Atomic { view: self.view(place)?, op, wide: false, at, from, to }
+                Step::Atomic {
+                    view: self.view(place)?,
+                    op,
+                    wide: false,
+                    alone: place.of_group(),
+                    at,
+                    from,
+                    to,
+                }
             }
             MemoryOp::AtomicWide { op, address, src: [a, b], src2: [c, d], dst: to, .. } => {
                 let (at, from) = (At::Byte(address), [a, b, c, d]);
-                Step::Atomic { view: self.view(place)?, op, wide: true, at, from, to }
+                Step::Atomic {
+                    view: self.view(place)?,
+                    op,
+                    wide: true,
+                    alone: place.of_group(),
+                    at,
+                    from,
+                    to,
+                }
             }
             MemoryOp::Counter { consume, dst: to, .. } => {
                 Step::Count { view: self.view(place)?, consume, to }

@@ -51,6 +51,13 @@ pub enum Place {
     Group,
 }
 
+impl Place {
+    /// It is memory of a group, whose waves take turns on one thread of the host.
+    pub fn of_group(self) -> bool {
+        matches!(self, Place::Lds { .. })
+    }
+}
+
 /// Where an atomic operates.
 #[derive(Clone, Copy, Debug)]
 pub enum AtomicAt {

@@ -16,8 +16,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         graph.step = step.number;
         let mut values = self.values();
         let (act, view, to) = match **step {
-            Step::Atomic { view, op, wide: false, to, .. } => (Act::Word(op), view, to),
-            Step::Atomic { view, op, to, .. } => (Act::Quad(op), view, to),
+            Step::Atomic { view, op, wide: false, to, alone, .. } => (Act::Word(op, alone), view, to),
+            Step::Atomic { view, op, to, alone, .. } => (Act::Quad(op, alone), view, to),
             Step::Count { view, consume: false, to } => (Act::Append, view, [to, NONE]),
             Step::Count { view, to, .. } => (Act::Consume, view, [to, NONE]),
             Step::StorePart { view, width: Width::U8 | Width::I8, .. } => (Act::Byte, view, [NONE; 2]),

@@ -116,13 +116,14 @@ pub fn atomics_of_words(on: On) {
     let mut seed = Random(1);
     for (number, op) in AtomicOp::ALL.into_iter().enumerate() {
         let (memory, rows) = random(&mut seed, ADDRESSES[number % 5]);
-        for (address, to) in ADDRESSES.into_iter().zip([TO[0], NONE, TO[1], TO[0], TO[0]]) {
+        for (k, (address, to)) in ADDRESSES.into_iter().zip([TO[0], NONE, TO[1], TO[0], TO[0]]).enumerate() {
             let mut rows = rows.clone();
             rows[ADDRESS as usize] = Row(std::array::from_fn(|lane| address(lane as u32)));
             let step = Step::Atomic {
                 view: 0,
                 op,
                 wide: false,
+                alone: (number + k) % 2 == 0,
                 at: At::Byte(ADDRESS),
                 from: [FROM[0], NONE, FROM[2], NONE],
                 to: [to, NONE],
@@ -147,9 +148,11 @@ pub fn atomics_of_words(on: On) {
 pub fn atomics_of_pairs(on: On) {
     let mut seed = Random(2);
     for (op, behind) in AtomicOp::ALL.into_iter().flat_map(|op| [(op, 0), (op, 1)]) {
-        for (address, to) in ADDRESSES.into_iter().zip([TO, [NONE, TO[1]], [TO[0], NONE], [NONE; 2], TO]) {
+        let to = [TO, [NONE, TO[1]], [TO[0], NONE], [NONE; 2], TO];
+        for (k, (address, to)) in ADDRESSES.into_iter().zip(to).enumerate() {
             let (memory, rows) = random(&mut seed, address);
-            let step = Step::Atomic { view: 0, op, wide: true, at: At::Byte(ADDRESS), from: FROM, to };
+            let alone = (op as usize + k) % 2 == 0;
+            let step = Step::Atomic { view: 0, op, wide: true, alone, at: At::Byte(ADDRESS), from: FROM, to };
             // SAFETY: the memory outlives the calls.
             let view = unsafe { View::new(memory.0.as_ptr().cast_mut().add(behind).cast(), 4 * WORDS) };
             check(on, step, view, &memory, &rows, |memory, lane, own| {
@@ -182,6 +185,7 @@ pub fn atomics_at_elements(on: On) {
             view: 0,
             op: AtomicOp::Add,
             wide: false,
+            alone: false,
             at: At::Element([ADDRESS, line], format),
             from: [FROM[2], NONE, NONE, NONE],
             to: [TO[0], NONE],

@@ -58,6 +58,7 @@ pub fn what_is_made_is_what_was_meant(on: On) {
                 view: 5,
                 op: AtomicOp::Inc,
                 wide: false,
+                alone: true,
                 at: At::Byte(3),
                 from: [2, NONE, NONE, NONE],
                 to: [5, NONE],
