@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use super::visit::{any, order, program_has};
-use super::{Arm, Block, Program, Stmt, StmtKind};
+use super::visit::{any, each_block, order, program_has};
+use super::{Block, Program, Stmt, StmtKind};
 
 /// Statements of a function that is small.
 const SMALL: usize = 256;
@@ -76,16 +76,10 @@ impl Pass {
                         Some(cond) => StmtKind::If { cond, then: body, otherwise: Block::new() },
                     },
                 },
-                StmtKind::If { cond, then, otherwise } => {
-                    StmtKind::If { cond, then: self.block(then), otherwise: self.block(otherwise) }
+                mut other => {
+                    each_block(&mut other, &mut |block| self.block(block));
+                    other
                 }
-                StmtKind::Loop { body } => StmtKind::Loop { body: self.block(body) },
-                StmtKind::Switch { selector, arms } => {
-                    let arms =
-                        arms.into_iter().map(|arm| Arm { body: self.block(arm.body), ..arm }).collect();
-                    StmtKind::Switch { selector, arms }
-                }
-                other => other,
             };
             out.push(Stmt { kind, span });
         }

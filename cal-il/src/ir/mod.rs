@@ -26,6 +26,7 @@ pub mod jumps;
 pub mod lines;
 pub mod live;
 pub mod lockstep;
+mod made;
 mod memory;
 pub mod native;
 pub mod needed;

@@ -6,6 +6,7 @@
 
 use smallvec::smallvec;
 
+use super::visit::each_block;
 use super::{Block, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
 use crate::isa::lane::Class;
 
@@ -100,15 +101,7 @@ impl Pass {
                         }
                     }
                 },
-                StmtKind::If { then, otherwise, .. } => {
-                    *then = self.block(std::mem::take(then));
-                    *otherwise = self.block(std::mem::take(otherwise));
-                }
-                StmtKind::Loop { body } => *body = self.block(std::mem::take(body)),
-                StmtKind::Switch { arms, .. } => {
-                    arms.iter_mut().for_each(|arm| arm.body = self.block(std::mem::take(&mut arm.body)));
-                }
-                _ => {}
+                kind => each_block(kind, &mut |block| self.block(block)),
             }
             out.push(stmt);
         }

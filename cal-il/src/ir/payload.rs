@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use smallvec::smallvec;
 
-use super::visit::{any, memory_destinations, memory_operands, statements, tested};
+use super::visit::{any, each_block, memory_destinations, memory_operands, statements, tested};
 use super::{Block, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
 use crate::diagnostic::Span;
 use crate::isa::lane::Class;
@@ -152,18 +152,10 @@ impl Pass {
                     }
                 }
             }
-            match &mut stmt.kind {
-                StmtKind::Return(_) => self.end(stmt.span, &mut out),
-                StmtKind::If { then, otherwise, .. } => {
-                    *then = self.block(std::mem::take(then));
-                    *otherwise = self.block(std::mem::take(otherwise));
-                }
-                StmtKind::Loop { body } => *body = self.block(std::mem::take(body)),
-                StmtKind::Switch { arms, .. } => {
-                    arms.iter_mut().for_each(|arm| arm.body = self.block(std::mem::take(&mut arm.body)));
-                }
-                _ => {}
+            if let StmtKind::Return(_) = stmt.kind {
+                self.end(stmt.span, &mut out);
             }
+            each_block(&mut stmt.kind, &mut |block| self.block(block));
             out.push(stmt);
         }
         out

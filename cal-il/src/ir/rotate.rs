@@ -14,7 +14,7 @@
 
 use std::borrow::Cow;
 
-use super::visit::any;
+use super::visit::{any, each_block};
 use super::{Block, Fence, Program, Stmt, StmtKind};
 
 /// Most operations that are there twice then.
@@ -41,21 +41,11 @@ fn waits(body: &Block) -> bool {
 fn block(list: Block) -> Block {
     let mut out = Block::with_capacity(list.len());
     for mut stmt in list {
-        match &mut stmt.kind {
-            StmtKind::If { then, otherwise, .. } => {
-                *then = block(std::mem::take(then));
-                *otherwise = block(std::mem::take(otherwise));
-            }
-            StmtKind::Switch { arms, .. } => {
-                arms.iter_mut().for_each(|arm| arm.body = block(std::mem::take(&mut arm.body)));
-            }
-            StmtKind::Loop { body } => {
-                *body = block(std::mem::take(body));
-                if waits(body) {
-                    out.extend(turned(body));
-                }
-            }
-            _ => {}
+        each_block(&mut stmt.kind, &mut block);
+        if let StmtKind::Loop { body } = &mut stmt.kind
+            && waits(body)
+        {
+            out.extend(turned(body));
         }
         out.push(stmt);
     }

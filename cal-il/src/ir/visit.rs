@@ -240,6 +240,20 @@ pub fn statements(block: &mut Block, f: &mut impl FnMut(&mut Stmt)) {
     }
 }
 
+/// Puts what `f` makes of them in place of the blocks of a construct.
+pub fn each_block(kind: &mut StmtKind, f: &mut impl FnMut(Block) -> Block) {
+    let mut change = |block: &mut Block| *block = f(std::mem::take(block));
+    match kind {
+        StmtKind::If { then, otherwise, .. } => {
+            change(then);
+            change(otherwise);
+        }
+        StmtKind::Loop { body } => change(body),
+        StmtKind::Switch { arms, .. } => arms.iter_mut().for_each(|arm| change(&mut arm.body)),
+        _ => {}
+    }
+}
+
 /// Calls `f` for every register that the statements touch, with true where they write it. Does not enter calls.
 pub fn touched(block: &[Stmt], f: &mut impl FnMut(Reg, bool)) {
     fn read(operand: &Operand, f: &mut impl FnMut(Reg, bool)) {

@@ -1,0 +1,61 @@
+//! Statements that a pass makes of one of a program.
+
+use super::visit::each_block;
+use super::{Block, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind};
+use crate::diagnostic::Span;
+
+/// The block with what `f` makes of its accesses to memory in their place; false: it makes nothing of it, and the access stays.
+pub(super) fn in_place(
+    block: Block,
+    next: &mut Reg,
+    f: &mut dyn FnMut(&MemoryInst, &mut Made<'_>) -> bool,
+) -> Block {
+    let mut out = Block::with_capacity(block.len());
+    for mut stmt in block {
+        match &mut stmt.kind {
+            StmtKind::Memory(inst) => {
+                let mut made = Made { next, out: &mut out, span: stmt.span };
+                if f(inst, &mut made) {
+                    continue;
+                }
+            }
+            kind => each_block(kind, &mut |block| in_place(block, next, f)),
+        }
+        out.push(stmt);
+    }
+    out
+}
+
+/// What a statement becomes.
+pub(super) struct Made<'p> {
+    /// The next register that nothing uses.
+    pub next: &'p mut Reg,
+    /// Where statements go.
+    pub out: &'p mut Block,
+    /// The instruction that all of them come from.
+    pub span: Span,
+}
+
+impl Made<'_> {
+    pub fn register(&mut self) -> Reg {
+        *self.next += 1;
+        *self.next - 1
+    }
+
+    /// An operation on words.
+    pub fn lane<const N: usize>(&mut self, op: LaneOp, to: Reg, args: [Operand; N]) {
+        let inst = LaneInst { op, dst: [to, to], args: args.into_iter().collect() };
+        self.out.push(Stmt { kind: StmtKind::Lane(inst), span: self.span });
+    }
+
+    /// The same to a register of its own.
+    pub fn value<const N: usize>(&mut self, op: LaneOp, args: [Operand; N]) -> Operand {
+        let to = self.register();
+        self.lane(op, to, args);
+        Operand::Reg(to)
+    }
+
+    pub fn memory(&mut self, inst: MemoryInst) {
+        self.out.push(Stmt { kind: inst.into(), span: self.span });
+    }
+}
