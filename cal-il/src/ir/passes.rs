@@ -161,7 +161,7 @@ pub const OWN_LDS: Pass = Pass {
 /// What both backends run.
 pub const INLINE: Pass = Pass {
     name: "inline",
-    about: "small functions become part of their callers",
+    about: "small functions, and those called in one place, become part of their callers",
     flushes: Flushes::Needed,
     faithful: false,
     run: |program, _| inline(program),
