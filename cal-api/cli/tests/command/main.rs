@@ -251,7 +251,7 @@ fn what_a_cpu_interprets_is_said() {
     let kernel = scratch("analyze-cpu").join("k.il");
     std::fs::write(
         &kernel,
-        "il_ps_2_0\ndcl_cb cb0[1]\ndcl_output_generic o0\ndcl_indexed_temp_array x0[2]\nmov g[0], cb0[0]\nmov r1, cb0[0]\nmov x0[r1.x], r1\n\
+        "il_ps_2_0\ndcl_cb cb0[1]\ndcl_output_generic o0\ndcl_indexed_temp_array x0[40]\nmov g[0], cb0[0]\nmov r1, cb0[0]\nmov x0[r1.x], r1\n\
          sin r0.x, cb0[0].x\nadd o0, r0.x, x0[r1.y]\nend\n",
     )
     .unwrap();
