@@ -278,7 +278,8 @@ impl Compiler {
                     program
                 })
             };
-            let first = program(only && self.in_lines)?;
+            // Who takes elements apart has no other program for whole waves.
+            let first = program(only && self.in_lines && self.target.interleaves())?;
             let other = self.in_lines && !apart && !only && (first.wide || emits);
             let all = if other { Some(program(true)?) } else { None };
             let masked = if only { None } else { Some(self.emit(&first, true)?) };
