@@ -152,7 +152,7 @@ impl Builder<'_> {
 #[cfg(test)]
 mod tests {
     use crate::isa_choice::InstructionSet;
-    use crate::op::{LaunchKey, Op};
+    use crate::op::{Emitted, LaunchKey, Op};
     use crate::{load, native};
 
     /// How many ifs and functions of machine code are left of a kernel whose one `if` has so many elements at a time, before another `if`.
@@ -214,6 +214,22 @@ mod tests {
         // Threads end behind it.
         assert_eq!(jump("if_logicalnz r1.x\nret_dyn\nendif\n"), ["Return", "End"]);
         assert_eq!(jump("discard_logicalnz r1.x\n"), ["Discard", "Return", "End"]);
+    }
+
+    /// Outputs of launches of whole waves; NEON takes their elements apart, and leaves rows.
+    #[test]
+    fn whole_waves_have_code_on_every_target() {
+        let text = "il_ps_2_0\ndcl_output_generic o0\ndcl_cb cb0[1]\nadd o0, cb0[0], vWinCoord0.xyxy\nend\n";
+        let program = recal_il::compile(text.as_bytes()).unwrap();
+        let (packed, known) = load::prepare(&program, true, false);
+        let code = load::load_compiled(&packed, &known);
+        for set in [InstructionSet::Avx2, InstructionSet::Avx512, InstructionSet::Neon] {
+            let outputs = [Emitted { words: 4, past_caches: false }].into();
+            let key = LaunchKey { line: 64, whole: true, outputs, ..LaunchKey::default() };
+            let body = native::compile(&code, set.code().unwrap(), &key).unwrap();
+            assert!(matches!(body.ops[..], [Op::Native(_), Op::End]), "{set:?}");
+            assert_eq!(body.emitted.is_empty(), set == InstructionSet::Neon, "{set:?}");
+        }
     }
 
     #[test]
