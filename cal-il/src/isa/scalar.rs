@@ -38,6 +38,15 @@ fn dfused(a: f64, b: f64, c: f64) -> f64 {
     return libm::fma(a, b, c);
 }
 
+/// A NaN that became quiet, and any other word as it is.
+///
+/// LLVM makes instructions of AArch64 (`fminnm`, `fmaxnm`) of comparisons with constants and choices. These take a number rather than
+/// a NaN as the choices do, but not if that is a signalling one.
+#[inline(always)]
+fn quiet(bits: u32) -> u32 {
+    if cfg!(target_arch = "aarch64") { bits | u32::from(f(bits).is_nan()) << 22 } else { bits }
+}
+
 macro_rules! primitives {
     ($($name:ident($($arg:ident: $ty:ty),*) -> $result:ty = $body:expr;)*) => {$(
         #[inline(always)]
@@ -120,6 +129,9 @@ impl Algebra for Scalar {
         dlt(a: u64, b: u64) -> bool = d(a) < d(b);
         ftod_raw(a: u32) -> u64 = f64::from(f(a)).to_bits();
         dtof_raw(a: u64) -> u32 = (d(a) as f32).to_bits();
+
+        fmin_raw(a: u32, b: u32) -> u32 = if f(quiet(a)) < f(b) { quiet(a) } else { b };
+        fmax_raw(a: u32, b: u32) -> u32 = if f(quiet(a)) > f(b) { quiet(a) } else { b };
 
         // Provided methods that the machine has itself, or that it does faster with the same bits.
         qclz(a: u64) -> u32 = a.leading_zeros();

@@ -145,8 +145,8 @@ pub fn f162f<A: Algebra>(a: &mut A, x: A::W) -> A::W {
 /// To nearest even, clamped to 0 to 255; NaN gives 0.
 #[inline(always)]
 fn byte<A: Algebra>(a: &mut A, x: A::W) -> A::W {
-    let positive = expr!(a, select(flt(0, x), x, 0));
-    let capped = expr!(a, select(flt(positive, 0x437F_0000), positive, 0x437F_0000));
+    let positive = expr!(a, fmax_raw(x, 0));
+    let capped = expr!(a, fmin_raw(positive, 0x437F_0000));
     expr!(a, ftoi_raw(fnearest(capped)))
 }
 
