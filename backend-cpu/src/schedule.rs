@@ -219,8 +219,8 @@ impl Shared {
             self.announce();
             if self.sleeping.load(Ordering::SeqCst) > 0 {
                 let state = self.state.lock();
-                // Threads that no core is free for would take turns with those that work.
-                let more = self.idle_cores(state.lasting);
+                // Threads that no core is free for would take turns with those that work, and who has no part would wake for nothing.
+                let more = self.idle_cores(state.lasting).min(job.most_threads() - 1);
                 self.rouse(state, more);
             }
         }

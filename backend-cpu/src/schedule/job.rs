@@ -121,6 +121,11 @@ impl Job {
         if self.stop.raised() { None } else { self.shares.join(number, self.worth) }
     }
 
+    /// The most threads that can work on it.
+    pub fn most_threads(&self) -> usize {
+        self.shares.count()
+    }
+
     /// Threads that work on it.
     pub fn threads(&self) -> usize {
         self.shares.taken()
@@ -211,7 +216,7 @@ impl Job {
 
     /// Whether it pays to wake other threads for it.
     pub fn is_large(&self) -> bool {
-        self.shares.count() > 1 && self.cost > SMALL
+        self.most_threads() > 1 && self.cost > SMALL
     }
 }
 

@@ -13,11 +13,12 @@ pub type Build = fn(Scale) -> Vec<Case>;
 
 /// Every kernel family: name, and what makes its cases. Cases are made one family at a time, since large ones take
 /// much memory.
-pub const FAMILIES: [(&str, Build); 17] = [
+pub const FAMILIES: [(&str, Build); 18] = [
     ("matmul", matmul::streams),
     ("matmul_wide", matmul::wide),
     ("matmul_outer", matmul::outer),
-    ("matmul_tiled", tiled::tiled),
+    ("matmul_tiled", tiled::singles),
+    ("dgemm_tiled", tiled::doubles),
     ("matmul_lds", matmul::shared),
     ("dgemm", matmul::doubles),
     ("vector_matrix", matmul::vector),

@@ -5,18 +5,22 @@ use recal_blas::{Precision, Tiled};
 use super::matmul::Product;
 use crate::case::{Buffer, Case, Scale, Step, Threads, Unit, bits};
 
-/// Both precisions, the first factor by columns.
-pub fn tiled(scale: Scale) -> Vec<Case> {
-    let single: &[u32] = scale.pick(&[128], &[512], &[4096, 8192]);
-    let double: &[u32] = scale.pick(&[128], &[256], &[4096]);
-    let of = |precision, sizes: &[u32]| -> Vec<Case> {
-        let kernel = Tiled::best(precision);
-        sizes.iter().map(|n| case(&kernel, *n)).collect()
-    };
-    [of(Precision::Single, single), of(Precision::Double, double)].into_iter().flatten().collect()
+/// In single precision.
+pub fn singles(scale: Scale) -> Vec<Case> {
+    cases(Precision::Single, scale.pick(&[128], &[512], &[4096, 8192]))
 }
 
-/// A square product by a kernel.
+/// In double precision.
+pub fn doubles(scale: Scale) -> Vec<Case> {
+    cases(Precision::Double, scale.pick(&[128], &[256], &[4096]))
+}
+
+fn cases(precision: Precision, sizes: &[u32]) -> Vec<Case> {
+    let kernel = Tiled::best(precision);
+    sizes.iter().map(|n| case(&kernel, *n)).collect()
+}
+
+/// A square product by a kernel, the first factor by columns.
 pub fn case(kernel: &Tiled, n: u32) -> Case {
     let product = Product::new(n);
     let side = n as usize;
