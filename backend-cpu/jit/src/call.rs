@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use recal_il::ir::AtomicOp;
 
+use crate::atomic;
 use crate::row::LANES;
-use crate::{NONE, View, atomic};
+use crate::{NONE, View};
 
 /// What is done; the first operand says where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,61 +82,42 @@ pub unsafe fn call(rows: *mut u32, words: *const Words, exec: u64, views: *const
     // SAFETY: all operands of what is done are there, with a word for each lane.
     let operand = |k: usize, lane: usize| unsafe { *operands.add(k * lanes as usize + lane) };
     let quad = |k: usize, lane: usize| u64::from(operand(k, lane)) | u64::from(operand(k + 1, lane)) << 32;
-    let word = |lane: usize| view.word(operand(0, lane));
+    let at = |lane: usize| operand(0, lane);
+    let words = |lane: usize| [1, 2].map(|k| operand(k, lane));
     let to = to.map(|row| {
         // SAFETY: the row is there, and `rows` points to the first of the strip's lanes in its row.
         (row != NONE).then(|| unsafe { rows.add(row as usize * LANES) })
     });
-    let strip = Strip { exec, to };
-    // What is done most has code of its own.
-    match act {
-        Act::Word(AtomicOp::Add, true) => strip.each(|lane| {
-            let s = operand(1, lane);
-            word(lane).map_or(0, |cell| atomic::word(cell, AtomicOp::Add, s, 0, true).into())
-        }),
-        Act::Word(op, alone) => strip.each(|lane| {
-            let [s, s2] = [1, 2].map(|k| operand(k, lane));
-            word(lane).map_or(0, |cell| atomic::word(cell, op, s, s2, alone).into())
-        }),
-        Act::Quad(op, alone) => strip.each(|lane| {
-            let [s, s2] = [1, 3].map(|k| quad(k, lane));
-            view.quad(operand(0, lane)).map_or(0, |cell| atomic::quad(cell, op, s, s2, alone))
-        }),
-        Act::Append => strip.each(|lane| word(lane).map_or(0, |cell| atomic::append(cell).into())),
-        Act::Consume => strip.each(|lane| word(lane).map_or(0, |cell| atomic::consume(cell).into())),
-        Act::Byte => strip.each(|lane| {
-            view.store_bytes(operand(0, lane), [operand(1, lane) as u8]);
-            0
-        }),
-        Act::Half => strip.each(|lane| {
-            view.store_bytes(operand(0, lane) & !1, (operand(1, lane) as u16).to_le_bytes());
-            0
-        }),
-    }
-}
-
-/// The lanes that do something, and their words of the rows of the result.
-struct Strip {
-    exec: u64,
-    to: [Option<*mut u32>; 2],
-}
-
-impl Strip {
-    /// Does it for each of the lanes, lowest first; rows get the low and the high word of what it leaves.
-    #[inline(always)]
-    fn each(self, act: impl Fn(usize) -> u64) {
-        let Strip { mut exec, to: [low, high] } = self;
-        while exec != 0 {
-            let lane = exec.trailing_zeros() as usize;
-            exec &= exec - 1;
-            let old = act(lane);
-            for (to, word) in [(low, old as u32), (high, (old >> 32) as u32)] {
-                if let Some(to) = to {
-                    // SAFETY: `call` makes these of rows that have a word for each lane of the strip.
-                    unsafe { *to.add(lane) = word };
-                }
+    let put = |lane: usize, found: u64| {
+        for (to, word) in to.into_iter().zip([found as u32, (found >> 32) as u32]) {
+            if let Some(to) = to {
+                // SAFETY: likewise; rows have a word for each lane of the strip.
+                unsafe { *to.add(lane) = word };
             }
         }
+    };
+    let put_word = |lane: usize, found: u32| put(lane, found.into());
+    let word = |number: u32| view.word(number);
+    // All lanes name one counter.
+    let counter = || atomic::lanes(exec).next().and_then(|lane| view.word(at(lane)));
+    // What is done most has code of its own.
+    match act {
+        Act::Word(AtomicOp::Add, true) => {
+            atomic::each((AtomicOp::Add, true), exec, at, word, |lane| [operand(1, lane), 0], put_word)
+        }
+        Act::Word(op, alone) => atomic::each((op, alone), exec, at, word, words, put_word),
+        Act::Quad(op, alone) => {
+            let sources = |lane: usize| [1, 3].map(|k| quad(k, lane));
+            atomic::each((op, alone), exec, at, |number| view.quad(number), sources, put)
+        }
+        Act::Append => atomic::append(counter(), exec, put_word),
+        Act::Consume => atomic::consume(counter(), exec, put_word),
+        Act::Byte => {
+            atomic::lanes(exec).for_each(|lane| view.store_bytes(at(lane), [operand(1, lane) as u8]));
+        }
+        Act::Half => atomic::lanes(exec).for_each(|lane| {
+            view.store_bytes(at(lane) & !1, (operand(1, lane) as u16).to_le_bytes());
+        }),
     }
 }
 

@@ -7,7 +7,7 @@ use super::buffer::view_of;
 use super::texture::uav_texels;
 use crate::context::Context;
 use crate::op::{AtomicAt, NONE, Place, RowId};
-use crate::wave::{Row, Wave, lanes};
+use crate::wave::{Row, Wave};
 
 /// An atomic on one word.
 #[allow(clippy::too_many_arguments)]
@@ -40,11 +40,14 @@ pub fn word(
     let source = wave.rows[src as usize];
     let second = if src2 == NONE { Row::ZERO } else { wave.rows[src2 as usize] };
     let mut old = Row::ZERO;
-    for lane in lanes(ok) {
-        let Some(cell) = view.atomic(at.0[lane] as usize) else { continue };
-        let (s, s2) = (source.0[lane], second.0[lane]);
-        old.0[lane] = atomic::word(cell, op, s, s2, place.of_group());
-    }
+    atomic::each(
+        (op, place.of_group()),
+        ok,
+        |lane| at.0[lane],
+        |number| view.atomic(number as usize),
+        |lane| [source.0[lane], second.0[lane]],
+        |lane, found| old.0[lane] = found,
+    );
     if dst != NONE {
         wave.put(dst, &old);
     }
@@ -68,13 +71,14 @@ pub fn wide(
     let [address, s_lo, s_hi, s2_lo, s2_hi] = [address, src[0], src[1], src2[0], src2[1]].map(row);
     let pair = |lo: &Row, hi: &Row, lane: usize| u64::from(lo.0[lane]) | u64::from(hi.0[lane]) << 32;
     let (mut old_lo, mut old_hi) = (Row::ZERO, Row::ZERO);
-    for lane in lanes(wave.exec) {
-        let Some(cell) = view.atomic_wide(address.0[lane] as usize / 8 * 2) else { continue };
-        let (s, s2) = (pair(&s_lo, &s_hi, lane), pair(&s2_lo, &s2_hi, lane));
-        let old = atomic::quad(cell, op, s, s2, place.of_group());
-        old_lo.0[lane] = old as u32;
-        old_hi.0[lane] = (old >> 32) as u32;
-    }
+    atomic::each(
+        (op, place.of_group()),
+        wave.exec,
+        |lane| address.0[lane] / 8 * 2,
+        |number| view.atomic_wide(number as usize),
+        |lane| [pair(&s_lo, &s_hi, lane), pair(&s2_lo, &s2_hi, lane)],
+        |lane, old| (old_lo.0[lane], old_hi.0[lane]) = (old as u32, (old >> 32) as u32),
+    );
     for (id, row) in dst.into_iter().zip([old_lo, old_hi]) {
         if id != NONE {
             wave.put(id, &row);
@@ -85,10 +89,12 @@ pub fn wide(
 /// Append (value before increment) or consume (value after decrement).
 pub fn counter(wave: &mut Wave, context: &mut Context<'_>, uav: u32, consume: bool, dst: RowId) {
     let mut out = Row::ZERO;
-    if let Some(cell) = context.launch.counters.get(uav as usize) {
-        for lane in lanes(wave.exec) {
-            out.0[lane] = if consume { atomic::consume(cell) } else { atomic::append(cell) };
-        }
+    let cell = context.launch.counters.get(uav as usize);
+    let found = |lane: usize, value| out.0[lane] = value;
+    if consume {
+        atomic::consume(cell, wave.exec, found)
+    } else {
+        atomic::append(cell, wave.exec, found)
     }
     wave.put(dst, &out);
 }
