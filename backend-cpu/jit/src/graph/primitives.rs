@@ -82,8 +82,11 @@ impl Algebra for Graph {
                 return self.flush(chosen);
             }
         }
-        match self.parts(c) {
-            Some((Op::Not, [c, ..], _)) => self.select(c, b, a),
+        // Where it was asked before there is one answer.
+        match (self.parts(c), self.parts(a), self.parts(b)) {
+            (Some((Op::Not, [c, ..], _)), ..) => self.select(c, b, a),
+            (_, Some((Op::Select, [same, a, _], NO)), _) if same == c => self.select(c, a, b),
+            (.., Some((Op::Select, [same, _, b], NO))) if same == c => self.select(c, a, b),
             _ => self.inst(Op::Select, [c, a, b]),
         }
     }
