@@ -5,7 +5,7 @@
 
 use crate::op::Frame;
 
-pub use recal_jit::{LANES, Row};
+pub use recal_jit::{LANES, Row, lanes};
 
 /// Mask of lanes; bit k is lane k.
 pub type Mask = u64;
@@ -43,18 +43,6 @@ pub fn launched(threads: u32, index: usize) -> Mask {
         here @ 0..LANES => (1 << here) - 1,
         _ => !0,
     }
-}
-
-/// The numbers of the lanes in `mask`.
-#[inline]
-pub fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        (mask != 0).then(|| {
-            let lane = mask.trailing_zeros() as usize;
-            mask &= mask - 1;
-            lane
-        })
-    })
 }
 
 /// State of the threads of one wave.

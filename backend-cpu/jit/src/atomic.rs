@@ -6,6 +6,8 @@ use recal_il::ir::AtomicOp;
 use recal_il::isa::Scalar;
 use recal_il::isa::memory::atomic::{new_quad, new_word};
 
+use crate::row::lanes;
+
 /// What an atomic changes: a word, or two.
 pub trait Cell {
     /// What it holds.
@@ -91,16 +93,6 @@ fn one<C: Cell>(cell: &C, op: AtomicOp, sources: [C::Value; 2]) -> C::Value {
         AtomicOp::Xchg => cell.swap(sources[0]),
         _ => update(cell, |m| C::after(op, m, sources)),
     }
-}
-
-/// The lanes whose bits are set, lowest first.
-#[inline(always)]
-pub(crate) fn lanes(mut set: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lane = (set != 0).then(|| set.trailing_zeros() as usize)?;
-        set &= set - 1;
-        Some(lane)
-    })
 }
 
 /// An atomic by each of the lanes whose bits are set, lowest first, on the cell of the number that it names. It is told what it found, which

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use recal_il::ir::AtomicOp;
 
-use crate::atomic;
 use crate::row::LANES;
-use crate::{NONE, View};
+use crate::{NONE, View, atomic, row};
 
 /// What is done; the first operand says where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +98,7 @@ pub unsafe fn call(rows: *mut u32, words: *const Words, exec: u64, views: *const
     let put_word = |lane: usize, found: u32| put(lane, found.into());
     let word = |number: u32| view.word(number);
     // All lanes name one counter.
-    let counter = || atomic::lanes(exec).next().and_then(|lane| view.word(at(lane)));
+    let counter = || row::lanes(exec).next().and_then(|lane| view.word(at(lane)));
     // What is done most has code of its own.
     match act {
         Act::Word(AtomicOp::Add, true) => {
@@ -113,9 +112,9 @@ pub unsafe fn call(rows: *mut u32, words: *const Words, exec: u64, views: *const
         Act::Append => atomic::append(counter(), exec, put_word),
         Act::Consume => atomic::consume(counter(), exec, put_word),
         Act::Byte => {
-            atomic::lanes(exec).for_each(|lane| view.store_bytes(at(lane), [operand(1, lane) as u8]));
+            row::lanes(exec).for_each(|lane| view.store_bytes(at(lane), [operand(1, lane) as u8]));
         }
-        Act::Half => atomic::lanes(exec).for_each(|lane| {
+        Act::Half => row::lanes(exec).for_each(|lane| {
             view.store_bytes(at(lane) & !1, (operand(1, lane) as u16).to_le_bytes());
         }),
     }

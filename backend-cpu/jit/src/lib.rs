@@ -43,7 +43,7 @@ pub use crate::function::{After, Function};
 pub use crate::mode::Mode;
 pub use crate::module::{Bound, Module};
 use crate::program::Program;
-pub use crate::row::{LANES, Row, Wave, Waves};
+pub use crate::row::{LANES, Row, Wave, Waves, lanes};
 pub use crate::step::{At, Filter, NONE, Sample, Shared, Step};
 use crate::target::Target;
 pub use crate::ticks::{Ask, Ticks};

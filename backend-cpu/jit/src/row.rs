@@ -113,3 +113,12 @@ impl Default for Row {
         Row::ZERO
     }
 }
+/// The numbers of the lanes whose bits are set, lowest first.
+#[inline(always)]
+pub fn lanes(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = (set != 0).then(|| set.trailing_zeros() as usize)?;
+        set &= set - 1;
+        Some(lane)
+    })
+}

@@ -9,14 +9,11 @@ const MOST_LINES: usize = 12;
 
 /// Compares memory with what is wanted, and everything else with what it was.
 pub fn compare(buffer: &Buffer, memory: &[u8], loose: bool, lines: &mut Vec<String>) {
-    let pitch = buffer.pitch() as usize * buffer.format.bytes() as usize;
-    let row = buffer.row_bytes().max(1);
-    let place = |at: usize| at / row * pitch + at % row;
     let mut untouched = buffer.spread();
     untouched.resize(memory.len(), 0);
     let mut wrong = 0;
     for &(at, want) in buffer.expected.iter().flatten() {
-        let start = place(at);
+        let start = buffer.place(at);
         let found = &memory[start..start + want.bytes()];
         if !want.accepts(found, loose) {
             wrong += 1;

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use recal_hal::{Error, Queue, Result, Ticket};
-use rustix::time::{ClockId, clock_gettime};
 
 /// By the clock, for devices that work while this process does not.
 pub const STILL: Duration = Duration::from_secs(600);
@@ -23,9 +22,17 @@ impl Default for Patience {
 }
 
 /// Time that processors spent on this process.
+#[cfg(unix)]
 fn work() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Time by the clock, of which a busy machine leaves less for us.
+#[cfg(not(unix))]
+fn work() -> Duration {
+    static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+    START.elapsed()
 }
 
 impl Patience {

@@ -8,8 +8,9 @@ use rayon::prelude::*;
 use recal_cpu::{CpuBackend, InstructionSet};
 use recal_hal::FloatMode;
 use recal_needs::{Arguments, Need, trial};
+use recal_suite::case::{self, Case};
 use recal_suite::fuzz::{self, Against, Engine, Kernel};
-use recal_suite::runner::Runner;
+use recal_suite::runner::{Runner, Verdict};
 
 fn cpu() -> Runner {
     Runner::open(&CpuBackend::new(), None, FloatMode::Faithful).unwrap()
@@ -42,6 +43,37 @@ fn a_difference_is_noticed_and_shrunk() {
     assert!(found.case.text.contains("dadd"), "{}", found.case.text);
     let whole = Kernel::new(found.seed, Engine::WORDS).text();
     assert!(found.case.text.lines().count() < whole.lines().count(), "{}", found.case.text);
+}
+
+/// In every row: here of three the first one is the same.
+fn a_difference_is_noticed_in_every_row() {
+    let runner = cpu();
+    let text = ";@ from amd-il 3.10\n;@ domain 4x3\n;@ o0 FLOAT32_1 4x3\n;@ expect o0 = 0.5*4 0.75*8\nil_ps_2_0\n\
+        dcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
+        dcl_literal l0, 0.75, 0, 0, 0\nadd r0.x, vWinCoord0.y, l0.y\nmin o0, r0.xxxx, l0.xxxx\nend\n";
+    let case = case::parse("rows", text).unwrap();
+    let (same, other) = ("end\n", "min o0, r0.xxxx, l0.xxxx");
+    let differs = |from, to| fuzz::difference(&runner, &Against::Replaced(&runner, from, to), &case);
+    assert_eq!(differs(same, same), None);
+    assert_eq!(differs(other, "mov o0, r0.xxxx").unwrap(), "o0 word 64: 0x3F400000 and 0x3FC00000");
+}
+
+/// What is kept of a difference holds on the engine that is taken to be right, whatever the pitch of its memory.
+fn what_is_kept_is_a_case() {
+    let runner = cpu();
+    let (from, to) = ("mov o0, r1", "mov o0, r2");
+    let wrong = Against::Replaced(&runner, from, to);
+    let found = (1..400u64).filter_map(|seed| {
+        let kernel = Kernel::new(seed, Engine::DEVICE);
+        let rows = kernel.text().contains(from);
+        let found = rows.then(|| fuzz::compare(&runner, &wrong, kernel, seed))?.err()?;
+        Some(Case { text: found.case.text.replace(from, to), ..found.case })
+    });
+    let kept: Vec<Case> = found.take(3).collect();
+    assert_eq!(kept.len(), 3);
+    for (case, verdict) in kept.iter().zip(runner.run_all(&kept)) {
+        assert!(matches!(verdict, Verdict::Passed), "{verdict:?}\n{}", case.text);
+    }
 }
 
 /// Together the kernels hold nearly every instruction that computes.
@@ -122,6 +154,8 @@ fn kernels_have_loops_to_unroll() {
 fn main() -> std::process::ExitCode {
     let mut trials = vec![
         trial("a_difference_is_noticed_and_shrunk", [], a_difference_is_noticed_and_shrunk),
+        trial("a_difference_is_noticed_in_every_row", [], a_difference_is_noticed_in_every_row),
+        trial("what_is_kept_is_a_case", [], what_is_kept_is_a_case),
         trial("bare_regions_agree_with_full_ones", [], bare_regions_agree_with_full_ones),
         trial("kernels_are_varied", [], kernels_are_varied),
         trial("groups_are_compiled_whole", [], groups_are_compiled_whole),

@@ -97,14 +97,24 @@ impl Buffer {
         if self.height > 1 { self.width.next_multiple_of(64) } else { self.width }
     }
 
+    /// Where a byte of the packed rows is in memory, whose rows are at their pitch.
+    pub fn place(&self, at: usize) -> usize {
+        let row = self.row_bytes().max(1);
+        at / row * self.pitch_bytes() + at % row
+    }
+
     /// The initial bytes with rows at their pitch.
     pub fn spread(&self) -> Vec<u8> {
-        let pitch = self.pitch() as usize * self.format.bytes() as usize;
+        let pitch = self.pitch_bytes();
         let mut bytes = vec![0; pitch * self.height as usize];
         for (k, row) in self.initial.chunks(self.row_bytes().max(1)).enumerate() {
             bytes[k * pitch..k * pitch + row.len()].copy_from_slice(row);
         }
         bytes
+    }
+
+    fn pitch_bytes(&self) -> usize {
+        self.pitch() as usize * self.format.bytes() as usize
     }
 
     /// Bytes of one row without padding.

@@ -85,15 +85,17 @@ pub fn compare(
     shrink_memory(&mut case, |case| Instant::now() < deadline && difference(runner, against, case).is_some());
     let what = difference(runner, against, &case).unwrap_or_else(|| format!("it comes and goes: {first}"));
     if let Ok(blocks) = other(against, &case) {
-        let changes =
-            |(buffer, block): (&Buffer, &Vec<u8>)| block[..buffer.initial.len()] != buffer.initial[..];
+        let changes = |(buffer, block): (&Buffer, &Vec<u8>)| {
+            let places = (0..buffer.initial.len()).map(|at| buffer.place(at));
+            places.zip(&buffer.initial).any(|(place, byte)| block[place] != *byte)
+        };
         let changed: Vec<bool> = case.buffers.iter().zip(&blocks).map(changes).collect();
         // A case expects something: all memory as it was, if nothing changed.
         let all = !changed.contains(&true);
         for ((buffer, block), changed) in case.buffers.iter_mut().zip(blocks).zip(changed) {
-            let word = |k: usize| u32::from_le_bytes([0, 1, 2, 3].map(|n| block[4 * k + n]));
-            buffer.expected = (changed || all)
-                .then(|| (0..buffer.initial.len() / 4).map(|k| (4 * k, Want::Word(word(k)))).collect());
+            let word = |k: usize| u32::from_le_bytes([0, 1, 2, 3].map(|n| block[buffer.place(4 * k + n)]));
+            let words = || (0..buffer.initial.len() / 4).map(|k| (4 * k, Want::Word(word(k)))).collect();
+            buffer.expected = (changed || all).then(words);
         }
     }
     Err(Box::new(Difference { seed, what, case }))
@@ -119,14 +121,13 @@ fn shrink_memory(case: &mut Case, mut differs: impl FnMut(&Case) -> bool) {
     }
 }
 
-/// What differs between two engines that run a case, if anything does.
+/// What differs between two engines that run a case, if anything does, by the words of memory, of which each row begins at its pitch.
 pub fn difference(runner: &Runner, against: &Against<'_>, case: &Case) -> Option<String> {
     match (on(runner, case), other(against, case)) {
         (Ok(a), Ok(b)) => (0..a.len()).find_map(|k| {
-            let size = case.buffers[k].initial.len();
-            let at = (0..size).find(|&n| a[k][n] != b[k][n])? & !3;
+            let at = a[k].iter().zip(&b[k]).position(|(a, b)| a != b)? & !3;
             let hex = |block: &[u8]| -> String {
-                block[at..at + 4].iter().rev().map(|b| format!("{b:02X}")).collect()
+                block[at..].iter().take(4).rev().map(|b| format!("{b:02X}")).collect()
             };
             let slot = case.buffers[k].slots[0];
             Some(format!("{slot} word {}: 0x{} and 0x{}", at / 4, hex(&a[k]), hex(&b[k])))
