@@ -2,7 +2,7 @@
 # rust-tests.sh TARGET PART...: builds Rust tests for another system or processor and runs them, under qemu or Wine where needed. For
 # macOS, where nothing is linked or run, there are the last two parts.
 #   cpu     the tests of the CPU backend: encoders, compiled code and the evaluator (recal-jit), the engine (recal-cpu)
-#   cases   every conformance case and random kernels on the CPU, compiled and interpreted; not for Windows
+#   cases   every conformance case and random kernels on the CPU, compiled and interpreted
 #   api     the tests of the API (recal): objects, work, images, extensions, limits
 #   check   all that the workspace has compiles, tests included
 #   docs    the documentation of the libraries has no warnings
