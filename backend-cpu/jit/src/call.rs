@@ -75,20 +75,54 @@ impl Call {
 /// [`Call::words`] gave, `views` to views up to its view, and `operands` to the operands.
 pub unsafe fn call(rows: *mut u32, words: *const Words, exec: u64, views: *const View, operands: *const u32) {
     // SAFETY: as the caller promises.
-    let Call { act, view, lanes, to } = Call::of(unsafe { *words });
+    let call = Call::of(unsafe { *words });
     // SAFETY: likewise.
-    let view = unsafe { &*views.add(view.into()) };
+    let view = unsafe { &*views.add(call.view.into()) };
+    // What is done most has code of its own, in which all values are in registers.
+    let most = Act::Word(AtomicOp::Add, true);
+    match call {
+        // SAFETY: as the caller promises.
+        Call { act, .. } if act == most => unsafe {
+            each(Call { act: most, ..call }, rows, exec, view, operands)
+        },
+        // SAFETY: likewise.
+        _ => unsafe { others(call, rows, exec, view, operands) },
+    }
+}
+
+/// As [`each`].
+///
+/// # Safety
+/// As of [`call`].
+#[inline(never)]
+unsafe fn others(call: Call, rows: *mut u32, exec: u64, view: &View, operands: *const u32) {
+    // SAFETY: as the caller promises.
+    unsafe { each(call, rows, exec, view, operands) }
+}
+
+/// Does it for each lane.
+///
+/// # Safety
+/// As of [`call`].
+#[inline(always)]
+unsafe fn each(
+    Call { act, lanes, to, .. }: Call,
+    rows: *mut u32,
+    exec: u64,
+    view: &View,
+    operands: *const u32,
+) {
     // SAFETY: all operands of what is done are there, with a word for each lane.
     let operand = |k: usize, lane: usize| unsafe { *operands.add(k * lanes as usize + lane) };
     let quad = |k: usize, lane: usize| u64::from(operand(k, lane)) | u64::from(operand(k + 1, lane)) << 32;
     let at = |lane: usize| operand(0, lane);
     let words = |lane: usize| [1, 2].map(|k| operand(k, lane));
-    let to = to.map(|row| {
+    let [low, high] = to.map(|row| {
         // SAFETY: the row is there, and `rows` points to the first of the strip's lanes in its row.
         (row != NONE).then(|| unsafe { rows.add(row as usize * LANES) })
     });
     let put = |lane: usize, found: u64| {
-        for (to, word) in to.into_iter().zip([found as u32, (found >> 32) as u32]) {
+        for (to, word) in [(low, found as u32), (high, (found >> 32) as u32)] {
             if let Some(to) = to {
                 // SAFETY: likewise; rows have a word for each lane of the strip.
                 unsafe { *to.add(lane) = word };
@@ -99,11 +133,7 @@ pub unsafe fn call(rows: *mut u32, words: *const Words, exec: u64, views: *const
     let word = |number: u32| view.word(number);
     // All lanes name one counter.
     let counter = || row::lanes(exec).next().and_then(|lane| view.word(at(lane)));
-    // What is done most has code of its own.
     match act {
-        Act::Word(AtomicOp::Add, true) => {
-            atomic::each((AtomicOp::Add, true), exec, at, word, |lane| [operand(1, lane), 0], put_word)
-        }
         Act::Word(op, alone) => atomic::each((op, alone), exec, at, word, words, put_word),
         Act::Quad(op, alone) => {
             let sources = |lane: usize| [1, 3].map(|k| quad(k, lane));

@@ -113,6 +113,7 @@ impl Default for Row {
         Row::ZERO
     }
 }
+
 /// The numbers of the lanes whose bits are set, lowest first.
 #[inline(always)]
 pub fn lanes(mut set: u64) -> impl Iterator<Item = usize> {
