@@ -209,34 +209,56 @@ mod tests {
         assert_eq!((found, cell.into_inner()), (vec![(0, 10), (2, 11), (3, 12), (1, 12), (2, 11)], 11));
     }
 
-    /// Threads of the host on one word, in runs of lanes.
-    #[test]
-    fn nobody_comes_between_lanes_and_nothing_is_lost() {
-        let counts = [AtomicOp::Add, AtomicOp::Inc].map(|op| {
-            let cell = AtomicU64::new(0);
-            let source = if op == AtomicOp::Inc { u64::MAX } else { 1 };
-            std::thread::scope(|scope| {
-                for _ in 0..4 {
-                    scope.spawn(|| {
-                        for _ in 0..1000 {
-                            let mut last = None;
-                            each(
-                                (op, false),
-                                0xFF,
-                                |_| 0,
-                                |_| Some(&cell),
-                                |_| [source, 0],
-                                |_, m: u64| {
-                                    assert!(last.is_none_or(|last| m == last + 1));
-                                    last = Some(m);
-                                },
-                            );
-                        }
-                    });
+    /// A word to which others add 100 so many times when it is to be exchanged.
+    struct Contended {
+        value: std::cell::Cell<u32>,
+        others: std::cell::Cell<u32>,
+    }
+
+    impl Cell for Contended {
+        type Value = u32;
+
+        fn load(&self) -> u32 {
+            self.value.get()
+        }
+
+        fn store(&self, value: u32) {
+            self.value.set(value);
+        }
+
+        fn add(&self, value: u32) -> u32 {
+            self.value.replace(self.value.get().wrapping_add(value))
+        }
+
+        fn swap(&self, value: u32) -> u32 {
+            self.value.replace(value)
+        }
+
+        fn exchange(&self, old: u32, new: u32) -> Result<u32, u32> {
+            match self.others.get() {
+                0 if old == self.value.get() => Ok(self.value.replace(new)),
+                0 => Err(self.value.get()),
+                others => {
+                    self.others.set(others - 1);
+                    self.value.set(self.value.get() + 100);
+                    Err(self.value.get())
                 }
-            });
-            cell.into_inner()
-        });
-        assert_eq!(counts, [32_000; 2]);
+            }
+        }
+
+        fn after(op: AtomicOp, m: u32, sources: [u32; 2]) -> u32 {
+            AtomicU32::after(op, m, sources)
+        }
+    }
+
+    #[test]
+    fn lanes_begin_again_where_others_were_first() {
+        for (exec, lanes) in [(0b100, 1), (0xFF, 8)] {
+            let cell = Contended { value: 0.into(), others: 2.into() };
+            let mut found = Vec::new();
+            let sources = |_| [u32::MAX, 0];
+            each((AtomicOp::Inc, false), exec, |_| 0, |_| Some(&cell), sources, |_, m| found.push(m));
+            assert_eq!((found, cell.load()), ((200..200 + lanes).collect(), 200 + lanes));
+        }
     }
 }

@@ -441,3 +441,21 @@ impl Graph {
         self.binary(Op::Or, even, odd)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Node;
+
+    #[test]
+    fn a_choice_that_was_made_is_not_asked_again() {
+        let mut graph = Graph::new(false);
+        let [x, y, z, w] = [0, 1, 2, 3].map(|row| graph.add(Node::Row(row)));
+        let [mask, other] = [z, w].map(|val| graph.tested(val));
+        let once = graph.select(mask, x, y);
+        let [first, second] = [graph.select(mask, x, z), graph.select(mask, w, y)];
+        assert_eq!(graph.select(mask, first, y), once);
+        assert_eq!(graph.select(mask, x, second), once);
+        assert_ne!(graph.select(other, first, y), graph.select(other, x, y));
+    }
+}
