@@ -130,7 +130,9 @@ impl Builder<'_> {
         let mut positions = Vec::with_capacity(code.ops.len() + 1);
         let mut at = if whole { code.ops.len() } else { 0 };
         while at < code.ops.len() {
-            if targets.contains(&(at as Pc)) {
+            // Who jumps to the end of a round has nobody left in it: what is tested before for the next one may be skipped.
+            let ends_round = matches!(code.ops[at], Op::EndLoop { .. });
+            if targets.contains(&(at as Pc)) && !ends_round {
                 self.close();
             }
             if self.failed {
@@ -164,6 +166,9 @@ impl Builder<'_> {
                         test.alike = alike.contains(&at);
                     }
                     self.close();
+                    if ends_round {
+                        positions[at] = self.body.ops.len() as Pc;
+                    }
                     self.body.ops.push(op);
                 }
             }

@@ -210,16 +210,16 @@ pub struct Guard {
 /// What the waves of a group do next.
 #[derive(Debug)]
 pub enum Stage {
-    /// Functions, one after another. Each is done by all waves before the next one, but for those that are said to be `apart`: there a
-    /// wave does all of them before the next wave begins.
-    Run {
-        /// And which of all it is.
-        functions: Vec<(Function, usize)>,
-        /// The order of waves may be seen.
-        apart: bool,
+    /// A function; which of all it is.
+    Run(Function, usize),
+    /// They wait for each other.
+    Barrier {
+        /// Memory is in order before what follows, or need not be.
+        orders: bool,
+        /// A wave does all that follows, up to where it waits again, before the next wave begins: their order may be seen. Else each stage is done by all
+        /// waves before the next one.
+        turns: bool,
     },
-    /// They wait for each other; memory is in order before what follows, or need not be.
-    Barrier(bool),
     /// All go on at another stage.
     Jump(usize),
     /// The same if what the function right before tested is as said.
@@ -250,7 +250,7 @@ pub struct Body {
     pub trail: u32,
     /// Which of the views holds the words of the group, see [`Place::Group`].
     pub group: Option<u8>,
-    /// Its stages, if nothing of it is interpreted; else none.
+    /// Its stages, if nothing of it is interpreted; else none. The first one is where waves begin, a [`Stage::Barrier`].
     pub stages: Vec<Stage>,
     /// For each of its functions the choices outside of which it does nothing; none if it does.
     pub guards: Vec<Vec<Guard>>,

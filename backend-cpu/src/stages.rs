@@ -16,8 +16,11 @@ pub struct Plan(Vec<Act>);
 enum Act {
     /// Calls a function for some of the waves.
     Call(Function, Range<usize>),
-    /// Memory is in order before what follows.
-    Order,
+    /// As [`Stage::Barrier`].
+    Barrier {
+        orders: bool,
+        turns: bool,
+    },
     Jump(usize),
     JumpIf {
         nonzero: bool,
@@ -25,6 +28,9 @@ enum Act {
     },
     Again(usize),
 }
+
+/// The launch is to stop.
+struct Stopped;
 
 impl Plan {
     /// For so many waves; `idle` is what [`idle`] says.
@@ -38,19 +44,12 @@ impl Plan {
         for stage in stages {
             begins.push(acts.len());
             match *stage {
-                Stage::Run { ref functions, apart } => {
-                    let abreast = if apart { 1 } else { waves.max(1) };
-                    for first in (0..waves).step_by(abreast) {
-                        for &(function, number) in functions {
-                            let waves = first..first + abreast;
-                            let takes: Vec<usize> = waves.filter(|wave| takes(number, *wave)).collect();
-                            let runs = takes.chunk_by(|wave, next| wave + 1 == *next);
-                            acts.extend(runs.map(|run| Act::Call(function, run[0]..run[0] + run.len())));
-                        }
-                    }
+                Stage::Run(function, number) => {
+                    let takes: Vec<usize> = (0..waves).filter(|wave| takes(number, *wave)).collect();
+                    let runs = takes.chunk_by(|wave, next| wave + 1 == *next);
+                    acts.extend(runs.map(|run| Act::Call(function, run[0]..run[0] + run.len())));
                 }
-                Stage::Barrier(true) => acts.push(Act::Order),
-                Stage::Barrier(false) => {}
+                Stage::Barrier { orders, turns } => acts.push(Act::Barrier { orders, turns }),
                 Stage::Jump(to) => acts.push(Act::Jump(to)),
                 Stage::JumpIf { nonzero, to } => acts.push(Act::JumpIf { nonzero, to }),
                 Stage::Again(to) => acts.push(Act::Again(to)),
@@ -68,30 +67,67 @@ impl Plan {
     /// Runs waves that were just started to their end.
     pub fn run(&self, waves: &mut Waves<'_, '_>, context: &mut Context<'_>) -> Outcome {
         let mut at = 0;
-        while let (Some(act), Some(code)) = (self.0.get(at), &context.compiled) {
-            at += 1;
-            match act {
-                Act::Call(function, part) => {
-                    let ticks = &mut context.native_ticks;
-                    code.call(function, waves, part.clone(), true, ticks, &mut context.mode);
-                    if ticks.stopped() {
-                        return Outcome::Stopped;
-                    }
-                }
-                Act::Order => std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst),
-                Act::Jump(to) => at = *to,
-                // What the first thread says all say.
-                Act::JumpIf { nonzero, to } if (waves.tested(0) & 1 == 1) == *nonzero => at = *to,
-                Act::JumpIf { .. } => {}
-                Act::Again(to) => {
-                    if context.tick() {
-                        return Outcome::Stopped;
-                    }
-                    at = *to;
+        while let Some(Act::Barrier { orders, turns }) = self.0.get(at) {
+            if *orders {
+                std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+            }
+            let (from, all) = (at + 1, waves.len());
+            let together = if *turns { 1 } else { all.max(1) };
+            // All of them come to the same barrier.
+            for first in (0..all).step_by(together) {
+                match self.run_part(from, waves, first..first + together, context) {
+                    Ok(barrier) => at = barrier,
+                    Err(Stopped) => return Outcome::Stopped,
                 }
             }
         }
         Outcome::Ended
+    }
+
+    /// Runs some of the waves to the next barrier, or to their end: where that is.
+    #[inline(always)]
+    fn run_part(
+        &self,
+        mut at: usize,
+        waves: &mut Waves<'_, '_>,
+        part: Range<usize>,
+        context: &mut Context<'_>,
+    ) -> Result<usize, Stopped> {
+        while let (Some(act), Some(code)) = (self.0.get(at), &context.compiled) {
+            match act {
+                Act::Call(function, of) => {
+                    let part = part.start.max(of.start)..part.end.min(of.end);
+                    if !part.is_empty() {
+                        let ticks = &mut context.native_ticks;
+                        code.call(function, waves, part, true, ticks, &mut context.mode);
+                        if ticks.stopped() {
+                            return Err(Stopped);
+                        }
+                    }
+                }
+                Act::Barrier { .. } => break,
+                Act::Jump(to) => {
+                    at = *to;
+                    continue;
+                }
+                // What the first thread says all say.
+                Act::JumpIf { nonzero, to } => {
+                    if (waves.tested(part.start) & 1 == 1) == *nonzero {
+                        at = *to;
+                        continue;
+                    }
+                }
+                Act::Again(to) => {
+                    if context.tick() {
+                        return Err(Stopped);
+                    }
+                    at = *to;
+                    continue;
+                }
+            }
+            at += 1;
+        }
+        Ok(at)
     }
 }
 

@@ -102,6 +102,7 @@ fn waves_that_do_not_wait_come_one_after_another() {
         let of = |text: &str| compute(&machine, text, 1, 256, 64, [3, 0, 0, 0])[0];
         assert_eq!(of(&straight), 12, "{set:?}");
         assert_eq!(of(&repeated), 12, "{set:?}");
+        assert_eq!(of(&repeated.replace("fence_threads\n", "")), 12, "{set:?}: without barriers");
         assert_eq!(of(&chosen), 4, "{set:?}");
     }
 }

@@ -67,6 +67,7 @@ pub struct Waves<'w, 'a> {
 
 impl<'w, 'a> Waves<'w, 'a> {
     /// These.
+    #[inline(always)]
     pub fn new(list: &'w mut [Wave<'a>]) -> Waves<'w, 'a> {
         let rows = list.iter().map(|wave| wave.count).min().unwrap_or_default();
         let whole = list.iter().take_while(|wave| wave.whole()).count();

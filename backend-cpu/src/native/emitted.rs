@@ -8,7 +8,7 @@ const VIEWS: u8 = 32;
 
 /// Finds out whether what was compiled stores all outputs.
 pub(super) fn finish(body: &mut Body) {
-    let emits = |stage: &Stage, view: u8| matches!(stage, Stage::Run { functions, .. } if functions.iter().any(|(of, _)| of.emits_to(view)));
+    let emits = |stage: &Stage, view: u8| matches!(stage, Stage::Run(function, _) if function.emits_to(view));
     if !body.emitted.iter().all(|view| body.stages.iter().any(|stage| emits(stage, *view))) {
         body.emitted.clear();
     }

@@ -29,28 +29,15 @@ pub(super) fn possible(ops: &[Op]) -> bool {
 
 /// The stages of operations; `None` if they are to be interpreted. `accesses` are those of the functions, in their order.
 pub(super) fn stages(ops: &[Op], accesses: &[Accesses]) -> Option<Vec<Stage>> {
-    let mut stages: Vec<Stage> = Vec::new();
+    let mut stages = vec![Stage::Barrier { orders: false, turns: false }];
     // Where operations begin.
     let mut begins = Vec::with_capacity(ops.len());
-    let mut functions = 0;
-    let mut joins = false;
+    let mut functions = 0..;
     for (at, op) in ops.iter().enumerate() {
-        let joined = std::mem::replace(&mut joins, matches!(op, Op::Native(_)));
-        if let (Op::Native(function), true, Some(Stage::Run { functions: list, .. })) =
-            (op, joined, stages.last_mut())
-        {
-            begins.push(begins[at - 1]);
-            list.push((*function, functions));
-            functions += 1;
-            continue;
-        }
         begins.push(stages.len());
         stages.push(match op {
-            Op::Native(function) => {
-                functions += 1;
-                Stage::Run { functions: vec![(*function, functions - 1)], apart: false }
-            }
-            Op::Fence(fence) => Stage::Barrier(orders(*fence)),
+            Op::Native(function) => Stage::Run(*function, functions.next()?),
+            Op::Fence(fence) => Stage::Barrier { orders: orders(*fence), turns: false },
             Op::If { cond, otherwise } => {
                 jump(Some(&Test { nonzero: !cond.nonzero, ..*cond }), *otherwise as usize + 1)?
             }
@@ -64,23 +51,17 @@ pub(super) fn stages(ops: &[Op], accesses: &[Accesses]) -> Option<Vec<Stage>> {
     }
     let end = stages.len();
     for stage in &mut stages {
-        match stage {
-            Stage::Jump(to) | Stage::JumpIf { to, .. } | Stage::Again(to) => {
-                *to = begins.get(*to).copied().unwrap_or(end);
-            }
-            Stage::Run { functions, apart } => {
-                let of = |number: usize| &accesses[number];
-                let before = |at: usize| {
-                    functions[..at].iter().any(|(_, other)| clash(of(*other), of(functions[at].1)))
-                };
-                *apart = (0..functions.len()).any(before);
-            }
-            Stage::Barrier(_) => {}
+        if let Stage::Jump(to) | Stage::JumpIf { to, .. } | Stage::Again(to) = stage {
+            *to = begins.get(*to).copied().unwrap_or(end);
         }
     }
-    let barriers = (0..end).filter(|at| matches!(stages[*at], Stage::Barrier(_)));
-    let abreast = barriers.map(|at| at + 1).chain([0]).all(|first| abreast(&stages, first, accesses));
-    abreast.then_some(stages)
+    for at in 0..end {
+        let seen = !abreast(&stages, at + 1, accesses);
+        if let Stage::Barrier { turns, .. } = &mut stages[at] {
+            *turns = seen;
+        }
+    }
+    Some(stages)
 }
 
 /// A jump, if the condition holds, to an operation.
@@ -129,14 +110,12 @@ fn abreast(stages: &[Stage], first: usize, accesses: &[Accesses]) -> bool {
         known.extend(more);
         let mut before = known.clone();
         match stage {
-            Stage::Barrier(_) => {}
-            Stage::Run { functions, .. } => {
-                let own: Accesses =
-                    functions.iter().flat_map(|(_, number)| accesses[*number].clone()).collect();
-                if clash(&own, &before) {
+            Stage::Barrier { .. } => {}
+            Stage::Run(_, number) => {
+                if clash(&accesses[*number], &before) {
                     return false;
                 }
-                before.extend(own);
+                before.extend(&accesses[*number]);
                 rest.push((at + 1, before));
             }
             Stage::Jump(to) | Stage::Again(to) => rest.push((*to, before)),
@@ -149,7 +128,7 @@ fn abreast(stages: &[Stage], first: usize, accesses: &[Accesses]) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::isa_choice::InstructionSet;
-    use crate::op::LaunchKey;
+    use crate::op::{LaunchKey, Stage};
     use crate::{load, native};
 
     /// Groups of lines of 16 threads ask for what the next group reads of memory that others see, once for each load of it where all lanes
@@ -185,5 +164,37 @@ mod tests {
             assert_eq!(asks(set, 32, "fence_threads_lds\n"), [0, 0], "{set:?}");
             assert_eq!(asks(set, 16, "fence_lds\n"), [0, 0], "{set:?}");
         }
+    }
+
+    /// A loop that stores is a function for each round. Waves take turns where one could find what another one stored.
+    #[test]
+    fn rounds_that_store_are_functions() {
+        let kinds = |body: &str| {
+            let text = format!(
+                "il_cs_2_0\ndcl_num_thread_per_group 256\ndcl_raw_uav_id(0)\ndcl_lds_id(0) 1024\ndcl_cb cb0[1]\n\
+                dcl_literal l0, 4, 1, 0, 0\nimul r0.x, vTidInGrpFlat.x, l0.x\nwhileloop\nige r1.x, r2.x, cb0[0].x\n\
+                break_logicalnz r1.x\n{body}iadd r2.x, r2.x, l0.y\nendloop\nuav_raw_store_id(0) mem0.x, r0.x, r3.x\nend\n"
+            );
+            let program = recal_il::compile(text.as_bytes()).unwrap();
+            let (packed, known) = load::prepare(&program, true, false);
+            let code = load::load_compiled(&packed, &known);
+            let key = LaunchKey { line: 64, ..LaunchKey::default() };
+            let body = native::compile(&code, InstructionSet::Avx2.code().unwrap(), &key).unwrap();
+            let kind = |stage: &Stage| match stage {
+                Stage::Run(..) => "run",
+                Stage::Barrier { turns: true, .. } => "turns",
+                Stage::Barrier { turns: false, .. } => "all",
+                Stage::Jump(_) => "jump",
+                Stage::JumpIf { .. } => "if",
+                Stage::Again(_) => "again",
+            };
+            body.stages.iter().map(kind).collect::<Vec<_>>().join(" ")
+        };
+        let store = "lds_store_id(0) r0.x, r2.x\n";
+        let load = "lds_load_id(0) r3.x, r0.x\n";
+        assert_eq!(kinds(store), "turns run if run again run");
+        assert_eq!(kinds(&format!("{load}{store}")), "turns run if run run again run");
+        assert_eq!(kinds(&format!("{store}fence_threads_lds\n")), "all run if run all again run");
+        assert_eq!(kinds(&format!("{load}fence_threads_lds\n{store}")), "all run if run turns run again run");
     }
 }

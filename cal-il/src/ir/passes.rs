@@ -131,10 +131,10 @@ pub static ARRAYS: Pass = Pass {
     run: |program, _| in_registers(program),
 };
 
-/// What the CPU runs, which does what is between barriers for all waves of a group.
+/// What the CPU runs, which does what is between barriers for all waves of a group, and what is up to a store for all threads of a wave.
 pub static ROTATE: Pass = Pass {
     name: "rotate",
-    about: "loops around barriers test where their rounds end",
+    about: "loops around barriers and stores test where their rounds end",
     flushes: Flushes::Ignored,
     faithful: false,
     run: |program, _| rotate(program),

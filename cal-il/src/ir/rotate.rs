@@ -1,4 +1,4 @@
-//! Loops around barriers test where their rounds end.
+//! Loops around barriers and stores test where their rounds end.
 //!
 //! ```text
 //! loop { A               A
@@ -9,11 +9,13 @@
 //!                               fence }
 //! ```
 //!
-//! Who runs what is between barriers for all waves of a group before anything else has one thing less to run in each round, and again one
-//! less where nothing but lane operations follows the last barrier: these do not care on which side of it they are.
+//! Who runs what is between barriers for all waves of a group before anything else, or what is up to a store for all threads of a wave, has one
+//! thing less to run in each round, and again one less where nothing but lane operations follows the last barrier: these do not care on which
+//! side of it they are.
 
 use std::borrow::Cow;
 
+use super::unroll::loads;
 use super::visit::{any, each_block};
 use super::{Block, Fence, Program, Stmt, StmtKind};
 
@@ -22,7 +24,7 @@ const MOST: usize = 16;
 
 /// The program with such loops changed.
 pub fn rotate(program: &Program) -> Cow<'_, Program> {
-    let loops = |kind: &StmtKind| matches!(kind, StmtKind::Loop { body } if waits(body));
+    let loops = |kind: &StmtKind| matches!(kind, StmtKind::Loop { body } if parts(body));
     if !program.functions.iter().any(|function| any(&function.body, &loops)) {
         return Cow::Borrowed(program);
     }
@@ -33,9 +35,13 @@ pub fn rotate(program: &Program) -> Cow<'_, Program> {
     Cow::Owned(program)
 }
 
-/// Threads wait for each other in it.
-fn waits(body: &Block) -> bool {
-    any(body, &|kind| matches!(kind, StmtKind::Fence(fence) if fence.contains(Fence::THREADS)))
+/// Threads wait for each other in it, or change what others may see.
+fn parts(body: &Block) -> bool {
+    any(body, &|kind| match kind {
+        StmtKind::Fence(fence) => fence.contains(Fence::THREADS),
+        StmtKind::Memory(inst) => loads(inst).is_none(),
+        _ => false,
+    })
 }
 
 fn block(list: Block) -> Block {
@@ -43,7 +49,7 @@ fn block(list: Block) -> Block {
     for mut stmt in list {
         each_block(&mut stmt.kind, &mut block);
         if let StmtKind::Loop { body } = &mut stmt.kind
-            && waits(body)
+            && parts(body)
         {
             out.extend(turned(body));
         }
@@ -122,9 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn loops_without_barriers_stay() {
-        let found = lines(&format!("{HEAD}{LDS}fence_lds\niadd r1.x, r1.x, l0.x\n"));
-        assert_eq!(found[1..], ["loop", "Ige", "break", "RawStore", "fence", "Iadd", "}"]);
+    fn stores_need_no_barrier() {
+        let found = lines(&format!("{HEAD}{LDS}iadd r1.x, r1.x, l0.x\n"));
+        assert_eq!(found, ["Ige", "loop", "break", "RawStore", "Iadd", "Ige", "}"]);
+    }
+
+    #[test]
+    fn other_loops_stay() {
+        let found = lines(&format!("{HEAD}fence_lds\niadd r1.x, r1.x, l0.x\n"));
+        assert_eq!(found[1..], ["loop", "Ige", "break", "fence", "Iadd", "}"]);
     }
 
     /// What follows the last barrier accesses memory: it stays behind.
