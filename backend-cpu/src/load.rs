@@ -14,7 +14,6 @@ use recal_il::ir::lines::{self, Known};
 use recal_il::ir::passes::{ARRAYS, INLINE, JUMPS, NATIVE, OWN_LDS, Settings};
 use recal_il::ir::payload::loosen;
 use recal_il::ir::rotate::rotate;
-use recal_il::ir::uniformity::Uniformity;
 use recal_il::ir::unroll::written_out;
 use recal_il::ir::{
     self, AtomicAddress, Block, Builtin, Cond, Dst4, Id, InfoSource, LaneInst, MemoryInst, Operand, Program,
@@ -65,9 +64,8 @@ pub fn prepare(program: &Program, compiled: bool, native: bool) -> (Program, Vec
     };
     // Before registers are shared.
     let known = if compiled { lines::known(&program) } else { Vec::new() };
-    let uniformity = Uniformity::of(&program);
     let mut packed = program.into_owned();
-    ir::compact::compact(&mut packed, &uniformity);
+    ir::compact::compact(&mut packed);
     (packed, known)
 }
 
@@ -387,7 +385,7 @@ impl<'a> Loader<'a> {
             nonzero: cond.nonzero,
             done: false,
             lanes: self.known.shape,
-            alike: false,
+            alike: self.known.alike,
         }
     }
 

@@ -19,7 +19,6 @@ mod live;
 mod rounds;
 mod stages;
 mod steps;
-mod uniform;
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -125,7 +124,6 @@ impl Builder<'_> {
         let (code, key) = (self.code, self.key);
         let mut targets = FxHashSet::default();
         code.ops.iter().for_each(|op| jumps(&mut op.clone(), |pc| _ = targets.insert(*pc)));
-        let alike = uniform::alike(code);
         let whole = key.block.is_some_and(|block| self.whole_group(block));
         let mut positions = Vec::with_capacity(code.ops.len() + 1);
         let mut at = if whole { code.ops.len() } else { 0 };
@@ -163,7 +161,6 @@ impl Builder<'_> {
                     let before = at > 0 && tested_before(code, at - 1).is_some_and(|(leave, _)| leave == at);
                     if let Some(test) = op.test_mut() {
                         test.done = before || self.test(at, test.row);
-                        test.alike = alike.contains(&at);
                     }
                     self.close();
                     if ends_round {

@@ -4,7 +4,6 @@
 mod plain;
 
 use recal_il::ir::compact::compact;
-use recal_il::ir::uniformity::Uniformity;
 use recal_il::ir::unroll::unroll;
 use recal_il::ir::validate::validate;
 use recal_reference::Machine;
@@ -26,7 +25,7 @@ fn run_on(machine: &mut Machine, declarations: &str, body: &str) -> Vec<[u32; 4]
     validate(&program).unwrap_or_else(|d| panic!("{d:#?}\n{program}"));
     // Packed into fewer registers it must do the same.
     let mut packed = program.clone();
-    compact(&mut packed, &Uniformity::of(&program));
+    compact(&mut packed);
     validate(&packed).unwrap_or_else(|d| panic!("{d:#?}\n{packed}"));
     assert!(packed.registers <= program.registers);
     // So it must with loops unrolled.

@@ -1,21 +1,19 @@
 //! Packs registers: values whose lives do not overlap share one.
 //!
 //! Lowering gives every value a register of its own, which suits analyses and a back end that builds on values. A
-//! backend that keeps 64 lanes of each register in memory wants few of them. Input is a program and its uniformity;
-//! afterwards the program has fewer registers, and the returned facts hold for them: uniform and varying values
-//! never share.
+//! backend that keeps 64 lanes of each register in memory wants few of them.
 //!
 //! Shared are registers with one definition whose uses all lie in its block or deeper; such a value is dead at the
 //! end of its block and whenever a loop around it starts again. It lives from its definition to its last use, or to
 //! the end of the outermost loop between the two. All other registers, among them those that rely on the zero of
 //! the beginning, stay alone. Each function has registers of its own.
 
-use super::uniformity::{Uniformity, single_local_registers};
+use super::uniformity::single_local_registers;
 use super::{Block, Program, Reg, StmtKind, visit};
 use crate::isa::lane::Class;
 
-/// Packs the registers of `program`; returns the uniformity of the new ones.
-pub fn compact(program: &mut Program, facts: &Uniformity) -> Uniformity {
+/// Packs the registers of `program`.
+pub fn compact(program: &mut Program) {
     let shareable = single_local_registers(program);
     let count = program.registers as usize;
     let mut lives = Lives {
@@ -31,12 +29,11 @@ pub fn compact(program: &mut Program, facts: &Uniformity) -> Uniformity {
     let last = lives.last;
     let mut packer = Packer {
         shareable: &shareable,
-        facts,
         last: &last,
         map: vec![Reg::MAX; count],
-        free: [Vec::new(), Vec::new()],
+        free: Vec::new(),
         ending: std::collections::BinaryHeap::new(),
-        uniform: Vec::new(),
+        registers: 0,
         position: 0,
     };
     for output in &mut program.outputs {
@@ -45,11 +42,10 @@ pub fn compact(program: &mut Program, facts: &Uniformity) -> Uniformity {
     for function in &mut program.functions {
         packer.block(&mut function.body);
         // The next function may run in the middle of this one.
-        packer.free = [Vec::new(), Vec::new()];
+        packer.free.clear();
         packer.ending.clear();
     }
-    program.registers = packer.uniform.len() as u32;
-    Uniformity::from_registers(packer.uniform)
+    program.registers = packer.registers;
 }
 
 /// First walk: where values die.
@@ -107,14 +103,13 @@ impl Lives<'_> {
 /// Second walk, with the same positions: registers are handed out and taken back.
 struct Packer<'a> {
     shareable: &'a [bool],
-    facts: &'a Uniformity,
     last: &'a [u32],
     map: Vec<Reg>,
-    /// Free registers: varying, uniform.
-    free: [Vec<Reg>; 2],
+    free: Vec<Reg>,
     /// Registers in use by the position after which they are free, soonest first.
     ending: std::collections::BinaryHeap<std::cmp::Reverse<(u32, Reg)>>,
-    uniform: Vec<bool>,
+    /// Those that were given out.
+    registers: u32,
     position: u32,
 }
 
@@ -126,7 +121,7 @@ impl Packer<'_> {
                 break;
             }
             self.ending.pop();
-            self.free[usize::from(self.uniform[reg as usize])].push(reg);
+            self.free.push(reg);
         }
     }
 
@@ -135,12 +130,11 @@ impl Packer<'_> {
         if self.map[index] != Reg::MAX {
             return self.map[index];
         }
-        let uniform = self.facts.register(old);
         let shared = self.shareable[index];
-        let reused = if shared { self.free[usize::from(uniform)].pop() } else { None };
+        let reused = if shared { self.free.pop() } else { None };
         let new = reused.unwrap_or_else(|| {
-            self.uniform.push(uniform);
-            self.uniform.len() as Reg - 1
+            self.registers += 1;
+            self.registers - 1
         });
         if shared {
             self.ending.push(std::cmp::Reverse((self.last[index], new)));

@@ -12,7 +12,7 @@
 mod words;
 
 use self::words::{Word, Words};
-use super::uniformity::missed;
+use super::uniformity::{Scope, Uniformity, missed};
 use super::{Block, Builtin, LaneInst, MemoryInst, Operand, Program, Reg, StmtKind, ThreadId, visit};
 use crate::isa::lane::{self, Class};
 
@@ -70,6 +70,8 @@ pub struct Known {
     /// The same in columns, of operands of a lane operation; of an access or a construct bit 0 says it of all that it asks of. Nothing is
     /// known where groups have no memory and no loop computes with doubles.
     pub down: u32,
+    /// All threads of a group come to it, and a condition holds for all or for none, whatever memory holds.
+    pub alike: bool,
 }
 
 /// Threads side by side.
@@ -90,6 +92,8 @@ pub fn known(program: &Program) -> Vec<Known> {
             known.down = if shape == Shape::Same { 1 } else { same };
         });
     }
+    let facts = Uniformity::of(program, Scope::Group);
+    list.iter_mut().zip(facts.alike()).for_each(|(known, alike)| known.alike = *alike);
     list
 }
 
@@ -321,7 +325,7 @@ impl Pass {
                 },
                 other => (visit::tested_of(other).as_ref().map_or(Shape::Any, shape), 0),
             };
-            list.push(Known { shape, same, down: 0 });
+            list.push(Known { shape, same, ..Known::default() });
             match &stmt.kind {
                 StmtKind::If { then, otherwise, .. } => {
                     self.known(then, list);

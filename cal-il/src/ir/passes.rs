@@ -13,7 +13,6 @@ use super::own_lds::in_a_block;
 use super::payload::loosen;
 use super::rotate::rotate;
 use super::speculate::{WORTH, speculate, without_flushes};
-use super::uniformity::Uniformity;
 use super::unroll::unroll;
 use super::validate::{validate, validate_unflushed};
 use super::{MemoryInst, Program};
@@ -108,7 +107,7 @@ pub static COMPACT: Pass = Pass {
     faithful: false,
     run: |program, _| {
         let mut out = program.clone();
-        compact(&mut out, &Uniformity::of(program));
+        compact(&mut out);
         Cow::Owned(out)
     },
 };

@@ -1,58 +1,79 @@
-//! Which registers are the same in all lanes of a wave.
+//! Which registers are the same in all threads of a wave, or of a group, and which choices all of them make alike.
 //!
-//! Input is a program, output one bit for each register and, through it, for each operand. A register is uniform if
+//! Input is a program, output one bit for each register and, through it, for each operand; and one for each statement. A register is uniform if
 //! every definition computes a uniform word and
 //!
-//! * runs under uniform control flow, where no lane can miss it; or
-//! * every use lies in the block of the only definition that reaches it, or deeper: whichever lanes run the use ran
+//! * runs under uniform control flow, where no thread can miss it; or
+//! * every use lies in the block of the only definition that reaches it, or deeper: whichever threads run the use ran
 //!   the definition just before.
 //!
-//! A loop that some lanes leave or cut short before others is divergent as a whole. A thread that has ended counts
-//! for nothing, so returning from main and discarding diverge nobody; output registers, which the host reads of
-//! ended threads too, are never uniform.
+//! A loop that some threads leave or cut short before others is divergent as a whole. A thread that has ended counts
+//! for nothing, so returning from main and discarding diverge nobody, unless others wait for it ([`Scope::Lockstep`]); output registers, which
+//! the host reads of ended threads too, are never uniform.
 
-use super::{
-    Block, Builtin, Cond, InfoSource, MemoryInst, Operand, Program, Reg, Space, StmtKind, ThreadId, visit,
-};
+use super::{Block, Builtin, Cond, MemoryInst, Operand, Program, Reg, Space, StmtKind, ThreadId, visit};
 
 /// Rounds after which the analysis gives up and calls nothing uniform.
 const ROUNDS: usize = 40;
 
+/// Which threads are asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of a wave, which executes each statement for all of them before the next.
+    Wave,
+    /// Those of a group, whose waves come to a statement one after another: what they load may have changed.
+    Group,
+    /// Those of a group that load at the same time, and all of which a barrier waits for.
+    Lockstep,
+}
+
 /// The result of the analysis.
 #[derive(Clone, Debug)]
 pub struct Uniformity {
+    scope: Scope,
     registers: Vec<bool>,
+    functions: Vec<bool>,
+    alike: Vec<bool>,
 }
 
 impl Uniformity {
     /// Analyses `program`.
-    pub fn of(program: &Program) -> Self {
-        match analyse(program) {
-            Some(flow) => flow.facts,
-            None => Self { registers: vec![false; program.registers as usize] },
-        }
+    pub fn of(program: &Program, scope: Scope) -> Self {
+        analyse(program, scope).map_or_else(
+            || Self {
+                scope,
+                registers: vec![false; program.registers as usize],
+                functions: vec![true; program.functions.len()],
+                alike: Vec::new(),
+            },
+            |flow| flow.facts,
+        )
     }
 
-    /// Facts known by other means.
-    pub(super) fn from_registers(registers: Vec<bool>) -> Self {
-        Self { registers }
-    }
-
-    /// Whether all lanes that read `reg` read the same word.
+    /// Whether all threads that read `reg` read the same word.
     pub fn register(&self, reg: Reg) -> bool {
         self.registers[reg as usize]
     }
 
-    /// Whether `operand` is the same word in all lanes.
+    /// Whether only some threads may run a function.
+    pub fn parted(&self, function: usize) -> bool {
+        self.functions[function]
+    }
+
+    /// For each statement, in the order of the text, a construct before what is in it, functions by number, whether all threads come to it and
+    /// decide alike; nothing if the program is too long.
+    pub fn alike(&self) -> &[bool] {
+        &self.alike
+    }
+
+    /// Whether `operand` is the same word in all threads.
     pub fn operand(&self, operand: Operand) -> bool {
         match operand {
             Operand::Imm(_) | Operand::Const { .. } => true,
             Operand::Reg(reg) => self.register(reg),
             Operand::Builtin(builtin) => match builtin {
-                Builtin::Thread(ThreadId::Group | ThreadId::GroupFlat, _)
-                | Builtin::Timer(_)
-                | Builtin::ComputeUnit
-                | Builtin::WaveSlot => true,
+                Builtin::Thread(ThreadId::Group | ThreadId::GroupFlat, _) => true,
+                Builtin::Timer(_) | Builtin::ComputeUnit | Builtin::WaveSlot => self.scope == Scope::Wave,
                 Builtin::Thread(..)
                 | Builtin::Position(_)
                 | Builtin::Interpolant(..)
@@ -61,48 +82,46 @@ impl Uniformity {
         }
     }
 
-    /// Whether all lanes agree on `cond`.
+    /// Whether all threads agree on `cond`.
     pub fn cond(&self, cond: &Cond) -> bool {
         self.operand(cond.operand)
     }
 
-    /// Whether `inst` loads the same words in all lanes: a uniform address in memory that no kernel writes.
+    /// Whether `inst` loads the same words in all threads: a uniform address in memory that no kernel writes, or that nobody writes meanwhile.
     pub fn load(&self, inst: &MemoryInst) -> bool {
-        let uniform = || visit::operands_of(inst).into_iter().all(|operand| self.operand(operand));
-        match inst {
+        let one = match inst {
+            MemoryInst::ResourceInfo { .. }
+            | MemoryInst::BufferInfo { .. }
+            | MemoryInst::ImmediateLoad { .. } => true,
             MemoryInst::Sample { .. }
             | MemoryInst::Gather { .. }
             | MemoryInst::Fetch { .. }
-            | MemoryInst::ResourceInfo { .. }
-            | MemoryInst::BufferInfo {
-                of: InfoSource::Resource(_) | InfoSource::Uav(_) | InfoSource::Srv(_),
-                ..
-            }
             | MemoryInst::ConstLoad { .. }
-            | MemoryInst::ImmediateLoad { .. }
-            | MemoryInst::RawLoad { space: Space::Srv(_), .. } => uniform(),
+            | MemoryInst::RawLoad { space: Space::Srv(_), .. } => self.scope != Scope::Group,
+            MemoryInst::RawLoad { space: Space::Lds(_), .. } => self.scope == Scope::Lockstep,
             _ => false,
-        }
+        };
+        one && visit::operands_of(inst).into_iter().all(|operand| self.operand(operand))
     }
 }
 
 /// Registers that some threads of a wave may not write where others do, and read later.
 pub(super) fn missed(program: &Program) -> Vec<bool> {
-    analyse(program).map_or_else(|| vec![true; program.registers as usize], |flow| flow.missed)
+    analyse(program, Scope::Wave).map_or_else(|| vec![true; program.registers as usize], |flow| flow.missed)
 }
 
 /// `None` if it takes too long.
-fn analyse(program: &Program) -> Option<Flow> {
+fn analyse(program: &Program, scope: Scope) -> Option<Flow> {
     let mut registers = vec![true; program.registers as usize];
     for output in &program.outputs {
         output.registers.iter().for_each(|reg| registers[*reg as usize] = false);
     }
+    let functions = vec![false; program.functions.len()];
     let mut flow = Flow {
-        facts: Uniformity { registers },
+        facts: Uniformity { scope, registers, functions, alike: Vec::new() },
         missed: vec![false; program.registers as usize],
         local: local_registers(program),
         loops: Vec::new(),
-        functions: vec![false; program.functions.len()],
         next_loop: 0,
         changed: true,
     };
@@ -112,9 +131,10 @@ fn analyse(program: &Program) -> Option<Flow> {
         }
         flow.changed = false;
         flow.next_loop = 0;
+        flow.facts.alike.clear();
         for (number, function) in program.functions.iter().enumerate() {
             let mut place = Place {
-                divergent: flow.functions[number],
+                divergent: flow.facts.functions[number],
                 innermost: None,
                 all_loops: Vec::new(),
                 main: number == 0,
@@ -145,8 +165,6 @@ struct Flow {
     local: Vec<bool>,
     /// Loops and switches in the order of the walk: some lanes may run fewer iterations, or parts of one.
     loops: Vec<bool>,
-    /// Functions that only some lanes may run.
-    functions: Vec<bool>,
     next_loop: usize,
     changed: bool,
 }
@@ -154,6 +172,8 @@ struct Flow {
 impl Flow {
     fn block(&mut self, block: &Block, place: &mut Place) {
         for stmt in block {
+            let agree = visit::tested_of(&stmt.kind).is_none_or(|tested| self.facts.operand(tested));
+            self.facts.alike.push(agree && !place.divergent);
             match &stmt.kind {
                 StmtKind::Lane(inst) => {
                     let uniform = inst.args.iter().all(|arg| self.facts.operand(*arg));
@@ -214,21 +234,31 @@ impl Flow {
                     }
                 }
                 StmtKind::Return(cond) => {
-                    if !place.main && self.splits(cond, place) {
-                        for number in place.all_loops.clone() {
-                            self.diverge_loop(number);
-                        }
-                        (place.divergent, place.returned) = (true, true);
+                    if !place.main || self.facts.scope == Scope::Lockstep {
+                        self.leave(cond, place);
                     }
                 }
                 StmtKind::Call { function, cond } => {
-                    if self.splits(cond, place) && !self.functions[*function] {
-                        self.functions[*function] = true;
+                    if self.splits(cond, place) && !self.facts.functions[*function] {
+                        self.facts.functions[*function] = true;
                         self.changed = true;
                     }
                 }
-                StmtKind::Discard(_) | StmtKind::Fence(_) => {}
+                StmtKind::Discard(cond) => {
+                    if self.facts.scope == Scope::Lockstep {
+                        self.leave(&Some(*cond), place);
+                    }
+                }
+                StmtKind::Fence(_) => {}
             }
+        }
+    }
+
+    /// Threads leave the function, or end.
+    fn leave(&mut self, cond: &Option<Cond>, place: &mut Place) {
+        if self.splits(cond, place) {
+            place.all_loops.iter().for_each(|number| self.diverge_loop(*number));
+            (place.divergent, place.returned) = (true, true);
         }
     }
 
@@ -370,5 +400,68 @@ fn nested(kind: &StmtKind, f: &mut dyn FnMut(&Block)) {
         StmtKind::Loop { body } => f(body),
         StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| f(&arm.body)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many of the choices of a kernel all threads of a group make alike, and how many there are.
+    fn counts(text: &str) -> [usize; 2] {
+        let head = "il_cs_2_0\ndcl_num_thread_per_group 128\ndcl_raw_uav_id(0)\ndcl_cb cb0[1]\ndcl_literal l0, 0, 1, 9, 4\n";
+        let program = crate::compile(format!("{head}{text}end\n").as_bytes()).unwrap();
+        fn choices(block: &Block, list: &mut Vec<bool>) {
+            for stmt in block {
+                list.push(matches!(stmt.kind, StmtKind::If { .. } | StmtKind::Break(Some(_))));
+                nested(&stmt.kind, &mut |block| choices(block, list));
+            }
+        }
+        let mut list = Vec::new();
+        program.functions.iter().for_each(|function| choices(&function.body, &mut list));
+        let facts = Uniformity::of(&program, Scope::Group);
+        assert_eq!(facts.alike().len(), list.len());
+        let alike = facts.alike().iter().zip(&list).filter(|(alike, choice)| **alike && **choice);
+        [alike.count(), list.iter().filter(|choice| **choice).count()]
+    }
+
+    const STORE: &str = "uav_raw_store_id(0) mem0.x, vTidInGrpFlat.x, r2.x\n";
+
+    #[test]
+    fn what_depends_on_the_launch_and_the_group_is_alike() {
+        let until = |bound: &str, step: &str| {
+            format!(
+                "whileloop\nige r1.x, r0.x, {bound}\nbreak_logicalnz r1.x\n{STORE}iadd r0.x, r0.x, {step}\nendloop\n"
+            )
+        };
+        assert_eq!(counts(&until("cb0[0].x", "l0.y")), [1, 1]);
+        assert_eq!(counts(&until("vThreadGrpId.x", "l0.y")), [1, 1]);
+        assert_eq!(counts(&until("vTidInGrpFlat.x", "l0.y")), [0, 1]);
+        // What counts is the same at first only.
+        assert_eq!(counts(&until("cb0[0].x", "vAbsTidFlat.x")), [0, 1]);
+        // Memory may hold anything.
+        let loaded = "uav_raw_load_id(0) r1.x, l0.x\nif_logicalnz r1.x\n";
+        assert_eq!(counts(&format!("{loaded}{STORE}endif\n")), [0, 1]);
+    }
+
+    #[test]
+    fn where_threads_part_nothing_stays_the_same() {
+        let part = "if_logicalnz vTidInGrpFlat.x\nmov r2.x, l0.z\n";
+        let ask = format!("if_logicalnz r2.x\n{STORE}endif\n");
+        assert_eq!(counts(&format!("mov r2.x, l0.y\n{part}endif\n{ask}")), [0, 2]);
+        assert_eq!(counts(&format!("mov r2.x, l0.y\n{part}else\nmov r2.x, l0.z\nendif\n{ask}")), [0, 2]);
+        // The choice inside is made by some.
+        assert_eq!(counts(&format!("{part}if_logicalnz cb0[0].x\n{STORE}endif\nendif\n")), [0, 2]);
+        let alike = "if_logicalnz cb0[0].x\nmov r2.x, l0.z\nelse\nmov r2.x, l0.w\nendif\n";
+        assert_eq!(counts(&format!("{alike}{ask}")), [2, 2]);
+        // A loop that threads leave at different rounds.
+        let parted = |before: &str| {
+            format!(
+                "mov r2.x, l0.x\nwhileloop\n{before}ige r1.x, r2.x, vTidInGrpFlat.x\nbreak_logicalnz r1.x\n\
+                iadd r2.x, r2.x, l0.y\nendloop\n{ask}"
+            )
+        };
+        assert_eq!(counts(&parted("")), [0, 2]);
+        assert_eq!(counts(&parted("ige r3.x, r2.x, cb0[0].x\nbreak_logicalnz r3.x\n")), [0, 3]);
     }
 }
