@@ -12,8 +12,10 @@
 mod words;
 
 use self::words::{Word, Words};
+use super::early::read_early;
 use super::uniformity::{Scope, Uniformity, missed};
 use super::{Block, Builtin, LaneInst, MemoryInst, Operand, Program, Reg, StmtKind, ThreadId, visit};
+use crate::bits::BitSet;
 use crate::isa::lane::{self, Class};
 
 /// How a word differs from thread to thread of a line.
@@ -128,72 +130,13 @@ fn first_guess(program: &Program) -> Vec<Word> {
         .zip(&mut words)
         .filter(|(missed, _)| **missed)
         .for_each(|(_, word)| *word = Word::Any);
-    let mut written = Written { sure: vec![false; words.len()], early: Vec::new() };
-    for function in &program.functions {
-        // What main has written before a call is not looked for.
-        written.sure.fill(false);
-        written.block(&function.body);
-    }
-    for reg in written.early {
+    let mut early = BitSet::default();
+    read_early(program, &mut early);
+    for reg in early.iter() {
         let word = &mut words[reg as usize];
         *word = word.join(Word::Constant(0));
     }
     words
-}
-
-/// Which registers are read where they may not have been written.
-struct Written {
-    sure: Vec<bool>,
-    early: Vec<Reg>,
-}
-
-impl Written {
-    fn read(&mut self, operand: Operand) {
-        if let Operand::Reg(reg) = operand
-            && !self.sure[reg as usize]
-        {
-            self.early.push(reg);
-        }
-    }
-
-    fn block(&mut self, block: &Block) {
-        for stmt in block {
-            match &stmt.kind {
-                StmtKind::Lane(inst) => {
-                    inst.args.iter().for_each(|arg| self.read(*arg));
-                    inst.dst.into_iter().for_each(|reg| self.sure[reg as usize] = true);
-                }
-                StmtKind::Memory(inst) => {
-                    visit::operands_of(inst).into_iter().for_each(|operand| self.read(operand));
-                    visit::destinations_of(inst).into_iter().for_each(|reg| self.sure[reg as usize] = true);
-                }
-                other => {
-                    visit::tested_of(other).into_iter().for_each(|operand| self.read(operand));
-                    let before = self.sure.clone();
-                    match other {
-                        StmtKind::If { then, otherwise, .. } => {
-                            self.block(then);
-                            let first = std::mem::replace(&mut self.sure, before);
-                            self.block(otherwise);
-                            self.sure.iter_mut().zip(first).for_each(|(sure, first)| *sure &= first);
-                        }
-                        StmtKind::Loop { body } => {
-                            self.block(body);
-                            self.sure = before;
-                        }
-                        StmtKind::Switch { arms, .. } => {
-                            for arm in arms {
-                                self.sure.clone_from(&before);
-                                self.block(&arm.body);
-                            }
-                            self.sure = before;
-                        }
-                        _ => {}
-                    }
-                }
-            }
-        }
-    }
 }
 
 struct Pass {

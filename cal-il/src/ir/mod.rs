@@ -21,6 +21,7 @@ pub mod analyze;
 pub mod arrays;
 pub mod compact;
 pub(crate) mod divergence;
+pub(crate) mod early;
 pub mod inline;
 pub mod jumps;
 pub mod lines;

@@ -6,13 +6,13 @@
 
 use rspirv::spirv::{StorageClass, Word};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use super::doubles::{Pairs, pairs};
 use super::induction::induction;
 use super::known::{Known, Sparse, Words};
 use super::{Emitter, Mode, Target, uses};
 use crate::bits::BitSet;
+use crate::ir::early::read_early;
 use crate::ir::visit::{order, touched, written};
 use crate::ir::{Block, Builtin, Operand, Program, Reg, StmtKind};
 use crate::isa::lane::Class;
@@ -109,9 +109,7 @@ impl Registers {
         for function in &program.functions {
             float_arguments(&function.body, &mut floats);
         }
-        if let Some(main) = program.functions.first() {
-            read_early(&main.body, &mut Written::default(), &mut early);
-        }
+        read_early(program, &mut early);
         let pairs = if target.float64 { pairs(program, &shared) } else { Pairs::default() };
         let native = target.mode == Mode::Native;
         let counted = if native { induction(program, &shared) } else { BitSet::default() };
@@ -242,78 +240,6 @@ impl Emitter<'_> {
     /// Forgets the values of registers that `block` may write.
     pub fn forget(&mut self, block: &Block) {
         written(self.program, block, &mut |register| self.memo.registers.remove(&register));
-    }
-}
-
-/// Registers that were written, with the order in which they were.
-#[derive(Default)]
-struct Written {
-    set: BitSet,
-    order: Vec<Reg>,
-}
-
-impl Written {
-    fn insert(&mut self, register: Reg) {
-        if self.set.insert_new(register) {
-            self.order.push(register);
-        }
-    }
-
-    /// Takes back what was written since there were `count`; returns it.
-    fn undo(&mut self, count: usize) -> Vec<Reg> {
-        let since = self.order.split_off(count);
-        since.iter().for_each(|register| self.set.remove(*register));
-        since
-    }
-}
-
-/// Collects the registers that may be read before they are in `written`. Calls count as nothing: what functions
-/// touch is collected elsewhere.
-fn read_early(block: &Block, written: &mut Written, out: &mut BitSet) {
-    for statement in block {
-        let before = written.order.len();
-        match &statement.kind {
-            StmtKind::If { cond, then, otherwise } => {
-                out.extend(register(&cond.operand).filter(|register| !written.set.contains(*register)));
-                read_early(then, written, out);
-                let mut both = written.undo(before);
-                read_early(otherwise, written, out);
-                both.retain(|register| written.set.contains(*register));
-                written.undo(before);
-                both.into_iter().for_each(|register| written.insert(register));
-            }
-            StmtKind::Loop { body } => {
-                read_early(body, written, out);
-                written.undo(before);
-            }
-            StmtKind::Switch { selector, arms } => {
-                out.extend(register(selector).filter(|register| !written.set.contains(*register)));
-                for arm in arms {
-                    read_early(&arm.body, written, out);
-                    written.undo(before);
-                }
-            }
-            _ => {
-                // A statement reads before it writes.
-                let mut writes: SmallVec<[Reg; 4]> = SmallVec::new();
-                touched(std::slice::from_ref(statement), &mut |register, write| {
-                    if write {
-                        writes.push(register);
-                    } else if !written.set.contains(register) {
-                        out.insert(register);
-                    }
-                });
-                writes.into_iter().for_each(|register| written.insert(register));
-            }
-        }
-    }
-}
-
-/// The register that an operand is.
-fn register(operand: &Operand) -> Option<Reg> {
-    match operand {
-        Operand::Reg(register) => Some(*register),
-        _ => None,
     }
 }
 
