@@ -66,15 +66,12 @@ impl Plan {
 
     /// Runs waves that were just started to their end.
     pub fn run(&self, waves: &mut Waves<'_, '_>, context: &mut Context<'_>) -> Outcome {
-        let mut at = 0;
+        let (mut at, all) = (0, waves.len());
         while let Some(Act::Barrier { orders, turns }) = self.0.get(at) {
-            if *orders {
-                std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-            }
-            let (from, all) = (at + 1, waves.len());
-            let together = if *turns { 1 } else { all.max(1) };
+            order(*orders);
+            let (from, together) = (at + 1, if *turns { 1 } else { all });
             // All of them come to the same barrier.
-            for first in (0..all).step_by(together) {
+            for first in (0..all).step_by(together.max(1)) {
                 match self.run_part(from, waves, first..first + together, context) {
                     Ok(barrier) => at = barrier,
                     Err(Stopped) => return Outcome::Stopped,
@@ -84,7 +81,7 @@ impl Plan {
         Outcome::Ended
     }
 
-    /// Runs some of the waves to the next barrier, or to their end: where that is.
+    /// Runs some of the waves to the next barrier that does not let all of them go on as they are, or to their end: where that is.
     #[inline(always)]
     fn run_part(
         &self,
@@ -93,10 +90,12 @@ impl Plan {
         part: Range<usize>,
         context: &mut Context<'_>,
     ) -> Result<usize, Stopped> {
+        let all = part.len() == waves.len();
         while let (Some(act), Some(code)) = (self.0.get(at), &context.compiled) {
+            at += 1;
             match act {
                 Act::Call(function, of) => {
-                    let part = part.start.max(of.start)..part.end.min(of.end);
+                    let part = if all { of.clone() } else { part.start.max(of.start)..part.end.min(of.end) };
                     if !part.is_empty() {
                         let ticks = &mut context.native_ticks;
                         code.call(function, waves, part, true, ticks, &mut context.mode);
@@ -105,29 +104,32 @@ impl Plan {
                         }
                     }
                 }
-                Act::Barrier { .. } => break,
-                Act::Jump(to) => {
-                    at = *to;
-                    continue;
-                }
-                // What the first thread says all say.
-                Act::JumpIf { nonzero, to } => {
-                    if (waves.tested(part.start) & 1 == 1) == *nonzero {
-                        at = *to;
-                        continue;
+                Act::Barrier { orders, turns } => {
+                    if !all || *turns && part.len() > 1 {
+                        return Ok(at - 1);
                     }
+                    order(*orders);
                 }
+                Act::Jump(to) => at = *to,
+                // What the first thread says all say.
+                Act::JumpIf { nonzero, to } if (waves.tested(part.start) & 1 == 1) == *nonzero => at = *to,
+                Act::JumpIf { .. } => {}
                 Act::Again(to) => {
                     if context.tick() {
                         return Err(Stopped);
                     }
                     at = *to;
-                    continue;
                 }
             }
-            at += 1;
         }
         Ok(at)
+    }
+}
+
+/// What comes before is seen by what follows, if it is to be.
+fn order(orders: bool) {
+    if orders {
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
     }
 }
 
