@@ -14,6 +14,7 @@ cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
 . scripts/target.sh
 . scripts/machine.sh
+trap leave_i386 EXIT
 machine || { echo "rust-tests.sh: $target: $why" >&2; exit 1; }
 cross
 runner
