@@ -13,7 +13,7 @@
 
 use super::{Block, Builtin, Cond, MemoryInst, Operand, Program, Reg, Space, StmtKind, ThreadId, visit};
 
-/// Rounds after which the analysis gives up and calls nothing uniform.
+/// Rounds after which the analysis gives up and calls nothing uniform, except in lockstep: barriers are where all threads pass, and neither answer would be safe.
 const ROUNDS: usize = 40;
 
 /// Which threads are asked about.
@@ -125,7 +125,8 @@ fn analyse(program: &Program, scope: Scope) -> Option<Flow> {
         next_loop: 0,
         changed: true,
     };
-    for _ in 0..ROUNDS {
+    let most = if scope == Scope::Lockstep { usize::MAX } else { ROUNDS };
+    for _ in 0..most {
         if !flow.changed {
             return Some(flow);
         }
@@ -423,6 +424,35 @@ mod tests {
         assert_eq!(facts.alike().len(), list.len());
         let alike = facts.alike().iter().zip(&list).filter(|(alike, choice)| **alike && **choice);
         [alike.count(), list.iter().filter(|choice| **choice).count()]
+    }
+
+    /// Words move on by one register in each round, from the last statement to the first: so many rounds does the analysis take.
+    #[test]
+    fn long_chains_part_nobody_in_lockstep() {
+        let moves: String =
+            (0..ROUNDS as u32 + 20).rev().map(|k| format!("mov r{}.x, r{}.x\n", 21 + k, 20 + k)).collect();
+        let text = format!(
+            "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_lds_id(0) 256\ndcl_cb cb0[1]\ndcl_literal l0, 1, 4, 0, 0\n\
+            mov r20.x, vTidInGrpFlat.x\nimul r0.x, r20.x, l0.y\nwhileloop\nige r1.x, r2.x, cb0[0].x\nbreak_logicalnz r1.x\n{moves}\
+            iadd r2.x, r2.x, l0.x\nlds_store_id(0) r0.x, r{}.x\nfence_threads_lds\nendloop\nmov g[0], r2\nend\n",
+            ROUNDS + 20
+        );
+        let program = crate::compile(text.as_bytes()).unwrap();
+        assert!(Uniformity::of(&program, Scope::Group).alike().is_empty(), "fewer rounds were enough");
+        let facts = Uniformity::of(&program, Scope::Lockstep);
+        assert!(!facts.parted(0));
+        let Some(StmtKind::Loop { body }) = program.functions[0]
+            .body
+            .iter()
+            .map(|stmt| &stmt.kind)
+            .find(|kind| matches!(kind, StmtKind::Loop { .. }))
+        else {
+            panic!("{program}")
+        };
+        let conds = body
+            .iter()
+            .filter_map(|stmt| if let StmtKind::Break(Some(cond)) = &stmt.kind { Some(cond) } else { None });
+        assert!(conds.into_iter().all(|cond| facts.cond(cond)), "{program}");
     }
 
     const STORE: &str = "uav_raw_store_id(0) mem0.x, vTidInGrpFlat.x, r2.x\n";
