@@ -10,6 +10,7 @@ use crate::fiber;
 use crate::launch::{self, Last, Own, Placed, line, turned};
 use crate::memory::{Block, TexelCache, View};
 use crate::op::{Body, Code, Emitted, LaunchKey, Place, Seen, Shape, Slot, Texture};
+use crate::repack::Patience;
 use crate::schedule::Shared;
 use crate::wave::{LANES, Row};
 
@@ -378,6 +379,10 @@ pub struct Context<'a> {
     pub lds: View<'a>,
     /// What compiled code is called by, with the memory of [`Body::views`].
     pub compiled: Option<recal_jit::Bound<'a>>,
+    /// Rows for lanes that are brought together, if there are such.
+    pub packed: &'a mut [Row],
+    /// Whether that pays.
+    pub patience: Patience,
     /// Shared registers.
     pub shared: &'a mut [Row],
     /// Places of threads in their group, for each wave.

@@ -47,10 +47,11 @@ impl CpuBackend {
         CpuBackend { adapter: Arc::new(CpuAdapter::new(isa_choice::chosen(limit))) }
     }
 
-    /// The same whose devices interpret the first launches of a kernel that has no loop, while they have few threads: before code is made,
-    /// which takes longer. Results are the same.
-    pub fn interpreting_first(self) -> CpuBackend {
-        CpuBackend { adapter: Arc::new(CpuAdapter { first: true, ..CpuAdapter::new(self.adapter.isa) }) }
+    /// The same whose devices leave what does not pay: they interpret the first launches of a kernel that has no loop, while they have few
+    /// threads, before code is made, which takes longer; and where few lanes are left in a loop they bring these together as long as that has
+    /// paid, where others do it as soon as they can. Results are the same.
+    pub fn thrifty(self) -> CpuBackend {
+        CpuBackend { adapter: Arc::new(CpuAdapter { thrifty: true, ..CpuAdapter::new(self.adapter.isa) }) }
     }
 
     /// Takes the misuse by kernels that devices opened with [`DeviceOptions::checks`] have found since the last
@@ -102,8 +103,8 @@ fn engine_clock(mhz: u32, instructions: &str) -> u32 {
 struct CpuAdapter {
     attributes: Attributes,
     isa: &'static Isa,
-    /// First launches are interpreted.
-    first: bool,
+    /// See [`CpuBackend::thrifty`].
+    thrifty: bool,
     in_use: InUse,
     findings: Arc<Findings>,
 }
@@ -134,7 +135,7 @@ impl CpuAdapter {
             max_height_2d: 16384,
             surface_alignment: 4096,
         };
-        CpuAdapter { attributes, isa, first: false, in_use: InUse::default(), findings: Arc::default() }
+        CpuAdapter { attributes, isa, thrifty: false, in_use: InUse::default(), findings: Arc::default() }
     }
 
     fn limit(&self) -> u64 {
@@ -161,7 +162,7 @@ impl Adapter for CpuAdapter {
             limit: self.limit(),
             watchdog: options.watchdog,
             native: options.float_mode == FloatMode::Native,
-            first: self.first,
+            thrifty: self.thrifty,
             findings: options.checks.then(|| self.findings.clone()),
             loaded: Recent::default(),
         }))
@@ -188,8 +189,8 @@ pub struct CpuDevice {
     watchdog: Option<Duration>,
     /// Floats are as the processor has them, not as documented.
     native: bool,
-    /// First launches are interpreted.
-    first: bool,
+    /// See [`CpuBackend::thrifty`].
+    thrifty: bool,
     /// Where misuse by kernels is reported, if it is looked for.
     findings: Option<Arc<Findings>>,
     /// What was loaded last.
@@ -257,7 +258,8 @@ impl Device for CpuDevice {
         }
         let mut code = load::load(&load::plain(&packed, false), &shapes, self.isa, false);
         code.gradual = self.native;
-        if self.first && code.straight {
+        code.thrifty = self.thrifty;
+        if code.thrifty && code.straight {
             code.first = FirstLaunches::few();
         }
         let resources = KernelResources {

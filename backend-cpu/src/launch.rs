@@ -25,6 +25,7 @@ use crate::flow::Outcome;
 use crate::isa_choice::Isa;
 use crate::memory::{TexelCache, View, border_words, elements, ordered, view_of};
 use crate::op::{NONE, Place, Seen};
+use crate::repack::Patience;
 use crate::stages::{Plan, idle};
 use crate::wave::{LANES, Mask, Row, Wave, launched};
 
@@ -51,7 +52,7 @@ pub fn run_parts<'a>(
     let turned = turned(launch.code, launch.extent);
     let lds_bytes = launch.code.lds_bytes as usize;
     let lds = scratch.lds.as_ref().map_or(View::EMPTY, |block| block.view().part(0, lds_bytes));
-    let waves = &mut scratch.waves[..held(group_waves, launch) as usize];
+    let (waves, others) = scratch.waves.split_at_mut(held(group_waves, launch) as usize);
     let own = match launch.extent {
         Extent::Grid { block, .. } if launch.body.in_registers().is_none() => {
             let placed = waves.iter_mut().enumerate();
@@ -60,13 +61,15 @@ pub fn run_parts<'a>(
         _ => Vec::new(),
     };
     let idle = if own.is_empty() { Vec::new() } else { idle(waves, group_threads, launch) };
-    let plan = Plan::new(&launch.body.stages, waves.len(), &idle);
-    let alone = Plan::new(&launch.body.stages, 1, &[]);
+    let plan = Plan::new(launch.body, waves.len(), &idle);
+    let alone = Plan::new(launch.body, 1, &[]);
     let mut context = Context {
         own,
         launch,
         lds,
         compiled: None,
+        packed: others.first_mut().map(|wave| &mut wave.rows[..]).unwrap_or_default(),
+        patience: Patience::new(launch.code.thrifty),
         shared: &mut scratch.shared,
         group_threads,
         group_waves,
@@ -255,6 +258,10 @@ fn tile(
             };
         }
     }
+    // Lanes that are left in loops of several waves go on together.
+    if waves.len() > 1 && launch.body.repacks() && !emitted && width - corner[0] >= columns {
+        return run_beside(isa, plan, waves, context, tile);
+    }
     let inside = |wave: &u32| corner[0] + lanes * wave < width;
     let mut outcomes = (0..waves.len() as u32)
         .take_while(inside)
@@ -270,14 +277,7 @@ fn run_alone(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>,
     let in_line = Mask::MAX >> (LANES as u32 - across.min(columns));
     let lines = down.min(LANES as u32 / columns);
     let mask = (0..lines).fold(0, |mask, line| mask | in_line << (columns * line));
-    clear(&mut wave.rows, context);
-    if launch.params.is_some() {
-        context.mode.leave();
-    }
-    if !isa.place_line(std::slice::from_mut(wave), launch, tile, [true; 2]) {
-        isa.place_tile(wave, launch, tile, true);
-    }
-    wave.start(mask, 0);
+    begin(isa, wave, context, tile, mask);
     let emitted = mask == !0 && !launch.body.emitted.is_empty();
     if emitted {
         aim(context, tile, 1);
@@ -288,13 +288,49 @@ fn run_alone(isa: &Isa, plan: &Plan, wave: &mut Wave, context: &mut Context<'_>,
         plan.run(&mut recal_jit::Waves::new(&mut [recal_jit::Wave::new(&mut wave.rows, mask)]), context)
     };
     if outcome == Outcome::Ended && !emitted {
-        context.mode.leave();
-        let kept = mask & !wave.killed;
-        for (surface, (_, rows)) in launch.outputs.iter().zip(&launch.code.outputs) {
-            isa.store_output(wave, surface, *rows, tile, kept);
-        }
+        end(isa, wave, context, tile, mask);
     }
     outcome
+}
+
+/// Runs the waves of a whole tile that follow each other along x by stages, and stores their outputs.
+fn run_beside(
+    isa: &Isa,
+    plan: &Plan,
+    waves: &mut [Wave],
+    context: &mut Context<'_>,
+    tile: impl Fn(u32) -> Tile,
+) -> Outcome {
+    waves.iter_mut().zip(0..).for_each(|(wave, at)| begin(isa, wave, context, &tile(at), !0));
+    let mut list: Vec<_> = waves.iter_mut().map(|wave| recal_jit::Wave::new(&mut wave.rows, !0)).collect();
+    let outcome = plan.run(&mut recal_jit::Waves::new(&mut list), context);
+    if outcome == Outcome::Ended {
+        waves.iter().zip(0..).for_each(|(wave, at)| end(isa, wave, context, &tile(at), !0));
+    }
+    outcome
+}
+
+/// Makes a wave ready to run some lanes of a tile.
+fn begin(isa: &Isa, wave: &mut Wave, context: &mut Context<'_>, tile: &Tile, lanes: Mask) {
+    let launch = context.launch;
+    clear(&mut wave.rows, context);
+    if launch.params.is_some() {
+        context.mode.leave();
+    }
+    if !isa.place_line(std::slice::from_mut(wave), launch, tile, [true; 2]) {
+        isa.place_tile(wave, launch, tile, true);
+    }
+    wave.start(lanes, 0);
+}
+
+/// Stores the outputs of a wave that has run these lanes of a tile.
+fn end(isa: &Isa, wave: &Wave, context: &mut Context<'_>, tile: &Tile, lanes: Mask) {
+    let launch = context.launch;
+    context.mode.leave();
+    let kept = lanes & !wave.killed;
+    for (surface, (_, rows)) in launch.outputs.iter().zip(&launch.code.outputs) {
+        isa.store_output(wave, surface, *rows, tile, kept);
+    }
 }
 
 /// Runs the waves of a whole tile, which are placed; compiled code stores their outputs.

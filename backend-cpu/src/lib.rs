@@ -28,6 +28,7 @@ mod native;
 mod op;
 mod queue;
 mod registers;
+mod repack;
 mod report;
 mod schedule;
 mod sleepers;

@@ -16,6 +16,7 @@ mod group;
 mod guards;
 mod item;
 mod live;
+mod repack;
 mod rounds;
 mod stages;
 mod steps;
@@ -336,7 +337,11 @@ impl Builder<'_> {
 
     /// Makes one function, or several if they are too many for one.
     fn emit(&mut self, items: &[Item], last: Item) -> bool {
+        let repeats = self.repacked(items);
+        self.compiler.repack(repeats.as_ref().map(|of| of.start as u32));
         if let Some(function) = self.function(items, last) {
+            let repack = repeats.and_then(|of| self.repack(items, of, last, function));
+            self.body.repacks.push(repack);
             self.push(items, function);
             self.guard(items, last);
             return true;

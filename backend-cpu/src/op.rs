@@ -207,6 +207,19 @@ pub struct Guard {
     pub nonzero: bool,
 }
 
+/// What goes on with lanes that a function has left in a loop.
+#[derive(Clone, Debug)]
+pub struct Repack {
+    /// The loop, for lanes that were brought together from anywhere.
+    pub repeat: Function,
+    /// What comes after it.
+    pub rest: Option<Function>,
+    /// Rows that lanes bring along, and those that they take back.
+    pub brought: Vec<RowId>,
+    /// See `brought`.
+    pub taken: Vec<RowId>,
+}
+
 /// What the waves of a group do next.
 #[derive(Debug)]
 pub enum Stage {
@@ -252,6 +265,8 @@ pub struct Body {
     pub group: Option<u8>,
     /// Its stages, if nothing of it is interpreted; else none. The first one is where waves begin, a [`Stage::Barrier`].
     pub stages: Vec<Stage>,
+    /// For each of its functions what goes on with lanes that it leaves in a loop, if it may.
+    pub repacks: Vec<Option<Repack>>,
     /// For each of its functions the choices outside of which it does nothing; none if it does.
     pub guards: Vec<Vec<Guard>>,
     /// The views of outputs that the last function stores for whole waves; none if it stores none.
@@ -266,6 +281,11 @@ impl Body {
     /// One that is interpreted.
     fn interpreted(ops: &[Op]) -> Body {
         Body { ops: ops.to_vec(), ..Body::default() }
+    }
+
+    /// Lanes may be brought together.
+    pub fn repacks(&self) -> bool {
+        self.repacks.iter().any(Option::is_some)
     }
 
     /// The function that does a whole group, and finds nothing in the memory of the group, nor in rows but what all groups have in common.
@@ -359,6 +379,8 @@ pub struct Code {
     pub straight: bool,
     /// What it is to be compiled to.
     pub native: Option<recal_jit::Isa>,
+    /// See [`CpuBackend::thrifty`](crate::CpuBackend::thrifty).
+    pub thrifty: bool,
     /// Launches that are interpreted before.
     pub first: FirstLaunches,
     /// What waves run.

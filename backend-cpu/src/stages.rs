@@ -6,7 +6,8 @@ use recal_jit::{Function, Waves};
 
 use crate::context::{Context, Launch};
 use crate::flow::Outcome;
-use crate::op::{Guard, Stage};
+use crate::op::{Body, Guard, Stage};
+use crate::repack;
 use crate::wave::{self, LANES, launched, nonzero};
 
 /// What is done for each group of a launch.
@@ -14,8 +15,8 @@ use crate::wave::{self, LANES, launched, nonzero};
 pub struct Plan(Vec<Act>);
 
 enum Act {
-    /// Calls a function for some of the waves.
-    Call(Function, Range<usize>),
+    /// Calls a function for some of the waves; which of all it is, if it may leave lanes in a loop.
+    Call(Function, Range<usize>, Option<usize>),
     /// As [`Stage::Barrier`].
     Barrier {
         orders: bool,
@@ -34,7 +35,8 @@ struct Stopped;
 
 impl Plan {
     /// For so many waves; `idle` is what [`idle`] says.
-    pub fn new(stages: &[Stage], waves: usize, idle: &[u64]) -> Plan {
+    pub fn new(body: &Body, waves: usize, idle: &[u64]) -> Plan {
+        let stages = &body.stages;
         let mut acts = Vec::with_capacity(2 * stages.len());
         let mut begins = Vec::with_capacity(stages.len());
         let takes = |number: usize, wave: usize| {
@@ -47,7 +49,8 @@ impl Plan {
                 Stage::Run(function, number) => {
                     let takes: Vec<usize> = (0..waves).filter(|wave| takes(number, *wave)).collect();
                     let runs = takes.chunk_by(|wave, next| wave + 1 == *next);
-                    acts.extend(runs.map(|run| Act::Call(function, run[0]..run[0] + run.len())));
+                    let repacks = matches!(body.repacks.get(number), Some(Some(_))).then_some(number);
+                    acts.extend(runs.map(|run| Act::Call(function, run[0]..run[0] + run.len(), repacks)));
                 }
                 Stage::Barrier { orders, turns } => acts.push(Act::Barrier { orders, turns }),
                 Stage::Jump(to) => acts.push(Act::Jump(to)),
@@ -94,9 +97,13 @@ impl Plan {
         while let (Some(act), Some(code)) = (self.0.get(at), &context.compiled) {
             at += 1;
             match act {
-                Act::Call(function, of) => {
+                Act::Call(function, of, repacks) => {
                     let part = if all { of.clone() } else { part.start.max(of.start)..part.end.min(of.end) };
-                    if !part.is_empty() {
+                    if let Some(repack) = repacks.and_then(|at| context.launch.body.repacks[at].as_ref()) {
+                        if !part.is_empty() && repack::call(function, repack, waves, part, context) {
+                            return Err(Stopped);
+                        }
+                    } else if !part.is_empty() {
                         let ticks = &mut context.native_ticks;
                         code.call(function, waves, part, true, ticks, &mut context.mode);
                         if ticks.stopped() {

@@ -280,7 +280,7 @@ const COMPILED_IN: &[&str] = &[
 fn built_in(name: &str, config: &Config) -> Option<Arc<dyn Backend>> {
     match name {
         #[cfg(feature = "cpu")]
-        "cpu" => Some(Arc::new(recal_cpu::CpuBackend::limited(config.isa).interpreting_first())),
+        "cpu" => Some(Arc::new(recal_cpu::CpuBackend::limited(config.isa).thrifty())),
         #[cfg(feature = "vulkan")]
         "vulkan" => Some(Arc::new(recal_vulkan::Vulkan::new(recal_vulkan::Options {
             validation: config.checks,

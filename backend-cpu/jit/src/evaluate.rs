@@ -15,6 +15,7 @@ use crate::op::Op;
 use crate::program::{Block, Going, Induction, Part, Program, Straight, Sums};
 use crate::row::{LANES, Row};
 use crate::target::Blocks;
+use crate::ticks::LEAVE;
 use crate::{Ticks, View};
 
 /// Most lanes of a strip.
@@ -51,6 +52,8 @@ pub fn evaluate(
                 lanes,
                 exec,
                 result: 0,
+                repacks: program.repacks,
+                later: program.repacks.is_some() && result != 0,
                 kept: Vec::new(),
                 ticks: &mut *ticks,
             };
@@ -75,6 +78,9 @@ struct Strip<'a, 't> {
     /// The lanes that execute.
     exec: u32,
     result: u32,
+    /// See [`Program`], and whether strips before this one have lanes in the loop.
+    repacks: Option<u32>,
+    later: bool,
     kept: Vec<Vector>,
     ticks: &'a mut Ticks<'t>,
 }
@@ -122,12 +128,21 @@ impl Strip<'_, '_> {
                         self.kept = wanted.iter().map(|&val| values[val as usize]).collect();
                     }
                     let mut left = 0;
+                    let repacks = self.repacks == Some(of.step);
                     while self.exec != 0 {
-                        if self.list(&of.body, &mut left) || self.ticks.tick() {
+                        if self.list(&of.body, &mut left) {
                             return true;
                         }
+                        match self.ticks.round(if repacks { self.exec } else { u32::MAX }) {
+                            0 => {}
+                            LEAVE => break,
+                            _ => return true,
+                        }
                     }
-                    self.exec = outer;
+                    if repacks {
+                        self.result = self.exec;
+                    }
+                    self.exec = if repacks && (self.later || self.result != 0) { 0 } else { outer };
                     around(self, &of.after);
                 }
                 Part::Call(of) => self.call(of),

@@ -36,6 +36,8 @@ pub struct Function {
     pub(crate) emitted: u64,
     /// Views that are stored to past the caches.
     pub(crate) past_caches: u32,
+    /// See [`Function::repacks`].
+    pub(crate) repacks: Option<u32>,
 }
 
 impl Function {
@@ -71,6 +73,12 @@ impl Function {
     /// It is called for nothing but waves all of whose lanes execute.
     pub fn for_whole_waves(&self) -> bool {
         self.masked.is_none()
+    }
+
+    /// It may leave the loop that [`Compiler::repack`] named, if [`Ticks::repack`](crate::Ticks::repack) says so: then it returns the lanes that were in it, and the
+    /// steps after the loop are left to do for so many lanes at a time, those among which the first of these is and all after them.
+    pub fn repacks(&self) -> Option<u32> {
+        self.repacks
     }
 
     /// It is called for the first wave of a group, for all of them.
@@ -149,6 +157,7 @@ impl Compiler {
             programs: [0; 2],
             emitted: 0,
             past_caches: 0,
+            repacks: None,
         };
         let (mut seen, mut later) = (FxHashSet::default(), Later::default());
         let mut elements = Vec::new();

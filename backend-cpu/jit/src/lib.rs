@@ -162,6 +162,10 @@ pub struct Compiler {
     trail: emit::Trail,
     learned: u32,
     equal: FxHashSet<u32>,
+    repack: Option<u32>,
+    scattered: Option<Function>,
+    /// Lanes that the function made last does at a time.
+    abreast: u32,
 }
 
 impl Compiler {
@@ -183,6 +187,9 @@ impl Compiler {
             trail: emit::Trail::default(),
             learned: 0,
             equal: FxHashSet::default(),
+            repack: None,
+            scattered: None,
+            abreast: 0,
         }
     }
 
@@ -237,6 +244,18 @@ impl Compiler {
         self.equal = rows;
     }
 
+    /// The loop that is this step of the next function, in no choice and no other loop, may be left while lanes are in it ([`Function::repacks`]),
+    /// if it is one whose lanes leave apart. The function tests nothing last.
+    pub fn repack(&mut self, step: Option<u32>) {
+        self.repack = step;
+    }
+
+    /// Functions that are made from now on go on with lanes of a function that have left its loop ([`Compiler::repack`]), brought together from anywhere:
+    /// any of them may execute, and nothing is known of neighbours. `None`: no longer.
+    pub fn scattered(&mut self, from: Option<Function>) {
+        self.scattered = from;
+    }
+
     /// The same that keeps programs for [`Module::evaluate`] and [`Module::listing`].
     pub fn with_programs(self) -> Compiler {
         Compiler { programs: Some(Vec::new()), ..self }
@@ -257,39 +276,43 @@ impl Compiler {
     ) -> Option<Function> {
         let (mut function, later, elements) = self.described(steps, after);
         let (steps, _) = steps.split_at(steps.len() - elements.len());
-        let tree = tree::tree(steps, later.read.clone(), self.in_lines);
+        let in_lines = self.in_lines && self.scattered.is_none();
+        let tree = tree::tree(steps, later.read.clone(), in_lines);
         function.strict = !tree.iter().all(|tree| matches!(tree, Tree::Run(_)));
-        let emits = !elements.is_empty() && self.in_lines && self.target.interleaves();
+        let emits = !elements.is_empty() && in_lines && self.target.interleaves();
         // Lanes that go other ways are like lanes that do not execute.
-        let apart = function.strict && !(self.in_lines && tree::together(&tree));
-        let only = self.whole && !apart;
+        let apart = function.strict && !(in_lines && tree::together(&tree));
+        let only = self.whole && self.scattered.is_none() && !apart;
+        let repacks = self.repack.take().filter(|_| apart);
         let before = self.code.bytes.len();
         let made = self.modes().iter().find_map(|&lazy| {
             let program = |whole| {
-                let Compiler { target, in_lines, column, next, trail, learned, .. } = *self;
+                let Compiler { target, column, next, trail, learned, .. } = *self;
                 let equal = self.equal.clone();
                 let (shared, later) = (&self.shared, &later);
-                let rows = Known { constant: &constant, shared, unseen: &unseen, later, column };
+                let bound = self.scattered.is_some();
+                let rows = Known { constant: &constant, shared, unseen: &unseen, later, column, bound };
                 let made = translate::program(&tree, &elements, target, lazy, in_lines, whole, rows);
                 made.map(|made| {
-                    let mut program = Program { next, trail, learned, equal, ..made };
+                    let mut program = Program { next, trail, learned, equal, repacks, ..made };
                     let other = whole && (program.wide || emits);
                     program.abreast = other && lines::in_common(&mut program.parts, &program.equal);
                     program
                 })
             };
             // Who takes elements apart has no other program for whole waves.
-            let first = program(only && self.in_lines && self.target.interleaves())?;
-            let other = self.in_lines && !apart && !only && (first.wide || emits);
+            let first = program(only && in_lines && self.target.interleaves())?;
+            let other = in_lines && !apart && !only && (first.wide || emits);
             let all = if other { Some(program(true)?) } else { None };
             let masked = if only { None } else { Some(self.emit(&first, true)?) };
+            let repacks = repacks.map(|_| self.abreast);
             let full = match masked {
                 Some(masked) if apart => masked,
                 _ => self.emit(all.as_ref().unwrap_or(&first), false)?,
             };
-            Some((first, all, full, masked))
+            Some((Function { full, masked, repacks, ..function }, first, all))
         });
-        let Some((first, all, full, masked)) = made else {
+        let Some((mut function, first, all)) = made else {
             self.forget(before);
             return None;
         };
@@ -305,7 +328,7 @@ impl Compiler {
             function.programs = [at, at + u32::from(all.is_some())];
             programs.extend([first].into_iter().chain(all));
         }
-        Some(self.add(Function { full, masked, ..function }))
+        Some(self.add(function))
     }
 
     /// Appends the code of a program; where it starts. `None` if there are too many values at a time.
@@ -314,8 +337,9 @@ impl Compiler {
         let (target, line) = (self.target, self.line);
         // Jumps that a strip takes together two take together if they are of one line.
         let alike = line >= 2 * target.lanes();
-        let Compiler { code, pool, learned, trail, .. } = self;
+        let Compiler { code, pool, learned, trail, abreast, .. } = self;
         let mut finish = |frame: emit::Frame<'_>| {
+            *abreast = frame.strips.number * target.lanes();
             *learned = frame.learned.max(*learned);
             trail.taken = frame.trail.taken.max(trail.taken);
             frame.finish(code)
@@ -373,7 +397,13 @@ impl Compiler {
 
     /// Whether denormal operands count as zeros, in the order in which that is to be tried.
     fn modes(&self) -> &'static [bool] {
-        if self.target.denormals_as_zeros() && !self.gradual { &[true, false] } else { &[false] }
+        match self.scattered.and_then(|from| from.lazy) {
+            // Rows may hold what is no zero in another mode.
+            Some(true) => &[true],
+            Some(false) => &[false],
+            None if self.target.denormals_as_zeros() && !self.gradual => &[true, false],
+            None => &[false],
+        }
     }
 
     /// Forgets code from a byte on.

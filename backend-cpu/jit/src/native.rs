@@ -12,8 +12,8 @@ macro_rules! called_as {
         pub type Entry =
             unsafe extern $convention fn(*mut Wave<'_>, *const u32, u64, *const View, *mut Ticks<'_>);
 
-        /// What code calls when the count of back-edges is 0. True if the function is to end.
-        pub type Check = unsafe extern $convention fn(*mut Ticks<'_>) -> bool;
+        /// What code calls when the count of back-edges is 0, and what it is to do then.
+        pub type Check = unsafe extern $convention fn(*mut Ticks<'_>) -> u8;
 
         /// What code calls that lanes do one after another: rows from the strip on, what is to be done, the lanes, views, operands.
         pub type Called =
@@ -34,11 +34,11 @@ macro_rules! called_as {
             unsafe { call::call(rows, words, lanes, views, operands) }
         }
 
-        /// The count is 0. True if the function is to end.
+        /// The count is 0; what is to be done.
         ///
         /// # Safety
         /// Called by code that got the reference from [`crate::Module::call`].
-        pub unsafe extern $convention fn ticked(ticks: *mut Ticks<'_>) -> bool {
+        pub unsafe extern $convention fn ticked(ticks: *mut Ticks<'_>) -> u8 {
             // SAFETY: `Module::call` has it exclusively, and the code that it runs does nothing meanwhile.
             unsafe { &mut *ticks }.asked()
         }

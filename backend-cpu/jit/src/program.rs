@@ -36,6 +36,9 @@ pub struct Program {
     pub equal: FxHashSet<u32>,
     /// Lines take the same way, if all lanes execute.
     pub abreast: bool,
+    /// The step that is a loop, in no construct, which may be left with the lanes that execute; strips with such lanes, and those of the wave after
+    /// them, end then.
+    pub repacks: Option<u32>,
 }
 
 /// Part of a function.

@@ -91,6 +91,11 @@ impl<'w, 'a> Waves<'w, 'a> {
         unsafe { std::slice::from_raw_parts_mut(rows, count) }
     }
 
+    /// The lanes of one that execute.
+    pub fn executing(&self, number: usize) -> u64 {
+        self.list[number].exec
+    }
+
     /// [`Wave::tested`] of one.
     pub fn tested(&self, number: usize) -> u64 {
         self.list[number].tested

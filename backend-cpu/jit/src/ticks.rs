@@ -22,10 +22,32 @@ pub struct Ticks<'a> {
     call: native::Called,
     /// Where `orders` are, for code.
     learned: *mut Row,
+    /// The lanes that execute, of those that are done at a time, if that was said before the question.
+    executing: u32,
+    /// See [`Ticks::repack`].
+    few: u32,
+    period: u32,
+    /// How often `left` is 0 until the question, if it is looked whether few lanes are left.
+    looks: u32,
+    /// Back-edges before the last question; it wraps.
+    before: u64,
     ask: &'a dyn Ask,
     stopped: bool,
     orders: Vec<Row>,
 }
+
+/// Where code says which lanes execute, and what it finds to look whether they are few.
+pub const EXECUTING: u8 = offset_of!(Ticks<'_>, executing) as u8;
+/// See [`EXECUTING`].
+pub const FEW: u8 = offset_of!(Ticks<'_>, few) as u8;
+/// See [`EXECUTING`].
+pub const PERIOD: u8 = offset_of!(Ticks<'_>, period) as u8;
+/// See [`EXECUTING`].
+pub const LOOKS: u8 = offset_of!(Ticks<'_>, looks) as u8;
+/// What it is answered, a bit each: to end, and to leave the loop with the lanes that execute.
+pub const STOP: u8 = 1;
+/// See [`STOP`].
+pub const LEAVE: u8 = 2;
 
 /// Where code finds how words lay that it stored, a row for each store: the first vector says how far each lane's word is from the first
 /// word of a window, two vectors long, that has them all; from [`ORDERS`] on is, for each word of it, the lane whose word goes there, with
@@ -43,15 +65,26 @@ const UNKNOWN: Row = {
     row
 };
 
-/// Back-edges between two questions: some microseconds.
-const PERIOD: u32 = 256;
-
 impl<'a> Ticks<'a> {
+    /// Back-edges between two questions: some microseconds.
+    pub const PERIOD: u32 = 256;
+
     /// Asks `ask`.
     pub fn new(ask: &'a dyn Ask) -> Ticks<'a> {
-        let (check, call) = (native::ticked, native::called);
-        let learned = std::ptr::null_mut();
-        Ticks { left: PERIOD, check, call, learned, ask, stopped: false, orders: Vec::new() }
+        Ticks {
+            left: Self::PERIOD,
+            check: native::ticked,
+            call: native::called,
+            learned: std::ptr::null_mut(),
+            executing: u32::MAX,
+            few: 0,
+            period: Self::PERIOD,
+            looks: 1,
+            before: 0,
+            ask,
+            stopped: false,
+            orders: Vec::new(),
+        }
     }
 
     /// There is room for what so many stores learn.
@@ -63,20 +96,45 @@ impl<'a> Ticks<'a> {
         }
     }
 
-    /// Counts a back-edge; true if the function is to end.
-    pub(crate) fn tick(&mut self) -> bool {
-        self.left -= 1;
-        if self.left == 0 {
-            self.left = PERIOD;
-            self.stopped = self.ask.stop();
-        }
-        self.stopped
+    /// From now on loops of functions that repack ([`Function::repacks`](crate::Function::repacks)) are left where no more than `few`
+    /// of the lanes execute that are done at a time, looked at each time so many back-edges were counted, at most [`Ticks::PERIOD`].
+    pub fn repack(&mut self, few: u32, period: u32) {
+        let rounds = self.rounds();
+        (self.few, self.period) = (few, period.clamp(1, Self::PERIOD));
+        (self.left, self.looks) = (self.left.min(self.period), Self::PERIOD / self.period);
+        self.before = rounds.wrapping_sub(u64::from(self.period - self.left));
     }
 
-    /// The count is 0; true if the function is to end.
-    pub(crate) fn asked(&mut self) -> bool {
-        self.left = 1;
-        self.tick()
+    /// Back-edges that were counted so far; it wraps.
+    pub fn rounds(&self) -> u64 {
+        let looks = Self::PERIOD / self.period - self.looks;
+        self.before.wrapping_add(u64::from(looks * self.period + self.period - self.left))
+    }
+
+    /// Counts a back-edge; true if the function is to end.
+    pub(crate) fn tick(&mut self) -> bool {
+        self.round(u32::MAX) & STOP != 0
+    }
+
+    /// Counts a back-edge with these lanes; what is to be done.
+    pub(crate) fn round(&mut self, executing: u32) -> u8 {
+        self.left -= 1;
+        match self.left {
+            0 => {
+                self.executing = executing;
+                self.asked()
+            }
+            _ => u8::from(self.stopped) * STOP,
+        }
+    }
+
+    /// The count is 0; what is to be done.
+    pub(crate) fn asked(&mut self) -> u8 {
+        let executing = std::mem::replace(&mut self.executing, u32::MAX).count_ones();
+        self.before = self.rounds();
+        (self.left, self.looks) = (self.period, Self::PERIOD / self.period);
+        self.stopped = self.ask.stop();
+        u8::from(self.stopped) * STOP | u8::from(executing <= self.few) * LEAVE
     }
 
     /// A function ended early.

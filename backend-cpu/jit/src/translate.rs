@@ -47,6 +47,8 @@ pub struct Known<'c, C, U> {
     pub later: &'c Later,
     /// The row of columns where elements are stored, see [`crate::Compiler::with_column`].
     pub column: Option<u32>,
+    /// They are as another function left them, which has the same float mode.
+    pub bound: bool,
 }
 
 /// Translates functions.
@@ -105,10 +107,10 @@ pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
         translator.emitted(run, elements, &mut parts);
     }
     // Changing the float mode takes as long as some flushes.
-    let Translator { flushes, wide, .. } = translator;
+    let Translator { flushes, wide, rows, .. } = translator;
     let (loops, calls, together) = (loops(tree), calls(tree), in_lines && together(tree));
     let made = Program { parts, lazy, loops, calls, together, wide, ..Program::default() };
-    (!lazy || flushes > WORTH).then_some(made)
+    (!lazy || rows.bound || flushes > WORTH).then_some(made)
 }
 
 impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {

@@ -210,7 +210,9 @@ impl<'a> Trial<'a> {
             moving: !program.loops,
             ..emit::Arrange::default()
         });
+        frame.repacks = program.repacks;
         emit::code(&program.parts, &mut frame);
+        std::mem::take(&mut frame.skips).into_iter().for_each(|jump| target.land(&mut frame.code, jump));
         frame
     }
 }

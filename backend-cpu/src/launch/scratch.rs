@@ -52,7 +52,7 @@ impl Scratch {
     /// Makes the waves and memory that the launch needs.
     pub(super) fn prepare(&mut self, launch: &Launch<'_>) -> Result<(), Error> {
         let code = launch.code;
-        let waves = held(group_size(launch.extent).1, launch);
+        let waves = held(group_size(launch.extent).1, launch) + u32::from(launch.body.repacks());
         let rows = (code.rows + launch.body.copies) as usize;
         self.reserve(rows, waves as usize)?;
         self.waves.resize_with(self.waves.len().max(waves as usize), Wave::default);

@@ -101,6 +101,11 @@ impl<'a> Lives<'a> {
         set
     }
 
+    /// Those that are read from an operation on.
+    pub fn before(&self, op: usize) -> &BitSet {
+        &self.before[op]
+    }
+
     /// Those that are read after a function, `last` being what it does last but for closing choices.
     pub fn after(&self, items: &[Item], last: Item) -> BitSet {
         if last.op >= self.next.len() {

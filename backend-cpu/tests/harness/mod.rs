@@ -22,23 +22,23 @@ impl Machine {
     }
 
     pub fn with(options: &DeviceOptions) -> Machine {
-        let device = CpuBackend::new().adapters()[0].open(options).unwrap();
+        Machine::of(&CpuBackend::new(), options)
+    }
+
+    pub fn of(backend: &CpuBackend, options: &DeviceOptions) -> Machine {
+        let device = backend.adapters()[0].open(options).unwrap();
         let queue = device.create_queue().unwrap();
         Machine { device, queue }
     }
 
     /// One with no better instructions than those.
     pub fn limited(set: InstructionSet) -> Machine {
-        let device = CpuBackend::limited(set).adapters()[0].open(&DeviceOptions::default()).unwrap();
-        let queue = device.create_queue().unwrap();
-        Machine { device, queue }
+        Machine::of(&CpuBackend::limited(set), &DeviceOptions::default())
     }
 
     /// One that interprets all kernels.
     pub fn interpreting(options: &DeviceOptions) -> Machine {
-        let device = CpuBackend::limited(InstructionSet::Baseline).adapters()[0].open(options).unwrap();
-        let queue = device.create_queue().unwrap();
-        Machine { device, queue }
+        Machine::of(&CpuBackend::limited(InstructionSet::Baseline), options)
     }
 
     pub fn kernel(&self, text: &str) -> Arc<dyn Kernel> {

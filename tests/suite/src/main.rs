@@ -101,7 +101,7 @@ fn instructions(name: &str) -> Result<InstructionSet, String> {
 /// The CPU backend with the instructions that are asked for.
 fn processor(arguments: &Arguments) -> CpuBackend {
     let backend = arguments.isa.map_or_else(CpuBackend::new, CpuBackend::limited);
-    if arguments.first { backend.interpreting_first() } else { backend }
+    if arguments.first { backend.thrifty() } else { backend }
 }
 
 /// Writes what cases are called, and with `whole` what they are.

@@ -11,7 +11,7 @@ use recal_suite::{coverage, plain, report, suite};
 fn the_cpu_backend_passes_every_case(set: InstructionSet, mode: FloatMode, first: bool) {
     let cases = suite::load("").unwrap();
     let backend = CpuBackend::limited(set);
-    let backend = if first { backend.interpreting_first() } else { backend };
+    let backend = if first { backend.thrifty() } else { backend };
     let runner = Runner::open(&backend, None, mode).unwrap();
     let verdicts = runner.run_all(&cases);
     let name = name(mode);

@@ -283,7 +283,8 @@ impl Flow<'_, '_> {
         }
         self.list(&of.body);
         self.frame.walks.clear();
-        self.tick((!masked).then_some(head));
+        let repacks = masked && self.frame.repacks == Some(of.step);
+        self.tick((!masked).then_some(head), repacks);
         match masked {
             true => {
                 // Where lanes leave within a block, this is what is left of the break.
@@ -305,10 +306,24 @@ impl Flow<'_, '_> {
             self.frame.pinned.clear();
         }
         self.frame.kept.clear();
+        if repacks {
+            self.hand_over();
+        }
         if masked {
             execs.iter().zip(&outer).for_each(|(&exec, &at)| self.load(exec, at));
         }
         self.frame.slots = before;
+    }
+
+    /// Lanes that are in the loop still are part of the function's result. Strips that have some go on later, and so do those after them, so that what lanes
+    /// store is stored in their order.
+    fn hand_over(&mut self) {
+        let execs = self.frame.exec();
+        let Frame { code, pool, skips, target, .. } = &mut *self.frame;
+        for (&exec, after) in execs.iter().rev().zip(0..) {
+            target.give(code, pool, exec, after);
+        }
+        skips.push(target.jump_if_given(code));
     }
 
     /// Calls what lanes do one after another. Nothing but masks is in registers, as it is in no loop.
@@ -334,12 +349,16 @@ impl Flow<'_, '_> {
     }
 
     /// Counts a back-edge, and now and then asks whether to stop. Nothing but masks and pinned rows is in registers. `head`: where to go
-    /// on if it did not ask.
-    fn tick(&mut self, head: Option<usize>) {
+    /// on if it did not ask. `repacks`: the answer may be to leave the loop.
+    fn tick(&mut self, head: Option<usize>, repacks: bool) {
         let Some(ticks) = self.frame.ticks else { return };
         let before = self.frame.slots;
         let (execs, places) = (self.frame.exec(), self.slots());
-        let more = self.target.count(&mut self.frame.code, ticks);
+        let mut more = vec![self.target.count(&mut self.frame.code, ticks)];
+        if repacks {
+            let Frame { code, pool, target, .. } = &mut *self.frame;
+            more.push(target.look(code, pool, ticks, execs));
+        }
         let masks: Vec<(u8, u32)> = execs.iter().copied().zip(places).collect();
         masks.iter().for_each(|&(exec, at)| self.store(exec, at));
         self.frame.move_pinned(false);
@@ -349,11 +368,16 @@ impl Flow<'_, '_> {
             pinned.iter().for_each(|&(to, base, at)| target.load(code, to, Rm::Mem(base, at)));
             masks.iter().for_each(|&(exec, at)| target.mask_load(code, exec, at));
         });
-        match head {
-            Some(head) if self.frame.code.bytes.len() - head < NEAR => {
-                self.target.land_at(&mut self.frame.code, more, head);
+        if repacks {
+            self.around.exits.push(target.jump_if_told(code));
+        }
+        for more in more {
+            match head {
+                Some(head) if self.frame.code.bytes.len() - head < NEAR => {
+                    self.target.land_at(&mut self.frame.code, more, head);
+                }
+                _ => self.land(more),
             }
-            _ => self.land(more),
         }
         self.frame.stops.push(stop);
         self.frame.slots = before;

@@ -64,6 +64,10 @@ pub struct Frame<'a> {
     pub packs: VecDeque<Packs>,
     /// Jumps to the end of the function.
     pub stops: Vec<usize>,
+    /// The same to the end of the strips at hand.
+    pub skips: Vec<usize>,
+    /// See [`crate::program::Program`].
+    pub repacks: Option<u32>,
     /// Operations, and moves of values to the stack and back.
     pub instructions: u32,
     pub moves: u32,
@@ -125,6 +129,8 @@ impl<'a> Frame<'a> {
             trail: Trail::default(),
             packs: VecDeque::new(),
             stops: Vec::new(),
+            skips: Vec::new(),
+            repacks: None,
             instructions: 0,
             moves: 0,
             pins: target.pinned(),

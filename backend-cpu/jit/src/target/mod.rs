@@ -325,6 +325,13 @@ pub trait Target: Sync {
     fn count(&self, code: &mut Code, ticks: u32) -> usize;
     /// Asks whether to stop; all vectors are lost. A jump that is taken if so, when `restore` has been done.
     fn ask(&self, code: &mut Code, pool: &mut Pool, lazy: bool, restore: &mut dyn FnMut(&mut Code)) -> usize;
+    /// Says which lanes execute, after the count; a jump that is taken if they are more than those that leave loops, and it is not time for a question.
+    /// `ticks` as for [`Target::count`].
+    fn look(&self, code: &mut Code, pool: &mut Pool, ticks: u32, masks: &[u8]) -> usize;
+    /// A jump that is taken if the answer was to leave the loop, when `restore` has been done.
+    fn jump_if_told(&self, code: &mut Code) -> usize;
+    /// A jump that is taken if lanes of the wave are part of the function's result ([`Target::give`]).
+    fn jump_if_given(&self, code: &mut Code) -> usize;
     /// Calls what lanes do one after another, for those in the masks of so many strips, or for all if there are none; all vectors are lost.
     fn call(&self, code: &mut Code, pool: &mut Pool, of: &Called, masks: &[u8]);
     /// Appends a function.

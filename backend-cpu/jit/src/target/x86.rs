@@ -11,12 +11,13 @@ pub mod table;
 
 pub(super) use self::encode::instructions;
 pub use self::encode::{
-    BELOW, Enc, M0F, M3A, M38, NOT_BELOW, NOT_ZERO, NP, P66, PF2, PF3, Row, Shape, ZERO, back, jump, land,
-    land_at, modrm, register,
+    BELOW, Enc, M0F, M3A, M38, NOT_ABOVE, NOT_BELOW, NOT_ZERO, NP, P66, PF2, PF3, Row, Shape, ZERO, back,
+    jump, land, land_at, modrm, register,
 };
 pub(super) use self::keeping::alike;
 use super::{Base, Blocks, Called, Frame, Rm, Scalar, entry};
 use crate::emit::{Code, Pool};
+use crate::ticks::{EXECUTING, FEW, LOOKS, PERIOD, STOP};
 use crate::{mode, row};
 
 /// r10 = the first word of a view
@@ -279,7 +280,34 @@ pub fn ask(code: &mut Code, pool: &mut Pool, lazy: bool, restore: &mut dyn FnMut
         float_mode(code, pool, true);
     }
     restore(code);
-    code.raw(&[0x45, 0x84, 0xDB]); // test r11b, r11b
+    jump_if_answer(code, STOP)
+}
+
+/// Jumps if that is a bit of the answer.
+pub fn jump_if_answer(code: &mut Code, bit: u8) -> usize {
+    code.raw(&[0x41, 0xF6, 0xC3, bit]); // test r11b, bit
+    jump(code, Some(NOT_ZERO))
+}
+
+/// See [`super::Target::look`]; the lanes are in r10, where the question wants something else.
+pub fn look(code: &mut Code, ticks: u32) -> usize {
+    code.raw_with(&[0x4C, 0x8B, 0x99], ticks); // mov r11, [rcx + ticks]
+    code.raw(&[0x45, 0x89, 0x53, EXECUTING]); // mov [r11 + EXECUTING], r10d
+    code.raw(&[0xF3, 0x45, 0x0F, 0xB8, 0xD2]); // popcnt r10d, r10d
+    code.raw(&[0x45, 0x3B, 0x53, FEW]); // cmp r10d, [r11 + FEW]
+    let few = jump(code, Some(NOT_ABOVE));
+    code.raw(&[0x45, 0x8B, 0x53, PERIOD]); // mov r10d, [r11 + PERIOD]
+    code.raw(&[0x45, 0x89, 0x13]); // mov [r11], r10d
+    code.raw(&[0x41, 0xFF, 0x4B, LOOKS]); // dec dword [r11 + LOOKS]
+    let more = jump(code, Some(NOT_ZERO));
+    land(code, few);
+    code.raw(&[0x4D, 0x89, 0xDA]); // mov r10, r11
+    more
+}
+
+/// See [`super::Target::jump_if_given`].
+pub fn jump_if_given(code: &mut Code) -> usize {
+    code.raw(&[0x48, 0x85, 0xC0]); // test rax, rax
     jump(code, Some(NOT_ZERO))
 }
 

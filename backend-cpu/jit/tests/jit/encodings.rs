@@ -81,6 +81,16 @@ pub fn what_is_made_is_what_was_meant(on: On) {
             same: 0,
         }];
         compiler.function(&filtered, |_| None, |_| false, |_| false).unwrap();
+        let left = [
+            Step::Loop,
+            lane(LaneOp::Mad, &[2, 1, 0, 2]),
+            Step::Break(Some((2, false, Shape::Any))),
+            Step::EndLoop,
+            lane(LaneOp::Add, &add),
+        ];
+        compiler.repack(Some(0));
+        let left = compiler.function(&left, |_| None, |_| false, |_| false).unwrap();
+        assert!(left.repacks().is_some());
         // Addresses that are computed once, from columns in row 1, in as many registers as there are.
         let mut emitted: Vec<Step<'_>> = (0..5)
             .map(|view| Step::Sample {

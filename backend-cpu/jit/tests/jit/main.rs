@@ -13,6 +13,7 @@ mod loads;
 mod operations;
 mod pairs;
 mod pressure;
+mod repacks;
 mod rounds;
 mod samples;
 mod stores;
@@ -104,6 +105,7 @@ fn main() -> std::process::ExitCode {
         lines: neighbours_and_equals_in_lines known_shapes loads_near_each_other
             loads_that_lines_have_in_common;
         leaves: random_rounds rounds_of_floats_are_bare rows_change_when_lanes_have_left;
+        repacks: lanes_go_on_together;
         flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;
         pairs: loads_of_doubles sums_of_doubles;
         sums: sums_of_products sums_of_lines_abreast addresses_of_sums addresses_side_by_side addresses_go_on

@@ -60,7 +60,7 @@ impl Flow<'_, '_> {
         self.frame.go_on(&pointers);
         let more = target.count_down(&mut self.frame.code, counter);
         target.land_at(&mut self.frame.code, more, first);
-        self.tick(None);
+        self.tick(None, false);
         // Where no edge is met addresses are what they are.
         let (_, edges) = self.frame.on_stack_unless(&entry.graph, &[], Some(of.again));
         target.again(&mut self.frame.code, next);

@@ -68,7 +68,7 @@ impl Flow<'_, '_> {
         self.frame.begin();
         let head = self.frame.code.bytes.len();
         self.list(&of.body);
-        self.tick(Some(head));
+        self.tick(Some(head), false);
         target.again(&mut self.frame.code, head);
         let Around { exits, .. } = std::mem::replace(&mut self.around, around);
         exits.into_iter().for_each(|exit| self.land(exit));

@@ -20,6 +20,7 @@ use super::{
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
+use crate::ticks::LEAVE;
 
 /// The target.
 pub struct Avx2;
@@ -216,16 +217,9 @@ impl Target for Avx2 {
     }
 
     fn call(&self, code: &mut Code, _: &mut Pool, of: &Called, masks: &[u8]) {
-        const R10: u8 = 10;
-        const R11: u8 = 11;
         match masks {
             [] => x86::all_lanes(code, of.lanes),
-            masks => encode::top_bits(code, R10, masks[0]),
-        }
-        if let [_, second] = masks {
-            encode::top_bits(code, R11, *second);
-            code.raw(&[0x41, 0xC1, 0xE3, 8]); // shl r11d, 8
-            code.raw(&[0x45, 0x09, 0xDA]); // or r10d, r11d
+            masks => lanes_of(code, masks),
         }
         x86::call(code, of);
     }
@@ -241,5 +235,17 @@ impl Target for Avx2 {
                 vector(code, PCMPEQD, exec, exec, bits, None);
             }
         });
+    }
+}
+
+/// r10d = the lanes of the masks of one strip or two, bit by bit
+fn lanes_of(code: &mut Code, masks: &[u8]) {
+    const R10: u8 = 10;
+    const R11: u8 = 11;
+    encode::top_bits(code, R10, masks[0]);
+    if let [_, second] = masks {
+        encode::top_bits(code, R11, *second);
+        code.raw(&[0x41, 0xC1, 0xE3, 8]); // shl r11d, 8
+        code.raw(&[0x45, 0x09, 0xDA]); // or r10d, r11d
     }
 }

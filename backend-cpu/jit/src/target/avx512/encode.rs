@@ -172,7 +172,7 @@ pub fn mask_to_lanes(code: &mut Code, from: u8) {
 }
 
 /// r10d = the lanes of the masks of one strip or two, bit by bit
-pub fn masks_to_lanes(code: &mut Code, masks: &[u8]) {
+pub fn lanes_of(code: &mut Code, masks: &[u8]) {
     code.raw(&[0xC5, 0x78, 0x93, 0xD0 | masks[0]]); // kmovw r10d, the first
     if let [_, second] = masks {
         code.raw(&[0xC5, 0x78, 0x93, 0xD8 | second]); // kmovw r11d, the second

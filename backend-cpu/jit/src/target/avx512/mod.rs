@@ -10,7 +10,7 @@ pub mod table;
 
 use recal_il::ir::lines;
 
-use self::encode::{Lanes, plain, vector};
+use self::encode::{Lanes, lanes_of, plain, vector};
 use self::table::*;
 use super::x86::{self, NOT_ZERO, Shape, ZERO};
 use super::{
@@ -19,6 +19,7 @@ use super::{
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
+use crate::ticks::LEAVE;
 
 /// The target.
 pub struct Avx512;
@@ -301,7 +302,7 @@ impl Target for Avx512 {
     fn call(&self, code: &mut Code, _: &mut Pool, of: &Called, masks: &[u8]) {
         match masks {
             [] => x86::all_lanes(code, of.lanes),
-            masks => encode::masks_to_lanes(code, masks),
+            masks => lanes_of(code, masks),
         }
         x86::call(code, of);
     }

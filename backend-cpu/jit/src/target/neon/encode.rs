@@ -228,6 +228,8 @@ pub enum If {
     Unequal,
     /// Not below, unsigned.
     NotBelow,
+    /// The result's sign is clear.
+    NotNegative,
     /// The general register is 0.
     Zero(u8),
     NotZero(u8),
@@ -243,6 +245,7 @@ pub fn jump_near(code: &mut Code, condition: If) -> usize {
             If::Equal => 0x5400_0000,
             If::Unequal => 0x5400_0001,
             If::NotBelow => 0x5400_0002,
+            If::NotNegative => 0x5400_0005,
             If::Zero(register) => 0x3400_0000 | field(register, 0),
             If::NotZero(register) => 0x3500_0000 | field(register, 0),
         },
@@ -261,7 +264,7 @@ pub fn jump_far(code: &mut Code, condition: Option<If>) -> usize {
                 If::Unequal => If::Equal,
                 If::Zero(register) => If::NotZero(register),
                 If::NotZero(register) => If::Zero(register),
-                If::NotBelow => unreachable!("only short jumps compare"),
+                If::NotBelow | If::NotNegative => unreachable!("only short jumps compare"),
             },
         )
     });

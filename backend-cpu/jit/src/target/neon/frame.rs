@@ -6,6 +6,7 @@ use super::table::CMTST;
 use crate::emit::{Code, Pool};
 use crate::row;
 use crate::target::{Base, Called, Frame};
+use crate::ticks::{EXECUTING, FEW, LOOKS, PERIOD, STOP};
 
 /// A bit for each lane.
 pub fn bits(pool: &mut Pool) -> u32 {
@@ -70,7 +71,36 @@ pub fn ask(code: &mut Code, restore: &mut dyn FnMut(&mut Code)) -> usize {
     word(code, 0x1200_1C0A); // and w10, w0, #255
     restore_saved(code);
     restore(code);
-    jump_far(code, Some(If::NotZero(WORD)))
+    jump_if_answer(code, STOP)
+}
+
+/// Jumps if that is a bit of the answer.
+pub fn jump_if_answer(code: &mut Code, bit: u8) -> usize {
+    // tst w10, bit: a run of one bit, turned
+    word(code, 0x7200_001F | (32 - bit.trailing_zeros()) % 32 << 16 | u32::from(WORD) << 5);
+    jump_far(code, Some(If::Unequal))
+}
+
+/// See [`crate::target::Target::jump_if_given`].
+pub fn jump_if_given(code: &mut Code) -> usize {
+    word(code, 0xF100_001F | u32::from(RESULT) << 5); // cmp x6, #0
+    jump_far(code, Some(If::Unequal))
+}
+
+/// See [`crate::target::Target::look`]; the lanes are in w10, and how many they are, negated, is in w11.
+pub fn look(code: &mut Code) -> usize {
+    store_word(code, WORD, TICKS, EXECUTING.into());
+    load_word(code, FREE, TICKS, FEW.into());
+    word(code, 0x2B0C_017F); // cmn w11, w12
+    let few = jump_near(code, If::NotNegative);
+    load_word(code, FREE, TICKS, PERIOD.into());
+    store_word(code, FREE, TICKS, 0);
+    load_word(code, WORD, TICKS, LOOKS.into());
+    count_down(code, WORD);
+    store_word(code, WORD, TICKS, LOOKS.into());
+    let more = jump_far(code, Some(If::Unequal));
+    land(code, few);
+    more
 }
 
 /// The loop over waves and strips: x0 waves, x1 constants, x2 their number, x3 views, x4 ticks.

@@ -20,6 +20,7 @@ use super::{Access, Base, Blocks, Called, Frame, Group, Masks, Rm, Target, field
 use crate::emit::{Code, Pool};
 use crate::graph::{Graph, Inst, Node, Val};
 use crate::op::Op;
+use crate::ticks::LEAVE;
 
 /// The target.
 pub struct Neon;
@@ -216,6 +217,21 @@ impl Target for Neon {
 
     fn ask(&self, code: &mut Code, _: &mut Pool, _: bool, restore: &mut dyn FnMut(&mut Code)) -> usize {
         frame::ask(code, restore)
+    }
+
+    fn look(&self, code: &mut Code, pool: &mut Pool, _: u32, masks: &[u8]) -> usize {
+        lanes_of(code, pool, masks[0]);
+        two(code, ADDV, VECTOR, masks[0]);
+        first_to_word(code, encode::COUNT, VECTOR);
+        frame::look(code)
+    }
+
+    fn jump_if_told(&self, code: &mut Code) -> usize {
+        frame::jump_if_answer(code, LEAVE)
+    }
+
+    fn jump_if_given(&self, code: &mut Code) -> usize {
+        frame::jump_if_given(code)
     }
 
     fn call(&self, code: &mut Code, pool: &mut Pool, of: &Called, masks: &[u8]) {

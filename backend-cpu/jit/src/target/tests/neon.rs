@@ -254,12 +254,23 @@ fn functions() {
         let stop = Neon.ask(code, &mut Pool::default(), false, &mut |code| copy(code, 1, 2));
         [more, stop].into_iter().for_each(|jump| land(code, jump));
     });
-    let expected = "ldr w10, [x4]; subs w10, w10, #0x1; str w10, [x4]; b.eq $+0x8; b $+0x40; \
+    let expected = "ldr w10, [x4]; subs w10, w10, #0x1; str w10, [x4]; b.eq $+0x8; b $+0x44; \
         stp x0, x1, [sp, #-0x40]!; stp x2, x3, [sp, #0x10]; stp x4, x6, [sp, #0x20]; str x7, [sp, #0x30]; \
         mov x0, x4; ldr x12, [x4, #0x8]; blr x12; and w10, w0, #0xff; ldr x7, [sp, #0x30]; \
         ldp x4, x6, [sp, #0x20]; ldp x2, x3, [sp, #0x10]; ldp x0, x1, [sp], #0x40; mov v1.16b, v2.16b; \
-        cbz w10, $+0x8; b $+0x4";
+        tst w10, #0x1; b.eq $+0x8; b $+0x4";
     assert_eq!(asked.join("; "), expected);
+    let looked = made(|code| {
+        let more = Neon.look(code, &mut Pool::default(), 0, &[3]);
+        let told = Neon.jump_if_told(code);
+        let given = Neon.jump_if_given(code);
+        [more, told, given].into_iter().for_each(|jump| land(code, jump));
+    });
+    let expected = "ldr q28, [x1]; and v28.16b, v28.16b, v3.16b; addv s28, v28.4s; fmov w10, s28; \
+        addv s28, v3.4s; fmov w11, s28; str w10, [x4, #0x20]; ldr w12, [x4, #0x24]; cmn w11, w12; b.pl $+0x20; \
+        ldr w12, [x4, #0x28]; str w12, [x4]; ldr w10, [x4, #0x2c]; subs w10, w10, #0x1; str w10, [x4, #0x2c]; \
+        b.eq $+0x8; b $+0x1c; tst w10, #0x2; b.eq $+0x8; b $+0x10; cmp x6, #0x0; b.eq $+0x8; b $+0x4";
+    assert_eq!(looked.join("; "), expected);
     let given = made(|code| Neon.give(code, &mut Pool::default(), 3, 0));
     let expected = "ldr q28, [x1]; and v28.16b, v28.16b, v3.16b; addv s28, v28.4s; fmov w10, s28; \
         orr x6, x6, x10, lsl #60";

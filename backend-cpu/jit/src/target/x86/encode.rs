@@ -61,6 +61,7 @@ pub const BELOW: u8 = 0x2;
 pub const NOT_BELOW: u8 = 0x3;
 pub const ZERO: u8 = 0x4;
 pub const NOT_ZERO: u8 = 0x5;
+pub const NOT_ABOVE: u8 = 0x6;
 
 /// The number of a base register.
 pub fn register(base: Base) -> u8 {

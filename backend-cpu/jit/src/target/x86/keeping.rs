@@ -175,6 +175,19 @@ macro_rules! alike {
             x86::ask(code, pool, lazy, restore)
         }
 
+        fn look(&self, code: &mut Code, _: &mut Pool, ticks: u32, masks: &[u8]) -> usize {
+            lanes_of(code, masks);
+            x86::look(code, ticks)
+        }
+
+        fn jump_if_told(&self, code: &mut Code) -> usize {
+            x86::jump_if_answer(code, LEAVE)
+        }
+
+        fn jump_if_given(&self, code: &mut Code) -> usize {
+            x86::jump_if_given(code)
+        }
+
         fn strips(&self) -> u32 {
             2
         }

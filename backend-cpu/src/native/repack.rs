@@ -1,0 +1,104 @@
+//! Compaction of lanes: a loop that lanes leave one by one is left when few of them are in it. They are brought together with those of other
+//! strips and waves, and go on in a function that is the loop alone; what comes after it is done in a third one.
+
+use std::ops::Range;
+
+use recal_il::ir::lines::Shape;
+use recal_jit::Function;
+use rustc_hash::FxHashSet;
+
+use super::item::{Item, What};
+use super::{Builder, stages};
+use crate::op::{MemoryOp, Op, Repack, RowId};
+
+impl Builder<'_> {
+    /// The longest loop of a function, in no choice and no other loop, that lanes of a line leave apart.
+    pub(super) fn repacked(&self, items: &[Item]) -> Option<Range<usize>> {
+        // What a function tests is what it returns.
+        if !stages::possible(&self.code.ops) || items.iter().any(|item| matches!(item.what, What::Test(_))) {
+            return None;
+        }
+        let mut found: Option<Range<usize>> = None;
+        // Constructs that are open: where they begin, and whether they are loops that lanes leave apart.
+        let mut open: Vec<(usize, Option<bool>)> = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            match (item.what, &self.code.ops[item.op]) {
+                (What::Flow, Op::Loop) => open.push((at, Some(false))),
+                (What::Flow, Op::If { .. }) | (What::Again(_), _) => open.push((at, None)),
+                (What::Flow, Op::Break { cond: Some(test), .. }) if test.lanes != Shape::Same => {
+                    let of = open.iter_mut().rev().find_map(|(_, apart)| apart.as_mut());
+                    of.into_iter().for_each(|apart| *apart = true);
+                }
+                (What::Flow, Op::EndLoop { .. } | Op::EndIf { .. }) | (What::Close, _) => {
+                    let (first, apart) = open.pop()?;
+                    let longer = found.as_ref().is_none_or(|of| at - first > of.len());
+                    if open.is_empty() && apart == Some(true) && longer {
+                        found = Some(first..at + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// What goes on with lanes that the function of these items leaves in the loop.
+    pub(super) fn repack(
+        &mut self,
+        items: &[Item],
+        of: Range<usize>,
+        last: Item,
+        function: Function,
+    ) -> Option<Repack> {
+        function.repacks()?;
+        let (inside, rest) = (&items[of.clone()], &items[of.end..]);
+        let rest: Vec<Item> = rest.iter().copied().filter(|item| !item.what.is_output()).collect();
+        self.compiler.scattered(Some(function));
+        self.compiler.repack(Some(0));
+        let repeat = self.function(inside, inside[inside.len() - 1]);
+        let rest = if rest.is_empty() { Some(None) } else { self.function(&rest, last).map(Some) };
+        self.compiler.scattered(None);
+        let (brought, taken) = self.carried(inside);
+        Some(Repack { repeat: repeat?, rest: rest?, brought, taken })
+    }
+
+    /// The rows that lanes in a loop bring along, and take back.
+    fn carried(&self, inside: &[Item]) -> (Vec<RowId>, Vec<RowId>) {
+        let code = self.code;
+        let (mut read, mut written): (FxHashSet<RowId>, FxHashSet<RowId>) = Default::default();
+        for item in inside {
+            match item.what {
+                What::Step(number) => {
+                    let (to, from) = code.ids(number as usize);
+                    written.extend(to);
+                    read.extend(from);
+                }
+                What::Load(index, _) => {
+                    let op: &MemoryOp = &code.memory[index as usize].op;
+                    op.each_row(|row, is_written| {
+                        _ = if is_written { written.insert(row) } else { read.insert(row) }
+                    });
+                }
+                What::Flow => code.ops[item.op].each_read(|row| _ = read.insert(row)),
+                _ => {}
+            }
+        }
+        let at_head = self.lives.before(inside[0].op + 1);
+        let after = self.lives.after(inside, inside[inside.len() - 1]);
+        let fixed: FxHashSet<RowId> =
+            code.literals.iter().map(|of| of.0).chain(code.constants.iter().map(|of| of.0)).collect();
+        let found = |row: &RowId| *row >= code.registers || at_head.contains(*row);
+        let (words, _) = crate::launch::shared(code);
+        // What depends on the group is added to a place, or is the same for all.
+        let place = |row: RowId| words.get(&row).map_or(Some(row), |shared| shared.plus);
+        let brought = read.iter().copied().filter(|row| found(row) && !fixed.contains(row)).filter_map(place);
+        let taken = written.iter().copied().filter(|row| at_head.contains(*row) || after.contains(*row));
+        let mut taken: Vec<RowId> = taken.collect();
+        // Who leaves before it writes one of them takes back what it had.
+        let mut brought: Vec<RowId> = brought.chain(taken.iter().copied()).collect();
+        brought.sort_unstable();
+        brought.dedup();
+        taken.sort_unstable();
+        (brought, taken)
+    }
+}
