@@ -140,7 +140,7 @@ fn floats() {
     for (name, machine) in machines() {
         let out = machine.surface(Format::UnsignedInt32x1, 4 * threads, 1);
         let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
-        machine.run(&text, bindings, grid(40, 64));
+        machine.run(text, bindings, grid(40, 64));
         differ(&read(&out, expected.len()), &expected, &name);
     }
 }

@@ -124,7 +124,8 @@ impl<'a> Ticks<'a> {
                 self.executing = executing;
                 self.asked()
             }
-            _ => u8::from(self.stopped) * STOP,
+            _ if self.stopped => STOP,
+            _ => 0,
         }
     }
 
@@ -134,7 +135,8 @@ impl<'a> Ticks<'a> {
         self.before = self.rounds();
         (self.left, self.looks) = (self.period, Self::PERIOD / self.period);
         self.stopped = self.ask.stop();
-        u8::from(self.stopped) * STOP | u8::from(executing <= self.few) * LEAVE
+        let leave = if executing <= self.few { LEAVE } else { 0 };
+        if self.stopped { STOP | leave } else { leave }
     }
 
     /// A function ended early.

@@ -14,10 +14,6 @@ use crate::op::{MemoryOp, Op, Repack, RowId};
 impl Builder<'_> {
     /// The longest loop of a function, in no choice and no other loop, that lanes of a line leave apart.
     pub(super) fn repacked(&self, items: &[Item]) -> Option<Range<usize>> {
-        // What a function tests is what it returns.
-        if !stages::possible(&self.code.ops) || items.iter().any(|item| matches!(item.what, What::Test(_))) {
-            return None;
-        }
         let mut found: Option<Range<usize>> = None;
         // Constructs that are open: where they begin, and whether they are loops that lanes leave apart.
         let mut open: Vec<(usize, Option<bool>)> = Vec::new();
@@ -36,10 +32,12 @@ impl Builder<'_> {
                         found = Some(first..at + 1);
                     }
                 }
+                // What a function tests is what it returns.
+                (What::Test(_), _) => return None,
                 _ => {}
             }
         }
-        found
+        found.filter(|_| stages::possible(&self.code.ops))
     }
 
     /// What goes on with lanes that the function of these items leaves in the loop.

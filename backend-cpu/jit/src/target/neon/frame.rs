@@ -77,7 +77,8 @@ pub fn ask(code: &mut Code, restore: &mut dyn FnMut(&mut Code)) -> usize {
 /// Jumps if that is a bit of the answer.
 pub fn jump_if_answer(code: &mut Code, bit: u8) -> usize {
     // tst w10, bit: a run of one bit, turned
-    word(code, 0x7200_001F | (32 - bit.trailing_zeros()) % 32 << 16 | u32::from(WORD) << 5);
+    let turn = (32 - bit.trailing_zeros()) % 32;
+    word(code, 0x7200_001F | turn << 16 | u32::from(WORD) << 5);
     jump_far(code, Some(If::Unequal))
 }
 
