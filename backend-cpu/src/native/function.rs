@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use recal_jit::{After, Function};
+use recal_jit::Function;
 use rustc_hash::FxHashSet;
 
 use super::after::Rows;
@@ -13,17 +13,18 @@ use crate::op::RowId;
 impl Builder<'_> {
     /// The function that does items, of which rows are read from after `last` on.
     pub(super) fn function(&mut self, items: &[Item], last: Item) -> Option<Function> {
-        let (mentions, lives) = (Rc::clone(&self.mentions), Rc::clone(&self.lives));
-        let rows = Rows::after(self.code, &mentions, &lives, items, last);
-        self.function_of(items, |row| rows.of(row))
+        self.function_for(items, last, false)
     }
 
-    /// The same where that becomes of rows after it.
-    pub(super) fn function_of(&mut self, items: &[Item], after: impl Fn(RowId) -> After) -> Option<Function> {
+    /// The same; `late`: for lanes of a wave whose other lanes have done it.
+    pub(super) fn function_for(&mut self, items: &[Item], last: Item, late: bool) -> Option<Function> {
         let code = self.code;
+        let (mentions, lives) = (Rc::clone(&self.mentions), Rc::clone(&self.lives));
+        let rows = Rows::after(code, &mentions, &lives, items, last);
         let copies = self.copies(items);
         let steps = self.steps(items, &copies)?;
-        let unseen = |row: RowId| code.temporaries.contains(&row) || row >= code.rows;
+        // What other lanes have in temporaries is read before these are written again.
+        let unseen = |row: RowId| !late && (code.temporaries.contains(&row) || row >= code.rows);
         self.ask(items);
         let equal = match column(code).filter(|_| !code.turned) {
             // Lines of a tile have columns in common, unless it is turned, as all have constants.
@@ -32,7 +33,7 @@ impl Builder<'_> {
             None => FxHashSet::default(),
         };
         self.compiler.equal_in_lines(equal);
-        self.compiler.function(&steps, |row| self.words.get(&row).copied(), after, unseen)
+        self.compiler.function(&steps, |row| self.words.get(&row).copied(), |row| rows.of(row), unseen)
     }
 
     /// Rows that steps find as they are in each line of a wave, where lines follow each other along y.

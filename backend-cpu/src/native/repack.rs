@@ -54,7 +54,7 @@ impl Builder<'_> {
         self.compiler.scattered(Some(function));
         self.compiler.repack(Some(0));
         let repeat = self.function(inside, inside[inside.len() - 1]);
-        let rest = if rest.is_empty() { Some(None) } else { self.function(&rest, last).map(Some) };
+        let rest = if rest.is_empty() { Some(None) } else { self.function_for(&rest, last, true).map(Some) };
         self.compiler.scattered(None);
         let (brought, taken) = self.carried(inside);
         Some(Repack { repeat: repeat?, rest: rest?, brought, taken })
@@ -98,5 +98,57 @@ impl Builder<'_> {
         brought.dedup();
         taken.sort_unstable();
         (brought, taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::isa_choice::InstructionSet;
+    use crate::op::{Body, LaunchKey};
+    use crate::wave::{Row, lanes};
+    use crate::{load, native};
+
+    /// What becomes of a kernel in which threads leave a loop as this says, as code for each instruction set.
+    fn bodies(leave: &str) -> Vec<Body> {
+        let text = format!(
+            "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_raw_uav_id(1)\ndcl_cb cb0[1]\ndcl_literal l0, 4, 1, 63, 0\n\
+            mov r0.x, vAbsTidFlat.x\niand r1.x, r0.x, l0.z\nmov r3.x, r0.x\nwhileloop\n{leave}\nimul r3.x, r3.x, r3.x\n\
+            iand r4.x, r3.x, l0.z\nuav_raw_load_id(1) r4.x, r4.x\nixor r3.x, r3.x, r4.x\niadd r1.x, r1.x, l0.y\nendloop\n\
+            iadd r3.x, r3.x, r0.x\nimul r5.x, r3.x, r1.x\nimul r0.x, r0.x, l0.x\nuav_raw_store_id(0) mem0.x, r0.x, r5.x\nend\n"
+        );
+        let program = recal_il::compile(text.as_bytes()).unwrap();
+        let (packed, known) = load::prepare(&program, true, false);
+        let code = load::load_compiled(&packed, &known);
+        let key = LaunchKey { line: 64, whole: true, ..LaunchKey::default() };
+        [InstructionSet::Avx2, InstructionSet::Avx512, InstructionSet::Neon]
+            .map(|set| native::compile_listed(&code, set.code().unwrap(), &key).unwrap())
+            .into()
+    }
+
+    const APART: &str = "ige r2.x, r1.x, l0.z\nbreak_logicalnz r2.x";
+
+    #[test]
+    fn loops_that_all_leave_together_are_not_left_before() {
+        let left = |leave: &str| bodies(leave).iter().map(Body::repacks).collect::<Vec<_>>();
+        assert_eq!(left(APART), [true; 3]);
+        let together = "ige r2.x, r6.x, cb0[0].x\nbreak_logicalnz r2.x\niadd r6.x, r6.x, l0.y";
+        assert_eq!(left(together), [false; 3]);
+    }
+
+    /// Others of the wave have done what comes after the loop, and what they have found is not stored yet.
+    #[test]
+    fn what_comes_after_the_loop_is_done_for_some_lanes_alone() {
+        for body in bodies(APART) {
+            let rest = body.repacks.iter().flatten().find_map(|repack| repack.rest).unwrap();
+            let views = vec![recal_jit::View::of_words([0; recal_jit::SHARED]); body.views.len()];
+            let row = |row: u32| Row(std::array::from_fn(|lane| 1 + row * 64 + lane as u32));
+            let before: Vec<Row> = (0..64).map(row).collect();
+            let mut rows = before.clone();
+            let (exec, never) = (0x00FF_0000_F000_0300, crate::context::Stop::after(None, None));
+            body.module.unwrap().evaluate(rest, &mut rows, &views, exec, &mut recal_jit::Ticks::new(&never));
+            let same = |row: usize, of: u64| lanes(of).all(|lane| rows[row].0[lane] == before[row].0[lane]);
+            assert!((0..64).all(|row| same(row, !exec)));
+            assert!(!(0..64).all(|row| same(row, exec)));
+        }
     }
 }
