@@ -9,26 +9,28 @@ use rustc_hash::FxHashSet;
 
 use super::item::{Item, What};
 use super::{Builder, stages};
-use crate::op::{MemoryOp, Op, Repack, RowId};
+use crate::op::{MemoryOp, Op, Repack, RowId, Test};
 
 impl Builder<'_> {
     /// The longest loop of a function, in no choice and no other loop, that lanes of a line leave apart.
     pub(super) fn repacked(&self, items: &[Item]) -> Option<Range<usize>> {
         let mut found: Option<Range<usize>> = None;
-        // Constructs that are open: where they begin, and whether they are loops that lanes leave apart.
-        let mut open: Vec<(usize, Option<bool>)> = Vec::new();
+        let apart = |test: &Test| test.lanes != Shape::Same;
+        // Constructs that are open: where they begin, whether they are loops, and whether lanes leave them, or take them, apart.
+        let mut open: Vec<(usize, bool, bool)> = Vec::new();
         for (at, item) in items.iter().enumerate() {
             match (item.what, &self.code.ops[item.op]) {
-                (What::Flow, Op::Loop) => open.push((at, Some(false))),
-                (What::Flow, Op::If { .. }) | (What::Again(_), _) => open.push((at, None)),
-                (What::Flow, Op::Break { cond: Some(test), .. }) if test.lanes != Shape::Same => {
-                    let of = open.iter_mut().rev().find_map(|(_, apart)| apart.as_mut());
-                    of.into_iter().for_each(|apart| *apart = true);
+                (What::Flow, Op::Loop) => open.push((at, true, false)),
+                (What::Flow, Op::If { cond, .. }) => open.push((at, false, apart(cond))),
+                (What::Again(_), _) => open.push((at, false, true)),
+                (What::Flow, Op::Break { cond, .. }) => {
+                    let of = open.iter().rposition(|of| of.1)?;
+                    open[of].2 |= cond.as_ref().is_some_and(apart) || open[of + 1..].iter().any(|of| of.2);
                 }
                 (What::Flow, Op::EndLoop { .. } | Op::EndIf { .. }) | (What::Close, _) => {
-                    let (first, apart) = open.pop()?;
+                    let (first, repeats, apart) = open.pop()?;
                     let longer = found.as_ref().is_none_or(|of| at - first > of.len());
-                    if open.is_empty() && apart == Some(true) && longer {
+                    if open.is_empty() && repeats && apart && longer {
                         found = Some(first..at + 1);
                     }
                 }
@@ -131,6 +133,10 @@ mod tests {
     fn loops_that_all_leave_together_are_not_left_before() {
         let left = |leave: &str| bodies(leave).iter().map(Body::repacks).collect::<Vec<_>>();
         assert_eq!(left(APART), [true; 3]);
+        assert_eq!(
+            left("ige r2.x, r1.x, l0.z\nif_logicalnz r2.x\nimul r3.x, r3.x, r0.x\nbreak\nendif"),
+            [true; 3]
+        );
         let together = "ige r2.x, r6.x, cb0[0].x\nbreak_logicalnz r2.x\niadd r6.x, r6.x, l0.y";
         assert_eq!(left(together), [false; 3]);
     }
