@@ -10,7 +10,7 @@ use crate::fiber;
 use crate::launch::{self, Last, Own, Placed, line, turned};
 use crate::memory::{Block, TexelCache, View};
 use crate::op::{Body, Code, Emitted, LaunchKey, Place, Seen, Shape, Slot, Texture};
-use crate::repack::Patience;
+use crate::repack::Thrift;
 use crate::schedule::Shared;
 use crate::wave::{LANES, Row};
 
@@ -382,7 +382,7 @@ pub struct Context<'a> {
     /// Rows for lanes that are brought together, if there are such.
     pub packed: &'a mut [Row],
     /// Whether that pays.
-    pub patience: Patience,
+    pub thrift: Thrift,
     /// Shared registers.
     pub shared: &'a mut [Row],
     /// Places of threads in their group, for each wave.

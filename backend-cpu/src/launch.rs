@@ -25,7 +25,7 @@ use crate::flow::Outcome;
 use crate::isa_choice::Isa;
 use crate::memory::{TexelCache, View, border_words, elements, ordered, view_of};
 use crate::op::{NONE, Place, Seen};
-use crate::repack::Patience;
+use crate::repack::Thrift;
 use crate::stages::{Plan, idle};
 use crate::wave::{LANES, Mask, Row, Wave, launched};
 
@@ -69,7 +69,7 @@ pub fn run_parts<'a>(
         lds,
         compiled: None,
         packed: others.first_mut().map(|wave| &mut wave.rows[..]).unwrap_or_default(),
-        patience: Patience::new(launch.code.thrifty),
+        thrift: Thrift::new(launch.code.thrifty),
         shared: &mut scratch.shared,
         group_threads,
         group_waves,

@@ -12,7 +12,7 @@ use crate::wave::LANES;
 type Lane = (usize, usize);
 
 /// Whether it pays to bring lanes together: that shows when they have been.
-pub struct Patience {
+pub struct Thrift {
     /// That is asked. Else they are as soon as they can be.
     thrifty: bool,
     /// Rounds after which it is looked how many lanes are left.
@@ -22,9 +22,9 @@ pub struct Patience {
     next: u32,
 }
 
-impl Patience {
-    pub fn new(thrifty: bool) -> Patience {
-        Patience { thrifty, period: if thrifty { Ticks::PERIOD } else { 1 }, calls: 0, next: 1 }
+impl Thrift {
+    pub fn new(thrifty: bool) -> Thrift {
+        Thrift { thrifty, period: if thrifty { Ticks::PERIOD } else { 1 }, calls: 0, next: 1 }
     }
 
     /// The rounds that are saved take as long as that many copies of a lane's word.
@@ -76,11 +76,11 @@ pub fn call(
     part: Range<usize>,
     context: &mut Context<'_>,
 ) -> bool {
-    let Context { compiled: Some(code), native_ticks: ticks, mode, packed, patience, .. } = context else {
+    let Context { compiled: Some(code), native_ticks: ticks, mode, packed, thrift, .. } = context else {
         return false;
     };
     let abreast = function.repacks().unwrap_or_default();
-    let period = patience.period();
+    let period = thrift.period();
     ticks.repack(period.map_or(0, |_| abreast / 2), period.unwrap_or(Ticks::PERIOD));
     code.call(function, waves, part.clone(), true, ticks, mode);
     let tested = part.map(|wave| (wave, waves.tested(wave))).filter(|(_, tested)| *tested != 0);
@@ -96,7 +96,7 @@ pub fn call(
     while !left.is_empty() && !ticks.stopped() {
         // Those that would be as many strips again go on to their end.
         let fewer = repack.repeat.repacks().filter(|abreast| left.len() > *abreast as usize);
-        ticks.repack(fewer.map_or(0, |abreast| abreast / 2), patience.again());
+        ticks.repack(fewer.map_or(0, |abreast| abreast / 2), thrift.again());
         let (before, apart) = (ticks.rounds(), strips(&left));
         let together = left.len().div_ceil(abreast.max(1) as usize) as u64;
         let mut still = Vec::new();
@@ -114,7 +114,7 @@ pub fn call(
     }
     ticks.repack(0, Ticks::PERIOD);
     if period.is_some() {
-        patience.learn(words, saved);
+        thrift.learn(words, saved);
     }
     for (number, tested) in tested {
         let Some(rest) = repack.rest.filter(|_| !ticks.stopped()) else { break };
@@ -146,30 +146,30 @@ mod tests {
     use super::*;
 
     /// Calls that do without until the next one that does not.
-    fn pause(patience: &mut Patience) -> u32 {
-        (0..).take_while(|_| patience.period().is_none()).count() as u32
+    fn pause(thrift: &mut Thrift) -> u32 {
+        (0..).take_while(|_| thrift.period().is_none()).count() as u32
     }
 
     #[test]
     fn what_pays_is_done_again() {
-        let mut patience = Patience::new(true);
-        assert_eq!(patience.period(), Some(Ticks::PERIOD));
-        patience.learn(100, 1000);
-        assert_eq!((patience.period(), patience.again()), (Some(Patience::LEAST), Patience::LEAST));
+        let mut thrift = Thrift::new(true);
+        assert_eq!(thrift.period(), Some(Ticks::PERIOD));
+        thrift.learn(100, 1000);
+        assert_eq!((thrift.period(), thrift.again()), (Some(Thrift::LEAST), Thrift::LEAST));
         // Where none was left it is looked less often.
-        patience.learn(0, 0);
-        assert_eq!((patience.period(), patience.again()), (Some(2 * Patience::LEAST), Patience::LEAST));
-        (0..5).for_each(|_| patience.learn(0, 0));
-        assert_eq!((patience.period(), pause(&mut patience)), (Some(Ticks::PERIOD), 0));
+        thrift.learn(0, 0);
+        assert_eq!((thrift.period(), thrift.again()), (Some(2 * Thrift::LEAST), Thrift::LEAST));
+        (0..5).for_each(|_| thrift.learn(0, 0));
+        assert_eq!((thrift.period(), pause(&mut thrift)), (Some(Ticks::PERIOD), 0));
         // What does not pay is tried less and less often.
         for calls in [1, 2, 4, 8, 16, 32, 64, 64] {
-            patience.learn(1000, 10);
-            assert_eq!(pause(&mut patience), calls);
+            thrift.learn(1000, 10);
+            assert_eq!(pause(&mut thrift), calls);
         }
-        patience.learn(100, 1000);
-        patience.learn(1000, 10);
-        assert_eq!(pause(&mut patience), 1);
-        let mut eager = Patience::new(false);
+        thrift.learn(100, 1000);
+        thrift.learn(1000, 10);
+        assert_eq!(pause(&mut thrift), 1);
+        let mut eager = Thrift::new(false);
         eager.learn(1000, 0);
         assert_eq!((eager.period(), eager.again()), (Some(1), 1));
     }

@@ -149,8 +149,8 @@ fn floats() {
 #[test]
 fn endless_rounds_end() {
     let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_literal l0, 3, 1, 0, 7\n\
-        iand r0.x, vAbsTidFlat.x, l0.w\nmov r1.x, l0.z\nwhileloop\nieq r2.x, r0.x, l0.x\nige r2.y, r1.x, r0.x\n\
-        iand r2.y, r2.y, r2.x_neg(x)\nieq r2.y, r0.x, r1.x\nbreak_logicalnz r2.y\niadd r1.x, r1.x, l0.y\n\
+        iand r0.x, vAbsTidFlat.x, l0.w\nmov r1.x, l0.z\nwhileloop\nieq r2.x, r0.x, l0.x\n\
+        ieq r2.y, r0.x, r1.x\nbreak_logicalnz r2.y\niadd r1.x, r1.x, l0.y\n\
         if_logicalnz r2.x\nmov r1.x, l0.z\nendif\nendloop\nuav_raw_store_id(0) mem0.x___, l0.z, r1.x\nend\n";
     let sets = InstructionSet::ALL.into_iter().filter(|set| set.available());
     for backend in sets.flat_map(|set| [CpuBackend::limited(set), CpuBackend::limited(set).thrifty()]) {

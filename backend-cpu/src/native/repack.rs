@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use super::item::{Item, What};
 use super::{Builder, stages};
-use crate::op::{MemoryOp, Op, Repack, RowId, Test};
+use crate::op::{Op, Repack, RowId, Test};
 
 impl Builder<'_> {
     /// The longest loop of a function, in no choice and no other loop, that lanes of a line leave apart.
@@ -74,8 +74,7 @@ impl Builder<'_> {
                     read.extend(from);
                 }
                 What::Load(index, _) => {
-                    let op: &MemoryOp = &code.memory[index as usize].op;
-                    op.each_row(|row, is_written| {
+                    code.memory[index as usize].op.each_row(|row, is_written| {
                         _ = if is_written { written.insert(row) } else { read.insert(row) }
                     });
                 }
