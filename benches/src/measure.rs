@@ -1,4 +1,4 @@
-//! Timing: everything that is compared runs in turn, round after round, and medians are kept.
+//! Timing: everything that is compared runs in turn, round after round, once before it is measured, and medians are kept.
 
 use std::time::{Duration, Instant};
 
@@ -93,6 +93,9 @@ pub fn interleaved(effort: Effort, subjects: &mut [Timed<'_>]) -> Result<Vec<Ser
     }
     for _ in 0..effort.rounds {
         for (k, (_, run)) in subjects.iter_mut().enumerate() {
+            // The others have taken the caches, and on machines that are shared a pause alone empties them: long work, which is done but
+            // once, would be a measurement of the way from memory.
+            run(1)?;
             series[k].seconds.push(timed(run, times[k])? / f64::from(times[k]));
         }
     }
