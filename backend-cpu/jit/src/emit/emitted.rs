@@ -42,7 +42,7 @@ impl Frame<'_> {
             work.graph,
             &[],
             &work.others.concat(),
-            true,
+            &[],
             None,
             Addressing::Scalar(Round::default()),
             (Order::Written, false),

@@ -7,10 +7,10 @@ use super::packs::Packs;
 use super::work::{Strips, Tests, Work};
 use super::{Arrange, Body, Code, Order, Plan, Pool, STACK, Trail};
 use crate::graph::{NO, Val};
+use crate::op::Op;
 use crate::program::Straight;
 use crate::target::{self, Base, Rm, Target};
 use rustc_hash::FxHashMap;
-use smallvec::smallvec;
 
 /// Fewest vector registers that are left to blocks.
 const LEAST: usize = 6;
@@ -265,7 +265,7 @@ impl<'a> Frame<'a> {
         let summing = self.summing;
         let addressing = if summing { Addressing::Scalar(round) } else { Addressing::Alone };
         let order = (self.order, self.target.pairs());
-        let plan = Plan::new(work.graph, &work.outputs, &last, false, arrange, addressing, order);
+        let plan = Plan::new(work.graph, &work.outputs, &last, &[], arrange, addressing, order);
         let ahead = self.ahead(&plan);
         let packs = packs.unwrap_or_default();
         packs.compute(self);
@@ -329,17 +329,20 @@ impl<'a> Frame<'a> {
     /// they should be: then the block that follows is run. What [`Frame::attempted`] wants to know.
     pub fn attempt(&mut self, block: &Straight, doubted: Val) -> usize {
         // Whether loads are where they should be is asked before anything is done.
-        let late = doubted != NO;
-        let doubted: &[Val] = if late { &[doubted] } else { &[] };
-        let work = Work::new(block, doubted, &self.strips);
-        let doubted = work.others.concat();
-        let last = [work.tests.clone(), doubted.clone()].concat();
+        let doubted = Some(doubted).filter(|doubted| *doubted != NO);
+        let mut work = Work::new(block, doubted.as_slice(), &self.strips);
+        let mut doubted = work.others.concat();
+        if !self.strips.masked {
+            let either = if self.target.masks().registers.is_some() { Op::Either } else { Op::Or };
+            let any = doubted.into_iter().reduce(|all, lanes| work.graph.binary(either, all, lanes));
+            doubted = any.into_iter().collect();
+        }
         let near = if self.strips.masked { Addressing::Alone } else { Addressing::Near(self.target) };
         let arrange = self.arrange.as_ref().filter(|_| self.straight);
         let order = (self.order, self.target.pairs());
-        let plan = Plan::new(work.graph, &work.outputs, &last, late, arrange, near, order);
+        let plan = Plan::new(work.graph, &work.outputs, &work.tests, &doubted, arrange, near, order);
         let mut body = Body::new(self, &plan.graph, &plan.uses);
-        if !late {
+        if doubted.is_empty() {
             body = body.replacing(&plan.stores);
         }
         body.addresses = Some(&plan.addresses);
@@ -347,25 +350,13 @@ impl<'a> Frame<'a> {
         for (time, (&val, stores)) in plan.order.iter().zip(&plan.stores).enumerate() {
             body.now = 2 * time as u32;
             body.instruction(val);
-            if !late {
-                body.now += 1;
-                body.store_rows(stores);
+            if plan.asked == Some(time) {
+                fails.extend(body.look(&doubted));
             }
-        }
-        let (target, masks) = (body.target, body.target.masks());
-        for (strip, &doubted) in doubted.iter().enumerate() {
-            body.pinned = smallvec![doubted];
-            let mut asked = body.fetch(doubted);
-            if let Some(&exec) = body.frame.exec().get(strip) {
-                target.mask_and(&mut body.frame.code, masks.scratch, exec, asked);
-                asked = masks.scratch;
-            }
-            fails.push(target.jump_if(&mut body.frame.code, asked, true));
-        }
-        if let (true, Some(stores)) = (late, plan.stores.last()) {
             body.now += 1;
             body.store_rows(stores);
         }
+        let target = body.target;
         if let Some(tests) = body.end(&work.tests) {
             self.tested(tests);
         }

@@ -37,6 +37,25 @@ impl Body<'_, '_> {
             .for_each(|leave| self.release(leave.test));
     }
 
+    /// Looks at values that may be in doubt, one for each strip or one for all; jumps that are taken if there are lanes in one.
+    pub(super) fn look(&mut self, doubted: &[Val]) -> Vec<usize> {
+        let mut jumps = Vec::with_capacity(doubted.len());
+        for (strip, &val) in doubted.iter().enumerate() {
+            self.pinned = smallvec![val];
+            let mut asked = self.fetch(val);
+            if let Some(&exec) = self.frame.exec().get(strip) {
+                let scratch = self.target.masks().scratch;
+                self.target.mask_and(&mut self.frame.code, scratch, exec, asked);
+                asked = scratch;
+            }
+            jumps.push(self.target.jump_if(&mut self.frame.code, asked, true));
+        }
+        self.now += 1;
+        doubted.iter().for_each(|val| self.release(*val));
+        self.now -= 1;
+        jumps
+    }
+
     /// A comparison whose lanes leave, and that nobody else wants, leaves in the mask of executing lanes those that stay.
     pub(super) fn narrow(&mut self, val: Val, op: Op, inst: Inst) -> bool {
         let leave = self.graph.leaves.iter().find(|leave| leave.test == val);

@@ -20,6 +20,8 @@ pub struct Plan {
     pub addresses: Addresses,
     /// The number of the instruction after which lanes leave, if any do.
     pub leave: Option<usize>,
+    /// That of the one after which values are looked at that may be in doubt, if there are any.
+    pub asked: Option<usize>,
     /// What a loop finds ready and vectors read, by number; of anything else nobody reads more than the first lane's word.
     pub kept: FxHashSet<u32>,
     /// Of what the next round finds ready, what nothing but addresses that it begins with is computed of: nobody reads this round's any more.
@@ -64,13 +66,13 @@ fn deepest_first(order: &[Val], operands: Operands<'_>) -> Vec<Val> {
 }
 
 impl Plan {
-    /// Copies are added to the graph. `last` are wanted when everything else is done; rows are stored not before if `late`. `in_pairs`: see
-    /// [`arrange::in_pairs`].
+    /// Copies are added to the graph. `last` are wanted when everything else is done. No row is stored before values are looked at that are `doubted`; what
+    /// they are not computed of comes behind that. `in_pairs`: see [`arrange::in_pairs`].
     pub fn new(
         mut graph: Graph,
         outputs: &[Output],
         last: &[Val],
-        late: bool,
+        doubted: &[Val],
         arrange: Option<&Arrange>,
         addressing: Addressing<'_>,
         (by, in_pairs): (Order, bool),
@@ -92,7 +94,7 @@ impl Plan {
         }
         let count = graph.nodes.len();
         let tests: Vec<Val> = graph.leaves.iter().map(|leave| leave.test).collect();
-        let wanted = last.iter().chain(&tests).copied();
+        let wanted = last.iter().chain(&tests).chain(doubted).copied();
         let roots: Vec<Val> = results.iter().map(|output| output.val).chain(wanted).collect();
         let mut operands: Vec<Args> =
             (0..count as Val).map(|val| graph.as_inst(val).map_or(Args::new(), Inst::args)).collect();
@@ -146,6 +148,13 @@ impl Plan {
         if in_pairs {
             arrange::in_pairs(&graph, &mut order, &operands);
         }
+        let mut asked = None;
+        if !doubted.is_empty() {
+            let first = self::needed(&graph, doubted, &operands);
+            let (before, behind): (Vec<Val>, Vec<Val>) = order.iter().partition(|val| first[**val as usize]);
+            asked = Some(before.len().saturating_sub(1));
+            order = before.into_iter().chain(behind).collect();
+        }
         let leave = order.iter().rposition(|val| tests.contains(val));
         copies.sort_unstable();
         copies.dedup();
@@ -170,7 +179,7 @@ impl Plan {
             .collect();
         for output in results {
             let early = when[output.val as usize].max(last_read.get(&output.row).copied().unwrap_or(0));
-            let time = if late { order.len() - 1 } else { early.max(leave.unwrap_or(0)) };
+            let time = early.max(leave.max(asked).unwrap_or(0));
             stores[time].push(output);
             uses[output.val as usize].push(2 * time as u32 + 1);
         }
@@ -198,8 +207,10 @@ impl Plan {
         let left = 2 * leave.unwrap_or(0) as u32 + 1;
         tests.iter().for_each(|&test| uses[test as usize].push(left));
         late.iter().for_each(|&val| uses[val as usize].push(2 * order.len() as u32 + 1));
+        let looked_at = 2 * asked.unwrap_or(0) as u32 + 1;
+        doubted.iter().for_each(|&val| uses[val as usize].push(looked_at));
         uses.iter_mut().for_each(|list| list.sort_unstable());
-        Plan { graph, order, stores, uses, addresses, leave, kept, early }
+        Plan { graph, order, stores, uses, addresses, leave, asked, kept, early }
     }
 }
 

@@ -114,7 +114,7 @@ impl Frame<'_> {
         let mut doubts = doubts.concat();
         doubts.dedup();
         let last: Vec<Val> = own.iter().map(|(_, val)| *val).chain(doubts.iter().copied()).collect();
-        let plan = Plan::new(work.graph, &[], &last, false, None, Addressing::Alone, (Order::Written, false));
+        let plan = Plan::new(work.graph, &[], &last, &[], None, Addressing::Alone, (Order::Written, false));
         let mut body = Body::new(self, &plan.graph, &plan.uses);
         for (time, &val) in plan.order.iter().enumerate() {
             body.now = 2 * time as u32;
