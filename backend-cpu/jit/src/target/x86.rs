@@ -191,15 +191,14 @@ pub fn ask_for_stores(code: &mut Code, places: u32, lanes: u32) {
 const FAR: u32 = 16 << 10;
 
 /// Asks for so many bytes where they will be next time, if r11 goes on as it did since the last time; where it was is on the stack.
-/// They come to the second-level cache: columns of a matrix fall together in the first one. What is nearer is there; to be asked
-/// for it, too, makes a processor slower.
+/// What is nearer is in the second-level cache; to be asked for it, too, makes a processor slower.
 pub fn fetch_ahead(code: &mut Code, at: u32, bytes: u32) {
     keeping::moved(code, Base::Stack, at);
     code.raw_with(&[0x49, 0x81, 0xFA], FAR); // cmp r10, FAR
     let near = jump(code, Some(BELOW));
     code.raw(&[0x4D, 0x01, 0xDA]); // add r10, r11
     for line in (0..bytes).step_by(64) {
-        code.raw_with(&[0x41, 0x0F, 0x18, 0x92], line); // prefetcht1 [r10 + line]
+        code.raw_with(&[0x41, 0x0F, 0x18, 0x8A], line); // prefetcht0 [r10 + line]
     }
     land(code, near);
 }
@@ -207,17 +206,17 @@ pub fn fetch_ahead(code: &mut Code, at: u32, bytes: u32) {
 /// Bytes that processors do not step ahead by themselves.
 const STRIDE: u32 = 2 << 10;
 
-/// The same if how far r11 is from where it was is on the stack. In `short` rounds what is four of them further comes to the first-level cache.
+/// The same if how far r11 is from where it was is on the stack. In `short` rounds what is four of them further is asked for.
 pub fn fetch_further(code: &mut Code, base: Base, at: u32, bytes: u32, short: bool) {
     let base = if let Base::Kept(number) = base { ADDRESSES[usize::from(number)] } else { 11 };
-    // prefetcht1 [base + r10 + line], prefetcht0 [base + 4 * r10 + line]
-    let (far, of, place) = if short { (STRIDE, 0x8C, 0x90) } else { (FAR, 0x94, 0x10) };
+    // prefetcht0 [base + r10 + line], [base + 4 * r10 + line]
+    let (far, place) = if short { (STRIDE, 0x90) } else { (FAR, 0x10) };
     code.raw_with(&[0x48, 0x81, 0xB9], at); // cmp qword [rcx + at], far
     code.raw(&far.to_le_bytes());
     let near = jump(code, Some(BELOW));
     code.raw_with(&[0x4C, 0x8B, 0x91], at); // mov r10, [rcx + at]
     for line in (0..bytes).step_by(64) {
-        code.raw_with(&[0x42 | base >> 3, 0x0F, 0x18, of, place | base & 7], line);
+        code.raw_with(&[0x42 | base >> 3, 0x0F, 0x18, 0x8C, place | base & 7], line);
     }
     land(code, near);
 }
