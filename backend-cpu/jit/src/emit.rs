@@ -29,6 +29,7 @@ pub use self::arrange::{Arrange, Together, grown};
 pub use self::buffer::Code;
 pub use self::flow::code;
 pub use self::frame::Frame;
+pub use self::packs::At;
 use self::place::Place;
 pub use self::plan::Order;
 use self::plan::Plan;

@@ -270,7 +270,7 @@ impl<'a> Frame<'a> {
         let packs = packs.unwrap_or_default();
         packs.compute(self);
         let mut body = Body::new(self, &plan.graph, &plan.uses).replacing(&plan.stores);
-        (body.addresses, body.ahead, body.reserved) = (Some(&plan.addresses), ahead, packs.registers());
+        (body.addresses, body.ahead, body.reserved) = (Some(&plan.addresses), ahead, packs.registers);
         for (time, (&val, stores)) in plan.order.iter().zip(&plan.stores).enumerate() {
             body.now = 2 * time as u32;
             body.merging = if plan.leave == Some(time) { None } else { body.merge_into(val, stores) };

@@ -35,6 +35,8 @@ pub struct Packs {
     words: Vec<u32>,
     /// Where they are.
     at: u32,
+    /// How many registers are taken for as long as the loop runs.
+    pub registers: usize,
 }
 
 /// Where an address is when a block begins.
@@ -49,7 +51,7 @@ pub struct Found {
 #[derive(Clone, Copy)]
 pub enum At {
     Stack(u32),
-    /// The register that keeps an address, by number, for as long as the loop runs.
+    /// The register for an address, by number, which keeps it for as long as the loop runs.
     Kept(u8),
 }
 
@@ -167,16 +169,9 @@ impl Packs {
         packs
     }
 
-    /// Addresses that are there already when a block begins.
-    pub fn ready(found: FxHashMap<(u8, Val), Found>) -> Packs {
-        Packs { found, ..Packs::default() }
-    }
-
-    /// How many registers keep addresses for as long as the loop runs.
-    pub fn registers(&self) -> usize {
-        let number =
-            |found: &Found| if let At::Kept(number) = found.at { usize::from(number) + 1 } else { 0 };
-        self.found.values().map(number).max().unwrap_or(0)
+    /// Addresses that are there already when a block begins, and how many registers the loop takes.
+    pub fn ready(found: FxHashMap<(u8, Val), Found>, registers: usize) -> Packs {
+        Packs { found, registers, ..Packs::default() }
     }
 
     /// Copies what words there are for the next round, when a loop begins.

@@ -19,7 +19,7 @@ pub use self::operands::{Base, Rm, Steps};
 use recal_il::ir::lines::Shape;
 
 use crate::View;
-use crate::emit::{Code, Pool};
+use crate::emit::{At, Code, Pool};
 use crate::graph::{Field, Graph, Inst, Node, Val};
 use crate::op::Op;
 
@@ -269,8 +269,8 @@ pub trait Target: Sync {
     fn choose_words(&self, _: &mut Code, _: u8, _: u32) {
         unreachable!("{} computes no addresses", self.name())
     }
-    /// Counts a word on the stack down; a jump that is taken unless it is 0 then.
-    fn count_down(&self, _: &mut Code, _at: u32) -> usize {
+    /// Counts a word down, on the stack or in a register that would keep an address; a jump that is taken unless it is 0 then.
+    fn count_down(&self, _: &mut Code, _: At) -> usize {
         unreachable!("{} computes no addresses", self.name())
     }
     /// Keeps the address, by number.

@@ -211,10 +211,9 @@ pub fn fetch_further(code: &mut Code, base: Base, at: u32, bytes: u32, short: bo
     let base = if let Base::Kept(number) = base { ADDRESSES[usize::from(number)] } else { 11 };
     // prefetcht0 [base + r10 + line], [base + 4 * r10 + line]
     let (far, place) = if short { (STRIDE, 0x90) } else { (FAR, 0x10) };
-    code.raw_with(&[0x48, 0x81, 0xB9], at); // cmp qword [rcx + at], far
-    code.raw(&far.to_le_bytes());
-    let near = jump(code, Some(BELOW));
     code.raw_with(&[0x4C, 0x8B, 0x91], at); // mov r10, [rcx + at]
+    code.raw_with(&[0x49, 0x81, 0xFA], far); // cmp r10, far
+    let near = jump(code, Some(BELOW));
     for line in (0..bytes).step_by(64) {
         code.raw_with(&[0x42 | base >> 3, 0x0F, 0x18, 0x8C, place | base & 7], line);
     }

@@ -31,12 +31,17 @@ impl Flow<'_, '_> {
     /// Appends them, when pinned rows are in registers, unless there are too many addresses; the loop's other rounds come behind.
     pub(super) fn going(&mut self, of: &Going) {
         let (target, free) = (self.target, self.frame.slots);
-        let (pointers, packs) = self.frame.pointers(of);
+        let (pointers, mut packs) = self.frame.pointers(of);
         if pointers.len() > MOST {
             self.frame.slots = free;
             return;
         }
-        let counter = self.frame.slot();
+        let registers = packs.iter().map(|packs| packs.registers).max().unwrap_or(0);
+        let counter = match u8::try_from(registers) {
+            Ok(number @ 1..) if number < target.addresses() => At::Kept(number),
+            _ => At::Stack(self.frame.slot()),
+        };
+        packs.iter_mut().for_each(|packs| packs.registers += usize::from(matches!(counter, At::Kept(_))));
         let head = self.frame.code.bytes.len();
         let (before, ready) = (self.frame.slots, self.frame.kept.len());
         let (entry, doubted) = &of.entry;
@@ -54,7 +59,10 @@ impl Flow<'_, '_> {
         let next = self.frame.code.bytes.len();
         let rounds = (Base::Pool, self.frame.pool.word(of.rounds));
         target.scalar(&mut self.frame.code, Scalar::Move, 0, Ok(rounds));
-        target.word_to_stack(&mut self.frame.code, counter);
+        match counter {
+            At::Kept(number) => target.keep_address(&mut self.frame.code, number),
+            At::Stack(at) => target.word_to_stack(&mut self.frame.code, at),
+        }
         let first = self.frame.code.bytes.len();
         self.list(&of.body);
         self.frame.go_on(&pointers);
@@ -105,13 +113,14 @@ impl Frame<'_> {
             let at = if in_registers { At::Kept(k as u8) } else { At::Stack(at) };
             pointers.push(Pointer { view, number, at, by });
         }
+        let registers = if in_registers { pointers.len() } else { 0 };
         let found: FxHashMap<(u8, u32), Found> = pointers
             .iter()
             .map(|of| ((of.view, of.number), Found { at: of.at, distance: Some(of.by) }))
             .collect();
         let of_block = |list: Vec<(u8, Val, u32)>| {
             let found = list.into_iter().map(|(view, first, number)| ((view, first), found[&(view, number)]));
-            Packs::ready(found.collect())
+            Packs::ready(found.collect(), registers)
         };
         (pointers, accesses.into_iter().map(of_block).collect())
     }

@@ -1,6 +1,6 @@
 //! Addresses that are kept, and the methods that both targets have alike.
 
-use crate::emit::Code;
+use crate::emit::{At, Code};
 use crate::target::x86::{ADDRESSES, NOT_BELOW, NOT_ZERO, first_address, jump, modrm, view_start};
 use crate::target::{Base, Rm};
 
@@ -16,8 +16,14 @@ pub fn anchor(code: &mut Code, view: u8, word: u32, at: u32) -> usize {
 }
 
 /// See [`crate::target::Target::count_down`].
-pub fn count_down(code: &mut Code, at: u32) -> usize {
-    code.raw_with(&[0xFF, 0x89], at); // dec dword [rcx + at]
+pub fn count_down(code: &mut Code, word: At) -> usize {
+    match word {
+        At::Stack(at) => code.raw_with(&[0xFF, 0x89], at), // dec dword [rcx + at]
+        At::Kept(number) => {
+            let of = ADDRESSES[usize::from(number)];
+            code.raw(&[0x40 | of >> 3, 0xFF, 0xC8 | of & 7]); // dec address, as 32 bits
+        }
+    }
     jump(code, Some(NOT_ZERO))
 }
 
@@ -232,8 +238,8 @@ macro_rules! alike {
             x86::view_to_stack(code, view, at);
         }
 
-        fn count_down(&self, code: &mut Code, at: u32) -> usize {
-            x86::keeping::count_down(code, at)
+        fn count_down(&self, code: &mut Code, word: crate::emit::At) -> usize {
+            x86::keeping::count_down(code, word)
         }
 
         fn keep_address(&self, code: &mut Code, to: u8) {
