@@ -111,7 +111,7 @@ fn main() -> std::process::ExitCode {
         sums: sums_of_products sums_of_lines_abreast addresses_of_sums addresses_side_by_side addresses_go_on
             factors_and_addends_where_they_lie;
         emitted: elements_stay_whole elements_at_columns neighbours_at_columns waves_of_a_line;
-        pressure: places_on_the_stack_are_used_again operands_come_from_memory sums_grow_a_few_at_a_time chains_need_a_register_each;
+        pressure: places_on_the_stack_are_used_again operands_come_from_memory what_is_not_in_doubt_comes_last sums_grow_a_few_at_a_time chains_need_a_register_each;
         rounds: remembered;
         walks: columns;
         waves: one_after_another stopped whole_ones;

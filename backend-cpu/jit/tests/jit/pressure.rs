@@ -114,6 +114,71 @@ pub fn operands_come_from_memory(on: On) {
     assert!(from_memory < steps / 8, "{from_memory} of {steps} products read their factors from memory");
 }
 
+/// Products that ask for no zeros may have to be made again, so no row is stored before that is known. What they have no part in waits in no
+/// register meanwhile, nor on the stack: it is computed then.
+pub fn what_is_not_in_doubt_comes_last(on: On) {
+    const SUMS: u32 = 4;
+    const FACTORS: u32 = SUMS;
+    const COUNTERS: u32 = 2 * SUMS;
+    const ROUNDS: u32 = 12;
+    const BY: u32 = COUNTERS + 24;
+    let adds: Vec<[u32; 3]> = (COUNTERS..BY).map(|row| [row, row, BY]).collect();
+    let mads: Vec<[u32; 4]> = (0..ROUNDS * SUMS)
+        .map(|k| [k % SUMS, k % SUMS, FACTORS + (k + k / SUMS) % SUMS, (k + 1) % SUMS])
+        .collect();
+    let mut steps: Vec<Step<'_>> = Vec::new();
+    steps.extend(adds.iter().map(|ids| Step::Lane { op: LaneOp::Iadd, ids, writes: 1, same: 0 }));
+    steps.extend(mads.iter().map(|ids| Step::Lane { op: LaneOp::Mad, ids, writes: 1, same: 0 }));
+    let mut compiler = on.compiler();
+    let constant = |row: u32| (row == BY).then_some(3);
+    let function = compiler.function(&steps, constant, |_| false, |_| false).unwrap();
+    let module = compiler.finish().unwrap();
+    for doubt in [false, true] {
+        let word = |row: u32, lane: usize| match row {
+            FACTORS if doubt && lane == 40 => f32::INFINITY.to_bits(),
+            ..COUNTERS => (0.5 - (row * 64 + lane as u32) as f32 / 1000.0).to_bits(),
+            _ => row * 1000 + lane as u32,
+        };
+        let mut rows: Vec<Row> =
+            (0..=BY).map(|row| Row(std::array::from_fn(|lane| word(row, lane)))).collect();
+        // A zero times infinity is zero.
+        rows[FACTORS as usize + 1].0[40] = 0;
+        let mut expected = rows.clone();
+        for ids in &mads {
+            let found =
+                |lane| fold(LaneOp::Mad, &[1, 2, 3].map(|k: usize| expected[ids[k] as usize].0[lane])).0;
+            expected[ids[0] as usize] = Row(std::array::from_fn(found));
+        }
+        for row in COUNTERS..BY {
+            expected[row as usize].0.iter_mut().for_each(|word| *word += 3);
+        }
+        on.call(&module, function, &mut rows, &[], !0, &mut endless());
+        let wrong = rows.iter().zip(&expected).position(|(got, expected)| got != expected);
+        assert_eq!(wrong, None, "a row, with doubt {doubt}");
+    }
+    // What comes before the first jump behind a product.
+    let early = match on.isa.name() {
+        "neon" => {
+            let code = arm(module.code());
+            let jumps = |text: &String| ["b.", "cb", "tb"].iter().any(|jump| text.starts_with(jump));
+            let product = code.iter().position(|text| text.starts_with("fmul")).expect("a product");
+            let end = product + code[product..].iter().position(jumps).expect("a jump");
+            code[..end].iter().filter(|text| text.starts_with("add v")).count()
+        }
+        _ => {
+            let (_, all) = module.code_of(function);
+            let code: Vec<Instruction> =
+                Decoder::new(64, all.unwrap(), DecoderOptions::NONE).into_iter().collect();
+            let is = |mnemonic: Mnemonic| move |of: &Instruction| of.mnemonic() == mnemonic;
+            let product = code.iter().position(is(Mnemonic::Vmulps)).expect("a product");
+            let end =
+                product + code[product..].iter().position(|of| of.is_jcc_short_or_near()).expect("a jump");
+            code[..end].iter().filter(|of| is(Mnemonic::Vpaddd)(of)).count()
+        }
+    };
+    assert_eq!(early, 0, "counters before products are believed");
+}
+
 /// A product of tiles that was written out, step by step for all of 64 sums, into other rows than they began in: a few sums at a time take
 /// all their steps, and no sum goes to the stack and back for each.
 pub fn sums_grow_a_few_at_a_time(on: On) {

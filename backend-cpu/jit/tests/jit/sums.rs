@@ -308,7 +308,8 @@ fn sums(on: On, abreast: bool) {
 fn round_of(module: &Module, function: Function) -> Vec<Instruction> {
     let (_, all) = module.code_of(function);
     let code: Vec<Instruction> = Decoder::new(64, all.unwrap(), DecoderOptions::NONE).into_iter().collect();
-    let is_prefetch = |of: &Instruction| of.code() == Code::Prefetcht1_m8;
+    let further = |of: &Instruction| [of.memory_base(), of.memory_index()].contains(&Register::R10);
+    let is_prefetch = |of: &Instruction| of.code() == Code::Prefetcht0_m8 && further(of);
     let ahead = code.iter().position(is_prefetch).expect("what is needed next is asked for");
     // The innermost loop around.
     let end = code[ahead..].iter().position(|of| {

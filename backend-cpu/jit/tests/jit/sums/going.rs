@@ -51,8 +51,14 @@ fn rounds_from(on: On, by: f32, number: u32, times: u32) {
         let (_, all) = module.code_of(function);
         let code: Vec<Instruction> =
             Decoder::new(64, all.unwrap(), DecoderOptions::NONE).into_iter().collect();
-        let counts = |of: &Instruction| of.mnemonic() == Mnemonic::Dec && of.memory_base() == Register::RCX;
+        // In a register that rounds need for no address, or on the stack; strips are counted in another.
+        let counts = |of: &Instruction| {
+            let held = of.op0_kind() == OpKind::Register && of.op0_register() != Register::EBX;
+            of.mnemonic() == Mnemonic::Dec && (held || of.memory_base() == Register::RCX)
+        };
         let end = code.iter().position(counts);
+        let held = end.map(|end| code[end].op0_kind() == OpKind::Register);
+        assert!(number > 1 || held == Some(true), "rounds of two addresses are counted in memory");
         // Forty addresses would take as long to begin with as rounds gain.
         assert_eq!(end.is_some(), number < 20, "rounds with {number} lines go on by steps");
         let end = end.unwrap_or_default();
