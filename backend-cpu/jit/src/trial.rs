@@ -2,7 +2,6 @@
 
 use crate::LANES;
 use crate::emit::{self, Frame, Order, Pool, Together, Trail};
-use crate::graph::Node;
 use crate::program::{self, Program};
 use crate::target::Target;
 
@@ -53,13 +52,7 @@ impl<'a> Trial<'a> {
         let Trial { program, target, .. } = self;
         let way = Trial { strips: LANES as u32 / target.lanes(), pins: 0, ..self };
         let acts = |part: &program::Part| match part {
-            program::Part::Block(block) => block
-                .body
-                .graph
-                .nodes
-                .iter()
-                .filter(|node| matches!(node, Node::Inst(inst) if inst.op.acts()))
-                .count(),
+            program::Part::Block(block) => block.body.graph.nodes.iter().filter(|node| node.acts()).count(),
             _ => 0,
         };
         // What is loaded must be loaded before anything is stored.

@@ -118,7 +118,7 @@ impl Plan {
             Order::Written => order,
             Order::Deep => deepest_first(&order, &operands),
             Order::StoresLast => {
-                let acts = |val: &Val| graph.as_inst(*val).is_some_and(|inst| inst.op.acts());
+                let acts = |val: &Val| graph.nodes[*val as usize].acts();
                 let (stores, others): (Vec<Val>, Vec<Val>) = order.iter().partition(|val| acts(val));
                 // Each store of a step is another vector's.
                 let mut number: FxHashMap<u32, usize> = FxHashMap::default();
@@ -216,9 +216,7 @@ impl Plan {
 
 /// Which values are needed for some.
 fn needed(graph: &Graph, roots: &[Val], operands: Operands<'_>) -> Vec<bool> {
-    let acts = |inst: Inst| inst.op.acts();
-    let mut needed: Vec<bool> =
-        (0..graph.nodes.len() as Val).map(|val| graph.as_inst(val).is_some_and(acts)).collect();
+    let mut needed: Vec<bool> = graph.nodes.iter().map(Node::acts).collect();
     roots.iter().for_each(|&val| needed[val as usize] = true);
     for val in (0..graph.nodes.len()).rev() {
         if needed[val] {

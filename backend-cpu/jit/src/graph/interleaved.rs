@@ -358,8 +358,7 @@ impl Graph {
 
     /// The values that anybody wants.
     pub fn needed(&self, outputs: &[(u32, Val)], test: Option<Val>) -> Vec<bool> {
-        let acts = |node: &Node| matches!(node, Node::Inst(inst) if inst.op.acts());
-        let mut needed: Vec<bool> = self.nodes.iter().map(acts).collect();
+        let mut needed: Vec<bool> = self.nodes.iter().map(Node::acts).collect();
         let leaves = self.leaves.iter().map(|leave| leave.test);
         let wanted = outputs.iter().map(|&(_, val)| val).chain(test).chain(leaves);
         wanted.for_each(|val| needed[val as usize] = true);

@@ -40,6 +40,11 @@ impl Node {
     pub fn hash(&self) -> u64 {
         BuildHasherDefault::<FxHasher>::default().hash_one(self)
     }
+
+    /// See [`Op::acts`].
+    pub fn acts(&self) -> bool {
+        matches!(self, Node::Inst(inst) if inst.op.acts())
+    }
 }
 
 /// An operation and its operands.

@@ -32,12 +32,11 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     /// The same with one question where many loads are, if that pays.
     fn near(&self, body: &Straight) -> Option<(Straight, Val)> {
         let Straight { graph, outputs, test, .. } = body;
-        let acts = |node: &Node| matches!(node, Node::Inst(inst) if inst.op.acts());
         let values: Vec<(u32, Val)> = outputs.iter().map(|output| (output.row, output.val)).collect();
         let pays = emit::near(graph, &graph.needed(&values, *test), self.target) >= NEAR;
         let straight =
             || Straight { graph: graph.to_extend(), outputs: outputs.clone(), test: *test, next: Vec::new() };
-        (pays && !graph.nodes.iter().any(acts)).then(|| (straight(), NO))
+        (pays && !graph.nodes.iter().any(Node::acts)).then(|| (straight(), NO))
     }
 
     /// The run without tests for zeros, if that pays.

@@ -46,8 +46,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     /// The run with elements as they lie in memory, if it does nothing else.
     fn whole_elements(&self, run: &Run<'_>, elements: &[Element]) -> Option<Whole> {
         let (mut graph, mut outputs, _) = self.plain(run, Graph::plain(self.lazy))?;
-        let acts = |node: &Node| matches!(node, Node::Inst(inst) if inst.op.acts());
-        if graph.nodes.iter().any(acts) {
+        if graph.nodes.iter().any(Node::acts) {
             return None;
         }
         // Nobody reads other rows any more.

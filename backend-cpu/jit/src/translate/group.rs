@@ -71,7 +71,7 @@ pub fn program<C: Fn(u32) -> Option<u32>>(
     let (graph, _) = graph.lowered(target);
     let needed = graph.needed(&[], None);
     let count = needed.iter().filter(|needed| **needed).count();
-    let stores = graph.nodes.iter().filter(|node| matches!(node, Node::Inst(inst) if inst.op.acts())).count();
+    let stores = graph.nodes.iter().filter(|node| node.acts()).count();
     let straight = |graph: Graph| Straight { graph, outputs: Vec::new(), test: None, next: Vec::new() };
     // Loads at known distances from each other, if all that they load is there. What they load stays in memory for a while: nothing may be stored there.
     let near = stores == 1 && emit::near(&graph, &needed, target) > 0;

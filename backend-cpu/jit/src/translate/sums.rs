@@ -24,8 +24,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let mut runs = Vec::new();
         each_run(body, &mut |run| runs.push(self.plain(run, Graph::plain(self.lazy))));
         let mut runs: Vec<Made> = runs.into_iter().collect::<Option<_>>()?;
-        let acts = |node: &Node| matches!(node, Node::Inst(inst) if inst.op.acts());
-        if runs.iter().any(|(graph, ..)| graph.nodes.iter().any(acts)) {
+        if runs.iter().any(|(graph, ..)| graph.nodes.iter().any(Node::acts)) {
             return None;
         }
         let elements = Elements::of(&runs);
