@@ -107,3 +107,26 @@ fn timed(run: &mut dyn FnMut(u32) -> Result<()>, times: u32) -> Result<f64> {
     run(times)?;
     Ok(start.elapsed().as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    /// Whoever has just run finds in the caches what it needs.
+    #[test]
+    fn everybody_runs_once_before_it_is_measured() {
+        let calls = RefCell::new(Vec::new());
+        let subject = |who: &'static str| -> Timed<'_> {
+            let calls = &calls;
+            (who.to_owned(), Box::new(move |_| Ok(calls.borrow_mut().push(who))))
+        };
+        let effort = Effort { rounds: 3, least: 0.0, warm: Duration::ZERO };
+        let series = interleaved(effort, &mut [subject("a"), subject("b")]).unwrap();
+        assert!(series.iter().all(|of| of.seconds.len() == effort.rounds));
+        let calls = calls.borrow();
+        let rounds = &calls[calls.len() - 12..];
+        assert_eq!(rounds, ["a", "a", "b", "b"].repeat(effort.rounds));
+    }
+}
