@@ -120,7 +120,11 @@ mod tests {
         let calls = RefCell::new(Vec::new());
         let subject = |who: &'static str| -> Timed<'_> {
             let calls = &calls;
-            (who.to_owned(), Box::new(move |_| Ok(calls.borrow_mut().push(who))))
+            let run = move |_| {
+                calls.borrow_mut().push(who);
+                Ok(())
+            };
+            (who.to_owned(), Box::new(run))
         };
         let effort = Effort { rounds: 3, least: 0.0, warm: Duration::ZERO };
         let series = interleaved(effort, &mut [subject("a"), subject("b")]).unwrap();
