@@ -23,7 +23,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use recal_hal::sync::{Condvar, Mutex, MutexGuard};
-use recal_hal::{FloatEnv, Result, timeline};
+use recal_hal::{FloatEnv, Result, timeline, without_signals};
 
 use self::board::Board;
 pub use self::job::{Job, SMALL, cost, cost_of_copy};
@@ -160,7 +160,7 @@ impl Shared {
         let shared = self.clone();
         let number = state.workers;
         let worker = std::thread::Builder::new().name(format!("cal-cpu-{number}"));
-        state.threads.push(worker.spawn(move || shared.worker())?);
+        state.threads.push(without_signals(|| worker.spawn(move || shared.worker()))?);
         state.workers += 1;
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
 use recal_hal::sync::{Condvar, Mutex};
+use recal_hal::without_signals;
 use recal_il::spirv::Assume;
 
 use crate::kernel::Pipelines;
@@ -44,7 +45,7 @@ impl Builder {
         if state.running.is_none() {
             let this = self.clone();
             let thread = std::thread::Builder::new().name("recal-pipelines".into());
-            match thread.spawn(move || this.work()) {
+            match without_signals(|| thread.spawn(move || this.work())) {
                 Ok(_) => state.running = Some(std::process::id()),
                 Err(error) => {
                     // What there is does the work, only slower.

@@ -12,7 +12,7 @@ use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
 use recal_hal::sync::Mutex;
 use recal_hal::{
     Device, DeviceOptions, Error, FloatMode, Heap, Kernel, Memory, MemoryRequest, Program, Queue, Recent,
-    Result,
+    Result, without_signals,
 };
 use recal_il::spirv::{Mode, Target};
 
@@ -132,7 +132,7 @@ impl Gpu {
         let info = if limits.storage.is_some() { info.push_next(&mut robustness) } else { info };
         // SAFETY: the physical device belongs to the instance, which the result keeps alive; `info` and all that
         // it points to live until the call returns.
-        let raw = unsafe { instance.create_device(adapter.physical, &info, None) }
+        let raw = without_signals(|| unsafe { instance.create_device(adapter.physical, &info, None) })
             .map_err(|error| Error::Failed(format!("{}: cannot be opened: {error}", facts.name)))?;
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.clone(),

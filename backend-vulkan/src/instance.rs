@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ash::{Entry, ext, vk};
-use recal_hal::{Adapter, Backend, Remark};
+use recal_hal::{Adapter, Backend, Remark, without_signals};
 
 use crate::adapter::VulkanAdapter;
 use crate::exit;
@@ -211,7 +211,7 @@ impl Instance {
             info = info.push_next(&mut messages).push_next(&mut features);
         }
         // SAFETY: `info` and all that it points to live until the call returns.
-        let raw = unsafe { entry.create_instance(&info, None) }
+        let raw = without_signals(|| unsafe { entry.create_instance(&info, None) })
             .map_err(|error| format!("no Vulkan driver: {error}"))?;
         let messenger = (!layers.is_empty()).then(|| {
             let loader = ext::debug_utils::Instance::new(&entry, &raw);

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use ash::vk;
 use recal_hal::sync::Mutex;
-use recal_hal::{Error, Format, Kernel, KernelResources, Program, Result, Sampler};
+use recal_hal::{Error, Format, Kernel, KernelResources, Program, Result, Sampler, without_signals};
 use recal_il::inst::{GroupSize, Stage, Uav};
 use recal_il::spirv::launch::Layout;
 use recal_il::spirv::{Assume, Formats, Module, Surfaces, Target, check_group, emit};
@@ -200,8 +200,8 @@ impl Pipelines {
         }
         std::thread::scope(|scope| {
             let words = || self.make(Assume { formats: Formats::Words, ..most }, size);
-            let thread =
-                std::thread::Builder::new().name("recal-pipelines".into()).spawn_scoped(scope, words);
+            let thread = std::thread::Builder::new().name("recal-pipelines".into());
+            let thread = without_signals(|| thread.spawn_scoped(scope, words));
             self.build(most, size, module)?;
             match thread {
                 Ok(thread) => thread.join().unwrap_or_else(|_| words()),

@@ -119,6 +119,8 @@ enum Mapped {
 
 struct State {
     mapped: Mapped,
+    /// The application has its memory back.
+    given_back: bool,
     /// Latest use by each queue; `None` while it is being submitted.
     uses: Vec<(Arc<Line>, Option<Ticket>)>,
 }
@@ -243,7 +245,7 @@ impl Resource {
         fixed: Option<HostAddress>,
         pinned: bool,
     ) -> Resource {
-        let state = Mutex::new(State { mapped: Mapped::No, uses: Vec::new() });
+        let state = Mutex::new(State { mapped: Mapped::No, given_back: false, uses: Vec::new() });
         Resource(Arc::new(Inner { shape, layout, views, fixed, pinned, state }))
     }
 
@@ -400,11 +402,22 @@ impl Resource {
         Ok(())
     }
 
+    /// Refuses later work and waits for what was submitted: the application may free its memory then, whoever still has the resource.
+    pub(crate) fn give_back(&self) -> Result<()> {
+        self.0.state.lock().given_back = true;
+        self.wait_idle()
+    }
+
     /// Announces a use by a queue whose submission has begun.
     pub(crate) fn announce(&self, line: &Arc<Line>) -> Result<()> {
         let mut state = self.0.state.lock();
         if state.mapped == Mapped::Guard {
             return Err(Error::failed("a bound resource is mapped"));
+        }
+        if state.given_back {
+            return Err(Error::failed(
+                "a resource is of memory of the application, which has that back: the resource was freed",
+            ));
         }
         set_use(&mut state.uses, line, None);
         Ok(())

@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
 
-use recal_hal::Ticket;
 use recal_hal::sync::Mutex;
+use recal_hal::{Ticket, without_signals};
 
 use crate::line::Line;
 
@@ -29,7 +29,8 @@ pub(crate) fn wake_when_done(line: &Arc<Line>, ticket: Ticket, waker: &Waker) {
         return;
     }
     let of = Arc::clone(line);
-    let thread = std::thread::Builder::new().name("recal-wakers".into()).spawn(move || attend(&of));
+    let thread = std::thread::Builder::new().name("recal-wakers".into());
+    let thread = without_signals(|| thread.spawn(move || attend(&of)));
     match thread {
         Ok(_) => all.push(Awaited { line: Arc::clone(line), wakers: vec![(ticket, waker.clone())] }),
         Err(e) => {

@@ -123,6 +123,35 @@ fn freeing_pinned_memory_waits_for_its_work() {
 }
 
 #[test]
+fn the_application_gets_its_memory_back() {
+    let _session = start();
+    let device = open(CPU);
+    let ctx = context(device);
+    let mut block = [7u32; 64];
+    let mut pinned = 0;
+    let format = Format::UnsignedInt32x1 as u32;
+    ok!(calResCreate1D(&mut pinned, device, block.as_mut_ptr().cast(), 64, format, 256, 0));
+    let (module, func) = load(ctx, NUMBER);
+    let bound = bind(ctx, module, c"uav0", pinned);
+    let other = mem(ctx, local_2d(device, 64, 1, Format::UnsignedInt32x1));
+    ok!(calResFree(pinned));
+    // Whose memory it is now, nobody knows.
+    let one = |n| CALdomain3D { width: n, height: 1, depth: 1 };
+    let mut grid = CALprogramGrid { func, gridBlock: one(64), gridSize: one(1), flags: 0 };
+    let mut event = 0;
+    expect!(Error, calCtxRunProgramGrid(&mut event, ctx, &mut grid));
+    for (from, to) in [(other, bound), (bound, other)] {
+        expect!(Error, calMemCopy(&mut event, ctx, from, to, 0));
+    }
+    assert!(block.iter().all(|&w| w == 7));
+    // The context goes on with other memory.
+    bind(ctx, module, c"uav0", remote_1d(device, 64, Format::UnsignedInt32x1));
+    ok!(calCtxRunProgramGrid(&mut event, ctx, &mut grid));
+    assert_eq!(finish(ctx, event), CalResult::Ok);
+    ok!(calCtxReleaseMem(ctx, bound));
+}
+
+#[test]
 fn waiting_sleeps_or_spins() {
     let session = start();
     let device = open(MANUAL);

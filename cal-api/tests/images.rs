@@ -42,6 +42,21 @@ fn bytes_of(image: CALimage) -> Vec<u8> {
 }
 
 #[test]
+fn images_may_lie_anywhere() {
+    let _session = start();
+    let ctx = context(open(CPU));
+    let bytes = bytes_of(image(NUMBER));
+    let mut room = vec![0u8; bytes.len() + 8];
+    for at in 0..8 {
+        room[at..][..bytes.len()].copy_from_slice(&bytes);
+        let (mut image, mut module) = (null_mut(), 0);
+        ok!(calImageRead(&mut image, room[at..].as_ptr().cast(), bytes.len() as u32));
+        ok!(calModuleLoad(&mut module, ctx, room[at..].as_mut_ptr().cast()));
+        ok!(calImageFree(image));
+    }
+}
+
+#[test]
 #[cfg_attr(windows, ignore = "Windows has no readelf")]
 fn an_image_is_an_elf_file_as_cal_made_them() {
     let bytes = Image::from(recal::compile(ALL_SYMBOLS, 8).unwrap());

@@ -88,6 +88,7 @@ const NOT_ON_WINDOWS: &[(&str, &str)] = &[
     ("dlopen", "it forks"),
     ("exit_other_thread", "it forks"),
     ("large_arrays", "it limits its memory with setrlimit"),
+    ("signals", "Windows has none"),
 ];
 
 /// Nor for its 32 bits.

@@ -14,6 +14,7 @@ mod finding;
 mod float_env;
 mod fork;
 mod recent;
+mod signals;
 mod stack;
 pub mod sync;
 pub mod timeline;
@@ -31,6 +32,7 @@ pub use recal_il::format::Format;
 pub use recal_il::ir::Program;
 pub use recal_il::isa::memory::texel::Wrap;
 pub use recent::Recent;
+pub use signals::without_signals;
 pub use stack::with_room;
 pub use variants::Variants;
 

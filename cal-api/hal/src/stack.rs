@@ -1,5 +1,6 @@
 //! Room to compile: the compiler recurses as deep as kernels nest, and a thread of a program may have a small stack.
 
+use crate::signals::without_signals;
 use crate::sync::Mutex;
 
 /// Bytes of stack for the deepest kernel that is accepted, several times over.
@@ -14,7 +15,7 @@ pub fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     };
     let outcome = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("cal compiler".into()).stack_size(ROOM);
-        match thread.spawn_scoped(scope, run) {
+        match without_signals(|| thread.spawn_scoped(scope, run)) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => run(),
         }

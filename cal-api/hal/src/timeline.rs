@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::sync::Mutex;
-use crate::{Extent, PerProcess};
+use crate::{Extent, PerProcess, without_signals};
 
 /// How long what was told stays in memory before it is recorded.
 const DELAY: Duration = Duration::from_millis(10);
@@ -200,7 +200,8 @@ pub fn start(recorder: Box<dyn Recorder>) {
         }
     };
     // It is never joined: where a process ends it may be gone already.
-    if let Err(e) = std::thread::Builder::new().name("recal-timeline".into()).spawn(regularly) {
+    let thread = std::thread::Builder::new().name("recal-timeline".into());
+    if let Err(e) = without_signals(|| thread.spawn(regularly)) {
         log::debug!("a timeline without a thread is written when memory is full: {e}");
     }
     at_exit();

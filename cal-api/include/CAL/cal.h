@@ -604,7 +604,7 @@ CALAPI CALresult CALAPIENTRY calResAllocRemote1D(CALresource* res, CALdevice* de
 
 /*
  * Frees a resource. Work in flight that uses it still completes; of memory of the application (calResCreate2D) the
- * call waits for such work.
+ * call waits for such work, and work with mems of it is CAL_RESULT_ERROR from then on.
  *
  * res: the resource; stale afterwards.
  *

@@ -113,13 +113,14 @@ boundary! {
     }
 
     /// Frees a resource. Mems of it, bound or not, and work in flight keep the memory; a mapped address stays valid
-    /// until then. With memory of the application (`calResCreate*`) the call waits for work that uses it.
+    /// until then. With memory of the application (`calResCreate*`) the call waits for work that uses it, and later work with such
+    /// a mem is refused.
     #[unsafe(no_mangle)]
     Runtime Init
     fn calResFree(call; ; res: CALresource) {
         let resource = call.take(&call.process.resources, "res", res)?;
         if resource.is_pinned() {
-            resource.wait_idle()?;
+            resource.give_back()?;
         }
         Ok(())
     }
