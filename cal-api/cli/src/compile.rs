@@ -62,7 +62,7 @@ pub(crate) fn compile(arguments: &Arguments) -> Outcome {
             "diagnostics": shown,
         }))?;
         if !accepted {
-            return Err(Told.into());
+            return Err(Told::refused().into());
         }
     }
     let mut objects = Vec::new();

@@ -17,12 +17,12 @@ use std::path::{Path, PathBuf};
 use recal::InstructionSet;
 use recal_il::ir::analyze::ASSUMED_ROUNDS;
 
-use crate::Outcome;
 use crate::analyze::instructions;
 use crate::data::{self, Binding};
 use crate::files::{is_standard, print, print_json, write};
 use crate::kernel::Kernel;
 use crate::run::Extent;
+use crate::{Outcome, Told};
 
 /// Arguments of `recal explore`.
 #[derive(clap::Args)]
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = ASSUMED_ROUNDS)]
     trips: u32,
     /// Print what the page shows as JSON instead
-    #[arg(long)]
+    #[arg(long, conflicts_with = "output")]
     pub(crate) json: bool,
 }
 
@@ -81,19 +81,23 @@ pub(crate) fn explore(arguments: &Arguments) -> Outcome {
     }
     let found = gather::gather(arguments, &kernel.name, text);
     if arguments.json {
-        return print_json(&found);
-    }
-    let path = arguments.output.clone().unwrap_or_else(|| beside(&kernel.name));
-    write(&path, page::page(&found).as_bytes())?;
-    if !is_standard(&path) {
-        print(&format!("{}\n", path.display()))?;
+        print_json(&found)?;
+    } else {
+        let path = arguments.output.clone().unwrap_or_else(|| beside(&kernel.name));
+        write(&path, page::page(&found).as_bytes())?;
+        if !is_standard(&path) {
+            print(&format!("{}\n", path.display()))?;
+        }
     }
     // The page shows what is wrong; so does the command.
     if found["accepted"] == false {
-        return Err(kernel.refused(text, recal::diagnose(text, recal::target::CYPRESS)?).into());
+        return match arguments.json {
+            true => Err(Told::refused().into()),
+            false => Err(kernel.refused(text, recal::diagnose(text, recal::target::CYPRESS)?).into()),
+        };
     }
     match found["run"]["error"].as_str() {
-        Some(error) => Err(error.into()),
+        Some(error) => Err(Told(error.into()).into()),
         None => Ok(()),
     }
 }

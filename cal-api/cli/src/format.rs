@@ -38,7 +38,7 @@ pub(crate) fn format(arguments: &Arguments) -> Outcome {
         }
     }
     if refused {
-        return Err(Box::new(Told));
+        return Err(Box::new(Told::refused()));
     }
     match old.is_empty() {
         true => Ok(()),

@@ -138,13 +138,20 @@ impl Command {
 /// Whatever went wrong, for people.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// The kernel is not what it should be, and that was said already.
+/// What is wrong, where all about it was printed already.
 #[derive(Debug)]
-pub(crate) struct Told;
+pub(crate) struct Told(String);
+
+impl Told {
+    /// The kernel is not what it should be.
+    pub(crate) fn refused() -> Told {
+        Told("the kernel is not accepted".into())
+    }
+}
 
 impl std::fmt::Display for Told {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the kernel is not accepted")
+        f.write_str(&self.0)
     }
 }
 

@@ -44,6 +44,14 @@ fn every_command_speaks_json() {
     let (value, good) = json(&["explain", "calResMop", "--json"]);
     assert!(!good && value["error"].as_str().unwrap().contains("near are calResMap"), "{value}");
 
+    // One name of two things, and the chapters that pages name as near.
+    let (value, good) = json(&["explain", "switch", "--json"]);
+    assert!(good && value["kind"] == "instruction" && value["also"][0]["kind"] == "rule", "{value}");
+    for chapter in ["registers", "modifiers", "specifiers", "memory"] {
+        let (value, good) = json(&["explain", chapter, "--json"]);
+        assert!(good && value.as_array().is_some_and(|names| names.len() > 3), "{chapter}: {value}");
+    }
+
     // Errors, too: those of kernels with their places.
     let wrong = wrong.to_str().unwrap();
     for command in ["run", "bench", "trace", "analyze", "disassemble"] {

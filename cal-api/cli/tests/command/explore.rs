@@ -91,6 +91,23 @@ fn a_page_is_written_beside_what_is_said() {
 }
 
 #[test]
+fn what_is_wrong_is_in_the_status_of_json_too() {
+    let kernel = scratch("explore-json").join("k.il");
+    let path = kernel.to_str().unwrap();
+    std::fs::write(&kernel, "il_ps_2_0\nfrobnicate r0\nend\n").unwrap();
+    let (value, good) = json(&["explore", path, "--json"]);
+    assert!(
+        !good && value["accepted"] == false && value["diagnostics"][0]["rule"] == "unknown-opcode",
+        "{value}"
+    );
+    std::fs::write(&kernel, KERNEL).unwrap();
+    let (value, good) = json(&["explore", path, "--json", "-d", "8x8"]);
+    assert!(!good && value["run"]["error"].as_str().unwrap().contains("o0"), "{value}");
+    // A file beside that is not written would be missed.
+    assert!(!recal(&["explore", path, "--json", "-o", "k.html"]).status.success());
+}
+
+#[test]
 fn the_server_answers_this_machine_with_bounds() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recal"));
     command.env("CAL_BACKEND", "cpu").args(["explore", "--serve"]).stdout(Stdio::piped());
