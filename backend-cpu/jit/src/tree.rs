@@ -116,9 +116,10 @@ pub fn tree<'a>(steps: &'a [Step<'a>], after: BitSet, in_lines: bool) -> Vec<Tre
     let mut rest = (0..).zip(steps).map(|(number, step)| Numbered { number, step });
     let (list, _) = parse(&mut rest);
     let mut list = choose::short(list, in_lines);
-    liveness(&mut list, after.clone(), &BitSet::default());
+    let exit = BitSet::default();
+    liveness(&mut list, after.clone(), &exit, &mut Heads::default());
     if leave::early(&mut list, in_lines) {
-        liveness(&mut list, after, &BitSet::default());
+        liveness(&mut list, after, &exit, &mut Heads::default());
     }
     list
 }
@@ -163,9 +164,12 @@ fn parse<'a>(rest: &mut impl Iterator<Item = Numbered<'a>>) -> (Vec<Tree<'a>>, O
     (list, end)
 }
 
+/// Rows that are read from the start of loops on, by the loops' numbers.
+type Heads = FxHashMap<u32, BitSet>;
+
 /// Notes the rows that are read after each run; returns those that are read from the start of the list on. `after` are
 /// those that are read after it, `exit` after the innermost loop.
-fn liveness(list: &mut [Tree<'_>], after: BitSet, exit: &BitSet) -> BitSet {
+fn liveness(list: &mut [Tree<'_>], after: BitSet, exit: &BitSet, heads: &mut Heads) -> BitSet {
     let mut rows = after;
     for tree in list.iter_mut().rev() {
         match tree {
@@ -200,19 +204,21 @@ fn liveness(list: &mut [Tree<'_>], after: BitSet, exit: &BitSet) -> BitSet {
                 }
             }
             Tree::If { then, otherwise, .. } => {
-                let other = liveness(otherwise, rows.clone(), exit);
-                rows = liveness(then, rows, exit);
+                let other = liveness(otherwise, rows.clone(), exit, heads);
+                rows = liveness(then, rows, exit, heads);
                 rows.union_with(&other);
             }
-            Tree::Loop { body, after, .. } => {
+            Tree::Loop { body, number, after } => {
                 after.clone_from(&rows);
-                let mut head = BitSet::default();
+                // What was read in an earlier round of a loop around is read still: else each loop in another would take twice as long.
+                let mut head = heads.remove(number).unwrap_or_default();
                 loop {
-                    let before = liveness(body, head.clone(), &rows);
+                    let before = liveness(body, head.clone(), &rows, heads);
                     if !head.union_with(&before) {
                         break;
                     }
                 }
+                heads.insert(*number, head.clone());
                 rows = head;
             }
             Tree::Call(step) => {

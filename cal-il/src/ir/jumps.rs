@@ -240,6 +240,15 @@ impl Pass<'_> {
                 }
                 kind => out.push(Stmt { kind, span }),
             }
+            // Behind a choice that nobody comes out of, nobody jumps.
+            let choice = |stmt: &&Stmt| matches!(stmt.kind, StmtKind::If { .. });
+            if out
+                .last()
+                .filter(choice)
+                .is_some_and(|stmt| !way(std::slice::from_ref(stmt), Jump::Return).falls)
+            {
+                break;
+            }
         }
         out
     }

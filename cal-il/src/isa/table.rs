@@ -1028,9 +1028,9 @@ isa! {
     /// Atomically decrements, wrapping to the source in a view.
     UavUdec "uav_udec" [] 391 Uav 0 2 "_id(n) [_ext]" Compute Other Evergreen [atomic Uav Dec] "IL 5.6";
     /// 24-bit signed product plus the third source.
-    Imad24 "imad24" [] 392 Int 1 3 "" Compute PerComponent NorthernIslands [int Imad24] "ALU 4";
+    Imad24 "imad24" [] 392 Int 1 3 "" Compute PerComponent Evergreen [int Imad24] "ALU 4";
     /// Low word of the 24-bit signed product.
-    Imul24 "imul24" [] 393 Int 1 2 "" Compute PerComponent NorthernIslands [int Imul24] "ALU 4";
+    Imul24 "imul24" [] 393 Int 1 2 "" Compute PerComponent Evergreen [int Imul24] "ALU 4";
     /// Atomically increments, wrapping to 0 at the source in a view; returns the old value.
     UavReadUinc "uav_read_uinc" [] 394 Uav 1 2 "_id(n) [_ext]" Compute Other Evergreen [atomic_read Uav Inc] "IL 5.6";
     /// Atomically decrements, wrapping to the source in a view; returns the old value.
@@ -1099,7 +1099,7 @@ isa! {
     /// memory of later chips.
     DclTypelessUav "dcl_typeless_uav" [] 424 Decl 0 0 "_id(n) [_stride(s)] [_length(b)] [_access(a)]" Compute Other Evergreen [declaration] "IL 3.8";
     /// High word of the 24-bit signed product.
-    Imul24High "imul24_high" [] 425 Int 1 2 "" Compute PerComponent NorthernIslands [int Imul24High] "ALU 4";
+    Imul24High "imul24_high" [] 425 Int 1 2 "" Compute PerComponent Evergreen [int Imul24High] "ALU 4";
     /// High word of the 24-bit unsigned product.
     Umul24High "umul24_high" [] 426 Uint 1 2 "" Compute PerComponent Evergreen [int Umul24High] "ALU 4";
     /// Atomically increments, wrapping to 0 at the source in LDS.
