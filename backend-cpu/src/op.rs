@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::time::Instant;
 
 use recal_hal::Variants;
 use recal_hal::{Format, Wrap, with_room};
@@ -129,8 +130,12 @@ impl Code {
         };
         self.compiled.get(serves, || {
             // Who waits for a launch may compile it, on a thread of the program's.
+            let began = Instant::now();
             let compile = |isa| with_room(|| crate::native::compile(self, isa, &key));
             let compiled = self.native.and_then(compile);
+            if let Some(module) = compiled.as_ref().and_then(|body| body.module.as_ref()) {
+                log::debug!("{} bytes of machine code made in {:?}", module.code().len(), began.elapsed());
+            }
             (key.clone(), compiled.unwrap_or_else(|| Body::interpreted(&self.ops)))
         })
     }

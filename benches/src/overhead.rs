@@ -427,6 +427,24 @@ pub fn warm_loads(effort: Effort, ours: &[&Ours]) -> Result<Vec<Series>> {
                 }),
             ));
         }
+        // What of that is running it, not making the code.
+        let of = |width| ours.device.allocate_2d(width, 512, Format::Float32x4, Place::Local);
+        let bound = [
+            ("i0", of(64)?),
+            ("cb0", ours.device.allocate_2d(16, 1, Format::Float32x4, Place::Local)?),
+            ("o0", of(64)?),
+        ];
+        let module = ours.context.load_program(Arc::new(program.clone()))?;
+        bound.iter().try_for_each(|(name, resource)| module.bind(name, resource))?;
+        subjects.push((
+            format!("{}, that launch again", ours.label),
+            Box::new(move |times| {
+                for _ in 0..times {
+                    ours.context.run(&module, Domain::of(64, 512))?.wait()?;
+                }
+                Ok(())
+            }),
+        ));
     }
     interleaved(effort, &mut subjects)
 }

@@ -116,7 +116,7 @@ impl Kept {
 
     /// Computes what is wanted: a graph and its values.
     pub fn lowered(&self, target: &dyn Target) -> Option<(Graph, Vec<Val>)> {
-        let (graph, place) = self.graph.lowered(target);
+        let (graph, place) = self.graph.lowered(target, self.wanted.iter().copied());
         let values = self.wanted.iter().map(|&val| place[val as usize]).collect();
         (!self.wanted.is_empty()).then_some((graph, values))
     }

@@ -222,7 +222,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 
     /// The same with what it leaves for the next round.
     fn leading(&self, (graph, outputs, test): Made, next: Vec<(u32, Val)>) -> Straight {
-        let (graph, place) = graph.lowered(self.target);
+        let wanted = outputs.iter().chain(&next).map(|(_, val)| *val).chain(test);
+        let (graph, place) = graph.lowered(self.target, wanted);
         let next = next.into_iter().map(|(number, val)| (number, place[val as usize])).collect();
         Straight { next, ..self.placed(graph, &place, outputs, test) }
     }

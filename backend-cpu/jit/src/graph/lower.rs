@@ -5,29 +5,31 @@ use crate::op::Op;
 use crate::target::Target;
 
 impl Graph {
-    /// The same for a target, and where each value is in it.
-    pub fn lowered(&self, target: &dyn Target) -> (Graph, Vec<Val>) {
+    /// What these values need, and what acts, for a target, and where each value is in it; [`NO`]: nowhere.
+    pub fn lowered(&self, target: &dyn Target, wanted: impl IntoIterator<Item = Val>) -> (Graph, Vec<Val>) {
+        let needed = self.needed_with_groups(wanted);
+        let count = needed.iter().filter(|needed| **needed).count();
         let mut graph = Graph { fixed: self.fixed.settled(), ..Graph::new(self.lazy) };
-        graph.reserve(self.nodes.len());
-        let mut place: Vec<Val> = Vec::with_capacity(self.nodes.len());
-        for (&node, &step) in self.nodes.iter().zip(&self.origins) {
-            graph.step = step;
+        graph.reserve(count);
+        let mut place: Vec<Val> = vec![NO; self.nodes.len()];
+        for val in (0..self.nodes.len()).filter(|val| needed[*val]) {
+            graph.step = self.origins[val];
             let moved = |val: Val| if val == NO { NO } else { place[val as usize] };
-            let val = match node {
+            place[val] = match self.nodes[val] {
                 Node::Inst(Inst { op, args, mask }) => {
                     graph.lower(target, Inst { op, args: args.map(moved), mask: moved(mask) })
                 }
                 node => graph.add(node),
             };
-            place.push(val);
         }
+        let place_of = |val: Val| place.get(val as usize).copied().filter(|val| *val != NO);
         for (&val, parts) in &self.groups {
-            let parts = parts.map(|val| if val == NO { NO } else { place[val as usize] });
-            graph.groups.insert(place[val as usize], parts);
+            place_of(val).map(|val| graph.groups.insert(val, parts.map(|val| place_of(val).unwrap_or(NO))));
         }
         graph.step = NO;
-        self.shapes.iter().for_each(|(&val, &shape)| graph.shape(place[val as usize], shape));
-        graph.same = self.same.iter().map(|&val| place[val as usize]).collect();
+        let shapes = self.shapes.iter().filter_map(|(&val, &shape)| Some((place_of(val)?, shape)));
+        shapes.for_each(|(val, shape)| graph.shape(val, shape));
+        graph.same = self.same.iter().filter_map(|&val| place_of(val)).collect();
         let moved = |leave: &Leave| {
             let test = place[leave.test as usize];
             match graph.complemented(test) {
@@ -36,8 +38,26 @@ impl Graph {
             }
         };
         graph.leaves = self.leaves.iter().map(moved).collect();
-        graph.inside = self.inside.iter().map(|&(view, val)| (view, place[val as usize])).collect();
+        graph.inside = self.inside.iter().filter_map(|&(view, val)| Some((view, place_of(val)?))).collect();
         (graph, place)
+    }
+
+    /// The values that are needed for these and for what acts; loads of an element all together.
+    fn needed_with_groups(&self, wanted: impl IntoIterator<Item = Val>) -> Vec<bool> {
+        let mut needed: Vec<bool> = self.nodes.iter().map(Node::acts).collect();
+        let tests = self.leaves.iter().map(|leave| leave.test);
+        wanted.into_iter().chain(tests).for_each(|val| needed[val as usize] = true);
+        for val in (0..self.nodes.len()).rev() {
+            if let (Node::Inst(inst), true) = (self.nodes[val], needed[val]) {
+                inst.operands().for_each(|arg| needed[arg as usize] = true);
+                if inst.op.loads()
+                    && let Some(parts) = self.groups.get(&(val as Val))
+                {
+                    parts.iter().filter(|part| **part != NO).for_each(|part| needed[*part as usize] = true);
+                }
+            }
+        }
+        needed
     }
 
     /// What a mask is the complement of.

@@ -1,6 +1,7 @@
 //! The values of a graph.
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
+use std::mem;
 
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
@@ -56,11 +57,11 @@ pub struct Inst {
     pub mask: Val,
 }
 
-/// Operands two by two: each instruction of a kernel is looked for several times.
+/// Operands two by two, and of an operation which it is: each instruction of a kernel is looked for several times.
 impl Hash for Inst {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let [a, b, c] = self.args;
-        self.op.hash(state);
+        mem::discriminant(&self.op).hash(state);
         for [low, high] in [[a, b], [c, self.mask]] {
             state.write_u64(u64::from(low) | u64::from(high) << 32);
         }

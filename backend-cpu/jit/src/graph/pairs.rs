@@ -167,7 +167,7 @@ impl Graph {
             apart && is(parts[0], parts[1]) && is(parts[2], parts[3])
         });
         // Which vector of a group an element's words become.
-        let mut vectors: FxHashMap<[Val; 2], [Node; 2]> = FxHashMap::default();
+        let mut vectors: FxHashMap<[Val; 2], ([Node; 2], [Val; 4])> = FxHashMap::default();
         for parts in &found {
             for (k, words) in [(0, [parts[0], parts[1]]), (2, [parts[2], parts[3]])] {
                 let Some(inst @ Inst { op: Op::Part(view, _), args: [first, ..], .. }) =
@@ -177,16 +177,17 @@ impl Graph {
                 };
                 let same = whole && self.alike_in_pairs(first);
                 let of = |k: u8| Node::Inst(Inst { op: Op::Pair(view, k), ..inst });
-                vectors.insert(words, [of(k), of(if same { k } else { k + 1 })]);
+                vectors.insert(words, ([of(k), of(if same { k } else { k + 1 })], *parts));
                 words.into_iter().zip([k, k + 1]).for_each(|(word, k)| self.nodes[word as usize] = of(k));
             }
         }
-        for node in &mut self.nodes {
+        for (val, node) in (0..).zip(&mut self.nodes) {
             if let Node::Inst(Inst { op: op @ (Op::ZipLow | Op::ZipHigh), args: [low, high, _], mask: NO }) =
                 *node
-                && let Some(vectors) = vectors.get(&[low, high])
+                && let Some((vectors, parts)) = vectors.get(&[low, high])
             {
                 *node = vectors[usize::from(op == Op::ZipHigh)];
+                self.groups.insert(val, *parts);
             }
         }
     }

@@ -49,7 +49,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             plain.doubted(doubts)
         });
         Some(doubted.map(|doubted| {
-            let (graph, place) = plain.lowered(self.target);
+            let values = outputs.iter().map(|(_, val)| *val).chain(test).chain([doubted]);
+            let (graph, place) = plain.lowered(self.target, values);
             (self.placed(graph, &place, outputs, test), place[doubted as usize])
         }))
     }

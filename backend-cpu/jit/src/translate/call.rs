@@ -27,7 +27,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         };
         let operands = values.operands(&mut graph, step)?;
         let unsupported = graph.unsupported;
-        let (graph, place) = graph.lowered(self.target);
+        let (graph, place) = graph.lowered(self.target, operands.iter().copied());
         let operands = operands.into_iter().map(|val| place[val as usize]).collect();
         (!unsupported).then_some(Call { act, view, graph, operands, to, step: step.number })
     }

@@ -125,14 +125,16 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
                 values[..of.count as usize].iter().all(Option::is_some).then_some(values)
             })
             .collect();
-        let (graph, place) = graph.lowered(self.target);
+        let values = values?;
+        let wanted = values.iter().flatten().flatten().copied().chain(doubted);
+        let (graph, place) = graph.lowered(self.target, wanted);
         let placed = |val: Option<Val>| val.map_or(NO, |val| place[val as usize]);
         Some(Whole {
             kept: kept.lowered(self.target),
             steps,
             once,
             doubted: doubted.map(|val| place[val as usize]),
-            values: values?.into_iter().map(|values| values.map(placed)).collect(),
+            values: values.into_iter().map(|values| values.map(placed)).collect(),
             body: self.placed(graph, &place, Vec::new(), None),
         })
     }

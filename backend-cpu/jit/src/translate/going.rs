@@ -256,7 +256,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             |doubts: Vec<Val>| doubts.into_iter().reduce(|all, doubt| entry.binary(Op::Either, all, doubt));
         let (doubted, again) = (any(doubts)?, any(again)?);
         kept.replace(&mut entry);
-        let (graph, place) = entry.lowered(self.target);
+        let values = next.iter().map(|(_, val)| *val).chain([doubted, again]);
+        let (graph, place) = entry.lowered(self.target, values);
         let next = next.into_iter().map(|(number, val)| (number, place[val as usize])).collect();
         let entry = Straight { next, ..self.placed(graph, &place, Vec::new(), None) };
         Some(Going {

@@ -68,7 +68,7 @@ pub fn program<C: Fn(u32) -> Option<u32>>(
         used().any(|node| *node == Node::Field(view, field)).then_some((view, field, by))
     };
     let grown = group.grown.iter().filter_map(shared).collect();
-    let (graph, _) = graph.lowered(target);
+    let (graph, _) = graph.lowered(target, []);
     let needed = graph.needed(&[], None);
     let count = needed.iter().filter(|needed| **needed).count();
     let stores = graph.nodes.iter().filter(|node| node.acts()).count();

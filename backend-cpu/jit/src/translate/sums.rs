@@ -148,7 +148,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             all = Some(all.map_or(other, |all| graph.binary(Op::Either, all, other)));
         }
         let all = all?;
-        let (graph, place) = graph.lowered(self.target);
+        let (graph, place) = graph.lowered(self.target, [all]);
         Some((self.placed(graph, &place, Vec::new(), None), place[all as usize]))
     }
 
@@ -166,7 +166,8 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
             }
         }
         let doubt = graph.doubted(doubts);
-        let (graph, place) = graph.lowered(self.target);
+        let values = outputs.iter().map(|(_, val)| *val).chain(doubt);
+        let (graph, place) = graph.lowered(self.target, values);
         (self.placed(graph, &place, outputs, None), doubt.map(|val| place[val as usize]))
     }
 }
