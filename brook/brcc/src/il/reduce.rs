@@ -12,7 +12,7 @@ impl Emitter<'_> {
             return Err("a reduction without streams".to_owned());
         };
         let factor = self.shape(input, Usage::ReductionFactor);
-        let axes = if self.translation { 3 } else { 2 };
+        let axes = if self.translation { 4 } else { 2 };
         // The first element of this thread's block.
         let base = self.asm.temp(axes);
         if self.translation {
