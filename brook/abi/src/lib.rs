@@ -113,6 +113,9 @@ pub enum Usage {
     BufferShape,
     /// Elements of the input to one of the result, by axis.
     ReductionFactor,
+    /// Positions of a kernel that scatters and has no other output, which may be more than its stream has: how many of them a row of
+    /// the launch has; extents by which their numbers are taken apart, x and y; all of them.
+    Positions,
 }
 
 /// How a stream is read or written.

@@ -173,6 +173,7 @@ fn describe(entry: &Entry) -> String {
                 Usage::StreamShape => "STREAMSHAPE",
                 Usage::BufferShape => "BUFFERSHAPE",
                 Usage::ReductionFactor => "REDUCTIONFACTOR",
+                Usage::Positions => "POSITIONS",
             };
             format!(".constant({arg}, ::brook::CONST_{usage})")
         }

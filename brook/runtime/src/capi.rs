@@ -134,6 +134,7 @@ pub unsafe extern "C" fn brook_kernel_entry(
         (0, 0) => Entry::Constant(argument, Usage::User),
         (0, 1) => Entry::Constant(argument, Usage::StreamShape),
         (0, 3) => Entry::Constant(argument, Usage::ReductionFactor),
+        (0, 5) => Entry::Constant(argument, Usage::Positions),
         (0, _) => Entry::Constant(argument, Usage::BufferShape),
         (1, _) => Entry::ConstArray(argument),
         (2, _) => Entry::Input(argument, member, access),

@@ -107,8 +107,7 @@ impl Launch<'_> {
     /// Runs it; returns when it is done. The elements, or the groups, are divided among threads; a group stays with one, which has
     /// memory for the group that it runs.
     pub(crate) fn run(&self) {
-        let extent = if self.group.is_some() { self.shape } else { self.extent };
-        let elements: usize = extent.iter().map(|d| *d as usize).product();
+        let elements: usize = self.extent.iter().map(|d| *d as usize).product();
         let count = self.group.map_or(elements, |(threads, _)| elements.div_ceil(threads as usize));
         let threads = CORES.min(elements / WORTH + 1).min(count);
         let share = count.div_ceil(threads.max(1));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cal::launch::Which;
+use crate::cal::launch::{Extents, Which};
 use crate::cal::reduce::no_technique;
 use crate::cal::{Bound, CalDevice, Rectangle, Remap};
 use crate::capi::types::CpuArray;
@@ -182,9 +182,17 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    /// Positions that run: where they begin, how many, by axis.
+    /// True if a stream that is stored to anywhere rules: it has no element for each position.
+    fn only_scatters(&self) -> bool {
+        !self.reduce && self.streams(|r| r == Role::Output).next().is_none()
+    }
+
+    /// Positions that run: where they begin, how many, by axis. Those of a reduction are all of the result; groups have no offset.
     fn positions(&self, ruler: &Handle) -> Result<([u32; 4], [u32; 4])> {
         let shape = &ruler.core.shape;
+        if self.reduce {
+            return Ok(([0; 4], shape.dims));
+        }
         if let Some(count) = ruler.exec {
             return Ok(([0; 4], [count, 1, 1, 1]));
         }
@@ -195,13 +203,17 @@ impl<'a> Call<'a> {
             let message = "domainOffset and domainSize are for streams of one or two dimensions";
             return Err(Failure::new(Code::NotSupported, message));
         }
+        let offset = self.offset.filter(|_| self.group.is_none());
+        let bounded = !self.only_scatters();
         let mut origin = [0; 4];
         let mut extent = shape.dims;
+        let mut all = 1u64;
         for i in 0..shape.rank {
-            origin[i] = self.offset.map_or(0, |o| o[i]);
+            origin[i] = offset.map_or(0, |o| o[i]);
             let rest = shape.dims[i].saturating_sub(origin[i]);
             extent[i] = self.size.map_or(rest, |s| s[i]);
-            if extent[i] == 0 || extent[i] > rest {
+            all = all.saturating_mul(u64::from(origin[i]) + u64::from(extent[i]));
+            if extent[i] == 0 || bounded && extent[i] > rest {
                 let message = format!(
                     "positions {} to {} of {}",
                     origin[i],
@@ -210,6 +222,10 @@ impl<'a> Call<'a> {
                 );
                 return Err(Failure::new(Code::InvalidParameter, message));
             }
+        }
+        // Kernels number them by `int`.
+        if all > i32::MAX as u64 {
+            return Err(Failure::new(Code::NotSupported, format!("{all} positions")));
         }
         Ok((origin, extent))
     }
@@ -220,6 +236,11 @@ impl<'a> Call<'a> {
         };
         let ruler = self.ruler().unwrap_or(first);
         let (origin, extent) = self.positions(ruler)?;
+        let mut shape = ruler.core.shape.dims;
+        if self.group.is_none() {
+            // Behind what is stored to there may be positions.
+            shape = std::array::from_fn(|i| shape[i].max(origin[i] + extent[i]));
+        }
         let mut kept = Vec::new();
         let mut arrays = Vec::new();
         for argument in &self.arguments {
@@ -242,7 +263,7 @@ impl<'a> Call<'a> {
             arrays: &arrays,
             origin,
             extent,
-            shape: ruler.core.shape.dims,
+            shape,
             resize: self.resizes(),
             group: self.group,
         };
@@ -285,28 +306,38 @@ impl<'a> Call<'a> {
         bound: &mut [Bound],
         ruler: &Handle,
     ) -> Result<()> {
+        let (origin, extent) = self.positions(ruler)?;
+        let shape = ruler.core.shape;
+        let end: [u32; 4] = std::array::from_fn(|i| shape.dims[i].max(origin[i] + extent[i]));
+        // What more positions than the stream has would need, were they stored: so they are numbered.
+        let launch = if end == shape.dims || self.group.is_some() {
+            shape
+        } else {
+            Shape::new(shape.rank, end, device.limits())?
+        };
         let shapes =
             || bound.iter().filter_map(|b| if let Bound::Stream(_, shape) = b { Some(shape) } else { None });
-        let translation = self.group.is_some() || shapes().any(|s| s.translated);
+        let translation = self.group.is_some() || launch.translated || shapes().any(|s| s.translated);
         // Kernels that need translation whatever their streams are have nothing else.
         let of = |t: bool| kernel.techniques.iter().position(|technique| technique.translation == t);
         let chosen = if translation { of(true) } else { of(false).or(of(true)) };
         let Some(t) = chosen else { return Err(no_technique()) };
-        let shape = ruler.core.shape;
-        let (origin, extent) = self.positions(ruler)?;
-        let rectangles = if shape.translated && extent != shape.dims {
-            rows(&shape, origin[0], extent[0])
-        } else if shape.translated {
-            vec![Rectangle::all(&shape)]
+        let count: u32 = extent.iter().product();
+        let (rectangles, last) = if launch.translated && extent != launch.dims {
+            (rows(&launch, origin[0], extent[0]), origin[0] + extent[0])
+        } else if launch.translated {
+            (vec![Rectangle::all(&launch)], launch.count() as u32)
         } else {
-            vec![Rectangle { x: origin[0], y: origin[1], width: extent[0], height: extent[1] }]
+            let r = Rectangle { x: origin[0], y: origin[1], width: extent[0], height: extent[1] };
+            (vec![r], launch.cells[0] * launch.cells[1])
         };
-        let groups = self
-            .group
-            .map(|(threads, _)| ((shape.count() as u64).div_ceil(u64::from(threads)) as u32, threads));
+        let groups = self.group.map(|(threads, _)| (count.div_ceil(threads), threads));
+        let last = if groups.is_some() { count } else { last };
+        let positions = [launch.cells[0], launch.dims[0], launch.dims[1], last];
+        let extents = Extents { factor: [1; 4], positions };
         for (number, pass) in kernel.techniques[t].passes.iter().enumerate() {
             let which = Which { key: (kernel.id, t, number), pass };
-            device.run(which, bound, [1; 4], &rectangles, groups)?;
+            device.run(which, bound, extents, &rectangles, groups)?;
         }
         Ok(())
     }

@@ -144,7 +144,10 @@ fn driver(kernel: &Kernel, structs: &Structs, stops: bool, out: &mut String) {
         );
         return;
     };
-    // Groups have no results but what they scatter.
+    // Groups have no results but what they scatter; positions have as many axes as it.
+    let axes =
+        kernel.params.iter().find_map(|p| if let ParamKind::Scatter(n) = p.kind { Some(n) } else { None });
+    let axes = axes.unwrap_or(1);
     if stops {
         let _ = writeln!(
             out,
@@ -153,7 +156,7 @@ fn driver(kernel: &Kernel, structs: &Structs, stops: bool, out: &mut String) {
              \x20       unsigned int __left = {group}u;\n\
              \x20       __items.restart();\n\
              \x20       while (__left > 0) {{\n\
-             \x20           __t.seek_in_group(__g);\n\
+             \x20           __t.seek_in_group(__g, {axes});\n\
              \x20           for (unsigned int __n = 0; __n < {group}u; ++__n, __t.next_in_group()) {{\n\
              \x20               __{name}_cpu_item& __item = __items[__n];\n\
              \x20               if (__item.__at >= 0) {{\n\
@@ -167,7 +170,7 @@ fn driver(kernel: &Kernel, structs: &Structs, stops: bool, out: &mut String) {
     } else {
         let _ = writeln!(
             out,
-            "    for (size_t __g = __begin; __g < __end; ++__g) {{\n        __t.seek_in_group(__g);\n\
+            "    for (size_t __g = __begin; __g < __end; ++__g) {{\n        __t.seek_in_group(__g, {axes});\n\
              \x20       for (unsigned int __n = 0; __n < {group}u; ++__n, __t.next_in_group()) {{\n\
              \x20           __{name}_cpu_inner({args});\n        }}\n    }}\n}}\n"
         );

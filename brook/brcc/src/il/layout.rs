@@ -20,6 +20,18 @@ pub(crate) struct Layout {
     scatter: bool,
 }
 
+/// The parameter whose shape tells where threads are: the first ordinary output, or what else there is.
+pub(crate) fn ruler(kernel: &hir::Kernel) -> Option<usize> {
+    let find = |wanted: fn(&ParamKind) -> bool| kernel.params.iter().position(|p| wanted(&p.kind));
+    find(|k| *k == ParamKind::Output)
+        .or_else(|| find(|k| matches!(k, ParamKind::Scatter(_) | ParamKind::Reduce)))
+}
+
+/// Nothing but an array that is stored to tells where threads are.
+pub(crate) fn only_scatters(kernel: &hir::Kernel) -> bool {
+    kernel.scatter().is_some() && kernel.params.iter().all(|p| p.kind != ParamKind::Output)
+}
+
 impl Layout {
     pub(crate) fn of(kernel: &hir::Kernel, structs: &Structs, translation: bool, pass: usize) -> Layout {
         let mut layout = Layout {
@@ -46,11 +58,14 @@ impl Layout {
             }
         }
         if translation {
-            let first = kernel.params.iter().position(|p| {
-                matches!(p.kind, ParamKind::Output | ParamKind::Scatter(_) | ParamKind::Reduce)
-            });
-            if let Some(first) = first {
-                layout.shapes(first);
+            if let Some(ruler) = ruler(kernel) {
+                layout.shapes(ruler);
+            }
+            if let Some(at) = kernel.scatter() {
+                layout.shapes(at);
+                if only_scatters(kernel) {
+                    layout.slots.push((at, Usage::Positions));
+                }
             }
         }
         layout.entries.extend(layout.slots.iter().map(|(at, usage)| Entry::Constant(*at, *usage)));

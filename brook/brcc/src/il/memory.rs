@@ -5,6 +5,7 @@
 
 use super::asm::{Dst, Op, Reg};
 use super::expr::{class, word_list, words};
+use super::layout::{only_scatters, ruler};
 use super::{Emitter, Usage};
 use crate::hir::{Expr, ExprKind, ParamKind, Place};
 use crate::types::{Class, Type};
@@ -38,27 +39,35 @@ impl<'k> Emitter<'k> {
             }
             return;
         }
-        let first =
-            kernel.params.iter().position(|p| matches!(p.kind, ParamKind::Output | ParamKind::Scatter(_)));
-        let stream = self.shape(first.unwrap_or(0), Usage::StreamShape);
-        let index = self.thread_index(first.unwrap_or(0));
+        let first = ruler(kernel).unwrap_or(0);
         let position = self.asm.temp(4);
-        // Where an array that is stored to rules, its dimensions are known.
-        let rules = kernel.params.iter().all(|p| p.kind != ParamKind::Output);
-        let axes = match first.map(|at| &kernel.params[at].kind) {
-            Some(ParamKind::Scatter(rank)) if rules => usize::from(*rank),
-            _ => 4,
+        // Where an array that is stored to rules, its dimensions are known, and positions may lie behind it.
+        let (index, extents, axes) = match kernel.params[first].kind {
+            ParamKind::Scatter(rank) if only_scatters(kernel) => {
+                let launch = self.shape(first, Usage::Positions);
+                let index = self.thread_index(&launch.word(0));
+                (index, launch.pick(&[1, 2]), usize::from(rank))
+            }
+            _ => {
+                let width = self.shape(first, Usage::BufferShape).word(0);
+                (self.thread_index(&width), self.shape(first, Usage::StreamShape), 4)
+            }
         };
-        self.split(&index, &stream, axes, &position);
+        self.split(&index, &extents, axes, &position);
         self.position.int = Some(position.op());
         if kernel.uses.indexof {
             self.position.float = Some(self.asm.new_each("itof", 4, &[&position.op()]));
         }
         if guarded {
-            let mut count = stream.word(0);
-            for axis in 1..axes {
-                count = self.asm.new_each("imul", 1, &[&count, &stream.word(axis)]);
-            }
+            let count = if only_scatters(kernel) {
+                self.shape(first, Usage::Positions).word(3)
+            } else {
+                let mut count = extents.word(0);
+                for axis in 1..axes {
+                    count = self.asm.new_each("imul", 1, &[&count, &extents.word(axis)]);
+                }
+                count
+            };
             self.position.valid = Some(self.below(&index, &count));
         }
     }
@@ -69,14 +78,13 @@ impl<'k> Emitter<'k> {
         Op::new(Reg::Constant(buffer, slot), 4)
     }
 
-    /// Number of this thread's element.
-    pub(crate) fn thread_index(&mut self, output: usize) -> Op {
+    /// Number of this thread's element, where a row of the launch has so many.
+    pub(crate) fn thread_index(&mut self, width: &Op) -> Op {
         if self.kernel.group.is_some() {
             return Op { reg: Reg::Named("vAbsTidFlat"), comps: vec![0], neg: false };
         }
         let cell = self.asm.new_each("ftoi", 2, &[&Op::new(Reg::Named("v0"), 2)]);
-        let width = self.shape(output, Usage::BufferShape).word(0);
-        self.asm.new_each("imad", 1, &[&cell.word(1), &width, &cell.word(0)])
+        self.asm.new_each("imad", 1, &[&cell.word(1), width, &cell.word(0)])
     }
 
     /// Position of element `index` in a stream of a shape with so many dimensions. The last is not bounded: what lies behind the
@@ -146,6 +154,10 @@ impl<'k> Emitter<'k> {
         match (self.translation && self.kernel.scatter().is_some(), self.position.int.clone()) {
             (true, Some(position)) => {
                 let stream = self.shape(param, Usage::StreamShape);
+                // A position may lie behind the input, which then has its edge there, as it has without translation.
+                let less = self.asm.int(u32::MAX);
+                let last = self.asm.new_each("iadd", 4, &[&stream, &less]);
+                let position = self.asm.new_each("imin", 4, &[&position, &last]);
                 let index = self.linear(&position, &stream);
                 let buffer = self.shape(param, Usage::BufferShape);
                 let cell = self.cell(&index, &buffer);

@@ -16,7 +16,8 @@ impl Emitter<'_> {
         // The first element of this thread's block.
         let base = self.asm.temp(axes);
         if self.translation {
-            let index = self.thread_index(output);
+            let width = self.shape(output, Usage::BufferShape).word(0);
+            let index = self.thread_index(&width);
             let stream = self.shape(output, Usage::StreamShape);
             let position = self.asm.temp(4);
             self.split(&index, &stream, 4, &position);

@@ -468,8 +468,12 @@ private:
 /* Where a thread is. */
 class Thread {
 public:
-    explicit Thread(const brook_cpu_call* call) : call_(call), number_(0), valid_(true)
+    explicit Thread(const brook_cpu_call* call)
+        : call_(call), index_(0), count_(1), number_(0), last_(3), inside_(true), valid_(true)
     {
+        for (int i = 0; i < 4; ++i) {
+            count_ *= call->extent[i];
+        }
         at_[0] = at_[1] = at_[2] = at_[3] = 0;
     }
     void seek(size_t index)
@@ -479,26 +483,30 @@ public:
             index /= call_->extent[i];
         }
     }
-    /* To the first thread of a group. */
-    void seek_in_group(size_t group)
+    /* To the first thread of a group, whose position has so many axes. */
+    void seek_in_group(size_t group, int axes)
     {
         size_t index = group * call_->group;
-        for (int i = 0; i < 3; ++i) {
+        index_ = index;
+        last_ = axes - 1;
+        for (int i = 0; i < last_; ++i) {
             at_[i] = static_cast<unsigned int>(index % call_->shape[i]);
             index /= call_->shape[i];
         }
-        at_[3] = static_cast<unsigned int>(index);
+        at_[last_] = static_cast<unsigned int>(index);
         number_ = 0;
-        valid_ = at_[3] < call_->shape[3];
+        bound();
     }
-    /* To the next one. Behind the last position are the surplus threads of the last group, whose stores are dropped. */
+    /* To the next one. Behind the last position are the surplus threads of the last group, whose stores are dropped; what lies behind
+       the stream along the last axis stays behind it. */
     void next_in_group()
     {
         ++number_;
-        for (int i = 0; ++at_[i] == call_->shape[i] && i < 3; ++i) {
+        ++index_;
+        for (int i = 0; ++at_[i] == call_->shape[i] && i < last_; ++i) {
             at_[i] = 0;
         }
-        valid_ = at_[3] < call_->shape[3];
+        bound();
     }
     Vec<int, 4> instance() const
     {
@@ -512,13 +520,23 @@ public:
     }
     const brook_cpu_call* call() const { return call_; }
     unsigned int at(int axis) const { return at_[axis]; }
+    /* The stream whose shape rules has an element there. */
+    bool inside() const { return inside_; }
     const bool* valid() const { return &valid_; }
 
 private:
+    void bound()
+    {
+        inside_ = at_[last_] < call_->shape[last_];
+        valid_ = index_ < count_;
+    }
+
     const brook_cpu_call* call_;
+    size_t index_, count_;
     unsigned int at_[4];
     unsigned int number_;
-    bool valid_;
+    int last_;
+    bool inside_, valid_;
 };
 
 /* What the threads of a group keep at a barrier: their variables, and the place where they go on, -1 behind the end. */
@@ -561,7 +579,7 @@ public:
     /* This thread's element of an input. */
     const T& input(const Thread& thread) const
     {
-        if (same_) {
+        if (same_ && thread.inside()) {
             return element(thread.at(0), thread.at(1), thread.at(2), thread.at(3));
         }
         unsigned int at[4];

@@ -33,6 +33,15 @@ impl Rectangle {
     }
 }
 
+/// Numbers of a launch that programs know as constants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extents {
+    /// Of a reduction: elements of the input to one of the result.
+    pub(crate) factor: [u32; 4],
+    /// Of a kernel that scatters: see `Usage::Positions`.
+    pub(crate) positions: [u32; 4],
+}
+
 /// Which program of which kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct Which<'p> {
@@ -45,12 +54,12 @@ fn failed(e: recal::Error) -> Failure {
 }
 
 impl CalDevice {
-    /// Runs a pass on rectangles, or on a number of groups. `factor` is that of a reduction.
+    /// Runs a pass on rectangles, or on a number of groups.
     pub(crate) fn run(
         &mut self,
         which: Which<'_>,
         args: &[Bound],
-        factor: [u32; 4],
+        extents: Extents,
         rectangles: &[Rectangle],
         groups: Option<(u32, u32)>,
     ) -> Result<()> {
@@ -73,7 +82,8 @@ impl CalDevice {
                     (Usage::BufferShape, Some(Bound::Stream(_, shape))) => {
                         [shape.cells[0], shape.cells[1], 1, 1]
                     }
-                    (Usage::ReductionFactor, _) => factor,
+                    (Usage::ReductionFactor, _) => extents.factor,
+                    (Usage::Positions, _) => extents.positions,
                     _ => return Err(wrong(&format!("argument {at} is of another kind"))),
                 }),
                 Entry::ConstArray(at) => match args.get(at) {

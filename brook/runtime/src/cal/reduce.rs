@@ -1,6 +1,6 @@
 //! Reductions in passes: each combines blocks of up to eight elements an axis, until the result's extents are left.
 
-use super::launch::Which;
+use super::launch::{Extents, Which};
 use super::{Bound, CalDevice, Rectangle};
 use crate::error::{Code, Failure, Result};
 use crate::kernel::Kernel;
@@ -66,7 +66,8 @@ impl CalDevice {
                 return Err(no_technique());
             };
             let which = Which { key: (kernel.id, t, 0), pass: &kernel.techniques[t].passes[0] };
-            self.run(which, &args, step, &[Rectangle::all(&next)], None)?;
+            let extents = Extents { factor: step, positions: [0; 4] };
+            self.run(which, &args, extents, &[Rectangle::all(&next)], None)?;
             if last {
                 return Ok(());
             }
