@@ -238,8 +238,9 @@ impl<'k> Emitter<'k> {
             }
             (Class::Double, Class::Signed | Class::Unsigned) => {
                 let dst = self.careful(want, e);
+                let signed = class(e.ty) == Class::Signed;
                 for at in 0..n {
-                    self.double_to_int(&op.pair(at), &dst.word(at));
+                    self.double_to_int(signed, &op.pair(at), &dst.word(at));
                 }
                 return Ok(dst.op());
             }
@@ -267,8 +268,9 @@ impl<'k> Emitter<'k> {
         self.asm.doubles("dadd", dst, &[&a.op(), &b.op()]);
     }
 
-    /// The whole part of the magnitude plus 2^52 has the number as its low word; then the sign.
-    fn double_to_int(&mut self, x: &Op, dst: &Dst) {
+    /// The whole part of the magnitude plus 2^52 has the number as its low word; then the sign. What does not fit is the nearest
+    /// number that does, NaN is 0: as floats are converted.
+    fn double_to_int(&mut self, signed: bool, x: &Op, dst: &Dst) {
         let positive = self.asm.literal_pair(u32::MAX, 0x7FFF_FFFF);
         let magnitude = self.asm.new_each("iand", 2, &[x, &positive]);
         let fraction = self.asm.temp(2);
@@ -280,7 +282,20 @@ impl<'k> Emitter<'k> {
         let zero = self.asm.int(0);
         let below = self.asm.new_each("ilt", 1, &[&x.word(1), &zero]);
         let number = whole.op().word(0);
-        self.asm.each("cmov_logical", dst, &[&below, &number.clone().negated(), &number]);
+        let (least, most, limit) = if signed {
+            (i32::MIN as u32, i32::MAX as u32, 2_147_483_648.0)
+        } else {
+            (0, u32::MAX, 4_294_967_296.0)
+        };
+        let (least, most) = (self.asm.int(least), self.asm.int(most));
+        let negative = if signed { number.clone().negated() } else { least.clone() };
+        let number = self.asm.new_each("cmov_logical", 1, &[&below, &negative, &number]);
+        let nearest = self.asm.new_each("cmov_logical", 1, &[&below, &least, &most]);
+        let ordered = self.compare(BinaryOp::Eq, DOUBLE, x, x);
+        let nearest = self.asm.new_each("iand", 1, &[&nearest, &ordered]);
+        let limit = self.float_literal(DOUBLE, limit);
+        let fits = self.compare(BinaryOp::Lt, DOUBLE, &magnitude, &limit);
+        self.asm.each("cmov_logical", dst, &[&fits, &number, &nearest]);
     }
 }
 

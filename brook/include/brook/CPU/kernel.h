@@ -173,7 +173,7 @@ inline int convert_to(int*, float v)
 }
 inline int convert_to(int*, double v)
 {
-    return v > -9e15 && v < 9e15 ? static_cast<int>(static_cast<unsigned int>(static_cast<long>(v))) : 0;
+    return v >= 2147483648.0 ? 2147483647 : v <= -2147483648.0 ? -2147483647 - 1 : v == v ? static_cast<int>(v) : 0;
 }
 inline unsigned int convert_to(unsigned int*, int v) { return static_cast<unsigned int>(v); }
 inline unsigned int convert_to(unsigned int*, unsigned int v) { return v; }
@@ -181,7 +181,10 @@ inline unsigned int convert_to(unsigned int*, float v)
 {
     return v >= 4294967296.0f ? 4294967295u : v > 0.0f ? static_cast<unsigned int>(v) : 0u;
 }
-inline unsigned int convert_to(unsigned int*, double v) { return static_cast<unsigned int>(convert_to(static_cast<int*>(0), v)); }
+inline unsigned int convert_to(unsigned int*, double v)
+{
+    return v >= 4294967296.0 ? 4294967295u : v > 0.0 ? static_cast<unsigned int>(v) : 0u;
+}
 template<class T> inline float convert_to(float*, T v) { return static_cast<float>(v); }
 template<class T> inline double convert_to(double*, T v) { return static_cast<double>(v); }
 template<class To, class From> inline To convert(const From& v) { return convert_to(static_cast<To*>(0), v); }
@@ -385,7 +388,8 @@ inline float floor(float a) { return std::floor(a); }
 BROOK_EACH_1(floor)
 inline float round(float a) { return std::floor(a + 0.5f); }
 BROOK_EACH_1(round)
-inline float frac_of(float v) { return v < 1.0f ? v : 0.99999994f; }
+/* A difference may be rounded to 1; of NaN and infinity it is NaN. */
+inline float frac_of(float v) { return v >= 1.0f ? 0.99999994f : v; }
 inline float frac(float a) { return frac_of(a - std::floor(a)); }
 BROOK_EACH_1(frac)
 inline float cut(float v) { return v < 0.0f ? std::ceil(v) : std::floor(v); }
