@@ -322,7 +322,7 @@ fn assemble(
         .iter()
         .filter_map(|i| if let Item::Struct(_, span) = i { Some(span.of(text)) } else { None });
     for (at, (definition, text)) in file.structs.0.iter().zip(texts).enumerate() {
-        let _ = writeln!(header, "{text}");
+        let _ = writeln!(header, "{}", cpp::signs(text));
         header.push_str(&cpp::struct_element(&file.structs, at, definition));
     }
     for kernel in kernels.iter().filter(|k| k.hir.is_entry()) {

@@ -3,6 +3,7 @@
 //! What is not of the language is left to the host's compiler, C++ included.
 
 mod functions;
+mod vectors;
 
 use std::fmt::Write as _;
 
@@ -12,6 +13,7 @@ use crate::lex::{Kind, Token};
 use crate::types::{Scalar, Structs, Type};
 
 pub(crate) use functions::{Functions, declarations, functions};
+pub(crate) use vectors::signs;
 
 /// Words that stand before a name and are no types.
 const NO_TYPES: [&str; 30] = [
@@ -73,7 +75,7 @@ pub(crate) fn rewrite(
 ) -> String {
     let mut host = Host::new(source, tokens, structs, functions, report, from);
     host.run();
-    host.out
+    signs(&host.out)
 }
 
 /// The parts of a list between commas that stand in no bracket.
