@@ -97,6 +97,13 @@ pub fn check(file: &File, rules: Rules, report: &mut Report) -> Vec<hir::Kernel>
             loops: 0,
         };
         let checked = checker.run(kernel);
+        if checked.is_entry() && crate::cpp::is_taken(&name.text) {
+            report.error(
+                "name",
+                name.span,
+                format!("`{}` is a word of C++ or a type, and hosts call the kernel", name.text),
+            );
+        }
         if report.errors() == before {
             names.insert(name.text.clone(), Some(kernels.len()));
             kernels.push(checked);

@@ -20,7 +20,9 @@ pub(crate) use stub::{class, operators, struct_element};
 pub(crate) use unit::unit;
 
 /// Words of C++ that are names in C.
-const KEYWORDS: [&str; 46] = [
+const KEYWORDS: [&str; 61] = [
+    "alignas",
+    "alignof",
     "and",
     "and_eq",
     "asm",
@@ -28,9 +30,17 @@ const KEYWORDS: [&str; 46] = [
     "bitor",
     "bool",
     "catch",
+    "char16_t",
+    "char32_t",
+    "char8_t",
     "class",
     "compl",
+    "concept",
     "const_cast",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "decltype",
     "delete",
     "dynamic_cast",
     "explicit",
@@ -41,8 +51,10 @@ const KEYWORDS: [&str; 46] = [
     "mutable",
     "namespace",
     "new",
+    "noexcept",
     "not",
     "not_eq",
+    "nullptr",
     "operator",
     "or",
     "or_eq",
@@ -50,10 +62,13 @@ const KEYWORDS: [&str; 46] = [
     "protected",
     "public",
     "reinterpret_cast",
+    "requires",
     "signed",
+    "static_assert",
     "static_cast",
     "template",
     "this",
+    "thread_local",
     "throw",
     "true",
     "try",
@@ -68,6 +83,18 @@ const KEYWORDS: [&str; 46] = [
     "errno",
     "brook",
 ];
+
+/// Words of C that are no types of the language.
+const WORDS: [&str; 26] = [
+    "auto", "break", "case", "const", "continue", "default", "do", "else", "enum", "extern", "for", "goto",
+    "if", "long", "register", "return", "sizeof", "static", "struct", "switch", "typedef", "union",
+    "unsigned", "void", "volatile", "while",
+];
+
+/// True of what cannot be a name in host code, which is copied as it stands.
+pub(crate) fn is_taken(text: &str) -> bool {
+    KEYWORDS.contains(&text) || WORDS.contains(&text) || Type::named(text).is_some()
+}
 
 /// A name of the language as a name of C++.
 pub(crate) fn name(text: &str) -> String {

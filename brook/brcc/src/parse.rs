@@ -176,6 +176,15 @@ impl<'s> Parser<'s> {
             };
         }
         if let Some(definition) = self.struct_def() {
+            for name in definition.members.iter().map(|m| &m.0).chain([&definition.name]) {
+                if crate::cpp::is_taken(&name.text) {
+                    self.report.error(
+                        "name",
+                        name.span,
+                        format!("`{}` is a word of C++ or a type", name.text),
+                    );
+                }
+            }
             let members = definition.members.iter();
             let mut members: Vec<_> =
                 members.map(|(n, t)| (n.text.clone(), t.ty.unwrap_or(Type::Unknown))).collect();

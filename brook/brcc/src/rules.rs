@@ -38,6 +38,7 @@ pub const RULES: &[(&str, &str)] = &[
     ("macro", "macros end somewhere; one that is defined again is warned about"),
     ("member", "a struct has the member, and only structs have members"),
     ("missing-return", "a kernel with a type returns a value of it on every way"),
+    ("name", "structs, their members and kernels that hosts call are not named by words of C++ or types"),
     ("nesting", "the text nests less deep than a compiler can follow"),
     ("no-output", "a kernel without outputs can be called by kernels only"),
     ("not-a-place", "what is assigned to, or passed to an `out` parameter, is a variable"),

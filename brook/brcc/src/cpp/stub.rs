@@ -25,11 +25,134 @@ fn arguments(kernel: &Kernel, structs: &Structs, by_value: bool) -> String {
     kernel.params.iter().map(|p| argument(structs, p, by_value)).collect::<Vec<_>>().join(", ")
 }
 
+/// What is a word or macro of some compiler behind two underscores.
+const RESERVED: [&str; 108] = [
+    "alignof",
+    "always_inline",
+    "amd64",
+    "arm",
+    "arm64",
+    "asm",
+    "assume",
+    "attribute",
+    "auto_type",
+    "based",
+    "bases",
+    "block",
+    "bool",
+    "box",
+    "builtin",
+    "cdecl",
+    "clrcall",
+    "complex",
+    "const",
+    "constinit",
+    "declspec",
+    "decltype",
+    "delegate",
+    "direct_bases",
+    "event",
+    "except",
+    "extension",
+    "fastcall",
+    "finally",
+    "flexarr",
+    "float128",
+    "float16",
+    "float80",
+    "forceinline",
+    "fp16",
+    "func",
+    "gc",
+    "hook",
+    "i386",
+    "i486",
+    "i586",
+    "i686",
+    "ibm128",
+    "identifier",
+    "imag",
+    "inline",
+    "int128",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "integer_pack",
+    "interface",
+    "k8",
+    "label",
+    "leave",
+    "linux",
+    "m128",
+    "m128d",
+    "m128i",
+    "m256",
+    "m512",
+    "m64",
+    "newslot",
+    "noop",
+    "null",
+    "nullptr",
+    "overflow",
+    "pascal",
+    "pin",
+    "pixel",
+    "pragma",
+    "property",
+    "ptr32",
+    "ptr64",
+    "raise",
+    "real",
+    "restrict",
+    "restrict_arr",
+    "sealed",
+    "signed",
+    "stdcall",
+    "strong",
+    "super",
+    "thiscall",
+    "thread",
+    "try",
+    "try_cast",
+    "typeof",
+    "typeof_unqual",
+    "uflow",
+    "unaligned",
+    "underlying_type",
+    "unhook",
+    "unix",
+    "unused",
+    "uuidof",
+    "value",
+    "vector",
+    "vectorcall",
+    "virtual_inheritance",
+    "volatile",
+    "w64",
+    "weak",
+    "win32",
+    "word",
+    "wur",
+    "x86_64",
+];
+
+/// The class of a kernel: `__k`, unless compilers or their headers may know that as something else.
+fn class_name(k: &str) -> String {
+    let starts = ["atomic_", "builtin_", "cpp_", "gnu_", "has_", "is_", "sync_", "transaction_"];
+    let taken = RESERVED.contains(&k)
+        || starts.iter().any(|s| k.starts_with(s))
+        || k.ends_with("_t")
+        || k.ends_with('_')
+        || !k.contains(|c: char| c.is_ascii_lowercase());
+    if taken { format!("__{k}_kernel") } else { format!("__{k}") }
+}
+
 /// Class and object of a kernel, for the header.
 pub(crate) fn class(kernel: &Kernel, structs: &Structs) -> String {
-    let k = &kernel.name;
+    let (k, class) = (&kernel.name, class_name(&kernel.name));
     let mut text =
-        format!("class __{k} {{\npublic:\n    void operator()({});\n", arguments(kernel, structs, false));
+        format!("class {class} {{\npublic:\n    void operator()({});\n", arguments(kernel, structs, false));
     if kernel.reduce {
         let _ = writeln!(text, "    void operator()({});", arguments(kernel, structs, true));
     }
@@ -38,19 +161,19 @@ pub(crate) fn class(kernel: &Kernel, structs: &Structs) -> String {
         "    void domainOffset(::brook::Vec<unsigned int, 4> offset) {{ ::brook::setDomain(__offset, offset); }}\n\
          \x20   void domainSize(::brook::Vec<unsigned int, 4> size) {{ ::brook::setDomain(__size, size); }}\n\
          \x20   /* The next call runs on these positions. Thread-local objects are not initialised, so it is plain data. */\n\
-         \x20   ::brook::DomainSetting __offset, __size;\n}};\nextern BROOK_THREAD_LOCAL __{k} {k};\n\n"
+         \x20   ::brook::DomainSetting __offset, __size;\n}};\nextern BROOK_THREAD_LOCAL {class} {k};\n\n"
     );
     text
 }
 
 /// The call operators.
 pub(crate) fn operators(kernel: &Kernel, structs: &Structs, cpu: bool) -> String {
-    let k = &kernel.name;
+    let (k, class) = (&kernel.name, class_name(&kernel.name));
     let group = kernel.group.unwrap_or(0);
     let shared = kernel.shared.as_ref().map_or(0, |s| s.count * 16);
     let mut text = format!(
         "static const ::brook::KernelTable __{k}_fp = {{\"{k}\", __{k}_cal, {}, {}, {group}, {shared}}};\n\
-         BROOK_THREAD_LOCAL __{k} {k};\n\n",
+         BROOK_THREAD_LOCAL {class} {k};\n\n",
         if cpu { format!("__{k}_cpu") } else { "0".to_owned() },
         i32::from(kernel.reduce)
     );
@@ -60,7 +183,7 @@ pub(crate) fn operators(kernel: &Kernel, structs: &Structs, cpu: bool) -> String
         }
         let _ = writeln!(
             text,
-            "void __{k}::operator()({})\n{{\n    ::brook::KernelCall __k(__{k}_fp, __offset, __size);",
+            "void {class}::operator()({})\n{{\n    ::brook::KernelCall __k(__{k}_fp, __offset, __size);",
             arguments(kernel, structs, by_value)
         );
         for param in &kernel.params {
