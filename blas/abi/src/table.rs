@@ -188,7 +188,7 @@ impl Routine {
     }
 }
 
-/// Rust text: for each routine of levels 1 and 2 the Fortran and the C function, which call the host's; for those of level 3
+/// Rust text: for each routine of levels 1 and 2 the Fortran and the C function, which call the host's, but for `cabs1`; for those of level 3
 /// functions with both signatures that call `level3::NAME::<T>` and `cblas3::NAME::<T>`.
 pub fn functions() -> String {
     let mut text = String::new();
@@ -218,6 +218,14 @@ pub fn functions() -> String {
                      unsafe {{ {module}::{operation}::<{kind}>(\"{}\", {}) }}\n}}\n",
                     routine.name,
                     names.join(", ")
+                );
+                continue;
+            }
+            if routine.name.ends_with("cabs1") {
+                // OpenBLAS has no C function of the name.
+                text.push_str(
+                    "    // SAFETY: the caller of BLAS gives the address of a number.\n    let x = unsafe { *x };\n    \
+                     x.re.abs() + x.im.abs()\n}\n\n",
                 );
                 continue;
             }

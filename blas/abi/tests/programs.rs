@@ -154,6 +154,31 @@ fn without_host() -> Outcome {
     Ok(())
 }
 
+/// Which argument is told to be wrong, by rows and by columns, with a host that asks our error handler too; and numbers that need no
+/// host.
+fn wrong_arguments() -> Outcome {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("calblas-errors");
+    std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+    let program = folder.join("errors");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/installed/errors.c");
+    let mut compiler = Command::new("gcc");
+    compiler.arg(&source).arg("-o").arg(&program);
+    compiler.arg(format!("-I{}", root().join("blas/include").display()));
+    compiler.arg(format!("-L{}", library()?.display())).arg("-lCALBLAS");
+    run(&mut compiler, None)?;
+    let wanted = std::fs::read_to_string(source.with_extension("out")).map_err(|e| e.to_string())?;
+    for host in [testers().join("libblas.so.3"), PathBuf::from("none")] {
+        let mut command = Command::new(&program);
+        command.env("LD_LIBRARY_PATH", library()?).env("CAL_BACKEND", "cpu").env("CALBLAS_HOST", &host);
+        let told = run(&mut command, None)?;
+        let same = if host.exists() { told == wanted } else { told.ends_with("\n7 17\n7 17\n") };
+        if !same {
+            return Err(format!("{}: it printed\n{told}\nrather than\n{wanted}", host.display()));
+        }
+    }
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let there = |what: &str, there: bool| Need::system(&format!("{what} is not installed"), there);
     let netlibs = || there("libblas-test", testers().join("xblat3s").exists());
@@ -162,6 +187,7 @@ fn main() -> ExitCode {
         trial("cmake", [Need::program("cmake"), host()], cmake),
         trial("alternative", [Need::program("update-alternatives"), netlibs(), host()], alternative),
         trial("without_host", [Need::program("gcc")], without_host),
+        trial("wrong_arguments", [Need::program("gcc"), netlibs(), host()], wrong_arguments),
     ];
     let cpu: &[(&str, &str)] = &[("CAL_BACKEND", "cpu")];
     let vulkan: &[(&str, &str)] = &[("CAL_BACKEND", "vulkan"), ("CAL_VULKAN_DEVICE", LAVAPIPE.device)];
