@@ -31,7 +31,7 @@ typedef struct brook_cpu_call {
     const brook_cpu_array* arrays;
     unsigned int origin[4];   /* of the positions that run */
     unsigned int extent[4];   /* likewise, x first */
-    unsigned int shape[4];    /* of the stream that rules */
+    unsigned int shape[4];    /* of the stream that rules; where it is stored to only, of all positions */
     int resize;               /* inputs of other extents are repeated or skipped over, not cut */
     unsigned int group;       /* threads of a group, 0 without groups */
     void* shared;             /* memory of the group that runs */
