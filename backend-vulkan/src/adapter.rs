@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ash::{amd, ext, khr, nv, vk};
 use recal_hal::{Adapter, Attributes, Device, DeviceOptions, MemoryStatus, Result};
@@ -13,6 +14,9 @@ const MIB: u64 = 1 << 20;
 /// `CAL_TARGET_CYPRESS` and `CAL_TARGET_JUNIPER`: the Evergreen parts with and without doubles.
 const CYPRESS: u32 = 8;
 const JUNIPER: u32 = 9;
+
+/// Bytes that live allocations take, of all devices that were opened, by heap index.
+pub(crate) type InUse = [AtomicU64; vk::MAX_MEMORY_HEAPS];
 
 /// What a physical device reports.
 #[derive(Clone, Debug)]
@@ -298,6 +302,7 @@ pub(crate) struct VulkanAdapter {
     pub(crate) instance: Arc<Instance>,
     pub(crate) physical: vk::PhysicalDevice,
     pub(crate) options: Arc<Options>,
+    pub(crate) in_use: Arc<InUse>,
     facts: Arc<Facts>,
     attributes: Attributes,
 }
@@ -310,7 +315,7 @@ impl VulkanAdapter {
     ) -> Result<Self, String> {
         let facts = Facts::read(&instance, physical)?;
         let attributes = facts.attributes();
-        Ok(Self { instance, physical, options, facts: Arc::new(facts), attributes })
+        Ok(Self { instance, physical, options, in_use: Arc::default(), facts: Arc::new(facts), attributes })
     }
 
     pub(crate) fn facts(&self) -> &Arc<Facts> {
@@ -342,7 +347,8 @@ impl Adapter for VulkanAdapter {
             if self.facts.memory_budget {
                 budget.heap_budget[heap].saturating_sub(budget.heap_usage[heap])
             } else {
-                self.facts.memory.memory_heaps[heap].size
+                let used = self.in_use[heap].load(Relaxed);
+                self.facts.memory.memory_heaps[heap].size.saturating_sub(used)
             }
         };
         let count = self.facts.memory.memory_heap_count as usize;
@@ -355,7 +361,7 @@ impl Adapter for VulkanAdapter {
 #[cfg(test)]
 mod tests {
     use crate::{Options, Vulkan};
-    use recal_hal::Backend;
+    use recal_hal::{Backend, DeviceOptions, Heap, MemoryRequest};
 
     #[test]
     fn adapters_tell_the_truth() {
@@ -368,6 +374,19 @@ mod tests {
             assert!(facts.max_group >= 128 && facts.lds_bytes >= 16384, "below Vulkan's minimum: {facts:?}");
             let status = adapter.memory_status();
             assert!(status.local <= facts.local_ram && status.uncached_remote <= facts.uncached_remote_ram);
+        }
+    }
+
+    /// Whether the driver counts or we do.
+    #[test]
+    fn what_is_allocated_is_not_free() {
+        let backend = Vulkan::new(Options { software: true, ..Options::default() });
+        for adapter in backend.adapters() {
+            let device = adapter.open(&DeviceOptions::default()).unwrap();
+            let memory = device.allocate(MemoryRequest { bytes: 64 << 20, heap: Heap::Local }).unwrap();
+            let (total, free) = (adapter.attributes().local_ram, adapter.memory_status().local);
+            drop(memory);
+            assert!(free + 64 <= total, "{}: {free} of {total} MiB", adapter.attributes().name);
         }
     }
 

@@ -16,7 +16,7 @@ use recal_hal::{
 };
 use recal_il::spirv::{Mode, Target};
 
-use crate::adapter::{Facts, VulkanAdapter};
+use crate::adapter::{Facts, InUse, VulkanAdapter};
 use crate::builder::{Builder, Closing};
 use crate::cache::PipelineCache;
 use crate::descriptors::{Limits, Push, layouts};
@@ -64,8 +64,7 @@ pub(crate) struct Gpu {
     pub push: Option<Push>,
     pub cache: PipelineCache,
     pub builder: Arc<Builder>,
-    /// Bytes that live allocations take, by heap index.
-    pub in_use: [AtomicU64; vk::MAX_MEMORY_HEAPS],
+    pub in_use: Arc<InUse>,
     pub(crate) allocator: ManuallyDrop<Mutex<Allocator>>,
     lost: OnceLock<Error>,
     next_queue: AtomicU32,
@@ -181,7 +180,7 @@ impl Gpu {
             push,
             cache,
             builder: Arc::default(),
-            in_use: Default::default(),
+            in_use: adapter.in_use.clone(),
             allocator: ManuallyDrop::new(Mutex::new(allocator)),
             lost: OnceLock::new(),
             next_queue: AtomicU32::new(0),
