@@ -230,13 +230,14 @@ fn covers(known: &Assume, assume: &Assume) -> bool {
         && (assume.default_samplers || !known.default_samplers)
         && (known.surfaces == Surfaces::UNKNOWN || known.surfaces == assume.surfaces)
         && (assume.padded || !known.padded)
+        && (assume.whole_rows || !known.whole_rows)
         && (assume.uniforms || !known.uniforms)
         // Storage buffers end by themselves; addresses of the same surfaces need not.
         && (known.buffers == assume.buffers || !(known.buffers || known.padded))
 }
 
 /// Less for a module that knows more.
-fn vagueness(known: &Assume) -> (bool, bool, bool, Formats, bool, bool) {
+fn vagueness(known: &Assume) -> (bool, bool, bool, Formats, bool, bool, bool) {
     (
         known.surfaces == Surfaces::UNKNOWN,
         !known.buffers,
@@ -244,6 +245,7 @@ fn vagueness(known: &Assume) -> (bool, bool, bool, Formats, bool, bool) {
         known.formats,
         !known.default_samplers,
         !known.padded,
+        !known.whole_rows,
     )
 }
 
@@ -261,6 +263,7 @@ impl VulkanKernel {
             default_samplers: true,
             surfaces: Surfaces::UNKNOWN,
             padded: buffers,
+            whole_rows: true,
             buffers,
             uniforms: false,
         };

@@ -165,6 +165,7 @@ impl VulkanQueue {
             surfaces: table.surfaces,
             // Buffers end by themselves.
             padded: table.padded || table.pushed.storage.is_some(),
+            whole_rows: table.whole_rows,
             buffers: table.pushed.storage.is_some(),
             uniforms: table.pushed.uniforms.is_some(),
         };

@@ -32,6 +32,8 @@ pub(crate) struct Table {
     pub surfaces: Surfaces,
     /// As [`Assume::padded`](recal_il::spirv::Assume::padded) says.
     pub padded: bool,
+    /// As [`Assume::whole_rows`](recal_il::spirv::Assume::whole_rows) says.
+    pub whole_rows: bool,
     /// The surfaces as descriptors.
     pub pushed: Pushed,
     /// Memories that the launch reads and writes.
@@ -88,6 +90,7 @@ pub(crate) fn encode(
         default_samplers: true,
         surfaces: Surfaces::UNKNOWN,
         padded: true,
+        whole_rows: true,
         pushed: Pushed {
             storage: limits.storage.filter(|storage| storage.hold(layout)).map(|_| Vec::new()),
             uniforms: None,
@@ -196,9 +199,16 @@ pub(crate) fn encode(
         let zeros = place.padded && bytes % 4 == 0 && place.bytes - bytes < PADDING;
         table.padded &= zeros || matches!(slot, Slot::Output(_));
         put(&mut table, *row, surface_rows(&place, bytes, &surface));
-        // Of these a row that is not whole is outside.
-        let rest = if matches!(slot, Slot::Constant(_) | Slot::Global) { bytes % 16 } else { 0 };
-        bind(&mut table, limits, &place, bytes - rest);
+        // These are accessed by rows. Of one that is not whole zeros may be loaded, but nothing is stored there.
+        let whole = bytes.next_multiple_of(PADDING);
+        match slot {
+            Slot::Constant(_) if zeros => bind(&mut table, limits, &place, whole),
+            Slot::Constant(_) | Slot::Global if bytes < whole => {
+                table.whole_rows = false;
+                table.pushed.storage = None;
+            }
+            _ => bind(&mut table, limits, &place, bytes),
+        }
     }
     let domain = match extent {
         Extent::Domain { x, y, width, height } => Some([x, y, width, height]),

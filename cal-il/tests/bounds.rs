@@ -3,10 +3,19 @@
 use recal_il::spirv::{Assume, Mode, Target, emit};
 use rspirv::spirv::Op;
 
+const ROWS: Assume = Assume { whole_rows: true, ..Assume::NOTHING };
+const PADDED: Assume = Assume { padded: true, ..ROWS };
+
 /// How often a kernel that stores a word has an instruction.
 fn count(assume: Assume, op: Op) -> usize {
-    let text = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_cb cb0[1]\ndcl_literal l0, 0, 1, 2, 3\n\
-                uav_raw_store_id(0) mem0.x___, cb0[0].x, cb0[0].y\nend\n";
+    counted("uav_raw_store_id(0) mem0.x___, cb0[0].x, cb0[0].y", assume, op)
+}
+
+fn counted(statement: &str, assume: Assume, op: Op) -> usize {
+    let text = format!(
+        "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_cb cb0[1]\ndcl_literal l0, 0, 1, 2, 3\n\
+         {statement}\nend\n"
+    );
     let program = recal_il::compile(text.as_bytes()).unwrap();
     let words = emit(&program, &Target::full(Mode::Native), assume).unwrap().words;
     let module = rspirv::dr::load_words(words).unwrap();
@@ -18,12 +27,22 @@ fn stores_that_may_be_outside_are_in_a_branch() {
     assert_eq!(count(Assume::NOTHING, Op::SelectionMerge), 1);
 }
 
-/// Where zeros stand behind memory, the row of zeros is read in place of one outside: one choice, not one a word.
+/// Where zeros stand behind memory, the row of zeros is read in place of one outside: one minimum, no choice for each word.
 #[test]
 fn rows_outside_are_the_zeros_behind_memory() {
-    let padded = Assume { padded: true, ..Assume::NOTHING };
-    let chosen = count(padded, Op::Select);
-    assert_eq!((chosen, count(Assume::NOTHING, Op::Select)), (1, 1 + 4));
+    let counts = |op| [PADDED, ROWS, Assume::NOTHING].map(|assume| count(assume, op));
+    assert_eq!((counts(Op::ExtInst), counts(Op::Select)), ([1, 0, 0], [0, 1 + 4, 1 + 4]));
+    // Of a row that need not be whole each word is asked for. One is the store's.
+    assert_eq!(counts(Op::ULessThan), [1, 1 + 1, 1 + 4]);
+}
+
+/// A row that is not whole is stored by words, where there may be one.
+#[test]
+fn the_last_row_of_global_memory_ends_anywhere() {
+    let branches = |statement| [ROWS, Assume::NOTHING].map(|a| counted(statement, a, Op::SelectionMerge));
+    assert_eq!(branches("mov g[vAbsTid.x], l0"), [1, 1 + 1 + 3]);
+    assert_eq!(branches("mov g[vAbsTid.x]._y_w, l0"), [1, 1 + 1 + 1]);
+    assert_eq!(branches("mov g[vAbsTid.x].___w, l0"), [1, 1 + 1]);
 }
 
 /// Choices of a loop in group memory of 128 words, whose counter starts as `start` says and is left by `test`.

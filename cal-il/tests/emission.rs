@@ -1,6 +1,6 @@
 //! Emission by examples: `tests/emission/*.ir` holds a program, and behind a line `; becomes` the SPIR-V module that it becomes.
 //! Lines before the program say for which device: `; native`, `; without gradual32`, and what a launch knows:
-//! `; samplers default`, `; formats words`, `; padded`.
+//! `; samplers default`, `; formats words`, `; padded`, `; rows whole`.
 //!
 //! Types, constants and what lies in storage have names that say what they are; values are numbered anew in each function, so
 //! that a page changes where its module does. Of what stands before the functions, only what devices must know is shown.
@@ -36,6 +36,7 @@ fn settings(page: &Page) -> (Target, Assume) {
             ("formats", "four_words") => assume.formats = Formats::FourWords,
             ("formats", "words") => assume.formats = Formats::Words,
             ("padded", "") => assume.padded = true,
+            ("rows", "whole") => assume.whole_rows = true,
             other => panic!("{}: {other:?}", page.name),
         }
     }

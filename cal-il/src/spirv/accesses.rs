@@ -64,17 +64,15 @@ impl Emitter<'_> {
         let row = self.layout.row(Slot::Global);
         let words = self.surface_words(row);
         let two = self.word(2);
+        let store_part = |e: &mut Self, index, (k, value): (u32, Word)| {
+            let (first, k) = (e.shl(index, two), e.word(k));
+            let at = e.iadd(first, k);
+            let pointer = e.pointer_to(words, at);
+            e.store_through(words, pointer, value);
+        };
         let store = |e: &mut Self, index| match values[..] {
             [(0, x), (1, y), (2, z), (3, w)] => e.store_element(words.place, index, &[x, y, z, w]),
-            _ => {
-                let first = e.shl(index, two);
-                for (k, value) in values {
-                    let k = e.word(k);
-                    let at = e.iadd(first, k);
-                    let pointer = e.pointer_to(words, at);
-                    e.store_through(words, pointer, value);
-                }
-            }
+            _ => values.iter().for_each(|part| store_part(e, index, *part)),
         };
         if words.behind == Behind::Nothing {
             let index = self.capped(index, LAST_ROW);
@@ -83,6 +81,17 @@ impl Emitter<'_> {
         let full = self.shr(words.limit, two);
         let inside = self.ult(index, full);
         self.when(inside, |e| store(e, index));
+        if !self.assume.whole_rows {
+            let (three, last) = (self.word(3), self.ieq(index, full));
+            self.when(last, |e| {
+                let rest = e.and(words.limit, three);
+                for part in values.iter().filter(|(k, _)| *k < 3) {
+                    let k = e.word(part.0);
+                    let inside = e.ult(k, rest);
+                    e.when(inside, |e| store_part(e, index, *part));
+                }
+            });
+        }
     }
 
     fn raw_load(&mut self, space: Space, address: &Operand, width: Width, dst: &Dst4) {

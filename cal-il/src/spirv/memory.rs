@@ -366,21 +366,34 @@ impl Emitter<'_> {
             let parts = self.load_element(words.place, 4, index, None);
             return [parts[0], parts[1], parts[2], parts[3]];
         }
-        // Memory is whole pages: a row that begins inside ends inside the allocation. Its words past the bound
-        // read 0 all the same.
-        let two = self.word(2);
-        let full = self.shr(words.limit, two);
-        let inside = self.ult(index, full);
-        let parts = if words.behind == Behind::Zero {
-            let three = self.word(3);
-            let more = self.iadd(words.limit, three);
-            let end = self.shr(more, two);
-            let index = self.select(inside, index, end);
-            self.load_element(words.place, 4, index, None)
+        // A row that begins inside may be read as a whole; its words past the bound read 0 all the same.
+        if words.behind == Behind::Zero {
+            let end = self.rows(words.limit, 3);
+            let index = self.glsl_word(GLOp::UMin, &[index, end]);
+            let parts = self.load_element(words.place, 4, index, None);
+            return [parts[0], parts[1], parts[2], parts[3]];
+        }
+        // They are words of others here.
+        let inside: [Word; 4] = if self.assume.whole_rows {
+            let rows = self.rows(words.limit, 0);
+            [self.ult(index, rows); 4]
         } else {
-            self.load_element(words.place, 4, index, Some(inside))
+            std::array::from_fn(|k| {
+                let rows = self.rows(words.limit, 3 - k as u32);
+                self.ult(index, rows)
+            })
         };
-        [parts[0], parts[1], parts[2], parts[3]]
+        let zero = self.word(0);
+        let index = self.select(inside[0], index, zero);
+        let parts = self.load_element(words.place, 4, index, None);
+        std::array::from_fn(|k| self.loaded(words.place, vec![parts[k]], Some(inside[k]))[0])
+    }
+
+    /// Rows of `words` and some more words.
+    fn rows(&mut self, words: Word, more: u32) -> Word {
+        let (more, two) = (self.word(more), self.word(2));
+        let words = self.iadd(words, more);
+        self.shr(words, two)
     }
 
     /// Signed index plus offset.
