@@ -24,6 +24,7 @@ use crate::import::Imported;
 use crate::instance::{Instance, Options};
 use crate::kernel::VulkanKernel;
 use crate::memory::Block;
+use crate::overlap::Imports;
 use crate::queue::VulkanQueue;
 use crate::stamps::Timing;
 use crate::{exit, probe, table};
@@ -68,6 +69,8 @@ pub(crate) struct Gpu {
     pub(crate) allocator: ManuallyDrop<Mutex<Allocator>>,
     lost: OnceLock<Error>,
     next_queue: AtomicU32,
+    /// Of application memory.
+    pub imported: Imports,
     /// Imports of pages of our own.
     pub imports: AtomicU32,
     /// Works that are done and were more than kernels, of all queues: what comes after them waits for more than kernels.
@@ -184,6 +187,7 @@ impl Gpu {
             allocator: ManuallyDrop::new(Mutex::new(allocator)),
             lost: OnceLock::new(),
             next_queue: AtomicU32::new(0),
+            imported: Imports::default(),
             imports: AtomicU32::new(0),
             transfers: AtomicU64::new(0),
             steps: exit::Steps::default(),

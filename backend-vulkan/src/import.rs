@@ -15,6 +15,7 @@ use recal_hal::{Error, Heap, Memory, Result};
 use crate::device::Gpu;
 use crate::memory::{Block, Flags, Place, address, buffer};
 use crate::order::Span;
+use crate::overlap::Entry;
 
 /// A buffer over host memory.
 pub(crate) struct Window {
@@ -169,6 +170,7 @@ pub(crate) enum Imported {
 
 /// Imported host memory.
 pub(crate) struct Direct {
+    entry: Entry,
     window: Window,
     /// From the start of the window.
     offset: u64,
@@ -178,6 +180,7 @@ pub(crate) struct Direct {
 
 /// Application memory that the device cannot see.
 pub(crate) struct Shadow {
+    entry: Entry,
     block: Arc<Block>,
     host: *mut u8,
     bytes: u64,
@@ -210,7 +213,8 @@ impl Imported {
         if block.host().is_none() {
             return Err(Error::Unsupported("the device has no memory that the host can reach".into()));
         }
-        Ok(Self::Shadow(Shadow { block, host, bytes, users: AtomicU64::new(0) }))
+        let entry = Entry::new(gpu, span(host, bytes), true);
+        Ok(Self::Shadow(Shadow { entry, block, host, bytes, users: AtomicU64::new(0) }))
     }
 
     /// # Safety
@@ -222,8 +226,13 @@ impl Imported {
         let size = (offset + bytes).next_multiple_of(alignment);
         // SAFETY: passed on from the caller.
         let window = unsafe { Window::new(gpu, host.wrapping_sub(offset as usize), size) }?;
-        Ok(Some(Direct { window, offset, bytes, host }))
+        let entry = Entry::new(gpu, span(host, bytes), false);
+        Ok(Some(Direct { entry, window, offset, bytes, host }))
     }
+}
+
+fn span(host: *mut u8, bytes: u64) -> Span {
+    Span { start: host as u64, end: host as u64 + bytes }
 }
 
 impl Shadow {
@@ -273,7 +282,6 @@ impl Memory for Imported {
 impl Imported {
     /// What commands need to know of it.
     pub fn place(&self) -> Place {
-        let of_host = |host: *mut u8, bytes: u64| Span { start: host as u64, end: host as u64 + bytes };
         match self {
             Self::Direct(direct) => Place {
                 buffer: direct.window.buffer,
@@ -282,13 +290,20 @@ impl Imported {
                 bytes: direct.bytes,
                 local: false,
                 visible: true,
-                span: of_host(direct.host, direct.bytes),
+                span: direct.entry.import.span,
                 padded: false,
             },
             Self::Shadow(shadow) => {
-                let span = of_host(shadow.host, shadow.bytes);
-                Place { bytes: shadow.bytes, span, ..shadow.block.place() }
+                Place { bytes: shadow.bytes, span: shadow.entry.import.span, ..shadow.block.place() }
             }
+        }
+    }
+
+    /// It among all imports.
+    pub fn entry(&self) -> &Entry {
+        match self {
+            Self::Direct(direct) => &direct.entry,
+            Self::Shadow(shadow) => &shadow.entry,
         }
     }
 

@@ -241,7 +241,7 @@ impl VulkanQueue {
 
     /// Records a command, or keeps it until it can be; its ticket.
     pub(crate) fn append(&self, state: &mut State, command: Command) -> Result<Ticket> {
-        if !state.deferred.is_empty() {
+        if !state.deferred.is_empty() || self.has_to_wait(state, &command)? {
             return Ok(self.defer(state, Work::Command(command)));
         }
         match self.begin(state, command)? {
@@ -290,14 +290,20 @@ impl VulkanQueue {
 
     /// Goes on with what is deferred, as far as that is possible now. An error if the device is lost.
     pub(crate) fn advance(&self, state: &mut State) -> Result<()> {
+        let mut recorded = false;
         while let Some(Deferred { ticket, work }) = state.deferred.pop_front() {
             state.current = Some(ticket);
             let mut launch = match work {
                 Work::Slices(launch) => launch,
+                Work::Command(command) if self.has_to_wait(state, &command)? => {
+                    state.deferred.push_front(Deferred { ticket, work: Work::Command(command) });
+                    break;
+                }
                 Work::Command(command) => match self.begin(state, command) {
                     Ok(Ok(lane)) => {
                         state.stamp(lane, ticket);
                         self.submit_full(state, lane)?;
+                        recorded = true;
                         continue;
                     }
                     Ok(Err(launch)) => launch,
@@ -327,6 +333,10 @@ impl VulkanQueue {
             }
         }
         state.current = None;
+        // Who flushed before does not do it again.
+        if recorded && !crate::exit::closing() {
+            self.submit_all(state)?;
+        }
         Ok(())
     }
 }

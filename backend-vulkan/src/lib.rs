@@ -4,7 +4,7 @@
 //!
 //! * [`instance`](self) — loader, instance, validation messages, list of adapters
 //! * `adapter` — what a physical device can do, as facts for the emitter and as CAL attributes
-//! * `device`, `memory`, `import`, `kernel`, `queue` — the objects of the contract; `launch`, `copy` — what is recorded of a command, of a large launch slice by slice; `order` — what of a queue waits for what;
+//! * `device`, `memory`, `import`, `kernel`, `queue` — the objects of the contract; `launch`, `copy` — what is recorded of a command, of a large launch slice by slice; `order` — what of a queue waits for what, `overlap` — for application memory;
 //!   `timeline` — what it waits with; `stamps`, `clock` — when the device did it, for `draw`; `builder` — pipelines that are built behind the launches
 //! * `table` — the bindings of a launch as its kernel reads them; `descriptors` — those of them that are pushed; `cache` — pipelines on disk; `probe` — what
 //!   drivers do not report; `exit` — the end of the process
@@ -29,6 +29,7 @@ mod launch;
 mod memory;
 mod once;
 mod order;
+mod overlap;
 mod probe;
 mod queue;
 mod repeat;

@@ -20,13 +20,14 @@ use recal_hal::timeline;
 use recal_hal::{Command, Error, Heap, Queue, Result, Ticket};
 
 use self::batch::Reporting;
-pub(crate) use self::batch::{Batch, Keep, each_shadow};
+pub(crate) use self::batch::{Batch, Keep, each_import, each_shadow};
 use crate::copy::Beside;
 use crate::device::Gpu;
 use crate::launch::{Deferred, Work};
 use crate::memory::Block;
 use crate::once::stand;
 use crate::order::{self, Lane, Order, Uses};
+use crate::overlap::Used;
 use crate::repeat::Repeats;
 use crate::stamps::Stamps;
 use crate::table::{self, Chunk};
@@ -44,7 +45,7 @@ const SPIN: Duration = Duration::from_micros(100);
 #[derive(Default)]
 pub(crate) struct State {
     pub order: Order<Batch>,
-    /// What waits for slices of a launch to be done, which comes first.
+    /// What waits for slices of a launch to be done, or for application memory, which comes first.
     pub deferred: VecDeque<Deferred>,
     /// The ticket of what was deferred and is being recorded.
     pub current: Option<Ticket>,
@@ -55,6 +56,7 @@ pub(crate) struct State {
     /// One of the kernels' that is begun and has nothing in it.
     begun: Option<vk::CommandBuffer>,
     pub repeats: Repeats,
+    pub used: Used,
     pub beside: Beside,
     scratch: Option<Arc<Block>>,
     /// Tickets that failed, and why.
@@ -252,7 +254,7 @@ impl VulkanQueue {
         Ok(())
     }
 
-    fn submit_all(&self, state: &mut State) -> Result<()> {
+    pub fn submit_all(&self, state: &mut State) -> Result<()> {
         Lane::ALL.into_iter().try_for_each(|lane| self.submit_recorded(state, lane))
     }
 
@@ -276,7 +278,7 @@ impl VulkanQueue {
     }
 
     /// Cleans up after chunks that are done. An error if the device is lost.
-    fn clean(&self, state: &mut State) -> Result<()> {
+    pub fn clean(&self, state: &mut State) -> Result<()> {
         let positions =
             self.gpu.check().and_then(|()| self.positions(state).map_err(|error| self.gpu.lose(error)));
         let positions = match positions {

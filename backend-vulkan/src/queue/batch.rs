@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use ash::vk;
 use recal_hal::{Bindings, Kernel, Memory, Ticket};
 
+use crate::import::{Imported, Shadow};
 use crate::kernel::{Kind, VulkanKernel};
 use crate::memory::{Block, shadow};
 use crate::repeat::Repeat;
@@ -132,13 +133,22 @@ impl Batch {
 }
 
 /// Calls `f` for every bound memory that is a shadow, with whether kernels may write it.
-pub(crate) fn each_shadow(bindings: &Bindings, mut f: impl FnMut(&crate::import::Shadow, bool)) {
+pub(crate) fn each_shadow(bindings: &Bindings, mut f: impl FnMut(&Shadow, bool)) {
+    each_import(bindings, |imported, writes| {
+        if let Some(shadow) = imported.shadow() {
+            f(shadow, writes);
+        }
+    });
+}
+
+/// The same for every one that is the application's.
+pub(crate) fn each_import(bindings: &Bindings, mut f: impl FnMut(&Imported, bool)) {
     let read = bindings.resources.iter().chain(&bindings.constants).map(|(_, surface)| (surface, false));
     let written = bindings.outputs.iter().chain(&bindings.uavs).map(|(_, surface)| (surface, true));
     let global = bindings.global.iter().map(|surface| (surface, true));
     for (surface, writes) in read.chain(written).chain(global) {
-        if let Some(shadow) = shadow(&*surface.memory) {
-            f(shadow, writes);
+        if let Some(imported) = surface.memory.as_any().downcast_ref() {
+            f(imported, writes);
         }
     }
 }
