@@ -13,6 +13,7 @@ mod state;
 mod trace;
 
 mod abi;
+mod cancel;
 mod compiler;
 mod context;
 mod counter;

@@ -85,6 +85,7 @@ const NOT_ON_WINDOWS: &[(&str, &str)] = &[
         "checks",
         "it catches what is written to file descriptor 2, which is not how Windows' programs are heard",
     ),
+    ("cancelled_threads", "it cancels threads as glibc does"),
     ("dlopen", "it forks"),
     ("exit_other_thread", "it forks"),
     ("large_arrays", "it limits its memory with setrlimit"),

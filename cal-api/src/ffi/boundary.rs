@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use recal_hal::timeline::{self, Detail, Span, Track};
 
+use super::cancel::Uncancelled;
 use super::error_text::Library;
 use super::show::Show;
 use super::state::{Process, process};
@@ -147,6 +148,7 @@ pub(super) fn enter<T: Outputs>(
     arguments: impl Fn(&mut String),
     body: impl FnOnce(&Call) -> Result<T>,
 ) -> Result<T, CalResult> {
+    let _whole = Uncancelled::enter();
     // The program's own is back when the call returns.
     let _env = recal_hal::FloatEnv::enter();
     let process = process();
@@ -233,6 +235,7 @@ fn draw(name: &'static str, start: Instant, error: Option<&Error>) {
 
 /// The text that a library gives about its latest error.
 pub(super) fn error_text(name: &'static str, library: Library) -> *const c_char {
+    let _whole = Uncancelled::enter();
     catch_unwind(|| {
         let process = process();
         let drawn = timeline::now();
