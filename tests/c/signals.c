@@ -1,7 +1,6 @@
 /*
  * Signals are the program's: what it blocks stays pending, whatever threads the library has started.
  */
-#define _GNU_SOURCE
 #include "check.h"
 
 #include <signal.h>
