@@ -143,7 +143,7 @@ mod tests {
                 "Load view 1 v",
                 "Store view 1 v",
                 "word 0 of view 0",
-                ", 0x3FC00000\n",
+                ", 0x3FC00000",
                 "0: compiled {\n",
                 "ShlBy(2)",
             ] {
