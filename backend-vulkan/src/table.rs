@@ -200,15 +200,16 @@ pub(crate) fn encode(
         table.padded &= zeros || matches!(slot, Slot::Output(_));
         put(&mut table, *row, surface_rows(&place, bytes, &surface));
         // These are accessed by rows. Of one that is not whole zeros may be loaded, but nothing is stored there.
-        let whole = bytes.next_multiple_of(PADDING);
-        match slot {
-            Slot::Constant(_) if zeros => bind(&mut table, limits, &place, whole),
-            Slot::Constant(_) | Slot::Global if bytes < whole => {
-                table.whole_rows = false;
+        let mut end = bytes;
+        if matches!(slot, Slot::Constant(_) | Slot::Global) && bytes % PADDING != 0 {
+            table.whole_rows = false;
+            if zeros && matches!(slot, Slot::Constant(_)) {
+                end = bytes.next_multiple_of(PADDING);
+            } else {
                 table.pushed.storage = None;
             }
-            _ => bind(&mut table, limits, &place, bytes),
         }
+        bind(&mut table, limits, &place, end);
     }
     let domain = match extent {
         Extent::Domain { x, y, width, height } => Some([x, y, width, height]),

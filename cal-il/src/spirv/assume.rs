@@ -12,7 +12,7 @@ pub struct Assume {
     /// Zeros are behind every bound memory, from its last word to 16 bytes behind the next multiple of 16 bytes.
     /// Outputs need none.
     pub padded: bool,
-    /// `g[]` ends with a whole row of four words, and so do constant buffers behind which no zeros are.
+    /// Constant buffers and `g[]` end with whole rows of four words.
     pub whole_rows: bool,
     /// Every surface is a storage buffer, too: set 1, its binding the slot's place in the layout. Where the surface ends, by
     /// words, constants and `g[]` by rows of four, the buffer does: loads behind it give 0, stores do nothing. None is
