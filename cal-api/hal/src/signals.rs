@@ -18,7 +18,7 @@ pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
 
     let (mut others, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: `sigfillset` makes the first mask; the second one is read only if the system has written it.
-    let restore = unsafe {
+    let _restore = unsafe {
         libc::sigfillset(others.as_mut_ptr());
         for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP] {
             libc::sigdelset(others.as_mut_ptr(), fault);
@@ -26,9 +26,7 @@ pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
         let failed = libc::pthread_sigmask(SIG_SETMASK, others.as_ptr(), before.as_mut_ptr());
         (failed == 0).then(|| Restore(before.assume_init()))
     };
-    let started = start();
-    drop(restore);
-    started
+    start()
 }
 
 /// Runs `start`: there are no signals here.

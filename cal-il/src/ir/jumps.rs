@@ -240,13 +240,8 @@ impl Pass<'_> {
                 }
                 kind => out.push(Stmt { kind, span }),
             }
-            // Behind a choice that nobody comes out of, nobody jumps.
-            let choice = |stmt: &&Stmt| matches!(stmt.kind, StmtKind::If { .. });
-            if out
-                .last()
-                .filter(choice)
-                .is_some_and(|stmt| !way(std::slice::from_ref(stmt), Jump::Return).falls)
-            {
+            // What nobody comes to has no jumps.
+            if out.last().is_some_and(|stmt| !way(std::slice::from_ref(stmt), Jump::Return).falls) {
                 break;
             }
         }

@@ -358,13 +358,22 @@ impl Graph {
 
     /// The values that anybody wants.
     pub fn needed(&self, outputs: &[(u32, Val)], test: Option<Val>) -> Vec<bool> {
+        self.reached(outputs.iter().map(|&(_, val)| val).chain(test), |_| None)
+    }
+
+    /// What these values and what acts are computed of; `with` says what else comes with a value: others that are computed of the same.
+    pub fn reached(
+        &self,
+        wanted: impl IntoIterator<Item = Val>,
+        with: impl Fn(Val) -> Option<[Val; 4]>,
+    ) -> Vec<bool> {
         let mut needed: Vec<bool> = self.nodes.iter().map(Node::acts).collect();
         let leaves = self.leaves.iter().map(|leave| leave.test);
-        let wanted = outputs.iter().map(|&(_, val)| val).chain(test).chain(leaves);
-        wanted.for_each(|val| needed[val as usize] = true);
+        wanted.into_iter().chain(leaves).for_each(|val| needed[val as usize] = true);
         for val in (0..self.nodes.len()).rev() {
             if let (Node::Inst(inst), true) = (self.nodes[val], needed[val]) {
-                inst.operands().for_each(|arg| needed[arg as usize] = true);
+                let others = with(val as Val).into_iter().flatten().filter(|other| *other != NO);
+                inst.operands().chain(others).for_each(|arg| needed[arg as usize] = true);
             }
         }
         needed

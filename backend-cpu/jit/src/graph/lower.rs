@@ -7,7 +7,8 @@ use crate::target::Target;
 impl Graph {
     /// What these values need, and what acts, for a target, and where each value is in it; [`NO`]: nowhere.
     pub fn lowered(&self, target: &dyn Target, wanted: impl IntoIterator<Item = Val>) -> (Graph, Vec<Val>) {
-        let needed = self.needed_with_groups(wanted);
+        // Loads of an element stay together.
+        let needed = self.reached(wanted, |val| self.groups.get(&val).copied());
         let count = needed.iter().filter(|needed| **needed).count();
         let mut graph = Graph { fixed: self.fixed.settled(), ..Graph::new(self.lazy) };
         graph.reserve(count);
@@ -40,24 +41,6 @@ impl Graph {
         graph.leaves = self.leaves.iter().map(moved).collect();
         graph.inside = self.inside.iter().filter_map(|&(view, val)| Some((view, place_of(val)?))).collect();
         (graph, place)
-    }
-
-    /// The values that are needed for these and for what acts; loads of an element all together.
-    fn needed_with_groups(&self, wanted: impl IntoIterator<Item = Val>) -> Vec<bool> {
-        let mut needed: Vec<bool> = self.nodes.iter().map(Node::acts).collect();
-        let tests = self.leaves.iter().map(|leave| leave.test);
-        wanted.into_iter().chain(tests).for_each(|val| needed[val as usize] = true);
-        for val in (0..self.nodes.len()).rev() {
-            if let (Node::Inst(inst), true) = (self.nodes[val], needed[val]) {
-                inst.operands().for_each(|arg| needed[arg as usize] = true);
-                if inst.op.loads()
-                    && let Some(parts) = self.groups.get(&(val as Val))
-                {
-                    parts.iter().filter(|part| **part != NO).for_each(|part| needed[*part as usize] = true);
-                }
-            }
-        }
-        needed
     }
 
     /// What a mask is the complement of.
