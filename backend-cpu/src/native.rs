@@ -105,6 +105,7 @@ fn compile_by(compiler: impl Fn() -> Compiler, code: &Code, isa: Isa, key: &Laun
             body,
             rounds,
             items: Vec::new(),
+            stores: false,
             known: Known::new(code),
             mentions: Rc::new(Mentions::of(code)),
             lives: Rc::new(Lives::of(code)),
@@ -229,6 +230,8 @@ struct Builder<'a> {
     rounds: Vec<Range<usize>>,
     /// What the next function does.
     items: Vec<Item>,
+    /// It may store: else what it loads clashes with nothing.
+    stores: bool,
     known: Known,
     mentions: Rc<Mentions>,
     lives: Rc<Lives<'a>>,
@@ -263,15 +266,16 @@ impl Builder<'_> {
             return;
         };
         self.body.samples |= matches!(self.code.memory[index as usize].op, MemoryOp::Sample(_));
-        if let Some(last) = self.items.iter().rposition(|item| what.clashes(item.what)) {
+        if let Some(last) = what.clash(&self.items, self.stores) {
             if self.items.iter().any(|item| item.what.is_flow()) {
                 self.close();
             } else {
-                let rest = self.items.split_off(self.cut(last + 1, what));
+                let (rest, stores) = (self.items.split_off(self.cut(last + 1, what)), self.stores);
                 self.close();
-                self.items = rest;
+                (self.items, self.stores) = (rest, stores);
             }
         }
+        self.stores |= what.stores();
         self.items.push(Item { op, what });
     }
 
@@ -332,6 +336,7 @@ impl Builder<'_> {
     /// The same where rows are read from after `last` on.
     fn close_after(&mut self, last: Item) -> bool {
         let items = std::mem::take(&mut self.items);
+        self.stores = false;
         self.emit(&items, last)
     }
 

@@ -1,8 +1,10 @@
 //! Choices with short sides: all lanes do both sides, and each takes what it would have done. Without jumps and masks what
 //! is around becomes one block, whose values stay in registers.
 
+use std::sync::OnceLock;
+
 use recal_il::ir::lines::Shape;
-use recal_il::isa::lane;
+use recal_il::isa::{LaneOp, lane};
 
 use crate::Step;
 use crate::graph::{Graph, Node, Val};
@@ -56,16 +58,26 @@ fn alone<'t, 'a>(side: &'t [Tree<'a>]) -> Option<&'t Run<'a>> {
     let mut count = 0;
     for step in &run.steps {
         count += match **step {
-            Step::Lane { op, .. } => {
-                let mut graph = Graph::default();
-                let words: usize = op.arguments().iter().map(|class| class.words()).sum();
-                let rows: Vec<Val> = (0..words as u32).map(|row| graph.add(Node::Row(row))).collect();
-                lane::apply(&mut graph, op, &rows);
-                graph.nodes.len() - words
-            }
+            Step::Lane { op, .. } => operations(op),
             Step::If { .. } | Step::Else | Step::EndIf => 1,
             _ => return None,
         };
+        if count > MOST {
+            return None;
+        }
     }
-    (count <= MOST).then_some(run)
+    Some(run)
+}
+
+/// How many operations on vectors a lane operation is.
+fn operations(op: LaneOp) -> usize {
+    static KNOWN: [OnceLock<usize>; LaneOp::ALL.len()] = [const { OnceLock::new() }; LaneOp::ALL.len()];
+    let count = || {
+        let mut graph = Graph::default();
+        let words: usize = op.arguments().iter().map(|class| class.words()).sum();
+        let rows: Vec<Val> = (0..words as u32).map(|row| graph.add(Node::Row(row))).collect();
+        lane::apply(&mut graph, op, &rows);
+        graph.nodes.len() - words
+    };
+    *KNOWN[op as usize].get_or_init(count)
 }

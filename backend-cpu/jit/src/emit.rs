@@ -78,6 +78,9 @@ struct Pointer {
 /// A block under construction.
 struct Body<'a, 'b> {
     target: &'static dyn Target,
+    /// Registers that values are given: of vectors the first so many, and of masks, where those have registers of their own.
+    given: u8,
+    of_masks: Option<std::ops::Range<u8>>,
     frame: &'a mut Frame<'b>,
     graph: &'a Graph,
     uses: &'a [plan::Uses],
@@ -121,6 +124,8 @@ impl<'a, 'b> Body<'a, 'b> {
     fn new(frame: &'a mut Frame<'b>, graph: &'a Graph, uses: &'a [plan::Uses]) -> Body<'a, 'b> {
         Body {
             target: frame.target,
+            given: frame.vectors(),
+            of_masks: frame.target.masks().registers.clone(),
             graph,
             uses,
             addresses: None,
@@ -149,6 +154,10 @@ impl<'a, 'b> Body<'a, 'b> {
 
     /// The same for a block that leaves values in rows when it ends, whatever happens.
     fn replacing(mut self, stores: &[Vec<Output>]) -> Self {
+        // It matters where rows have registers.
+        if self.frame.pinned.is_empty() {
+            return self;
+        }
         let whole = |output: &&Output| output.unseen || !self.frame.strips.masked;
         self.replaced = stores.iter().flatten().filter(whole).map(|output| output.row).collect();
         self.becomes = stores.iter().flatten().filter(whole).map(|output| (output.val, output.row)).collect();
@@ -167,8 +176,13 @@ impl<'a, 'b> Body<'a, 'b> {
 
     /// The next use after the current time, if there is one.
     fn next_use(&self, val: Val) -> Option<u32> {
-        let uses = &self.uses[val as usize];
-        uses.get(uses.partition_point(|&time| time <= self.now)).copied()
+        let uses = &self.uses[val as usize][..];
+        let (first, last) = (*uses.first()?, *uses.last()?);
+        match () {
+            () if last <= self.now => None,
+            () if first > self.now => Some(first),
+            () => uses.get(uses.partition_point(|&time| time <= self.now)).copied(),
+        }
     }
 
     /// Frees the places of a value without further uses.
@@ -196,7 +210,7 @@ impl<'a, 'b> Body<'a, 'b> {
     }
 
     fn in_mask_register(&self, val: Val) -> bool {
-        self.target.masks().registers.is_some() && self.graph.is_mask(val)
+        self.of_masks.is_some() && self.graph.is_mask(val)
     }
 
     fn owner(&mut self, mask: bool, register: u8) -> &mut Option<Val> {
@@ -206,8 +220,7 @@ impl<'a, 'b> Body<'a, 'b> {
     /// A register for `val`, taken from whoever needs it last.
     fn take(&mut self, val: Val) -> u8 {
         let mask = self.in_mask_register(val);
-        let of_masks = self.target.masks().registers.clone().filter(|_| mask);
-        let range = of_masks.unwrap_or(0..self.frame.vectors());
+        let range = self.of_masks.clone().filter(|_| mask).unwrap_or(0..self.given);
         let free = range.clone().find(|&r| self.owner(mask, r).is_none());
         let register = free.unwrap_or_else(|| {
             let last = |r: &u8| {
@@ -421,7 +434,6 @@ impl<'a, 'b> Body<'a, 'b> {
 
     /// The register of the result; those of operands without further uses are free for it.
     fn result(&mut self, val: Val, inst: Inst) -> u8 {
-        let given = self.frame.vectors();
         // The register of a row that is written later, or of what has grown out of it, would be idle.
         let idle = inst.operands().find_map(|arg| {
             let register = self.place[arg as usize].register.or_else(|| match self.graph.node(arg) {
@@ -430,7 +442,7 @@ impl<'a, 'b> Body<'a, 'b> {
             })?;
             let owner = self.vectors[usize::from(register)];
             let settled = self.settled >> register & 1 == 1;
-            let free = register >= given && !settled && owner.is_none_or(|owner| owner == arg);
+            let free = register >= self.given && !settled && owner.is_none_or(|owner| owner == arg);
             (free && !self.in_mask_register(arg) && self.next_use(arg).is_none()).then_some(register)
         });
         let idle = idle

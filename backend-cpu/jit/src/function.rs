@@ -6,7 +6,6 @@ use crate::step::{Filter, NONE, Shared, Step};
 use crate::tree::each_row;
 use crate::{Compiler, View, graph};
 use recal_il::bits::BitSet;
-use rustc_hash::FxHashSet;
 
 /// A function of a [`Module`](crate::Module).
 #[derive(Clone, Copy, Debug)]
@@ -159,12 +158,12 @@ impl Compiler {
             past_caches: 0,
             repacks: None,
         };
-        let (mut seen, mut later) = (FxHashSet::default(), Later::default());
+        let (mut seen, mut later) = (BitSet::new(), Later::default());
         let mut elements = Vec::new();
         for step in steps {
             each_row(step, |row, _| {
                 function.rows = function.rows.max(row + 1);
-                if seen.insert(row) {
+                if seen.insert_new(row) {
                     match after(row).into() {
                         After::Read => later.read.insert(row),
                         After::Kept => later.kept.insert(row),

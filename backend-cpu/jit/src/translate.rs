@@ -268,6 +268,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     fn plain(&self, run: &Run<'_>, mut graph: Graph) -> Option<Made> {
         let mut values = self.values();
         graph.reserve(VALUES * run.steps.len());
+        values.rows.reserve(ROWS * run.steps.len());
         for step in &run.steps {
             graph.step = step.number;
             values.step(&mut graph, step);
@@ -289,8 +290,11 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     }
 }
 
-/// About as many values as a step becomes.
-const VALUES: usize = 8;
+/// About as many values as a step becomes, and rows as it touches first.
+const VALUES: usize = 16;
+const ROWS: usize = 2;
+/// Most words that a lane operation takes.
+const WORDS: usize = 8;
 
 /// What rows hold.
 struct Values<'c, C> {
@@ -357,15 +361,17 @@ impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
         match *step {
             Step::Lane { op, ids, writes, same } => {
                 let (to, from) = ids.split_at(writes);
-                let words: Vec<Val> = from.iter().map(|&row| self.value(graph, row)).collect();
-                let alike = (0..32).zip(&words).filter(|(k, _)| alone && same >> k & 1 == 1);
+                let mut words = [NO; WORDS];
+                let words = &mut words[..from.len()];
+                words.iter_mut().zip(from).for_each(|(word, &row)| *word = self.value(graph, row));
+                let alike = (0..32).zip(&*words).filter(|(k, _)| alone && same >> k & 1 == 1);
                 for (_, &word) in alike {
                     graph.same.insert(word);
                     // So is what a word that all lanes share was added to.
                     graph.same.extend(graph.sum_with_shared(word));
                 }
                 graph.floats = false;
-                let (lo, hi) = lane::apply(graph, op, &words);
+                let (lo, hi) = lane::apply(graph, op, words);
                 // Code that looks at the bits of floats on the way may want denormals.
                 graph.unsupported |= graph.lazy && graph.floats && !flushes(op);
                 to.iter().zip(std::iter::once(lo).chain(hi)).for_each(|(&row, val)| self.write(row, val));

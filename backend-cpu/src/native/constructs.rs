@@ -24,6 +24,8 @@ struct Walk {
     /// Those that are done, with what comes last in each.
     done: Vec<(Vec<Item>, Item)>,
     items: Vec<Item>,
+    /// See [`Builder::stores`].
+    stores: bool,
     open: Vec<Open>,
     loops: usize,
     /// Rows for copies that are taken.
@@ -36,9 +38,10 @@ impl Walk {
         if self.loops > 0 && what.stores() {
             return None;
         }
-        if what.is_access() && self.items.iter().any(|item| what.clashes(item.what)) {
+        if what.clash(&self.items, self.stores).is_some() {
             self.split(first)?;
         }
+        self.stores |= what.stores();
         self.items.push(Item { op, what });
         Some(())
     }
@@ -63,6 +66,7 @@ impl Walk {
         let close = |open: &Open| Item { op: open.op, what: What::Close };
         self.items.extend(self.open.iter().rev().map(close));
         self.done.push((std::mem::take(&mut self.items), last));
+        self.stores = false;
         for open in &mut self.open {
             open.item = self.items.len();
             self.items.push(Item { op: open.op, what: What::Again(open.kept?) });
@@ -119,7 +123,7 @@ impl Builder<'_> {
             }
             at += 1;
         }
-        let Walk { mut done, items, copies, .. } = walk;
+        let Walk { mut done, items, copies, stores, .. } = walk;
         let last = *items.last()?;
         done.push((items, last));
         if self.way.alone {
@@ -132,9 +136,8 @@ impl Builder<'_> {
                 return None;
             }
         }
-        let mut accesses = done[0].0.iter().map(|item| item.what).filter(|what| what.is_access());
-        let clash = accesses.any(|inner| self.items.iter().any(|item| inner.clashes(item.what)));
-        if clash || self.items.len() > MOST {
+        let clashes = |inner: &Item| inner.what.clash(&self.items, self.stores).is_some();
+        if done[0].0.iter().any(clashes) || self.items.len() > MOST {
             self.close();
         }
         self.body.samples |= samples;
@@ -144,6 +147,7 @@ impl Builder<'_> {
             self.items.append(&mut items);
             self.close_after(last);
         }
+        self.stores |= stores;
         self.items.extend(whole);
         Some(at)
     }

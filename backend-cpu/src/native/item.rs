@@ -34,20 +34,23 @@ pub(super) enum What {
 }
 
 impl What {
-    pub fn is_access(self) -> bool {
-        self.accessed().is_some()
-    }
-
     pub fn is_flow(self) -> bool {
         matches!(self, What::Flow | What::Again(_) | What::Otherwise | What::Close)
     }
 
     /// The two may not be done for some lanes before the other for all, in this order.
-    pub fn clashes(self, earlier: What) -> bool {
+    fn clashes(self, earlier: What) -> bool {
         match (earlier.accessed(), self.accessed()) {
             (Some((other, before)), Some((place, now))) => (before || now) && same_memory(place, other),
             _ => false,
         }
+    }
+
+    /// The last of some items that it may not be done with; `stores`: there may be stores among them.
+    pub fn clash(self, earlier: &[Item], stores: bool) -> Option<usize> {
+        let (_, own) = self.accessed()?;
+        let last = || earlier.iter().rposition(|item| self.clashes(item.what));
+        (stores || own).then(last).flatten()
     }
 
     /// The memory that it accesses, and whether it changes that.

@@ -36,7 +36,7 @@ pub enum Width {
 }
 
 /// A surface id, possibly with a run-time index added (`_ext`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Id {
     /// Number in the text.
     pub base: u32,
@@ -45,7 +45,7 @@ pub struct Id {
 }
 
 /// A memory access.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryInst {
     /// `sample*`: filtered read at float coordinates.
     Sample {
@@ -271,7 +271,7 @@ pub enum MemoryInst {
 }
 
 /// What `bufinfo` asks about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InfoSource {
     /// A resource.
     Resource(Id),
@@ -282,7 +282,7 @@ pub enum InfoSource {
 }
 
 /// Where an atomic operates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AtomicAddress {
     /// Unsigned byte address.
     Byte(Operand),
@@ -291,7 +291,7 @@ pub enum AtomicAddress {
 }
 
 /// High words of a 64-bit atomic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WideAtomic {
     /// High word of `src`.
     pub src: Operand,

@@ -140,7 +140,7 @@ impl Body<'_, '_> {
     /// give way would have to be stored.
     fn passes(&self, val: Val) -> bool {
         let Some(next) = self.next_use(val) else { return true };
-        let given = &self.vectors[..usize::from(self.frame.vectors())];
+        let given = &self.vectors[..usize::from(self.given)];
         if given.contains(&None) {
             return false;
         }

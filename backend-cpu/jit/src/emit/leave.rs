@@ -6,7 +6,7 @@ use crate::graph::{Inst, Leave, NO, Node, Val};
 use crate::op::Op;
 use crate::program::Output;
 use crate::target::Rm;
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 impl Body<'_, '_> {
     /// Lanes leave the loop around; then rows are stored.
@@ -100,10 +100,16 @@ impl Body<'_, '_> {
 
     /// Stores values in rows; there may be more of them than registers.
     pub(super) fn store_rows(&mut self, stores: &[Output]) {
+        // As good as always there is nothing to store yet.
+        if stores.is_empty() {
+            return;
+        }
         let done = self.now;
-        let (held, spilled): (Vec<Output>, Vec<_>) =
-            stores.iter().partition(|output| self.place[output.val as usize].register.is_some());
-        let stores: Vec<Output> = held.into_iter().chain(spilled).collect();
+        let mut stores: SmallVec<[Output; 4]> = stores.into();
+        if stores.len() > 1 {
+            // What is in registers first.
+            stores.sort_by_key(|output| self.place[output.val as usize].register.is_none());
+        }
         for (k, &Output { row, val, unseen }) in stores.iter().enumerate() {
             self.frame.code.is_for(self.graph.origin(val));
             // What is still to be stored has a use ahead.

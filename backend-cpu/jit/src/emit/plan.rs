@@ -113,7 +113,8 @@ impl Plan {
         let needed = needed(&graph, &roots, &operands);
         let is_copy = |val: Val| graph.as_inst(val).is_some_and(|inst| inst.op == Op::Copy);
         let chosen = |val: &Val| needed[*val as usize] && graph.as_inst(*val).is_some() && !is_copy(*val);
-        let mut order: Vec<Val> = (0..count as Val).filter(chosen).collect();
+        let mut order: Vec<Val> = Vec::with_capacity(count);
+        order.extend((0..count as Val).filter(chosen));
         order = match by {
             Order::Written => order,
             Order::Deep => deepest_first(&order, &operands),
@@ -171,14 +172,16 @@ impl Plan {
             }
         }
         let mut stores = vec![Vec::new(); order.len()];
-        let last_read: FxHashMap<u32, usize> = (0..count)
-            .filter_map(|val| match (graph.nodes[val], uses[val].last()) {
-                (Node::Row(row), Some(&last)) => Some((row, last as usize / 2)),
-                _ => None,
-            })
-            .collect();
+        let mut last_read: FxHashMap<u32, usize> = results.iter().map(|output| (output.row, 0)).collect();
+        for (node, uses) in graph.nodes.iter().zip(&uses) {
+            if let (Node::Row(row), Some(&last)) = (node, uses.last())
+                && let Some(time) = last_read.get_mut(row)
+            {
+                *time = last as usize / 2;
+            }
+        }
         for output in results {
-            let early = when[output.val as usize].max(last_read.get(&output.row).copied().unwrap_or(0));
+            let early = when[output.val as usize].max(last_read[&output.row]);
             let time = early.max(leave.max(asked).unwrap_or(0));
             stores[time].push(output);
             uses[output.val as usize].push(2 * time as u32 + 1);
@@ -209,7 +212,7 @@ impl Plan {
         late.iter().for_each(|&val| uses[val as usize].push(2 * order.len() as u32 + 1));
         let looked_at = 2 * asked.unwrap_or(0) as u32 + 1;
         doubted.iter().for_each(|&val| uses[val as usize].push(looked_at));
-        uses.iter_mut().for_each(|list| list.sort_unstable());
+        uses.iter_mut().filter(|list| list.len() > 1).for_each(|list| list.sort_unstable());
         Plan { graph, order, stores, uses, addresses, leave, asked, kept, early }
     }
 }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 pub struct Pool {
     pub words: Vec<u32>,
     word_at: FxHashMap<u32, u32>,
+    splat_at: FxHashMap<(u32, u32), u32>,
     quad_at: FxHashMap<u64, u32>,
     table_at: FxHashMap<Vec<u32>, u32>,
 }
@@ -28,6 +29,16 @@ impl Pool {
         let at = 4 * self.words.len() as u32;
         self.words.extend(words);
         self.table_at.insert(words.to_vec(), at);
+        at
+    }
+
+    /// One word for all lanes.
+    pub fn splat(&mut self, lanes: u32, word: u32) -> u32 {
+        if let Some(at) = self.splat_at.get(&(lanes, word)) {
+            return *at;
+        }
+        let at = self.lanes(lanes, |_| word);
+        self.splat_at.insert((lanes, word), at);
         at
     }
 

@@ -53,6 +53,9 @@ impl Graph {
 
     /// True if all that is done but computing is to tell results of tests, in which no product has a part: they may be told twice.
     fn may_be_done_again(&self, is_plain: impl Fn(Val) -> bool) -> bool {
+        if !self.nodes.iter().any(Node::acts) {
+            return true;
+        }
         let mut needed = vec![false; self.nodes.len()];
         for (val, node) in self.nodes.iter().enumerate().rev() {
             let Node::Inst(inst) = *node else { continue };

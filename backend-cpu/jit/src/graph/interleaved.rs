@@ -372,8 +372,15 @@ impl Graph {
         wanted.into_iter().chain(leaves).for_each(|val| needed[val as usize] = true);
         for val in (0..self.nodes.len()).rev() {
             if let (Node::Inst(inst), true) = (self.nodes[val], needed[val]) {
-                let others = with(val as Val).into_iter().flatten().filter(|other| *other != NO);
-                inst.operands().chain(others).for_each(|arg| needed[arg as usize] = true);
+                for arg in inst.operands() {
+                    needed[arg as usize] = true;
+                }
+                if let Some(others) = with(val as Val) {
+                    others
+                        .iter()
+                        .filter(|other| **other != NO)
+                        .for_each(|other| needed[*other as usize] = true);
+                }
             }
         }
         needed

@@ -11,7 +11,7 @@ impl Graph {
         let needed = self.reached(wanted, |val| self.groups.get(&val).copied());
         let count = needed.iter().filter(|needed| **needed).count();
         let mut graph = Graph { fixed: self.fixed.settled(), ..Graph::new(self.lazy) };
-        graph.reserve(count);
+        graph.reserve(count + count / 2);
         let mut place: Vec<Val> = vec![NO; self.nodes.len()];
         for val in (0..self.nodes.len()).filter(|val| needed[*val]) {
             graph.step = self.origins[val];
@@ -30,7 +30,8 @@ impl Graph {
         graph.step = NO;
         let shapes = self.shapes.iter().filter_map(|(&val, &shape)| Some((place_of(val)?, shape)));
         shapes.for_each(|(val, shape)| graph.shape(val, shape));
-        graph.same = self.same.iter().filter_map(|&val| place_of(val)).collect();
+        graph.same.reserve(self.same.len());
+        graph.same.extend(self.same.iter().filter_map(|&val| place_of(val)));
         let moved = |leave: &Leave| {
             let test = place[leave.test as usize];
             match graph.complemented(test) {

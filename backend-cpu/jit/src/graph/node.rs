@@ -74,10 +74,11 @@ pub type Args = SmallVec<[Val; 4]>;
 impl Inst {
     /// Its operands, the mask among them.
     pub fn args(self) -> Args {
+        let [a, b, c] = self.args;
         let (mut args, mut count) = ([NO; 4], 0);
-        for arg in self.operands() {
+        for arg in [a, b, c, self.mask] {
             args[count] = arg;
-            count += 1;
+            count += usize::from(arg != NO);
         }
         Args::from_buf_and_len(args, count)
     }

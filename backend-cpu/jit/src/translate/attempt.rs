@@ -32,6 +32,10 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     /// The same with one question where many loads are, if that pays.
     fn near(&self, body: &Straight) -> Option<(Straight, Val)> {
         let Straight { graph, outputs, test, .. } = body;
+        let loads = |node: &&Node| matches!(node, Node::Inst(inst) if inst.op.loads());
+        if graph.nodes.iter().filter(loads).count() < NEAR {
+            return None;
+        }
         let values: Vec<(u32, Val)> = outputs.iter().map(|output| (output.row, output.val)).collect();
         let pays = emit::near(graph, &graph.needed(&values, *test), self.target) >= NEAR;
         let straight =

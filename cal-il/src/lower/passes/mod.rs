@@ -1,6 +1,7 @@
 //! Passes over the program after translation.
 
 mod float_state;
+mod gvn;
 mod values;
 mod webs;
 
@@ -11,7 +12,7 @@ use crate::ir::{Program, needed};
 pub(super) use webs::Registers;
 
 /// The passes of lowering, in their order.
-pub static LOWERING: [Pass; 5] = [
+pub static LOWERING: [Pass; 6] = [
     Pass {
         name: "webs",
         about: "unrelated uses of one register come apart",
@@ -30,8 +31,20 @@ pub static LOWERING: [Pass; 5] = [
         faithful: false,
         run: |program, _| {
             changed(program, |program| {
-                let definitions = webs::definitions(program);
-                values::forward(program, &early(program), &definitions);
+                let names = names(program);
+                values::forward(program, &names);
+            })
+        },
+    },
+    Pass {
+        name: "gvn",
+        about: "what is loaded, or computed by a long operation, is not once more",
+        flushes: Flushes::Ignored,
+        faithful: false,
+        run: |program, _| {
+            changed(program, |program| {
+                let (names, mut uses) = (names(program), values::uses(program));
+                gvn::run(program, &names, &mut uses);
             })
         },
     },
@@ -69,6 +82,12 @@ fn changed(program: &Program, change: impl FnOnce(&mut Program)) -> Cow<'_, Prog
     Cow::Owned(program)
 }
 
+/// Registers that are names for values.
+fn names(program: &mut Program) -> Vec<bool> {
+    let definitions = webs::definitions(program);
+    values::names(program, &early(program), &definitions)
+}
+
 /// Registers that may be read before they are written.
 fn early(program: &Program) -> Vec<bool> {
     let mut early = vec![false; program.registers as usize];
@@ -91,8 +110,11 @@ pub(super) fn run(program: &mut Program, watch: Watch<'_>) -> Registers {
 pub(super) fn reduce(program: &mut Program, watch: Watch<'_>) -> Registers {
     let registers = webs::run(program);
     watch("webs", program);
-    let uses = values::forward(program, &registers.early(), &registers.definitions);
+    let names = values::names(program, &registers.early(), &registers.definitions);
+    let mut uses = values::forward(program, &names);
     watch("forward", program);
+    gvn::run(program, &names, &mut uses);
+    watch("gvn", program);
     values::sweep(program, uses);
     watch("sweep", program);
     registers

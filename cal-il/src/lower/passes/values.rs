@@ -10,17 +10,22 @@ use smallvec::SmallVec;
 use crate::ir::{Block, LaneOp, MemoryInst, Operand, Program, Reg, StmtKind, visit};
 use crate::lower::fold;
 
-/// Forwards copies and folds what becomes constant. `early` tells the registers that may be read before they are
-/// written, `definitions` how many statements write each. Returns how often each is read then.
-pub(super) fn forward(program: &mut Program, early: &[bool], definitions: &[u32]) -> Vec<u32> {
-    let count = program.registers as usize;
-    let mut single: Vec<bool> =
+/// Which registers are names for values. `early` tells those that may be read before they are written, `definitions` how many
+/// statements write each.
+pub(super) fn names(program: &Program, early: &[bool], definitions: &[u32]) -> Vec<bool> {
+    let mut names: Vec<bool> =
         definitions.iter().zip(early).map(|(count, early)| count + u32::from(*early) == 1).collect();
-    // An output is no name for a value: the host reads it.
+    // An output is none: the host reads it.
     for output in &program.outputs {
-        output.registers.iter().for_each(|reg| single[*reg as usize] = false);
+        output.registers.iter().for_each(|reg| names[*reg as usize] = false);
     }
-    let single = |reg: Reg| single[reg as usize];
+    names
+}
+
+/// Forwards copies and folds what becomes constant. Returns how often each register is read then.
+pub(super) fn forward(program: &mut Program, names: &[bool]) -> Vec<u32> {
+    let count = program.registers as usize;
+    let single = |reg: Reg| names[reg as usize];
     // Every source is resolved before its readers, since it is defined before them.
     let mut resolved: Vec<Option<Operand>> = vec![None; count];
     let mut uses = uses_of_outputs(program);

@@ -16,6 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use recal_il::ir::passes::{Settings, emission};
+use recal_il::lower::lower_named;
 
 use crate::case::{Buffer, Case, Needs, Want};
 use crate::generate::values::Random;
@@ -159,7 +160,14 @@ fn interpret(case: &Case) -> Outcome {
     // The device runs loops and regions as they are. Here all are changed, whatever that saves.
     let settings = Settings { cost: &|_| 1, worth: i64::MIN, ..Settings::USUAL };
     let program = emission(&program, &settings, &mut |_, _| {});
-    plain::memory_after(case, &program, true)
+    let after = plain::memory_after(case, &program, true)?;
+    // All that lowering does beyond translation is left out here.
+    let named = recal_il::front(case.text.as_bytes()).and_then(|kernel| lower_named(&kernel));
+    let (named, _) = named.map_err(|errors| format!("{errors:?}"))?;
+    match plain::memory_after(case, &named, false)? == after {
+        true => Ok(after),
+        false => Err("passes change what it computes".into()),
+    }
 }
 
 /// The kernel with its memory.

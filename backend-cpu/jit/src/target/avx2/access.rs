@@ -20,7 +20,7 @@ pub fn executing(pool: &mut Pool, exec: Option<u8>) -> Rm {
 }
 
 fn ones(pool: &mut Pool) -> Rm {
-    Rm::Mem(Base::Pool, pool.lanes(8, |_| u32::MAX))
+    Rm::Mem(Base::Pool, pool.splat(8, u32::MAX))
 }
 
 /// Jumps unless executing lanes have the same words in `a` as in `b`; `a` is lost.

@@ -48,7 +48,7 @@ pub fn group(access: Access<'_>, group: &Group) {
     let near_inside = is_inside && exec.is_none();
     let exec = executing(pool, exec);
     let steps = pool.lanes(8, |lane| lane % line * count);
-    let offsets: Vec<u32> = (0..count).map(|k| pool.lanes(8, |_| k)).collect();
+    let offsets: Vec<u32> = (0..count).map(|k| pool.splat(8, k)).collect();
     let firsts = |code: &mut Code, to: u8| match line {
         8 => plain(code, PBROADCASTD, to, Rm::Reg(index)),
         _ => vector(code, PSHUFD, to, 0, Rm::Reg(index), Some(0)),

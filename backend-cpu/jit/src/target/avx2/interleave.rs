@@ -59,7 +59,7 @@ pub fn interleave(code: &mut Code, count: u32, there: bool) {
 /// See [`crate::target::Target::unless_steps`].
 pub fn unless_steps(code: &mut Code, pool: &mut Pool, Steps { at, first, from, step }: Steps) -> usize {
     let steps = pool.lanes(8, |lane| from.wrapping_add(lane * step));
-    let ones = Rm::Mem(Base::Pool, pool.lanes(8, |_| u32::MAX));
+    let ones = Rm::Mem(Base::Pool, pool.splat(8, u32::MAX));
     plain(code, BROADCASTSS, VECTOR, Rm::Mem(Base::Stack, first));
     vector(code, PADDD, VECTOR, VECTOR, Rm::Mem(Base::Pool, steps), None);
     vector(code, PCMPEQD, VECTOR, VECTOR, Rm::Mem(Base::Stack, at), None);

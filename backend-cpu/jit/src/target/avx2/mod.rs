@@ -79,7 +79,7 @@ impl Target for Avx2 {
 
     fn operand(&self, pool: &mut Pool, node: Node, _: bool) -> Option<Rm> {
         let at = match node {
-            Node::Word(word) => pool.lanes(8, |_| word),
+            Node::Word(word) => pool.splat(8, word),
             Node::Quad(quad) => pool.lanes(8, |lane| (quad >> (lane % 2 * 32)) as u32),
             _ => return None,
         };
@@ -98,7 +98,7 @@ impl Target for Avx2 {
         debug_assert!(mask.is_none(), "{op:?} has a mask");
         let [a, b, c] = args;
         if op == Op::Not {
-            let ones = Rm::Mem(Base::Pool, pool.lanes(8, |_| u32::MAX));
+            let ones = Rm::Mem(Base::Pool, pool.splat(8, u32::MAX));
             return vector(code, PXOR, to, reg(a), ones, None);
         }
         let Some(row) = row(op) else { unreachable!("{op:?} has no instruction") };
@@ -211,7 +211,7 @@ impl Target for Avx2 {
 
     fn good_strips(&self, code: &mut Code, pool: &mut Pool, from: u8) {
         const EDX: u8 = 2;
-        let zeros = Rm::Mem(Base::Pool, pool.lanes(8, |_| 0));
+        let zeros = Rm::Mem(Base::Pool, pool.splat(8, 0));
         vector(code, PCMPEQD, from, from, zeros, None);
         encode::top_bits(code, EDX, from);
     }
