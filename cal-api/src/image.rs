@@ -10,6 +10,7 @@
 mod read;
 mod write;
 
+use recal_hal::with_room;
 use recal_il::ir::Program;
 
 use crate::compiler;
@@ -211,12 +212,13 @@ fn disassemble(bytes: &[u8], mut line: impl FnMut(&str)) -> Result<()> {
 }
 
 fn listings(bytes: &[u8]) -> Result<Vec<Listing>> {
-    let list = read::encodings(bytes)?.into_iter().map(|encoding| Listing {
+    let listing = |encoding: Encoding<'_>| Listing {
         target: encoding.target.name,
         compute: encoding.compute,
         il: listing::il(encoding.text),
         isa: compiler::chip_code(encoding.text, encoding.target),
         spirv: compiler::program(encoding.text, encoding.target).ok().map(|program| listing::spirv(&program)),
-    });
-    Ok(list.collect())
+    };
+    // Listings go as deep as kernels nest.
+    with_room(|| Ok(read::encodings(bytes)?.into_iter().map(listing).collect()))
 }

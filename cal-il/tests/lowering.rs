@@ -215,3 +215,33 @@ fn large_kernels_lower_in_linear_time() {
         assert!(time.as_secs() < 8, "{name} took {time:?}");
     }
 }
+
+/// Records of a structured buffer from 2 GiB on have addresses of their own; those that are further than 4 GiB none that is in range, and no
+/// offset leads back to the beginning.
+#[test]
+fn records_reach_four_gibibytes() {
+    let address = |record: u32, offset: u32| {
+        let program = compile(&format!(
+            "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_struct_uav_id(0) 16\n\
+             dcl_literal l0, {record}, {offset}, 0, 0\n\
+             uav_struct_load_id(0) r0.x, l0.xyyy\nuav_struct_store_id(0) mem.x, l0.zzzz, r0.x\nend\n"
+        ));
+        let text = program.to_string();
+        let address = text.split("address=").nth(1).and_then(|rest| rest.split_whitespace().next());
+        address.unwrap_or_else(|| panic!("{text}")).to_owned()
+    };
+    let same = |record: u32, offset: u32, expected: u32| {
+        let found = address(record, offset);
+        let word = found.strip_prefix("0x").map(|hex| u32::from_str_radix(hex, 16));
+        let word = word.unwrap_or_else(|| found.parse().map(|word: i64| word as u32));
+        assert_eq!(word, Ok(expected), "record {record:#x}, offset {offset:#x}: {found}");
+    };
+    same(3, 4, 52);
+    same(0x0800_0000, 8, 0x8000_0008);
+    same(0x0E4E_1C00, 0, 0xE4E1_C000);
+    for (record, offset) in [(0x1000_0000, 0), (0xFFFF_FFFF, 4), (0x0FFF_FFFF, 0x20), (5, 0xFFFF_FFFF)] {
+        let found = address(record, offset);
+        let near = found.parse::<i64>().map_or(0, |word| word as u32 & 0x7FFF_FFFF);
+        assert!(found.starts_with("0xF") || found.starts_with('-') && near > 0x7FFF_FFD0, "{found}");
+    }
+}

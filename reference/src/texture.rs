@@ -84,11 +84,8 @@ impl Bound<'_> {
             return self.linear(surface, sampler, &axes, place.dimensions > 1);
         }
         let column = known(texel::nearest(&mut Scalar, &axes[0]));
-        let flat = place.dimensions < 2 || surface.height < 2;
-        let row = match texel::second_counts(&mut Scalar, axes[1].mode, flat) {
-            Truth::Known(true) => known(texel::nearest(&mut Scalar, &axes[1])),
-            Truth::Known(false) | Truth::Value(_) => (0, true),
-        };
+        let planar = place.dimensions > 1;
+        let row = if planar { known(texel::nearest(&mut Scalar, &axes[1])) } else { (0, true) };
         self.texel(surface, sampler, column, row)
     }
 
@@ -120,6 +117,9 @@ impl Bound<'_> {
         component: u8,
     ) -> [u32; 4] {
         let sides = [0, 1].map(|k| {
+            if k == 1 && place.dimensions < 2 {
+                return [(0, true); 2];
+            }
             let axis = self.axis(surface, sampler, place, k);
             texel::gathered(&mut Scalar, &axis, added.map(|added| added[k])).map(known)
         });

@@ -93,6 +93,9 @@ pub fn gather(
     each_surface(wave, context.launch, resource, |wave, surface| {
         let Some(surface) = surface else { return deliver(wave, dst, &[Row::ZERO; 4], 0) };
         let sides = [0, 1].map(|k| {
+            if k == 1 && at.dimensions < 2 {
+                return [Texels::FIRST; 2];
+            }
             let axis = axis(at, surface, &sampler, k);
             let coord = &wave.rows[at.coord[k] as usize];
             let added = texel_offset.map(|ids| &wave.rows[ids[k] as usize]);

@@ -246,9 +246,8 @@ fn sample_nearest(
         let [u, v, _] = at.coord;
         let axes = [0, 1].map(|k| axis(at, surface, sampler, k));
         (cache.at, cache.inside) = nearest(&wave.rows[u as usize], &axes[0], sampler.wrap[0]);
-        // Of one row there is a second axis only for the border.
-        let flat = at.dimensions < 2 || surface.height < 2;
-        if texel::second_counts(&mut Scalar, axes[1].mode, flat) == Truth::Known(true) {
+        // Of one row a second axis only tells what is beyond the border.
+        if at.dimensions > 1 && (surface.height > 1 || sampler.wrap[1].has_border()) {
             let (row, inside) = nearest(&wave.rows[v as usize], &axes[1], sampler.wrap[1]);
             for lane in 0..LANES {
                 cache.at.0[lane] += row.0[lane].wrapping_mul(surface.pitch);

@@ -129,7 +129,7 @@ impl Builder<'_> {
             }
             MemoryOp::Gather { at, texel_offset, component, dst, .. } => {
                 let filter = Filter::Gather(component);
-                (filter, at.coord, at.offset, at.unnormalized, 2, texel_offset, dst)
+                (filter, at.coord, at.offset, at.unnormalized, at.dimensions, texel_offset, dst)
             }
             MemoryOp::Fetch { coord, offset, dimensions, dst, .. } => {
                 (Filter::Integers, coord, offset, true, dimensions, None, dst)
@@ -146,9 +146,9 @@ impl Builder<'_> {
             };
             self.code.builtins.iter().any(known)
         });
-        // One row has a second axis for the border only.
-        let second = dimensions > 1 || filter == Filter::Nearest && wrap[1].has_border();
+        let second = dimensions > 1;
         let [more_u, more_v] = added.unwrap_or([NONE; 2]);
+        let more_v = if second { more_v } else { NONE };
         Some(Step::Sample {
             view: self.seen((place, sampler))?,
             sample: Sample { unnormalized, offset: [offset[0], offset[1]], format, wrap, filter, normal },

@@ -12,7 +12,7 @@ use recal::Threads;
 use recal::capture::{Capture, Held, Launch, Prepared};
 use serde_json::{Value, json};
 
-use crate::choice::{self, Choice};
+use crate::choice::{self, Choice, Opened};
 use crate::files::{print, print_json};
 use crate::kernel::Kernel;
 use crate::misuse::{self, Misused};
@@ -57,24 +57,21 @@ pub(crate) fn replay(arguments: &Arguments) -> Outcome {
     let (mut shown, mut differ) = (Vec::new(), 0);
     for launch in launches.iter().copied() {
         let text = text(&capture, launch, kernel.as_ref())?;
-        let prepared = capture.prepare_with(launch, &text, &opened.context)?;
-        let failed = prepared.run().err();
-        let as_before = launch.done.as_ref().is_some_and(|done| done.error.is_some());
-        if let Some(error) = &failed
-            && !as_before
-        {
+        let ran = ran(&capture, launch, &text, &opened)?;
+        let failed = ran.as_ref().err();
+        if let Some(error) = failed.filter(|_| !failed_before(launch)) {
             return Err(format!("{error}; it did not fail when it was captured").into());
         }
         let mut written = Vec::new();
-        if failed.is_none() {
+        if let Ok(prepared) = &ran {
             for at in launch.written() {
-                written.push(Written::look(&capture, launch, &prepared, at, arguments.output.as_deref())?);
+                written.push(Written::look(&capture, launch, prepared, at, arguments.output.as_deref())?);
             }
         }
         differ += written.iter().filter(|written| written.difference.is_some()).count();
         match json {
-            true => shown.push(launch_json(launch, &written, failed.as_ref())),
-            false => print(&launch_text(launch, &written, failed.as_ref()))?,
+            true => shown.push(launch_json(launch, &written, failed)),
+            false => print(&launch_text(launch, &written, failed))?,
         }
     }
     let findings = opened.device.findings();
@@ -94,6 +91,25 @@ pub(crate) fn replay(arguments: &Arguments) -> Outcome {
     }
     Misused::check(findings)?;
     Differs::check(differ > 0, "the results are not those of the capture")
+}
+
+/// The launch failed when it was captured.
+fn failed_before(launch: &Launch) -> bool {
+    launch.done.as_ref().is_some_and(|done| done.error.is_some())
+}
+
+/// A launch that has run, or why it has not. What was refused when it was captured may have nothing to be made of.
+fn ran(
+    capture: &Capture,
+    launch: &Launch,
+    text: &[u8],
+    on: &Opened,
+) -> Outcome<Result<Prepared, recal::Error>> {
+    match capture.prepare_with(launch, text, &on.context) {
+        Ok(prepared) => Ok(prepared.run().map(|()| prepared)),
+        Err(error) if failed_before(launch) => Ok(Err(error)),
+        Err(error) => Err(format!("{}: {error}", on.name).into()),
+    }
 }
 
 /// The kernel of a launch, or another.

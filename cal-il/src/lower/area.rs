@@ -15,8 +15,8 @@ const SHARED_COMPARE_FIRST: bool = true;
 /// The same for UAVs: new value, then compare value. One code generator is the only witness of both orders.
 const UAV_COMPARE_FIRST: bool = false;
 
-/// No memory reaches this far, so an access at such an address is out of range.
-const FAR: u32 = 0x7FFF_FFFC;
+/// The last word that an address can be of: out of range of all memory below 4 GiB.
+const FAR: u32 = 0xFFFF_FFFC;
 
 impl Builder<'_> {
     fn space(area: Area, id: u32) -> Space {
@@ -44,12 +44,20 @@ impl Builder<'_> {
 
     /// Byte address of `index`, `offset`. Far records stay far: the product must not wrap into the range.
     fn record(&mut self, stride: u32, index: Operand, offset: Operand) -> Operand {
-        let last = Operand::Imm(FAR / stride.max(1));
+        let stride = stride.max(1);
+        let known = if let Operand::Imm(offset) = offset { offset.min(FAR) } else { 0 };
+        let last = Operand::Imm((FAR - known) / stride);
         let index = self.value(LaneOp::Umin, &[index, last]);
-        let offset = self.value(LaneOp::Umin, &[offset, Operand::Imm(FAR)]);
+        let stride = Operand::Imm(stride);
         match offset {
-            Operand::Imm(0) => self.value(LaneOp::Imul, &[index, Operand::Imm(stride)]),
-            offset => self.value(LaneOp::Imad, &[index, Operand::Imm(stride), offset]),
+            Operand::Imm(0) => self.value(LaneOp::Imul, &[index, stride]),
+            Operand::Imm(_) => self.value(LaneOp::Imad, &[index, stride, Operand::Imm(known)]),
+            offset => {
+                let start = self.value(LaneOp::Imul, &[index, stride]);
+                let rest = self.value(LaneOp::Isub, &[Operand::Imm(FAR), start]);
+                let offset = self.value(LaneOp::Umin, &[offset, rest]);
+                self.value(LaneOp::Iadd, &[start, offset])
+            }
         }
     }
 

@@ -262,12 +262,8 @@ impl Emitter<'_> {
         border: Option<[Word; 4]>,
     ) -> [Word; 4] {
         let mut texel = self.nearest(&axes[0]);
-        let counts = texel::second_counts(self, axes[1].texel.mode, flat);
-        if counts != Truth::Known(false) {
+        if !flat {
             let (row, inside) = self.nearest(&axes[1]);
-            let row = counts.choose(self, |_| row, |e| e.word(0));
-            let unused = counts.not(self);
-            let inside = unused.or(self, inside);
             texel = (self.texel_number(row, surface.pitch, texel.0), texel.1.and(self, inside));
         }
         self.texel_or_border(surface, texel, border)
@@ -335,8 +331,11 @@ impl Emitter<'_> {
         let state = self.sampler(sampler);
         let axes = self.axes(&surface, coord, offset, unnormalized, state.map(|(_, state)| state), true);
         let added = texel_offset.as_ref().map(|by| by.each_ref().map(|operand| self.operand(operand)));
-        let sides = [0, 1].map(|k| texel::gathered(self, &axes[k].texel, added.map(|added| added[k])));
         let zero = self.word(0);
+        let sides = [0, 1].map(|k| match k {
+            1 if self.is_flat(resource.base) => [(zero, Truth::Known(true)); 2],
+            _ => texel::gathered(self, &axes[k].texel, added.map(|added| added[k])),
+        });
         let border = state.map_or([zero; 4], |(border, _)| self.border(&surface, border));
         let words = GATHER_ORDER.map(|(i, j)| {
             let words = self.tap(&surface, sides[0][i], sides[1][j], border);

@@ -63,8 +63,8 @@ fn generations_differ() {
 /// A VLIW instruction reads three registers of each component, not four.
 #[test]
 fn registers_are_read_in_three_cycles() {
-    let fetches: String =
-        (0..4).map(|n| format!("sample_resource(0)_sampler(0) r{n}, vWinCoord0.xyxx\n")).collect();
+    let fetch = |n| format!("sample_resource(0)_sampler(0)_aoffimmi({n}.0,0.0,0.0) r{n}, vWinCoord0.xyxx\n");
+    let fetches: String = (0..4).map(fetch).collect();
     // The first components of three registers, then of four.
     let three = pixel(&format!("{fetches}add r4.x, r0.x, r1.x\nadd r4.y, r2.x, r0.x\nmov o0.xy, r4.xyxy"));
     assert_eq!(packed(&code_of(&three, "RV770")), ["x:ADD y:ADD"]);

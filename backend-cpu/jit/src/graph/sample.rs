@@ -62,15 +62,14 @@ impl Graph {
             }
             Filter::Linear => self.filtered(view, sample, &across, down.as_ref(), wanted),
             Filter::Gather(component) => {
-                let Some(down) = down else { return [self.none(); 4] };
                 let columns = texel::gathered(self, &across, coordinates[2]);
-                let rows = texel::gathered(self, &down, coordinates[3]);
+                let rows = down.map(|down| texel::gathered(self, &down, coordinates[3]));
                 let component = usize::from(component & 3);
                 let only = std::array::from_fn(|k| k == component);
                 let mut corners = GATHER_ORDER.into_iter().zip(wanted);
                 std::array::from_fn(|_| match corners.next() {
                     Some(((i, j), true)) => {
-                        self.texel(view, sample, columns[i], Some(rows[j]), only)[component]
+                        self.texel(view, sample, columns[i], rows.map(|rows| rows[j]), only)[component]
                     }
                     _ => self.word(0),
                 })

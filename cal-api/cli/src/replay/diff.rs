@@ -99,10 +99,7 @@ fn look(
 ) -> Outcome<Option<(usize, Difference)>> {
     let mut ran: Vec<Result<Prepared, recal::Error>> = Vec::new();
     for device in devices {
-        let prepared = capture
-            .prepare_with(launch, text, &device.context)
-            .map_err(|e| format!("{}: {e}", device.name))?;
-        ran.push(prepared.run().map(|()| prepared));
+        ran.push(super::ran(capture, launch, text, device)?);
     }
     let [first, second] = match (ran.remove(0), ran.remove(0)) {
         (Ok(first), Ok(second)) => [first, second],

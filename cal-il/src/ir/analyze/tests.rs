@@ -229,7 +229,8 @@ fn the_cache_serves_a_wave() {
 fn clauses_have_limits() {
     let mut body = String::new();
     for n in 0..20 {
-        body += &format!("sample_resource(0)_sampler(0) r{n}, vWinCoord0.xyxx\n");
+        let (x, y) = (n % 8, n / 8);
+        body += &format!("sample_resource(0)_sampler(0)_aoffimmi({x}.0,{y}.0,0.0) r{n}, vWinCoord0.xyxx\n");
     }
     body += "mov r20, r0\n";
     for n in 1..20 {

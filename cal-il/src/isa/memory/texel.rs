@@ -222,12 +222,6 @@ pub fn nearest<A: Algebra>(a: &mut A, axis: &Axis<A::W>) -> Texel<A> {
     wrap(a, index, axis.size, axis.mode, false)
 }
 
-/// Whether the second axis counts with the nearest filter: on flat surfaces only if it may be beyond the border.
-#[inline(always)]
-pub fn second_counts<A: Algebra>(a: &mut A, mode: Mode<A::W>, flat: bool) -> Truth<A::B> {
-    if flat { mode.is(a, Wrap::has_border) } else { Truth::Known(true) }
-}
-
 /// A coordinate where the modes that clamp it have clamped it: v + offset / 2 within 0 … size, or its mirror image.
 #[inline(always)]
 fn clamped<A: Algebra>(a: &mut A, axis: &Axis<A::W>) -> A::W {
@@ -256,10 +250,22 @@ pub fn taps<A: Algebra>(a: &mut A, axis: &Axis<A::W>) -> ([Texel<A>; 2], A::W) {
     ([first, second].map(|index| wrap(a, index, axis.size, axis.mode, true)), weight)
 }
 
+/// A coordinate that modes which clamp keep within ±2^30, so that what is added to its texel does not wrap: they clamp the sum.
+#[inline(always)]
+fn bounded<A: Algebra>(a: &mut A, axis: &Axis<A::W>) -> A::W {
+    let v = denormalized(a, axis.coord, axis.size, axis.unnormalized);
+    let limited = axis.mode.is(a, Wrap::clamps);
+    let limit = |a: &mut A| {
+        let raised = expr!(a, select(flt(v, 0xCE80_0000), 0xCE80_0000, v));
+        expr!(a, select(flt(0x4E80_0000, raised), 0x4E80_0000, raised))
+    };
+    limited.choose(a, limit, |_| v)
+}
+
 /// The two texels of an axis that `fetch4` looks at, `added` texels on.
 #[inline(always)]
 pub fn gathered<A: Algebra>(a: &mut A, axis: &Axis<A::W>, added: Option<A::W>) -> [Texel<A>; 2] {
-    let v = clamped(a, axis);
+    let v = if added.is_some() { bounded(a, axis) } else { clamped(a, axis) };
     let first = floor(a, v, i32::from(axis.offset) - 1);
     let first = added.map_or(first, |added| a.iadd(first, added));
     let second = expr!(a, iadd(first, 1));
