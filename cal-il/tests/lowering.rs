@@ -245,3 +245,15 @@ fn records_reach_four_gibibytes() {
         assert!(found.starts_with("0xF") || found.starts_with('-') && near > 0x7FFF_FFD0, "{found}");
     }
 }
+
+/// What stands beside a float and is none is negated as an integer.
+#[test]
+fn exponents_and_classes_are_integers() {
+    for (instruction, op) in [("ldexp", LaneOp::Ldexp), ("class", LaneOp::Class)] {
+        let program = compile(&format!(
+            "il_ps_2_0\ndcl_output_generic o0\ndcl_cb cb0[2]\n{instruction} o0.x, cb0[0], cb0[1]_neg(xyzw)\nend\n"
+        ));
+        let found = operations(&program);
+        assert!(found.contains(&LaneOp::Inegate) && found.contains(&op), "{instruction}: {found:?}");
+    }
+}

@@ -49,6 +49,33 @@ static CALuint* once(int map, int remote, int close)
     return map ? (CALuint*)address : NULL;
 }
 
+/* Work that was submitted is done when its context is destroyed and its device closed: the map shows it. */
+static void work_of_a_closed_device(int flush)
+{
+    CALdevice device = 0;
+    CALcontext context = 0;
+    CALresource resource = 0;
+    CALmodule module;
+    CALvoid* address = NULL;
+    CALuint pitch = 0;
+    int k;
+    check_open(&device, &context);
+    module = check_module(context, PS "dcl_output_generic o0\nmov o0, vWinCoord0.xyxy\nend\n");
+    OK(calResAllocRemote2D(&resource, &device, 1, 1000, 800, CAL_FORMAT_FLOAT_4, 0));
+    check_bind(context, module, "o0", resource);
+    OK(calResMap(&address, &pitch, resource, 0));
+    for (k = 0; k < 3; ++k) {
+        (void)check_domain(context, check_entry(context, module), 1000, 800);
+    }
+    if (flush) {
+        OK(calCtxFlush(context));
+    }
+    OK(calCtxDestroy(context));
+    OK(calDeviceClose(device));
+    CHECK(((float*)address)[(799 * (size_t)pitch + 999) * 4] == 999.5f);
+    OK(calShutdown());
+}
+
 int main(void)
 {
     static CALuint* kept[ROUNDS];
@@ -75,5 +102,8 @@ int main(void)
         }
     }
     HOLDS(bytes_mapped_at_the_end_stay);
+    work_of_a_closed_device(0);
+    work_of_a_closed_device(1);
+    HOLDS(work_of_a_closed_device_is_done);
     return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * A thread with a small stack compiles, loads and runs what others do: kernels as deep as they may be.
+ * A thread with a small stack compiles, lists, loads and runs what others do: kernels as deep as they may be.
  */
 #include "check.h"
 
@@ -8,6 +8,12 @@
 enum { DEPTH = 255 };
 
 static char text[DEPTH * 64 + 1024];
+static int  lines;
+
+static void count(const CALchar* line)
+{
+    lines += strchr(line, '\n') != NULL;
+}
 
 static void* small(void* ignored)
 {
@@ -15,9 +21,13 @@ static void* small(void* ignored)
     CALcontext context;
     CALmodule module;
     CALresource output = 0;
+    CALimage image = check_image(text, CAL_TARGET_CYPRESS);
     float numbers[64];
     CALuint i;
     (void)ignored;
+    calclDisassembleImage(image, count);
+    CHECK(lines > 3 * DEPTH);
+    OK(calclFreeImage(image));
     check_open(&device, &context);
     module = check_module(context, text);
     OK(calResAllocLocal2D(&output, device, 64, 1, CAL_FORMAT_FLOAT_1, 0));

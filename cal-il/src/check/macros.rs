@@ -1,7 +1,7 @@
 //! Macros: definitions, their private registers, expansion.
 //!
-//! Registers named in a macro (`r#`, `x#`, `l#`) are private to it. A macro cannot be active twice at the same
-//! time, so one set of registers for each definition serves all its expansions.
+//! Registers named in a macro (`r#`, `x#`, `l#`) are private to it: each expansion has `r#`, inputs and outputs of its own. A macro
+//! cannot be active twice at the same time, so one set of arrays for each definition serves all its expansions.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,6 +23,9 @@ pub(super) const MAX_MACRO_DEPTH: usize = 64;
 pub(super) struct Macros {
     pub list: Vec<Macro>,
     pub by_id: HashMap<u32, usize>,
+    /// The first register that belongs to an expansion and has no name of its own in the program; the first one that is free.
+    pub first_temp: u32,
+    pub next_temp: u32,
     /// Macros being expanded, outermost first.
     pub active: Vec<usize>,
 }
@@ -35,7 +38,7 @@ pub(super) struct Macro {
     pub body: Range<usize>,
     /// Numbers of the private `r#`, sorted; the k-th becomes register `base + k`.
     pub temps: Vec<u32>,
-    /// First private register; inputs, outputs and temporaries follow each other.
+    /// First private register of the last expansion; inputs, outputs and temporaries follow each other.
     pub base: u32,
     /// Elements of the private arrays, and the numbers they get.
     pub arrays: HashMap<u32, u32>,
@@ -62,13 +65,6 @@ impl Macro {
 
     fn registers(&self) -> u32 {
         self.ins + self.outs + self.temps.len() as u32
-    }
-}
-
-impl Macros {
-    /// The first register that belongs to a macro and has no name of its own in the program.
-    pub fn first_temp(&self) -> u32 {
-        self.list.iter().map(|m| m.base).min().unwrap_or(u32::MAX)
     }
 }
 
@@ -102,15 +98,9 @@ impl Checker<'_> {
         if let Some((_, span)) = open {
             return self.error(Diagnostic::error("unclosed", span, "this `mdef` is not closed by `mend`"));
         }
-        if self.macros.list.is_empty() {
-            self.temps = 0;
-        } else {
-            let mut base = program_temps;
-            for m in &mut self.macros.list {
-                m.base = base;
-                base += m.registers();
-            }
-        }
+        let none = self.macros.list.is_empty();
+        self.macros.first_temp = if none { u32::MAX } else { program_temps };
+        self.macros.next_temp = program_temps;
         self.temps = 0;
         Ok(())
     }
@@ -217,6 +207,9 @@ impl Checker<'_> {
                 ),
             ));
         }
+        let count = m.registers();
+        self.macros.list[at].base = self.macros.next_temp;
+        self.macros.next_temp = self.macros.next_temp.saturating_add(count);
         for (k, operand) in sources.iter().enumerate() {
             let mut src = nothing(operand.span);
             if !self.source(operand, &mut src)? {

@@ -82,7 +82,7 @@ pub fn check(ast: &Ast) -> Result<Kernel, Vec<Diagnostic>> {
         functions: checker.functions,
         sources: checker.sources,
         temps: checker.temps,
-        macro_temps: checker.macros.first_temp(),
+        macro_temps: checker.macros.first_temp,
         short_swizzles: checker.short_swizzles,
         warnings: checker.warnings,
     })

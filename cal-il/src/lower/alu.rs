@@ -39,8 +39,8 @@ impl Builder<'_> {
         let scalar = inst.opcode.row().rule == VectorRule::ScalarReplicated;
         let positions = if scalar { 0b1000 } else { written(dst) };
         let mut words: SmallVec<[Words; 4]> = SmallVec::new();
-        for (src, class) in self.sources(inst).iter().zip(classes) {
-            words.push(self.source(src, positions, argument_view(view, *class)));
+        for (k, (src, class)) in self.sources(inst).iter().zip(classes).enumerate() {
+            words.push(self.source(src, positions, argument_view(view, op, k, *class)));
         }
         if !scalar && self.each(inst, dst, op, &words, zeroop) {
             return;
@@ -155,9 +155,11 @@ impl Builder<'_> {
 }
 
 /// How a 32-bit argument of an instruction with view `view` is read.
-fn argument_view(view: View, class: Class) -> View {
-    match class {
-        Class::F => View::Float,
+fn argument_view(view: View, op: LaneOp, k: usize, class: Class) -> View {
+    match (class, op, k) {
+        (Class::F, ..) => View::Float,
+        // An exponent, and the classes that are asked for, beside floats.
+        (_, LaneOp::Ldexp | LaneOp::Class, 1) => View::Int,
         _ => view,
     }
 }

@@ -190,6 +190,8 @@ impl Builder<'_> {
     /// Modifiers in their documented order: invert, bias, x2, sign, divComp, abs, neg, sat.
     fn modify_float(&mut self, src: &Src, mut words: Words, positions: u8, view: View) -> Words {
         let m = src.modifiers;
+        // A divisor is modified as what it divides, whether it is wanted itself or not.
+        let positions = positions | m.div_comp.map_or(0, |divisor| 1 << (divisor & 3));
         let each =
             |b: &mut Self, words: &mut Words, f: &mut dyn FnMut(&mut Self, usize, Operand) -> Operand| {
                 for (k, word) in words.iter_mut().enumerate() {

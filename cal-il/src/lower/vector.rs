@@ -184,7 +184,14 @@ impl Builder<'_> {
                 let test = self.source(&src[0], mask, View::Float);
                 let value = self.source(&src[1], mask, View::Bits);
                 let old = self.current(dst, mask);
-                self.write_each(dst, c, |_, k| Value::op(LaneOp::Cmov, &[test[k], value[k], old[k]]));
+                // What stays is neither scaled nor saturated.
+                self.write_each(dst, &Controls::default(), |builder, k| {
+                    let moved = match builder.finish(c, Value::Word(value[k])) {
+                        Value::Op(op, args) => builder.value(op, &args),
+                        _ => value[k],
+                    };
+                    Value::op(LaneOp::Cmov, &[test[k], moved, old[k]])
+                });
             }
             Vector::Sad4 => {
                 let (a, b) =

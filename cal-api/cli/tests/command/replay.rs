@@ -103,6 +103,34 @@ fn a_launch_that_did_not_end_is_replayed() {
     assert_eq!(launches[1]["written"][0]["as_captured"], Value::Null);
 }
 
+/// A launch that was refused as it had lost a resource, whose contents nobody had any more, keeps nobody from the next one.
+#[test]
+fn a_refused_launch_fails_again_and_the_next_one_runs() {
+    let capture = product("replay-refused");
+    let list = capture.join("capture.jsonl");
+    let text = std::fs::read_to_string(&list).unwrap();
+    let why = "the resource was freed";
+    let refused = text.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if line["launch"]["number"] == 0 {
+            let held = &mut line["launch"]["resources"][0];
+            (held["data"], held["error"]) = (Value::Null, why.into());
+        } else if line["done"]["launch"] == 0 {
+            line["done"] = serde_json::json!({ "launch": 0, "error": why });
+        }
+        line.to_string() + "\n"
+    });
+    std::fs::write(&list, refused.collect::<String>()).unwrap();
+    let folder = capture.to_str().unwrap();
+    let (value, good) = json(&["replay", folder, "--json"]);
+    let launches = value["launches"].as_array().unwrap();
+    assert!(good && launches.len() == 2, "{value}");
+    assert!(launches[0]["error"].as_str().is_some_and(|error| error.contains(why)), "{value}");
+    assert_eq!(launches[1]["written"][0]["as_captured"], true, "{value}");
+    let (value, good) = json(&["diff", folder, "-d", "cpu", "-d", "cpu:baseline", "--json"]);
+    assert!(good && value["same"] == 2, "{value}");
+}
+
 #[test]
 fn engines_agree_on_a_capture() {
     let capture = product("diff");
