@@ -3,9 +3,10 @@
 use rspirv::spirv::{Op, Word};
 
 use super::format::Element;
-use super::launch::Slot;
+use super::launch::{Slot, encoding_number};
 use super::memory::Place;
 use super::{Emitter, Formats};
+use crate::format::Encoding;
 use crate::ir::Id;
 use crate::isa::Algebra;
 use crate::isa::memory::Truth;
@@ -197,8 +198,20 @@ impl Emitter<'_> {
 
     /// The w of an element of zeros.
     pub fn missing_w(&mut self, surface: &Surface) -> Word {
-        let full = self.is_full(surface);
-        full.choose(self, |e| e.word(0), |_| surface.fill)
+        let mut stored = self.is_full(surface);
+        if stored != Truth::Known(true) {
+            // Two formats of four components have no bits for the last one.
+            let (c8, byte) = (self.word(8), self.word(0xFF));
+            let number = self.shr(surface.format, c8);
+            let number = self.and(number, byte);
+            let without = |encoding: &&Encoding| !encoding.is_raw() && encoding.field(3).is_none();
+            for encoding in Encoding::ALL.iter().filter(without) {
+                let other = self.word(encoding_number(*encoding));
+                let other = Truth::Value(self.ieq(number, other)).not(self);
+                stored = stored.and(self, other);
+            }
+        }
+        stored.choose(self, |e| e.word(0), |_| surface.fill)
     }
 
     /// What a fetch of an element that is inside delivers.
