@@ -6,6 +6,7 @@
 //!   two or four of them in a chain, whose sums then stay in machine registers.
 //! * A run of lane operations that became empty disappears.
 
+use recal_il::bits::BitSet;
 use recal_il::isa::LaneOp;
 use rustc_hash::FxHashMap;
 
@@ -66,13 +67,28 @@ struct Run {
     clock: u32,
     /// Row written by a load: access, component, the clock before and after.
     loaded: FxHashMap<RowId, (usize, usize, [u32; 2])>,
-    mentioned: FxHashMap<RowId, u32>,
+    /// The clock when the run began, and when a row was mentioned last.
+    began: u32,
+    mentioned: Vec<u32>,
 }
 
 impl Run {
+    /// The next one begins.
+    fn next(&mut self) {
+        self.loaded.clear();
+        self.began = self.clock;
+    }
+
     fn mention(&mut self, row: RowId) {
         self.clock += 1;
-        self.mentioned.insert(row, self.clock);
+        let at = row as usize;
+        self.mentioned.resize(self.mentioned.len().max(at + 1), 0);
+        self.mentioned[at] = self.clock;
+    }
+
+    /// The run has not mentioned a row since.
+    fn untouched(&self, row: RowId, since: u32) -> bool {
+        self.mentioned.get(row as usize).is_none_or(|&last| last <= since.max(self.began))
     }
 }
 
@@ -80,8 +96,8 @@ impl Run {
 fn flush_in_loads(code: &mut Code) -> Vec<bool> {
     let mut candidates: FxHashMap<RowId, Vec<Candidate>> = FxHashMap::default();
     // Rows read by anything but a flush of what was loaded just before.
-    let mut other: rustc_hash::FxHashSet<RowId> = rustc_hash::FxHashSet::default();
-    other.extend(code.outputs.iter().flat_map(|(_, rows)| rows));
+    let mut other = BitSet::new();
+    other.extend(code.outputs.iter().flat_map(|(_, rows)| rows).copied());
     let mut run = Run::default();
     let mut removed = vec![false; code.steps.len()];
     let mut flushed = Vec::new();
@@ -97,19 +113,18 @@ fn flush_in_loads(code: &mut Code) -> Vec<bool> {
                         (step.op == LaneOp::Flush).then(|| run.loaded.get(&reads[0]).copied()).flatten();
                     // In place, right after the load: nobody sees what was loaded.
                     let in_place = loaded.filter(|&(.., when)| {
-                        let untouched = run.mentioned.get(&reads[0]).is_none_or(|&last| last <= when[1]);
-                        writes[0] == reads[0] && untouched
+                        writes[0] == reads[0] && run.untouched(reads[0], when[1])
                     });
                     if let Some((access, component, _)) = in_place {
                         flushed.push((access, component));
                         removed[index] = true;
                     } else if let Some((access, component, when)) = loaded {
                         // The load itself may write the row, too, for a word that nobody reads.
-                        let free = run.mentioned.get(&writes[0]).is_none_or(|&last| last <= when[0]);
+                        let free = run.untouched(writes[0], when[0]);
                         let candidate = Candidate { step: index, access, component, to: writes[0], free };
                         candidates.entry(reads[0]).or_default().push(candidate);
                     } else {
-                        other.extend(reads);
+                        other.extend(reads.iter().copied());
                     }
                     reads.iter().for_each(|&row| run.mention(row));
                     for &row in writes {
@@ -134,8 +149,8 @@ fn flush_in_loads(code: &mut Code) -> Vec<bool> {
                 }
             }
             op => {
-                op.each_read(|row| _ = other.insert(row));
-                run = Run::default();
+                op.each_read(|row| other.insert(row));
+                run.next();
             }
         }
     }
@@ -146,7 +161,7 @@ fn flush_in_loads(code: &mut Code) -> Vec<bool> {
         let mut sources: Vec<_> = list.iter().map(|c| (c.access, c.component)).collect();
         sources.sort_unstable();
         sources.dedup();
-        if other.contains(&row) || sources.len() != list.len() || list.iter().any(|c| !c.free) {
+        if other.contains(row) || sources.len() != list.len() || list.iter().any(|c| !c.free) {
             continue;
         }
         for candidate in list {

@@ -91,11 +91,13 @@ impl Target {
             attributes.compute = false;
             attributes.uavs = 0;
         }
-        // RV610 and RV630 ran waves of 32 and had no doubles, nor had the smaller members of later families.
-        if matches!(self.value, 1 | 2) {
-            attributes.wavefront_size = 32;
+        // Small chips ran smaller waves, and of each family the largest alone had doubles.
+        match self.value {
+            1 | 2 | 7 | 11 => attributes.wavefront_size = 32,
+            6 => attributes.wavefront_size = 16,
+            _ => {}
         }
-        if matches!(self.value, 0..=2 | 6 | 7 | 9..=14) {
+        if matches!(self.value, 0..=2 | 6 | 7 | 9..=14 | 16..=19) {
             attributes.double_precision = false;
         }
     }
@@ -128,6 +130,28 @@ mod tests {
         }
         for text in ["", "27", "-1", "hawaii", "8.0"] {
             assert_eq!(Target::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn chips_report_their_waves_and_doubles() {
+        for (value, wave, doubles) in [
+            (2, 32, false),
+            (3, 64, true),
+            (5, 64, true),
+            (6, 16, false),
+            (7, 32, false),
+            (8, 64, true),
+            (11, 32, false),
+            (15, 64, true),
+            (17, 64, false),
+            (19, 64, false),
+            (20, 64, true),
+        ] {
+            let mut attributes =
+                Attributes { wavefront_size: 64, double_precision: true, ..Attributes::default() };
+            Target::from_value(value).unwrap().lower(&mut attributes);
+            assert_eq!((attributes.wavefront_size, attributes.double_precision), (wave, doubles), "{value}");
         }
     }
 
