@@ -112,9 +112,8 @@ fn flush_in_loads(code: &mut Code) -> Vec<bool> {
                     let loaded =
                         (step.op == LaneOp::Flush).then(|| run.loaded.get(&reads[0]).copied()).flatten();
                     // In place, right after the load: nobody sees what was loaded.
-                    let in_place = loaded.filter(|&(.., when)| {
-                        writes[0] == reads[0] && run.untouched(reads[0], when[1])
-                    });
+                    let in_place = loaded
+                        .filter(|&(.., when)| writes[0] == reads[0] && run.untouched(reads[0], when[1]));
                     if let Some((access, component, _)) = in_place {
                         flushed.push((access, component));
                         removed[index] = true;

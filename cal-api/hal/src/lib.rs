@@ -117,7 +117,7 @@ pub trait Adapter: Send + Sync {
 }
 
 /// Facts about a device. Memory in MiB, clocks in MHz, as in `CALdeviceattribs`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
     /// Human-readable name of the real device.
     pub name: String,
