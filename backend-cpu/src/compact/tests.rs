@@ -7,6 +7,7 @@ use recal_il::isa::LaneOp;
 use super::*;
 use crate::isa_choice::{InstructionSet, chosen};
 use crate::op::{Access, MemoryOp, NONE, Place, Step};
+use rustc_hash::FxHashMap;
 
 const REGISTERS: u32 = 9;
 
