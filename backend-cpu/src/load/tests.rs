@@ -9,8 +9,9 @@ use crate::isa_choice::{InstructionSet, chosen};
 fn again(change: impl Fn(&mut MemoryInst, usize)) -> Vec<bool> {
     let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
         dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
+        dcl_resource_id(1)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
         add r1.xy, vWinCoord0.xyxx, vWinCoord0.yxxx\nsample_resource(0)_sampler(0) r2, r1.xyxx\n\
-        sample_resource(0)_sampler(0) r3, r1.xyxx\nadd o0, r2, r3\nend\n";
+        sample_resource(1)_sampler(0) r3, r1.xyxx\nadd o0, r2, r3\nend\n";
     let mut program = recal_il::compile(text.as_bytes()).expect("it is a kernel");
     let mut number = 0;
     visit::statements(&mut program.functions[0].body, &mut |stmt| {
