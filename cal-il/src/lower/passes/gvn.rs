@@ -31,10 +31,10 @@ struct Walk<'a> {
 /// Makes readers of equal values take the first one; what nobody reads then is for `sweep`. `names` are the registers that are
 /// names for values; `uses`, how often each is read, is kept true.
 pub(super) fn run(program: &mut Program, names: &[bool], uses: &mut [u32]) {
-    let writes = visit::program_has(
-        program,
-        &|kind| matches!(kind, StmtKind::Memory(inst) if Access::of(inst) == Access::Writes),
-    );
+    let write =
+        |kind: &StmtKind| matches!(kind, StmtKind::Memory(inst) if Access::of(inst) == Access::Writes);
+    let interface = &program.interface;
+    let writes = (interface.global || !interface.uavs.is_empty()) && visit::program_has(program, &write);
     let mut walk = Walk { names, writes, scopes: Vec::new(), instead: FxHashMap::default() };
     // A function may be called from anywhere: it knows nothing of its callers.
     program.functions.iter().for_each(|function| walk.block(&function.body));
@@ -99,12 +99,18 @@ impl Access {
     }
 }
 
+/// It is worth a register from block to block.
+fn is_long(op: LaneOp) -> bool {
+    // Conversions are transcendental to old chips alone.
+    op.is_transcendental() && !matches!(op, LaneOp::Itof | LaneOp::Utof | LaneOp::Ftou)
+}
+
 impl Walk<'_> {
     fn block(&mut self, block: &Block) {
         self.scopes.push(FxHashMap::default());
         for stmt in block {
             match &stmt.kind {
-                StmtKind::Lane(inst) if inst.op.is_transcendental() => {
+                StmtKind::Lane(inst) if is_long(inst.op) => {
                     let [low, high] = inst.dst;
                     let dst = [Some(low), Some(high).filter(|high| *high != low), None, None];
                     self.value(Value::Lane(inst.op, inst.args.clone()), dst);
