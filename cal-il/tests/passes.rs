@@ -100,7 +100,7 @@ fn inconsistent_programs_are_refused() {
     let unflushed = "program pixel\nregisters 1\noutputs 0 1\nconstants 0 1\noutput 0 = %0 %0 %0 %0\n\
         function 0 {\n%0 = Add cb0[0].x, 1.0f\n}\n";
     assert_eq!(run(unflushed, &[]).map(|program| program.registers), Ok(1));
-    assert!(run(unflushed, &["webs", "forward", "sweep", "float_state", "speculate"]).is_ok());
+    assert!(run(unflushed, &["webs", "gvn", "sweep", "float_state", "speculate"]).is_ok());
     let said = run(unflushed, &["webs", "speculate"]).expect_err("no flushes");
     assert_eq!(said, "the program is not consistent after webs\n  Add gets a constant that nothing flushed");
 }

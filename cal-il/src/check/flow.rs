@@ -211,9 +211,11 @@ impl Checker<'_> {
             O::Mcall => self.expand(b, s),
             O::Nop => Ok(()),
             _ => {
-                let controls = Controls::default();
-                let inst = || Inst { opcode, controls, dst: None, sources: (0, 0), span: s.span };
-                b.nodes.extend(std::iter::once_with(|| Node::Inst(inst())));
+                let inst = || {
+                    let controls = Controls::default();
+                    Node::Inst(Inst { opcode, controls, dst: None, sources: (0, 0), span: s.span })
+                };
+                b.nodes.extend(std::iter::once_with(inst));
                 let legal = match b.nodes.last_mut() {
                     Some(Node::Inst(inst)) => self.instruction(s, inst, &mut b.sources)?,
                     _ => false,

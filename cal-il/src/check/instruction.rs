@@ -36,12 +36,11 @@ impl Checker<'_> {
         let has_dst = matches!(operands.first(), Some(Operand { kind: OperandKind::Destination { .. }, .. }));
         let mut rest = operands;
         if has_dst {
-            let dst = inst.dst.insert(Dst {
-                register: Register::Nothing,
-                mask: [Write::Keep; 4],
-                span: operands[0].span,
-            });
-            if !self.destination(&operands[0], mem, dst)? {
+            inst.dst =
+                Some(Dst { register: Register::Nothing, mask: [Write::Keep; 4], span: operands[0].span });
+            if let Some(dst) = &mut inst.dst
+                && !self.destination(&operands[0], mem, dst)?
+            {
                 return Ok(false);
             }
             rest = &operands[1..];

@@ -72,8 +72,6 @@ impl Checker<'_> {
     /// Finds all definitions; a macro may be called before it is defined.
     pub(super) fn find_macros(&mut self) -> Go {
         let ast = self.ast;
-        self.temps = ast.operands.iter().filter_map(|o| highest_temp(&o.kind)).max().map_or(0, |n| n + 1);
-        let program_temps = self.temps;
         let mut open: Option<(usize, Span)> = None;
         for (at, statement) in ast.statements.iter().enumerate() {
             match statement.opcode {
@@ -98,10 +96,14 @@ impl Checker<'_> {
         if let Some((_, span)) = open {
             return self.error(Diagnostic::error("unclosed", span, "this `mdef` is not closed by `mend`"));
         }
-        let none = self.macros.list.is_empty();
-        self.macros.first_temp = if none { u32::MAX } else { program_temps };
-        self.macros.next_temp = program_temps;
-        self.temps = 0;
+        if self.macros.list.is_empty() {
+            self.macros.first_temp = u32::MAX;
+            return Ok(());
+        }
+        let temps =
+            ast.operands.iter().flat_map(|operand| temps_of(&operand.kind)).max().map_or(0, |n| n + 1);
+        self.macros.first_temp = temps;
+        self.macros.next_temp = temps;
         Ok(())
     }
 
@@ -285,10 +287,6 @@ impl Checker<'_> {
     pub(super) fn current_macro(&self) -> Option<&Macro> {
         self.macros.active.last().map(|&at| &self.macros.list[at])
     }
-}
-
-fn highest_temp(kind: &OperandKind) -> Option<u32> {
-    temps_of(kind).max()
 }
 
 fn temps_of(kind: &OperandKind) -> impl Iterator<Item = u32> {

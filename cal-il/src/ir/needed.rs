@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::visit::{operands_of, statements, tested_of};
+use super::visit::{memory_operands, statements, tested_of};
 use super::{Id, InfoSource, LaneInst, MemoryInst, Operand, Program, Space, StmtKind};
 
 /// Numbers of the memories that a program touches.
@@ -36,8 +36,8 @@ impl Touched {
         };
     }
 
-    fn memory(&mut self, inst: &MemoryInst) {
-        operands_of(inst).into_iter().for_each(|operand| self.operand(operand));
+    fn memory(&mut self, inst: &mut MemoryInst) {
+        memory_operands(inst, &mut |operand, _| self.operand(*operand));
         match *inst {
             MemoryInst::Sample { resource, .. }
             | MemoryInst::Gather { resource, .. }
@@ -64,13 +64,10 @@ impl Touched {
 pub fn forget_untouched(program: &mut Program) {
     let mut touched = Touched::default();
     for function in &mut program.functions {
-        statements(&mut function.body, &mut |stmt| {
-            tested_of(&stmt.kind).into_iter().for_each(|operand| touched.operand(operand));
-            match &stmt.kind {
-                StmtKind::Lane(LaneInst { args, .. }) => args.iter().for_each(|&arg| touched.operand(arg)),
-                StmtKind::Memory(inst) => touched.memory(inst),
-                _ => {}
-            }
+        statements(&mut function.body, &mut |stmt| match &mut stmt.kind {
+            StmtKind::Lane(LaneInst { args, .. }) => args.iter().for_each(|&arg| touched.operand(arg)),
+            StmtKind::Memory(inst) => touched.memory(inst),
+            other => tested_of(other).into_iter().for_each(|operand| touched.operand(operand)),
         });
     }
     let interface = &mut program.interface;

@@ -14,6 +14,40 @@ pub(super) type Args = SmallVec<[Operand; 4]>;
 /// No register yet.
 const NONE: Reg = Reg::MAX;
 
+/// The registers of `r#` and `o#`, by number and component.
+#[derive(Default)]
+pub(super) struct Files {
+    /// `NONE` where a component was not met.
+    temps: Vec<[Reg; 4]>,
+    outputs: FxHashMap<u32, [Reg; 4]>,
+}
+
+impl Files {
+    /// Registers of temporaries, with number and component.
+    pub fn temps(&self) -> impl Iterator<Item = (Reg, usize, usize)> {
+        self.temps.iter().enumerate().flat_map(|(number, regs)| components(number, regs))
+    }
+
+    /// What the registers are called.
+    pub fn names(&self) -> super::Names {
+        let name = |file: char, (reg, number, component): (Reg, usize, usize)| {
+            (reg, format!("{file}{number}.{}", COMPONENTS[component]))
+        };
+        let outputs = self.outputs.iter().flat_map(|(number, regs)| components(*number as usize, regs));
+        let temps = self.temps().map(|temp| name('r', temp));
+        temps.chain(outputs.map(|output| name('o', output))).collect()
+    }
+}
+
+/// Names of components.
+pub(super) const COMPONENTS: [char; 4] = ['x', 'y', 'z', 'w'];
+
+/// The registers of `regs`, with `number` and component.
+fn components(number: usize, regs: &[Reg; 4]) -> impl Iterator<Item = (Reg, usize, usize)> {
+    let known = regs.iter().enumerate().filter(|(_, reg)| **reg != NONE);
+    known.map(move |(component, reg)| (*reg, number, component))
+}
+
 /// Collects the statements of a program under construction.
 pub(super) struct Builder<'k> {
     pub kernel: &'k inst::Kernel,
@@ -25,9 +59,7 @@ pub(super) struct Builder<'k> {
     /// What fills short swizzles, by operand, in place of the repeated component: see `lint`.
     pub fillers: FxHashMap<Span, Reg>,
     next: Reg,
-    /// Registers of `r#` components, by number; `NONE` where a component was not met yet.
-    temps: Vec<[Reg; 4]>,
-    outputs: FxHashMap<u32, [Reg; 4]>,
+    pub files: Files,
     flags: [Option<Reg>; 5],
 }
 
@@ -40,8 +72,7 @@ impl<'k> Builder<'k> {
             diagnostics: Vec::new(),
             fillers: FxHashMap::default(),
             next: 0,
-            temps: Vec::new(),
-            outputs: FxHashMap::default(),
+            files: Files::default(),
             flags: [None; 5],
         }
     }
@@ -56,19 +87,6 @@ impl<'k> Builder<'k> {
         self.next
     }
 
-    /// What the registers of `r#` and `o#` are called.
-    pub fn names(&self) -> super::Names {
-        let temps = self.temps.iter().enumerate().map(|(number, regs)| ('r', number, regs));
-        let outputs = self.outputs.iter().map(|(number, regs)| ('o', *number as usize, regs));
-        let mut names = super::Names::new();
-        for (file, number, regs) in temps.chain(outputs) {
-            for (reg, component) in regs.iter().zip("xyzw".chars()).filter(|(reg, _)| **reg != NONE) {
-                names.insert(*reg, format!("{file}{number}.{component}"));
-            }
-        }
-        names
-    }
-
     /// A new register.
     pub fn scratch(&mut self) -> Reg {
         let reg = self.next;
@@ -79,10 +97,11 @@ impl<'k> Builder<'k> {
     /// The register of component `c` of `r{number}`.
     pub fn temp(&mut self, number: u32, c: usize) -> Reg {
         let number = number as usize;
-        if number >= self.temps.len() {
-            self.temps.resize(number + 1, [NONE; 4]);
+        let temps = &mut self.files.temps;
+        if number >= temps.len() {
+            temps.resize(number + 1, [NONE; 4]);
         }
-        let reg = &mut self.temps[number][c];
+        let reg = &mut temps[number][c];
         if *reg == NONE {
             *reg = self.next;
             self.next += 1;
@@ -93,7 +112,7 @@ impl<'k> Builder<'k> {
     /// The registers that shadow `o{number}`.
     pub fn output(&mut self, number: u32) -> [Reg; 4] {
         let next = &mut self.next;
-        *self.outputs.entry(number).or_insert_with(|| {
+        *self.files.outputs.entry(number).or_insert_with(|| {
             *next += 4;
             [*next - 4, *next - 3, *next - 2, *next - 1]
         })

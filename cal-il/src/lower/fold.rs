@@ -8,14 +8,20 @@ use crate::isa::{Algebra, Scalar};
 
 /// The result words of `op` if all its operands are constants; denormals are flushed and NaNs canonical as the
 /// classes of the operation say.
+#[inline(always)]
 pub(super) fn fold(op: LaneOp, args: &[Operand]) -> Option<(u32, Option<u32>)> {
-    let mut words: SmallVec<[u32; 6]> = SmallVec::new();
-    for arg in args {
-        match arg {
-            Operand::Imm(word) => words.push(*word),
-            _ => return None,
-        }
+    // Most are not, which the first operands tell.
+    if args.iter().any(|arg| !matches!(arg, Operand::Imm(_))) {
+        return None;
     }
+    Some(constant(op, args))
+}
+
+/// The same of constants.
+#[inline(never)]
+fn constant(op: LaneOp, args: &[Operand]) -> (u32, Option<u32>) {
+    let mut words: SmallVec<[u32; 6]> =
+        args.iter().map(|arg| if let Operand::Imm(word) = arg { *word } else { 0 }).collect();
     let mut at = 0;
     for class in op.arguments() {
         if *class == Class::F {
@@ -24,10 +30,10 @@ pub(super) fn fold(op: LaneOp, args: &[Operand]) -> Option<(u32, Option<u32>)> {
         at += class.words();
     }
     let (low, high) = lane::fold(op, &words);
-    Some(match op.result() {
+    match op.result() {
         Class::F => (Scalar.canonical(low), high),
         Class::W | Class::Q => (low, high),
-    })
+    }
 }
 
 #[cfg(test)]

@@ -3,20 +3,22 @@
 
 use std::ops::ControlFlow;
 
-use super::build::Builder;
+use rustc_hash::FxHashMap;
+
+use super::build::{Builder, COMPONENTS, Files};
 use super::passes::Registers;
-use super::{Names, passes, translate};
+use super::{passes, translate};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::inst::{Cond, Kernel, Node, Register};
-use crate::ir::{Block, Program, StmtKind, visit};
+use crate::ir::{Block, Program, Reg, StmtKind, visit};
 
 /// Warnings kept of one program.
 const MAX_WARNINGS: usize = 50;
 
-/// Adds the warnings to those of the program. `registers` and `names` tell what a register is called in the kernel, if it
+/// Adds the warnings to those of the program. `registers` and `files` tell what a register is called in the kernel, if it
 /// may be read before it is written.
-pub(super) fn run(kernel: &Kernel, program: &mut Program, registers: &Registers, names: &Names) {
-    let mut found = unwritten(kernel, program, registers, names);
+pub(super) fn run(kernel: &Kernel, program: &mut Program, registers: &Registers, files: &Files) {
+    let mut found = unwritten(kernel, program, registers, files);
     found.extend(short_swizzles(kernel));
     if found.is_empty() {
         return;
@@ -26,55 +28,67 @@ pub(super) fn run(kernel: &Kernel, program: &mut Program, registers: &Registers,
     program.warnings.sort_by_key(|d| d.span.start);
 }
 
+/// Number and component of an `r#`.
+type Temp = (usize, usize);
+
+/// The registers that nothing writes and something reads, with the `r#` that each is.
+fn missing(Registers { origins, definitions, uses }: &Registers, files: &Files) -> FxHashMap<Reg, Temp> {
+    let all = origins.iter().zip(definitions).zip(uses).zip(0..);
+    // Passes after the split removed only definitions that nothing reads.
+    let missing = all.filter(|(((_, definitions), uses), _)| **definitions == 0 && **uses != 0);
+    let mut registers: FxHashMap<Reg, Reg> =
+        missing.filter_map(|(((origin, _), _), reg)| Some(((*origin)?, reg))).collect();
+    if registers.is_empty() {
+        return FxHashMap::default();
+    }
+    files.temps().filter_map(|(reg, n, component)| Some((registers.remove(&reg)?, (n, component)))).collect()
+}
+
 /// Reads of `r#` that nothing has written, once for each register.
 fn unwritten(
     kernel: &Kernel,
     program: &mut Program,
-    Registers { origins, definitions }: &Registers,
-    names: &Names,
+    registers: &Registers,
+    files: &Files,
 ) -> Vec<Diagnostic> {
-    // Passes after the split removed only definitions that nothing reads.
-    let unwritten: Vec<bool> =
-        origins.iter().zip(definitions).map(|(origin, count)| origin.is_some() && *count == 0).collect();
-    if !unwritten.contains(&true) {
-        return Vec::new();
-    }
+    let missing = missing(registers, files);
+    // Those that were not met yet: of the others the first read is known.
+    let mut left = missing.clone();
     let called = called(program);
-    let mut reads: Vec<(Span, &str, char)> = Vec::new();
+    let mut reads: Vec<(Span, Temp)> = Vec::new();
     for (function, _) in program.functions.iter_mut().zip(called).filter(|(_, called)| *called) {
         visit::statements(&mut function.body, &mut |stmt| {
+            if left.is_empty() {
+                return;
+            }
             visit::registers(&mut stmt.kind, &mut |reg, _| {
-                let at = *reg as usize;
-                if !unwritten.get(at).is_some_and(|unwritten| *unwritten) {
-                    return;
-                }
-                let name = origins[at].and_then(|origin| names.get(&origin)).and_then(|n| n.split_once('.'));
-                if let Some((register, component)) = name.filter(|(register, _)| register.starts_with('r')) {
-                    reads.push((stmt.span, register, component.chars().next().unwrap_or('x')));
+                if let Some(&temp) = missing.get(reg) {
+                    reads.push((stmt.span, temp));
+                    left.remove(reg);
                 }
             });
         });
     }
-    let mut told: Vec<&str> = Vec::new();
+    let mut told: Vec<usize> = Vec::new();
     let mut found = Vec::new();
-    for &(span, register, _) in &reads {
+    for &(span, (number, _)) in &reads {
         if found.len() >= MAX_WARNINGS {
             break;
         }
-        if told.contains(&register) {
+        if told.contains(&number) {
             continue;
         }
-        told.push(register);
-        let mut components: Vec<char> =
-            reads.iter().filter(|read| read.0 == span && read.1 == register).map(|read| read.2).collect();
-        components.sort_unstable_by_key(|c| "xyzw".find(*c));
+        told.push(number);
+        let mut components: Vec<usize> =
+            reads.iter().filter(|read| read.0 == span && read.1.0 == number).map(|read| read.1.1).collect();
+        components.sort_unstable();
         components.dedup();
-        let components: String = components.into_iter().collect();
-        let number = register[1..].parse().unwrap_or(u32::MAX);
+        let components: String = components.into_iter().map(|component| COMPONENTS[component]).collect();
+        let number = number as u32;
         let what = match components.as_str() {
             _ if number >= kernel.macro_temps => "a register of this macro".to_string(),
-            "xyzw" => format!("`{register}`"),
-            some => format!("`{register}.{some}`"),
+            "xyzw" => format!("`r{number}`"),
+            some => format!("`r{number}.{some}`"),
         };
         let place = operand(kernel, number, span);
         let message = format!("{what} is read, and nothing has written it");

@@ -29,7 +29,7 @@ use crate::ir::passes::Watch;
 use crate::ir::{Builtin, Function, Operand, Output, Program, Reg, needed};
 use crate::isa::Meaning;
 
-use build::Builder;
+use build::{Builder, Files};
 pub use passes::LOWERING;
 use write::Value;
 
@@ -40,10 +40,10 @@ pub fn lower(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
 
 /// The same, and tells what the translation and each pass make of the kernel.
 pub fn lower_watched(kernel: &Kernel, watch: Watch<'_>) -> Result<Program, Vec<Diagnostic>> {
-    let (mut program, names) = translate(Builder::new(kernel))?;
+    let (mut program, files) = translate(Builder::new(kernel))?;
     watch("translate", &program);
     let registers = passes::run(&mut program, watch);
-    lint::run(kernel, &mut program, &registers, &names);
+    lint::run(kernel, &mut program, &registers, &files);
     Ok(program)
 }
 
@@ -59,17 +59,17 @@ pub fn lower_bare(kernel: &Kernel) -> Result<Program, Vec<Diagnostic>> {
 /// Lowers a checked kernel for people who watch it run: every component of an `r#` and `o#` keeps one register for
 /// all of its life, and every copy is made. Computes the same words as [`lower`], more slowly.
 pub fn lower_named(kernel: &Kernel) -> Result<(Program, Names), Vec<Diagnostic>> {
-    let (mut program, names) = translate(Builder::new(kernel))?;
+    let (mut program, files) = translate(Builder::new(kernel))?;
     passes::required(&mut program);
     needed::forget_untouched(&mut program);
-    Ok((program, names))
+    Ok((program, files.names()))
 }
 
 /// What registers of a program stand for, as the kernel writes it: `r0.x`, `o1.w`. Others hold values in between.
 pub type Names = BTreeMap<Reg, String>;
 
 /// Statement for statement, without passes: classes are not respected yet.
-fn translate(mut builder: Builder) -> Result<(Program, Names), Vec<Diagnostic>> {
+fn translate(mut builder: Builder) -> Result<(Program, Files), Vec<Diagnostic>> {
     let kernel = builder.kernel;
     let outputs = (kernel.interface.outputs.keys())
         .map(|&index| Output { index, registers: builder.output(index) })
@@ -80,7 +80,6 @@ fn translate(mut builder: Builder) -> Result<(Program, Names), Vec<Diagnostic>> 
     if !builder.diagnostics.is_empty() {
         return Err(builder.diagnostics);
     }
-    let names = builder.names();
     let program = Program {
         stage: kernel.stage,
         interface: kernel.interface.clone(),
@@ -90,7 +89,7 @@ fn translate(mut builder: Builder) -> Result<(Program, Names), Vec<Diagnostic>> 
         outputs,
         warnings: kernel.warnings.clone(),
     };
-    Ok((program, names))
+    Ok((program, builder.files))
 }
 
 impl Builder<'_> {

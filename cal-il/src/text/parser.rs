@@ -256,9 +256,12 @@ impl Parser<'_> {
         if statement.opcode == Opcode::Ldexp {
             self.ldexp_of_doubles(&mut statement);
         }
-        statement.span = self.c.span_from(start);
         self.warn_if_glued(&statement);
         self.ast.statements.push(statement);
+        // A processor waits for what it copies right after it was written: this comes last, where it stays.
+        if let Some(last) = self.ast.statements.last_mut() {
+            last.span = self.c.span_from(start);
+        }
         Ok(statement.opcode)
     }
 

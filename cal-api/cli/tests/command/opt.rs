@@ -76,9 +76,7 @@ fn what_is_wrong_with_a_program_is_told() {
     assert!(said.contains("the program is not consistent\n  destination register %3 of 1"), "{said}");
     let output = recal(&["opt", "--pass", "licm", "k.il"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        String::from_utf8_lossy(&output.stderr).contains("there is no such pass; there are webs, forward,")
-    );
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no such pass; there are webs, gvn,"));
 }
 
 #[test]
@@ -96,21 +94,14 @@ fn a_dump_has_what_a_kernel_becomes() {
         .filter_map(|name| Some(name.split_once('.')?.1.to_owned()))
         .collect();
     names.sort();
-    let passes = [
-        "00-translate.ir",
-        "01-webs.ir",
-        "02-forward.ir",
-        "03-gvn.ir",
-        "04-sweep.ir",
-        "05-float_state.ir",
-        "06-needed.ir",
-    ];
-    assert_eq!(&names[..7], passes, "{names:?}");
-    for name in ["07-inline.ir", "13-lockstep.ir", "il", "spvasm"] {
+    let passes =
+        ["00-translate.ir", "01-webs.ir", "02-gvn.ir", "03-sweep.ir", "04-float_state.ir", "05-needed.ir"];
+    assert_eq!(&names[..6], passes, "{names:?}");
+    for name in ["06-inline.ir", "12-lockstep.ir", "il", "spvasm"] {
         assert!(names.iter().any(|other| other == name), "{name}: {names:?}");
     }
     // What is there is read again.
     let last = std::fs::read_dir(&dump).unwrap().map(|entry| entry.unwrap().path());
-    let last = last.into_iter().find(|path| path.to_string_lossy().ends_with("13-lockstep.ir")).unwrap();
+    let last = last.into_iter().find(|path| path.to_string_lossy().ends_with("12-lockstep.ir")).unwrap();
     assert!(printed(&["opt", last.to_str().unwrap()]).starts_with("program pixel\n"));
 }

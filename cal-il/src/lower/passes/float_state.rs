@@ -26,19 +26,17 @@ use states::States;
 
 /// Places flushes. `early` tells the registers that may be read before they are written.
 pub(super) fn run(program: &mut Program, early: &[bool]) {
-    let states = States::of(program);
+    let states = States::of(program, early);
     let cache = Cache {
         forms: vec![(0, 0); program.registers as usize],
         permanent: vec![NONE; program.registers as usize],
         others: FxHashMap::default(),
         block: 1,
     };
-    let shared = float_reads_in_deeper_blocks(program, early);
     let mut pass = Pass {
         states,
         next: program.registers,
         cache,
-        shared,
         at: 0,
         inserted: Vec::new(),
         prologue: Block::new(),
@@ -59,65 +57,6 @@ pub(super) fn run(program: &mut Program, early: &[bool]) {
 
 /// No register.
 const NONE: Reg = Reg::MAX;
-
-/// Registers with one definition, never read before it, that a block deeper than the definition reads as a float.
-fn float_reads_in_deeper_blocks(program: &Program, early: &[bool]) -> Vec<bool> {
-    struct Scan {
-        definitions: Vec<u32>,
-        block_of: Vec<u32>,
-        shared: Vec<bool>,
-        blocks: u32,
-    }
-    impl Scan {
-        fn block(&mut self, block: &Block) {
-            self.blocks += 1;
-            let here = self.blocks;
-            for stmt in block {
-                match &stmt.kind {
-                    StmtKind::Lane(inst) => {
-                        let mut at = 0;
-                        for class in inst.op.arguments() {
-                            if let (Class::F, Operand::Reg(reg)) = (class, inst.args[at])
-                                && self.block_of[reg as usize] != here
-                            {
-                                self.shared[reg as usize] = true;
-                            }
-                            at += class.words();
-                        }
-                        self.define(inst.dst[0], here);
-                        if inst.dst[1] != inst.dst[0] {
-                            self.define(inst.dst[1], here);
-                        }
-                    }
-                    StmtKind::Memory(inst) => {
-                        visit::destinations_of(inst).into_iter().for_each(|reg| self.define(reg, here));
-                    }
-                    StmtKind::If { then, otherwise, .. } => {
-                        self.block(then);
-                        self.block(otherwise);
-                    }
-                    StmtKind::Loop { body } => self.block(body),
-                    StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| self.block(&arm.body)),
-                    _ => {}
-                }
-            }
-        }
-
-        fn define(&mut self, reg: Reg, here: u32) {
-            let index = reg as usize;
-            self.definitions[index] += 1;
-            self.block_of[index] = here;
-        }
-    }
-    let count = program.registers as usize;
-    let mut scan =
-        Scan { definitions: vec![0; count], block_of: vec![0; count], shared: vec![false; count], blocks: 0 };
-    for function in &program.functions {
-        scan.block(&function.body);
-    }
-    let single = |reg: usize| scan.definitions[reg] == 1 && !early[reg];
-    (0..count).map(|reg| scan.shared[reg] && single(reg)).collect()
-}
 
 /// A form of an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -177,8 +116,6 @@ struct Pass {
     states: States,
     next: Reg,
     cache: Cache,
-    /// Registers to flush where they are defined.
-    shared: Vec<bool>,
     /// Before which statement of the block at hand statements come that are made now.
     at: usize,
     /// They, in order.
@@ -241,19 +178,21 @@ impl Pass {
         let leaves_loose = inst.op.leaves() == Leaves::Float;
         // A loose register takes over any float word, others only exact ones.
         let takes_any = self.states.loose[dst as usize];
-        let mut at = 0;
-        for class in inst.op.arguments() {
-            for word in 0..class.words() {
-                let how = match (inst.op, class, at + word) {
-                    (LaneOp::Select | LaneOp::SelectF, _, 0) => Use::Test,
-                    (LaneOp::Mov | LaneOp::Select, _, _) if takes_any => Use::Test,
-                    (LaneOp::Cmov, _, 1 | 2) if takes_any => Use::Test,
-                    (_, Class::F, _) => Use::Float,
-                    _ => Use::Word,
-                };
-                self.operand(&mut inst.args[at + word], how, span);
+        match inst.op {
+            LaneOp::Mov | LaneOp::Select | LaneOp::SelectF | LaneOp::Cmov => {
+                self.taken(inst, takes_any, span);
             }
-            at += class.words();
+            _ => {
+                let mut args = inst.args.iter_mut();
+                for class in inst.op.arguments() {
+                    for operand in args.by_ref().take(class.words()) {
+                        match class {
+                            Class::F => self.float(operand, span),
+                            Class::W | Class::Q => self.word(operand, span),
+                        }
+                    }
+                }
+            }
         }
         self.at += 1;
         if leaves_loose && !takes_any {
@@ -265,7 +204,7 @@ impl Pass {
             );
             // Before it became canonical the word was fit for arithmetic.
             self.cache.put(Operand::Reg(dst), scratch);
-            if self.shared[dst as usize] {
+            if self.states.shared[dst as usize] {
                 self.cache.permanent[dst as usize] = scratch;
             }
             return;
@@ -276,10 +215,22 @@ impl Pass {
         }
     }
 
+    /// The operands of what takes a word over, as a register does that takes any float or exact ones only, or of what chooses one.
+    fn taken(&mut self, inst: &mut LaneInst, takes_any: bool, span: Span) {
+        for (at, operand) in inst.args.iter_mut().enumerate() {
+            match (inst.op, at) {
+                (LaneOp::Select | LaneOp::SelectF, 0) => {}
+                (LaneOp::Mov | LaneOp::Select, _) | (LaneOp::Cmov, 1 | 2) if takes_any => {}
+                (LaneOp::SelectF, _) | (LaneOp::Cmov, 0) => self.float(operand, span),
+                _ => self.word(operand, span),
+            }
+        }
+    }
+
     /// `reg` has a new word: forms of the old one are void.
     fn defined(&mut self, reg: Reg, span: Span) {
         self.cache.forget(reg);
-        if self.shared[reg as usize] && !self.states.flushed[reg as usize] {
+        if self.states.shared[reg as usize] && !self.states.flushed[reg as usize] {
             let form = self.scratch();
             self.push(
                 LaneInst { op: LaneOp::Flush, dst: [form, form], args: smallvec![Operand::Reg(reg)] },
@@ -291,18 +242,36 @@ impl Pass {
 
     /// Replaces `operand` by a form that suits its use.
     fn operand(&mut self, operand: &mut Operand, how: Use, span: Span) {
-        let form = match (how, *operand) {
-            (Use::Test, _) => return,
-            (Use::Float, Operand::Imm(word)) => {
-                *operand = Operand::Imm(Scalar.flush(word));
-                return;
+        match how {
+            Use::Test => {}
+            Use::Float => self.float(operand, span),
+            Use::Word => self.word(operand, span),
+        }
+    }
+
+    /// Replaces `operand` by a word that arithmetic may read.
+    #[inline]
+    fn float(&mut self, operand: &mut Operand, span: Span) {
+        match *operand {
+            Operand::Imm(word) => *operand = Operand::Imm(Scalar.flush(word)),
+            Operand::Reg(reg) if self.states.flushed[reg as usize] => {}
+            Operand::Builtin(Builtin::Position(_) | Builtin::Interpolant(..)) => {}
+            Operand::Reg(_) | Operand::Const { .. } | Operand::Builtin(_) => {
+                self.form(operand, Form::Flushed, span);
             }
-            (Use::Float, Operand::Reg(reg)) if self.states.flushed[reg as usize] => return,
-            (Use::Float, Operand::Builtin(Builtin::Position(_) | Builtin::Interpolant(..))) => return,
-            (Use::Float, _) => Form::Flushed,
-            (Use::Word, Operand::Reg(reg)) if self.states.loose[reg as usize] => Form::Canonical,
-            (Use::Word, _) => return,
-        };
+        }
+    }
+
+    /// Replaces `operand` by a word whose bits are right.
+    #[inline]
+    fn word(&mut self, operand: &mut Operand, span: Span) {
+        if matches!(*operand, Operand::Reg(reg) if self.states.loose[reg as usize]) {
+            self.form(operand, Form::Canonical, span);
+        }
+    }
+
+    /// Replaces `operand` by a form of it.
+    fn form(&mut self, operand: &mut Operand, form: Form, span: Span) {
         let reg = match self.cache.get(*operand) {
             Some(reg) => reg,
             None if self.depth > 0 && matches!(operand, Operand::Const { .. }) => {

@@ -1,14 +1,21 @@
-//! What was loaded, or computed by a long operation, and would be once more: readers take what is there already.
+//! Equal values are one: readers take what is there already.
 //!
-//! The walk follows the structure: what a block has is there for what follows in it, and in the blocks inside. Registers
-//! with a single definition are names for values, so two accesses with the same operands are the same access. Only memory
-//! that nobody writes while the launch runs counts. Short operations are done again: back ends look for equal ones within
-//! a block, and from block to block a register costs as much.
+//! A register with one definition, which does not also hold the zero of the beginning, is a name for a value. Where that
+//! definition is a move, readers take the source instead: a constant, a constant buffer word, a value of the launch, or
+//! another such name; what becomes constant is computed. What was loaded, or computed by a long operation, is not once more.
+//!
+//! The walk follows the structure: what a block has is there for what follows in it, and in the blocks inside. Two accesses
+//! with the same operands are the same access if nobody writes that memory while the launch runs. Short operations are
+//! done again: back ends look for equal ones within a block, and from block to block a register costs as much.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::ir::{Block, Builtin, Dst4, LaneOp, MemoryInst, Operand, Program, Reg, Space, StmtKind, visit};
+use super::values::uses_of_outputs;
+use crate::ir::{
+    Block, Builtin, Dst4, LaneInst, LaneOp, MemoryInst, Operand, Program, Space, StmtKind, visit,
+};
+use crate::lower::fold;
 
 /// A value without the registers that it goes to.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -24,35 +31,24 @@ struct Walk<'a> {
     /// Memory is written while the launch runs.
     writes: bool,
     scopes: Vec<FxHashMap<Value, Dst4>>,
-    /// What readers take instead of a register.
-    instead: FxHashMap<Reg, Reg>,
+    /// By register: what readers take instead.
+    instead: Vec<Option<Operand>>,
+    /// By register: how often it is read.
+    uses: Vec<u32>,
 }
 
-/// Makes readers of equal values take the first one; what nobody reads then is for `sweep`. `names` are the registers that are
-/// names for values; `uses`, how often each is read, is kept true.
-pub(super) fn run(program: &mut Program, names: &[bool], uses: &mut [u32]) {
+/// Makes readers take what is there. `names` are the registers that are names for values. Returns how often each register is
+/// read then; what nobody reads is for `sweep`.
+pub(super) fn run(program: &mut Program, names: &[bool]) -> Vec<u32> {
     let write =
         |kind: &StmtKind| matches!(kind, StmtKind::Memory(inst) if Access::of(inst) == Access::Writes);
     let interface = &program.interface;
     let writes = (interface.global || !interface.uavs.is_empty()) && visit::program_has(program, &write);
-    let mut walk = Walk { names, writes, scopes: Vec::new(), instead: FxHashMap::default() };
+    let instead = vec![None; program.registers as usize];
+    let mut walk = Walk { names, writes, scopes: Vec::new(), instead, uses: uses_of_outputs(program) };
     // A function may be called from anywhere: it knows nothing of its callers.
-    program.functions.iter().for_each(|function| walk.block(&function.body));
-    let Walk { instead, .. } = walk;
-    if instead.is_empty() {
-        return;
-    }
-    for function in &mut program.functions {
-        visit::statements(&mut function.body, &mut |stmt| {
-            visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                if let (Some(&first), false) = (instead.get(reg), definition) {
-                    uses[*reg as usize] -= 1;
-                    uses[first as usize] += 1;
-                    *reg = first;
-                }
-            });
-        });
-    }
+    program.functions.iter_mut().for_each(|function| walk.block(&mut function.body));
+    walk.uses
 }
 
 /// What an access has to do with memory that a launch has in common.
@@ -106,31 +102,74 @@ fn is_long(op: LaneOp) -> bool {
 }
 
 impl Walk<'_> {
-    fn block(&mut self, block: &Block) {
+    fn block(&mut self, block: &mut Block) {
         self.scopes.push(FxHashMap::default());
         for stmt in block {
-            match &stmt.kind {
-                StmtKind::Lane(inst) if is_long(inst.op) => {
-                    let [low, high] = inst.dst;
-                    let dst = [Some(low), Some(high).filter(|high| *high != low), None, None];
-                    self.value(Value::Lane(inst.op, inst.args.clone()), dst);
+            match &mut stmt.kind {
+                StmtKind::Lane(inst) => self.lane(inst),
+                StmtKind::Memory(inst) => {
+                    visit::memory_operands(inst, &mut |operand, _| self.take(operand));
+                    if self.lasts(inst) {
+                        let mut bare = MemoryInst::clone(inst);
+                        let dst = visit::loaded(&mut bare).map(std::mem::take).unwrap_or_default();
+                        self.value(Value::Memory(bare), dst);
+                    }
                 }
-                StmtKind::Memory(inst) if self.lasts(inst) => {
-                    let mut bare = MemoryInst::clone(inst);
-                    let dst = visit::loaded(&mut bare).map(std::mem::take).unwrap_or_default();
-                    self.value(Value::Memory(bare), dst);
+                other => {
+                    if let Some((operand, _)) = visit::tested(other) {
+                        self.take(operand);
+                    }
+                    match other {
+                        StmtKind::If { then, otherwise, .. } => {
+                            self.block(then);
+                            self.block(otherwise);
+                        }
+                        StmtKind::Loop { body } => self.block(body),
+                        // Who falls into an arm need not have been in the one before.
+                        StmtKind::Switch { arms, .. } => {
+                            arms.iter_mut().for_each(|arm| self.block(&mut arm.body));
+                        }
+                        _ => {}
+                    }
                 }
-                StmtKind::If { then, otherwise, .. } => {
-                    self.block(then);
-                    self.block(otherwise);
-                }
-                StmtKind::Loop { body } => self.block(body),
-                // Who falls into an arm need not have been in the one before.
-                StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| self.block(&arm.body)),
-                _ => {}
             }
         }
         self.scopes.pop();
+    }
+
+    /// What is read instead of `operand`. It was met before its readers, since it is defined before them.
+    #[inline]
+    fn take(&mut self, operand: &mut Operand) {
+        if let Operand::Reg(reg) = *operand
+            && let Some(source) = self.instead[reg as usize]
+        {
+            *operand = source;
+        }
+        if let Operand::Reg(reg) = *operand {
+            self.uses[reg as usize] += 1;
+        }
+    }
+
+    fn lane(&mut self, inst: &mut LaneInst) {
+        inst.args.iter_mut().for_each(|operand| self.take(operand));
+        if inst.op != LaneOp::Mov
+            && let Some((word, None)) = fold::fold(inst.op, &inst.args)
+        {
+            inst.op = LaneOp::Mov;
+            inst.args = SmallVec::from_slice(&[Operand::Imm(word)]);
+        }
+        let [low, high] = inst.dst;
+        if inst.op == LaneOp::Mov && self.names[low as usize] {
+            self.instead[low as usize] = Some(inst.args[0]).filter(|&source| self.stays(source));
+        } else if is_long(inst.op) {
+            let dst = [Some(low), Some(high).filter(|high| *high != low), None, None];
+            self.value(Value::Lane(inst.op, inst.args.clone()), dst);
+        }
+    }
+
+    /// The operand is the same word wherever it is read, but for a timer.
+    fn stays(&self, operand: Operand) -> bool {
+        !matches!(operand, Operand::Reg(reg) if !self.names[reg as usize])
     }
 
     /// It loads what nobody writes while the launch runs.
@@ -144,27 +183,26 @@ impl Walk<'_> {
 
     /// A value that goes to registers: those of an earlier one are read instead, if it has all of them.
     fn value(&mut self, mut value: Value, dst: Dst4) {
-        let mut named = true;
-        let mut take = |operand: &mut Operand| {
-            if let Operand::Reg(reg) = operand {
-                *reg = self.instead.get(reg).copied().unwrap_or(*reg);
-                named &= self.names[*reg as usize];
-            }
-            named &= !matches!(operand, Operand::Builtin(Builtin::Timer(_)));
+        let mut named = dst.iter().flatten().all(|reg| self.names[*reg as usize]);
+        let mut look = |operand: &mut Operand| {
+            named &= self.stays(*operand) && !matches!(operand, Operand::Builtin(Builtin::Timer(_)));
         };
         match &mut value {
-            Value::Lane(_, args) => args.iter_mut().for_each(take),
-            Value::Memory(inst) => visit::memory_operands(inst, &mut |operand, _| take(operand)),
+            Value::Lane(_, args) => args.iter_mut().for_each(look),
+            Value::Memory(inst) => visit::memory_operands(inst, &mut |operand, _| look(operand)),
         }
-        if !named || !dst.iter().flatten().all(|reg| self.names[*reg as usize]) {
+        if !named {
             return;
         }
         let has =
             |first: &&Dst4| dst.iter().zip(first.iter()).all(|(dst, first)| dst.is_none() || first.is_some());
         match self.scopes.iter().rev().filter_map(|scope| scope.get(&value)).find(has) {
             Some(first) => {
-                let pairs = dst.iter().zip(first).filter_map(|(dst, first)| Some(((*dst)?, (*first)?)));
-                self.instead.extend(pairs);
+                for (dst, first) in dst.iter().zip(first) {
+                    if let (Some(dst), Some(first)) = (dst, first) {
+                        self.instead[*dst as usize] = Some(Operand::Reg(*first));
+                    }
+                }
             }
             None => {
                 if let Some(scope) = self.scopes.last_mut() {

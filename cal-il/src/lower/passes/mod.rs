@@ -12,7 +12,7 @@ use crate::ir::{Program, needed};
 pub(super) use webs::Registers;
 
 /// The passes of lowering, in their order.
-pub static LOWERING: [Pass; 6] = [
+pub static LOWERING: [Pass; 5] = [
     Pass {
         name: "webs",
         about: "unrelated uses of one register come apart",
@@ -25,26 +25,14 @@ pub static LOWERING: [Pass; 6] = [
         },
     },
     Pass {
-        name: "forward",
-        about: "copies and constants go where they are read, what is constant is computed",
+        name: "gvn",
+        about: "copies, constants and equal values are read where they are first; what is constant is computed",
         flushes: Flushes::Ignored,
         faithful: false,
         run: |program, _| {
             changed(program, |program| {
                 let names = names(program);
-                values::forward(program, &names);
-            })
-        },
-    },
-    Pass {
-        name: "gvn",
-        about: "what is loaded, or computed by a long operation, is not once more",
-        flushes: Flushes::Ignored,
-        faithful: false,
-        run: |program, _| {
-            changed(program, |program| {
-                let (names, mut uses) = (names(program), values::uses(program));
-                gvn::run(program, &names, &mut uses);
+                gvn::run(program, &names);
             })
         },
     },
@@ -55,8 +43,8 @@ pub static LOWERING: [Pass; 6] = [
         faithful: false,
         run: |program, _| {
             changed(program, |program| {
-                let uses = values::uses(program);
-                values::sweep(program, uses);
+                let mut uses = values::uses(program);
+                values::sweep(program, &mut uses);
             })
         },
     },
@@ -108,14 +96,12 @@ pub(super) fn run(program: &mut Program, watch: Watch<'_>) -> Registers {
 
 /// Runs the passes that rename registers and remove what nothing reads.
 pub(super) fn reduce(program: &mut Program, watch: Watch<'_>) -> Registers {
-    let registers = webs::run(program);
+    let mut registers = webs::run(program);
     watch("webs", program);
     let names = values::names(program, &registers.early(), &registers.definitions);
-    let mut uses = values::forward(program, &names);
-    watch("forward", program);
-    gvn::run(program, &names, &mut uses);
+    registers.uses = gvn::run(program, &names);
     watch("gvn", program);
-    values::sweep(program, uses);
+    values::sweep(program, &mut registers.uses);
     watch("sweep", program);
     registers
 }

@@ -1,14 +1,7 @@
-//! Forwards copies and removes what nothing reads.
-//!
-//! After the split into webs a register with one definition, which does not also hold the zero of the beginning, is a
-//! name for a value. Where that definition is a move, readers take the source instead: a constant, a constant buffer
-//! word, a value of the launch, or another such name. Then operations and loads whose results nobody reads go.
-//! Stores, atomics, counters and control flow stay.
+//! Which registers are names for values, how often each is read, and what nothing reads: operations and loads go whose
+//! results nobody takes. Stores, atomics, counters and control flow stay.
 
-use smallvec::SmallVec;
-
-use crate::ir::{Block, LaneOp, MemoryInst, Operand, Program, Reg, StmtKind, visit};
-use crate::lower::fold;
+use crate::ir::{Block, MemoryInst, Program, StmtKind, visit};
 
 /// Which registers are names for values. `early` tells those that may be read before they are written, `definitions` how many
 /// statements write each.
@@ -22,56 +15,8 @@ pub(super) fn names(program: &Program, early: &[bool], definitions: &[u32]) -> V
     names
 }
 
-/// Forwards copies and folds what becomes constant. Returns how often each register is read then.
-pub(super) fn forward(program: &mut Program, names: &[bool]) -> Vec<u32> {
-    let count = program.registers as usize;
-    let single = |reg: Reg| names[reg as usize];
-    // Every source is resolved before its readers, since it is defined before them.
-    let mut resolved: Vec<Option<Operand>> = vec![None; count];
-    let mut uses = uses_of_outputs(program);
-    for function in &mut program.functions {
-        visit::statements(&mut function.body, &mut |stmt| {
-            let mut replace = |operand: &mut Operand| {
-                if let Operand::Reg(reg) = *operand
-                    && let Some(source) = resolved[reg as usize]
-                {
-                    *operand = source;
-                }
-                if let Operand::Reg(reg) = *operand {
-                    uses[reg as usize] += 1;
-                }
-            };
-            match &mut stmt.kind {
-                StmtKind::Lane(inst) => {
-                    inst.args.iter_mut().for_each(&mut replace);
-                    if inst.op != LaneOp::Mov
-                        && let Some((word, None)) = fold::fold(inst.op, &inst.args)
-                    {
-                        inst.op = LaneOp::Mov;
-                        inst.args = SmallVec::from_slice(&[Operand::Imm(word)]);
-                    }
-                    let dst = inst.dst[0];
-                    if inst.op == LaneOp::Mov && single(dst) {
-                        resolved[dst as usize] = match inst.args[0] {
-                            Operand::Reg(reg) if !single(reg) => None,
-                            source => Some(source),
-                        };
-                    }
-                }
-                StmtKind::Memory(inst) => visit::memory_operands(inst, &mut |operand, _| replace(operand)),
-                other => {
-                    if let Some((operand, _)) = visit::tested(other) {
-                        replace(operand);
-                    }
-                }
-            }
-        });
-    }
-    uses
-}
-
 /// The host reads outputs, once each.
-fn uses_of_outputs(program: &Program) -> Vec<u32> {
+pub(super) fn uses_of_outputs(program: &Program) -> Vec<u32> {
     let mut uses = vec![0; program.registers as usize];
     program.outputs.iter().flat_map(|output| output.registers).for_each(|reg| uses[reg as usize] += 1);
     uses
@@ -90,11 +35,11 @@ pub(super) fn uses(program: &mut Program) -> Vec<u32> {
     uses
 }
 
-/// Removes operations and loads whose results nothing reads; `uses` tells how often each register is read.
-pub(super) fn sweep(program: &mut Program, mut uses: Vec<u32>) {
+/// Removes operations and loads whose results nothing reads; `uses` tells how often each register is read, before and after.
+pub(super) fn sweep(program: &mut Program, uses: &mut [u32]) {
     debug_assert_eq!(uses, self::uses(program));
     for function in &mut program.functions {
-        sweep_block(&mut function.body, &mut uses);
+        sweep_block(&mut function.body, uses);
     }
 }
 

@@ -8,15 +8,14 @@
 //! dead at a join stay separate. Registers that several functions touch, and outputs, are left alone. A program
 //! whose jumps and definitions multiply to excess is left as it is; that keeps the pass linear.
 
+mod forest;
+
 use crate::ir::{Block, Program, Reg, StmtKind, visit};
+
+use forest::{Forest, Node};
 
 /// Steps at joins, in all, after which the pass gives up.
 const BUDGET: usize = 1 << 22;
-
-/// A node that is not an unread join.
-const READ: u32 = u32::MAX;
-/// The end of a list of operands.
-const END: u32 = u32::MAX - 1;
 
 /// What the split tells of the registers as they are numbered after it.
 pub(in crate::lower) struct Registers {
@@ -25,6 +24,8 @@ pub(in crate::lower) struct Registers {
     pub origins: Vec<Option<Reg>>,
     /// How many statements write it.
     pub definitions: Vec<u32>,
+    /// How often each is read once nothing is left that nobody reads.
+    pub uses: Vec<u32>,
 }
 
 impl Registers {
@@ -36,18 +37,24 @@ impl Registers {
 
 /// Splits the registers of `program`.
 pub(super) fn run(program: &mut Program) -> Registers {
+    run_within(program, BUDGET)
+}
+
+fn run_within(program: &mut Program, budget: usize) -> Registers {
     let fixed = fixed_registers(program);
-    let mut webs = Webs::new(program, &fixed);
+    let mut webs = Webs::new(program, &fixed, budget);
     for (number, function) in program.functions.iter_mut().enumerate() {
         webs.function(&mut function.body, number);
     }
     let entries = program.registers;
-    if webs.work > BUDGET {
+    if webs.forest.steps > budget {
+        webs.give_up(program);
         let definitions = definitions(program);
-        return Registers { origins: (0..entries).map(Some).collect(), definitions };
+        return Registers { origins: (0..entries).map(Some).collect(), definitions, uses: Vec::new() };
     }
-    let registers = vec![READ; webs.parent.len()];
-    let mut renamed = Renamed { webs, at: 0, registers, roots: Vec::new(), definitions: Vec::new() };
+    let places = webs.forest.roots();
+    let (roots, definitions) = (Vec::with_capacity(places.len()), Vec::with_capacity(places.len()));
+    let mut renamed = Renamed { places, roots, definitions };
     // Outputs keep the first numbers.
     for output in &mut program.outputs {
         output.registers = output.registers.map(|reg| renamed.number(reg));
@@ -58,7 +65,7 @@ pub(super) fn run(program: &mut Program) -> Registers {
     program.registers = renamed.roots.len() as u32;
     // The root of a web is its oldest node, and the nodes of the beginning are older than all others.
     let origins = renamed.roots.iter().map(|&root| (root < entries).then_some(root)).collect();
-    Registers { origins, definitions: renamed.definitions }
+    Registers { origins, definitions: renamed.definitions, uses: Vec::new() }
 }
 
 /// How many statements write each register.
@@ -97,8 +104,6 @@ fn fixed_registers(program: &mut Program) -> Vec<bool> {
     fixed
 }
 
-type Node = u32;
-
 /// Where a jump goes.
 #[derive(Default)]
 struct Target {
@@ -114,16 +119,10 @@ struct Target {
 
 struct Webs<'p> {
     fixed: &'p [bool],
+    budget: usize,
     /// Node that holds the value of each register now.
     current: Vec<Node>,
-    /// Union-find forest over nodes.
-    parent: Vec<Node>,
-    /// For a join that nothing has read yet, the first of its operands in `operands`.
-    pending: Vec<u32>,
-    /// Operands of joins, with the number of the next one.
-    operands: Vec<(Node, u32)>,
-    /// Node of each occurrence, in the order of the walk.
-    occurrences: Vec<Node>,
+    forest: Forest,
     /// Changes of `current`, to be undone at the end of a branch.
     log: Vec<(Reg, Node)>,
     stamp: Vec<u32>,
@@ -134,20 +133,16 @@ struct Webs<'p> {
     /// Registers that the function at work defines, if it can be called again.
     persistent: Vec<Reg>,
     reachable: bool,
-    work: usize,
 }
 
 impl<'p> Webs<'p> {
-    fn new(program: &Program, fixed: &'p [bool]) -> Self {
+    fn new(program: &Program, fixed: &'p [bool], budget: usize) -> Self {
         let count = program.registers;
         Self {
             fixed,
-            // Node r is what register r holds when its function begins.
+            budget,
             current: (0..count).collect(),
-            parent: (0..count).collect(),
-            pending: vec![READ; count as usize],
-            operands: Vec::new(),
-            occurrences: Vec::with_capacity(16 * count as usize),
+            forest: Forest::new(count),
             log: Vec::new(),
             stamp: vec![0; count as usize],
             branch: vec![0; count as usize],
@@ -155,7 +150,6 @@ impl<'p> Webs<'p> {
             targets: Vec::new(),
             persistent: Vec::new(),
             reachable: true,
-            work: 0,
         }
     }
 
@@ -166,7 +160,7 @@ impl<'p> Webs<'p> {
             // What a call leaves, the next one finds.
             self.persistent = self.defined(body);
             for reg in &self.persistent {
-                self.pending[*reg as usize] = END;
+                self.forest.persists(*reg);
             }
         }
         self.block(body);
@@ -179,7 +173,7 @@ impl<'p> Webs<'p> {
         if self.reachable {
             for k in 0..self.persistent.len() {
                 let reg = self.persistent[k];
-                self.flow(reg, self.current[reg as usize]);
+                self.forest.flow(reg, self.current[reg as usize]);
             }
         }
     }
@@ -189,7 +183,7 @@ impl<'p> Webs<'p> {
         self.now += 1;
         let mut all = Vec::new();
         visit::statements(block, &mut |stmt| {
-            self.work += 1;
+            self.forest.steps += 1;
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
                 let index = *reg as usize;
                 if definition && !self.fixed[index] && self.stamp[index] != self.now {
@@ -201,99 +195,36 @@ impl<'p> Webs<'p> {
         all
     }
 
-    fn node(&mut self) -> Node {
-        self.parent.push(self.parent.len() as Node);
-        self.pending.push(READ);
-        self.parent.len() as Node - 1
-    }
-
-    fn join(&mut self, operands: &[Node]) -> Node {
-        self.work += 1;
-        let node = self.node();
-        self.pending[node as usize] = END;
-        operands.iter().for_each(|&operand| self.add_operand(node, operand));
-        node
-    }
-
-    fn add_operand(&mut self, join: Node, operand: Node) {
-        let next = self.pending[join as usize];
-        self.pending[join as usize] = self.operands.len() as u32;
-        self.operands.push((operand, next));
-    }
-
+    #[inline]
     fn set(&mut self, reg: Reg, node: Node) {
         let old = std::mem::replace(&mut self.current[reg as usize], node);
         self.log.push((reg, old));
     }
 
-    /// The value of `from` arrives at join `to`.
-    fn flow(&mut self, to: Node, from: Node) {
-        self.work += 1;
-        if to == from {
-            return;
-        }
-        match self.pending[to as usize] {
-            READ => {
-                self.union(to, from);
-                self.activate(from);
-            }
-            END => self.add_operand(to, from),
-            last if self.operands[last as usize].0 != from => self.add_operand(to, from),
-            _ => {}
+    /// The block as it was: its registers are nodes, and those that were not met are the nodes of the same number.
+    fn give_up(&self, program: &mut Program) {
+        for function in &mut program.functions {
+            visit::statements(&mut function.body, &mut |stmt| {
+                visit::registers(&mut stmt.kind, &mut |reg, _| *reg = self.forest.register(*reg));
+            });
         }
     }
 
-    /// Something reads `node`: it and what reaches it become one web.
-    #[inline]
-    fn activate(&mut self, node: Node) {
-        if self.pending[node as usize] != READ {
-            self.read(node);
-        }
-    }
-
-    /// The same of a join.
-    fn read(&mut self, node: Node) {
-        let mut work = vec![node];
-        while let Some(node) = work.pop() {
-            let mut next = std::mem::replace(&mut self.pending[node as usize], READ);
-            while next != READ && next != END {
-                let (operand, after) = self.operands[next as usize];
-                self.union(node, operand);
-                work.push(operand);
-                next = after;
-            }
-        }
-    }
-
-    fn find(&mut self, mut node: Node) -> Node {
-        while self.parent[node as usize] != node {
-            let up = self.parent[self.parent[node as usize] as usize];
-            self.parent[node as usize] = up;
-            node = up;
-        }
-        node
-    }
-
-    fn union(&mut self, a: Node, b: Node) {
-        let (a, b) = (self.find(a), self.find(b));
-        self.parent[a.max(b) as usize] = a.min(b);
-    }
-
+    /// In place of its registers a statement has their nodes then.
     fn block(&mut self, block: &mut Block) {
         for stmt in block {
-            if self.work > BUDGET {
+            if self.forest.steps > self.budget {
                 return;
             }
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                if definition && !self.fixed[*reg as usize] {
-                    let node = self.node();
+                let mut node = self.current[*reg as usize];
+                if !definition {
+                    self.forest.activate(node);
+                } else if !self.fixed[*reg as usize] {
+                    node = self.forest.definition(*reg);
                     self.set(*reg, node);
                 }
-                let node = self.current[*reg as usize];
-                if !definition {
-                    self.activate(node);
-                }
-                self.occurrences.push(node);
+                *reg = node;
             });
             match &mut stmt.kind {
                 StmtKind::If { then, otherwise, .. } => self.branches(then, otherwise),
@@ -335,7 +266,7 @@ impl<'p> Webs<'p> {
             let target = std::mem::take(&mut self.targets[number]);
             let joins = if again { &target.heads } else { &target.exits };
             for (reg, join) in target.defined.iter().zip(joins) {
-                self.flow(*join, self.current[*reg as usize]);
+                self.forest.flow(*join, self.current[*reg as usize]);
             }
             self.targets[number] = target;
             self.targets[number].exited |= !again;
@@ -356,7 +287,7 @@ impl<'p> Webs<'p> {
             }
             self.current[index] = old;
         }
-        self.work += changed.len();
+        self.forest.steps += changed.len();
         changed
     }
 
@@ -385,13 +316,13 @@ impl<'p> Webs<'p> {
                     let then =
                         if self.stamp[index] == self.now { self.branch[index] } else { self.current[index] };
                     self.stamp[index] = 0;
-                    let node = self.join(&[then, node]);
+                    let node = self.forest.join(reg, &[then, node]);
                     self.set(reg, node);
                 }
                 for (reg, node) in then_values {
                     let index = reg as usize;
                     if self.stamp[index] == self.now {
-                        let node = self.join(&[node, self.current[index]]);
+                        let node = self.forest.join(reg, &[node, self.current[index]]);
                         self.set(reg, node);
                     }
                 }
@@ -406,12 +337,12 @@ impl<'p> Webs<'p> {
         let heads: Vec<Node> = (defined.iter())
             .map(|reg| {
                 let entry = self.current[*reg as usize];
-                let head = self.join(&[entry]);
+                let head = self.forest.join(*reg, &[entry]);
                 self.set(*reg, head);
                 head
             })
             .collect();
-        let exits = defined.iter().map(|_| self.join(&[])).collect();
+        let exits = defined.iter().map(|reg| self.forest.join(*reg, &[])).collect();
         self.targets.push(Target { defined, exits, heads, is_loop: true, exited: false });
         self.block(body);
         self.jump(true, true);
@@ -435,13 +366,13 @@ impl<'p> Webs<'p> {
         defined.dedup();
         let before = self.reachable;
         let mark = self.log.len();
-        let exits: Vec<Node> = defined.iter().map(|_| self.join(&[])).collect();
+        let exits: Vec<Node> = defined.iter().map(|reg| self.forest.join(*reg, &[])).collect();
         self.targets.push(Target { defined, exits, ..Target::default() });
         // The selector may skip every arm.
         self.reachable = before && !has_default;
         self.jump(false, true);
         for arm in arms {
-            if self.work > BUDGET {
+            if self.forest.steps > self.budget {
                 return;
             }
             // An arm begins with the values before the switch, or with those of the arm that falls into it.
@@ -449,7 +380,7 @@ impl<'p> Webs<'p> {
             for (reg, here) in self.undo(mark) {
                 if falls {
                     let entry = self.current[reg as usize];
-                    let node = self.join(&[entry, here]);
+                    let node = self.forest.join(reg, &[entry, here]);
                     self.set(reg, node);
                 }
             }
@@ -461,38 +392,101 @@ impl<'p> Webs<'p> {
     }
 }
 
-/// Second walk: occurrences get the registers of their webs.
-struct Renamed<'p> {
-    webs: Webs<'p>,
-    at: usize,
-    /// Register of each root, `READ` where it has none yet.
-    registers: Vec<Reg>,
+/// Second walk: nodes become the registers of their webs.
+struct Renamed {
+    /// By node: its root, or with [`NUMBERED`] its register.
+    places: Vec<u32>,
     /// By register: the root of the web.
     roots: Vec<Node>,
     /// By register: how many statements write it.
     definitions: Vec<u32>,
 }
 
-impl Renamed<'_> {
+/// A place that is a register. No program has as many nodes.
+const NUMBERED: u32 = 1 << 31;
+
+impl Renamed {
+    #[inline]
     fn number(&mut self, node: Node) -> Reg {
-        let root = self.webs.find(node);
-        let reg = &mut self.registers[root as usize];
-        if *reg == READ {
-            *reg = self.roots.len() as Reg;
+        let mut place = self.places[node as usize];
+        if place & NUMBERED == 0 {
+            place = self.first(node, place);
+        }
+        place & !NUMBERED
+    }
+
+    /// The first occurrence of a node, with the place of its root.
+    #[inline(never)]
+    fn first(&mut self, node: Node, root: Node) -> u32 {
+        let mut place = self.places[root as usize];
+        if place & NUMBERED == 0 {
+            place = self.roots.len() as u32 | NUMBERED;
+            self.places[root as usize] = place;
             self.roots.push(root);
             self.definitions.push(0);
         }
-        *reg
+        self.places[node as usize] = place;
+        place
     }
 
     fn block(&mut self, block: &mut Block) {
         visit::statements(block, &mut |stmt| {
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                let node = self.webs.occurrences[self.at];
-                self.at += 1;
-                *reg = self.number(node);
-                self.definitions[*reg as usize] += u32::from(definition);
+                *reg = self.number(*reg);
+                if definition {
+                    self.definitions[*reg as usize] += 1;
+                }
             });
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::text;
+
+    const NESTED: &str = "program compute
+registers 6
+group exact 64 1 1
+global
+function 0 {
+  %0 = Mov vAbsTidFlat.x
+  %1 %2 = I64add %0, %0, %0, %0
+  loop {
+    %0 = Iadd %0, 1
+    if %0 {
+      %1 = Mov %2
+      %3 = Mov 1
+    } else {
+      %3 = Iadd %1, %3
+    }
+    break if %3
+    loop {
+      %2 = Iadd %2, 1
+      break if %2
+    }
+  }
+  %0 = Mov %3
+  GlobalStore index=%0 src=(%1, %2, %3, _)
+}
+";
+
+    #[test]
+    fn what_is_too_much_stays_as_it_is() {
+        let mut program = text::parse(NESTED.as_bytes()).unwrap();
+        let within = |budget| {
+            let mut split = program.clone();
+            let registers = run_within(&mut split, budget);
+            (split, registers)
+        };
+        let enough = (0..).find(|&budget| within(budget).0 != program).unwrap();
+        assert!(enough > 10, "{enough}");
+        let kept: Vec<Registers> = (0..enough).map(|budget| within(budget).1).collect();
+        let definitions = definitions(&mut program);
+        for registers in kept {
+            assert!(registers.early().iter().all(|early| *early));
+            assert_eq!(registers.definitions, definitions);
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! What registers hold, whatever order statements have: words that are never denormals, and float results as they come.
 
 use crate::ir::visit;
-use crate::ir::{Builtin, Operand, Program, Reg, StmtKind};
-use crate::isa::lane::Leaves;
+use crate::ir::{Block, Builtin, LaneInst, Operand, Program, Reg, StmtKind};
+use crate::isa::lane::{Class, Leaves};
 use crate::isa::{Algebra, Scalar};
 
 /// What is known of the words in each register.
@@ -11,6 +11,8 @@ pub(super) struct States {
     pub(super) flushed: Vec<bool>,
     /// Holds float results as they come, with NaNs of any payload, and no NaN whose bits count.
     pub(super) loose: Vec<bool>,
+    /// Has one definition, is never read before it, and a block deeper than the definition reads it as a float.
+    pub(super) shared: Vec<bool>,
 }
 
 /// Whether `word` is a flushed number or the canonical NaN.
@@ -19,58 +21,22 @@ fn is_number(word: u32) -> bool {
 }
 
 impl States {
-    pub(super) fn of(program: &mut Program) -> Self {
+    /// `early` tells the registers that may be read before they are written.
+    pub(super) fn of(program: &mut Program, early: &[bool]) -> Self {
         let count = program.registers as usize;
-        let mut flushed = vec![true; count];
-        // No definition has a NaN whose bits count.
-        let mut plain = vec![true; count];
-        let mut loose = vec![false; count];
-        // Edges from a register to those that take its words over, as they are or with another sign.
-        let mut moves: Vec<(Reg, Reg)> = Vec::new();
-        let mut signs: Vec<(Reg, Reg)> = Vec::new();
-        for function in &mut program.functions {
-            visit::statements(&mut function.body, &mut |stmt| match &mut stmt.kind {
-                StmtKind::Memory(inst) => visit::memory_destinations(inst, &mut |reg| {
-                    flushed[*reg as usize] = false;
-                    plain[*reg as usize] = false;
-                }),
-                StmtKind::Lane(inst) => {
-                    let dst = inst.dst[0] as usize;
-                    let mut moved = |operand: Operand, edges: &mut Vec<(Reg, Reg)>| match operand {
-                        Operand::Reg(reg) => edges.push((reg, inst.dst[0])),
-                        Operand::Imm(word) => {
-                            flushed[dst] &= Scalar.flush(word) == word;
-                            plain[dst] &= is_number(word);
-                        }
-                        Operand::Builtin(Builtin::Position(_) | Builtin::Interpolant(..)) => {}
-                        Operand::Builtin(_) | Operand::Const { .. } => {
-                            flushed[dst] = false;
-                            plain[dst] = false;
-                        }
-                    };
-                    match inst.op.leaves() {
-                        Leaves::Operand => {
-                            let tested = usize::from(inst.args.len() > 1);
-                            inst.args[tested..].iter().for_each(|&operand| moved(operand, &mut moves));
-                        }
-                        Leaves::Sign => {
-                            moved(inst.args[0], &mut signs);
-                            plain[dst] = false;
-                        }
-                        Leaves::Float => loose[dst] = true,
-                        Leaves::Number => {}
-                        Leaves::Mask => plain[dst] = false,
-                        Leaves::Word => {
-                            for reg in inst.dst {
-                                flushed[reg as usize] = false;
-                                plain[reg as usize] = false;
-                            }
-                        }
-                    }
-                }
-                _ => {}
-            });
-        }
+        let mut scan = Scan {
+            flushed: vec![true; count],
+            plain: vec![true; count],
+            floats: vec![false; count],
+            moves: Vec::new(),
+            signs: Vec::new(),
+            definitions: vec![(0, 0); count],
+            shared: vec![false; count],
+            blocks: 0,
+        };
+        program.functions.iter_mut().for_each(|function| scan.block(&mut function.body));
+        let Scan { mut flushed, mut plain, floats: mut loose, moves, signs, definitions, mut shared, .. } =
+            scan;
         let moves = Edges::of(moves, count);
         spread(&mut plain, false, &[&moves], |_| true);
         spread(&mut flushed, false, &[&moves, &Edges::of(signs, count)], |_| true);
@@ -85,7 +51,104 @@ impl States {
             *loose &= may(reg);
         }
         spread(&mut loose, true, &[&moves], |to| may(to as usize));
-        Self { flushed, loose }
+        for ((shared, (count, _)), early) in shared.iter_mut().zip(definitions).zip(early) {
+            *shared &= count == 1 && !early;
+        }
+        Self { flushed, loose, shared }
+    }
+}
+
+/// What statements say of the registers that they write, and which they read where.
+struct Scan {
+    flushed: Vec<bool>,
+    /// No definition has a NaN whose bits count.
+    plain: Vec<bool>,
+    /// A definition is a float result.
+    floats: Vec<bool>,
+    /// Edges from a register to those that take its words over, as they are or with another sign.
+    moves: Vec<(Reg, Reg)>,
+    signs: Vec<(Reg, Reg)>,
+    /// By register: how many statements so far write it, and the block of the last one.
+    definitions: Vec<(u32, u32)>,
+    /// Another block than that of the last definition reads it as a float.
+    shared: Vec<bool>,
+    /// Blocks met so far.
+    blocks: u32,
+}
+
+impl Scan {
+    fn block(&mut self, block: &mut Block) {
+        self.blocks += 1;
+        let here = self.blocks;
+        for stmt in block {
+            match &mut stmt.kind {
+                StmtKind::Lane(inst) => self.lane(inst, here),
+                StmtKind::Memory(inst) => visit::memory_destinations(inst, &mut |reg| {
+                    self.define(*reg, here);
+                    self.any_word(*reg);
+                }),
+                StmtKind::If { then, otherwise, .. } => {
+                    self.block(then);
+                    self.block(otherwise);
+                }
+                StmtKind::Loop { body } => self.block(body),
+                StmtKind::Switch { arms, .. } => arms.iter_mut().for_each(|arm| self.block(&mut arm.body)),
+                _ => {}
+            }
+        }
+    }
+
+    fn lane(&mut self, inst: &LaneInst, here: u32) {
+        let mut at = 0;
+        for class in inst.op.arguments() {
+            if let (Class::F, Operand::Reg(reg)) = (class, inst.args[at]) {
+                self.shared[reg as usize] |= self.definitions[reg as usize].1 != here;
+            }
+            at += class.words();
+        }
+        let [low, high] = inst.dst;
+        self.define(low, here);
+        if high != low {
+            self.define(high, here);
+        }
+        match inst.op.leaves() {
+            Leaves::Operand => {
+                let tested = usize::from(inst.args.len() > 1);
+                inst.args[tested..].iter().for_each(|&operand| self.moved(operand, low, false));
+            }
+            Leaves::Sign => {
+                self.moved(inst.args[0], low, true);
+                self.plain[low as usize] = false;
+            }
+            Leaves::Float => self.floats[low as usize] = true,
+            Leaves::Number => {}
+            Leaves::Mask => self.plain[low as usize] = false,
+            Leaves::Word => inst.dst.into_iter().for_each(|reg| self.any_word(reg)),
+        }
+    }
+
+    /// `to` has the word of `operand`, perhaps with another sign.
+    fn moved(&mut self, operand: Operand, to: Reg, sign: bool) {
+        match operand {
+            Operand::Reg(from) => if sign { &mut self.signs } else { &mut self.moves }.push((from, to)),
+            Operand::Imm(word) => {
+                self.flushed[to as usize] &= Scalar.flush(word) == word;
+                self.plain[to as usize] &= is_number(word);
+            }
+            Operand::Builtin(Builtin::Position(_) | Builtin::Interpolant(..)) => {}
+            Operand::Builtin(_) | Operand::Const { .. } => self.any_word(to),
+        }
+    }
+
+    fn any_word(&mut self, reg: Reg) {
+        self.flushed[reg as usize] = false;
+        self.plain[reg as usize] = false;
+    }
+
+    fn define(&mut self, reg: Reg, here: u32) {
+        let (count, block) = &mut self.definitions[reg as usize];
+        *count += 1;
+        *block = here;
     }
 }
 
@@ -94,6 +157,8 @@ struct Edges {
     /// By register: where its edges begin in `to`; at the end, how many there are.
     first: Vec<u32>,
     to: Vec<Reg>,
+    /// Where they come from, edge for edge.
+    sources: Vec<Reg>,
 }
 
 impl Edges {
@@ -112,7 +177,7 @@ impl Edges {
             *place -= 1;
             to[*place as usize] = target;
         }
-        Self { first, to }
+        Self { first, to, sources: edges.into_iter().map(|(from, _)| from).collect() }
     }
 
     fn from(&self, reg: Reg) -> &[Reg] {
@@ -122,7 +187,12 @@ impl Edges {
 
 /// Gives `value` along `edges` to whatever a register that has it reaches.
 fn spread(state: &mut [bool], value: bool, edges: &[&Edges], admits: impl Fn(Reg) -> bool) {
-    let mut work: Vec<Reg> = (0..state.len() as Reg).filter(|&reg| state[reg as usize] == value).collect();
+    let mut work: Vec<Reg> = Vec::new();
+    for &from in edges.iter().flat_map(|edges| &edges.sources) {
+        if state[from as usize] == value {
+            work.push(from);
+        }
+    }
     while let Some(from) = work.pop() {
         for &to in edges.iter().flat_map(|edges| edges.from(from)) {
             if state[to as usize] != value && admits(to) {
