@@ -429,7 +429,12 @@ impl Graph {
             Some((op, [x, y, NO], NO))
                 if y != NO && !op.wide() && !op.is_mask() && op.pure() && op != Op::Keep =>
             {
-                self.within(op, x, y, mask)
+                let kept = self.within(op, x, y, mask);
+                // In these lanes it asks for no zeros either.
+                if self.plain_products.contains(&a) {
+                    self.plain_products.insert(kept);
+                }
+                kept
             }
             _ => match self.word_of(a) {
                 Some(0) => a,

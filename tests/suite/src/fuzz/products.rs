@@ -55,7 +55,7 @@ impl Writer {
 
     fn statement(&mut self, depth: usize) {
         let (to, a, b, c) = (self.to(), self.source(), self.source(), self.source());
-        match self.random.below(if depth < 2 { 26 } else { 22 }) {
+        match self.random.below(if depth < 2 { 28 } else { 24 }) {
             0..=6 => {
                 let op = self.pick(&["mad", "mad", "mad", "mad_ieee"]);
                 self.line(&format!("{op} {to}, {a}, {b}, {c}"));
@@ -93,7 +93,19 @@ impl Writer {
             }
             20 => self.line(&format!("cmov_logical {to}, {a}, {b}, {c}")),
             21 => self.line(&format!("lrp {to}, {a}, {b}, {c}")),
-            22 => {
+            // A product that is for a choice between it and zero alone, which asks for zeros of its own.
+            22 | 23 => {
+                let op = self.pick(&["lt", "ge", "eq", "ne"]);
+                let chosen = self.pick(&[
+                    "cmov_logical {to}, r9, r8, l1.x",
+                    "cmov_logical {to}, r9, l1.x, r8",
+                    "iand {to}, r9, r8",
+                ]);
+                let (x, y) = (self.source(), self.source());
+                self.line(&format!("{op} r9, {x}, {y}\nmul r8, {a}, {b}"));
+                self.line(&chosen.replace("{to}", &to));
+            }
+            24 => {
                 let (op, x) = (self.pick(&["lt", "ge", "ne"]), self.register());
                 self.line(&format!("{op} r9.x, {x}.x, {x}.y\nif_logicalnz r9.x"));
                 self.some(depth + 1, 4);
