@@ -10,7 +10,7 @@
 # make dist-check  what make dist made, as a stranger uses it: hello.c against every archive and package, lintian, removal
 # make platforms  samples, C programs, cases and API tests on 32-bit Linux, Arm (qemu) and Windows (Wine): docs/platforms.md
 # make platforms-quick  as much of that as ten minutes allow
-# make ci         format, lints, documentation, make test
+# make ci         format, lints, documentation, whether the API compiles for Windows, make test
 # make exhaustive every operand of the inexact operations, 10^8 random ones of each exact one: hours
 # make bench      our kernels beside hand-written GLSL and OpenCL C (and CUDA's library, where there is one)
 # make bench-tables  the tables of docs/performance.md from benches/results
@@ -121,6 +121,8 @@ ci:
 	for backend in cpu vulkan; do \
 	    $(CARGO) clippy -p recal --all-targets --no-default-features --features $$backend -- -D warnings || exit 1; done
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	if rustup target add x86_64-pc-windows-gnu; then $(CARGO) check -p recal --target x86_64-pc-windows-gnu; \
+	    else echo "make ci: not checked for Windows: rustup has no such target here"; fi
 	$(MAKE) test
 
 exhaustive:

@@ -22,6 +22,7 @@ pub use self::sample::{SURFACES, checked_once, unit_code};
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use recal_il::bits::BitSet;
 use recal_il::ir::lines::Shape;
 use recal_il::isa::Algebra;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -71,10 +72,12 @@ pub struct Graph {
     pub leaves: Vec<Leave>,
     /// Of the texels of the sample at hand.
     pub sampling: Shape,
+    /// Products that ask for zeros of their factors, by their masks.
+    asking: BitSet,
     /// Products are made without asking for zeros.
     pub plain: bool,
     /// Those products. They may be NaN, or -0, where +0 is right.
-    pub plain_products: FxHashSet<Val>,
+    pub plain_products: BitSet,
     /// What is known of constants that differ from lane to lane.
     pub fixed: fixed::Fixed,
     /// The lanes that stores are for; [`NO`]: all that execute.
@@ -99,8 +102,9 @@ impl Default for Graph {
             beside: FxHashMap::default(),
             leaves: Vec::new(),
             sampling: Shape::default(),
+            asking: BitSet::new(),
             plain: false,
-            plain_products: FxHashSet::default(),
+            plain_products: BitSet::new(),
             fixed: fixed::Fixed::default(),
             storing: NO,
         }
@@ -431,8 +435,11 @@ impl Graph {
             {
                 let kept = self.within(op, x, y, mask);
                 // In these lanes it asks for no zeros either.
-                if self.plain_products.contains(&a) {
+                if self.plain_products.contains(a) {
                     self.plain_products.insert(kept);
+                }
+                if op == Op::FMul && self.asks_for_zeros(mask, [x, y]) {
+                    self.asking.insert(kept);
                 }
                 kept
             }

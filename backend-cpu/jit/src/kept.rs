@@ -151,7 +151,7 @@ fn unchanging(
             continue;
         };
         let args: Option<Vec<_>> = inst.operands().map(|arg| found.get(&arg).copied()).collect();
-        let Some(args) = args.filter(|_| inst.op.pure() && !graph.plain_products.contains(&val)) else {
+        let Some(args) = args.filter(|_| inst.op.pure() && !graph.plain_products.contains(val)) else {
             continue;
         };
         let length = args.iter().fold(1, |sum: u32, (n, _)| sum.saturating_add(*n));

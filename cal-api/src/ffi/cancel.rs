@@ -47,7 +47,7 @@ mod sys {
 /// Elsewhere nothing is known to cancel threads inside a call.
 #[cfg(not(target_os = "linux"))]
 mod sys {
-    #[derive(PartialEq)]
+    #[derive(Clone, Copy, PartialEq)]
     pub struct State;
 
     pub const DISABLE: State = State;

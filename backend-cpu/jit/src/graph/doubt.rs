@@ -11,40 +11,48 @@ const FEWEST: usize = 4;
 const EACH: usize = 2;
 
 impl Graph {
-    /// A product that asks for something, as good as always for zeros: a loop may find the answers ready.
-    pub fn is_asking_product(&self, val: Val) -> bool {
-        matches!(self.parts(val), Some((Op::FMul, _, mask)) if mask != NO)
+    /// The same values, to which more can be added, where products ask no more.
+    pub fn without_asking(&self) -> Graph {
+        let mut graph = self.to_extend();
+        for product in self.asking.iter() {
+            if let Node::Inst(inst @ Inst { op: Op::FMul, .. }) = &mut graph.nodes[product as usize] {
+                inst.mask = NO;
+            }
+        }
+        graph
     }
 
-    /// What [`Graph::doubts`] says, if that pays, and can be done again.
-    pub fn few_doubts(&self, wanted: &[Val], is_plain: impl Fn(Val) -> bool) -> Option<Vec<Val>> {
-        let products = (0..self.nodes.len() as Val).filter(|&val| is_plain(val)).count();
+    /// What [`Graph::doubts`] says of products that ask, where they would not, if that pays, and can be done again.
+    pub fn few_doubts(&self, wanted: &[Val]) -> Option<Vec<Val>> {
+        let products = self.asking.len();
         let pays = |doubts: usize| products > FEWEST + EACH * doubts;
-        let doubts = (pays(0) && self.may_be_done_again(&is_plain)).then(|| self.doubts(wanted, &is_plain));
-        doubts.filter(|doubts| pays(doubts.len()))
+        if !pays(0) || !self.may_be_done_again(&self.asking) {
+            return None;
+        }
+        Some(self.doubts(wanted, &self.asking)).filter(|doubts| pays(doubts.len()))
     }
 
-    /// What must not be in doubt but is, if the values `wanted` leave the block and some products do not ask for zeros.
-    pub fn doubts(&self, wanted: &[Val], is_plain: impl Fn(Val) -> bool) -> Vec<Val> {
+    /// What must not be in doubt but is, if the values `wanted` leave the block and the `plain` products do not ask for zeros.
+    pub fn doubts(&self, wanted: &[Val], plain: &BitSet) -> Vec<Val> {
         // Who does not ask reads no answer.
-        let operands = |val: Val, inst: Inst| {
-            let mask = if is_plain(val) { NO } else { inst.mask };
-            Inst { mask, ..inst }.operands()
+        let operands = |val: usize, inst: Inst| {
+            let is_plain = plain.contains(val as Val);
+            let mask = if is_plain { NO } else { inst.mask };
+            (Inst { mask, ..inst }.operands(), is_plain)
         };
         let mut needed = vec![false; self.nodes.len()];
         wanted.iter().for_each(|&val| needed[val as usize] = true);
         for (val, node) in self.nodes.iter().enumerate().rev() {
             if let (Node::Inst(inst), true) = (*node, needed[val]) {
-                operands(val as Val, inst).for_each(|arg| needed[arg as usize] = true);
+                operands(val, inst).0.for_each(|arg| needed[arg as usize] = true);
             }
         }
         let mut doubtful = vec![false; self.nodes.len()];
         let mut doubts = BitSet::new();
         for (val, node) in self.nodes.iter().enumerate().filter(|&(val, _)| needed[val]) {
             if let Node::Inst(inst) = *node {
-                let plain = is_plain(val as Val);
-                let operands = operands(val as Val, inst);
-                doubtful[val] = hands_on(inst.op, operands, plain, &doubtful, &mut doubts) || plain;
+                let (operands, is_plain) = operands(val, inst);
+                doubtful[val] = hands_on(inst.op, operands, is_plain, &doubtful, &mut doubts) || is_plain;
             }
         }
         wanted.iter().filter(|&&val| doubtful[val as usize]).for_each(|val| doubts.insert(*val));
@@ -52,7 +60,7 @@ impl Graph {
     }
 
     /// True if all that is done but computing is to tell results of tests, in which no product has a part: they may be told twice.
-    fn may_be_done_again(&self, is_plain: impl Fn(Val) -> bool) -> bool {
+    fn may_be_done_again(&self, plain: &BitSet) -> bool {
         if !self.nodes.iter().any(Node::acts) {
             return true;
         }
@@ -60,7 +68,7 @@ impl Graph {
         for (val, node) in self.nodes.iter().enumerate().rev() {
             let Node::Inst(inst) = *node else { continue };
             needed[val] |= inst.op.acts();
-            let product = needed[val] && is_plain(val as Val);
+            let product = needed[val] && plain.contains(val as Val);
             if product || inst.op.acts() && inst.op != Op::Return {
                 return false;
             }
@@ -133,17 +141,12 @@ fn hands_on(
     doubts: &mut BitSet,
 ) -> bool {
     let mut handed = false;
-    for (place, arg) in operands.enumerate() {
-        let on = match op {
-            Op::FAdd | Op::Flush => true,
-            Op::FMul => plain,
-            Op::FSub => place == 0,
-            _ => false,
-        };
-        match doubtful[arg as usize] {
-            true if on => handed = true,
-            true => doubts.insert(arg),
-            false => {}
+    for (place, arg) in operands.enumerate().filter(|(_, arg)| doubtful[*arg as usize]) {
+        match op {
+            Op::FAdd | Op::Flush => handed = true,
+            Op::FMul if plain => handed = true,
+            Op::FSub if place == 0 => handed = true,
+            _ => doubts.insert(arg),
         }
     }
     handed

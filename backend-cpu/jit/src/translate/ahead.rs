@@ -54,7 +54,7 @@ pub(super) fn computed_from(graph: &Graph, val: Val) -> Option<Vec<Val>> {
             continue;
         }
         if let Some(inst) = graph.as_inst(val) {
-            if !inst.op.pure() || graph.plain_products.contains(&val) || all.len() > MOST {
+            if !inst.op.pure() || graph.plain_products.contains(val) || all.len() > MOST {
                 return None;
             }
             open.extend(inst.operands());

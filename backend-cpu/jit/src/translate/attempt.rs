@@ -21,9 +21,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         // Where there are few flushes, there are few products.
         let tried = self.lazy || !self.target.denormals_as_zeros();
         let leaves = !made.0.leaves.is_empty();
-        // As many values are in doubt of products that ask, where they would not.
-        let few = || made.0.few_doubts(&wanted(&made), |val| made.0.is_asking_product(val)).is_some();
-        let attempt = if tried && !leaves && few() { self.attempt(run)? } else { None };
+        let attempt = if tried && !leaves { self.attempt(&made) } else { None };
         let body = self.straight(made);
         let attempt = attempt.or_else(|| if leaves { None } else { self.near(&body) });
         Some(Block { body, attempt })
@@ -43,20 +41,16 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         (pays && !graph.nodes.iter().any(Node::acts)).then(|| (straight(), NO))
     }
 
-    /// The run without tests for zeros, if that pays.
-    fn attempt(&self, run: &Run<'_>) -> Option<Option<(Straight, Val)>> {
-        let made = self.graph(run, Graph::plain(self.lazy))?;
-        let doubts = made.0.few_doubts(&wanted(&made), |val| made.0.plain_products.contains(&val));
-        let (mut plain, mut outputs, test) = made;
-        let doubted = doubts.and_then(|doubts| {
-            plain.believe(&doubts, &mut outputs);
-            plain.doubted(doubts)
-        });
-        Some(doubted.map(|doubted| {
-            let values = outputs.iter().map(|(_, val)| *val).chain(test).chain([doubted]);
-            let (graph, place) = plain.lowered(self.target, values);
-            (self.placed(graph, &place, outputs, test), place[doubted as usize])
-        }))
+    /// The same without tests for zeros, if that pays.
+    fn attempt(&self, made: &Made) -> Option<(Straight, Val)> {
+        let (full, outputs, test) = made;
+        let doubts = full.few_doubts(&wanted(made))?;
+        let (mut plain, mut outputs) = (full.without_asking(), outputs.clone());
+        plain.believe(&doubts, &mut outputs);
+        let doubted = plain.doubted(doubts)?;
+        let values = outputs.iter().map(|(_, val)| *val).chain(*test).chain([doubted]);
+        let (graph, place) = plain.lowered(self.target, values);
+        Some((self.placed(graph, &place, outputs, *test), place[doubted as usize]))
     }
 }
 

@@ -53,7 +53,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         let stored = |row: &u32| elements.iter().any(|of| of.rows.contains(row));
         outputs.retain(|(row, _)| stored(row));
         let wanted: Vec<Val> = outputs.iter().map(|&(_, val)| val).collect();
-        let doubts = graph.doubts(&wanted, |val| graph.plain_products.contains(&val));
+        let doubts = graph.doubts(&wanted, &graph.plain_products);
         graph.believe(&doubts, &mut outputs);
         let mut made = (graph, outputs, None);
         // Elements of a word each lie in memory as lanes have them.

@@ -274,7 +274,7 @@ fn doubtful(runs: &[Made]) -> Option<FxHashSet<u32>> {
                         if any && !matches!(inst.op, Op::FAdd | Op::Flush) {
                             return None;
                         }
-                        any || graph.plain_products.contains(&(val as Val))
+                        any || graph.plain_products.contains(val as Val)
                     }
                     _ => false,
                 };
