@@ -86,41 +86,63 @@ pub fn keep<'a>(program: &'a Program, threads: u32, room: bool) -> Cow<'a, Progr
     Cow::Owned(kept)
 }
 
+/// Accesses that are alike: one, with where it is done.
+struct Kind<'a> {
+    /// The first of them.
+    first: &'a Access,
+    /// The place of the last one.
+    last: usize,
+    /// The outermost loops around them.
+    turns: Vec<usize>,
+    /// One is in another function than main: statements there follow in any order.
+    called: bool,
+    /// It may be done more than once.
+    again: bool,
+}
+
 /// Areas by which threads may tell each other something.
 fn areas(accesses: &FxHashMap<*const Stmt, Access>, threads: u32) -> BTreeSet<Area> {
-    // Those that are alike are one, with the first and the last place where it is done.
     let mut all: Vec<&Access> = accesses.values().collect();
     all.sort_by_key(|access| (access.function, access.place));
-    let mut kinds: Vec<(&Access, usize, bool)> = Vec::new();
+    let mut kinds: Vec<Kind<'_>> = Vec::new();
     for access in all {
-        // Statements of other functions than main follow in any order, and those in loops too.
-        let again = access.turns.is_some() || access.function > 0;
-        match kinds.iter_mut().find(|(known, ..)| known.same(access)) {
-            Some((_, last, more)) => (*last, *more) = (access.place, true),
-            None => kinds.push((access, access.place, again)),
+        let known = kinds.iter_mut().find(|kind| kind.first.same(access));
+        let (turns, called) = (access.turns, access.function > 0);
+        match known {
+            Some(kind) => {
+                (kind.last, kind.again) = (access.place, true);
+                kind.turns.extend(turns);
+                kind.called |= called;
+            }
+            None => {
+                let again = turns.is_some() || called;
+                let turns = turns.into_iter().collect();
+                kinds.push(Kind { first: access, last: access.place, turns, called, again });
+            }
         }
     }
     let mut found = BTreeSet::new();
-    for (k, (a, last_a, again)) in kinds.iter().enumerate() {
-        if *again && a.meets(a, threads) && matches!(a.area, Area::Group(_)) {
-            found.insert(a.area);
+    for (k, one) in kinds.iter().enumerate() {
+        let area = one.first.area;
+        if one.again && one.first.meets(one.first, threads) && matches!(area, Area::Group(_)) {
+            found.insert(area);
         }
-        for (b, last_b, _) in &kinds[k + 1..] {
-            if found.contains(&a.area) || !a.meets(b, threads) {
+        for other in &kinds[k + 1..] {
+            if found.contains(&area) || !one.first.meets(other.first, threads) {
                 continue;
             }
-            let told = match a.area {
+            let told = match area {
                 Area::Group(_) => true,
                 // Loaded after it was stored.
                 Area::Uav(_) | Area::Global => {
-                    let (store, last_load, load) = if a.writes { (a, *last_b, b) } else { (b, *last_a, a) };
-                    let looped = store.turns.is_some() && store.turns == load.turns;
-                    let any_order = looped || store.function > 0 || load.function > 0;
-                    !load.writes && (any_order || store.place < last_load)
+                    let (store, load) = if one.first.writes { (one, other) } else { (other, one) };
+                    let looped = store.turns.iter().any(|turns| load.turns.contains(turns));
+                    let any_order = looped || store.called || load.called;
+                    !load.first.writes && (any_order || store.first.place < load.last)
                 }
             };
             if told {
-                found.insert(a.area);
+                found.insert(area);
             }
         }
     }
