@@ -43,6 +43,33 @@ pub(crate) struct Parser<'s> {
     /// Bytes of kernels so far, and where there are too many.
     kernels: u32,
     end_of_kernels: u32,
+    /// `#pragma pack` is in force: that the header would not say.
+    packed: Packed,
+}
+
+/// What `#pragma pack` lines have said so far.
+#[derive(Default)]
+struct Packed {
+    now: bool,
+    pushed: Vec<bool>,
+}
+
+impl Packed {
+    fn line(&mut self, line: &str) {
+        let words: String = line.split_whitespace().collect();
+        let Some(what) = words.strip_prefix("#pragmapack(").and_then(|rest| rest.strip_suffix(')')) else {
+            return;
+        };
+        let number = what.split(',').any(|part| part.starts_with(|c: char| c.is_ascii_digit()));
+        match what.split(',').next() {
+            Some("push") => {
+                self.pushed.push(self.now);
+                self.now |= number;
+            }
+            Some("pop") => self.now = self.pushed.pop().unwrap_or(false),
+            _ => self.now = number,
+        }
+    }
 }
 
 /// Reads a file.
@@ -56,6 +83,7 @@ pub fn parse(source: &str, tokens: &[Token], report: &mut Report) -> File {
         depth: 0,
         kernels: 0,
         end_of_kernels: u32::MAX,
+        packed: Packed::default(),
     };
     let mut items = Vec::new();
     while parser.kind() != Kind::End && !parser.report.is_full() {
@@ -175,7 +203,9 @@ impl<'s> Parser<'s> {
                 }
             };
         }
-        if let Some(definition) = self.struct_def() {
+        if !self.packed.now
+            && let Some(definition) = self.struct_def()
+        {
             for name in definition.members.iter().map(|m| &m.0).chain([&definition.name]) {
                 if crate::cpp::is_taken(&name.text) {
                     self.report.error(
@@ -221,6 +251,7 @@ impl<'s> Parser<'s> {
     /// Goes behind a declaration or function of the host, or a kernel that could not be read.
     fn skip_item(&mut self) {
         if self.kind() == Kind::Directive {
+            self.packed.line(self.text());
             return self.step();
         }
         let braces_end = matches!(self.text(), "namespace" | "extern" | "{");
@@ -229,6 +260,16 @@ impl<'s> Parser<'s> {
         let mut previous = "";
         while self.kind() != Kind::End {
             let text = if matches!(self.kind(), Kind::Punct | Kind::Word) { self.text() } else { "literal" };
+            // Behind a macro that ends without a semicolon.
+            let begins = match text {
+                "kernel" | "reduce" => self.peek(1) == "void",
+                "Attribute" => self.peek(1) == "[",
+                "typedef" => true,
+                _ => false,
+            };
+            if begins && depth == 0 && previous == ")" {
+                return;
+            }
             match text {
                 "(" | "[" => depth += 1,
                 "{" => {

@@ -82,11 +82,12 @@ public:
         call.count = static_cast<unsigned int>(arguments_.size());
         call.offset = offset_.set ? offset_.value : 0;
         call.size = size_.set ? size_.value : 0;
-        brook_run(&call);
+        int ran = brook_run(&call);
         offset_.set = false;
         size_.set = false;
         if (resultStream_) {
-            brook_stream_write(resultStream_, result_, 0);
+            /* What could not run leaves the variable as it was. */
+            if (ran) brook_stream_write(resultStream_, result_, 0);
             brook_stream_release(resultStream_);
             resultStream_ = 0;
         }

@@ -71,7 +71,8 @@ void brook_kernel_technique(brook_kernel* kernel, int translation);
 void brook_kernel_pass(brook_kernel* kernel, const char* name, const char* il, int compute);
 void brook_kernel_entry(brook_kernel* kernel, int kind, unsigned int argument, unsigned int what, int access);
 
-void brook_run(const brook_call* call);
+/* 1 if it ran; 0 if its outputs are as they were, and have an error. */
+int brook_run(const brook_call* call);
 
 brook_stream* brook_stream_new(unsigned int rank, const unsigned int* dims, const brook_member* members, unsigned int count, unsigned int size);
 void brook_stream_retain(brook_stream* stream);

@@ -417,15 +417,15 @@ pub extern "C" fn brook_use_device(device: c_uint) -> c_uint {
     boundary(0, || System::get().set_current(device as usize) as c_uint)
 }
 
-/// Runs a kernel.
+/// Runs a kernel; 1 if it ran, 0 if its outputs are as they were and have an error.
 ///
 /// # Safety
 /// As `brook/capi.h` says: objects of this interface, and numbers where numbers are told.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn brook_run(call: *const CallInfo) {
-    boundary((), || {
+pub unsafe extern "C" fn brook_run(call: *const CallInfo) -> c_int {
+    boundary(0, || {
         // SAFETY: the caller's promise.
-        let Some(call) = (unsafe { call.as_ref() }) else { return };
+        let Some(call) = (unsafe { call.as_ref() }) else { return 0 };
         let infos: &[ArgumentInfo] = if call.arguments.is_null() {
             &[]
         } else {
@@ -445,6 +445,9 @@ pub unsafe extern "C" fn brook_run(call: *const CallInfo) {
                         let scalar = Scalar::from_value(info.scalar).unwrap_or(Scalar::Float);
                         let width = (info.width as usize).clamp(1, 4);
                         let length = scalar.bytes() * width * info.count as usize;
+                        if info.data.is_null() {
+                            return Argument::Stream(Role::Input, None);
+                        }
                         // SAFETY: the caller's promise: so many numbers.
                         let bytes = unsafe { std::slice::from_raw_parts(info.data.cast::<u8>(), length) };
                         return Argument::Constant { scalar, width, array: info.kind == 3, bytes };
@@ -458,6 +461,8 @@ pub unsafe extern "C" fn brook_run(call: *const CallInfo) {
         let (name, cal, offset, size) =
             unsafe { (text(call.name), call.cal.as_ref(), four(call.offset), four(call.size)) };
         let group = (call.group > 0).then_some((call.group, call.shared));
-        Call { name, cal, cpu: call.cpu, reduce: call.reduce != 0, group, arguments, offset, size }.run();
-    });
+        let call =
+            Call { name, cal, cpu: call.cpu, reduce: call.reduce != 0, group, arguments, offset, size };
+        c_int::from(call.run())
+    })
 }

@@ -84,17 +84,19 @@ impl<'a> Call<'a> {
         self.outputs().for_each(|h| h.core.fail(&failure));
     }
 
-    /// Runs the kernel; what fails is noted on its outputs.
-    pub fn run(&self) {
-        if let Err(failure) = self.checked() {
-            self.fail(&failure);
-        }
+    /// Runs the kernel, true if it did; what fails is noted on its outputs.
+    pub fn run(&self) -> bool {
+        let done = self.checked();
+        done.inspect_err(|failure| self.fail(failure)).is_ok()
     }
 
     pub(crate) fn checked(&self) -> Result<()> {
         let invalid = |message: String| Err(Failure::new(Code::InvalidParameter, message));
         if self.arguments.iter().any(|a| matches!(a, Argument::Stream(_, None))) {
-            return invalid("a stream is missing".to_owned());
+            return invalid("a stream or an array is missing".to_owned());
+        }
+        for handle in self.streams(|_| true) {
+            handle.core.made(Code::Kernel)?;
         }
         let Some(first) = self.outputs().next() else { return Ok(()) };
         let device = System::get().current();

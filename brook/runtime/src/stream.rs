@@ -13,7 +13,7 @@ use crate::cpu::Block;
 use crate::device::System;
 use crate::element::Element;
 use crate::error::{Code, Errors, Failure, Result};
-use crate::shape::{Limits, Shape};
+use crate::shape::Shape;
 
 /// A stream; what `brook_stream` of the C interface points to.
 pub struct Handle {
@@ -29,6 +29,8 @@ pub(crate) struct Core {
     pub(crate) shape: Shape,
     /// The stream that this is a part of, and where it begins there.
     pub(crate) whole: Option<(Arc<Core>, [u32; 4])>,
+    /// Why there is no such stream: then whatever is done with it fails.
+    unmade: Option<Failure>,
     errors: Mutex<Errors>,
     pub(crate) state: Mutex<State>,
 }
@@ -55,64 +57,62 @@ struct Destination(*mut u8, usize);
 // copy, which is the contract of asynchronous writes.
 unsafe impl Send for Destination {}
 
-/// Extents that the CPU takes: memory is the limit.
-const CPU_LIMITS: Limits = Limits { width_1d: u32::MAX, width_2d: u32::MAX, height_2d: u32::MAX };
-
 impl Core {
-    /// A stream without memory. One that cannot be is made nevertheless, with one element and the error.
+    /// A stream without memory. One that cannot be is made nevertheless, with the error.
     pub(crate) fn new(device: usize, rank: usize, dims: &[u32], element: Element) -> Arc<Core> {
+        let shape = Core::shape(device, rank, dims, &element);
+        Arc::new(Core::of(device, element, shape))
+    }
+
+    fn shape(device: usize, rank: usize, dims: &[u32], element: &Element) -> Result<Shape> {
         let system = System::get();
-        let mut failure = None;
-        let mut extents = [1; 4];
         if !(1..=4).contains(&rank) || dims.len() < rank {
-            failure = Some(Failure::new(
-                Code::InvalidParameter,
-                format!("a stream of {rank} dimensions; there are 1 to 4"),
-            ));
-        } else {
-            extents[..rank].copy_from_slice(&dims[..rank]);
+            let message = format!("a stream of {rank} dimensions; there are 1 to 4");
+            return Err(Failure::new(Code::InvalidParameter, message));
         }
+        let mut extents = [1; 4];
+        extents[..rank].copy_from_slice(&dims[..rank]);
         if extents.contains(&0) {
-            failure = Some(Failure::new(Code::InvalidParameter, "a stream without elements"));
+            return Err(Failure::new(Code::InvalidParameter, "a stream without elements"));
         }
-        let limits = if device == system.cpu() {
-            Ok(CPU_LIMITS)
-        } else {
-            system.cal(device).and_then(|d| {
-                let d = d.lock();
-                let doubles = element.members.iter().any(|m| m.scalar == crate::element::Scalar::Double);
-                if doubles && !d.has_doubles() {
-                    return Err(Failure::new(Code::NotSupported, "the device has no doubles"));
-                }
-                Ok(d.limits())
-            })
-        };
-        let shape = match (&failure, limits) {
-            (None, Ok(limits)) if device != system.cpu() => Shape::new(rank, extents, limits),
-            (None, Ok(_)) => Ok(Shape { rank, dims: extents, cells: [1; 2], translated: false }),
-            (None, Err(e)) => Err(e),
-            (Some(f), _) => Err(f.clone()),
-        };
+        let count = extents.iter().try_fold(1usize, |count, extent| count.checked_mul(*extent as usize));
+        let bytes = count.and_then(|count| count.checked_mul(element.size));
+        if bytes.is_none_or(|bytes| isize::try_from(bytes).is_err()) {
+            let message = format!("{:?} elements are more than memory can have", &extents[..rank]);
+            return Err(Failure::new(Code::NotSupported, message));
+        }
+        if device == system.cpu() {
+            return Ok(Shape { rank, dims: extents, cells: [1; 2], translated: false });
+        }
+        let device = system.cal(device)?;
+        let device = device.lock();
+        let doubles = element.members.iter().any(|m| m.scalar == crate::element::Scalar::Double);
+        if doubles && !device.has_doubles() {
+            return Err(Failure::new(Code::NotSupported, "the device has no doubles"));
+        }
+        Shape::new(rank, extents, device.limits())
+    }
+
+    fn of(device: usize, element: Element, shape: Result<Shape>) -> Core {
         let mut errors = Errors::default();
-        let shape = shape.unwrap_or_else(|f| {
-            errors.add(&f);
-            Shape { rank: 1, dims: [1; 4], cells: [1; 2], translated: false }
-        });
-        Arc::new(Core {
-            device,
-            element,
-            shape,
-            whole: None,
-            errors: Mutex::new(errors),
-            state: Mutex::new(State::default()),
-        })
+        let unmade = shape.as_ref().err().cloned();
+        unmade.iter().for_each(|failure| errors.add(failure));
+        let shape = shape.unwrap_or(Shape { rank: 1, dims: [1; 4], cells: [1; 2], translated: false });
+        let (errors, state) = (Mutex::new(errors), Mutex::new(State::default()));
+        Core { device, element, shape, whole: None, unmade, errors, state }
     }
 
     /// A stream that only carries an error.
     fn wrong(of: &Core, failure: &Failure) -> Arc<Core> {
-        let core = Core::new(of.device, 1, &[1], of.element.clone());
-        core.fail(failure);
-        core
+        Arc::new(Core::of(of.device, of.element.clone(), Err(failure.clone())))
+    }
+
+    /// Whether there is such a stream; `doing` is what is to be done with it.
+    pub(crate) fn made(&self, doing: Code) -> Result<()> {
+        match &self.unmade {
+            None => Ok(()),
+            Some(why) => Err(Failure::new(doing, format!("the stream could not be made: {why}"))),
+        }
     }
 
     pub(crate) fn fail(&self, failure: &Failure) {
@@ -239,6 +239,9 @@ impl Core {
         if from.is_null() {
             return self.fail(&Failure::new(Code::InvalidParameter, "read: the pointer is NULL"));
         }
+        if let Err(failure) = self.made(Code::Read) {
+            return self.fail(&failure);
+        }
         // SAFETY: the caller's promise.
         let host = unsafe { std::slice::from_raw_parts(from, self.bytes()) };
         if self.is_cpu() {
@@ -266,6 +269,9 @@ impl Core {
     pub(crate) unsafe fn write(&self, to: *mut u8, flags: &str) {
         if to.is_null() {
             return self.fail(&Failure::new(Code::InvalidParameter, "write: the pointer is NULL"));
+        }
+        if let Err(failure) = self.made(Code::Write) {
+            return self.fail(&failure);
         }
         // SAFETY: the caller's promise.
         let host = unsafe { std::slice::from_raw_parts_mut(to, self.bytes()) };
@@ -298,6 +304,9 @@ impl Core {
 
     /// Takes over the elements of a stream of the same shape.
     pub(crate) fn assign(&self, from: &Core) {
+        if let Err(failure) = self.made(Code::Assign).and_then(|()| from.made(Code::Assign)) {
+            return self.fail(&failure);
+        }
         if from.shape.rank != self.shape.rank
             || from.shape.dims != self.shape.dims
             || from.element != self.element
@@ -377,6 +386,10 @@ impl Handle {
             core.fail(&failure);
             Handle { core: Core::wrong(core, &failure), exec: None }
         };
+        if let Err(failure) = core.made(Code::Domain) {
+            core.fail(&failure);
+            return Handle { core: Core::wrong(core, &failure), exec: None };
+        }
         let Some((start, end)) = corners else {
             return wrong(
                 "domain: the corners have another number of components than the stream has dimensions",

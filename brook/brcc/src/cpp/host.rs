@@ -213,6 +213,7 @@ impl<'h> Host<'h> {
 
     fn element(&self, words: &[&str]) -> Option<Type> {
         match words {
+            [.., "short", "int"] => self.element(&words[..words.len() - 1]),
             ["unsigned"] => Some(Type::Vector(Scalar::UInt, 1)),
             ["unsigned", name] => match Type::named(name)? {
                 Type::Vector(Scalar::Char, n) => Some(Type::Vector(Scalar::UChar, n)),
@@ -233,6 +234,9 @@ impl<'h> Host<'h> {
         if matches!(self.text(self.at), "unsigned" | "signed" | "struct" | "long")
             && self.is_word(self.at + 2)
         {
+            name += 1;
+        }
+        if self.text(name - 1) == "short" && self.text(name) == "int" && self.is_word(name + 1) {
             name += 1;
         }
         let first = self.text(self.at);

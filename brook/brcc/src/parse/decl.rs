@@ -124,6 +124,8 @@ impl Parser<'_> {
                     continue;
                 }
                 _ if IGNORED.contains(&text) => {}
+                // `short int` is the same.
+                "int" if named.as_ref().is_some_and(|(name, _)| name == "short") => {}
                 _ if named.is_none() => {
                     let ty = if text == "void" { Some(Type::Void) } else { Type::named(text) };
                     let ty = ty.or_else(|| self.structs.find(text));
@@ -201,6 +203,9 @@ impl Parser<'_> {
             (true, None) => Type::Vector(if signed { Scalar::Int } else { Scalar::UInt }, 1),
             _ => return None,
         };
+        if text == "short" {
+            let _ = self.take("int");
+        }
         Some(TypeName { ty: Some(ty), text, span, pointer: false })
     }
 

@@ -40,6 +40,10 @@ pub(crate) fn functions<'t>(
     found
 }
 
+/// Words that are no names, of functions or of parameters.
+const KEYWORDS: [&str; 9] =
+    ["if", "while", "for", "switch", "catch", "return", "sizeof", "default", "delete"];
+
 /// The head of a definition.
 struct Head {
     /// Parameters, in the form of C++.
@@ -72,7 +76,7 @@ impl Host<'_> {
 
     /// What is defined at a name, if it is a function.
     fn head(&self) -> Option<Head> {
-        if self.text(self.at + 1) != "(" {
+        if self.text(self.at + 1) != "(" || KEYWORDS.contains(&self.text(self.at)) {
             return None;
         }
         let close = self.closing(self.at + 1)?;
@@ -81,7 +85,10 @@ impl Host<'_> {
             || self.tokens[self.at - 1].kind == Kind::Directive;
         let list = &self.tokens[self.at + 2..close];
         let names = split(self.source, list);
-        let plain = !list.is_empty() && names.iter().all(|t| t.len() == 1 && t[0].kind == Kind::Word);
+        let is_name = |t: &&[Token]| {
+            t.len() == 1 && t[0].kind == Kind::Word && !KEYWORDS.contains(&t[0].span.of(self.source))
+        };
+        let plain = !list.is_empty() && names.iter().all(is_name);
         if self.text(close + 1) == "{" {
             let old_style = plain && names.iter().all(|t| self.is_variable(self.of(t), close + 1));
             let parameters = if old_style {
@@ -89,6 +96,10 @@ impl Host<'_> {
             } else {
                 self.new_parameters(list)
             };
+            // Without a type, and with names that nothing computes with: a macro.
+            if typeless && plain && !old_style && self.of(list) != "void" {
+                return None;
+            }
             return Some(Head { parameters, body: close + 1, typeless, old_style });
         }
         // `f(a) int (*a)();` against two macros in a row.
@@ -103,6 +114,11 @@ impl Host<'_> {
             let end = (at..far).find(|e| self.text(*e) == ";")?;
             self.old_parameters(at, end, &mut typed);
             at = end + 1;
+        }
+        // All that is declared there are parameters, without values: else it is a macro, and what follows stands for itself.
+        let others = typed.iter().any(|(name, _)| !names.iter().any(|t| self.of(t) == name));
+        if others || (close..at).any(|at| self.text(at) == "=") {
+            return None;
         }
         let list: Vec<String> = names
             .iter()
