@@ -14,7 +14,7 @@ use crate::hir;
 use crate::il::{Access, Entry, Technique, Usage};
 use crate::types::{Class, Scalar, Structs, Type};
 
-pub(crate) use host::{Functions, declarations, functions, rewrite as rewrite_host, signs};
+pub(crate) use host::{Functions, declarations, functions, mentions, rewrite as rewrite_host, signs};
 pub(crate) use kernel::cpu_kernel;
 pub(crate) use stub::{class, operators, struct_element};
 pub(crate) use unit::unit;

@@ -279,12 +279,15 @@ fn write_item(
     match item {
         Item::Host(first, end) => {
             let part = &tokens[*first..*end];
-            let Some(head) = part.first() else { return };
-            line(host, head.span);
+            if part.is_empty() {
+                return;
+            }
             // Comments before the first token belong to the host as well.
             let from = if *first == 0 { 0 } else { tokens[first - 1].span.end as usize };
-            let text = cpp::rewrite_host(source, part, &file.structs, functions, report, from);
-            let text = text.trim_start_matches('\n');
+            let all = cpp::rewrite_host(source, part, &file.structs, functions, report, from);
+            let text = all.trim_start_matches('\n');
+            let start = (from + all.len() - text.len()) as u32;
+            line(host, diagnostic::Span { start, end: start });
             host.all.push_str(text);
             host.all.push('\n');
             if options.prototypes {
@@ -321,8 +324,19 @@ fn assemble(
         .items
         .iter()
         .filter_map(|i| if let Item::Struct(_, span) = i { Some(span.of(text)) } else { None });
-    for (at, (definition, text)) in file.structs.0.iter().zip(texts).enumerate() {
+    let texts: Vec<&str> = texts.collect();
+    // What members are called that are of the host's types: the header comes before those.
+    let called = |ty: &dyn Fn(types::Type) -> bool| -> String {
+        let said = |name: &str| texts.iter().any(|text| cpp::mentions(text, name));
+        let named = file.structs.other_names().filter(|(name, of)| ty(*of) && said(name));
+        named
+            .map(|(name, ty)| format!("typedef {} {name};\n", cpp::element_type(&file.structs, ty)))
+            .collect()
+    };
+    header.push_str(&called(&|ty| matches!(ty, types::Type::Vector(..))));
+    for (at, (definition, text)) in file.structs.0.iter().zip(&texts).enumerate() {
         let _ = writeln!(header, "{}", cpp::signs(text));
+        header.push_str(&called(&|ty| ty == types::Type::Struct(at as u16)));
         header.push_str(&cpp::struct_element(&file.structs, at, definition));
     }
     for kernel in kernels.iter().filter(|k| k.hir.is_entry()) {

@@ -1,5 +1,6 @@
 //! The command `brcc`, with the options of release 1.4.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -92,7 +93,8 @@ fn read(args: &[String]) -> Result<Command, String> {
             }
             match letter {
                 'h' => {
-                    print!("{USAGE}");
+                    // Who closed the output wants no more of it.
+                    _ = std::io::stdout().write_all(USAGE.as_bytes());
                     std::process::exit(1);
                 }
                 'k' => command.keep = true,
@@ -197,7 +199,8 @@ fn write(
         }
         std::fs::write(&path, text).map_err(|e| format!("{path}: {e}"))?;
         if verbose {
-            println!("brcc: wrote {path}");
+            // Who closed the output wants no more of it.
+            _ = writeln!(std::io::stdout(), "brcc: wrote {path}");
         }
     }
     Ok(())

@@ -230,10 +230,20 @@ impl<'s> Parser<'s> {
                 self.report.error("too-large", definition.name.span, message);
                 members = vec![(String::new(), Type::FLOAT)];
             }
+            if self.structs.0.iter().any(|of| of.name == definition.name.text) {
+                self.report.error_note(
+                    "name",
+                    definition.name.span,
+                    format!("there are two structs `{}`", definition.name.text),
+                    "the header has both; `-pp` has brcc choose between those behind `#ifdef` and `#else`",
+                );
+            }
             self.structs.0.push(Struct { name: definition.name.text.clone(), members });
             let span = self.tokens[first].span.to(self.before());
             return Item::Struct(definition, span);
         }
+        self.at = first;
+        self.other_names();
         self.at = first;
         self.skip_item();
         Item::Host(first, self.at)

@@ -59,9 +59,9 @@ pub struct Struct {
     pub members: Vec<(String, Type)>,
 }
 
-/// The structs of a file.
+/// The types of a file that have names: structs, and what `typedef` calls numbers, vectors and structs.
 #[derive(Clone, Debug, Default)]
-pub struct Structs(pub Vec<Struct>);
+pub struct Structs(pub Vec<Struct>, Vec<(String, Option<Type>)>);
 
 /// A number or vector inside a struct, or the type itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,9 +87,23 @@ impl Structs {
         &self.0[usize::from(id)]
     }
 
-    /// The struct called `name`.
+    /// The struct called `name`, or what that is another name of.
     pub fn find(&self, name: &str) -> Option<Type> {
-        self.0.iter().position(|s| s.name == name).map(|at| Type::Struct(at as u16))
+        let of = self.0.iter().position(|s| s.name == name).map(|at| Type::Struct(at as u16));
+        of.or_else(|| self.1.iter().find(|(of, _)| of == name)?.1)
+    }
+
+    /// Another name of a type. One of two types, as behind `#ifdef` and `#else`, is none.
+    pub fn call(&mut self, name: &str, ty: Type) {
+        match self.1.iter_mut().find(|(of, _)| of == name) {
+            Some((_, other)) => *other = other.filter(|other| *other == ty),
+            None => self.1.push((name.to_owned(), Some(ty))),
+        }
+    }
+
+    /// All such names, with what they stand for.
+    pub fn other_names(&self) -> impl Iterator<Item = (&str, Type)> {
+        self.1.iter().filter_map(|(name, ty)| Some((name.as_str(), (*ty)?)))
     }
 
     /// What the memory of a type is made of, nested structs flattened, in order.

@@ -184,6 +184,25 @@ const TESTS: [(&str, Test); 15] = [
         holds("line directives", p.read("k.cpp")?.contains("#line 3 \"k.br\""))?;
         p.good(&["-l", "-n", "l", "k.br"])?;
         holds("none", !p.read("k.cpp")?.contains("#line"))?;
+        // Each mark is the number of its line, behind whatever was rewritten.
+        let source = "kernel void f(float a<>, out float c<>) { c = a; }\n\n/* comment */\nint mark_4;\n\
+                      int old(a,\n b)\n int a;\n float b;\n{ return mark_9; }\n\
+                      void g(int n)\n{ float s<2,\n 3>, t<4\n >; float mark_13 = n; }\nint h(float s<\n>) { return mark_15; }\n";
+        p.write("l.br", source)?;
+        p.good(&["-l", "l.br"])?;
+        let (mut number, mut marks) = (0, 0);
+        for line in p.read("l.cpp")?.lines() {
+            match line.strip_prefix("#line ").and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok()) {
+                Some(next) => number = next - 1,
+                None => number += 1,
+            }
+            if let Some((_, rest)) = line.split_once("mark_") {
+                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+                holds(&format!("mark {digits} in line {number}"), digits == number.to_string())?;
+                marks += 1;
+            }
+        }
+        holds("all marks", marks == 4)?;
         p.bad(&["-n", "x", "k.br"]).map(drop)
     }),
     ("prototypes", |p| {

@@ -13,7 +13,7 @@ use crate::lex::{Kind, Token};
 use crate::types::{Scalar, Structs, Type};
 
 pub(crate) use functions::{Functions, declarations, functions};
-pub(crate) use vectors::signs;
+pub(crate) use vectors::{mentions, signs};
 
 /// Words that stand before a name and are no types.
 const NO_TYPES: [&str; 30] = [
@@ -165,9 +165,19 @@ impl<'h> Host<'h> {
         }
     }
 
-    /// Goes on copying behind a token.
-    fn skip_behind(&mut self, at: usize) {
-        self.copied = self.tokens[at].span.end as usize;
+    /// What was written from `written` on stands for the source up to a byte, and has as many lines, so that those behind it keep
+    /// their numbers.
+    fn replace_up_to(&mut self, end: usize, written: usize) {
+        let lines = |text: &str| text.matches('\n').count();
+        let replaced = lines(&self.source[self.copied..end]);
+        let missing = replaced.saturating_sub(lines(&self.out[written..]));
+        self.out.push_str(&"\n".repeat(missing));
+        self.copied = end;
+    }
+
+    /// The same up to the end of a token.
+    fn replace(&mut self, last: usize, written: usize) {
+        self.replace_up_to(self.tokens[last].span.end as usize, written);
     }
 
     fn run(&mut self) {
@@ -248,6 +258,11 @@ impl<'h> Host<'h> {
             return false;
         }
         let Some(close) = self.angle(name + 1) else { return false };
+        // Specialisations of templates: `template<> float zero<float> = 0;` and `float zero<float>() {`.
+        let of_template = self.at > 0 && self.text(self.at - 1) == ">";
+        if of_template || matches!(self.text(close + 1), "(" | ":") {
+            return false;
+        }
         let words: Vec<&str> = (self.at..name).map(|t| self.text(t)).collect();
         let known = self.element(&words);
         // Of an unknown type it is a declaration only if it ends like one.
@@ -265,8 +280,9 @@ impl<'h> Host<'h> {
         let element = known.map_or_else(|| words.join(" "), |ty| element_type(self.structs, ty));
         if parameter {
             self.copy_to(self.at);
+            let written = self.out.len();
             let _ = write!(self.out, "::brook::Stream<{element} > {}", self.text(name));
-            self.skip_behind(close);
+            self.replace(close, written);
             self.at = close + 1;
             return true;
         }
@@ -279,6 +295,7 @@ impl<'h> Host<'h> {
         let storage = (start..self.at).map(|t| self.text(t)).collect::<Vec<_>>().join(" ");
         let storage = if storage.is_empty() { storage } else { format!("{storage} ") };
         self.copy_to(self.at);
+        let written = self.out.len();
         let mut plain = Vec::new();
         let mut first = true;
         for declarator in split_declarators(self, name, end) {
@@ -295,7 +312,7 @@ impl<'h> Host<'h> {
             let lead = if first { String::new() } else { format!(" {storage}") };
             let _ = write!(self.out, "{lead}{} {};", words.join(" "), plain.join(", "));
         }
-        self.skip_behind(end);
+        self.replace(end, written);
         self.at = end + 1;
         true
     }

@@ -65,7 +65,7 @@ impl Parser<'_> {
         }
         SPECIFIERS.contains(&text)
             || Type::named(text).is_some()
-            || self.structs.find(text).is_some()
+            || (self.structs.find(text).is_some() && self.peek(1) == "*")
             || (self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Word)
                 && !super::stmt::STATEMENTS.contains(&text)
                 && !matches!(text, "indexof" | "sizeof"))
@@ -127,8 +127,7 @@ impl Parser<'_> {
                 // `short int` is the same.
                 "int" if named.as_ref().is_some_and(|(name, _)| name == "short") => {}
                 _ if named.is_none() => {
-                    let ty = if text == "void" { Some(Type::Void) } else { Type::named(text) };
-                    let ty = ty.or_else(|| self.structs.find(text));
+                    let ty = if text == "void" { Some(Type::Void) } else { self.type_named(text) };
                     let next_is_word = self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Word);
                     // A word of no meaning is a type if a name follows, else the declared name itself.
                     if ty.is_none() && (!next_is_word || sign.is_some() || long) {
@@ -172,6 +171,28 @@ impl Parser<'_> {
         Ok((quals, Some(TypeName { ty, text: shown, span, pointer: false })))
     }
 
+    pub(crate) fn type_named(&self, name: &str) -> Option<Type> {
+        Type::named(name).or_else(|| self.structs.find(name))
+    }
+
+    /// Notes the other names that a `typedef` of the host gives to types of kernels. Reads on from it, no matter to where.
+    pub(crate) fn other_names(&mut self) {
+        if !self.take("typedef") {
+            return;
+        }
+        let Some(ty) = self.silent_type().and_then(|named| named.ty) else { return };
+        // Of `typedef float real, *reals, matrix[16];` the first.
+        let mut before = "";
+        while !self.is(";") && self.kind() != Kind::End && !self.is("{") {
+            let plain = self.kind() == Kind::Word && before != "*" && matches!(self.peek(1), "," | ";");
+            if plain {
+                self.structs.call(self.text(), ty);
+            }
+            before = self.text();
+            self.step();
+        }
+    }
+
     /// A type, or nothing and no error.
     pub(crate) fn silent_type(&mut self) -> Option<TypeName> {
         let unsigned = self.take("unsigned");
@@ -179,11 +200,7 @@ impl Parser<'_> {
         let _ = self.take("struct");
         let span = self.span();
         let text = self.text().to_owned();
-        let named = if self.kind() == Kind::Word {
-            Type::named(&text).or_else(|| self.structs.find(&text))
-        } else {
-            None
-        };
+        let named = if self.kind() == Kind::Word { self.type_named(&text) } else { None };
         let ty = match (unsigned || signed, named) {
             (false, Some(ty)) => {
                 self.step();
@@ -337,8 +354,8 @@ impl Parser<'_> {
         while !self.is(")") {
             let plain = self.kind() == Kind::Word
                 && matches!(self.peek(1), "," | ")")
-                && Type::named(self.text()).is_none();
-            if plain && params.is_empty() && self.structs.find(self.text()).is_none() {
+                && self.type_named(self.text()).is_none();
+            if plain && params.is_empty() {
                 old_style.push(self.name()?);
             } else {
                 params.push(self.param()?);

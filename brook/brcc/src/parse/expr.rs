@@ -280,7 +280,8 @@ impl Parser<'_> {
             }
             _ => {}
         }
-        if let (Some(ty), true) = (Type::named(text), called) {
+        let vector = |ty: &Type| matches!(ty, Type::Vector(..));
+        if let (Some(ty), true) = (self.type_named(text).filter(vector), called) {
             self.step();
             self.step();
             let args = self.arguments()?;

@@ -218,9 +218,11 @@ impl Host<'_> {
             self.at += 1;
             return true;
         }
+        let written = self.out.len();
         self.out.push_str(&format!("{}({}) ", self.text(self.at), head.parameters));
         self.at = head.body;
-        self.copied = self.tokens.get(head.body).map_or(self.source.len(), |t| t.span.start as usize);
+        let body = self.tokens.get(head.body).map_or(self.source.len(), |t| t.span.start as usize);
+        self.replace_up_to(body, written);
         true
     }
 

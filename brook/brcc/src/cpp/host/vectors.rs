@@ -31,6 +31,12 @@ pub(crate) fn signs(text: &str) -> String {
     out
 }
 
+/// A word stands in the text.
+pub(crate) fn mentions(text: &str, word: &str) -> bool {
+    let tokens = lex(text, &mut Report::default());
+    tokens.iter().any(|token| token.kind == Kind::Word && token.span.of(text) == word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::signs;
