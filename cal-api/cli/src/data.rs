@@ -261,11 +261,14 @@ impl Source {
             Source::Npy(path) => Ok(array::decode(&files::read(path)?).map_err(|e| named(path, e))?),
             Source::Png(path) => Ok(picture::decode(&files::read(path)?).map_err(|e| named(path, e))?),
             Source::Raw(path, shape) => {
-                let bytes = files::read(path)?;
-                let (is, wanted) = (bytes.len(), shape.bytes());
-                if is as u128 != wanted {
+                let wanted = shape.bytes().min(files::LONGEST.into()) as u64;
+                let bytes = files::read_at_most(path, wanted)?;
+                let is = bytes.len() as u64;
+                if is != wanted {
+                    let is = if is > wanted { "more".into() } else { format!("{is} bytes") };
+                    let wanted = shape.bytes();
                     return Err(
-                        format!("{}: {is} bytes, but the shape has {wanted}", files::name(path)).into()
+                        format!("{}: {is}, but the shape has {wanted} bytes", files::name(path)).into()
                     );
                 }
                 Ok(Buffer { shape: *shape, bytes })

@@ -18,17 +18,34 @@ pub(crate) fn name(path: &Path) -> String {
     if is_standard(path) { "<standard input>".into() } else { path.display().to_string() }
 }
 
+/// More than any resource or kernel has: some files have no end.
+pub(crate) const LONGEST: u64 = if usize::BITS > 32 { 16 << 30 } else { 1 << 30 };
+
 pub(crate) fn read(path: &Path) -> Outcome<Vec<u8>> {
+    let bytes = read_at_most(path, LONGEST)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(format!("{}: more than {LONGEST} bytes", name(path)).into());
+    }
+    Ok(bytes)
+}
+
+/// The same of a file that should have so many bytes: of a longer one there is one more.
+pub(crate) fn read_at_most(path: &Path, most: u64) -> Outcome<Vec<u8>> {
     static TAKEN: AtomicBool = AtomicBool::new(false);
     let named = |e: std::io::Error| format!("{}: {e}", name(path));
-    if !is_standard(path) {
-        return Ok(std::fs::read(path).map_err(named)?);
-    }
-    if TAKEN.swap(true, Ordering::Relaxed) {
+    if is_standard(path) && TAKEN.swap(true, Ordering::Relaxed) {
         return Err("`-` stands for standard input, which is read once; name a file for the other".into());
     }
     let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes).map_err(named)?;
+    let read = if is_standard(path) {
+        std::io::stdin().lock().take(most + 1).read_to_end(&mut bytes)
+    } else {
+        let file = std::fs::File::open(path).map_err(named)?;
+        // A file knows its length, so that its bytes are read at once.
+        bytes.try_reserve(file.metadata().map_or(0, |of| of.len().min(most)) as usize)?;
+        file.take(most + 1).read_to_end(&mut bytes)
+    };
+    read.map_err(named)?;
     Ok(bytes)
 }
 

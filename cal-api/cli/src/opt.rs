@@ -77,7 +77,7 @@ pub(crate) fn opt(arguments: &Arguments) -> Outcome {
             let set = arguments.isa.unwrap_or_else(InstructionSet::best);
             let none = || format!("for {} nothing is compiled", set.name());
             let isa = set.code().ok_or_else(none)?;
-            let formats = formats(&arguments.format)?;
+            let formats = formats(&program, &arguments.format)?;
             if let Emit::Vector = arguments.emit {
                 ("vector", recal::vector_listing(&program, set, &formats).ok_or_else(none)?)
             } else {
@@ -99,9 +99,11 @@ pub(crate) fn opt(arguments: &Arguments) -> Outcome {
 }
 
 /// The formats of resources, by number.
-fn formats(list: &[(Symbol, Format)]) -> Outcome<BTreeMap<u32, Format>> {
+fn formats(program: &Program, list: &[(Symbol, Format)]) -> Outcome<BTreeMap<u32, Format>> {
+    let inputs = &program.declared.resources;
     let one = |(symbol, format): &(Symbol, Format)| match symbol {
-        Symbol::Input(number) => Ok((*number, *format)),
+        Symbol::Input(number) if inputs.contains_key(number) => Ok((*number, *format)),
+        Symbol::Input(_) => Err(format!("{symbol}: the kernel has no such input").into()),
         other => Err(format!("{other}: code is made for formats of inputs, i0 and so on, alone").into()),
     };
     list.iter().map(one).collect()

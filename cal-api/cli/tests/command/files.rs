@@ -36,6 +36,12 @@ fn standard_input_and_output_stand_for_files() {
         ),
         (&["run", path, "-b", "o0=4x4:ubyte_4", "-d", "4x4", "-s", "o0=-", "-s", "o0=-"], "only one symbol"),
         (&["compile", path, "-o", "-", "--json"], "both want standard output"),
+        // A file without end.
+        #[cfg(unix)]
+        (
+            &["run", path, "-b", "i0=/dev/zero:4x4:ubyte_4", "-b", "o0=4x4:ubyte_4", "-d", "4x4"],
+            "/dev/zero: more, but the shape has 64 bytes",
+        ),
     ] {
         let output = recal_with(arguments, copy.as_bytes(), &[]);
         let text = String::from_utf8_lossy(&output.stderr);

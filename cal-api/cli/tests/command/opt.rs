@@ -47,6 +47,7 @@ fn passes_run_by_name_on_kernels_and_on_programs() {
     let (whole, pair) = (of(&[]).0, of(&["--format", "i3=float64_1"]).0);
     assert!(whole.contains("Part(0, 3)") && pair.contains("Pair(0, 0)") && !pair.contains("Part("), "{pair}");
     assert!(of(&["--format", "o0=float64_1"]).1.contains("o0: code is made for formats of inputs"));
+    assert!(of(&["--format", "i9=float64_1"]).1.contains("i9: the kernel has no such input"));
     let list = printed(&["opt", "--list"]);
     assert!(list.contains("unroll ") && list.contains("float_state ") && list.lines().count() > 10, "{list}");
 
