@@ -37,6 +37,7 @@ use self::stages::Accesses;
 use crate::launch::{GROUP, shared};
 use crate::load::jumps;
 use crate::op::{Body, Code, LaunchKey, MemoryOp, NONE, Op, Pc, Place, RowId, Seen};
+use crate::system::cores;
 
 /// Compiles what can be compiled for launches of which this is known; outputs are stored if all of it is compiled. `None` if the system gives
 /// no memory for code.
@@ -65,7 +66,11 @@ fn column(code: &Code) -> Option<RowId> {
 
 fn compiler(code: &Code, isa: Isa, line: u32) -> Compiler {
     let (words, _) = shared(code);
-    Compiler::new(isa).with_lines(line).keeping_denormals(code.gradual).with_shared(words)
+    Compiler::new(isa)
+        .with_threads(cores())
+        .with_lines(line)
+        .keeping_denormals(code.gradual)
+        .with_shared(words)
 }
 
 /// How a body is compiled.

@@ -3,8 +3,8 @@
 mod access;
 mod first;
 
+use recal_il::bits::BitSet;
 use recal_il::diagnostic::Span;
-use rustc_hash::FxHashSet;
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -377,7 +377,7 @@ pub struct Code {
     /// Surfaces, and samplers, of accesses that can be compiled for surfaces of a known shape.
     pub sampled: Vec<Seen>,
     /// Rows that hold nothing but temporaries: nobody reads them unwritten.
-    pub temporaries: FxHashSet<RowId>,
+    pub temporaries: BitSet,
     /// Floats keep denormals: native float mode.
     pub gradual: bool,
     /// Threads go on with what follows in the text: there is no loop, no call, and nobody waits for others.

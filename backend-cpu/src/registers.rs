@@ -65,7 +65,7 @@ pub fn zeroed(
         rows.iter().for_each(|&row| if returns { scan.need(row) } else { scan.read(row) });
     }
     let mut list: Vec<Range<RowId>> = Vec::new();
-    let needed = |row: &RowId| scan.state[*row as usize] == State::Needed && !code.temporaries.contains(row);
+    let needed = |row: &RowId| scan.state[*row as usize] == State::Needed && !code.temporaries.contains(*row);
     let (changing, constant): (Vec<RowId>, Vec<RowId>) =
         (0..registers).filter(needed).partition(|row| scan.written[*row as usize]);
     for row in changing {

@@ -166,6 +166,7 @@ pub struct Compiler {
     scattered: Option<Function>,
     /// Lanes that the function made last does at a time.
     abreast: u32,
+    threads: usize,
 }
 
 impl Compiler {
@@ -190,6 +191,7 @@ impl Compiler {
             repack: None,
             scattered: None,
             abreast: 0,
+            threads: 1,
         }
     }
 
@@ -204,6 +206,11 @@ impl Compiler {
     /// The same for steps whose floats may be denormals: nothing takes those as zeros.
     pub fn keeping_denormals(self, kept: bool) -> Compiler {
         Compiler { gradual: kept, ..self }
+    }
+
+    /// The same that may use so many threads: long functions are translated part by part.
+    pub fn with_threads(self, threads: usize) -> Compiler {
+        Compiler { threads, ..self }
     }
 
     /// The same where functions are called for nothing but waves all of whose lanes execute: code for others is not made where it would be other
@@ -270,9 +277,9 @@ impl Compiler {
     pub fn function<A: Into<After>>(
         &mut self,
         steps: &[Step<'_>],
-        constant: impl Fn(u32) -> Option<u32>,
+        constant: impl Fn(u32) -> Option<u32> + Sync,
         after: impl Fn(u32) -> A,
-        unseen: impl Fn(u32) -> bool,
+        unseen: impl Fn(u32) -> bool + Sync,
     ) -> Option<Function> {
         let (mut function, later, elements) = self.described(steps, after);
         let (steps, _) = steps.split_at(steps.len() - elements.len());
@@ -287,11 +294,12 @@ impl Compiler {
         let before = self.code.bytes.len();
         let made = self.modes().iter().find_map(|&lazy| {
             let program = |whole| {
-                let Compiler { target, column, next, trail, learned, .. } = *self;
+                let Compiler { target, column, next, trail, learned, threads, .. } = *self;
                 let equal = self.equal.clone();
                 let (shared, later) = (&self.shared, &later);
                 let bound = self.scattered.is_some();
-                let rows = Known { constant: &constant, shared, unseen: &unseen, later, column, bound };
+                let rows =
+                    Known { constant: &constant, shared, unseen: &unseen, later, column, bound, threads };
                 let made = translate::program(&tree, &elements, target, lazy, in_lines, whole, rows);
                 made.map(|made| {
                     let mut program = Program { next, trail, learned, equal, repacks, ..made };
@@ -368,7 +376,7 @@ impl Compiler {
     pub fn group(
         &mut self,
         steps: &[Step<'_>],
-        constant: impl Fn(u32) -> Option<u32>,
+        constant: impl Fn(u32) -> Option<u32> + Sync,
         group: &Group<'_>,
     ) -> Option<Function> {
         if !self.target.permutes() {

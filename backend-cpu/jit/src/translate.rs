@@ -7,6 +7,7 @@ mod emitted;
 mod flushes;
 mod going;
 pub mod group;
+mod halves;
 mod memory;
 mod sums;
 
@@ -35,26 +36,32 @@ const LONGEST: usize = 12000;
 /// How many flushes make up for a change of the float mode.
 const WORTH: usize = 8;
 
+/// The word that a row always has.
+pub type Constant<'c> = &'c (dyn Fn(u32) -> Option<u32> + Sync);
+
 /// What is known of rows.
-pub struct Known<'c, C, U> {
+#[derive(Clone, Copy)]
+pub struct Known<'c> {
     /// The words of rows that never change.
-    pub constant: &'c C,
+    pub constant: Constant<'c>,
     /// Rows whose words are elsewhere.
     pub shared: &'c FxHashMap<u32, Shared>,
     /// Lanes that do not execute never show what they have in a row.
-    pub unseen: &'c U,
+    pub unseen: &'c (dyn Fn(u32) -> bool + Sync),
     /// What becomes of those of the function after it.
     pub later: &'c Later,
     /// The row of columns where elements are stored, see [`crate::Compiler::with_column`].
     pub column: Option<u32>,
     /// They are as another function left them, which has the same float mode.
     pub bound: bool,
+    /// Threads that may translate.
+    pub threads: usize,
 }
 
 /// Translates functions.
-pub struct Translator<'c, C, U> {
+pub struct Translator<'c> {
     target: &'c dyn Target,
-    rows: Known<'c, C, U>,
+    rows: Known<'c>,
     /// Operations on floats take denormals as zeros.
     lazy: bool,
     /// The lanes of a strip are in a line.
@@ -79,14 +86,14 @@ pub struct Translator<'c, C, U> {
 
 /// The program of a function; `None` if it can't be made. `whole`: for strips of which all lanes execute, those of a line
 /// together; then it ends with `elements`.
-pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
+pub fn program(
     tree: &[Tree<'_>],
     elements: &[Element],
     target: &dyn Target,
     lazy: bool,
     in_lines: bool,
     whole: bool,
-    rows: Known<'_, C, U>,
+    rows: Known<'_>,
 ) -> Option<Program> {
     let mut translator = Translator {
         target,
@@ -113,8 +120,9 @@ pub fn program<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool>(
     (!lazy || rows.bound || flushes > WORTH).then_some(made)
 }
 
-impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
-    fn list(&mut self, list: &[Tree<'_>]) -> Option<Vec<Part>> {
+impl Translator<'_> {
+    /// The parts of a list, one after another.
+    fn each(&mut self, list: &[Tree<'_>]) -> Option<Vec<Part>> {
         let mut parts = Vec::with_capacity(list.len());
         for tree in list {
             let turned = tree.tests() && turned(&mut parts);
@@ -253,7 +261,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
         Some((graph, outputs, test))
     }
 
-    fn values(&self) -> Values<'_, C> {
+    fn values(&self) -> Values<'_> {
         Values {
             constant: self.rows.constant,
             shared: self.rows.shared,
@@ -291,14 +299,14 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
 }
 
 /// About as many values as a step becomes, and rows as it touches first.
-const VALUES: usize = 16;
+const VALUES: usize = 4;
 const ROWS: usize = 2;
 /// Most words that a lane operation takes.
 const WORDS: usize = 8;
 
 /// What rows hold.
-struct Values<'c, C> {
-    constant: &'c C,
+struct Values<'c> {
+    constant: Constant<'c>,
     shared: &'c FxHashMap<u32, Shared>,
     /// The lanes of a strip are in a line.
     in_lines: bool,
@@ -317,7 +325,7 @@ struct Choice {
     first: Option<BTreeMap<u32, Val>>,
 }
 
-impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
+impl Values<'_> {
     fn value(&mut self, graph: &mut Graph, row: u32) -> Val {
         if let Some(&val) = self.rows.get(&row) {
             return val;

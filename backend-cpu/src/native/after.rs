@@ -81,7 +81,7 @@ impl<'a> Rows<'a> {
         let alone = |own: &FxHashMap<RowId, u32>| own.get(&row).copied().unwrap_or_default() == all;
         if row >= self.code.registers || self.live.contains(row) {
             After::Read
-        } else if self.code.temporaries.contains(&row) || self.own.as_ref().is_some_and(alone) {
+        } else if self.code.temporaries.contains(row) || self.own.as_ref().is_some_and(alone) {
             After::Dead
         } else {
             After::Kept
@@ -125,7 +125,7 @@ mod tests {
         let (packed, known) = load::prepare(&program, true, false);
         let mut code = load::load_compiled(&packed, &known);
         // Nobody keeps those that are written first everywhere.
-        code.temporaries.clear();
+        code.temporaries = BitSet::new();
         let of = |items: Vec<Item>| {
             let (mentions, lives) = (Mentions::of(&code), Lives::of(&code));
             let rows = Rows::after(&code, &mentions, &lives, &items, items[items.len() - 1]);

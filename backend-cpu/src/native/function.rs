@@ -24,7 +24,7 @@ impl Builder<'_> {
         let copies = self.copies(items);
         let steps = self.steps(items, &copies)?;
         // What other lanes have in temporaries is read before these are written again.
-        let unseen = |row: RowId| !late && (code.temporaries.contains(&row) || row >= code.rows);
+        let unseen = |row: RowId| !late && (code.temporaries.contains(row) || row >= code.rows);
         self.ask(items);
         let equal = match column(code).filter(|_| !code.turned) {
             // Lines of a tile have columns in common, unless it is turned, as all have constants.

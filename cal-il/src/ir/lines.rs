@@ -13,10 +13,11 @@ mod words;
 
 use self::words::{Word, Words};
 use super::early::read_early;
-use super::uniformity::{Scope, Uniformity, missed};
+use super::uniformity::missed;
 use super::{Block, Builtin, LaneInst, MemoryInst, Operand, Program, Reg, StmtKind, ThreadId, visit};
 use crate::bits::BitSet;
 use crate::isa::lane::{self, Class};
+use smallvec::SmallVec;
 
 /// How a word differs from thread to thread of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -85,16 +86,16 @@ enum Axis {
 
 /// What is known of a program's statements, in the order of the text: a construct before what is in it, functions by number.
 pub fn known(program: &Program) -> Vec<Known> {
-    let mut list = along(program, Axis::Line);
+    let (missed, facts) = missed(program);
+    let mut list = along(program, Axis::Line, &missed);
     if !program.interface.lds.is_empty()
         || program.functions.iter().any(|function| doubles(&function.body, false))
     {
-        let columns = along(program, Axis::Column);
+        let columns = along(program, Axis::Column, &missed);
         list.iter_mut().zip(columns).for_each(|(known, Known { shape, same, .. })| {
             known.down = if shape == Shape::Same { 1 } else { same };
         });
     }
-    let facts = Uniformity::of(program, Scope::Group);
     list.iter_mut().zip(facts.alike()).for_each(|(known, alike)| known.alike = *alike);
     list
 }
@@ -110,8 +111,8 @@ fn doubles(block: &Block, inside: bool) -> bool {
     })
 }
 
-fn along(program: &Program, axis: Axis) -> Vec<Known> {
-    let mut pass = Pass { axis, words: first_guess(program), changed: true };
+fn along(program: &Program, axis: Axis, missed: &[bool]) -> Vec<Known> {
+    let mut pass = Pass { axis, words: first_guess(program, missed), changed: true };
     // Each round makes some register less special; there are three steps down.
     while pass.changed {
         pass.changed = false;
@@ -123,13 +124,9 @@ fn along(program: &Program, axis: Axis) -> Vec<Known> {
 }
 
 /// Registers that a thread may read without having written them, or that threads may miss, start as what they must be.
-fn first_guess(program: &Program) -> Vec<Word> {
+fn first_guess(program: &Program, missed: &[bool]) -> Vec<Word> {
     let mut words = vec![Word::Unknown; program.registers as usize];
-    missed(program)
-        .iter()
-        .zip(&mut words)
-        .filter(|(missed, _)| **missed)
-        .for_each(|(_, word)| *word = Word::Any);
+    missed.iter().zip(&mut words).filter(|(missed, _)| **missed).for_each(|(_, word)| *word = Word::Any);
     let mut early = BitSet::default();
     read_early(program, &mut early);
     for reg in early.iter() {
@@ -221,7 +218,11 @@ impl Pass {
     }
 
     fn lane(&mut self, inst: &LaneInst) {
-        let args: Vec<Word> = inst.args.iter().map(|arg| self.operand(*arg)).collect();
+        // Nothing becomes less special than anything.
+        if inst.dst.iter().all(|reg| self.words[*reg as usize] == Word::Any) {
+            return;
+        }
+        let args: SmallVec<[Word; 4]> = inst.args.iter().map(|arg| self.operand(*arg)).collect();
         let (low, high) = match () {
             () if args.contains(&Word::Unknown) => return,
             () if args.contains(&Word::Any) => (Word::Any, Some(Word::Any)),

@@ -39,7 +39,11 @@ pub struct Uniformity {
 impl Uniformity {
     /// Analyses `program`.
     pub fn of(program: &Program, scope: Scope) -> Self {
-        analyse(program, scope).map_or_else(
+        Self::or_nothing(program, scope, analyse(program, scope, scan(program).local))
+    }
+
+    fn or_nothing(program: &Program, scope: Scope, flow: Option<Flow>) -> Self {
+        flow.map_or_else(
             || Self {
                 scope,
                 registers: vec![false; program.registers as usize],
@@ -105,13 +109,17 @@ impl Uniformity {
     }
 }
 
-/// Registers that some threads of a wave may not write where others do, and read later.
-pub(super) fn missed(program: &Program) -> Vec<bool> {
-    analyse(program, Scope::Wave).map_or_else(|| vec![true; program.registers as usize], |flow| flow.missed)
+/// Registers that some threads of a wave may not write where others do, and read later; and the analysis for a group.
+pub(super) fn missed(program: &Program) -> (Vec<bool>, Uniformity) {
+    let local = scan(program).local;
+    let wave = analyse(program, Scope::Wave, local.clone());
+    let missed = wave.map_or_else(|| vec![true; program.registers as usize], |flow| flow.missed);
+    let group = analyse(program, Scope::Group, local);
+    (missed, Uniformity::or_nothing(program, Scope::Group, group))
 }
 
-/// `None` if it takes too long.
-fn analyse(program: &Program, scope: Scope) -> Option<Flow> {
+/// `None` if it takes too long. `local`: registers whose every use follows, in the same block or a deeper one, the definition that reaches it.
+fn analyse(program: &Program, scope: Scope, local: Vec<bool>) -> Option<Flow> {
     let mut registers = vec![true; program.registers as usize];
     for output in &program.outputs {
         output.registers.iter().for_each(|reg| registers[*reg as usize] = false);
@@ -120,7 +128,7 @@ fn analyse(program: &Program, scope: Scope) -> Option<Flow> {
     let mut flow = Flow {
         facts: Uniformity { scope, registers, functions, alike: Vec::new() },
         missed: vec![false; program.registers as usize],
-        local: local_registers(program),
+        local,
         loops: Vec::new(),
         next_loop: 0,
         changed: true,
@@ -296,12 +304,7 @@ impl Flow {
     }
 }
 
-/// Registers whose every use follows, in the same block or a deeper one, the definition that reaches it.
-fn local_registers(program: &Program) -> Vec<bool> {
-    scan(program).local
-}
-
-/// Those of them that have one definition.
+/// Registers that have one definition, which reaches every use.
 pub(super) fn single_local_registers(program: &Program) -> Vec<bool> {
     let scan = scan(program);
     scan.local.iter().zip(&scan.definitions).map(|(local, definitions)| *local && *definitions == 1).collect()
@@ -341,7 +344,7 @@ struct Scan {
 impl Scan {
     fn count(&mut self, block: &Block) {
         for stmt in block {
-            definitions(&stmt.kind, &mut |reg| self.definitions[reg as usize] += 1);
+            definitions(&stmt.kind, |reg| self.definitions[reg as usize] += 1);
             nested(&stmt.kind, &mut |block| self.count(block));
         }
     }
@@ -351,14 +354,14 @@ impl Scan {
         self.current = self.open.len() as u32;
         self.open.push(true);
         for stmt in block {
-            uses(&stmt.kind, &mut |reg| {
+            uses(&stmt.kind, |reg| {
                 let reg = reg as usize;
                 let from = self.block_of[reg];
                 let reaches = from == self.current
                     || self.definitions[reg] == 1 && from != u32::MAX && self.open[from as usize];
                 self.local[reg] &= reaches;
             });
-            definitions(&stmt.kind, &mut |reg| self.block_of[reg as usize] = self.current);
+            definitions(&stmt.kind, |reg| self.block_of[reg as usize] = self.current);
             nested(&stmt.kind, &mut |block| self.block(block));
         }
         self.open[self.current as usize] = false;
@@ -366,7 +369,7 @@ impl Scan {
     }
 }
 
-fn uses(kind: &StmtKind, f: &mut dyn FnMut(Reg)) {
+fn uses(kind: &StmtKind, mut f: impl FnMut(Reg)) {
     let mut each = |operand: Operand| {
         if let Operand::Reg(reg) = operand {
             f(reg);
@@ -379,7 +382,7 @@ fn uses(kind: &StmtKind, f: &mut dyn FnMut(Reg)) {
     }
 }
 
-fn definitions(kind: &StmtKind, f: &mut dyn FnMut(Reg)) {
+fn definitions(kind: &StmtKind, mut f: impl FnMut(Reg)) {
     match kind {
         StmtKind::Lane(inst) => {
             f(inst.dst[0]);

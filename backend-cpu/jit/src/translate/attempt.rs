@@ -11,7 +11,7 @@ use crate::tree::Run;
 /// How many loads of words at known distances make up for a block that is there twice.
 const NEAR: usize = 16;
 
-impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
+impl Translator<'_> {
     pub(super) fn block(&mut self, run: &Run<'_>) -> Option<Block> {
         let made = self.graph(run, Graph::new(self.lazy))?;
         self.wide |= made.0.gains_from_whole(self.kept.is_some());

@@ -10,7 +10,7 @@ use crate::program::Call;
 use crate::tree::Numbered;
 use crate::{At, NONE, Step};
 
-impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
+impl Translator<'_> {
     pub(super) fn call(&self, step: &Numbered<'_>) -> Option<Call> {
         let mut graph = Graph::new(self.lazy);
         graph.step = step.number;
@@ -33,7 +33,7 @@ impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
     }
 }
 
-impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
+impl Values<'_> {
     /// What [`Act`] says.
     fn operands(&mut self, graph: &mut Graph, step: &Step<'_>) -> Option<Vec<Val>> {
         Some(match *step {

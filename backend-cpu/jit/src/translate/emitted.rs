@@ -9,7 +9,7 @@ use crate::program::{Emitted, Once, Placed, Start, Whole};
 /// Most steps of a run that is made twice to store words without rows between.
 const SHORT: usize = 64;
 
-impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
+impl Translator<'_> {
     /// Makes the last of the parts, which is that of the run, store elements.
     pub(super) fn emitted(&self, run: &Run<'_>, elements: &[Element], parts: &mut Vec<Part>) {
         let Some(Part::Block(block)) = parts.pop() else { unreachable!("a function ends with a block") };

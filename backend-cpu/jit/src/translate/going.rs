@@ -248,7 +248,7 @@ fn step(graph: &Graph, row: u32, mut val: Val) -> Option<u32> {
     (1.0..=FARTHEST as f32).contains(&all).then_some(all as u32)
 }
 
-impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
+impl Translator<'_> {
     /// The other way, with a body.
     pub(super) fn going(&self, found: Inductions, kept: &Kept, body: Vec<Part>) -> Option<Going> {
         let Inductions { mut entry, next, doubts, again, inductions, rounds, .. } = found;

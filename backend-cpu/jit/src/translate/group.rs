@@ -8,7 +8,7 @@
 use recal_il::isa::Algebra;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Values, WORTH};
+use super::{Constant, Values, WORTH};
 use crate::emit;
 use crate::evaluate::MOST;
 use crate::graph::fixed::Source;
@@ -38,12 +38,12 @@ pub struct Group<'c> {
 }
 
 /// The program of a group's threads, a [`Step::Barrier`] being a barrier; `None` if it can't be made, or what it needs is not known.
-pub fn program<C: Fn(u32) -> Option<u32>>(
+pub fn program(
     steps: &[Step<'_>],
     group: &Group<'_>,
     target: &dyn Target,
     lazy: bool,
-    constant: &C,
+    constant: Constant<'_>,
     shared: &FxHashMap<u32, Shared>,
 ) -> Option<Program> {
     let mut threads = Threads::new(group, target.lanes(), lazy, constant, shared);
@@ -113,8 +113,8 @@ struct Taken {
 }
 
 /// The threads of a strip.
-struct Strip<'c, C> {
-    values: Values<'c, C>,
+struct Strip<'c> {
+    values: Values<'c>,
     /// Those that execute.
     exec: Val,
     choices: Vec<Taken>,
@@ -122,9 +122,9 @@ struct Strip<'c, C> {
     wave: u64,
 }
 
-struct Threads<'c, C> {
+struct Threads<'c> {
     graph: Graph,
-    strips: Vec<Strip<'c, C>>,
+    strips: Vec<Strip<'c>>,
     lanes: usize,
     memories: &'c FxHashMap<u8, u32>,
     words: FxHashMap<(u8, u32), Word>,
@@ -134,14 +134,14 @@ struct Threads<'c, C> {
     barrier: u32,
 }
 
-impl<'c, C: Fn(u32) -> Option<u32>> Threads<'c, C> {
+impl<'c> Threads<'c> {
     fn new(
         group: &Group<'c>,
         lanes: u32,
         lazy: bool,
-        constant: &'c C,
+        constant: Constant<'c>,
         shared: &'c FxHashMap<u32, Shared>,
-    ) -> Threads<'c, C> {
+    ) -> Threads<'c> {
         let mut graph = Graph::of_lanes(lazy, lanes);
         let lanes = lanes as usize;
         let threads = group.threads as usize;

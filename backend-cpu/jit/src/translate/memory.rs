@@ -10,7 +10,7 @@ use crate::NONE;
 use crate::graph::{Graph, Val};
 use crate::op::Op;
 
-impl<C: Fn(u32) -> Option<u32>> Values<'_, C> {
+impl Values<'_> {
     /// Number of the word at an address.
     pub(super) fn word_of(&mut self, graph: &mut Graph, address: u32, lanes: Shape) -> Val {
         let (bytes, two) = (self.value(graph, address), graph.word(2));

@@ -10,7 +10,7 @@ use crate::graph::interleaved::{Elements, Words, count};
 use crate::op::{Kind, Relation};
 use crate::program::{Sums, turned};
 
-impl<C: Fn(u32) -> Option<u32>, U: Fn(u32) -> bool> Translator<'_, C, U> {
+impl Translator<'_> {
     /// An innermost loop with its elements as they lie in memory, if it has any and does nothing else that asks for words.
     pub(super) fn sums(&self, body: &[Tree<'_>]) -> Option<Sums> {
         let simple = |tree: &Tree<'_>| match tree {

@@ -261,6 +261,32 @@ pub fn short_sides_are_done_by_all(on: On) {
     assert!(jumps(choice(60)) > without);
 }
 
+/// Long functions are translated by several threads, and are the same as of one.
+pub fn long_ones_by_several_threads(on: On) {
+    let mut steps = Vec::new();
+    for round in 0..40 {
+        // What takes denormals as zeros is in the second half alone.
+        let which = if round < 30 { LaneOp::Iadd } else { LaneOp::Mul };
+        let op = |k| Own::Op(which, [4 + k % 5, 5 + (k + round) % 3, 6 + k % 2, 0], 3);
+        steps.extend((0..30).map(op));
+        steps.push(Own::If(4 + round % 5, round % 2 == 0));
+        // Deeper lists are split as well.
+        steps.extend((0..if round == 7 { 1500 } else { 30 }).map(op));
+        steps.extend([Own::If(9, true), op(3), op(4), Own::EndIf]);
+        steps.push(Own::Else);
+        steps.extend([op(1), Own::EndIf]);
+    }
+    let list: Vec<Step<'_>> = steps.iter().map(|own| own.step(Shape::Any, Shape::Any)).collect();
+    let made = |threads: usize| {
+        let mut compiler = on.compiler().with_threads(threads);
+        let function = compiler.function(&list, |_| None, |_| false, |_| false).unwrap();
+        let module = compiler.finish().unwrap();
+        (module.code().to_vec(), module.listing(function))
+    };
+    let one = made(1);
+    assert!([2, 3, 8].into_iter().all(|threads| made(threads) == one));
+}
+
 fn constructs(on: On, rounds: u32, together: bool) {
     let (lanes, stores) = if together { (Shape::Same, Shape::Step(4)) } else { (Shape::Any, Shape::Any) };
     let (mut made, mut two) = (0, 0);

@@ -106,7 +106,7 @@ fn main() -> std::process::ExitCode {
             loads_that_lines_have_in_common;
         leaves: random_rounds rounds_of_floats_are_bare rows_change_when_lanes_have_left;
         repacks: lanes_go_on_together;
-        flow: short_sides_are_done_by_all random_constructs random_constructs_in_lines endless_loops_end;
+        flow: short_sides_are_done_by_all long_ones_by_several_threads random_constructs random_constructs_in_lines endless_loops_end;
         pairs: loads_of_doubles sums_of_doubles;
         sums: sums_of_products sums_of_lines_abreast addresses_of_sums addresses_side_by_side addresses_go_on
             factors_and_addends_where_they_lie;
