@@ -293,7 +293,7 @@ pub struct Src {
     pub span: Span,
 }
 
-/// What a swizzle position delivers.
+/// What a swizzle position delivers; lowering relies on the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Select {

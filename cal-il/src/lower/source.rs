@@ -1,6 +1,6 @@
 //! Source operands: register files, swizzles, relative indices and modifiers become operand words.
 
-use crate::inst::{Index, Modifiers, Register, Select, Src, ThreadId, Zeroop};
+use crate::inst::{Index, Modifiers, Register, Src, ThreadId, Zeroop};
 use crate::ir::{Builtin, Dst4, LaneOp, MemoryInst, Operand};
 use crate::isa::View;
 
@@ -13,6 +13,15 @@ const MINUS_HALF: u32 = 0xBF00_0000;
 
 /// The words that the positions of a source operand deliver; positions that were not asked for are 0.
 pub(super) type Words = [Operand; 4];
+
+/// What `word` makes of components; 0 in the place of others.
+fn each<'b>(
+    builder: &mut Builder<'b>,
+    components: u8,
+    mut word: impl FnMut(&mut Builder<'b>, usize) -> Operand,
+) -> Words {
+    std::array::from_fn(|c| if components >> c & 1 == 1 { word(builder, c) } else { Operand::Imm(0) })
+}
 
 impl Builder<'_> {
     /// The positions of `src` in `positions` (bit k = position k), modified as `view` says.
@@ -43,30 +52,18 @@ impl Builder<'_> {
 
     /// The words at `positions` before modifiers. Memory-like files are read here, once an operand.
     pub fn positions(&mut self, src: &Src, positions: u8) -> Words {
-        let mut components = 0u8;
-        for k in 0..4 {
-            if positions & (1 << k) != 0 {
-                components |= match src.swizzle[k] {
-                    Select::X => 1,
-                    Select::Y => 2,
-                    Select::Z => 4,
-                    Select::W => 8,
-                    Select::Zero | Select::One => 0,
-                };
-            }
+        let asked = |k: &usize| positions >> k & 1 == 1;
+        let components = (0..4).filter(asked).fold(0, |components, k| components | 1 << src.swizzle[k] as u8);
+        let [x, y, z, w] = self.register(&src.register, components & 0b1111);
+        // In the order of what a position can select.
+        let selected = [x, y, z, w, Operand::Imm(0), Operand::Imm(ONE)];
+        let word = |k| if asked(&k) { selected[src.swizzle[k] as usize] } else { Operand::Imm(0) };
+        let mut words = std::array::from_fn(word);
+        if let Some(&filler) = self.fillers.get(&src.span) {
+            let given = usize::from(src.given);
+            (given..4).filter(asked).for_each(|k| words[k] = Operand::Reg(filler));
         }
-        let stored = self.register(&src.register, components);
-        let filler = self.fillers.get(&src.span).copied();
-        std::array::from_fn(|k| match src.swizzle[k] {
-            _ if positions & (1 << k) == 0 => Operand::Imm(0),
-            _ if filler.is_some() && k >= usize::from(src.given) => Operand::Reg(filler.unwrap_or(0)),
-            Select::X => stored[0],
-            Select::Y => stored[1],
-            Select::Z => stored[2],
-            Select::W => stored[3],
-            Select::Zero => Operand::Imm(0),
-            Select::One => Operand::Imm(ONE),
-        })
+        words
     }
 
     /// The stored components of `register` (bit k of `components` = component k).
@@ -74,26 +71,23 @@ impl Builder<'_> {
         if components == 0 {
             return [Operand::Imm(0); 4];
         }
-        let mut each = |f: &mut dyn FnMut(&mut Self, usize) -> Operand| -> Words {
-            std::array::from_fn(|c| if components & (1 << c) != 0 { f(self, c) } else { Operand::Imm(0) })
-        };
         match *register {
-            Register::Temp(number) => each(&mut |b, c| Operand::Reg(b.temp(number, c))),
-            Register::Output(number) => each(&mut |b, c| Operand::Reg(b.output(number)[c])),
+            Register::Temp(number) => each(self, components, |b, c| Operand::Reg(b.temp(number, c))),
+            Register::Output(number) => each(self, components, |b, c| Operand::Reg(b.output(number)[c])),
             Register::Literal(words) => words.map(Operand::Imm),
             Register::Interpolant(number) => {
-                each(&mut |_, c| Operand::Builtin(Builtin::Interpolant(number as u16, c as u8)))
+                each(self, components, |_, c| Operand::Builtin(Builtin::Interpolant(number as u16, c as u8)))
             }
-            Register::Position => each(&mut |_, c| match c {
+            Register::Position => each(self, components, |_, c| match c {
                 0 | 1 => Operand::Builtin(Builtin::Position(c as u8)),
                 _ => Operand::Imm(0),
             }),
-            Register::ObjectIndex => each(&mut |_, c| match c {
+            Register::ObjectIndex => each(self, components, |_, c| match c {
                 0 => Operand::Builtin(Builtin::ObjectIndex),
                 _ => Operand::Imm(0),
             }),
-            Register::Thread(id) => each(&mut |_, c| thread(id, c)),
-            Register::Timer => each(&mut |_, c| match c {
+            Register::Thread(id) => each(self, components, |_, c| thread(id, c)),
+            Register::Timer => each(self, components, |_, c| match c {
                 0 | 1 => Operand::Builtin(Builtin::Timer(c as u8)),
                 _ => Operand::Imm(0),
             }),
