@@ -432,10 +432,13 @@ impl<'a, 'b> Body<'a, 'b> {
         (free && !(0..self.graph.nodes.len() as Val).any(read)).then_some(pin)
     }
 
-    /// The register of the result; those of operands without further uses are free for it.
-    fn result(&mut self, val: Val, inst: Inst) -> u8 {
-        // The register of a row that is written later, or of what has grown out of it, would be idle.
-        let idle = inst.operands().find_map(|arg| {
+    /// The register of a row that would be idle: of one that is written later, or of what has grown out of it.
+    fn idle(&self, val: Val, inst: Inst) -> Option<u8> {
+        let none = self.frame.pinned.is_empty() || self.in_mask_register(val) || inst.mask != NO;
+        if none || matches!(inst.op, Op::Load(_)) {
+            return None;
+        }
+        let of_operand = inst.operands().find_map(|arg| {
             let register = self.place[arg as usize].register.or_else(|| match self.graph.node(arg) {
                 Node::Row(row) if self.replaced.contains(&row) => self.frame.pin(row),
                 _ => None,
@@ -445,9 +448,12 @@ impl<'a, 'b> Body<'a, 'b> {
             let free = register >= self.given && !settled && owner.is_none_or(|owner| owner == arg);
             (free && !self.in_mask_register(arg) && self.next_use(arg).is_none()).then_some(register)
         });
-        let idle = idle
-            .or_else(|| self.register_of_row(val))
-            .filter(|_| !self.in_mask_register(val) && inst.mask == NO && !matches!(inst.op, Op::Load(_)));
+        of_operand.or_else(|| self.register_of_row(val))
+    }
+
+    /// The register of the result; those of operands without further uses are free for it.
+    fn result(&mut self, val: Val, inst: Inst) -> u8 {
+        let idle = self.idle(val, inst);
         if let Some(register) = idle {
             inst.operands().for_each(|arg| self.release(arg));
             self.vectors[usize::from(register)] = Some(val);

@@ -186,12 +186,14 @@ impl Plan {
             stores[time].push(output);
             uses[output.val as usize].push(2 * time as u32 + 1);
         }
-        let by_vectors = order.iter().filter(|val| !addresses.leaves.contains_key(val));
-        let args = by_vectors.filter_map(|val| graph.as_inst(*val)).flat_map(Inst::operands);
         let number = |val: Val| if let Node::Kept(number) = graph.node(val) { Some(number) } else { None };
-        let kept: FxHashSet<u32> = args.chain(last.iter().copied()).filter_map(number).collect();
-        let scalars: FxHashSet<u32> =
-            addresses.leaves.values().flatten().filter_map(|leaf| number(*leaf)).collect();
+        let (mut kept, mut scalars): (FxHashSet<u32>, FxHashSet<u32>) = Default::default();
+        if graph.nodes.iter().any(|node| matches!(node, Node::Kept(_))) {
+            let by_vectors = order.iter().filter(|val| !addresses.leaves.contains_key(val));
+            let args = by_vectors.filter_map(|val| graph.as_inst(*val)).flat_map(Inst::operands);
+            kept.extend(args.chain(last.iter().copied()).filter_map(number));
+            scalars.extend(addresses.leaves.values().flatten().filter_map(|leaf| number(*leaf)));
+        }
         let mut early: FxHashMap<Val, Vec<u32>> = FxHashMap::default();
         let mut late: Vec<Val> = last.to_vec();
         let round = round.unwrap_or_default();
