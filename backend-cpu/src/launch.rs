@@ -245,8 +245,11 @@ fn tile(
         size,
     };
     let columns = waves.len() as u32 * lanes;
-    let emitted = !launch.body.emitted.is_empty() && !launch.body.stages.is_empty();
-    if emitted && width - corner[0] >= columns {
+    let staged = !launch.body.stages.is_empty();
+    let emitted = staged && !launch.body.emitted.is_empty();
+    // Outputs of several waves are stored where the first one lies: by all at once.
+    let at_once = waves.len() == 1 || !plan.takes_turns();
+    if emitted && at_once && width - corner[0] >= columns {
         let other = [0, 1].map(|axis| before.is_none_or(|before| before[axis] != corner[axis]));
         if isa.place_line(waves, launch, &tile(0), other) {
             context.tile = Some(Last { part, corner, next: next_corner(corner, size, columns, band) });
@@ -259,7 +262,8 @@ fn tile(
         }
     }
     // Lanes that are left in loops of several waves go on together.
-    if waves.len() > 1 && launch.body.repacks() && !emitted && width - corner[0] >= columns {
+    let beside = staged && waves.len() > 1 && at_once && launch.body.repacks();
+    if beside && !emitted && width - corner[0] >= columns {
         return run_beside(isa, plan, waves, context, tile);
     }
     let inside = |wave: &u32| corner[0] + lanes * wave < width;

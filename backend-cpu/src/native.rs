@@ -173,6 +173,7 @@ impl Builder<'_> {
                     if ends_round {
                         positions[at] = self.body.ops.len() as Pc;
                     }
+                    self.known.flow(&op);
                     self.body.ops.push(op);
                 }
             }

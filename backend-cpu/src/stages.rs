@@ -67,6 +67,11 @@ impl Plan {
         Plan(acts)
     }
 
+    /// Waves may have to be run one after another.
+    pub fn takes_turns(&self) -> bool {
+        self.0.iter().any(|act| matches!(act, Act::Barrier { turns: true, .. }))
+    }
+
     /// Runs waves that were just started to their end.
     pub fn run(&self, waves: &mut Waves<'_, '_>, context: &mut Context<'_>) -> Outcome {
         let (mut at, all) = (0, waves.len());

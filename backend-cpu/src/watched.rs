@@ -2,7 +2,7 @@
 //!
 //! Nothing else of the device has to do with it: the plain interpreter has code of its own for all that a program can hold.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -197,16 +197,21 @@ pub fn check(
 }
 
 /// Runs the tile or group of one thread and delivers what the thread executes. `thread` is its absolute position:
-/// column and row of the domain, or `vAbsTid`. Stores of the part are made; other parts do not run.
+/// column and row of the domain, or `vAbsTid`. Stores of the part are made; other parts do not run. It ends when the sink has seen enough, and
+/// is an error after `limit`.
 pub fn trace(
     program: &Program,
     bindings: &Bindings,
     extent: Extent,
     thread: [u32; 3],
-    sink: &mut dyn FnMut(TraceStep),
+    limit: Option<Duration>,
+    sink: &mut dyn FnMut(TraceStep) -> ControlFlow<()>,
 ) -> Result<(), Error> {
     let mut machine = machine(program, bindings, extent)?;
-    match watch::trace(&mut machine, &mut Launch::of(program), program, extent, thread, sink) {
+    match watch::trace(&mut machine, &mut Launch::of(program), program, extent, thread, limit, sink) {
+        Some(Err(Stopped::Endless)) => {
+            Err(Error::Timeout("the kernel ran longer than the watchdog allows".into()))
+        }
         Some(result) => outcome(result),
         None => Err(Error::Failed("the traced thread is not part of the launch".into())),
     }

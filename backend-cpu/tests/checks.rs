@@ -2,9 +2,12 @@
 
 mod harness;
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
 use harness::{Machine, check, compile, grid};
 use recal_cpu::{Area, At, Kind, Misuse, trace};
-use recal_hal::{Bindings, Extent, Format};
+use recal_hal::{Bindings, DeviceOptions, Extent, Format};
 
 /// A kernel of one group with raw uav0 of 1024 bytes, typed uav1 of 8 by 4, uav2 of 8 by 1 with two components, cb0 of 16 rows, i0
 /// of 8 by 4 and i1 of 8 by 1, `g[]` of 16 rows. `r0.x` is the thread, `r0.y` four times that.
@@ -169,10 +172,45 @@ fn a_trace_shows_registers_that_groups_share() {
     let bindings = Bindings { uavs: vec![(0, out)], ..Bindings::default() };
     let mut seen = Vec::new();
     let extent = Extent::Grid { groups: [1; 3], block: [64, 1, 1] };
-    trace(&compile(text), &bindings, extent, [5, 0, 0], &mut |step| {
+    trace(&compile(text), &bindings, extent, [5, 0, 0], None, &mut |step| {
         seen.extend(step.access.map(|a| (a.kind, a.area, a.at)));
+        ControlFlow::Continue(())
     })
     .unwrap();
     let shared = Area::Shared(1);
     assert_eq!(seen[..2], [(Kind::Write, shared, At::Whole), (Kind::Read, shared, At::Whole)]);
+}
+
+/// Kernels that fast code goes through in blocks or in narrow tiles: each thread is checked, once.
+#[test]
+fn threads_are_those_of_the_domain() {
+    let head = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n\
+        dcl_output_generic o0\ndcl_cb cb0[1]\n\
+        dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
+        dcl_literal l0, 0.0, 1.0, 0, 1\n";
+    let turned = "sample_resource(0)_sampler(0) r0, vWinCoord0.yxxx\nmov o0, l0.yyyy\nend\n";
+    let down = "mov r1, l0.xxzz\nwhileloop\nige r1.w, r1.z, l0.w\nbreak_logicalnz r1.w\n\
+        mov r2.x, vWinCoord0.x\nmov r2.y, r1.x\nsample_resource(0)_sampler(0) r3, r2.xyxx\n\
+        add r1.x, r1.x, l0.y\niadd r1.z, r1.z, l0.w\nendloop\nmov o0, l0.yyyy\nend\n";
+    let machine = Machine::with(&DeviceOptions { checks: true, ..DeviceOptions::default() });
+    for (body, [width, height], from) in
+        [(turned, [16, 16], [16, 16]), (turned, [100, 37], [37, 100]), (down, [100, 37], [100, 3000])]
+    {
+        let (format, [columns, lines]) = (Format::Float32x1, from);
+        let output = machine.pitched(format, width, height, width);
+        let input = machine.surface(Format::Float32x4, columns, lines);
+        let bindings = Bindings {
+            resources: vec![(0, input)],
+            outputs: vec![(0, output.clone())],
+            constants: vec![(0, machine.surface(Format::Float32x4, 1, 1))],
+            ..Bindings::default()
+        };
+        let text = format!("{head}{body}");
+        let kernel = machine.device.load_with_text(Arc::new(compile(&text)), text.as_bytes()).unwrap();
+        let ticket = machine.submit(&kernel, bindings, harness::domain(width, height));
+        machine.queue.wait(ticket).unwrap();
+        let words = harness::read(&output, (width * height) as usize);
+        let missing = words.iter().filter(|word| **word != 1.0f32.to_bits()).count();
+        assert_eq!(missing, 0, "of {width} by {height}");
+    }
 }

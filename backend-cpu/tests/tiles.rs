@@ -81,3 +81,38 @@ fn large_outputs_arrive() {
     machine.run(&text, bindings(&input, &output), domain(width, height));
     assert!(read(&output, words.len()) == words);
 }
+
+/// Domains so large that code is called for several waves of a line, by kernels that store elsewhere, too: one wave after another.
+#[test]
+fn kernels_that_store_beside_their_outputs() {
+    const SIZE: [u32; 2] = [4096, 64];
+    let head = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\n\
+        dcl_output_generic o0\ndcl_raw_uav_id(7)\ndcl_literal l0, 4096, 4, 3, 1\n\
+        ftoi r0.xy, vWinCoord0.xyxx\nimad r0.z, r0.y, l0.x, r0.x\nimul r0.w, r0.z, l0.y\n";
+    let plain = "mov o0, r0.zzzz\nuav_raw_store_id(7) mem.x, r0.w, l0.w\nuav_raw_store_id(7) mem.x, r0.w, r0.z\nend\n";
+    // Threads leave the loop inside apart, and the one around alike.
+    let loops = "mov r1.x, l0.w\nwhileloop\nige r2.x, r3.x, l0.z\nbreak_logicalnz r2.x\niadd r3.x, r3.x, l0.w\n\
+        uav_raw_store_id(7) mem.x, r0.w, r3.x\niand r4.x, r0.x, l0.z\nif_logicalnz r4.x\nwhileloop\n\
+        ige r5.x, r1.x, r4.x\nbreak_logicalnz r5.x\nuav_raw_load_id(7) r6.x, r0.w\n\
+        iadd r1.x, r1.x, l0.w\nendloop\nendif\nendloop\nmov o0, r0.zzzz\nuav_raw_store_id(7) mem.x, r0.w, r0.z\nend\n";
+    let without = loops.replace("mov o0, r0.zzzz\n", "");
+    for (set, machine) in machines() {
+        for (name, body) in [("plain", plain), ("loops", loops), ("without outputs", &without)] {
+            let has_output = body.contains("o0");
+            let [width, height] = SIZE;
+            let count = width * height;
+            let output = machine.pitched(Format::UnsignedInt32x1, width, height, width);
+            let stored = machine.surface(Format::UnsignedInt32x1, count, 1);
+            let mut bindings = Bindings { uavs: vec![(7, stored.clone())], ..Bindings::default() };
+            bindings.outputs.extend(has_output.then(|| (0, output.clone())));
+            let head = if has_output { head.into() } else { head.replace("dcl_output_generic o0\n", "") };
+            machine.run(&format!("{head}{body}"), bindings, domain(width, height));
+            let wrong = |surface: &Surface| {
+                let words = read(surface, count as usize);
+                words.iter().zip(0..).filter(|(word, at)| *word != at).count()
+            };
+            assert_eq!(wrong(&stored), 0, "{set:?}, {name}: stored");
+            assert!(!has_output || wrong(&output) == 0, "{set:?}, {name}: outputs");
+        }
+    }
+}

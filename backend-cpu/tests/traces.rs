@@ -2,6 +2,8 @@
 
 mod harness;
 
+use std::ops::ControlFlow;
+
 use harness::{Machine, compile, grid, read};
 use recal_cpu::{Area, At, Kind, TraceFlow, trace};
 use recal_hal::{Bindings, Format};
@@ -16,10 +18,11 @@ fn a_trace_follows_one_thread() {
     let out = machine.surface(Format::UnsignedInt32x1, 256, 1);
     let bindings = Bindings { uavs: vec![(0, out.clone())], ..Bindings::default() };
     let mut values = Vec::new();
-    trace(&compile(text), &bindings, grid(4, 64), [70, 0, 0], &mut |step| {
+    trace(&compile(text), &bindings, grid(4, 64), [70, 0, 0], None, &mut |step| {
         let line = &text[step.span.start as usize..step.span.end as usize];
         values
             .extend(step.writes.iter().map(|(_, word)| (line.split(' ').next().unwrap().to_owned(), *word)));
+        ControlFlow::Continue(())
     })
     .unwrap();
     let named = |name: &str| values.iter().filter(|(n, _)| n == name).map(|(_, w)| *w).collect::<Vec<u32>>();
@@ -30,7 +33,10 @@ fn a_trace_follows_one_thread() {
     // Only the thread's own group ran.
     let got = read(&out, 256);
     assert!((0..256).all(|t| got[t] == if (64..128).contains(&t) { 3 } else { 0 }));
-    assert!(trace(&compile(text), &bindings, grid(4, 64), [256, 0, 0], &mut |_| {}).is_err());
+    assert!(
+        trace(&compile(text), &bindings, grid(4, 64), [256, 0, 0], None, &mut |_| ControlFlow::Continue(()))
+            .is_err()
+    );
 }
 
 /// What is flushed before everything for a line that comes later is no step of that line.
@@ -45,8 +51,9 @@ fn a_trace_begins_with_the_first_line() {
     let bindings = Bindings { uavs: vec![(0, uav)], constants: vec![(0, constants)], ..Bindings::default() };
     let (program, _) = recal_il::lower::lower_named(&recal_il::front(text.as_bytes()).unwrap()).unwrap();
     let mut words = Vec::new();
-    trace(&program, &bindings, grid(1, 4), [1, 0, 0], &mut |step| {
+    trace(&program, &bindings, grid(1, 4), [1, 0, 0], None, &mut |step| {
         words.push(text[step.span.start as usize..].split_whitespace().next().unwrap());
+        ControlFlow::Continue(())
     })
     .unwrap();
     words.dedup();
@@ -69,7 +76,7 @@ fn a_trace_shows_memory_and_flow() {
     let (mut accesses, mut flows) = (Vec::new(), Vec::new());
     // As people see it, with loads that nothing uses.
     let (program, _) = recal_il::lower::lower_named(&recal_il::front(text.as_bytes()).unwrap()).unwrap();
-    trace(&program, &bindings, grid(1, 64), [3, 0, 0], &mut |step| {
+    trace(&program, &bindings, grid(1, 64), [3, 0, 0], None, &mut |step| {
         let word = text[step.span.start as usize..].split_whitespace().next().unwrap();
         if let Some(a) = step.access {
             assert!(!a.outside);
@@ -77,6 +84,7 @@ fn a_trace_shows_memory_and_flow() {
             accesses.push((a.kind, a.area, a.at, words));
         }
         flows.extend(step.flow.map(|flow| (word, flow)));
+        ControlFlow::Continue(())
     })
     .unwrap();
     let (array, lds, byte) = (Area::Array(1), Area::Lds(3), At::Byte(12));

@@ -5,6 +5,8 @@
 //! the host and before the function returns; its stores are made, those of other tiles and groups are not. Only the CPU
 //! backend has memory that can be looked into in this way: modules of other devices are refused.
 
+use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 pub use recal_cpu::{
@@ -37,7 +39,8 @@ pub struct Step {
 
 impl Module {
     /// Runs the tile or group of `thread` and delivers the steps of the thread. `text` is what the module was compiled
-    /// from; `thread` is the position in the domain, or `vAbsTid`.
+    /// from; `thread` is the position in the domain, or `vAbsTid`. It ends where `deliver` says so, and is an error after
+    /// [`Config::timeout`](crate::Config::timeout).
     ///
     /// ```
     /// use recal::{Domain, Format, Place, Threads};
@@ -47,7 +50,10 @@ impl Module {
     /// let module = device.create_context()?.load(&recal::compile(text, device.info().target)?.into())?;
     /// module.bind("o0", &device.allocate_2d(4, 4, Format::UnsignedInt32x1, Place::Local)?)?;
     /// let mut steps = Vec::new();
-    /// module.trace(text, Threads::Domain(Domain::of(4, 4)), [1, 2, 0], |step| steps.push(step))?;
+    /// module.trace(text, Threads::Domain(Domain::of(4, 4)), [1, 2, 0], |step| {
+    ///     steps.push(step);
+    ///     std::ops::ControlFlow::Continue(())
+    /// })?;
     /// assert_eq!((steps[0].line, &steps[0].writes[0]), (4, &("o0.x".to_owned(), 5)));
     /// # Ok::<(), recal::Error>(())
     /// ```
@@ -56,15 +62,22 @@ impl Module {
         text: impl AsRef<[u8]>,
         threads: Threads,
         thread: [u32; 3],
-        mut sink: impl FnMut(Step),
+        mut deliver: impl FnMut(Step) -> ControlFlow<()>,
     ) -> Result<()> {
         let text = text.as_ref();
         let (program, names) = self.watched(text)?;
         let extent = self.watched_extent(threads)?;
         self.context().finish()?;
         let bound = self.bound(None)?;
+        let limit = self.context().device().runtime().config().timeout;
         let mut open = Open { text, span: None, writes: Vec::new(), accesses: Vec::new(), flow: None };
-        let outcome = recal_cpu::trace(&program, &bound.bindings, extent, thread, &mut |step| {
+        let went = Cell::new(ControlFlow::Continue(()));
+        let mut sink = |step| {
+            if went.get().is_continue() {
+                went.set(deliver(step));
+            }
+        };
+        let outcome = recal_cpu::trace(&program, &bound.bindings, extent, thread, limit, &mut |step| {
             let writes = step.writes.iter().filter_map(|(reg, word)| Some((*reg, names.get(reg)?, *word)));
             open.add(step.span, writes, &mut sink);
             open.accesses.extend(step.access);
@@ -73,6 +86,7 @@ impl Module {
                 open.flow = step.flow;
                 open.close(&mut sink);
             }
+            went.get()
         });
         open.close(&mut sink);
         outcome.map_err(|e| Error::backend("tracing a thread", e))
@@ -84,7 +98,11 @@ impl Module {
     /// instruction does. `text` is what the module was compiled from. After `limit` it ends where it is. Stores are made.
     pub fn profile(&self, text: impl AsRef<[u8]>, threads: Threads, limit: Duration) -> Result<Profile> {
         let (program, _) = self.watched(text.as_ref())?;
-        let extent = self.watched_extent(threads)?;
+        let extent = match threads {
+            Threads::Domain(domain) => crate::launch::domain_extent(self, domain)?,
+            Threads::Grid(grid) => crate::launch::grid_extent(self, grid)?,
+        };
+        let Some(extent) = extent else { return Ok(Profile::default()) };
         self.context().finish()?;
         let bound = self.bound(None)?;
         recal_cpu::profile(&program, &bound.bindings, extent, limit)

@@ -6,6 +6,7 @@
 //! what all do, [`debug()`] stands still wherever it is told to.
 
 mod check;
+mod clock;
 mod debug;
 mod place;
 mod profile;

@@ -21,6 +21,7 @@ use recal_il::isa::{Algebra, lane};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::flushes::flushes;
+use self::memory::FAR;
 use crate::function::Later;
 use crate::graph::pairs::{Made, Pairs};
 use crate::graph::{Field, Graph, Inst, Leave, NO, Node, Val};
@@ -430,8 +431,7 @@ impl Values<'_> {
             }
             Step::StoreElement { view, element, offset, from, lanes } => {
                 let (first, inside) = self.element(graph, element, offset);
-                // No view has as many words.
-                let far = graph.word(1 << 30);
+                let far = graph.word(FAR);
                 let outside = graph.or(first, far);
                 let first = graph.select(inside, first, outside);
                 self.shape_element(graph, first, lanes);
@@ -439,7 +439,7 @@ impl Values<'_> {
             }
             Step::StoreTexel { view, format, coordinates, from } => {
                 let unit = (format.bytes() / 4).ilog2();
-                if let Some(first) = self.element_at(graph, view, format, coordinates, unit) {
+                if let Some(first) = self.element_at(graph, view, format, coordinates, (unit, FAR)) {
                     let words = self.encoded(graph, format, from);
                     self.store_words(graph, view, first, words);
                 }

@@ -17,6 +17,8 @@ const MOST: usize = 16;
 pub(super) struct Known {
     /// Waves wait for each other.
     barriers: bool,
+    /// Constructs around that are in no function.
+    depth: u32,
     /// For each row the operations that it is computed by, and the row that they leave it in.
     rows: FxHashMap<RowId, (Vec<u32>, RowId)>,
     functions: Vec<Guarded>,
@@ -43,6 +45,7 @@ impl Known {
         let rows = rows.chain(code.constants.iter().map(|&(row, ..)| row));
         Known {
             barriers: code.barriers,
+            depth: 0,
             rows: rows.map(|row| (row, (Vec::new(), row))).collect(),
             functions: Vec::new(),
         }
@@ -51,6 +54,15 @@ impl Known {
     /// Waves wait for each other.
     pub(super) fn barriers(&self) -> bool {
         self.barriers
+    }
+
+    /// An operation that is in no function.
+    pub(super) fn flow(&mut self, op: &Op) {
+        match op {
+            Op::If { .. } | Op::Loop => self.depth += 1,
+            Op::EndIf { .. } | Op::EndLoop { .. } => self.depth -= 1,
+            _ => {}
+        }
     }
 
     /// A lane operation that all threads do.
@@ -102,6 +114,25 @@ impl Builder<'_> {
     pub(super) fn guard(&mut self, items: &[Item], last: Item) {
         let (code, known) = (self.code, &mut self.known);
         if !known.barriers {
+            return known.functions.push(Guarded::default());
+        }
+        // It may be left out, or come again: then rows hold something else.
+        if known.depth > 0 {
+            let mut forget = |row: RowId| _ = known.rows.remove(&row);
+            for item in items {
+                match item.what {
+                    What::Step(number) => code.ids(number as usize).0.iter().for_each(|row| forget(*row)),
+                    What::Load(index, _) | What::Store(index, _) | What::Atomic(index, _) => {
+                        code.memory[index as usize].op.each_row(|row, write| {
+                            if write {
+                                forget(row)
+                            }
+                        });
+                    }
+                    What::Keep(row) => forget(row),
+                    _ => {}
+                }
+            }
             return known.functions.push(Guarded::default());
         }
         let (mut of, mut depth, mut acts) = (Guarded::default(), 0, false);

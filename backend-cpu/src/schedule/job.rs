@@ -88,7 +88,11 @@ impl Job {
         let alone = findings.is_none() && code.panels.is_empty() && !turned(&code, extent);
         let columns = if alone { longer(extent, columns, threads) } else { columns };
         let extent = if free(code.waves_alone) { in_waves(&code, extent, threads) } else { extent };
-        let parts = parts(&code, extent, columns);
+        let checked = findings.is_some() && code.subject.is_some();
+        let parts = match checked {
+            true => recal_reference::parts(extent),
+            false => parts(&code, extent, columns),
+        };
         // Groups that share registers run one after another, in order.
         let shares = match code.shared {
             0 => Shares::new(parts, threads as u64, first),

@@ -1,7 +1,9 @@
 //! `recal trace`: what one thread does, instruction by instruction.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use recal::{AccessKind, Config, Runtime, Step};
 use serde_json::{Value, json};
@@ -29,6 +31,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+/// The longest that instructions are counted which are not shown.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A position.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,23 +75,31 @@ pub(crate) fn trace(arguments: &Arguments) -> Outcome {
         false => Box::new(std::io::stdout().lock()),
     };
     let (mut steps, mut shown) = (0, Vec::new());
-    let mut failed = None;
+    let (mut failed, mut enough) = (None, None);
+    let mut endless = false;
     module.trace(&text, threads, arguments.thread.0, |step| {
         steps += 1;
-        if steps > arguments.limit || failed.is_some() {
-            return;
+        if failed.is_some() {
+            return ControlFlow::Break(());
+        }
+        if steps > arguments.limit {
+            // How many more there are is told if they come to an end soon.
+            endless = enough.get_or_insert_with(Instant::now).elapsed() > PATIENCE;
+            return if endless { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         }
         match json {
             true => shown.push(step_json(&step)),
             false => failed = print(&mut out, &step).err(),
         }
+        ControlFlow::Continue(())
     })?;
     if let Some(error) = failed {
         return Err(error.into());
     }
     let more = steps.saturating_sub(arguments.limit);
     if more > 0 && !json {
-        writeln!(out, "{more} more instructions; --limit shows them")?;
+        let least = if endless { "at least " } else { "" };
+        writeln!(out, "{least}{more} more instructions; --limit shows them")?;
     }
     out.flush()?;
     drop(out);
@@ -100,6 +113,7 @@ pub(crate) fn trace(arguments: &Arguments) -> Outcome {
             "thread": arguments.thread.0,
             "steps": shown,
             "more": more,
+            "more_is_least": endless,
             "saved": saved,
             "warnings": diagnostics(&loaded.warnings, &text),
             "hints": hints,

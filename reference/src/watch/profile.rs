@@ -2,13 +2,14 @@
 //! and which lines of the cache they touch.
 
 use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use recal_hal::Extent;
 use recal_il::diagnostic::Span;
 use recal_il::ir::{MemoryInst, Program, Stmt, StmtKind};
 use recal_il::isa::{LaneOp, lane::Class};
 
+use super::clock::Clock;
 use super::touch::Lister;
 use super::{Event, Home, Scene, Watch};
 use crate::wave::{Mask, What};
@@ -47,6 +48,8 @@ pub struct Profile {
     pub counts: Vec<Counts>,
     /// Tiles or groups that ran, and all that there are.
     pub parts: (u64, u64),
+    /// Threads of all parts.
+    pub threads: u64,
     /// Different lines of the cache that were touched.
     pub lines: u64,
 }
@@ -62,6 +65,8 @@ struct Own {
     flops: u64,
     lines: u64,
     new_lines: u64,
+    /// It makes a form of an operand of its instruction.
+    aside: bool,
 }
 
 /// A line of the cache.
@@ -74,24 +79,10 @@ struct Counter {
     seen: HashSet<Line>,
     /// Who executed the statement at hand.
     executing: Mask,
-    until: Option<Instant>,
-    /// Statements before the next look at the clock.
-    patience: u32,
+    clock: Clock,
 }
 
-/// Statements between two looks at the clock.
-const PATIENCE: u32 = 256;
-
 impl Counter {
-    fn is_late(&mut self) -> bool {
-        self.patience -= 1;
-        if self.patience > 0 {
-            return false;
-        }
-        self.patience = PATIENCE;
-        self.until.is_some_and(|until| Instant::now() >= until)
-    }
-
     /// The lines that an access touches: all, and those that nothing had touched before.
     fn lines(&mut self, scene: &Scene<'_>, inst: &MemoryInst) -> [u64; 2] {
         let mut touched: HashSet<Line> = HashSet::new();
@@ -136,16 +127,18 @@ impl Watch for Counter {
             own.lines += lines[0];
             own.new_lines += lines[1];
             if let StmtKind::Lane(inst) = &stmt.kind {
+                own.aside = matches!(inst.op, LaneOp::Flush | LaneOp::Canon);
                 own.flops += lanes * flops(inst.op);
             }
         }
-        !self.is_late()
+        !self.clock.is_late()
     }
 
     fn after(&mut self, scene: &Scene<'_>, event: Event<'_>) {
         let Event::Statement(stmt) = event else { return };
         let split = match &stmt.kind {
             StmtKind::If { .. }
+            | StmtKind::Call { .. }
             | StmtKind::Break(_)
             | StmtKind::Continue(_)
             | StmtKind::Return(_)
@@ -171,6 +164,20 @@ fn flops(op: LaneOp) -> u64 {
     let float = |class: &Class| matches!(class, Class::F);
     match op {
         LaneOp::Mad | LaneOp::MadIeee | LaneOp::Fma | LaneOp::BareFma => 2,
+        LaneOp::Dmad | LaneOp::BareDmad => 2,
+        LaneOp::Dadd
+        | LaneOp::Dsub
+        | LaneOp::Dmul
+        | LaneOp::BareDadd
+        | LaneOp::BareDsub
+        | LaneOp::BareDmul
+        | LaneOp::Ddiv
+        | LaneOp::Drcp
+        | LaneOp::Drsq
+        | LaneOp::Dsqrt
+        | LaneOp::Dmin
+        | LaneOp::Dmax
+        | LaneOp::Dfrac => 1,
         LaneOp::Flush | LaneOp::Canon => 0,
         op if float(&op.result()) && op.arguments().iter().any(float) => 1,
         _ => 0,
@@ -179,7 +186,9 @@ fn flops(op: LaneOp) -> u64 {
 
 fn counts(counter: Counter) -> Vec<Counts> {
     let mut by_span: HashMap<Span, Counts> = HashMap::new();
-    for own in counter.statements.into_values().filter(|own| own.span != Span::default()) {
+    // What is flushed for an instruction may be flushed long before it.
+    let counted = |own: &Own| own.span != Span::default() && !own.aside;
+    for own in counter.statements.into_values().filter(counted) {
         let span = own.span;
         let counts = by_span.entry(span).or_insert_with(|| Counts { span, ..Counts::default() });
         // An instruction is several statements, which mostly are executed alike.
@@ -211,16 +220,22 @@ pub fn profile<M: Memory>(
         parts: 0,
         seen: HashSet::new(),
         executing: 0,
-        until: Instant::now().checked_add(limit),
-        patience: PATIENCE,
+        clock: Clock::new(Some(limit)),
     };
     let all = parts(extent);
     match machine.run(program, extent, launch, 0..all, Some(&mut counter)) {
-        Ok(()) | Err(Stopped::Ended) => {}
+        Ok(()) => {}
+        // The part at hand has not come to its end.
+        Err(Stopped::Ended) => counter.parts -= 1,
         Err(stopped) => return Err(stopped),
     }
     let parts = (counter.parts, all);
     let counts = counts(counter);
     let lines = counts.iter().map(|counts| counts.new_lines).sum();
-    Ok(Profile { counts, parts, lines })
+    let product = |all: &[u32]| all.iter().fold(1u64, |count, &k| count.saturating_mul(k.into()));
+    let threads = match extent {
+        Extent::Domain { width, height, .. } => product(&[width, height]),
+        Extent::Grid { groups, block } => product(&[groups, block].concat()),
+    };
+    Ok(Profile { counts, parts, threads, lines })
 }

@@ -1,6 +1,8 @@
 //! Follows one thread: what it writes to registers, what it touches in memory, where it goes.
 
 use std::fmt;
+use std::ops::ControlFlow;
+use std::time::Duration;
 
 use recal_hal::Extent;
 use recal_il::diagnostic::Span;
@@ -8,6 +10,7 @@ use recal_il::ir::visit::{destinations_of, loaded};
 use recal_il::ir::{MemoryInst, Operand, Program, Reg, Src4, Stmt, StmtKind};
 use recal_il::isa::LaneOp;
 
+use super::clock::Clock;
 use super::place::{Area, At, Kind};
 use super::touch::{Lister, Touch};
 use super::{Event, Scene, Watch};
@@ -89,7 +92,12 @@ impl fmt::Display for TraceFlow {
 struct Tracer<'a> {
     wave: u32,
     lane: usize,
-    sink: &'a mut dyn FnMut(TraceStep),
+    sink: &'a mut dyn FnMut(TraceStep) -> ControlFlow<()>,
+    /// The sink has seen enough.
+    enough: bool,
+    clock: Clock,
+    /// It is late.
+    late: bool,
     /// The thread takes part in what happens.
     active: bool,
     access: Option<TraceAccess>,
@@ -100,8 +108,12 @@ struct Tracer<'a> {
 }
 
 impl Tracer<'_> {
+    fn tell(&mut self, step: TraceStep) {
+        self.enough = self.enough || (self.sink)(step).is_break();
+    }
+
     fn step(&mut self, span: Span, flow: TraceFlow) {
-        (self.sink)(TraceStep { span, writes: Vec::new(), access: None, flow: Some(flow) });
+        self.tell(TraceStep { span, writes: Vec::new(), access: None, flow: Some(flow) });
     }
 
     fn is_active(&self, scene: &Scene<'_>) -> bool {
@@ -143,7 +155,7 @@ impl Tracer<'_> {
     /// An operation has given what it gives.
     fn done(&mut self, scene: &Scene<'_>, span: Span, registers: &[Reg], access: Option<TraceAccess>) {
         let writes = registers.iter().map(|&register| (register, self.register(scene, register))).collect();
-        (self.sink)(TraceStep { span, writes, access, flow: None });
+        self.tell(TraceStep { span, writes, access, flow: None });
     }
 
     fn statement(&mut self, scene: &Scene<'_>, stmt: &Stmt) {
@@ -240,6 +252,10 @@ fn memory_words(scene: &Scene<'_>, touch: &Touch) -> Vec<(u8, u32)> {
 
 impl Watch for Tracer<'_> {
     fn before(&mut self, scene: &Scene<'_>, event: Event<'_>) -> bool {
+        self.late = self.late || self.clock.is_late();
+        if self.enough || self.late {
+            return false;
+        }
         if scene.wave != self.wave {
             return true;
         }
@@ -250,7 +266,8 @@ impl Watch for Tracer<'_> {
                 StmtKind::Fence(_) => self.step(stmt.span, TraceFlow::Fence),
                 _ => {}
             },
-            Event::End => {
+            // Who was killed, or has returned, does not come to the end.
+            Event::End if self.active => {
                 let last = scene.program.functions[0].body.last();
                 self.step(last.map_or(Span::default(), |stmt| stmt.span), TraceFlow::End);
             }
@@ -282,24 +299,29 @@ impl Watch for Tracer<'_> {
 
 /// Runs the tile or group of one thread and delivers what the thread executes. `thread` is its absolute position:
 /// column and row of the domain, or `vAbsTid`; `None` if it is not part of the launch. Stores of the part are made; other parts do
-/// not run.
+/// not run. The launch ends when the sink has seen enough, and after `limit`: then it is endless.
 pub fn trace<M: Memory>(
     machine: &mut Machine<M>,
     launch: &mut Launch<'_>,
     program: &Program,
     extent: Extent,
     thread: [u32; 3],
-    sink: &mut dyn FnMut(TraceStep),
+    limit: Option<Duration>,
+    sink: &mut dyn FnMut(TraceStep) -> ControlFlow<()>,
 ) -> Option<Result<(), Stopped>> {
     let (part, number) = parts::part_of(extent, thread)?;
     let mut tracer = Tracer {
         wave: number / WAVE as u32,
         lane: number as usize % WAVE,
         sink,
+        enough: false,
+        clock: Clock::new(limit),
+        late: false,
         active: false,
         access: None,
         loops: Vec::new(),
         calls: Vec::new(),
     };
-    Some(machine.run(program, extent, launch, part..part + 1, Some(&mut tracer)))
+    let result = machine.run(program, extent, launch, part..part + 1, Some(&mut tracer));
+    Some(if tracer.late { Err(Stopped::Endless) } else { result })
 }

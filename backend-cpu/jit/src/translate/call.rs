@@ -3,6 +3,7 @@
 use recal_il::ir::Width;
 use recal_il::isa::Algebra;
 
+use super::memory::{FAR, FAR_BYTE};
 use super::{Translator, Values};
 use crate::call::Act;
 use crate::graph::{Graph, Val};
@@ -47,7 +48,7 @@ impl Values<'_> {
                     }
                     At::Element([u, v], format) => {
                         let words = format.bytes().div_ceil(4).ilog2();
-                        self.element_at(graph, view, format, [u, v], words)?
+                        self.element_at(graph, view, format, [u, v], (words, FAR))?
                     }
                 };
                 // Those of words are the first of each pair.
@@ -63,7 +64,8 @@ impl Values<'_> {
                 vec![self.value(graph, address), self.value(graph, from)]
             }
             Step::StoreTexel { view, format, coordinates, from } => {
-                let first = self.element_at(graph, view, format, coordinates, format.bytes().ilog2())?;
+                let unit = (format.bytes().ilog2(), FAR_BYTE);
+                let first = self.element_at(graph, view, format, coordinates, unit)?;
                 vec![first, self.encoded(graph, format, from)[0]?]
             }
             _ => return None,

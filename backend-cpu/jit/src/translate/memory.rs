@@ -10,6 +10,11 @@ use crate::NONE;
 use crate::graph::{Graph, Val};
 use crate::op::Op;
 
+/// The number of a word that no view has: what comes of it does not wrap, whatever is added for the other words of neighbours' elements.
+pub(super) const FAR: u32 = 1 << 30;
+/// Where no byte is, but in a view of 4 GiB.
+pub(super) const FAR_BYTE: u32 = !3;
+
 impl Values<'_> {
     /// Number of the word at an address.
     pub(super) fn word_of(&mut self, graph: &mut Graph, address: u32, lanes: Shape) -> Val {
@@ -90,19 +95,18 @@ impl Values<'_> {
         [0, 1, 2, 3].map(|k| (k < count).then(|| words[k]))
     }
 
-    /// Number of an element at coordinates that are integers, in units of which each has 2^`unit`; one that no view has, if the element is
-    /// outside.
+    /// Number of an element at coordinates that are integers, in units of which each has 2^`unit`; `far`, if the element is outside.
     pub(super) fn element_at(
         &mut self,
         graph: &mut Graph,
         view: u8,
         format: Format,
         coordinates: [u32; 2],
-        unit: u32,
+        (unit, far): (u32, u32),
     ) -> Option<Val> {
         let [u, v] = coordinates.map(|row| (row != NONE).then(|| self.value(graph, row)));
         let (element, inside) = graph.place(view, format, u?, v, [0; 2]);
-        let (unit, far) = (graph.word(unit), graph.word(!3));
+        let (unit, far) = (graph.word(unit), graph.word(far));
         let first = graph.shl(element, unit);
         Some(graph.select(inside, first, far))
     }

@@ -22,15 +22,19 @@ const PRODUCT: &[&str] = &["*", "/", "%"];
 /// Brackets and signs inside each other.
 const DEPTH: usize = 100;
 
+/// Operators of an expression: each may be inside the next one.
+const LENGTH: usize = 2000;
+
 struct Parser<'p, 's> {
     rest: &'p str,
     state: &'p State<'s>,
     depth: usize,
+    length: usize,
 }
 
 /// The expression that a text is, for this kernel.
 pub(crate) fn expression(text: &str, state: &State<'_>) -> Result<Expression, String> {
-    let mut parser = Parser { rest: text, state, depth: 0 };
+    let mut parser = Parser { rest: text, state, depth: 0, length: 0 };
     let root = parser.level(0)?;
     parser.space();
     match parser.rest.is_empty() {
@@ -82,9 +86,15 @@ impl Parser<'_, '_> {
             |parser: &mut Self| if level < LEVELS.len() { parser.level(level + 1) } else { parser.unary() };
         let mut left = next(self)?;
         while let Some(op) = self.operator(operators) {
+            self.longer()?;
             left = Node::Binary(op, Box::new(left), Box::new(next(self)?));
         }
         Ok(left)
+    }
+
+    fn longer(&mut self) -> Result<(), String> {
+        self.length += 1;
+        if self.length > LENGTH { Err("the expression is too long".into()) } else { Ok(()) }
     }
 
     fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
@@ -113,6 +123,7 @@ impl Parser<'_, '_> {
             let name = self.word();
             let kind =
                 Type::named(name).ok_or_else(|| format!("`{name}` is none of float, int, uint, hex"))?;
+            self.longer()?;
             node = Node::As(kind, Box::new(node));
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use recal::{Config, Profile, Runtime, Symbol, Threads};
+use recal::{Config, Profile, Runtime, Symbol};
 use serde_json::{Value, json};
 
 use super::{Arguments, gather};
@@ -38,8 +38,11 @@ fn counted(arguments: &Arguments, text: &[u8]) -> Outcome<Value> {
     let bound = data::bind(&device, &module, &bindings)?;
     let profile = module.profile(text, threads, LIMIT)?;
     let whole = profile.parts.0 == profile.parts.1;
-    let count = count_of(threads);
+    let count = profile.threads;
     let stored: u64 = bound.iter().filter_map(|bound| stored(bound, count)).sum();
+    // Of as many threads as ran.
+    let [ran, all] = [profile.parts.0, profile.parts.1].map(u128::from);
+    let stored = (u128::from(stored) * ran / all.max(1)) as u64;
     let (seconds, roof) = match whole {
         true => {
             let (best, _) = run::launch(LAUNCHES, &context, &module, threads)?;
@@ -61,15 +64,6 @@ fn counted(arguments: &Arguments, text: &[u8]) -> Outcome<Value> {
         "seconds": seconds,
         "roof": roof,
     }))
-}
-
-/// Threads of a launch.
-fn count_of(threads: Threads) -> u64 {
-    let product = |all: &[u32]| all.iter().fold(1u64, |n, &k| n.saturating_mul(k.into()));
-    match threads {
-        Threads::Domain(domain) => product(&[domain.width, domain.height]),
-        Threads::Grid(grid) => product(&grid.groups).saturating_mul(product(&grid.block)),
-    }
 }
 
 /// Bytes that the ends of threads store to an output: no instruction does.

@@ -5,6 +5,7 @@
 //! which the element depends, from the first one on, then all. Output: the first that gives other bits.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use recal::capture::{Capture, Launch};
@@ -153,6 +154,7 @@ fn writer(
             if steps.len() < STEPS {
                 steps.push(step);
             }
+            ControlFlow::Continue(())
         })?;
         if let Some(last) = steps.iter().rposition(is_it) {
             return Ok(Some((thread, steps, last)));
