@@ -3,6 +3,8 @@
 //! A real device may lack something, so the module that it runs may differ; `CAL_DUMP` has that one. The module is the
 //! one for native arithmetic, default samplers and any format.
 
+use std::borrow::Cow;
+
 use recal_hal::FloatMode;
 use recal_il::diagnostic::Span;
 use recal_il::ir::Program;
@@ -61,10 +63,39 @@ pub fn spirv_lines(program: &Program, mode: FloatMode, watch: Watch<'_>) -> Resu
         while let Some((_, next)) = spans.next_if(|(from, _)| *from as usize <= at) {
             span = next;
         }
+        let line = exact(line, module.words.get(at..).unwrap_or_default());
         at += module.words.get(at).map_or(1, |first| (first >> 16).max(1) as usize);
-        Line::new(line, span)
+        Line::new(&*line, span)
     });
     Ok(lines.collect())
+}
+
+/// The line of an instruction that has these words, with the bits of a constant that is no number as assemblers of SPIR-V read them: `0x1.8p+128`.
+fn exact<'l>(line: &'l str, words: &[u32]) -> Cow<'l, str> {
+    let number = |text: &str| {
+        let bits = match *words {
+            // The value is behind the type and the result.
+            [first, _, _, low, high, ..] if first >> 16 == 5 => u64::from(high) << 32 | u64::from(low),
+            // Widened: the exponent of what is no number is all ones in either width.
+            [_, _, _, low, ..] => {
+                u64::from(low >> 31) << 63 | 0x7FF << 52 | u64::from(low & 0x007F_FFFF) << 29
+            }
+            _ => return text.to_owned(),
+        };
+        let exponent = if words[0] >> 16 == 5 { 1024 } else { 128 };
+        let sign = if bits >> 63 == 1 { "-" } else { "" };
+        let fraction = format!("{:013x}", bits & ((1 << 52) - 1));
+        match fraction.trim_end_matches('0') {
+            "" => format!("{sign}0x1p+{exponent}"),
+            digits => format!("{sign}0x1.{digits}p+{exponent}"),
+        }
+    };
+    match line.rsplit_once(' ') {
+        Some((before, text @ ("NaN" | "inf" | "-inf"))) if before.contains(" OpConstant ") => {
+            format!("{before} {}", number(text)).into()
+        }
+        _ => line.into(),
+    }
 }
 
 /// Words before the first instruction of a module.
@@ -73,6 +104,21 @@ const HEADER: usize = 5;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn constants_that_are_no_numbers_keep_their_bits() {
+        let line = |text: &str, words: &[u32]| {
+            exact(&format!("%9 = OpConstant %5 {text}"), words).rsplit(' ').next().unwrap().to_owned()
+        };
+        let float = |bits: u32| line("NaN", &[4 << 16 | 43, 5, 9, bits]);
+        assert_eq!(
+            [0x7FC0_0000, 0xFFC0_0000, 0x7F80_0001, 0x7F80_0000, 0xFF80_0000].map(float),
+            ["0x1.8p+128", "-0x1.8p+128", "0x1.000002p+128", "0x1p+128", "-0x1p+128"]
+        );
+        let double = |bits: u64| line("inf", &[5 << 16 | 43, 5, 9, bits as u32, (bits >> 32) as u32]);
+        assert_eq!([0x7FF0_0000_0000_0000, 0xFFF8_0000_0000_0000].map(double), ["0x1p+1024", "-0x1.8p+1024"]);
+        assert_eq!(line("1.5", &[4 << 16 | 43, 5, 9, 1.5f32.to_bits()]), "1.5");
+    }
 
     #[test]
     fn instructions_of_a_module_know_where_they_come_from() {

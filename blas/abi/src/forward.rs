@@ -26,7 +26,9 @@ impl Routine {
         let Some(found) = find(self.name) else {
             let why = Host::get().map(|host| format!("{} has no such routine", host.name()));
             let why = why.unwrap_or_else(str::to_owned);
-            eprintln!("CALBLAS: {} is the host BLAS's: {why}; CALBLAS_HOST names one", self.name);
+            let said = format!("CALBLAS: {} is the host BLAS's: {why}; CALBLAS_HOST names one\n", self.name);
+            // Who closed it does not want to know.
+            _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());
             std::process::exit(1);
         };
         self.address.store(found.cast_mut(), Ordering::Relaxed);

@@ -41,10 +41,15 @@ fn main() -> ExitCode {
     match read(&args).and_then(run) {
         Ok(code) => code,
         Err(message) => {
-            eprintln!("brcc: {message}");
+            say(&format!("brcc: {message}\n"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// Says something on standard error, if anybody listens.
+fn say(text: &str) {
+    _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 fn read(args: &[String]) -> Result<Command, String> {
@@ -161,12 +166,12 @@ fn run(command: Command) -> Result<ExitCode, String> {
         String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().iter().map(|b| char::from(*b)).collect());
     match brcc::compile(&source, &options) {
         Ok(output) => {
-            eprint!("{}", diagnostic::render(&output.warnings, &source, &input));
+            say(&diagnostic::render(&output.warnings, &source, &input));
             write(&output, &options, &paths, header_only, keep, verbose)?;
             Ok(ExitCode::SUCCESS)
         }
         Err(found) => {
-            eprint!("{}", diagnostic::render(&found, &source, &input));
+            say(&diagnostic::render(&found, &source, &input));
             Ok(ExitCode::FAILURE)
         }
     }

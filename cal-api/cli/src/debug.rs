@@ -34,9 +34,9 @@ pub(crate) struct Arguments {
     kernel: Option<PathBuf>,
     #[command(flatten)]
     launch: Launch,
-    /// The thread that one looks at first: column and row of the domain, or its absolute id, e.g. 5,3
-    #[arg(short, long, value_name = "X[,Y[,Z]]", default_value = "0", value_parser = crate::trace::thread)]
-    thread: Thread,
+    /// The thread that one looks at first: column and row of the domain, or its absolute id, e.g. 5,3; the first one if none is named
+    #[arg(short, long, value_name = "X[,Y[,Z]]", value_parser = crate::trace::thread)]
+    thread: Option<Thread>,
     /// Answer an editor: the Debug Adapter Protocol over standard input and output; the editor says what to launch
     #[arg(long, exclusive = true)]
     dap: bool,
@@ -52,12 +52,12 @@ pub(crate) fn debug(arguments: &Arguments) -> Outcome {
     }
     let mut repl = repl::Repl::new()?;
     let kernel = Kernel::read(path)?;
-    launch(&kernel, &arguments.launch, arguments.thread.0, &mut repl)?;
+    launch(&kernel, &arguments.launch, arguments.thread, &mut repl)?;
     repl.failed.map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// Runs a kernel under a debugger.
-fn launch(kernel: &Kernel, launch: &Launch, thread: [u32; 3], front: &mut impl Front) -> Outcome {
+fn launch(kernel: &Kernel, launch: &Launch, thread: Option<Thread>, front: &mut impl Front) -> Outcome {
     // Only the CPU can be watched.
     let (config, _) = Config::from_env();
     let config = Config { backends: vec!["cpu".into()], checks: false, ..config };
@@ -69,7 +69,7 @@ fn launch(kernel: &Kernel, launch: &Launch, thread: [u32; 3], front: &mut impl F
     let bound = data::bind(&device, &module, &launch.bind)?;
     let saves = data::saves(&launch.save, &bound)?;
     hints::tell(&text, &launch.bind, false);
-    let mut engine = Engine::new(front, &text, thread);
+    let mut engine = Engine::new(front, &text, crate::trace::or_first(thread, threads));
     module.debug(&text, threads, &mut engine)?;
     if engine.lost {
         return Err("--thread: it is not part of the launch".into());

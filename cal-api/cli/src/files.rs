@@ -66,6 +66,11 @@ pub(crate) fn print_json(value: &Value) -> Outcome {
     print(&format!("{value:#}\n"))
 }
 
+/// Says something on standard error, if anybody listens.
+pub(crate) fn say(text: &str) {
+    _ = std::io::stderr().write_all(text.as_bytes());
+}
+
 fn put(bytes: &[u8]) -> Outcome {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes)?;

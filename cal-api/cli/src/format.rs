@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use recal_il::diagnostic::render;
 
-use crate::files::{is_standard, name, print, read, write};
+use crate::files::{is_standard, name, print, read, say, write};
 use crate::{Outcome, Told};
 
 #[derive(clap::Args)]
@@ -24,7 +24,7 @@ pub(crate) fn format(arguments: &Arguments) -> Outcome {
         let laid_out = match recal_il::text::format(&text) {
             Ok(laid_out) => laid_out,
             Err(errors) => {
-                eprint!("{}", render(&errors, &text, &name(path)));
+                say(&render(&errors, &text, &name(path)));
                 refused = true;
                 continue;
             }

@@ -15,7 +15,7 @@ use crate::data::{Binding, Word};
 pub(crate) fn tell(text: &[u8], bindings: &[Binding], json: bool) -> Vec<String> {
     let hints = hints(text, bindings);
     if !json {
-        hints.iter().for_each(|hint| eprintln!("recal: hint: {hint}"));
+        hints.iter().for_each(|hint| crate::files::say(&format!("recal: hint: {hint}\n")));
     }
     hints
 }

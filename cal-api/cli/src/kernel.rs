@@ -71,7 +71,7 @@ impl Kernel {
 
     /// Tells warnings on standard error.
     pub(crate) fn tell(&self, found: &[Diagnostic], text: &[u8]) {
-        eprint!("{}", shown(found, text, &self.name));
+        files::say(&shown(found, text, &self.name));
     }
 
     /// The error that says why the text is not accepted.

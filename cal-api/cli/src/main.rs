@@ -184,7 +184,7 @@ fn reader_is_gone(error: &(dyn Error + 'static)) -> bool {
 
 /// Tells an error; as JSON, too, where that is wanted and nothing was printed yet.
 fn tell(error: &(dyn Error + 'static), json: bool) {
-    eprintln!("recal: {error}");
+    files::say(&format!("recal: {error}\n"));
     if json
         && !error.is::<Told>()
         && !error.is::<Misused>()

@@ -7,7 +7,7 @@ use recal::{Context, Domain, Grid, Module, Runtime, Threads};
 use serde_json::{Value, json};
 
 use crate::data::{self, Binding, Save};
-use crate::files::{print, print_json};
+use crate::files::{print, print_json, say};
 use crate::kernel::{Kernel, diagnostics};
 use crate::misuse::{self, Misused};
 use crate::progress::Progress;
@@ -165,7 +165,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         let (name, best, mean) = (&device.info().name, 1e3 * best, 1e3 * mean);
         let said = format!("{name}: {} {launches}, best {best:.3} ms, mean {mean:.3} ms\n", arguments.repeat);
         match output_taken {
-            true => eprint!("{said}"),
+            true => say(&said),
             false => print(&said)?,
         }
     }

@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use recal::{AccessKind, Config, Runtime, Step};
+use recal::{AccessKind, Config, Runtime, Step, Threads};
 use serde_json::{Value, json};
 
 use crate::data::{self, Save};
-use crate::files::print_json;
+use crate::files::{print_json, say};
 use crate::kernel::{Kernel, diagnostics};
 use crate::run::{Launch, threads_json};
 use crate::{Outcome, hints};
@@ -21,9 +21,9 @@ pub(crate) struct Arguments {
     kernel: PathBuf,
     #[command(flatten)]
     launch: Launch,
-    /// The thread: column and row of the domain, or its absolute id, e.g. 5,3; only its own tile or group runs
-    #[arg(short, long, value_name = "X[,Y[,Z]]", default_value = "0", value_parser = thread)]
-    thread: Thread,
+    /// The thread: column and row of the domain, or its absolute id, e.g. 5,3; the first one if none is named. Only its own tile or group runs
+    #[arg(short, long, value_name = "X[,Y[,Z]]", value_parser = thread)]
+    thread: Option<Thread>,
     /// Stop after this many instructions
     #[arg(short, long, default_value_t = 10_000)]
     limit: usize,
@@ -38,6 +38,15 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Thread(pub(crate) [u32; 3]);
+
+/// The thread that is asked for, else the first one of a launch.
+pub(crate) fn or_first(asked: Option<Thread>, threads: Threads) -> [u32; 3] {
+    match (asked, threads) {
+        (Some(Thread(at)), _) => at,
+        (None, Threads::Domain(domain)) => [domain.x, domain.y, 0],
+        (None, Threads::Grid(_)) => [0; 3],
+    }
+}
 
 pub(crate) fn thread(text: &str) -> Result<Thread, String> {
     let mut at = [0; 3];
@@ -58,7 +67,7 @@ pub(crate) fn trace(arguments: &Arguments) -> Outcome {
     // Only the CPU can be watched.
     let (config, _) = Config::from_env();
     if config.checks {
-        eprintln!("recal: CAL_DEBUG=checks: a kernel that is traced is not checked; `recal run` does");
+        say("recal: CAL_DEBUG=checks: a kernel that is traced is not checked; `recal run` does\n");
     }
     let config = Config { backends: vec!["cpu".into()], checks: false, ..config };
     let runtime = Runtime::with_config(config)?;
@@ -77,7 +86,8 @@ pub(crate) fn trace(arguments: &Arguments) -> Outcome {
     let (mut steps, mut shown) = (0, Vec::new());
     let (mut failed, mut enough) = (None, None);
     let mut endless = false;
-    module.trace(&text, threads, arguments.thread.0, |step| {
+    let thread = or_first(arguments.thread, threads);
+    module.trace(&text, threads, thread, |step| {
         steps += 1;
         if failed.is_some() {
             return ControlFlow::Break(());
@@ -110,7 +120,7 @@ pub(crate) fn trace(arguments: &Arguments) -> Outcome {
             "file": kernel.name,
             "device": device.info().name,
             "threads": threads_json(threads),
-            "thread": arguments.thread.0,
+            "thread": thread,
             "steps": shown,
             "more": more,
             "more_is_least": endless,

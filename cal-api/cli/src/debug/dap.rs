@@ -132,7 +132,7 @@ impl Adapter {
             let path = arguments.kernel.clone().unwrap_or_default();
             self.path = std::path::absolute(&path).unwrap_or(path.clone());
             let kernel = Kernel::read(&path)?;
-            super::launch(&kernel, &arguments.launch, arguments.thread.0, self)
+            super::launch(&kernel, &arguments.launch, arguments.thread, self)
         });
         if let Err(error) = outcome {
             if self.answered {

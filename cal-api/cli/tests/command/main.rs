@@ -5,6 +5,7 @@ mod dap;
 mod debugger;
 mod doctor;
 mod editor;
+mod endless;
 mod explore;
 mod files;
 mod manual;
