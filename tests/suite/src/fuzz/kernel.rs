@@ -61,7 +61,9 @@ impl Kernel {
         let lockstep = (one_wave && seed % 8 == 7).then(|| Random::new(!seed));
         // Threads of others meet at places that follow from their numbers, and at none else.
         let exchange = shape.meets() && seed % 8 == 5;
-        let mut g = Generator { random, loops: 0, macros: 0, shape, atomic, rows, lockstep, exchange };
+        // Flow by what all threads have, so that they may meet anywhere.
+        let alike = shape.meets() && seed % 8 == 3;
+        let mut g = Generator { random, loops: 0, macros: 0, shape, atomic, rows, lockstep, exchange, alike };
         let last = g.shape.group() - 1;
         let mut declarations = format!("dcl_literal l9, 127, {last}, 0, 0\n");
         declarations.push_str(super::sweep::LITERALS);
@@ -127,6 +129,9 @@ fn print(statements: &[Statement], out: &mut String) {
     }
 }
 
+/// Words that all threads have.
+const FLAGS: [&str; 4] = ["r95.x", "r95.y", "r96.x", "r96.y"];
+
 /// Instructions that compute.
 fn rows(engine: Engine) -> Vec<&'static Row> {
     let computes = |row: &&Row| match row.meaning {
@@ -165,6 +170,8 @@ pub(super) struct Generator {
     pub(super) lockstep: Option<Random>,
     /// Nothing but operations, choices, and words that threads leave for each other at known places.
     exchange: bool,
+    /// All threads go the same way, and may meet in constructs.
+    alike: bool,
 }
 
 impl Generator {
@@ -184,6 +191,29 @@ impl Generator {
     pub(super) fn component(&mut self) -> String {
         let register = self.register();
         format!("{register}.{}", self.pick(&["x", "y", "z", "w"]))
+    }
+
+    /// What flow depends on.
+    fn condition(&mut self) -> String {
+        match self.alike {
+            true if self.random.below(2) == 0 => self.pick(&FLAGS).to_owned(),
+            true => format!("cb0[{}].{}", self.random.below(8), self.pick(&["x", "y", "z", "w"])),
+            false => self.component(),
+        }
+    }
+
+    /// A word that all threads have, and that is lost where nothing asks for it.
+    fn flag(&mut self) -> Statement {
+        let (flag, other, component) = (self.pick(&FLAGS), self.pick(&FLAGS), self.component());
+        let word = self.pick(&["l0.x", "l0.y", "l0.z", "cb0[0].x", "cb0[3].w"]);
+        fixed(&match self.random.below(8) {
+            0..3 => format!("mov {flag}, {word}"),
+            3 => format!("iadd {flag}, {other}, {word}"),
+            4 => format!("ult {flag}, {other}, {word}"),
+            5 => format!("iadd {component}, {component}, {flag}"),
+            // What the first thread has left.
+            _ => format!("fence_threads_lds\nlds_load_id(0) {flag}, l0.x\nfence_threads_lds"),
+        })
     }
 
     pub(super) fn source(&mut self) -> String {
@@ -303,17 +333,17 @@ impl Generator {
                 }
                 7 if place.breaks => {
                     let word = self.pick(&["break_logicalnz", "break_logicalz"]);
-                    let component = self.component();
+                    let component = self.condition();
                     out.push(fixed(&format!("{word} {component}")));
                 }
                 8 if place.continues => {
                     let word = self.pick(&["continue_logicalnz", "continuec_relop(lt) l2.x,"]);
-                    let component = self.component();
+                    let component = self.condition();
                     out.push(fixed(&format!("{word} {component}")));
                 }
                 9 if !place.callable.is_empty() && place.depth < 2 => {
                     let k = place.callable.start + self.random.below(place.callable.len());
-                    let component = self.component();
+                    let component = self.condition();
                     out.push(fixed(&match self.random.below(3) {
                         0 => format!("call_logicalnz {component}, {k}"),
                         1 => format!("call_logicalz {component}, {k}"),
@@ -321,18 +351,19 @@ impl Generator {
                     }));
                 }
                 10 if !place.main => {
-                    let component = self.component();
+                    let component = self.condition();
                     out.push(fixed(&format!("ret_logicalnz {component}")));
                 }
                 10 if self.shape.domain.is_some() && self.random.below(3) == 0 => {
                     let component = self.component();
                     out.push(fixed(&format!("discard_logicalnz {component}")));
                 }
-                11 if place.main && place.depth == 0 && self.shape.meets() => {
+                11 if self.shape.meets() && (self.alike || place.main && place.depth == 0) => {
                     let mut meeting = Vec::new();
                     self.meeting(&mut meeting);
                     out.push(together(&meeting));
                 }
+                12..=14 if self.alike => out.push(self.flag()),
                 12 if self.macros > 0 => {
                     let k = self.random.below(self.macros);
                     let (to, a, b) = (self.register(), self.register(), self.register());
@@ -345,7 +376,7 @@ impl Generator {
     }
 
     fn choice(&mut self, place: &Place) -> Statement {
-        let (a, b) = (self.component(), self.component());
+        let (a, b) = (self.condition(), self.condition());
         let open = match self.random.below(3) {
             0 => format!("if_logicalnz {a}\n"),
             1 => format!("if_logicalz {a}\n"),
@@ -369,7 +400,7 @@ impl Generator {
     /// At most four rounds, counted in a register of its own.
     fn repeat(&mut self, place: &Place) -> Statement {
         let counter = self.counter();
-        let limit = self.component();
+        let limit = self.condition();
         let open = format!(
             "mov {counter}.x, l0.x\niand {counter}.z, {limit}, l0.w\nwhileloop\n\
              ilt {counter}.y, {counter}.z, {counter}.x\nbreak_logicalnz {counter}.y\n\
@@ -380,7 +411,7 @@ impl Generator {
     }
 
     fn switch(&mut self, place: &Place) -> Statement {
-        let selector = self.component();
+        let selector = self.condition();
         let open = format!("iand r92.x, {selector}, l0.w\nswitch r92.x\ncase 0\ncase 7\n");
         let inner = Place { depth: place.depth + 1, breaks: true, continues: false, ..place.clone() };
         let after = ["case 1\n", "break\ndefault\n", "break\nendswitch\n"];
