@@ -3,9 +3,10 @@
 mod harness;
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use harness::{Machine, compile, grid, read};
-use recal_cpu::{Area, At, Kind, TraceFlow, trace};
+use recal_cpu::{Area, At, Kind, Profile, TraceFlow, profile, trace};
 use recal_hal::{Bindings, Format};
 
 #[test]
@@ -123,4 +124,45 @@ fn a_trace_shows_memory_and_flow() {
     let called = flows.iter().position(|(_, flow)| *flow == F::Call(7));
     assert!(back > called && back.is_some(), "{flows:?}");
     assert_eq!(flows.last().map(|(_, flow)| *flow), Some(F::End));
+}
+
+/// What a launch of one group counts, of a kernel with uav0 and zeros as cb0.
+fn counted(body: &str, limit: Duration) -> (String, Profile) {
+    let text = format!(
+        "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\ndcl_cb cb0[1]\ndcl_literal l0, 0, 1, 32, 0\n{body}"
+    );
+    let machine = Machine::new();
+    let bindings = Bindings {
+        uavs: vec![(0, machine.surface(Format::UnsignedInt32x1, 256, 1))],
+        constants: vec![(0, machine.surface(Format::Float32x4, 1, 1))],
+        ..Bindings::default()
+    };
+    let (program, _) = recal_il::lower::lower_named(&recal_il::front(text.as_bytes()).unwrap()).unwrap();
+    let found = profile(&program, &bindings, grid(1, 64), limit).unwrap();
+    (text, found)
+}
+
+#[test]
+fn what_is_counted_is_what_threads_do() {
+    let long = Duration::from_secs(60);
+    // What is flushed for a line is not that line.
+    let (text, found) = counted(
+        "if_logicalnz cb0[0].x\nwhileloop\nige r4.x, r5.x, l0.z\nbreak_logicalnz r4.x\nadd r0, r0, cb0[0]\n\
+         iadd r5.x, r5.x, l0.y\nendloop\nendif\nult r1.x, vTidInGrpFlat0.x, l0.z\n\
+         call_logicalnz r1.x, 1\ndmad r2.xy, r3.xy, r3.xy, r3.xy\ndadd r2.xy, r2.xy, r3.xy\n\
+         uav_raw_store_id(0) mem0, l0.x, r0\nuav_raw_store_id(0) mem0, l0.x, r2\nendmain\n\
+         func 1\nuav_raw_store_id(0) mem0.x, l0.x, r1.x\nret\nend\n",
+        long,
+    );
+    let of = |word: &str| {
+        let all = found.counts.iter();
+        all.filter(|of| text[of.span.start as usize..].starts_with(word)).collect::<Vec<_>>()
+    };
+    assert!(of("add r0").is_empty());
+    assert_eq!(of("call").iter().map(|of| of.splits).sum::<u64>(), 1);
+    assert_eq!(found.counts.iter().map(|of| of.flops).sum::<u64>(), 64 * 3);
+    assert_eq!((found.parts, found.threads), ((1, 1), 64));
+    // A part that does not come to its end is none that ran.
+    let (_, found) = counted("whileloop\niadd r0.x, r0.x, l0.y\nendloop\nend\n", Duration::from_millis(50));
+    assert_eq!(found.parts, (0, 1));
 }
