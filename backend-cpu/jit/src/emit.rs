@@ -176,7 +176,7 @@ impl<'a, 'b> Body<'a, 'b> {
 
     /// The next use after the current time, if there is one.
     fn next_use(&self, val: Val) -> Option<u32> {
-        let uses = &self.uses[val as usize][..];
+        let uses = &self.uses[val.index()][..];
         let (first, last) = (*uses.first()?, *uses.last()?);
         match () {
             () if last <= self.now => None,
@@ -188,10 +188,10 @@ impl<'a, 'b> Body<'a, 'b> {
     /// Frees the places of a value without further uses.
     fn release(&mut self, val: Val) {
         if self.next_use(val).is_none() {
-            if let Some(register) = self.place[val as usize].register.take() {
+            if let Some(register) = self.place[val.index()].register.take() {
                 *self.owner(self.in_mask_register(val), register) = None;
             }
-            self.freed.extend(self.place[val as usize].slot.take());
+            self.freed.extend(self.place[val.index()].slot.take());
         }
     }
 
@@ -234,19 +234,19 @@ impl<'a, 'b> Body<'a, 'b> {
             victim
         });
         *self.owner(mask, register) = Some(val);
-        self.place[val as usize].register = Some(register);
+        self.place[val.index()].register = Some(register);
         register
     }
 
     fn evict(&mut self, mask: bool, register: u8) {
         let Some(val) = self.owner(mask, register).take() else { return };
-        self.place[val as usize].register = None;
-        let kept = self.place[val as usize].nowhere() || self.copied(val);
+        self.place[val.index()].register = None;
+        let kept = self.place[val.index()].nowhere() || self.copied(val);
         if self.next_use(val).is_some() && kept && matches!(self.graph.node(val), Node::Inst(_)) {
             let at = self.slot();
             self.frame.moves += 1;
             self.frame.touch();
-            self.place[val as usize].slot = Some(at);
+            self.place[val.index()].slot = Some(at);
             if mask {
                 self.target.mask_store(&mut self.frame.code, register, at);
             } else {
@@ -258,8 +258,8 @@ impl<'a, 'b> Body<'a, 'b> {
     /// What is far is copied to the stack if it is used several times more: lines of a matrix fall together in the caches, and who
     /// read all of them does not find the first one again.
     fn copied(&self, val: Val) -> bool {
-        let Place { slot, far, .. } = self.place[val as usize];
-        let uses = &self.uses[val as usize];
+        let Place { slot, far, .. } = self.place[val.index()];
+        let uses = &self.uses[val.index()];
         let left = uses.len() - uses.partition_point(|&time| time <= self.now);
         far.is_some() && slot.is_none() && left >= FEW
     }
@@ -268,7 +268,7 @@ impl<'a, 'b> Body<'a, 'b> {
     fn make_way(&mut self, pin: u8, val: Val) {
         let Some(other) = self.vectors[pin as usize].filter(|other| *other != val) else { return };
         self.vectors[pin as usize] = None;
-        self.place[other as usize].register = None;
+        self.place[other.index()].register = None;
         if self.next_use(other).is_some() {
             let to = self.take(other);
             self.target.load(&mut self.frame.code, to, Rm::Reg(pin));
@@ -285,9 +285,9 @@ impl<'a, 'b> Body<'a, 'b> {
         };
         let taken = taken || self.settled >> source & 1 == 1;
         if !elsewhere && self.next_use(from).is_none() && !taken {
-            self.place[from as usize].register = None;
+            self.place[from.index()].register = None;
             self.vectors[source as usize] = Some(val);
-            self.place[val as usize].register = Some(source);
+            self.place[val.index()].register = Some(source);
             return source;
         }
         let to = self.take(val);
@@ -335,7 +335,7 @@ impl<'a, 'b> Body<'a, 'b> {
             }
             Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _) => {
                 // The first of them that is needed loads all.
-                if self.place[val as usize].nowhere() {
+                if self.place[val.index()].nowhere() {
                     self.group(val, op, view, a, None);
                 }
             }
@@ -361,7 +361,7 @@ impl<'a, 'b> Body<'a, 'b> {
             }
             Op::Copy => {
                 // What is read of it need not be aligned.
-                let Place { far, near, .. } = self.place[a as usize];
+                let Place { far, near, .. } = self.place[a.index()];
                 let from = if far.is_some() || near.is_some() {
                     Rm::Reg(self.fetch(a))
                 } else {
@@ -380,7 +380,7 @@ impl<'a, 'b> Body<'a, 'b> {
             return;
         }
         // The operand that is in a register stands where one is needed.
-        let held = |val: Val| val != NO && self.place[val as usize].register.is_some();
+        let held = |val: Val| val != NO && self.place[val.index()].register.is_some();
         if op.commutes() && held(inst.args[1]) && !held(inst.args[0]) {
             inst.args.swap(0, 1);
         }
@@ -393,7 +393,7 @@ impl<'a, 'b> Body<'a, 'b> {
         }
         // An operand in memory is where an address leads that is taken last.
         if let Some(from) =
-            overwritten.map(|k| inst.args[k]).filter(|from| self.place[*from as usize].far.is_some())
+            overwritten.map(|k| inst.args[k]).filter(|from| self.place[from.index()].far.is_some())
         {
             self.fetch(from);
         }
@@ -429,7 +429,7 @@ impl<'a, 'b> Body<'a, 'b> {
         let pin = self.frame.pin(row).filter(|pin| self.settled >> pin & 1 == 0)?;
         let read = |of: Val| self.graph.node(of) == Node::Row(row) && self.next_use(of).is_some();
         let free = self.vectors[usize::from(pin)].is_none();
-        (free && !(0..self.graph.nodes.len() as Val).any(read)).then_some(pin)
+        (free && !self.graph.values().any(read)).then_some(pin)
     }
 
     /// The register of a row that would be idle: of one that is written later, or of what has grown out of it.
@@ -439,7 +439,7 @@ impl<'a, 'b> Body<'a, 'b> {
             return None;
         }
         let of_operand = inst.operands().find_map(|arg| {
-            let register = self.place[arg as usize].register.or_else(|| match self.graph.node(arg) {
+            let register = self.place[arg.index()].register.or_else(|| match self.graph.node(arg) {
                 Node::Row(row) if self.replaced.contains(&row) => self.frame.pin(row),
                 _ => None,
             })?;
@@ -457,11 +457,11 @@ impl<'a, 'b> Body<'a, 'b> {
         if let Some(register) = idle {
             inst.operands().for_each(|arg| self.release(arg));
             self.vectors[usize::from(register)] = Some(val);
-            self.place[val as usize].register = Some(register);
+            self.place[val.index()].register = Some(register);
             return register;
         }
         inst.operands().for_each(|arg| self.release(arg));
-        debug_assert!(self.next_use(val).is_some(), "value {val} is computed for nobody");
+        debug_assert!(self.next_use(val).is_some(), "{val} is computed for nobody");
         self.take(val)
     }
 }

@@ -125,7 +125,7 @@ impl Strip<'_, '_> {
                     around(self, &of.before);
                     if let Some((graph, wanted)) = &of.kept {
                         let values = self.values(graph);
-                        self.kept = wanted.iter().map(|&val| values[val as usize]).collect();
+                        self.kept = wanted.iter().map(|&val| values[val.index()]).collect();
                     }
                     let mut left = 0;
                     let repacks = self.repacks == Some(of.step);
@@ -172,7 +172,7 @@ impl Strip<'_, '_> {
         let tried = block.attempt.as_ref().filter(|(_, doubted)| *doubted != NO);
         let tried = tried.and_then(|(attempt, doubted)| {
             let values = self.values(&attempt.graph);
-            (self.bits(values[*doubted as usize]) & self.exec == 0).then_some((attempt, values))
+            (self.bits(values[doubted.index()]) & self.exec == 0).then_some((attempt, values))
         });
         let (body, values) = tried.unwrap_or_else(|| (&block.body, self.values(&block.body.graph)));
         self.keep(body, &values)
@@ -185,7 +185,7 @@ impl Strip<'_, '_> {
         }
         if let Some((entry, doubted)) = &of.entry {
             let values = self.values(&entry.graph);
-            if self.bits(values[*doubted as usize]) != 0 {
+            if self.bits(values[doubted.index()]) != 0 {
                 return None;
             }
         }
@@ -226,7 +226,7 @@ impl Strip<'_, '_> {
         self.exec = exec;
         let (exit, doubted) = &of.exit;
         let values = self.values(&exit.graph);
-        if doubted.is_some_and(|doubted| self.bits(values[doubted as usize]) != 0) {
+        if doubted.is_some_and(|doubted| self.bits(values[doubted.index()]) != 0) {
             for (row, words) in changed.iter().zip(before) {
                 self.rows[*row as usize].0[first..first + lanes].copy_from_slice(&words);
             }
@@ -244,7 +244,7 @@ impl Strip<'_, '_> {
         let last = entry.next.iter().map(|(number, _)| *number as usize).max().unwrap_or(0);
         self.kept.resize(self.kept.len().max(last + 1), Vector::default());
         self.keep(entry, &values);
-        self.bits(values[*doubted as usize]) == 0
+        self.bits(values[doubted.index()]) == 0
     }
 
     /// Whether rounds can be done so for as long again.
@@ -254,11 +254,11 @@ impl Strip<'_, '_> {
     fn goes_again(&mut self, of: &Going) -> bool {
         let ((entry, _), lanes) = (&of.entry, self.lanes);
         let values = self.values(&entry.graph);
-        let again = self.bits(values[of.again as usize]) == 0;
+        let again = self.bits(values[of.again.index()]) == 0;
         for of in of.inductions.iter().filter(|_| again) {
             for number in [of.number, of.by] {
                 let found = entry.next.iter().find(|(other, _)| *other == number);
-                let now = found.map(|(_, val)| &values[*val as usize][..lanes]);
+                let now = found.map(|(_, val)| &values[val.index()][..lanes]);
                 assert_eq!(
                     now,
                     Some(&self.kept[number as usize][..lanes]),
@@ -305,17 +305,17 @@ impl Strip<'_, '_> {
     /// Stores what a block computed; its test.
     fn keep(&mut self, body: &Straight, values: &[Vector]) -> u32 {
         for leave in &body.graph.leaves {
-            let test = self.bits(values[leave.test as usize]);
+            let test = self.bits(values[leave.test.index()]);
             self.exec &= if leave.nonzero { !test } else { test };
         }
         for output in &body.outputs {
-            let value = values[output.val as usize];
+            let value = values[output.val.index()];
             for lane in (0..self.lanes).filter(|lane| output.unseen || self.exec >> lane & 1 == 1) {
                 self.rows[output.row as usize].0[self.first + lane] = value[lane];
             }
         }
-        body.next.iter().for_each(|&(number, val)| self.kept[number as usize] = values[val as usize]);
-        body.test.map_or(0, |val| self.bits(values[val as usize]))
+        body.next.iter().for_each(|&(number, val)| self.kept[number as usize] = values[val.index()]);
+        body.test.map_or(0, |val| self.bits(values[val.index()]))
     }
 
     /// The lanes of a mask.
@@ -326,7 +326,7 @@ impl Strip<'_, '_> {
     /// All values of a graph; stores are done on the way.
     fn values(&mut self, graph: &Graph) -> Vec<Vector> {
         let mut values: Vec<Vector> = Vec::with_capacity(graph.nodes.len());
-        for (val, &node) in (0..).zip(&graph.nodes) {
+        for (val, &node) in graph.numbered() {
             let value = match node {
                 Node::Row(row) => std::array::from_fn(|lane| match lane < self.lanes {
                     true => self.rows[row as usize].0[self.first + lane],
@@ -349,7 +349,7 @@ impl Strip<'_, '_> {
                             | Op::Store(_)
                             | Op::StoreBlocks(..)
                     ) {
-                        self.shaped(&values[inst.args[0] as usize], graph.shape_of(inst.args[0]));
+                        self.shaped(&values[inst.args[0].index()], graph.shape_of(inst.args[0]));
                     }
                     self.inst(val, inst, graph, &values)
                 }
@@ -360,7 +360,7 @@ impl Strip<'_, '_> {
     }
 
     fn inst(&mut self, val: Val, inst: Inst, graph: &Graph, values: &[Vector]) -> Vector {
-        let of = |val: Val| if val == NO { [0; MOST] } else { values[val as usize] };
+        let of = |val: Val| if val == NO { [0; MOST] } else { values[val.index()] };
         let [a, b, c] = inst.args.map(of);
         let lanes = self.lanes;
         let executes = |exec: u32, lane: usize| lane < lanes && exec >> lane & 1 == 1;

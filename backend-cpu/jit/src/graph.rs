@@ -27,6 +27,7 @@ use recal_il::ir::lines::Shape;
 use recal_il::isa::Algebra;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::NONE;
 use crate::op::{Kind, Op, Relation};
 
 /// Lanes of a strip that leave a loop: whose test is set, or is not.
@@ -89,7 +90,7 @@ impl Default for Graph {
         Graph {
             nodes: Vec::new(),
             origins: Vec::new(),
-            step: NO,
+            step: NONE,
             known: HashTable::new(),
             unsupported: false,
             lazy: false,
@@ -145,7 +146,7 @@ impl Graph {
         self.nodes.reserve(count);
         self.origins.reserve(count);
         let nodes = &self.nodes;
-        self.known.reserve(count, |&val| nodes[val as usize].hash());
+        self.known.reserve(count, |&val| nodes[val.index()].hash());
     }
 
     pub fn add(&mut self, node: Node) -> Val {
@@ -153,11 +154,11 @@ impl Graph {
             return folded;
         }
         let nodes = &self.nodes;
-        let hash = |&val: &Val| nodes[val as usize].hash();
-        match self.known.entry(node.hash(), |&val| nodes[val as usize] == node, hash) {
+        let hash = |&val: &Val| nodes[val.index()].hash();
+        match self.known.entry(node.hash(), |&val| nodes[val.index()] == node, hash) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(place) => {
-                let val = nodes.len() as Val;
+                let val = Val::new(nodes.len());
                 place.insert(val);
                 self.nodes.push(node);
                 self.origins.push(self.step);
@@ -192,19 +193,19 @@ impl Graph {
     pub fn apart(&mut self, node: Node, strip: u8) -> Val {
         self.nodes.push(node);
         self.origins.push(self.step);
-        let val = self.nodes.len() as Val - 1;
+        let val = Val::new(self.nodes.len() - 1);
         self.strips.insert(val, strip);
         val
     }
 
     /// The node, if it is there.
     pub fn find(&self, node: Node) -> Option<Val> {
-        self.known.find(node.hash(), |&val| self.nodes[val as usize] == node).copied()
+        self.known.find(node.hash(), |&val| self.nodes[val.index()] == node).copied()
     }
 
-    /// The step that asked for a value first; [`NO`]: none did.
+    /// The step that asked for a value first; [`NONE`]: none did.
     pub fn origin(&self, val: Val) -> u32 {
-        self.origins.get(val as usize).copied().unwrap_or(NO)
+        self.origins.get(val.index()).copied().unwrap_or(NONE)
     }
 
     /// The most values that a step asked for one after another.
@@ -212,8 +213,18 @@ impl Graph {
         self.origins.chunk_by(|a, b| a == b).map(<[u32]>::len).max().unwrap_or(0)
     }
 
+    /// All values, operands before what is computed of them.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = Val> + use<> {
+        Val::all(self.nodes.len())
+    }
+
+    /// Each value with its node.
+    pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (Val, &Node)> + ExactSizeIterator {
+        self.nodes.iter().enumerate().map(|(index, node)| (Val::new(index), node))
+    }
+
     pub fn node(&self, val: Val) -> Node {
-        self.nodes[val as usize]
+        self.nodes[val.index()]
     }
 
     pub fn as_inst(&self, val: Val) -> Option<Inst> {
@@ -427,7 +438,7 @@ impl Graph {
             // The square of a zero is +0 anyhow.
             Some((Op::FMul, [x, y, _], NO)) if x == y && self.asks_for_zeros(mask, [x, y]) => a,
             Some((Op::FMul, [x, y, _], NO)) if self.plain && self.asks_for_zeros(mask, [x, y]) => {
-                self.plain_products.insert(a);
+                self.plain_products.insert(a.into());
                 a
             }
             Some((op, [x, y, NO], NO))
@@ -435,11 +446,11 @@ impl Graph {
             {
                 let kept = self.within(op, x, y, mask);
                 // In these lanes it asks for no zeros either.
-                if self.plain_products.contains(a) {
-                    self.plain_products.insert(kept);
+                if self.plain_products.contains(a.into()) {
+                    self.plain_products.insert(kept.into());
                 }
                 if op == Op::FMul && self.asks_for_zeros(mask, [x, y]) {
-                    self.asking.insert(kept);
+                    self.asking.insert(kept.into());
                 }
                 kept
             }

@@ -2,6 +2,7 @@
 //!
 //! Most of it is where samples read: a column or line that a thread stays in.
 
+use crate::NONE;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
 use crate::target::Target;
@@ -42,7 +43,7 @@ impl Kept {
     /// Notes what the loop wants of a run.
     pub fn want(&mut self, graph: &Graph, outputs: &[(u32, Val)]) {
         let found = unchanging(&self.written, graph, |node| Some(self.graph.add(node)));
-        let users = (0..graph.nodes.len() as Val).filter(|val| !found.contains_key(val));
+        let users = graph.values().filter(|val| !found.contains_key(val));
         let args = users.filter_map(|val| graph.as_inst(val)).flat_map(Inst::operands);
         for val in args.chain(outputs.iter().map(|&(_, val)| val)) {
             if let Some(&(WORTH.., Some(own))) = found.get(&val) {
@@ -84,7 +85,7 @@ impl Kept {
 
     /// The rows that what is wanted comes from.
     pub fn rows(&self) -> impl Iterator<Item = u32> {
-        let wanted: Vec<(u32, Val)> = self.wanted.iter().map(|val| (NO, *val)).collect();
+        let wanted: Vec<(u32, Val)> = self.wanted.iter().map(|val| (NONE, *val)).collect();
         let needed = self.graph.needed(&wanted, None);
         let nodes = self.graph.nodes.iter().zip(needed).filter(|(_, needed)| *needed);
         nodes.filter_map(|(node, _)| if let Node::Row(row) = node { Some(*row) } else { None })
@@ -93,8 +94,8 @@ impl Kept {
     /// The numbers of values, by number, of the lane `further` lanes on, whose columns are in a row.
     pub fn further_on(&mut self, column: u32, further: u32, numbers: &[u32]) -> Vec<u32> {
         let mut there: Vec<Val> = Vec::with_capacity(self.graph.nodes.len());
-        for val in 0..self.graph.nodes.len() as Val {
-            let moved = |arg: Val| if arg == NO { NO } else { there[arg as usize] };
+        for val in self.graph.values() {
+            let moved = |arg: Val| if arg == NO { NO } else { there[arg.index()] };
             let node = match self.graph.node(val) {
                 Node::Row(row) if row == column => {
                     let by = self.graph.add(Node::Word((further as f32).to_bits()));
@@ -109,7 +110,7 @@ impl Kept {
         }
         let first = self.wanted.len() as u32;
         self.wanted.extend(
-            numbers.iter().map(|number| there[self.wanted[*number as usize] as usize]).collect::<Vec<_>>(),
+            numbers.iter().map(|number| there[self.wanted[*number as usize].index()]).collect::<Vec<_>>(),
         );
         (first..).take(numbers.len()).collect()
     }
@@ -117,7 +118,7 @@ impl Kept {
     /// Computes what is wanted: a graph and its values.
     pub fn lowered(&self, target: &dyn Target) -> Option<(Graph, Vec<Val>)> {
         let (graph, place) = self.graph.lowered(target, self.wanted.iter().copied());
-        let values = self.wanted.iter().map(|&val| place[val as usize]).collect();
+        let values = self.wanted.iter().map(|&val| place[val.index()]).collect();
         (!self.wanted.is_empty()).then_some((graph, values))
     }
 
@@ -129,7 +130,7 @@ impl Kept {
         for (val, (_, own)) in unchanging(&self.written, graph, |node| self.graph.find(node)) {
             let number = own.and_then(|own| self.wanted.iter().position(|&wanted| wanted == own));
             if let Some(number) = number {
-                graph.nodes[val as usize] = Node::Kept(number as u32);
+                graph.nodes[val.index()] = Node::Kept(number as u32);
             }
         }
     }
@@ -143,7 +144,7 @@ fn unchanging(
     mut place: impl FnMut(Node) -> Option<Val>,
 ) -> FxHashMap<Val, (u32, Option<Val>)> {
     let mut found: FxHashMap<Val, (u32, Option<Val>)> = FxHashMap::default();
-    for (val, &node) in (0..).zip(&graph.nodes) {
+    for (val, &node) in graph.numbered() {
         let Node::Inst(inst) = node else {
             if !matches!(node, Node::Row(row) if written.contains(row)) {
                 found.insert(val, (0, place(node)));
@@ -151,7 +152,7 @@ fn unchanging(
             continue;
         };
         let args: Option<Vec<_>> = inst.operands().map(|arg| found.get(&arg).copied()).collect();
-        let Some(args) = args.filter(|_| inst.op.pure() && !graph.plain_products.contains(val)) else {
+        let Some(args) = args.filter(|_| inst.op.pure() && !graph.plain_products.contains(val.into())) else {
             continue;
         };
         let length = args.iter().fold(1, |sum: u32, (n, _)| sum.saturating_add(*n));

@@ -48,7 +48,7 @@ impl Lines {
 
     fn straight(&mut self, of: &Straight) -> bool {
         let equal = self.equal(&of.graph);
-        let is = |val: Val| equal[val as usize];
+        let is = |val: Val| equal[val.index()];
         for output in &of.outputs {
             match () {
                 () if !is(output.val) => _ = self.rows.remove(&output.row),
@@ -82,7 +82,7 @@ impl Lines {
             let outer = std::mem::replace(&mut self.kept, of.equal_kept.clone());
             let equal = self.equal(&entry.graph);
             self.kept = outer;
-            let is = |(_, val): &&(u32, Val)| equal[*val as usize];
+            let is = |(_, val): &&(u32, Val)| equal[val.index()];
             of.equal_kept.extend(entry.next.iter().filter(is).map(|(number, _)| *number));
         }
         self.straight(&of.exit.0);
@@ -94,7 +94,7 @@ impl Lines {
         let mut common = FxHashSet::default();
         if let Some((graph, values)) = kept {
             let equal = self.equal(graph);
-            let is = |(_, val): &(u32, &Val)| equal[**val as usize];
+            let is = |(_, val): &(u32, &Val)| equal[val.index()];
             common.extend((0..).zip(values).filter(is).map(|(number, _)| number));
         }
         let outer = std::mem::replace(&mut self.kept, common);
@@ -116,7 +116,7 @@ impl Lines {
                 Node::Row(row) => self.rows.contains(row),
                 Node::Kept(number) => self.kept.contains(number),
                 Node::Mask(_) => false,
-                Node::Inst(inst) => !inst.op.acts() && inst.operands().all(|arg| equal[arg as usize]),
+                Node::Inst(inst) => !inst.op.acts() && inst.operands().all(|arg| equal[arg.index()]),
             };
             equal.push(is);
         }
@@ -127,7 +127,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::NO;
+    use crate::NONE;
     use crate::op::Op;
     use crate::program::Output;
 
@@ -162,12 +162,12 @@ mod tests {
         let before = block(&[(4, [1, 2])], 1, &[]);
         // The second round finds 2 no longer common, the third one 3.
         let rounds =
-            vec![block(&[(3, [3, 2]), (2, [2, 9]), (5, [1, 1])], 1, &[]), Part::Break(Some(true), NO)];
+            vec![block(&[(3, [3, 2]), (2, [2, 9]), (5, [1, 1])], 1, &[]), Part::Break(Some(true), NONE)];
         let mut list = [before, Part::Loop(Box::new(Loop { body: rounds, ..Loop::default() }))];
         assert_eq!(lines(&[1, 2, 3], &mut list), (true, vec![1, 4]));
         // What may not have been done makes nothing common, and a test of such a row parts the lines.
         let mut parted = [Part::Loop(Box::new(Loop {
-            body: vec![block(&[(2, [2, 9])], 2, &[]), Part::Break(Some(true), NO)],
+            body: vec![block(&[(2, [2, 9])], 2, &[]), Part::Break(Some(true), NONE)],
             ..Loop::default()
         }))];
         assert!(!lines(&[1, 2], &mut parted).0);
@@ -180,7 +180,7 @@ mod tests {
             let values = [1, 1, 9].map(|row| graph.add(Node::Row(row))).to_vec();
             let mut lines =
                 Lines { rows: [1].into_iter().collect(), kept: FxHashSet::default(), inside: true };
-            let mut body = [block(&[], 1, next), Part::Break(Some(true), NO)];
+            let mut body = [block(&[], 1, next), Part::Break(Some(true), NONE)];
             let (alike, kept) = lines.rounds(&mut body, Some(&(graph, values)));
             let mut kept: Vec<u32> = kept.into_iter().collect();
             kept.sort_unstable();

@@ -269,7 +269,7 @@ impl Display for Shown<'_> {
             Node::Bool(all) => write!(f, "{all}"),
             Node::Lanes(number) => write!(f, "{:?}", graph.fixed.words(number)),
             Node::Mask(lanes) => write!(f, "lanes {lanes:#b}"),
-            _ => write!(f, "{letter}{val}"),
+            _ => write!(f, "{letter}{}", val.index()),
         }
     }
 }

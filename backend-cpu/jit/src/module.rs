@@ -7,7 +7,7 @@ use crate::program::Program;
 use crate::row::{Row, Wave, Waves};
 use crate::target::Target;
 use crate::ticks::Ticks;
-use crate::{Function, View, evaluate, graph, native};
+use crate::{Function, NONE, View, evaluate, native};
 
 /// Functions that can be called.
 pub struct Module {
@@ -130,7 +130,7 @@ impl Module {
         let at = byte + if whole { function.full } else { function.masked.unwrap_or(function.full) };
         let after = self.marks.partition_point(|(from, _)| *from <= at);
         let step = self.marks.get(after.checked_sub(1)?)?.1;
-        (step != graph::NO).then_some(step)
+        (step != NONE).then_some(step)
     }
 
     /// The vector program of a function, for people; none if the compiler kept no programs.

@@ -89,7 +89,7 @@ pub struct Emitted {
 #[derive(Clone, Copy, Debug)]
 pub struct Element {
     pub view: u8,
-    pub rows: Words,
+    pub rows: Words<u32>,
     pub count: u32,
     pub past_caches: bool,
 }
@@ -171,7 +171,7 @@ pub struct Sums {
     /// Lanes for which it does not begin as it must.
     pub entry: Option<(Straight, Val)>,
     /// Rows that hold the words of elements, and others that the body changes.
-    pub elements: Vec<Words>,
+    pub elements: Vec<Words<u32>>,
     pub rows: Vec<u32>,
     /// Those of the latter, and what is ready, by number, that are the same for all lanes of a line.
     pub same_rows: Vec<u32>,

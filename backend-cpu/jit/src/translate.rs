@@ -233,17 +233,17 @@ impl Translator<'_> {
     fn leading(&self, (graph, outputs, test): Made, next: Vec<(u32, Val)>) -> Straight {
         let wanted = outputs.iter().chain(&next).map(|(_, val)| *val).chain(test);
         let (graph, place) = graph.lowered(self.target, wanted);
-        let next = next.into_iter().map(|(number, val)| (number, place[val as usize])).collect();
+        let next = next.into_iter().map(|(number, val)| (number, place[val.index()])).collect();
         Straight { next, ..self.placed(graph, &place, outputs, test) }
     }
 
     fn placed(&self, graph: Graph, place: &[Val], outputs: Vec<(u32, Val)>, test: Option<Val>) -> Straight {
         let unseen = |row: u32| (self.rows.unseen)(row) || self.lost.contains(&row);
-        let output = |(row, val)| Output { row, val: place[val as usize], unseen: unseen(row) };
+        let output = |(row, val): (u32, Val)| Output { row, val: place[val.index()], unseen: unseen(row) };
         Straight {
             graph,
             outputs: outputs.into_iter().map(output).collect(),
-            test: test.map(|val| place[val as usize]),
+            test: test.map(|val| place[val.index()]),
             next: Vec::new(),
         }
     }
@@ -285,7 +285,7 @@ impl Translator<'_> {
                 return None;
             }
         }
-        graph.step = NO;
+        graph.step = NONE;
         let test = run.test.map(|row| {
             let word = values.value(&mut graph, row);
             graph.tested(word)

@@ -96,15 +96,15 @@ impl Body<'_, '_> {
             if let Op::Part(view, _) | Op::Pair(view, _) = op {
                 self.pinned.clear();
                 self.free.append(&mut self.freed);
-                if self.place[val as usize].nowhere() {
+                if self.place[val.index()].nowhere() {
                     self.group(val, op, view, first, Some((base, bytes)));
                 }
                 return;
             }
             let same = self.graph.shape_of(first).among(self.target.lanes()) == Shape::Same;
             // What is read but once may stay where it is: nothing is stored before.
-            if self.uses[val as usize].len() == 1 && (!same || self.target.splats()) {
-                let place = &mut self.place[val as usize];
+            if self.uses[val.index()].len() == 1 && (!same || self.target.splats()) {
+                let place = &mut self.place[val.index()];
                 *if same { &mut place.single } else { &mut place.near } = Some((base, bytes));
                 return;
             }
@@ -118,7 +118,7 @@ impl Body<'_, '_> {
         let (Op::Part(view, _) | Op::Pair(view, _) | Op::Member(view, _)) = op else { return };
         self.pinned = leaves.into();
         self.free.append(&mut self.freed);
-        if self.place[val as usize].nowhere() {
+        if self.place[val.index()].nowhere() {
             let (first, words) = self.graph.beside.get(&val).copied().unwrap_or((first, 0));
             let based = match self.graph.node(first) {
                 Node::Kept(number) => self.frame.based.get(&(view, number)).copied(),
@@ -147,7 +147,7 @@ impl Body<'_, '_> {
                 base = kept.map_or(base, |number| Base::Kept(number as u8));
                 self.ask_further(first, words, count, base, packed);
                 // What is read but once may stay where it is.
-                let once = parts.iter().all(|part| *part == NO || self.uses[*part as usize].len() == 1);
+                let once = parts.iter().all(|part| *part == NO || self.uses[part.index()].len() == 1);
                 let pointer = if self.frame.summing && once && packed.is_none() {
                     pointer.or_else(|| self.keep_address((view, first)))
                 } else {
@@ -160,12 +160,12 @@ impl Body<'_, '_> {
                 for (k, part) in (0..).zip(parts).filter(|(_, part)| *part != NO) {
                     let bytes = far.wrapping_add(4 * self.target.lanes() * k);
                     if pointer.is_some() || kept.is_some() && once {
-                        self.place[part as usize].near = Some((base, bytes));
+                        self.place[part.index()].near = Some((base, bytes));
                     } else if self.next_use(part).is_some() {
                         let to = self.take(part);
                         self.pinned.push(part);
                         self.target.near(&mut self.frame.code, to, base, bytes);
-                        let place = &mut self.place[part as usize];
+                        let place = &mut self.place[part.index()];
                         match packed.map(|found| found.at) {
                             Some(At::Stack(at)) => place.far = Some((at, bytes)),
                             Some(At::Kept(_)) => place.near = Some((base, bytes)),
@@ -178,7 +178,7 @@ impl Body<'_, '_> {
                 let (base, at) = self.element_of(kept, parts, count);
                 for (k, part) in parts.into_iter().enumerate().filter(|(_, part)| *part != NO) {
                     let word = if matches!(op, Op::Pair(..)) { k / 2 * 2 } else { k };
-                    self.place[part as usize].single = Some((base, at + 4 * word as u32));
+                    self.place[part.index()].single = Some((base, at + 4 * word as u32));
                 }
             }
         }

@@ -69,7 +69,7 @@ impl Addresses {
     pub fn near(graph: &Graph, needed: &[bool], target: &dyn Target) -> Addresses {
         let mut found: Vec<(Origin, Vec<(Val, u32)>)> = Vec::new();
         let mut sums: Vec<Terms> = Vec::new();
-        for val in (0..graph.nodes.len() as Val).filter(|val| needed[*val as usize]) {
+        for val in graph.values().filter(|val| needed[val.index()]) {
             let Some(Inst { op, args: [index, ..], mask: NO }) = graph.as_inst(val) else { continue };
             let shape = graph.shape_of(index).among(target.lanes());
             let (view, more) = match op {
@@ -130,8 +130,9 @@ impl Addresses {
 
     /// The accesses among those that are `needed` for which that can be done: to whole elements that are known to be inside.
     pub fn of(graph: &Graph, needed: &[bool]) -> Addresses {
-        let accesses: Vec<(Val, Val)> = (0..graph.nodes.len() as Val)
-            .filter(|val| needed[*val as usize])
+        let accesses: Vec<(Val, Val)> = graph
+            .values()
+            .filter(|val| needed[val.index()])
             .filter_map(|val| {
                 let Inst { op, args: [first, ..], .. } = graph.as_inst(val)?;
                 let shape = graph.shape_of(first);
@@ -426,7 +427,7 @@ impl Body<'_, '_> {
 
     /// Where the word that the first lane has of a value is in memory; it is put there if it is not.
     fn single_of(&mut self, val: Val) -> (Base, u32) {
-        let place = self.place[val as usize];
+        let place = self.place[val.index()];
         match self.graph.node(val) {
             Node::Word(word) => return (Base::Pool, self.frame.pool.word(word)),
             Node::Lanes(_) => return (Base::Pool, self.table(val)),
@@ -448,7 +449,7 @@ impl Body<'_, '_> {
         let from = self.fetch(val);
         let at = self.room(4);
         self.target.first_to_stack(&mut self.frame.code, from, at);
-        self.place[val as usize].word = Some(at);
+        self.place[val.index()].word = Some(at);
         at
     }
 }

@@ -126,7 +126,7 @@ pub fn in_pairs(graph: &Graph, order: &mut [Val], operands: Operands<'_>) {
     let alike =
         |one: Val, other: Val| inst(one).zip(inst(other)).is_some_and(|(one, other)| one.op == other.op);
     let loads = |val: Val| graph.as_inst(val).is_some_and(|inst| inst.op.loads());
-    let needs = |val: Val, arg: Val| operands[val as usize].contains(&arg);
+    let needs = |val: Val, arg: Val| operands[val.index()].contains(&arg);
     let mut at = 0;
     while let Some(&[a, b]) = order.get(at..at + 2) {
         let rest = &order[at + 2..];
@@ -143,7 +143,7 @@ pub fn in_pairs(graph: &Graph, order: &mut [Val], operands: Operands<'_>) {
 
 fn undone(count: usize, order: &[Val]) -> Vec<bool> {
     let mut done = vec![true; count];
-    order.iter().for_each(|val| done[*val as usize] = false);
+    order.iter().for_each(|val| done[val.index()] = false);
     done
 }
 
@@ -154,16 +154,16 @@ pub type Operands<'a> = &'a [Args];
 fn demand(operands: Operands<'_>, val: Val, done: &mut [bool], order: &mut Vec<Val>) {
     let mut open = vec![val];
     while let Some(&val) = open.last() {
-        if done[val as usize] {
+        if done[val.index()] {
             open.pop();
             continue;
         }
         let before = open.len();
-        open.extend(operands[val as usize].iter().filter(|arg| !done[**arg as usize]));
+        open.extend(operands[val.index()].iter().filter(|arg| !done[arg.index()]));
         // The first operand is computed first.
         open[before..].reverse();
         if open.len() == before {
-            done[val as usize] = true;
+            done[val.index()] = true;
             order.push(val);
             open.pop();
         }
@@ -239,16 +239,15 @@ mod tests {
             order.extend([product, sum]);
             outputs.push(Output { row: at as u32, val: sum, unseen: false });
         }
-        let operands: Vec<Args> = (0..graph.nodes.len() as Val)
-            .map(|val| graph.as_inst(val).map_or(Args::new(), Inst::args))
-            .collect();
+        let operands: Vec<Args> =
+            graph.values().map(|val| graph.as_inst(val).map_or(Args::new(), Inst::args)).collect();
         for (together, most) in [(Together::Elements, 5), (Together::Factors(2), 4)] {
             let arrange = Arrange { sums: 4, together, ..Arrange::default() };
             let arranged = arrange.order(&graph, order.clone(), &outputs, &operands);
             assert_eq!(arranged.len(), order.len());
             for few in arranged.chunks(8) {
                 let mut factors: Vec<Val> =
-                    few.iter().flat_map(|val| &operands[*val as usize]).copied().collect();
+                    few.iter().flat_map(|val| &operands[val.index()]).copied().collect();
                 factors.retain(|arg| rows[16..].contains(arg));
                 factors.sort_unstable();
                 factors.dedup();
@@ -260,7 +259,7 @@ mod tests {
     /// What the order becomes, as places in the one before.
     fn paired(graph: &Graph, order: &[Val]) -> Vec<usize> {
         let args = |val| graph.as_inst(val).map_or(Args::new(), Inst::args);
-        let operands: Vec<Args> = (0..graph.nodes.len() as Val).map(args).collect();
+        let operands: Vec<Args> = graph.values().map(args).collect();
         let mut after = order.to_vec();
         in_pairs(graph, &mut after, &operands);
         after.iter().filter_map(|val| order.iter().position(|other| other == val)).collect()

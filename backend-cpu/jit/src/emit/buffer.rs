@@ -1,13 +1,13 @@
 //! The bytes of code, with what they are for.
 
-use crate::graph::NO;
+use crate::NONE;
 
 /// Code under construction.
 #[derive(Clone, Default)]
 pub struct Code {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// From which byte on they are for which step of their function, or [`NO`].
+    /// From which byte on they are for which step of their function, or [`NONE`].
     pub marks: Vec<(u32, u32)>,
     /// What is to stand behind the function.
     pub cold: Vec<Cold>,
@@ -31,7 +31,7 @@ impl Cold {
 }
 
 impl Code {
-    /// What follows is for a step, or for [`NO`].
+    /// What follows is for a step, or for [`NONE`].
     pub fn is_for(&mut self, step: u32) {
         let at = self.bytes.len() as u32;
         match self.marks.last_mut() {
@@ -43,7 +43,7 @@ impl Code {
 
     /// What the bytes are for at the moment.
     pub fn step(&self) -> u32 {
-        self.marks.last().map_or(NO, |(_, step)| *step)
+        self.marks.last().map_or(NONE, |(_, step)| *step)
     }
 
     /// Appends code with its marks, and what is to stand behind it.
@@ -51,7 +51,7 @@ impl Code {
         let base = self.bytes.len();
         self.marks.extend(other.marks.iter().map(|&(at, step)| (base as u32 + at, step)));
         self.raw(&other.bytes);
-        self.is_for(NO);
+        self.is_for(NONE);
         for cold in &other.cold {
             let entries = cold.entries.iter().map(|&(jump, to)| (base + jump, to)).collect();
             self.cold.push(Cold { code: cold.code.clone(), entries, back: base + cold.back });

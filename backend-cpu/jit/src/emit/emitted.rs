@@ -3,6 +3,7 @@
 use super::address::{Addressing, Round};
 use super::work::Work;
 use super::{Body, Frame, Order, Plan};
+use crate::NONE;
 use crate::graph::{Graph, NO, Node, Val};
 use crate::op::Op;
 use crate::program::{Element, Once, Start, Whole};
@@ -183,7 +184,7 @@ impl Frame<'_> {
         for of in elements {
             for strip in 0..strips {
                 for (register, &row) in (0..).zip(&of.rows[..of.count as usize]) {
-                    if row == NO {
+                    if row == NONE {
                         target.constant(&mut self.code, self.pool, register, Node::Word(0));
                         continue;
                     }

@@ -13,11 +13,11 @@ const AGAIN: usize = 2;
 impl Body<'_, '_> {
     /// The register that holds `val`, loaded if need be.
     pub(super) fn fetch(&mut self, val: Val) -> u8 {
-        if let Some(register) = self.place[val as usize].register.or_else(|| self.pin(val)) {
+        if let Some(register) = self.place[val.index()].register.or_else(|| self.pin(val)) {
             return register;
         }
         let register = self.take(val);
-        let from = match (self.graph.node(val), self.place[val as usize].slot) {
+        let from = match (self.graph.node(val), self.place[val.index()].slot) {
             (Node::Row(row), _) => {
                 let (base, at) = self.frame.place_of(row);
                 Rm::Mem(base, at)
@@ -42,17 +42,17 @@ impl Body<'_, '_> {
                 self.frame.moves += 1;
                 Rm::Mem(Base::Stack, at)
             }
-            (Node::Inst(inst), None) if let Some((base, at)) = self.place[val as usize].single => {
+            (Node::Inst(inst), None) if let Some((base, at)) = self.place[val.index()].single => {
                 self.frame.touch();
                 let wide = matches!(inst.op, Op::Pair(..));
                 self.target.broadcast(&mut self.frame.code, register, base, at, wide);
                 return register;
             }
-            (Node::Inst(_), None) if let Some((base, bytes)) = self.place[val as usize].near => {
+            (Node::Inst(_), None) if let Some((base, bytes)) = self.place[val.index()].near => {
                 self.target.near(&mut self.frame.code, register, base, bytes);
                 return register;
             }
-            (Node::Inst(_), None) if let Some((at, bytes)) = self.place[val as usize].far => {
+            (Node::Inst(_), None) if let Some((at, bytes)) = self.place[val.index()].far => {
                 self.frame.touch();
                 self.take_address(at);
                 self.target.near(&mut self.frame.code, register, Base::First, bytes);
@@ -81,7 +81,7 @@ impl Body<'_, '_> {
 
     /// An operand of an instruction that may be in memory.
     pub(super) fn operand(&mut self, val: Val, wide: bool) -> Rm {
-        if self.place[val as usize].register.is_none() {
+        if self.place[val.index()].register.is_none() {
             let found = match self.graph.node(val) {
                 node @ (Node::Word(_) | Node::Quad(_) | Node::Field(..)) => {
                     self.target.operand(self.frame.pool, node, wide)
@@ -97,7 +97,7 @@ impl Body<'_, '_> {
                     Some(Rm::Mem(Base::Stack, self.frame.kept[number as usize]))
                 }
                 Node::Inst(_) if !self.in_mask_register(val) && self.passes(val) => {
-                    let Place { slot, single, far, near, .. } = self.place[val as usize];
+                    let Place { slot, single, far, near, .. } = self.place[val.index()];
                     let single = single.filter(|_| self.target.splats());
                     let found = slot.map(|at| Rm::Mem(Base::Stack, at));
                     let near = near.map(|(base, bytes)| Rm::Mem(base, bytes));
@@ -127,7 +127,7 @@ impl Body<'_, '_> {
     fn in_spare(&mut self, val: Val, from: Rm) -> Option<u8> {
         let register = self.target.spare().filter(|_| !self.frame.strips.masked)?;
         let soon = |time: &&u32| (self.now + 1..=self.now + SOON).contains(*time);
-        let again = self.uses[val as usize].iter().filter(soon).count() >= AGAIN;
+        let again = self.uses[val.index()].iter().filter(soon).count() >= AGAIN;
         if !again || !matches!(from, Rm::Mem(..)) {
             return None;
         }
@@ -148,7 +148,7 @@ impl Body<'_, '_> {
         let last = others.max_by_key(|owner| self.next_use(**owner).unwrap_or(u32::MAX));
         last.is_none_or(|&owner| {
             let sooner = self.next_use(owner).is_some_and(|time| time < next);
-            let stored = self.place[owner as usize].slot.is_some();
+            let stored = self.place[owner.index()].slot.is_some();
             sooner || matches!(self.graph.node(owner), Node::Inst(_)) && !stored
         })
     }

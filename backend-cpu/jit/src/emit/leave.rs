@@ -80,7 +80,7 @@ impl Body<'_, '_> {
             matches!(inst.op, Op::Compare(..) | Op::Common(_)) && inst.mask == NO && !inst.op.wide()
         };
         self.target.narrows()
-            && self.uses[val as usize].len() == 1
+            && self.uses[val.index()].len() == 1
             && self.graph.leaves.iter().filter(|leave| leave.test == val).count() == 1
             && self.graph.as_inst(val).is_some_and(simple)
     }
@@ -91,7 +91,7 @@ impl Body<'_, '_> {
         let [Output { row, unseen: false, .. }] = *stores else { return None };
         let Inst { op, mask: NO, args: [first, second, NO] } = self.graph.as_inst(val)? else { return None };
         let pin = self.frame.pin(row).filter(|pin| self.vectors[usize::from(*pin)].is_none())?;
-        let alone = self.uses[val as usize][..] == [self.now + 1] && second != NO;
+        let alone = self.uses[val.index()][..] == [self.now + 1] && second != NO;
         let exec = *self.frame.exec().get(self.frame.strip_of(row))?;
         let grows = first != second
             && [first, second].iter().any(|val| *val != NO && self.graph.node(*val) == Node::Row(row));
@@ -108,7 +108,7 @@ impl Body<'_, '_> {
         let mut stores: SmallVec<[Output; 4]> = stores.into();
         if stores.len() > 1 {
             // What is in registers first.
-            stores.sort_by_key(|output| self.place[output.val as usize].register.is_none());
+            stores.sort_by_key(|output| self.place[output.val.index()].register.is_none());
         }
         for (k, &Output { row, val, unseen }) in stores.iter().enumerate() {
             self.frame.code.is_for(self.graph.origin(val));

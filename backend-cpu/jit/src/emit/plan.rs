@@ -46,19 +46,19 @@ pub enum Order {
 /// Each value right before what wants it first, so that chains of operations need a register each.
 fn deepest_first(order: &[Val], operands: Operands<'_>) -> Vec<Val> {
     let mut wanted = vec![false; operands.len()];
-    order.iter().flat_map(|&val| &operands[val as usize]).for_each(|&arg| wanted[arg as usize] = true);
+    order.iter().flat_map(|&val| &operands[val.index()]).for_each(|&arg| wanted[arg.index()] = true);
     let mut open = vec![false; operands.len()];
-    order.iter().for_each(|&val| open[val as usize] = true);
+    order.iter().for_each(|&val| open[val.index()] = true);
     let mut list = Vec::with_capacity(order.len());
-    for &end in order.iter().filter(|val| !wanted[**val as usize]) {
+    for &end in order.iter().filter(|val| !wanted[val.index()]) {
         // A value comes back when its operands are done.
         let mut stack = vec![(end, false)];
         while let Some((val, done)) = stack.pop() {
             if done {
                 list.push(val);
-            } else if std::mem::take(&mut open[val as usize]) {
+            } else if std::mem::take(&mut open[val.index()]) {
                 stack.push((val, true));
-                stack.extend(operands[val as usize].iter().rev().map(|&arg| (arg, false)));
+                stack.extend(operands[val.index()].iter().rev().map(|&arg| (arg, false)));
             }
         }
     }
@@ -97,7 +97,7 @@ impl Plan {
         let wanted = last.iter().chain(&tests).chain(doubted).copied();
         let roots: Vec<Val> = results.iter().map(|output| output.val).chain(wanted).collect();
         let mut operands: Vec<Args> =
-            (0..count as Val).map(|val| graph.as_inst(val).map_or(Args::new(), Inst::args)).collect();
+            Val::all(count).map(|val| graph.as_inst(val).map_or(Args::new(), Inst::args)).collect();
         let all = || needed(&graph, &roots, &operands);
         let addresses = match addressing {
             Addressing::Alone => Addresses::default(),
@@ -108,18 +108,18 @@ impl Plan {
             Addressing::Near(target) => Addresses::near(&graph, &all(), target),
         };
         for (&val, leaves) in &addresses.leaves {
-            operands[val as usize] = Args::from_slice(leaves);
+            operands[val.index()] = Args::from_slice(leaves);
         }
         let needed = needed(&graph, &roots, &operands);
         let is_copy = |val: Val| graph.as_inst(val).is_some_and(|inst| inst.op == Op::Copy);
-        let chosen = |val: &Val| needed[*val as usize] && graph.as_inst(*val).is_some() && !is_copy(*val);
+        let chosen = |val: &Val| needed[val.index()] && graph.as_inst(*val).is_some() && !is_copy(*val);
         let mut order: Vec<Val> = Vec::with_capacity(count);
-        order.extend((0..count as Val).filter(chosen));
+        order.extend(Val::all(count).filter(chosen));
         order = match by {
             Order::Written => order,
             Order::Deep => deepest_first(&order, &operands),
             Order::StoresLast => {
-                let acts = |val: &Val| graph.nodes[*val as usize].acts();
+                let acts = |val: &Val| graph.nodes[val.index()].acts();
                 let (stores, others): (Vec<Val>, Vec<Val>) = order.iter().partition(|val| acts(val));
                 // Each store of a step is another vector's.
                 let mut number: FxHashMap<u32, usize> = FxHashMap::default();
@@ -152,7 +152,7 @@ impl Plan {
         let mut asked = None;
         if !doubted.is_empty() {
             let first = self::needed(&graph, doubted, &operands);
-            let (before, behind): (Vec<Val>, Vec<Val>) = order.iter().partition(|val| first[**val as usize]);
+            let (before, behind): (Vec<Val>, Vec<Val>) = order.iter().partition(|val| first[val.index()]);
             asked = Some(before.len().saturating_sub(1));
             order = before.into_iter().chain(behind).collect();
         }
@@ -163,11 +163,11 @@ impl Plan {
         let mut uses = vec![Uses::new(); count];
         let mut when = vec![0; count];
         for (time, &val) in order.iter().enumerate() {
-            when[val as usize] = time;
+            when[val.index()] = time;
             let read = |arg: &Val| !addresses.leaves.contains_key(&val) || !addresses.words.contains(arg);
-            for &arg in operands[val as usize].iter().filter(|arg| read(arg)) {
-                if uses[arg as usize].last() != Some(&(2 * time as u32)) {
-                    uses[arg as usize].push(2 * time as u32);
+            for &arg in operands[val.index()].iter().filter(|arg| read(arg)) {
+                if uses[arg.index()].last() != Some(&(2 * time as u32)) {
+                    uses[arg.index()].push(2 * time as u32);
                 }
             }
         }
@@ -181,10 +181,10 @@ impl Plan {
             }
         }
         for output in results {
-            let early = when[output.val as usize].max(last_read[&output.row]);
+            let early = when[output.val.index()].max(last_read[&output.row]);
             let time = early.max(leave.max(asked).unwrap_or(0));
             stores[time].push(output);
-            uses[output.val as usize].push(2 * time as u32 + 1);
+            uses[output.val.index()].push(2 * time as u32 + 1);
         }
         let number = |val: Val| if let Node::Kept(number) = graph.node(val) { Some(number) } else { None };
         let (mut kept, mut scalars): (FxHashSet<u32>, FxHashSet<u32>) = Default::default();
@@ -208,12 +208,12 @@ impl Plan {
             }
         }
         let at_once = addresses.words.iter().chain(early.keys());
-        at_once.for_each(|&val| uses[val as usize].push(2 * when[val as usize] as u32 + 1));
+        at_once.for_each(|&val| uses[val.index()].push(2 * when[val.index()] as u32 + 1));
         let left = 2 * leave.unwrap_or(0) as u32 + 1;
-        tests.iter().for_each(|&test| uses[test as usize].push(left));
-        late.iter().for_each(|&val| uses[val as usize].push(2 * order.len() as u32 + 1));
+        tests.iter().for_each(|&test| uses[test.index()].push(left));
+        late.iter().for_each(|&val| uses[val.index()].push(2 * order.len() as u32 + 1));
         let looked_at = 2 * asked.unwrap_or(0) as u32 + 1;
-        doubted.iter().for_each(|&val| uses[val as usize].push(looked_at));
+        doubted.iter().for_each(|&val| uses[val.index()].push(looked_at));
         uses.iter_mut().filter(|list| list.len() > 1).for_each(|list| list.sort_unstable());
         Plan { graph, order, stores, uses, addresses, leave, asked, kept, early }
     }
@@ -222,10 +222,10 @@ impl Plan {
 /// Which values are needed for some.
 fn needed(graph: &Graph, roots: &[Val], operands: Operands<'_>) -> Vec<bool> {
     let mut needed: Vec<bool> = graph.nodes.iter().map(Node::acts).collect();
-    roots.iter().for_each(|&val| needed[val as usize] = true);
+    roots.iter().for_each(|&val| needed[val.index()] = true);
     for val in (0..graph.nodes.len()).rev() {
         if needed[val] {
-            operands[val].iter().for_each(|&arg| needed[arg as usize] = true);
+            operands[val].iter().for_each(|&arg| needed[arg.index()] = true);
         }
     }
     needed

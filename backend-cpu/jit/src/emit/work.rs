@@ -120,7 +120,7 @@ impl Work {
             };
         }
         let (repeated, place) = repeated(graph, strips);
-        let all = |val: Val| &place[val as usize][..number as usize];
+        let all = |val: Val| &place[val.index()][..number as usize];
         let outputs = outputs.iter().flat_map(|&Output { row, val, unseen }| {
             strips.rows(row).map(move |row| Output { row, val: all(val)[(row % number) as usize], unseen })
         });
@@ -141,7 +141,7 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
     let mut place: Vec<[Val; MOST as usize]> = Vec::with_capacity(graph.nodes.len());
     // By how much a strip's value is more than that of the one before in its line, if that is known.
     let mut steps: Vec<Option<u32>> = Vec::with_capacity(graph.nodes.len());
-    for (val, &node) in (0..).zip(&graph.nodes) {
+    for (val, &node) in graph.numbered() {
         to.step = graph.origin(val);
         let mut each = |node: &dyn Fn(u32) -> Node| {
             let mut all = [NO; MOST as usize];
@@ -167,11 +167,11 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
             }
             Node::Inst(inst) => {
                 let moved = |strip: u32| {
-                    let moved = |arg: Val| if arg == NO { NO } else { place[arg as usize][strip as usize] };
+                    let moved = |arg: Val| if arg == NO { NO } else { place[arg.index()][strip as usize] };
                     Node::Inst(Inst { op: inst.op, args: inst.args.map(moved), mask: moved(inst.mask) })
                 };
                 if let Inst { op: Op::Add, args: [a, b, _], mask: NO } = inst {
-                    let known = steps[a as usize].zip(steps[b as usize]);
+                    let known = steps[a.index()].zip(steps[b.index()]);
                     step = known.map(|(a, b)| a.wrapping_add(b));
                 }
                 // What is the same for a line is loaded once.
@@ -195,9 +195,9 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
             step = Some(0);
         }
         if let Node::Inst(Inst { op: Op::Member(..), args: [first, ..], .. }) = node
-            && let Some(by @ 1..) = steps[first as usize]
+            && let Some(by @ 1..) = steps[first.index()]
         {
-            let of = |strip: u32| place[first as usize][strips.first(strip) as usize];
+            let of = |strip: u32| place[first.index()][strips.first(strip) as usize];
             let others = (0..number).filter(|strip| strips.first(*strip) < *strip);
             to.beside.extend(others.map(|strip| {
                 (all[strip as usize], (of(strip), by.wrapping_mul(strip - strips.first(strip))))
@@ -208,7 +208,7 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
         let shape = graph.shape_of(val);
         all[..number as usize].iter().for_each(|&val| to.shape(val, shape));
     }
-    let all = |val: Val| (0..number as usize).map(move |strip| (strip, val as usize));
+    let all = |val: Val| (0..number as usize).map(move |strip| (strip, val.index()));
     for leave in &graph.leaves {
         let of =
             |(strip, val): (usize, usize)| Leave { test: place[val][strip], strip: strip as u8, ..*leave };
@@ -219,7 +219,7 @@ fn repeated(graph: &Graph, strips: &Strips) -> (Graph, Vec<[Val; MOST as usize]>
     }
     for (&val, parts) in &graph.groups {
         for (strip, val) in all(val) {
-            let parts = parts.map(|part| if part == NO { NO } else { place[part as usize][strip] });
+            let parts = parts.map(|part| if part == NO { NO } else { place[part.index()][strip] });
             to.groups.insert(place[val][strip], parts);
         }
     }

@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::Strip;
+use crate::NONE;
 use crate::graph::interleaved::count;
-use crate::graph::{Graph, NO, Val};
+use crate::graph::{Graph, Val};
 use crate::program::{Element, Emitted, Start};
 use crate::row::LANES;
 
@@ -12,7 +13,7 @@ impl Strip<'_, '_> {
     /// Computes what a way finds ready; false if what must step from lane to lane does not.
     pub(super) fn ready(&mut self, (graph, wanted): &(Graph, Vec<Val>), steps: &[(u32, u32)]) -> bool {
         let values = self.values(graph);
-        self.kept = wanted.iter().map(|&val| values[val as usize]).collect();
+        self.kept = wanted.iter().map(|&val| values[val.index()]).collect();
         steps.iter().all(|&(number, step)| {
             let kept = &self.kept[number as usize];
             (0..self.lanes).all(|lane| kept[lane] == kept[0].wrapping_add(step * lane as u32))
@@ -31,7 +32,7 @@ impl Strip<'_, '_> {
                 once.members.iter().all(|of| {
                     let Start { number, step, .. } = once.starts[usize::from(of.start)];
                     let here = first.wrapping_sub(LANES / 2) as u32;
-                    let base = middle[kept.1[number as usize] as usize][0];
+                    let base = middle[kept.1[number as usize].index()][0];
                     let place = base.wrapping_add(here.wrapping_mul(step)).wrapping_add(of.words);
                     let last = place.wrapping_add((self.lanes as u32 - 1) * step);
                     self.kept[of.number as usize][0] == place && self.kept[of.last as usize][0] == last
@@ -43,12 +44,12 @@ impl Strip<'_, '_> {
             }
         }
         let values = self.values(&whole.body.graph);
-        if whole.doubted.is_some_and(|doubted| self.bits(values[doubted as usize]) != 0) {
+        if whole.doubted.is_some_and(|doubted| self.bits(values[doubted.index()]) != 0) {
             return false;
         }
         for (element, vectors) in of.elements.iter().zip(&whole.values) {
             for (vector, &val) in vectors[..count(vectors)].iter().enumerate() {
-                for (lane, &word) in values[val as usize][..self.lanes].iter().enumerate() {
+                for (lane, &word) in values[val.index()][..self.lanes].iter().enumerate() {
                     self.put(element, vector * self.lanes + lane, word);
                 }
             }
@@ -62,7 +63,7 @@ impl Strip<'_, '_> {
             let n = of.count as usize;
             for (k, &row) in of.rows[..n].iter().enumerate() {
                 for lane in 0..self.lanes {
-                    let word = if row == NO { 0 } else { self.rows[row as usize].0[self.first + lane] };
+                    let word = if row == NONE { 0 } else { self.rows[row as usize].0[self.first + lane] };
                     self.put(of, lane * n + k, word);
                 }
             }

@@ -13,7 +13,7 @@ impl Strip<'_, '_> {
     /// Does what lanes do one after another.
     pub(super) fn call(&mut self, of: &program::Call) {
         let values = self.values(&of.graph);
-        let operands: Vec<u32> = of.operands.iter().flat_map(|&val| values[val as usize]).collect();
+        let operands: Vec<u32> = of.operands.iter().flat_map(|&val| values[val.index()]).collect();
         let call = Call { act: of.act, view: of.view, lanes: MOST as u32, to: of.to };
         // SAFETY: functions get as many rows and views as they mention, and all operands were just computed.
         unsafe {

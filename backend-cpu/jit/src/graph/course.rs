@@ -39,7 +39,7 @@ impl Courses {
     /// What some values do is given.
     pub fn from(graph: &Graph, given: impl Fn(Val) -> Option<Course>) -> Courses {
         let mut courses = Courses(Vec::with_capacity(graph.nodes.len()));
-        for (val, &node) in (0..).zip(&graph.nodes) {
+        for (val, &node) in graph.numbered() {
             let course = given(val).or_else(|| match node {
                 Node::Word(_) | Node::Quad(_) | Node::Bool(_) | Node::Field(..) => Some(Course::Same),
                 Node::Row(_) | Node::Kept(_) | Node::Lanes(_) | Node::Mask(_) => None,
@@ -59,7 +59,7 @@ impl Courses {
     }
 
     pub fn get(&self, val: Val) -> Option<Course> {
-        self.0.get(val as usize).copied().flatten()
+        self.0.get(val.index()).copied().flatten()
     }
 
     /// A float that is no NaN.

@@ -1,10 +1,9 @@
 //! Products that were made without asking for zeros, and what must be looked at before they are believed.
 
-use super::{Graph, Inst, Node, Val};
-use crate::graph::NO;
+use super::{Graph, Inst, NO, Node, Val};
 use crate::op::{Kind, Op, Relation};
 use recal_il::bits::BitSet;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Products that do not ask for zeros are worth more code from so many on, and so many more for each value that is looked at.
 const FEWEST: usize = 4;
@@ -35,28 +34,31 @@ impl Graph {
     /// What must not be in doubt but is, if the values `wanted` leave the block and the `plain` products do not ask for zeros.
     pub fn doubts(&self, wanted: &[Val], plain: &BitSet) -> Vec<Val> {
         // Who does not ask reads no answer.
-        let operands = |val: usize, inst: Inst| {
-            let is_plain = plain.contains(val as Val);
+        let operands = |val: Val, inst: Inst| {
+            let is_plain = plain.contains(val.into());
             let mask = if is_plain { NO } else { inst.mask };
             (Inst { mask, ..inst }.operands(), is_plain)
         };
         let mut needed = vec![false; self.nodes.len()];
-        wanted.iter().for_each(|&val| needed[val as usize] = true);
-        for (val, node) in self.nodes.iter().enumerate().rev() {
-            if let (Node::Inst(inst), true) = (*node, needed[val]) {
-                operands(val, inst).0.for_each(|arg| needed[arg as usize] = true);
+        wanted.iter().for_each(|&val| needed[val.index()] = true);
+        for (val, node) in self.numbered().rev() {
+            if let (Node::Inst(inst), true) = (*node, needed[val.index()]) {
+                operands(val, inst).0.for_each(|arg| needed[arg.index()] = true);
             }
         }
         let mut doubtful = vec![false; self.nodes.len()];
-        let mut doubts = BitSet::new();
-        for (val, node) in self.nodes.iter().enumerate().filter(|&(val, _)| needed[val]) {
+        let mut doubts = FxHashSet::default();
+        for (val, node) in self.numbered().filter(|(val, _)| needed[val.index()]) {
             if let Node::Inst(inst) = *node {
                 let (operands, is_plain) = operands(val, inst);
-                doubtful[val] = hands_on(inst.op, operands, is_plain, &doubtful, &mut doubts) || is_plain;
+                doubtful[val.index()] =
+                    hands_on(inst.op, operands, is_plain, &doubtful, &mut doubts) || is_plain;
             }
         }
-        wanted.iter().filter(|&&val| doubtful[val as usize]).for_each(|val| doubts.insert(*val));
-        doubts.iter().collect()
+        wanted.iter().filter(|&&val| doubtful[val.index()]).for_each(|val| _ = doubts.insert(*val));
+        let mut doubts: Vec<Val> = doubts.into_iter().collect();
+        doubts.sort_unstable();
+        doubts
     }
 
     /// True if all that is done but computing is to tell results of tests, in which no product has a part: they may be told twice.
@@ -65,15 +67,15 @@ impl Graph {
             return true;
         }
         let mut needed = vec![false; self.nodes.len()];
-        for (val, node) in self.nodes.iter().enumerate().rev() {
+        for (val, node) in self.numbered().rev() {
             let Node::Inst(inst) = *node else { continue };
-            needed[val] |= inst.op.acts();
-            let product = needed[val] && plain.contains(val as Val);
+            needed[val.index()] |= inst.op.acts();
+            let product = needed[val.index()] && plain.contains(val.into());
             if product || inst.op.acts() && inst.op != Op::Return {
                 return false;
             }
-            if needed[val] {
-                inst.operands().for_each(|arg| needed[arg as usize] = true);
+            if needed[val.index()] {
+                inst.operands().for_each(|arg| needed[arg.index()] = true);
             }
         }
         true
@@ -92,11 +94,11 @@ impl Graph {
     /// Values of the list are not NaN: choices that only ask whether they are have been made.
     pub fn believe(&mut self, list: &[Val], outputs: &mut [(u32, Val)]) {
         let mut instead: FxHashMap<Val, Val> = FxHashMap::default();
-        for val in 0..self.nodes.len() as Val {
+        for val in self.values() {
             let Some(inst) = self.as_inst(val) else { continue };
             let moved = |arg: Val| instead.get(&arg).copied().unwrap_or(arg);
             let inst = Inst { args: inst.args.map(moved), mask: moved(inst.mask), ..inst };
-            self.nodes[val as usize] = Node::Inst(inst);
+            self.nodes[val.index()] = Node::Inst(inst);
             let Inst { op: Op::Select, args: [mask, _, other], mask: NO } = inst else { continue };
             let asks = Some((Op::Compare(Kind::Float, Relation::Unordered, false), [other, other, NO], NO));
             if self.parts(mask) == asks && list.contains(&other) {
@@ -138,15 +140,15 @@ fn hands_on(
     operands: impl Iterator<Item = Val>,
     plain: bool,
     doubtful: &[bool],
-    doubts: &mut BitSet,
+    doubts: &mut FxHashSet<Val>,
 ) -> bool {
     let mut handed = false;
-    for (place, arg) in operands.enumerate().filter(|(_, arg)| doubtful[*arg as usize]) {
+    for (place, arg) in operands.enumerate().filter(|(_, arg)| doubtful[arg.index()]) {
         match op {
             Op::FAdd | Op::Flush => handed = true,
             Op::FMul if plain => handed = true,
             Op::FSub if place == 0 => handed = true,
-            _ => doubts.insert(arg),
+            _ => _ = doubts.insert(arg),
         }
     }
     handed

@@ -10,21 +10,36 @@ use rustc_hash::FxHashMap;
 
 use super::pairs::Made;
 use super::{Graph, Inst, NO, Node, Val};
+use crate::NONE;
 use crate::op::Op;
 
-/// What the words of an element are in, two or four, first word first; [`NO`] behind them.
-pub type Words = [u32; 4];
+/// What the words of an element are in, two or four values or rows, first word first; [`Place::NONE`] behind them.
+pub type Words<T = Val> = [T; 4];
+
+/// What a word of an element is in.
+pub trait Place: Copy + Eq {
+    /// Nothing.
+    const NONE: Self;
+}
+
+impl Place for Val {
+    const NONE: Val = NO;
+}
+
+impl Place for u32 {
+    const NONE: u32 = NONE;
+}
 
 /// How many there are.
-pub fn count(words: &Words) -> usize {
-    words.iter().filter(|word| **word != NO).count()
+pub fn count<T: Place>(words: &Words<T>) -> usize {
+    words.iter().filter(|word| **word != T::NONE).count()
 }
 
 /// Elements in the runs of a loop.
 #[derive(Debug, Default)]
 pub struct Elements {
     /// The rows that hold them.
-    pub rows: Vec<Words>,
+    pub rows: Vec<Words<u32>>,
     /// The values that are, for each run.
     values: Vec<Vec<Words>>,
 }
@@ -34,9 +49,9 @@ impl Elements {
     pub fn of(runs: &[Made]) -> Elements {
         let mut search = Search::new(runs);
         for (run, (graph, ..)) in runs.iter().enumerate() {
-            for val in 0..graph.nodes.len() as Val {
+            for val in graph.values() {
                 let Some(&parts) = graph.groups.get(&val).filter(|parts| parts[0] == val) else { continue };
-                let wanted = parts.iter().any(|part| *part != NO && search.needed[run][*part as usize]);
+                let wanted = parts.iter().any(|part| *part != NO && search.needed[run][part.index()]);
                 if wanted && !search.of[run].contains_key(&val) {
                     search.explore(run, parts);
                 }
@@ -45,7 +60,7 @@ impl Elements {
         let Search { found, rows, .. } = search;
         let mut values = vec![Vec::new(); runs.len()];
         found.into_iter().for_each(|(run, words)| values[run].push(words));
-        let mut rows: Vec<Words> = rows.into_values().collect();
+        let mut rows: Vec<Words<u32>> = rows.into_values().collect();
         rows.sort_unstable();
         rows.dedup();
         Elements { rows, values }
@@ -66,7 +81,7 @@ impl Elements {
                 match graph.as_inst(val).map(|inst| inst.op) {
                     Some(Op::Part(view, _)) => {
                         let inst = Inst { op: Op::Member(view, k as u8), args: [first, NO, NO], mask: NO };
-                        graph.nodes[val as usize] = Node::Inst(inst);
+                        graph.nodes[val.index()] = Node::Inst(inst);
                     }
                     // Low and high vectors, words with even and odd numbers, are but other names.
                     Some(Op::ZipLow | Op::ZipHigh | Op::Even | Op::Odd) => {
@@ -79,8 +94,8 @@ impl Elements {
         }
         // An element that is the same for all lanes is the same in both vectors.
         let alike = graph.alike();
-        for val in 0..graph.nodes.len() as Val {
-            if alike[val as usize] && graph.alias(val) != val {
+        for val in graph.values() {
+            if alike[val.index()] && graph.alias(val) != val {
                 instead.insert(val, graph.alias(val));
             }
         }
@@ -135,12 +150,12 @@ struct Search<'a> {
     users: Vec<Vec<Vec<(Val, u8)>>>,
     /// The element that a value is a word of.
     of: Vec<FxHashMap<Val, Words>>,
-    rows: FxHashMap<u32, Words>,
+    rows: FxHashMap<u32, Words<u32>>,
     found: Vec<(usize, Words)>,
     /// What is to be looked at.
     open: Vec<(usize, Words)>,
     /// Rows that were added since the search for one element began.
-    added: Vec<Words>,
+    added: Vec<Words<u32>>,
 }
 
 impl<'a> Search<'a> {
@@ -159,11 +174,11 @@ impl<'a> Search<'a> {
         for (graph, outputs, test) in runs {
             let needed = graph.needed(outputs, *test);
             let mut users = vec![Vec::new(); graph.nodes.len()];
-            for (val, node) in (0..).zip(&graph.nodes).filter(|(val, _)| needed[*val as usize]) {
+            for (val, node) in graph.numbered().filter(|(val, _)| needed[val.index()]) {
                 if let Node::Inst(inst) = node {
                     let places = inst.args.into_iter().chain([inst.mask]);
                     (0..).zip(places).filter(|(_, arg)| *arg != NO).for_each(|(place, arg)| {
-                        users[arg as usize].push((val, place));
+                        users[arg.index()].push((val, place));
                     });
                 }
             }
@@ -213,7 +228,7 @@ impl<'a> Search<'a> {
         match n {
             0 => true,
             // An element that is the same for all lanes is the same in both vectors.
-            _ if words[..n].iter().all(|val| self.alike[run][*val as usize]) => {
+            _ if words[..n].iter().all(|val| self.alike[run][val.index()]) => {
                 words[..n].iter().all(|val| graph.alias(*val) == graph.alias(words[0]))
                     || self.require(run, words)
             }
@@ -222,7 +237,7 @@ impl<'a> Search<'a> {
     }
 
     /// The rows hold the words of an element, wherever the loop reads or writes them.
-    fn require_rows(&mut self, rows: Words) -> bool {
+    fn require_rows(&mut self, rows: Words<u32>) -> bool {
         let n = count(&rows);
         if let Some(known) = self.rows.get(&rows[0]) {
             return *known == rows;
@@ -236,7 +251,7 @@ impl<'a> Search<'a> {
         let runs = self.runs;
         runs.iter().enumerate().all(|(run, (graph, outputs, _))| {
             let read = each(rows, |row| {
-                graph.find(Node::Row(row)).filter(|val| self.needed[run][*val as usize]).unwrap_or(NO)
+                graph.find(Node::Row(row)).filter(|val| self.needed[run][val.index()]).unwrap_or(NO)
             });
             let left =
                 each(rows, |row| outputs.iter().find(|(other, _)| *other == row).map_or(NO, |(_, val)| *val));
@@ -267,7 +282,7 @@ impl<'a> Search<'a> {
         let args = |place: usize| each_of(n, |k| [insts[k].args, [insts[k].mask; 3]][place / 3][place % 3]);
         match insts[0].op {
             Op::Part(..) => {
-                graph.groups.get(&words[0]) == Some(&words) && !self.alike[run][insts[0].args[0] as usize]
+                graph.groups.get(&words[0]) == Some(&words) && !self.alike[run][insts[0].args[0].index()]
             }
             op @ (Op::ZipLow | Op::Even) => {
                 let ops = if op == Op::Even { [Op::Even, Op::Odd] } else { [Op::ZipLow, Op::ZipHigh] };
@@ -297,7 +312,7 @@ impl<'a> Search<'a> {
         // Two words as an element, or the reverse.
         for ops in [[Op::ZipLow, Op::ZipHigh], [Op::Even, Op::Odd]] {
             let is = |(user, _): &&(Val, u8)| graph.as_inst(*user).is_some_and(|inst| ops.contains(&inst.op));
-            if words[..n].iter().any(|val| self.users[run][*val as usize].iter().any(|user| is(&user))) {
+            if words[..n].iter().any(|val| self.users[run][val.index()].iter().any(|user| is(&user))) {
                 let of = each_of(n, |k| {
                     let args = [words[k / 2 * 2], words[k / 2 * 2 + 1], NO];
                     graph.find(Node::Inst(Inst { op: ops[k % 2], args, mask: NO })).unwrap_or(NO)
@@ -315,7 +330,7 @@ impl<'a> Search<'a> {
                         || !words.contains(&inst.args[1])
                 })
             };
-            self.users[run][val as usize].iter().filter(other).copied().collect()
+            self.users[run][val.index()].iter().filter(other).copied().collect()
         };
         let lists: Vec<Vec<(Val, u8)>> = words[..n].iter().map(|val| others(*val)).collect();
         let rows: Vec<Vec<u32>> = words[..n]
@@ -332,13 +347,13 @@ impl<'a> Search<'a> {
 }
 
 /// What `of` says of each word, by number.
-fn each_of(n: usize, of: impl Fn(usize) -> u32) -> Words {
-    std::array::from_fn(|k| if k < n { of(k) } else { NO })
+fn each_of<T: Place>(n: usize, of: impl Fn(usize) -> T) -> Words<T> {
+    std::array::from_fn(|k| if k < n { of(k) } else { T::NONE })
 }
 
 /// The same by the word.
-fn each(words: Words, of: impl Fn(u32) -> u32) -> Words {
-    words.map(|word| if word == NO { NO } else { of(word) })
+fn each<T: Place, U: Place>(words: Words<T>, of: impl Fn(T) -> U) -> Words<U> {
+    words.map(|word| if word == T::NONE { U::NONE } else { of(word) })
 }
 
 impl Graph {
@@ -369,17 +384,17 @@ impl Graph {
     ) -> Vec<bool> {
         let mut needed: Vec<bool> = self.nodes.iter().map(Node::acts).collect();
         let leaves = self.leaves.iter().map(|leave| leave.test);
-        wanted.into_iter().chain(leaves).for_each(|val| needed[val as usize] = true);
+        wanted.into_iter().chain(leaves).for_each(|val| needed[val.index()] = true);
         for val in (0..self.nodes.len()).rev() {
             if let (Node::Inst(inst), true) = (self.nodes[val], needed[val]) {
                 for arg in inst.operands() {
-                    needed[arg as usize] = true;
+                    needed[arg.index()] = true;
                 }
-                if let Some(others) = with(val as Val) {
+                if let Some(others) = with(Val::new(val)) {
                     others
                         .iter()
                         .filter(|other| **other != NO)
-                        .for_each(|other| needed[*other as usize] = true);
+                        .for_each(|other| needed[other.index()] = true);
                 }
             }
         }
@@ -389,14 +404,14 @@ impl Graph {
     /// The values that are the same in all lanes of a strip of which all execute, or elements that are.
     pub fn alike(&self) -> Vec<bool> {
         let mut alike = Vec::with_capacity(self.nodes.len());
-        for (val, node) in (0..).zip(&self.nodes) {
+        for (val, node) in self.numbered() {
             let same = match node {
                 Node::Word(_) | Node::Quad(_) | Node::Bool(_) | Node::Field(..) => true,
                 Node::Row(_) | Node::Kept(_) | Node::Lanes(_) | Node::Mask(_) => false,
                 Node::Inst(Inst {
                     op: Op::Load(_) | Op::Part(..) | Op::Pair(..), args: [first, ..], ..
-                }) => alike[*first as usize] || self.shape_of(*first) == Shape::Same,
-                Node::Inst(inst) => inst.op.pure() && inst.operands().all(|arg| alike[arg as usize]),
+                }) => alike[first.index()] || self.shape_of(*first) == Shape::Same,
+                Node::Inst(inst) => inst.op.pure() && inst.operands().all(|arg| alike[arg.index()]),
             };
             alike.push(same || self.same.contains(&val));
         }

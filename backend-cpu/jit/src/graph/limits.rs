@@ -18,7 +18,8 @@ impl Graph {
     /// Where nothing else is made of a coordinate's whole number than its maximum with 0, that NaN is 0 and the lower limit come of that:
     /// a number of them is not above 0. A minimum that is NaN is its second operand.
     pub fn drop_limits(&mut self, outputs: &[(u32, Val)], test: Option<Val>) {
-        let found: Vec<(Val, Val, Limited)> = (0..self.nodes.len() as Val)
+        let found: Vec<(Val, Val, Limited)> = self
+            .values()
             .filter_map(|val| match self.as_inst(val)? {
                 Inst { op: Op::MaxSigned, args: [number, zero, _], mask: NO }
                     if self.word_of(zero) == Some(0) =>
@@ -35,12 +36,12 @@ impl Graph {
         let needed = self.needed(outputs, test);
         let mut uses = vec![0; self.nodes.len()];
         let users =
-            (0..self.nodes.len()).filter(|val| needed[*val]).filter_map(|val| self.as_inst(val as Val));
-        users.flat_map(Inst::operands).for_each(|arg| uses[arg as usize] += 1);
-        outputs.iter().map(|(_, val)| *val).chain(test).for_each(|val| uses[val as usize] += 1);
+            (0..self.nodes.len()).filter(|val| needed[*val]).filter_map(|val| self.as_inst(Val::new(val)));
+        users.flat_map(Inst::operands).for_each(|arg| uses[arg.index()] += 1);
+        outputs.iter().map(|(_, val)| *val).chain(test).for_each(|val| uses[val.index()] += 1);
         for (maximum, number, Limited { coordinate, below, high, limited, whole }) in found {
-            let alone = [number, whole, limited, below].iter().all(|val| uses[*val as usize] == 1);
-            if needed[maximum as usize] && alone {
+            let alone = [number, whole, limited, below].iter().all(|val| uses[val.index()] == 1);
+            if needed[maximum.index()] && alone {
                 self.change(below, Inst { op: Op::FMin, args: [high, coordinate, NO], mask: NO });
                 self.change(whole, Inst { op: Op::Round(1), args: [below, NO, NO], mask: NO });
             }
@@ -67,11 +68,11 @@ impl Graph {
 
     /// Makes a value another one.
     fn change(&mut self, val: Val, inst: Inst) {
-        let before = std::mem::replace(&mut self.nodes[val as usize], Node::Inst(inst));
+        let before = std::mem::replace(&mut self.nodes[val.index()], Node::Inst(inst));
         if let Ok(known) = self.known.find_entry(before.hash(), |other| *other == val) {
             known.remove();
         }
         let nodes = &self.nodes;
-        self.known.insert_unique(nodes[val as usize].hash(), val, |&val| nodes[val as usize].hash());
+        self.known.insert_unique(nodes[val.index()].hash(), val, |&val| nodes[val.index()].hash());
     }
 }

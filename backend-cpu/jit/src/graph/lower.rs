@@ -1,6 +1,7 @@
 //! A program in the operations that a target has.
 
 use super::{Graph, Inst, Leave, NO, Node, Val};
+use crate::NONE;
 use crate::op::Op;
 use crate::target::Target;
 
@@ -15,7 +16,7 @@ impl Graph {
         let mut place: Vec<Val> = vec![NO; self.nodes.len()];
         for val in (0..self.nodes.len()).filter(|val| needed[*val]) {
             graph.step = self.origins[val];
-            let moved = |val: Val| if val == NO { NO } else { place[val as usize] };
+            let moved = |val: Val| if val == NO { NO } else { place[val.index()] };
             place[val] = match self.nodes[val] {
                 Node::Inst(Inst { op, args, mask }) => {
                     graph.lower(target, Inst { op, args: args.map(moved), mask: moved(mask) })
@@ -23,17 +24,17 @@ impl Graph {
                 node => graph.add(node),
             };
         }
-        let place_of = |val: Val| place.get(val as usize).copied().filter(|val| *val != NO);
+        let place_of = |val: Val| place.get(val.index()).copied().filter(|val| *val != NO);
         for (&val, parts) in &self.groups {
             place_of(val).map(|val| graph.groups.insert(val, parts.map(|val| place_of(val).unwrap_or(NO))));
         }
-        graph.step = NO;
+        graph.step = NONE;
         let shapes = self.shapes.iter().filter_map(|(&val, &shape)| Some((place_of(val)?, shape)));
         shapes.for_each(|(val, shape)| graph.shape(val, shape));
         graph.same.reserve(self.same.len());
         graph.same.extend(self.same.iter().filter_map(|&val| place_of(val)));
         let moved = |leave: &Leave| {
-            let test = place[leave.test as usize];
+            let test = place[leave.test.index()];
             match graph.complemented(test) {
                 Some(test) => Leave { test, nonzero: !leave.nonzero, ..*leave },
                 None => Leave { test, ..*leave },

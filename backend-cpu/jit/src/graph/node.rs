@@ -1,7 +1,7 @@
 //! The values of a graph.
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
-use std::mem;
+use std::{fmt, mem};
 
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
@@ -9,10 +9,42 @@ use smallvec::SmallVec;
 use super::Field;
 use crate::op::Op;
 
-/// Number of a node.
-pub type Val = u32;
-/// No value.
-pub const NO: Val = Val::MAX;
+/// A value: the number of its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Val(u32);
+
+/// No value: an operand or a mask that is not there.
+pub const NO: Val = Val(u32::MAX);
+
+impl Val {
+    /// That of the node at a place.
+    pub fn new(index: usize) -> Self {
+        Val(index as u32)
+    }
+
+    /// Those of so many nodes.
+    pub fn all(nodes: usize) -> impl DoubleEndedIterator<Item = Val> + use<> {
+        (0..nodes as u32).map(Val)
+    }
+
+    /// Where its node is.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for Val {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}", self.0)
+    }
+}
+
+/// For sets of numbers.
+impl From<Val> for u32 {
+    fn from(val: Val) -> u32 {
+        val.0
+    }
+}
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,7 +95,7 @@ impl Hash for Inst {
         let [a, b, c] = self.args;
         mem::discriminant(&self.op).hash(state);
         for [low, high] in [[a, b], [c, self.mask]] {
-            state.write_u64(u64::from(low) | u64::from(high) << 32);
+            state.write_u64(u64::from(low.0) | u64::from(high.0) << 32);
         }
     }
 }

@@ -120,7 +120,7 @@ impl Graph {
     fn taken(&self, outputs: &[(u32, Val)], test: Option<Val>) -> Vec<Taken> {
         let mut taken = vec![Taken::ByNobody; self.nodes.len()];
         let note = |taken: &mut [Taken], val: Val, by: Taken| {
-            let place = &mut taken[val as usize];
+            let place = &mut taken[val.index()];
             *place = if *place == Taken::ByNobody || *place == by { by } else { Taken::Otherwise };
         };
         outputs
@@ -157,7 +157,7 @@ impl Graph {
         found.iter().flatten().for_each(|part| *groups.entry(*part).or_default() += 1);
         found.retain(|parts| {
             let is = |low: Val, high: Val| {
-                let of = |val: Val| if val == NO { Taken::ByNobody } else { taken[val as usize] };
+                let of = |val: Val| if val == NO { Taken::ByNobody } else { taken[val.index()] };
                 let [a, b] = [of(low), of(high)];
                 a == Taken::ByNobody && b == Taken::ByNobody
                     || a == Taken::Whole { with: high, low: true }
@@ -178,10 +178,10 @@ impl Graph {
                 let same = whole && self.alike_in_pairs(first);
                 let of = |k: u8| Node::Inst(Inst { op: Op::Pair(view, k), ..inst });
                 vectors.insert(words, ([of(k), of(if same { k } else { k + 1 })], *parts));
-                words.into_iter().zip([k, k + 1]).for_each(|(word, k)| self.nodes[word as usize] = of(k));
+                words.into_iter().zip([k, k + 1]).for_each(|(word, k)| self.nodes[word.index()] = of(k));
             }
         }
-        for (val, node) in (0..).zip(&mut self.nodes) {
+        for (val, node) in self.values().zip(&mut self.nodes) {
             if let Node::Inst(Inst { op: op @ (Op::ZipLow | Op::ZipHigh), args: [low, high, _], mask: NO }) =
                 *node
                 && let Some((vectors, parts)) = vectors.get(&[low, high])

@@ -4,6 +4,7 @@
 //! room. So a round begins with what the next one needs, and finds its own ready.
 
 use super::{FxHashMap, Inst, Kept, Made, NO, Node, Val};
+use crate::NONE;
 use crate::emit;
 use crate::graph::Graph;
 use crate::graph::interleaved::Elements;
@@ -35,7 +36,7 @@ pub(super) fn ahead(runs: &mut [Made], elements: &Elements, kept: &mut Kept) -> 
             let number = kept.carry(graph, &all);
             found.push((val, number, next(graph, &all, outputs)));
         }
-        found.iter().for_each(|&(val, number, _)| graph.nodes[val as usize] = Node::Kept(number));
+        found.iter().for_each(|&(val, number, _)| graph.nodes[val.index()] = Node::Kept(number));
         left.push(found.into_iter().map(|(_, number, next)| (number, next)).collect());
     }
     left
@@ -54,7 +55,7 @@ pub(super) fn computed_from(graph: &Graph, val: Val) -> Option<Vec<Val>> {
             continue;
         }
         if let Some(inst) = graph.as_inst(val) {
-            if !inst.op.pure() || graph.plain_products.contains(val) || all.len() > MOST {
+            if !inst.op.pure() || graph.plain_products.contains(val.into()) || all.len() > MOST {
                 return None;
             }
             open.extend(inst.operands());
@@ -82,6 +83,6 @@ fn next(graph: &mut Graph, all: &[Val], outputs: &[(u32, Val)]) -> Val {
         };
         place.insert(val, last);
     }
-    graph.step = NO;
+    graph.step = NONE;
     last
 }

@@ -50,7 +50,7 @@ impl Translator<'_> {
         let doubted = plain.doubted(doubts)?;
         let values = outputs.iter().map(|(_, val)| *val).chain(*test).chain([doubted]);
         let (graph, place) = plain.lowered(self.target, values);
-        Some((self.placed(graph, &place, outputs, *test), place[doubted as usize]))
+        Some((self.placed(graph, &place, outputs, *test), place[doubted.index()]))
     }
 }
 

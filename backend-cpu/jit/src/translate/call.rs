@@ -29,7 +29,7 @@ impl Translator<'_> {
         let operands = values.operands(&mut graph, step)?;
         let unsupported = graph.unsupported;
         let (graph, place) = graph.lowered(self.target, operands.iter().copied());
-        let operands = operands.into_iter().map(|val| place[val as usize]).collect();
+        let operands = operands.into_iter().map(|val| place[val.index()]).collect();
         (!unsupported).then_some(Call { act, view, graph, operands, to, step: step.number })
     }
 }

@@ -38,7 +38,7 @@ impl Translator<'_> {
                 return None;
             }
             let words = sum.constant.wrapping_sub(sums[start].2);
-            members.push(Placed { number, last: NO, start: start as u8, words });
+            members.push(Placed { number, last: NONE, start: start as u8, words });
         }
         Some((starts, members))
     }
@@ -62,8 +62,8 @@ impl Translator<'_> {
             return None;
         }
         let found = if single { Elements::default() } else { Elements::of(std::slice::from_ref(&made)) };
-        let words = |of: &Element| -> Words {
-            std::array::from_fn(|k| if k < of.count as usize { of.rows[k] } else { NO })
+        let words = |of: &Element| -> Words<u32> {
+            std::array::from_fn(|k| if k < of.count as usize { of.rows[k] } else { NONE })
         };
         let whole = |of: &Element| count(&words(of)) == of.count as usize && found.rows.contains(&words(of));
         if !single && (found.rows.len() != elements.len() || !elements.iter().all(whole)) {
@@ -74,9 +74,9 @@ impl Translator<'_> {
         }
         let (mut graph, outputs, _) = made;
         let doubted = graph.doubted(doubts);
-        let wanted: Vec<(u32, Val)> = outputs.iter().copied().chain(doubted.map(|val| (NO, val))).collect();
+        let wanted: Vec<(u32, Val)> = outputs.iter().copied().chain(doubted.map(|val| (NONE, val))).collect();
         let needed = graph.needed(&wanted, None);
-        let read = |row: &u32| graph.find(Node::Row(*row)).is_some_and(|val| needed[val as usize]);
+        let read = |row: &u32| graph.find(Node::Row(*row)).is_some_and(|val| needed[val.index()]);
         if found.rows.iter().flatten().any(read) {
             return None;
         }
@@ -88,7 +88,7 @@ impl Translator<'_> {
         let mut steps = Vec::new();
         let mut members = Vec::new();
         let mut known = courses.is_some();
-        for val in (0..graph.nodes.len() as Val).filter(|val| needed[*val as usize]) {
+        for val in graph.values().filter(|val| needed[val.index()]) {
             let Some(Inst { op: Op::Member(view, _), args: [first, ..], .. }) = graph.as_inst(val) else {
                 continue;
             };
@@ -128,12 +128,12 @@ impl Translator<'_> {
         let values = values?;
         let wanted = values.iter().flatten().flatten().copied().chain(doubted);
         let (graph, place) = graph.lowered(self.target, wanted);
-        let placed = |val: Option<Val>| val.map_or(NO, |val| place[val as usize]);
+        let placed = |val: Option<Val>| val.map_or(NO, |val| place[val.index()]);
         Some(Whole {
             kept: kept.lowered(self.target),
             steps,
             once,
-            doubted: doubted.map(|val| place[val as usize]),
+            doubted: doubted.map(|val| place[val.index()]),
             values: values.into_iter().map(|values| values.map(placed)).collect(),
             body: self.placed(graph, &place, Vec::new(), None),
         })
@@ -186,10 +186,10 @@ impl Sum {
 impl Graph {
     /// Words that are known to lie one after another, if the last of them is where it should be, are loaded as elements of one word.
     fn side_by_side(&mut self, courses: &Courses, needed: &[bool]) {
-        for val in (0..self.nodes.len() as Val).filter(|val| needed[*val as usize]) {
+        for val in self.values().filter(|val| needed[val.index()]) {
             let Some(Inst { op: Op::Load(view), args, mask: NO }) = self.as_inst(val) else { continue };
             if self.inside.contains(&(view, args[0])) && courses.grows(args[0], 1) {
-                self.nodes[val as usize] = Node::Inst(Inst { op: Op::Member(view, 0), args, mask: NO });
+                self.nodes[val.index()] = Node::Inst(Inst { op: Op::Member(view, 0), args, mask: NO });
                 self.groups.insert(val, [val, NO, NO, NO]);
             }
         }

@@ -157,16 +157,16 @@ impl Inductions {
             let number = self.count;
             self.count += 2;
             self.next.extend([(number, now), (number + 1, by)]);
-            if of.alike[run][first as usize] {
+            if of.alike[run][first.index()] {
                 self.same.extend([number, number + 1]);
             }
             self.inductions.push(Induction { number, by: number + 1, step });
-            made.nodes[first as usize] = Node::Kept(number);
+            made.nodes[first.index()] = Node::Kept(number);
         }
         // The loop's other rounds go on from there.
         for (number, _) in &of.next[run] {
             let val = of.runs[run].0.nodes.iter().position(|node| *node == Node::Kept(*number))?;
-            let now = growing.later(&mut self.entry, val as Val, 0)?;
+            let now = growing.later(&mut self.entry, Val::new(val), 0)?;
             self.next.push((*number, now));
         }
         self.alone(of, run, &made).then_some(made)
@@ -225,7 +225,7 @@ impl Inductions {
 /// The values that are needed.
 fn needed(graph: &Graph, outputs: &[(u32, Val)], test: Option<Val>) -> impl Iterator<Item = Val> + use<> {
     let needed = graph.needed(outputs, test);
-    (0..needed.len() as Val).filter(move |val| needed[*val as usize])
+    Val::all(needed.len()).filter(move |val| needed[val.index()])
 }
 
 /// What a run adds to a row, if that is a whole number, and all it does.
@@ -258,12 +258,12 @@ impl Translator<'_> {
         kept.replace(&mut entry);
         let values = next.iter().map(|(_, val)| *val).chain([doubted, again]);
         let (graph, place) = entry.lowered(self.target, values);
-        let next = next.into_iter().map(|(number, val)| (number, place[val as usize])).collect();
+        let next = next.into_iter().map(|(number, val)| (number, place[val.index()])).collect();
         let entry = Straight { next, ..self.placed(graph, &place, Vec::new(), None) };
         Some(Going {
             rounds,
-            entry: (entry, place[doubted as usize]),
-            again: place[again as usize],
+            entry: (entry, place[doubted.index()]),
+            again: place[again.index()],
             inductions,
             body,
         })

@@ -267,7 +267,7 @@ impl<'c> Threads<'c> {
     /// Notes the shapes of the numbers of words that accesses were made for since then.
     fn note_shapes(&mut self, from: usize) {
         for val in from..self.graph.nodes.len() {
-            if let Some(inst) = self.graph.as_inst(val as Val)
+            if let Some(inst) = self.graph.as_inst(Val::new(val))
                 && matches!(inst.op, Op::Load(_) | Op::Part(..) | Op::Store(_) | Op::StoreBlocks(..))
             {
                 let shape = self.graph.shape_by_constants(inst.args[0]);

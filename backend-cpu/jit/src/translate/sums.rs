@@ -36,7 +36,7 @@ impl Translator<'_> {
         let flushed = if self.lazy { unflushed(&mut runs, &elements) } else { FxHashSet::default() };
         let mut doubted = doubtful(&runs)?;
         // Each of its rows has words of all components.
-        let in_doubt = |rows: &&Words| rows.iter().any(|row| doubted.contains(row));
+        let in_doubt = |rows: &&Words<u32>| rows.iter().any(|row| doubted.contains(row));
         let whole: Vec<u32> =
             elements.rows.iter().filter(in_doubt).flat_map(|rows| rows[..count(rows)].to_vec()).collect();
         doubted.extend(whole);
@@ -149,7 +149,7 @@ impl Translator<'_> {
         }
         let all = all?;
         let (graph, place) = graph.lowered(self.target, [all]);
-        Some((self.placed(graph, &place, Vec::new(), None), place[all as usize]))
+        Some((self.placed(graph, &place, Vec::new(), None), place[all.index()]))
     }
 
     fn exit(&self, flushed: &FxHashSet<u32>, doubted: &FxHashSet<u32>) -> (Straight, Option<Val>) {
@@ -168,14 +168,14 @@ impl Translator<'_> {
         let doubt = graph.doubted(doubts);
         let values = outputs.iter().map(|(_, val)| *val).chain(doubt);
         let (graph, place) = graph.lowered(self.target, values);
-        (self.placed(graph, &place, outputs, None), doubt.map(|val| place[val as usize]))
+        (self.placed(graph, &place, outputs, None), doubt.map(|val| place[val.index()]))
     }
 }
 
 /// What a run leaves for the next round that need not be the same in a line, by number.
 fn unlike(graph: &Graph, next: &[(u32, Val)]) -> Vec<u32> {
     let alike = graph.alike();
-    next.iter().filter(|(_, val)| !alike[*val as usize]).map(|(number, _)| *number).collect()
+    next.iter().filter(|(_, val)| !alike[val.index()]).map(|(number, _)| *number).collect()
 }
 
 /// The rows that a run reads or writes.
@@ -188,9 +188,9 @@ fn mentioned((graph, outputs, test): &Made) -> Vec<u32> {
 
 /// A row is the same in a line when a loop begins, whose first run says so, and whatever runs leave in it is.
 fn always_alike(runs: &[Made], alike: &[Vec<bool>], row: u32) -> bool {
-    let first = runs[0].0.find(Node::Row(row)).is_some_and(|val| alike[0][val as usize]);
+    let first = runs[0].0.find(Node::Row(row)).is_some_and(|val| alike[0][val.index()]);
     let mut left = runs.iter().zip(alike).flat_map(|((_, outputs, _), alike)| {
-        outputs.iter().filter(|(of, _)| *of == row).map(|(_, val)| alike[*val as usize])
+        outputs.iter().filter(|(of, _)| *of == row).map(|(_, val)| alike[val.index()])
     });
     first && left.all(|same| same)
 }
@@ -205,8 +205,9 @@ fn readers<'a>(runs: &'a [Made], row: u32) -> impl Iterator<Item = Option<Inst>>
         .filter_map(move |(graph, outputs, test)| Some((graph, outputs, test, graph.find(Node::Row(row))?)))
         .flat_map(|(graph, outputs, test, val)| {
             let needed = graph.needed(outputs, *test);
-            let insts = (0..graph.nodes.len() as Val)
-                .filter(move |user| needed[*user as usize])
+            let insts = graph
+                .values()
+                .filter(move |user| needed[user.index()])
                 .filter_map(|user| graph.as_inst(user))
                 .filter(move |inst| inst.operands().any(|arg| arg == val))
                 .map(Some);
@@ -266,23 +267,23 @@ fn doubtful(runs: &[Made]) -> Option<FxHashSet<u32>> {
         for (graph, outputs, test) in runs {
             let needed = graph.needed(outputs, *test);
             let mut doubtful = vec![false; graph.nodes.len()];
-            for (val, node) in graph.nodes.iter().enumerate().filter(|(val, _)| needed[*val]) {
-                doubtful[val] = match node {
+            for (val, node) in graph.numbered().filter(|(val, _)| needed[val.index()]) {
+                doubtful[val.index()] = match node {
                     Node::Row(row) => rows.contains(row),
                     Node::Inst(inst) => {
-                        let any = inst.operands().any(|arg| doubtful[arg as usize]);
+                        let any = inst.operands().any(|arg| doubtful[arg.index()]);
                         if any && !matches!(inst.op, Op::FAdd | Op::Flush) {
                             return None;
                         }
-                        any || graph.plain_products.contains(val as Val)
+                        any || graph.plain_products.contains(val.into())
                     }
                     _ => false,
                 };
             }
-            if test.is_some_and(|test| doubtful[test as usize]) {
+            if test.is_some_and(|test| doubtful[test.index()]) {
                 return None;
             }
-            rows.extend(outputs.iter().filter(|(_, val)| doubtful[*val as usize]).map(|(row, _)| *row));
+            rows.extend(outputs.iter().filter(|(_, val)| doubtful[val.index()]).map(|(row, _)| *row));
         }
         if rows.len() == before {
             return Some(rows);
@@ -295,7 +296,7 @@ fn doubtful(runs: &[Made]) -> Option<FxHashSet<u32>> {
 fn known(graph: &mut Graph, needed: &[bool], kept: &mut Kept) -> Option<Vec<(u32, u32)>> {
     let alike = graph.alike();
     let mut steps = Vec::new();
-    for val in (0..graph.nodes.len() as Val).filter(|val| needed[*val as usize]) {
+    for val in graph.values().filter(|val| needed[val.index()]) {
         let Some(Inst { op, args: [first, ..], .. }) = graph.as_inst(val) else { continue };
         let (view, step) = match op {
             Op::Load(view) | Op::Part(view, _) | Op::Pair(view, _) => (view, 1),
@@ -305,7 +306,7 @@ fn known(graph: &mut Graph, needed: &[bool], kept: &mut Kept) -> Option<Vec<(u32
         if !graph.inside.contains(&(view, first)) {
             return None;
         }
-        if alike[first as usize] {
+        if alike[first.index()] {
             graph.shape(first, Shape::Same);
             continue;
         }
@@ -327,7 +328,7 @@ fn known(graph: &mut Graph, needed: &[bool], kept: &mut Kept) -> Option<Vec<(u32
 /// The only term of a sum that is not the same for all lanes.
 fn stepping(graph: &Graph, alike: &[bool], mut sum: Val) -> Option<Val> {
     while let Some(Inst { op: Op::Add, args: [a, b, _], mask: NO }) = graph.as_inst(sum) {
-        sum = match (alike[a as usize], alike[b as usize]) {
+        sum = match (alike[a.index()], alike[b.index()]) {
             (true, false) => b,
             (false, true) => a,
             _ => break,

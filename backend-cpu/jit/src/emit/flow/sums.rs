@@ -3,6 +3,7 @@
 use std::mem::take;
 
 use super::{Around, Flow};
+use crate::NONE;
 use crate::emit::work::Common;
 use crate::graph::interleaved::{Words, count};
 use crate::program::Sums;
@@ -96,8 +97,8 @@ impl Flow<'_, '_> {
     /// Puts what the loop changes on the stack, or back into rows, when nothing is in registers.
     fn move_rows(&mut self, of: &Sums, there: bool) {
         let (target, number) = (self.target, self.frame.strips.number);
-        let rows = of.rows.iter().map(|row| [*row, u32::MAX, u32::MAX, u32::MAX]);
-        let lists: Vec<Words> = of.elements.iter().copied().chain(rows).collect();
+        let rows = of.rows.iter().map(|row| [*row, NONE, NONE, NONE]);
+        let lists: Vec<Words<u32>> = of.elements.iter().copied().chain(rows).collect();
         for (list, strip) in lists.iter().flat_map(|list| (0..number).map(move |strip| (list, strip))) {
             let holder = self.frame.strips.of_row(list[0], strip);
             if there && holder != strip {
