@@ -17,7 +17,7 @@ use recal_il::ir::rotate::rotate;
 use recal_il::ir::unroll::written_out;
 use recal_il::ir::{
     self, AtomicAddress, Block, Builtin, Cond, Dst4, Id, InfoSource, LaneInst, MemoryInst, Operand, Program,
-    Space, Src4, Stmt, StmtKind, Uav,
+    Reg, Space, Src4, Stmt, StmtKind, Uav,
 };
 use recal_il::isa::lane::Class;
 use rustc_hash::FxHashMap;
@@ -148,7 +148,11 @@ impl<'a> Loader<'a> {
             rows,
             functions: program.functions.len(),
             registers: program.registers,
-            outputs: program.outputs.iter().map(|o| (o.index, o.registers)).collect(),
+            outputs: program
+                .outputs
+                .iter()
+                .map(|o| (o.index, o.registers.map(|register| register.0)))
+                .collect(),
             lds_bytes,
             gds_bytes,
             shared: interface.shared,
@@ -332,7 +336,7 @@ impl<'a> Loader<'a> {
     fn lane(&mut self, inst: &LaneInst) {
         let writes: u16 = if inst.op.result() == Class::Q { 2 } else { 1 };
         let first = self.code.operands.len() as u32;
-        self.code.operands.extend_from_slice(&inst.dst[..usize::from(writes)]);
+        self.code.operands.extend(inst.dst[..usize::from(writes)].iter().map(|register| register.0));
         for &operand in &inst.args {
             let row = self.operand(operand);
             self.code.operands.push(row);
@@ -351,7 +355,7 @@ impl<'a> Loader<'a> {
         if self.spans {
             self.code.step_spans.push(self.span);
         }
-        inst.dst.iter().for_each(|&row| self.written(row));
+        inst.dst.iter().for_each(|register| self.written(register.0));
     }
 
     /// Forgets what depends on the old value of `row`.
@@ -366,7 +370,7 @@ impl<'a> Loader<'a> {
     fn operand(&mut self, operand: Operand) -> RowId {
         let rows = &mut self.code.rows;
         match operand {
-            Operand::Reg(register) => register,
+            Operand::Reg(register) => register.0,
             Operand::Imm(word) => row_of(&mut self.literals, rows, word),
             Operand::Const { buffer, row, component } => {
                 let place = place_of(&self.code.buffers, buffer.into());

@@ -5,6 +5,7 @@ mod harness;
 use harness::{Machine, grid, read};
 use recal_cpu::{Area, Debugger, Next, State, debug};
 use recal_hal::{Bindings, Extent, Format};
+use recal_il::ir::Reg;
 use recal_il::lower::lower_named;
 
 /// Asks a function.
@@ -37,7 +38,7 @@ const COUNT: &str = "il_cs_2_0\ndcl_num_thread_per_group 64\ndcl_raw_uav_id(0)\n
 fn running_again_leads_to_the_same_states() {
     let groups = 48;
     let seen = |state: &State<'_>| {
-        let register = |reg, lane| state.register(reg, lane).map_or(u64::MAX, u64::from);
+        let register = |reg, lane| state.register(Reg(reg), lane).map_or(u64::MAX, u64::from);
         let word = |area, at| state.memory(area).and_then(|c| c.word(at)).map_or(u64::MAX, u64::from);
         let last = 4 * (64 * groups - 1);
         let words = [

@@ -1,53 +1,83 @@
 //! Sets of registers, ids and other numbers that go from 0 on without gaps.
 
+use std::marker::PhantomData;
+
 use fixedbitset::FixedBitSet;
 
-/// A set of numbers, a bit for each. It grows as they come; two are equal if the same numbers are in them.
-#[derive(Clone, Debug, Default)]
-pub struct BitSet(FixedBitSet);
+/// What is numbered from 0 on without gaps.
+pub trait Number: Copy {
+    /// That with a number.
+    fn new(index: usize) -> Self;
+    /// Its number.
+    fn index(self) -> usize;
+}
 
-impl BitSet {
-    /// An empty set.
-    pub const fn new() -> BitSet {
-        BitSet(FixedBitSet::new())
+impl Number for u32 {
+    #[inline]
+    fn new(index: usize) -> u32 {
+        index as u32
     }
 
+    #[inline]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// A set of what has numbers, a bit for each. It grows as they come; two are equal if the same numbers are in them.
+#[derive(Clone, Debug)]
+pub struct BitSet<T = u32>(FixedBitSet, PhantomData<T>);
+
+impl<T> BitSet<T> {
+    /// An empty set.
+    pub const fn new() -> Self {
+        BitSet(FixedBitSet::new(), PhantomData)
+    }
+}
+
+impl<T> Default for BitSet<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Number> BitSet<T> {
     /// All numbers below `count`.
-    pub fn all(count: u32) -> BitSet {
+    pub fn all(count: u32) -> Self {
         let mut bits = FixedBitSet::with_capacity(count as usize);
         bits.insert_range(..);
-        BitSet(bits)
+        BitSet(bits, PhantomData)
     }
 
-    /// Whether a number is in it.
+    /// Whether one is in it.
     #[inline]
-    pub fn contains(&self, number: u32) -> bool {
-        self.0.contains(number as usize)
+    pub fn contains(&self, one: T) -> bool {
+        self.0.contains(one.index())
     }
 
-    /// Adds a number.
+    /// Adds one.
     #[inline]
-    pub fn insert(&mut self, number: u32) {
-        self.0.grow_and_insert(number as usize);
+    pub fn insert(&mut self, one: T) {
+        self.0.grow_and_insert(one.index());
     }
 
     /// The same; true if it was not in it.
     #[inline]
-    pub fn insert_new(&mut self, number: u32) -> bool {
-        self.0.grow(number as usize + 1);
-        !self.0.put(number as usize)
+    pub fn insert_new(&mut self, one: T) -> bool {
+        self.0.grow(one.index() + 1);
+        !self.0.put(one.index())
     }
 
-    /// Takes a number out.
+    /// Takes one out.
     #[inline]
-    pub fn remove(&mut self, number: u32) {
-        if (number as usize) < self.0.len() {
-            self.0.remove(number as usize);
+    pub fn remove(&mut self, one: T) {
+        if one.index() < self.0.len() {
+            self.0.remove(one.index());
         }
     }
 
     /// Adds those of another; true if any is new.
-    pub fn union_with(&mut self, other: &BitSet) -> bool {
+    pub fn union_with(&mut self, other: &Self) -> bool {
         let new = !other.0.is_subset(&self.0);
         if new {
             self.0.union_with(&other.0);
@@ -56,8 +86,8 @@ impl BitSet {
     }
 
     /// They, in order.
-    pub fn iter(&self) -> impl Iterator<Item = u32> {
-        self.0.ones().map(|number| number as u32)
+    pub fn iter(&self) -> impl Iterator<Item = T> {
+        self.0.ones().map(T::new)
     }
 
     /// How many there are.
@@ -71,17 +101,17 @@ impl BitSet {
     }
 }
 
-impl PartialEq for BitSet {
-    fn eq(&self, other: &BitSet) -> bool {
+impl<T> PartialEq for BitSet<T> {
+    fn eq(&self, other: &Self) -> bool {
         self.0.is_subset(&other.0) && other.0.is_subset(&self.0)
     }
 }
 
-impl Eq for BitSet {}
+impl<T> Eq for BitSet<T> {}
 
-impl Extend<u32> for BitSet {
-    fn extend<I: IntoIterator<Item = u32>>(&mut self, numbers: I) {
-        numbers.into_iter().for_each(|number| self.insert(number));
+impl<T: Number> Extend<T> for BitSet<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, more: I) {
+        more.into_iter().for_each(|one| self.insert(one));
     }
 }
 
@@ -91,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_is_in_it_counts_and_not_its_size() {
-        let (mut one, mut other) = (BitSet::default(), BitSet::default());
+        let (mut one, mut other) = (BitSet::<u32>::default(), BitSet::default());
         assert!(one.is_empty() && one == other && !one.contains(7));
         assert!(one.insert_new(7) && !one.insert_new(7));
         one.extend([7, 200]);
@@ -104,7 +134,7 @@ mod tests {
         let mut small = BitSet::new();
         small.insert(7);
         assert_eq!([&one, &one, &small], [&other, &small, &one]);
-        let mut all = BitSet::all(65);
+        let mut all = BitSet::<u32>::all(65);
         assert!(all.len() == 65 && all.contains(64) && !all.contains(65));
         all.insert(65);
         assert!(all.contains(65));

@@ -2,8 +2,8 @@
 
 use crate::bits::BitSet;
 use crate::diagnostic::Span;
-use crate::ir::Program;
 use crate::ir::live;
+use crate::ir::{Program, Reg};
 
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ const MOST: usize = 1 << 27;
 
 /// A program as text, and for each line the registers that are live when its statement begins: they hold words that something
 /// reads later. `None` for lines that are no statements, and for all of programs so large that the sets would be.
-pub fn program(program: &Program) -> Vec<(Line, Option<BitSet>)> {
+pub fn program(program: &Program) -> Vec<(Line, Option<BitSet<Reg>>)> {
     let statements: usize = program.functions.iter().map(|function| live::statements(&function.body)).sum();
     let small = statements.saturating_mul(program.registers as usize) <= MOST;
     let live = if small { live::live(program) } else { Vec::new() };

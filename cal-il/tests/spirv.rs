@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use opcodes::{count, opcodes};
 use recal_il::inst::{Interface, Stage};
-use recal_il::ir::{Function, LaneInst, LaneOp, Operand, Output, Program, Stmt, StmtKind};
+use recal_il::ir::{Function, LaneInst, LaneOp, Operand, Output, Program, Reg, Stmt, StmtKind};
 use recal_il::isa::lane::Class;
 use recal_il::spirv::{Assume, Formats, Mode, Module, Target, Unsupported, emit};
 
@@ -87,15 +87,15 @@ fn check(name: &str, program: &Program, target: &Target, assume: Assume) -> Resu
 /// o0 = op(registers 0, 1, …)
 fn one_lane_op(op: LaneOp) -> Program {
     let words: usize = op.arguments().iter().map(|class| class.words()).sum();
-    let args = (0..words as u32).map(Operand::Reg).collect();
-    let inst = LaneInst { op, dst: [8, if op.result() == Class::Q { 9 } else { 8 }], args };
+    let args = (0..words as u32).map(|k| Operand::Reg(Reg(k))).collect();
+    let inst = LaneInst { op, dst: [Reg(8), Reg(if op.result() == Class::Q { 9 } else { 8 })], args };
     let span = Default::default();
     // Twice, and once more under a condition.
     let body = vec![
         Stmt { kind: StmtKind::Lane(inst.clone()), span },
         Stmt {
             kind: StmtKind::If {
-                cond: recal_il::ir::Cond { operand: Operand::Reg(8), nonzero: true },
+                cond: recal_il::ir::Cond { operand: Operand::Reg(Reg(8)), nonzero: true },
                 then: vec![Stmt { kind: StmtKind::Lane(inst.clone()), span }],
                 otherwise: vec![],
             },
@@ -111,7 +111,7 @@ fn one_lane_op(op: LaneOp) -> Program {
         interface,
         functions: vec![Function { label: None, body }],
         registers: 12,
-        outputs: vec![Output { index: 0, registers: [8, 9, 10, 11] }],
+        outputs: vec![Output { index: 0, registers: [8, 9, 10, 11].map(Reg) }],
         warnings: vec![],
     }
 }

@@ -1,7 +1,8 @@
 //! Accesses to memory.
 
 use recal_il::ir::{
-    AtomicAddress, AtomicOp, Dst4, Id, InfoSource, MemoryInst, Operand, Space, Src4, Uav, WideAtomic, Width,
+    AtomicAddress, AtomicOp, Dst4, Id, InfoSource, MemoryInst, Operand, Reg, Space, Src4, Uav, WideAtomic,
+    Width,
 };
 use recal_il::isa::Scalar;
 use recal_il::isa::memory::atomic::{new_quad, new_word};
@@ -315,7 +316,7 @@ impl<M: Memory> Group<'_, '_, M> {
         space: Space,
         word: Option<u64>,
         [s, s2]: [u32; 2],
-        dst: Option<u32>,
+        dst: Option<Reg>,
     ) {
         let reach = self.space(space).zip(word);
         let old = reach.and_then(|(mut reach, word)| {
@@ -332,7 +333,7 @@ impl<M: Memory> Group<'_, '_, M> {
         space: Space,
         address: u32,
         low: [u32; 2],
-        dst: Option<u32>,
+        dst: Option<Reg>,
         wide: &WideAtomic,
     ) {
         let high = [self.word(t, wide.src), wide.src2.map_or(0, |operand| self.word(t, operand))];

@@ -35,11 +35,11 @@ impl Registers {
 
     /// A register of all threads.
     pub fn line(&self, register: Reg) -> &[u32] {
-        &self.words[register as usize * self.threads..][..self.threads]
+        &self.words[register.index() * self.threads..][..self.threads]
     }
 
     pub fn set(&mut self, register: Reg, thread: usize, word: u32) {
-        self.words[register as usize * self.threads..][..self.threads][thread] = word;
+        self.words[register.index() * self.threads..][..self.threads][thread] = word;
     }
 }
 

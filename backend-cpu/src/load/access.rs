@@ -141,12 +141,12 @@ impl Loader<'_> {
             MemoryInst::Atomic { op, space, address, src, src2, dst, wide } => {
                 let place = self.space(space);
                 let (src, src2) = (self.operand(src), self.optional(src2));
-                let dst = dst.unwrap_or(NONE);
+                let dst = destination(dst);
                 match (address, wide) {
                     (AtomicAddress::Byte(address), Some(wide)) => {
                         let src = [src, self.operand(wide.src)];
                         let src2 = [src2, self.optional(wide.src2)];
-                        let dst = [dst, wide.dst.unwrap_or(NONE)];
+                        let dst = [dst, destination(wide.dst)];
                         MemoryOp::AtomicWide { op, place, address: self.operand(address), src, src2, dst }
                     }
                     (AtomicAddress::Byte(address), None) => {
@@ -164,7 +164,7 @@ impl Loader<'_> {
             MemoryInst::LdsWriteOwn { .. } | MemoryInst::LdsReadAny { .. } => {
                 unreachable!("LDS of threads that is a block")
             }
-            MemoryInst::Counter { uav, consume, dst } => MemoryOp::Counter { uav, consume, dst },
+            MemoryInst::Counter { uav, consume, dst } => MemoryOp::Counter { uav, consume, dst: dst.0 },
             // Each launch starts with a bank of zeros anyway.
             MemoryInst::InitShared => return None,
         })
@@ -172,7 +172,12 @@ impl Loader<'_> {
 }
 
 pub(super) fn destinations(dst: Dst4) -> Rows4 {
-    dst.map(|register| register.unwrap_or(NONE))
+    dst.map(destination)
+}
+
+/// The row of a register.
+fn destination(dst: Option<Reg>) -> RowId {
+    dst.map_or(NONE, |register| register.0)
 }
 
 /// Place of a number in a list, or a place that is in none.

@@ -10,7 +10,7 @@ use recal_hal::{
 };
 use recal_il::inst::{Dimension, Interface, PositionKind, Resource, Stage};
 use recal_il::ir::{
-    Builtin, Function, Id, LaneInst, LaneOp, MemoryInst, Operand, Output, Program, Stmt, StmtKind,
+    Builtin, Function, Id, LaneInst, LaneOp, MemoryInst, Operand, Output, Program, Reg, Stmt, StmtKind,
 };
 use recal_il::isa::lane::Class;
 use recal_vulkan::{Options, Vulkan};
@@ -300,13 +300,13 @@ pub fn lane_difference(op: LaneOp, words: usize, pairs: bool) -> String {
     let mut inputs = Vec::new();
     let span = Default::default();
     let mut body = Vec::new();
-    let lane = |op: LaneOp, dst: [u32; 2], args: Vec<Operand>| {
+    let lane = |op: LaneOp, dst: [Reg; 2], args: Vec<Operand>| {
         let inst = LaneInst { op, dst, args: args.into_iter().collect() };
         Stmt { kind: StmtKind::Lane(inst), span }
     };
     let resources = words.div_ceil(4).max(1) as u32;
     for resource in 0..resources {
-        let dst = std::array::from_fn(|k| Some(4 * resource + k as u32));
+        let dst = std::array::from_fn(|k| Some(Reg(4 * resource + k as u32)));
         let coord = [0, 1, 2].map(|k| Operand::Builtin(Builtin::Position(k)));
         let id = Id { base: resource, index: None };
         body.push(Stmt {
@@ -326,15 +326,15 @@ pub fn lane_difference(op: LaneOp, words: usize, pairs: bool) -> String {
     let mut args = Vec::new();
     for class in op.arguments() {
         if *class == Class::F {
-            body.push(lane(LaneOp::Flush, [next; 2], vec![Operand::Reg(next)]));
+            let argument = Reg(next);
+            body.push(lane(LaneOp::Flush, [argument; 2], vec![Operand::Reg(argument)]));
         }
         for _ in 0..class.words() {
-            args.push(Operand::Reg(next));
-            next += 1;
+            args.push(Operand::Reg(Reg::fresh(&mut next)));
         }
     }
-    let out = 20;
-    let high = if op.result() == Class::Q { out + 1 } else { out };
+    let out = Reg(20);
+    let high = if op.result() == Class::Q { Reg(21) } else { out };
     body.push(lane(op, [out, high], args));
     if op.result() == Class::F {
         body.push(lane(LaneOp::Canon, [out; 2], vec![Operand::Reg(out)]));
@@ -352,7 +352,7 @@ pub fn lane_difference(op: LaneOp, words: usize, pairs: bool) -> String {
         interface,
         functions: vec![Function { label: None, body }],
         registers: 24,
-        outputs: vec![Output { index: 0, registers: [out, out + 1, 22, 23] }],
+        outputs: vec![Output { index: 0, registers: [20, 21, 22, 23].map(Reg) }],
         warnings: vec![],
     };
     let mut case = Case::new("");

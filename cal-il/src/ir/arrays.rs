@@ -44,10 +44,9 @@ pub fn in_registers(program: &Program) -> Cow<'_, Program> {
         let words = elements.saturating_mul(array.components.count_ones());
         if words <= WORDS && elements.saturating_mul(accesses) <= MOST {
             for _ in 0..elements {
-                array.rows.push([0, 1, 2, 3].map(|k| {
-                    next += array.components >> k & 1;
-                    (array.components >> k & 1 == 1).then(|| next - 1)
-                }));
+                array.rows.push(
+                    [0, 1, 2, 3].map(|k| (array.components >> k & 1 == 1).then(|| Reg::fresh(&mut next))),
+                );
             }
             arrays.push(array);
         }

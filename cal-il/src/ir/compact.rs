@@ -30,7 +30,7 @@ pub fn compact(program: &mut Program) {
     let mut packer = Packer {
         shareable: &shareable,
         last: &last,
-        map: vec![Reg::MAX; count],
+        map: vec![None; count],
         free: Vec::new(),
         ending: std::collections::BinaryHeap::new(),
         registers: 0,
@@ -64,7 +64,7 @@ impl Lives<'_> {
             self.position += 1;
             let here = self.position;
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                let index = *reg as usize;
+                let index = reg.index();
                 if !self.shareable[index] {
                     return;
                 }
@@ -90,7 +90,7 @@ impl Lives<'_> {
                     self.block(body);
                     self.position += 1;
                     if let Some((_, extended)) = self.loops.pop() {
-                        extended.into_iter().for_each(|reg| self.last[reg as usize] = self.position);
+                        extended.into_iter().for_each(|reg| self.last[reg.index()] = self.position);
                     }
                 }
                 StmtKind::Switch { arms, .. } => arms.iter_mut().for_each(|arm| self.block(&mut arm.body)),
@@ -104,7 +104,7 @@ impl Lives<'_> {
 struct Packer<'a> {
     shareable: &'a [bool],
     last: &'a [u32],
-    map: Vec<Reg>,
+    map: Vec<Option<Reg>>,
     free: Vec<Reg>,
     /// Registers in use by the position after which they are free, soonest first.
     ending: std::collections::BinaryHeap<std::cmp::Reverse<(u32, Reg)>>,
@@ -126,20 +126,17 @@ impl Packer<'_> {
     }
 
     fn register(&mut self, old: Reg) -> Reg {
-        let index = old as usize;
-        if self.map[index] != Reg::MAX {
-            return self.map[index];
+        let index = old.index();
+        if let Some(new) = self.map[index] {
+            return new;
         }
         let shared = self.shareable[index];
         let reused = if shared { self.free.pop() } else { None };
-        let new = reused.unwrap_or_else(|| {
-            self.registers += 1;
-            self.registers - 1
-        });
+        let new = reused.unwrap_or_else(|| Reg::fresh(&mut self.registers));
         if shared {
             self.ending.push(std::cmp::Reverse((self.last[index], new)));
         }
-        self.map[index] = new;
+        self.map[index] = Some(new);
         new
     }
 

@@ -7,14 +7,14 @@ use super::{Block, Operand, Program, Reg, StmtKind};
 use crate::bits::BitSet;
 
 /// Adds them to `out`. What happens before a call, and in it, counts as nothing.
-pub fn read_early(program: &Program, out: &mut BitSet) {
+pub fn read_early(program: &Program, out: &mut BitSet<Reg>) {
     program.functions.iter().for_each(|function| collect(&function.body, &mut Written::default(), out));
 }
 
 /// Registers that were written, with the order in which they were.
 #[derive(Default)]
 struct Written {
-    set: BitSet,
+    set: BitSet<Reg>,
     order: Vec<Reg>,
 }
 
@@ -34,7 +34,7 @@ impl Written {
 }
 
 /// Collects those of a block that are not in `written` before.
-fn collect(block: &Block, written: &mut Written, out: &mut BitSet) {
+fn collect(block: &Block, written: &mut Written, out: &mut BitSet<Reg>) {
     for statement in block {
         let before = written.order.len();
         match &statement.kind {
@@ -94,8 +94,8 @@ mod tests {
             loop {\n  %6 = Iadd 1, 2\n  break if %6\n  %7 = Iadd %6, 1\n}\n%5 = Iadd %7, 1\n\
             call 1\n}\nfunction 1 label 7 {\n%8 = Iadd %1, 1\n%9 = Iadd %8, 1\n}\n";
         let program = crate::ir::text::parse(text.as_bytes()).unwrap_or_else(|e| panic!("{e:?}"));
-        let mut early = BitSet::default();
+        let mut early = BitSet::<Reg>::default();
         read_early(&program, &mut early);
-        assert_eq!(early.iter().collect::<Vec<u32>>(), [0, 1, 2, 4, 7]);
+        assert_eq!(early.iter().map(|reg| reg.0).collect::<Vec<u32>>(), [0, 1, 2, 4, 7]);
     }
 }

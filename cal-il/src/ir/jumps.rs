@@ -138,23 +138,17 @@ fn choice(cond: Cond, then: Block, otherwise: Block, span: Span) -> Stmt {
 
 struct Pass<'p> {
     program: &'p Program,
-    /// The next register that nothing uses.
-    next: Reg,
+    /// How many registers there are.
+    next: u32,
     /// Of the function at hand: the thread has returned from within a construct.
     returned: Option<Reg>,
     /// It is to be discarded.
     killed: Option<Reg>,
 }
 
-/// The register that comes next.
-fn fresh(next: &mut Reg) -> Reg {
-    *next += 1;
-    *next - 1
-}
-
 impl Pass<'_> {
     fn register(&mut self) -> Reg {
-        fresh(&mut self.next)
+        Reg::fresh(&mut self.next)
     }
 
     fn function(&mut self, body: Block) -> Block {
@@ -196,7 +190,7 @@ impl Pass<'_> {
     }
 
     fn returned(&mut self) -> Reg {
-        *self.returned.get_or_insert_with(|| fresh(&mut self.next))
+        *self.returned.get_or_insert_with(|| Reg::fresh(&mut self.next))
     }
 
     /// What a function begins with.
@@ -234,7 +228,7 @@ impl Pass<'_> {
                     self.switch(selector, arms, span, &mut out);
                 }
                 StmtKind::Discard(cond) if main => {
-                    let killed = *self.killed.get_or_insert_with(|| fresh(&mut self.next));
+                    let killed = *self.killed.get_or_insert_with(|| Reg::fresh(&mut self.next));
                     let then = vec![set(killed, 1, span), Stmt { kind: StmtKind::Return(None), span }];
                     out.push(choice(cond, then, Block::new(), span));
                 }

@@ -130,7 +130,7 @@ fn first_guess(program: &Program, missed: &[bool]) -> Vec<Word> {
     let mut early = BitSet::default();
     read_early(program, &mut early);
     for reg in early.iter() {
-        let word = &mut words[reg as usize];
+        let word = &mut words[reg.index()];
         *word = word.join(Word::Constant(0));
     }
     words
@@ -147,7 +147,7 @@ impl Pass {
         match operand {
             Operand::Imm(word) => Word::Constant(word),
             Operand::Const { .. } => Word::Same,
-            Operand::Reg(reg) => self.words[reg as usize],
+            Operand::Reg(reg) => self.words[reg.index()],
             Operand::Builtin(builtin) if self.axis == Axis::Column => match builtin {
                 Builtin::Thread(ThreadId::Group | ThreadId::GroupFlat, _)
                 | Builtin::Thread(ThreadId::InGroup | ThreadId::Absolute, 0 | 2..)
@@ -219,7 +219,7 @@ impl Pass {
 
     fn lane(&mut self, inst: &LaneInst) {
         // Nothing becomes less special than anything.
-        if inst.dst.iter().all(|reg| self.words[*reg as usize] == Word::Any) {
+        if inst.dst.iter().all(|reg| self.words[reg.index()] == Word::Any) {
             return;
         }
         let args: SmallVec<[Word; 4]> = inst.args.iter().map(|arg| self.operand(*arg)).collect();
@@ -235,7 +235,7 @@ impl Pass {
     }
 
     fn define(&mut self, reg: Reg, word: Word) {
-        let known = &mut self.words[reg as usize];
+        let known = &mut self.words[reg.index()];
         let joined = known.join(word);
         self.changed |= joined != *known;
         *known = joined;

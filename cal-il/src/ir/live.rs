@@ -6,10 +6,10 @@
 use crate::bits::BitSet;
 
 use super::visit::{destinations_of, operands_of, tested_of};
-use super::{Block, Operand, Program, Stmt, StmtKind};
+use super::{Block, Operand, Program, Reg, Stmt, StmtKind};
 
 /// The registers that are live when each statement begins, in the order in which programs are printed.
-pub fn live(program: &Program) -> Vec<BitSet> {
+pub fn live(program: &Program) -> Vec<BitSet<Reg>> {
     let mut count = 0;
     let bodies = program.functions.iter().map(|function| {
         let first = count;
@@ -55,27 +55,27 @@ fn blocks(stmt: &Stmt) -> Vec<&Block> {
 
 /// What is live where jumps lead.
 struct Ways {
-    leave: BitSet,
-    again: BitSet,
-    end: BitSet,
+    leave: BitSet<Reg>,
+    again: BitSet<Reg>,
+    end: BitSet<Reg>,
 }
 
 struct Walk {
     /// First statement of each function.
     first: Vec<usize>,
-    at: Vec<BitSet>,
+    at: Vec<BitSet<Reg>>,
     /// After, and at the beginning of, each function.
-    ends: Vec<BitSet>,
-    begins: Vec<BitSet>,
+    ends: Vec<BitSet<Reg>>,
+    begins: Vec<BitSet<Reg>>,
     /// At the heads of loops, by statement.
-    heads: Vec<Option<BitSet>>,
+    heads: Vec<Option<BitSet<Reg>>>,
     /// Something was found that the round has not gone on.
     new: bool,
 }
 
 impl Walk {
     /// What is live before a block whose first statement has the number `first`.
-    fn block(&mut self, block: &Block, first: usize, after: BitSet, ways: &Ways) -> BitSet {
+    fn block(&mut self, block: &Block, first: usize, after: BitSet<Reg>, ways: &Ways) -> BitSet<Reg> {
         let mut numbers = Vec::with_capacity(block.len());
         let mut next = first;
         for stmt in block {
@@ -90,13 +90,13 @@ impl Walk {
         live
     }
 
-    fn statement(&mut self, stmt: &Stmt, number: usize, after: BitSet, ways: &Ways) -> BitSet {
-        let read = |live: &mut BitSet, operand: Option<Operand>| {
+    fn statement(&mut self, stmt: &Stmt, number: usize, after: BitSet<Reg>, ways: &Ways) -> BitSet<Reg> {
+        let read = |live: &mut BitSet<Reg>, operand: Option<Operand>| {
             if let Some(Operand::Reg(reg)) = operand {
                 live.insert(reg);
             }
         };
-        let always = |conditional: bool, to: &BitSet| {
+        let always = |conditional: bool, to: &BitSet<Reg>| {
             let mut live = to.clone();
             if conditional {
                 live.union_with(&after);
@@ -171,7 +171,7 @@ mod tests {
 
     fn of_program(text: &str) -> Vec<Vec<u32>> {
         let program = crate::ir::text::parse(text.as_bytes()).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-        live(&program).iter().map(|live| live.iter().collect()).collect()
+        live(&program).iter().map(|live| live.iter().map(|reg| reg.0).collect()).collect()
     }
 
     #[test]

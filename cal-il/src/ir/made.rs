@@ -7,19 +7,19 @@ use crate::diagnostic::Span;
 /// The block with what `f` makes of its accesses to memory in their place; false: it makes nothing of it, and the access stays.
 pub(super) fn in_place(
     block: Block,
-    next: &mut Reg,
+    registers: &mut u32,
     f: &mut dyn FnMut(&MemoryInst, &mut Made<'_>) -> bool,
 ) -> Block {
     let mut out = Block::with_capacity(block.len());
     for mut stmt in block {
         match &mut stmt.kind {
             StmtKind::Memory(inst) => {
-                let mut made = Made { next, out: &mut out, span: stmt.span };
+                let mut made = Made { registers, out: &mut out, span: stmt.span };
                 if f(inst, &mut made) {
                     continue;
                 }
             }
-            kind => each_block(kind, &mut |block| in_place(block, next, f)),
+            kind => each_block(kind, &mut |block| in_place(block, registers, f)),
         }
         out.push(stmt);
     }
@@ -28,8 +28,8 @@ pub(super) fn in_place(
 
 /// What a statement becomes.
 pub(super) struct Made<'p> {
-    /// The next register that nothing uses.
-    pub next: &'p mut Reg,
+    /// How many registers there are.
+    pub registers: &'p mut u32,
     /// Where statements go.
     pub out: &'p mut Block,
     /// The instruction that all of them come from.
@@ -38,8 +38,7 @@ pub(super) struct Made<'p> {
 
 impl Made<'_> {
     pub fn register(&mut self) -> Reg {
-        *self.next += 1;
-        *self.next - 1
+        Reg::fresh(self.registers)
     }
 
     /// An operation on words.

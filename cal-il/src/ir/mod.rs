@@ -42,8 +42,11 @@ pub mod unroll;
 pub mod validate;
 pub mod visit;
 
+use std::fmt;
+
 use smallvec::SmallVec;
 
+use crate::bits::Number;
 use crate::diagnostic::{Diagnostic, Span};
 pub use crate::inst::{
     Block as MemoryBlock, Dimension, Fence, GroupSize, Interface, PositionKind, Stage, ThreadId, Uav,
@@ -52,7 +55,41 @@ pub use crate::isa::LaneOp;
 pub use memory::{AtomicAddress, AtomicOp, Dst4, Id, InfoSource, MemoryInst, Space, Src4, WideAtomic, Width};
 
 /// A 32-bit register, numbered densely from 0.
-pub type Reg = u32;
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Reg(pub u32);
+
+impl Reg {
+    /// A new one of a program, or of what is becoming one, that has so many.
+    pub fn fresh(registers: &mut u32) -> Reg {
+        *registers += 1;
+        Reg(*registers - 1)
+    }
+
+    /// Its number.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// As in the text form.
+impl fmt::Display for Reg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.0)
+    }
+}
+
+impl Number for Reg {
+    #[inline]
+    fn new(index: usize) -> Self {
+        Reg(index as u32)
+    }
+
+    #[inline]
+    fn index(self) -> usize {
+        self.index()
+    }
+}
 
 /// A program ready for a backend.
 #[derive(Clone, Debug, PartialEq)]

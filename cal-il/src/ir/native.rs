@@ -74,7 +74,7 @@ fn takes_denormals(op: LaneOp) -> bool {
 }
 
 struct Pass {
-    next: Reg,
+    next: u32,
 }
 
 impl Pass {
@@ -113,8 +113,7 @@ impl Pass {
         if matches!(operand, Operand::Imm(_)) {
             return (operand, None);
         }
-        let to = self.next;
-        self.next += 1;
+        let to = Reg::fresh(&mut self.next);
         let inst = LaneInst { op: LaneOp::Flush, dst: [to, to], args: smallvec![operand] };
         (Operand::Reg(to), Some(inst))
     }

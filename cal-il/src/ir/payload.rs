@@ -88,7 +88,7 @@ fn pairs(program: &mut Program) -> FxHashMap<Reg, (Reg, bool)> {
                 return;
             }
             for (reg, partner) in [(low, (high, false)), (high, (low, true))] {
-                let word = &mut words[reg as usize];
+                let word = &mut words[reg.index()];
                 word.other |= word.partner.is_some_and(|known| known != partner);
                 word.partner = Some(partner);
             }
@@ -100,39 +100,39 @@ fn pairs(program: &mut Program) -> FxHashMap<Reg, (Reg, bool)> {
                 let [low, high] = inst.dst;
                 if let (LaneOp::Mov, Operand::Imm(bits)) = (inst.op, inst.args[0]) {
                     // A high word that makes no NaN, whatever the low one, or no bits that would make one of infinity.
-                    let word = &mut words[low as usize];
+                    let word = &mut words[low.index()];
                     let high = matches!(word.partner, Some((_, true))) && bits & 0x7FF0_0000 != 0x7FF0_0000;
                     word.other |= bits != 0 && !high;
                 } else if bare(inst.op).is_none() {
-                    words[low as usize].other = true;
-                    words[high as usize].other = true;
+                    words[low.index()].other = true;
+                    words[high.index()].other = true;
                 }
                 if is_indifferent(inst.op) {
                     for arg in &inst.args {
                         if let Operand::Reg(reg) = arg {
-                            words[*reg as usize].indifferent += 1;
+                            words[reg.index()].indifferent += 1;
                         }
                     }
                 }
             }
-            StmtKind::Memory(inst) => memory_destinations(inst, &mut |reg| words[*reg as usize].other = true),
+            StmtKind::Memory(inst) => memory_destinations(inst, &mut |reg| words[reg.index()].other = true),
             _ => {}
         });
     }
     let fits = |reg: Reg| {
-        let word = words[reg as usize];
+        let word = words[reg.index()];
         let (partner, high) = word.partner?;
-        let other = words[partner as usize];
+        let other = words[partner.index()];
         let both = other.partner == Some((reg, !high)) && !word.other && !other.other;
         (both && word.indifferent > 0 && other.indifferent > 0).then_some((partner, high))
     };
-    (0..program.registers).filter_map(|reg| Some((reg, fits(reg)?))).collect()
+    (0..program.registers).map(Reg).filter_map(|reg| Some((reg, fits(reg)?))).collect()
 }
 
 struct Pass {
     /// By word: the other one, and whether this is the high one.
     pairs: FxHashMap<Reg, (Reg, bool)>,
-    next: Reg,
+    next: u32,
     /// Pairs that are read when the function ends.
     ends: Vec<[Reg; 2]>,
 }
@@ -196,8 +196,7 @@ impl Pass {
         let Operand::Reg(reg) = *operand else { return };
         let Some((partner, is_high)) = self.pairs.get(&reg).copied() else { return };
         let (low, high) = if is_high { (partner, reg) } else { (reg, partner) };
-        let to = [self.next, self.next + 1];
-        self.next += 2;
+        let to = [(); 2].map(|()| Reg::fresh(&mut self.next));
         let inst =
             LaneInst { op: LaneOp::Dcanon, dst: to, args: smallvec![Operand::Reg(low), Operand::Reg(high)] };
         out.push(Stmt { kind: StmtKind::Lane(inst), span });

@@ -56,7 +56,7 @@ impl Uniformity {
 
     /// Whether all threads that read `reg` read the same word.
     pub fn register(&self, reg: Reg) -> bool {
-        self.registers[reg as usize]
+        self.registers[reg.index()]
     }
 
     /// Whether only some threads may run a function.
@@ -122,7 +122,7 @@ pub(super) fn missed(program: &Program) -> (Vec<bool>, Uniformity) {
 fn analyse(program: &Program, scope: Scope, local: Vec<bool>) -> Option<Flow> {
     let mut registers = vec![true; program.registers as usize];
     for output in &program.outputs {
-        output.registers.iter().for_each(|reg| registers[*reg as usize] = false);
+        output.registers.iter().for_each(|reg| registers[reg.index()] = false);
     }
     let functions = vec![false; program.functions.len()];
     let mut flow = Flow {
@@ -294,7 +294,7 @@ impl Flow {
     }
 
     fn define(&mut self, reg: Reg, uniform: bool, place: &Place) {
-        let reg = reg as usize;
+        let reg = reg.index();
         let missed = place.divergent && !self.local[reg];
         self.missed[reg] |= missed;
         if self.facts.registers[reg] && (!uniform || missed) {
@@ -326,7 +326,7 @@ fn scan(program: &Program) -> Scan {
         scan.block(&function.body);
     }
     for output in &program.outputs {
-        output.registers.iter().for_each(|reg| scan.local[*reg as usize] = false);
+        output.registers.iter().for_each(|reg| scan.local[reg.index()] = false);
     }
     scan
 }
@@ -344,7 +344,7 @@ struct Scan {
 impl Scan {
     fn count(&mut self, block: &Block) {
         for stmt in block {
-            definitions(&stmt.kind, |reg| self.definitions[reg as usize] += 1);
+            definitions(&stmt.kind, |reg| self.definitions[reg.index()] += 1);
             nested(&stmt.kind, &mut |block| self.count(block));
         }
     }
@@ -355,13 +355,13 @@ impl Scan {
         self.open.push(true);
         for stmt in block {
             uses(&stmt.kind, |reg| {
-                let reg = reg as usize;
+                let reg = reg.index();
                 let from = self.block_of[reg];
                 let reaches = from == self.current
                     || self.definitions[reg] == 1 && from != u32::MAX && self.open[from as usize];
                 self.local[reg] &= reaches;
             });
-            definitions(&stmt.kind, |reg| self.block_of[reg as usize] = self.current);
+            definitions(&stmt.kind, |reg| self.block_of[reg.index()] = self.current);
             nested(&stmt.kind, &mut |block| self.block(block));
         }
         self.open[self.current as usize] = false;

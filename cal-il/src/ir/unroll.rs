@@ -70,7 +70,7 @@ struct Pass<'a> {
     /// Loops are written out or stay, counters are folded.
     folded: bool,
     /// The next free register.
-    next: Reg,
+    next: u32,
 }
 
 impl Pass<'_> {
@@ -102,10 +102,8 @@ impl Pass<'_> {
                 StmtKind::Loop { body } if !self.folded && self.is_small(body) => {
                     let mut next = self.next;
                     if self.counted
-                        && let Some(several) = whole::several(body, &out, self.cost, &mut || {
-                            next += 1;
-                            next - 1
-                        })
+                        && let Some(several) =
+                            whole::several(body, &out, self.cost, &mut || Reg::fresh(&mut next))
                     {
                         *body = several;
                         self.next = next;
@@ -134,8 +132,7 @@ impl Pass<'_> {
     }
 
     fn fresh(&mut self) -> Reg {
-        self.next += 1;
-        self.next - 1
+        Reg::fresh(&mut self.next)
     }
 
     /// The body of the loop that runs four rounds of another, if that counts. `before`: what the block has before the loop.

@@ -56,8 +56,8 @@ impl Checker<'_> {
     }
 
     fn register(&mut self, reg: Reg, what: &str) {
-        if reg >= self.program.registers {
-            self.defect(format!("{what} register %{reg} of {}", self.program.registers));
+        if reg.0 >= self.program.registers {
+            self.defect(format!("{what} register {reg} of {}", self.program.registers));
         }
     }
 
@@ -159,7 +159,7 @@ impl Checker<'_> {
                 for (k, reg) in destinations.iter().enumerate() {
                     self.register(*reg, "destination");
                     if destinations[..k].contains(reg) {
-                        self.defect(format!("%{reg} loaded twice by `{inst}`"));
+                        self.defect(format!("{reg} loaded twice by `{inst}`"));
                     }
                 }
             }

@@ -2,7 +2,7 @@
 
 use crate::inst::{Inst, Src, Uav};
 use crate::ir::{
-    AtomicAddress, AtomicOp, Cond, Dst4, InfoSource, LaneOp, MemoryInst, Operand, Space, StmtKind,
+    AtomicAddress, AtomicOp, Cond, Dst4, InfoSource, LaneOp, MemoryInst, Operand, Reg, Space, StmtKind,
     WideAtomic, Width,
 };
 use crate::isa::{Access, Area, Opcode, View};
@@ -123,7 +123,7 @@ impl Builder<'_> {
     }
 
     /// Registers for what the memory chosen by `_ext` delivers; they are 0 where there is no such memory.
-    fn zeros<const N: usize>(&mut self, wanted: [bool; N]) -> [Option<u32>; N] {
+    fn zeros<const N: usize>(&mut self, wanted: [bool; N]) -> [Option<Reg>; N] {
         let registers = wanted.map(|wanted| wanted.then(|| self.scratch()));
         registers.into_iter().flatten().for_each(|register| self.copy(register, Operand::Imm(0)));
         registers
@@ -170,7 +170,7 @@ impl Builder<'_> {
             _ => {
                 let loaded = self.zeros([true, false, false, false]);
                 self.load_chosen(inst, area, access, loaded);
-                let word = Operand::Reg(loaded[0].unwrap_or(0));
+                let word = Operand::Reg(loaded[0].unwrap_or(Reg(0)));
                 self.write(dst, Self::replicate(dst, Value::Word(word)));
             }
         }
@@ -239,7 +239,7 @@ impl Builder<'_> {
         } else if inst.controls.ext {
             let old = self.zeros([true, false]);
             self.choose(inst, area, |this, id| this.atomic_on(inst, area, id, op, wide, old));
-            let word = Operand::Reg(old[0].unwrap_or(0));
+            let word = Operand::Reg(old[0].unwrap_or(Reg(0)));
             self.write(dst, Self::replicate(dst, Value::Word(word)));
         } else {
             let make = self.atomic_inst(inst, area, inst.controls.id, op, wide);
@@ -254,7 +254,7 @@ impl Builder<'_> {
         id: u32,
         op: AtomicOp,
         wide: bool,
-        old: [Option<u32>; 2],
+        old: [Option<Reg>; 2],
     ) {
         let make = self.atomic_inst(inst, area, id, op, wide);
         self.memory(make(old));
@@ -268,7 +268,7 @@ impl Builder<'_> {
         id: u32,
         op: AtomicOp,
         wide: bool,
-    ) -> impl FnOnce([Option<u32>; 2]) -> MemoryInst + use<> {
+    ) -> impl FnOnce([Option<Reg>; 2]) -> MemoryInst + use<> {
         let address = match (area, self.kernel.interface.uavs.get(&id)) {
             (Area::Uav, Some(Uav::Typed { .. })) => AtomicAddress::Texel(self.texel(&self.sources(inst)[0])),
             _ => {
@@ -292,7 +292,7 @@ impl Builder<'_> {
             second => (first, second),
         };
         let space = Self::space(area, id);
-        move |old: [Option<u32>; 2]| MemoryInst::Atomic {
+        move |old: [Option<Reg>; 2]| MemoryInst::Atomic {
             op,
             space,
             address,

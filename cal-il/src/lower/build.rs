@@ -11,21 +11,18 @@ use crate::ir::{Block, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKin
 /// Operand words of one lane operation.
 pub(super) type Args = SmallVec<[Operand; 4]>;
 
-/// No register yet.
-const NONE: Reg = Reg::MAX;
-
 /// The registers of `r#` and `o#`, by number and component.
 #[derive(Default)]
 pub(super) struct Files {
-    /// `NONE` where a component was not met.
-    temps: Vec<[Reg; 4]>,
+    /// None where a component was not met.
+    temps: Vec<[Option<Reg>; 4]>,
     outputs: FxHashMap<u32, [Reg; 4]>,
 }
 
 impl Files {
     /// Registers of temporaries, with number and component.
     pub fn temps(&self) -> impl Iterator<Item = (Reg, usize, usize)> {
-        self.temps.iter().enumerate().flat_map(|(number, regs)| components(number, regs))
+        self.temps.iter().enumerate().flat_map(|(number, regs)| components(number, *regs))
     }
 
     /// What the registers are called.
@@ -33,7 +30,8 @@ impl Files {
         let name = |file: char, (reg, number, component): (Reg, usize, usize)| {
             (reg, format!("{file}{number}.{}", COMPONENTS[component]))
         };
-        let outputs = self.outputs.iter().flat_map(|(number, regs)| components(*number as usize, regs));
+        let outputs =
+            self.outputs.iter().flat_map(|(number, regs)| components(*number as usize, regs.map(Some)));
         let temps = self.temps().map(|temp| name('r', temp));
         temps.chain(outputs.map(|output| name('o', output))).collect()
     }
@@ -43,9 +41,8 @@ impl Files {
 pub(super) const COMPONENTS: [char; 4] = ['x', 'y', 'z', 'w'];
 
 /// The registers of `regs`, with `number` and component.
-fn components(number: usize, regs: &[Reg; 4]) -> impl Iterator<Item = (Reg, usize, usize)> {
-    let known = regs.iter().enumerate().filter(|(_, reg)| **reg != NONE);
-    known.map(move |(component, reg)| (*reg, number, component))
+fn components(number: usize, regs: [Option<Reg>; 4]) -> impl Iterator<Item = (Reg, usize, usize)> {
+    regs.into_iter().enumerate().filter_map(move |(component, reg)| Some((reg?, number, component)))
 }
 
 /// Collects the statements of a program under construction.
@@ -58,7 +55,7 @@ pub(super) struct Builder<'k> {
     pub diagnostics: Vec<Diagnostic>,
     /// What fills short swizzles, by operand, in place of the repeated component: see `lint`.
     pub fillers: FxHashMap<Span, Reg>,
-    next: Reg,
+    registers: u32,
     pub files: Files,
     flags: [Option<Reg>; 5],
 }
@@ -71,7 +68,7 @@ impl<'k> Builder<'k> {
             span: Span::default(),
             diagnostics: Vec::new(),
             fillers: FxHashMap::default(),
-            next: 0,
+            registers: 0,
             files: Files::default(),
             flags: [None; 5],
         }
@@ -84,14 +81,12 @@ impl<'k> Builder<'k> {
 
     /// Registers handed out so far.
     pub fn registers(&self) -> u32 {
-        self.next
+        self.registers
     }
 
     /// A new register.
     pub fn scratch(&mut self) -> Reg {
-        let reg = self.next;
-        self.next += 1;
-        reg
+        Reg::fresh(&mut self.registers)
     }
 
     /// The register of component `c` of `r{number}`.
@@ -99,33 +94,21 @@ impl<'k> Builder<'k> {
         let number = number as usize;
         let temps = &mut self.files.temps;
         if number >= temps.len() {
-            temps.resize(number + 1, [NONE; 4]);
+            temps.resize(number + 1, [None; 4]);
         }
-        let reg = &mut temps[number][c];
-        if *reg == NONE {
-            *reg = self.next;
-            self.next += 1;
-        }
-        *reg
+        *temps[number][c].get_or_insert_with(|| Reg::fresh(&mut self.registers))
     }
 
     /// The registers that shadow `o{number}`.
     pub fn output(&mut self, number: u32) -> [Reg; 4] {
-        let next = &mut self.next;
-        *self.files.outputs.entry(number).or_insert_with(|| {
-            *next += 4;
-            [*next - 4, *next - 3, *next - 2, *next - 1]
-        })
+        let registers = &mut self.registers;
+        *self.files.outputs.entry(number).or_insert_with(|| [(); 4].map(|()| Reg::fresh(registers)))
     }
 
     /// The flag that the steps of a division pass on besides their operands: one for each component, and one for
     /// doubles.
     pub fn flag(&mut self, which: usize) -> Reg {
-        let next = &mut self.next;
-        *self.flags[which].get_or_insert_with(|| {
-            *next += 1;
-            *next - 1
-        })
+        *self.flags[which].get_or_insert_with(|| Reg::fresh(&mut self.registers))
     }
 
     pub fn statement(&mut self, kind: StmtKind) {

@@ -39,6 +39,7 @@ fn constant(op: LaneOp, args: &[Operand]) -> (u32, Option<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::Reg;
 
     #[test]
     fn classes_decide() {
@@ -50,6 +51,6 @@ mod tests {
         // Infinity minus infinity is the one NaN.
         let infinity = imm(f32::INFINITY);
         assert_eq!(fold(LaneOp::Sub, &[infinity, infinity]), Some((0x7FC0_0000, None)));
-        assert_eq!(fold(LaneOp::Add, &[imm(1.0), Operand::Reg(0)]), None);
+        assert_eq!(fold(LaneOp::Add, &[imm(1.0), Operand::Reg(Reg(0))]), None);
     }
 }

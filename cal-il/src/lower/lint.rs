@@ -33,7 +33,7 @@ type Temp = (usize, usize);
 
 /// The registers that nothing writes and something reads, with the `r#` that each is.
 fn missing(Registers { origins, definitions, uses }: &Registers, files: &Files) -> FxHashMap<Reg, Temp> {
-    let all = origins.iter().zip(definitions).zip(uses).zip(0..);
+    let all = origins.iter().zip(definitions).zip(uses).zip((0..).map(Reg));
     // Passes after the split removed only definitions that nothing reads.
     let missing = all.filter(|(((_, definitions), uses), _)| **definitions == 0 && **uses != 0);
     let mut registers: FxHashMap<Reg, Reg> =
@@ -198,8 +198,8 @@ fn short_swizzles(kernel: &Kernel) -> Vec<Diagnostic> {
     for function in &mut program.functions {
         visit::statements(&mut function.body, &mut |stmt| {
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                let origin = origins.get(*reg as usize).copied().flatten();
-                if let Some(read) = origin.and_then(|origin| read.get_mut(origin as usize)) {
+                let origin = origins.get(reg.index()).copied().flatten();
+                if let Some(read) = origin.and_then(|origin| read.get_mut(origin.index())) {
                     *read |= !definition;
                 }
             });
@@ -208,7 +208,7 @@ fn short_swizzles(kernel: &Kernel) -> Vec<Diagnostic> {
     let mut told: Vec<Span> = Vec::new();
     let mut found = Vec::new();
     for short in &kernel.short_swizzles {
-        let matters = markers.get(&short.span).is_some_and(|&marker| read[marker as usize]);
+        let matters = markers.get(&short.span).is_some_and(|&marker| read[marker.index()]);
         if !matters || told.contains(&short.span) || found.len() >= MAX_WARNINGS {
             continue;
         }

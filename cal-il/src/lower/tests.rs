@@ -3,7 +3,7 @@
 use super::build::Builder;
 use super::{lower, translate};
 use crate::inst::Kernel;
-use crate::ir::{LaneInst, LaneOp, Operand, Program, StmtKind};
+use crate::ir::{LaneInst, LaneOp, Operand, Program, Reg, StmtKind};
 
 /// A pixel kernel with output 0, literal 0 and constants 0.
 fn kernel(body: &str) -> Kernel {
@@ -18,7 +18,7 @@ fn program(body: &str) -> Program {
     lower(&kernel(body)).unwrap()
 }
 
-fn lanes(program: &Program) -> Vec<(LaneOp, u32, Vec<Operand>)> {
+fn lanes(program: &Program) -> Vec<(LaneOp, Reg, Vec<Operand>)> {
     (program.functions[0].body.iter())
         .filter_map(|stmt| match &stmt.kind {
             StmtKind::Lane(inst) => Some((inst.op, inst.dst[0], inst.args.to_vec())),

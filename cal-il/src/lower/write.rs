@@ -246,7 +246,7 @@ impl Builder<'_> {
         }
         let first = written(dst).trailing_zeros() as usize;
         let register = match self.registers_of(dst) {
-            Some(registers) => registers[first].unwrap_or(0),
+            Some(registers) => registers[first].unwrap_or(Reg(0)),
             None => self.scratch(),
         };
         self.memory(make(register));

@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use super::group::group_access;
 use crate::ir::visit::{destinations_of, program_has};
-use crate::ir::{Block, LaneInst, LaneOp, MemoryInst, Operand, Program, Space, StmtKind, Width};
+use crate::ir::{Block, LaneInst, LaneOp, MemoryInst, Operand, Program, Reg, Space, StmtKind, Width};
 
 /// Low bits of a word that is 0.
 const ALL: u8 = 32;
@@ -41,7 +41,7 @@ impl Alignment {
     pub fn zeros(&self, operand: &Operand) -> u8 {
         match operand {
             Operand::Imm(word) => word.trailing_zeros() as u8,
-            Operand::Reg(register) => self.0.get(*register as usize).copied().unwrap_or(0),
+            Operand::Reg(register) => self.0.get(register.index()).copied().unwrap_or(0),
             Operand::Const { .. } | Operand::Builtin(_) => 0,
         }
     }
@@ -67,8 +67,8 @@ impl Alignment {
         }
     }
 
-    fn lower(&mut self, register: u32, zeros: u8, changed: &mut bool) {
-        let known = &mut self.0[register as usize];
+    fn lower(&mut self, register: Reg, zeros: u8, changed: &mut bool) {
+        let known = &mut self.0[register.index()];
         if zeros < *known {
             *known = zeros;
             *changed = true;

@@ -17,7 +17,7 @@ use crate::isa::lane::Class;
 pub(super) type Pairs = FxHashMap<Reg, (Reg, Reg)>;
 
 /// The pairs of a program, but for registers that are `shared` between functions.
-pub(super) fn pairs(program: &Program, shared: &BitSet) -> Pairs {
+pub(super) fn pairs(program: &Program, shared: &BitSet<Reg>) -> Pairs {
     let mut found = Found::default();
     program.functions.iter().for_each(|function| found.block(&function.body));
     let alone = |reg: &Reg| !found.mixed.contains(*reg) && !shared.contains(*reg);
@@ -38,9 +38,9 @@ fn computes(op: LaneOp) -> bool {
 struct Found {
     of: Pairs,
     /// Low words that a double instruction writes.
-    written: BitSet,
+    written: BitSet<Reg>,
     /// Registers that are in two pairs.
-    mixed: BitSet,
+    mixed: BitSet<Reg>,
 }
 
 impl Found {

@@ -97,7 +97,7 @@ fn step(bits: u32) -> Option<u32> {
 }
 
 /// Registers of main alone that count texels, and that loops sample at.
-pub(super) fn induction(program: &Program, shared: &BitSet) -> BitSet {
+pub(super) fn induction(program: &Program, shared: &BitSet<Reg>) -> BitSet<Reg> {
     let mut writes = Writes::default();
     if let Some(main) = program.functions.first() {
         writes.collect(&main.body, false);

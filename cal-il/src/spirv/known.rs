@@ -7,22 +7,29 @@
 //! parts and goes back to it, as often as there are ways.
 
 use std::hash::Hash;
+use std::marker::PhantomData;
 
 use rspirv::spirv::Word;
 use rustc_hash::FxHashMap;
 
-use crate::bits::BitSet;
+use crate::bits::{BitSet, Number};
 
 /// A map from many numbers to ids, none of which is 0.
-#[derive(Debug, Default)]
-pub(super) struct Words(Vec<Word>);
+#[derive(Debug)]
+pub(super) struct Words<K = Word>(Vec<Word>, PhantomData<K>);
 
-impl Words {
-    pub fn get(&self, key: &u32) -> Option<Word> {
-        self.0.get(*key as usize).copied().filter(|id| *id != 0)
+impl<K> Default for Words<K> {
+    fn default() -> Self {
+        Self(Vec::new(), PhantomData)
+    }
+}
+
+impl<K: Number> Words<K> {
+    pub fn get(&self, key: &K) -> Option<Word> {
+        self.0.get(key.index()).copied().filter(|id| *id != 0)
     }
 
-    pub fn insert(&mut self, key: u32, id: Word) {
+    pub fn insert(&mut self, key: K, id: Word) {
         self.change(key, Some(id));
     }
 }
@@ -57,13 +64,13 @@ pub(super) trait Map<K, V> {
     fn change(&mut self, key: K, value: Option<V>) -> Option<V>;
 }
 
-impl Map<u32, Word> for Words {
-    fn look_up(&self, key: &u32) -> Option<Word> {
+impl<K: Number> Map<K, Word> for Words<K> {
+    fn look_up(&self, key: &K) -> Option<Word> {
         self.get(key)
     }
 
-    fn change(&mut self, key: u32, value: Option<Word>) -> Option<Word> {
-        let index = key as usize;
+    fn change(&mut self, key: K, value: Option<Word>) -> Option<Word> {
+        let index = key.index();
         if index >= self.0.len() {
             self.0.resize(index + 1, 0);
         }

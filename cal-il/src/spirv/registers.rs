@@ -20,7 +20,7 @@ use crate::isa::lane::Class;
 /// What is known at the current point. Everything here was computed in blocks that dominate it.
 #[derive(Default)]
 pub(super) struct Memo {
-    pub registers: Known<Reg, Word, Words>,
+    pub registers: Known<Reg, Word, Words<Reg>>,
     pub float: Known<Word, Word, Words>,
     pub halves: Known<Word, (Word, Word), Sparse<(Word, Word)>>,
     pub integer: Known<(Word, Word), Word>,
@@ -76,20 +76,20 @@ impl Memo {
 #[derive(Default)]
 pub(super) struct Registers {
     /// Registers that functions other than main touch, and outputs if main is a function.
-    shared: BitSet,
+    shared: BitSet<Reg>,
     /// Registers that float operations read.
-    pub(super) floats: BitSet,
+    pub(super) floats: BitSet<Reg>,
     /// Registers that may be read before anything writes them.
-    early: BitSet,
+    early: BitSet<Reg>,
     /// Registers that are one variable of a double.
     pairs: Pairs,
-    pub(super) variables: Words,
+    pub(super) variables: Words<Reg>,
     /// Registers that count texels, and the variables of these.
-    pub(super) counted: BitSet,
-    pub(super) places: Words,
+    pub(super) counted: BitSet<Reg>,
+    pub(super) places: Words<Reg>,
     /// Written since the last store.
     dirty: Vec<Reg>,
-    is_dirty: BitSet,
+    is_dirty: BitSet<Reg>,
 }
 
 impl Registers {
@@ -176,7 +176,7 @@ impl Emitter<'_> {
             return;
         }
         let zero = self.w.word(0);
-        for register in 0..self.program.registers {
+        for register in (0..self.program.registers).map(Reg) {
             if !(self.registers.floats.contains(register) && self.registers.early.contains(register)) {
                 continue;
             }
@@ -244,7 +244,7 @@ impl Emitter<'_> {
 }
 
 /// Collects the registers that float operations read.
-fn float_arguments(block: &Block, out: &mut BitSet) {
+fn float_arguments(block: &Block, out: &mut BitSet<Reg>) {
     for statement in block {
         match &statement.kind {
             StmtKind::Lane(inst) => {

@@ -41,7 +41,7 @@ pub(super) fn fences_memory(program: &Program) -> bool {
 
 /// Whether float operations read words of group memory, and plain stores are all that writes there: then it is cheaper to hide from
 /// drivers what is stored than what is loaded. `floats`: registers that float operations read.
-pub(super) fn floats_in_group_memory(program: &Program, floats: &BitSet) -> bool {
+pub(super) fn floats_in_group_memory(program: &Program, floats: &BitSet<Reg>) -> bool {
     let plain = |kind: &StmtKind| match kind.memory() {
         Some(MemoryInst::RawStore { space: Space::Lds(_), width, .. }) => *width == Width::Dwords,
         Some(MemoryInst::Atomic { space: Space::Lds(_), .. }) => false,

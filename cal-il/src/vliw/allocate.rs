@@ -21,10 +21,10 @@ pub(super) fn allocate(
     let alone = |value: V| -> SmallVec<[V; 4]> { smallvec![value] };
     let mut vectors: Vec<SmallVec<[V; 4]>> =
         groups.members.iter().filter(|m| !m.is_empty()).cloned().collect();
-    vectors.extend((groups.group.len()..count).map(|value| alone(value as V)));
+    vectors.extend((groups.group.len()..count).map(|value| alone(V(value as u32))));
     let start = |vector: &SmallVec<[V; 4]>| {
-        let first = |v: &V| lives[*v as usize].first().map_or(u32::MAX, |life| life.0);
-        vector.iter().filter(|v| stored[**v as usize]).map(first).min().unwrap_or(u32::MAX)
+        let first = |v: &V| lives[v.index()].first().map_or(u32::MAX, |life| life.0);
+        vector.iter().filter(|v| stored[v.index()]).map(first).min().unwrap_or(u32::MAX)
     };
     // Inputs have their registers already.
     let input = |vector: &SmallVec<[V; 4]>| {
@@ -35,14 +35,14 @@ pub(super) fn allocate(
     let mut places: Vec<Option<(u32, u8)>> = vec![None; count];
     for vector in &vectors {
         let members: SmallVec<[(V, usize); 4]> = (vector.iter())
-            .filter(|v| stored[**v as usize] && !lives[**v as usize].is_empty())
-            .map(|v| (*v, usize::from(channels[*v as usize].unwrap_or(0))))
+            .filter(|v| stored[v.index()] && !lives[v.index()].is_empty())
+            .map(|v| (*v, usize::from(channels[v.index()].unwrap_or(0))))
             .collect();
         if members.is_empty() {
             continue;
         }
         let fits =
-            |register: &[Life; 4]| members.iter().all(|(v, c)| !overlap(&register[*c], &lives[*v as usize]));
+            |register: &[Life; 4]| members.iter().all(|(v, c)| !overlap(&register[*c], &lives[v.index()]));
         let register = match input(vector) {
             Some(register) => register as usize,
             None => taken.iter().position(fits).unwrap_or(taken.len()),
@@ -52,8 +52,8 @@ pub(super) fn allocate(
         }
         for (value, channel) in members {
             let life = &mut taken[register][channel];
-            *life = join(life, &lives[value as usize]);
-            places[value as usize] = Some((register as u32, channel as u8));
+            *life = join(life, &lives[value.index()]);
+            places[value.index()] = Some((register as u32, channel as u8));
         }
     }
     let gprs = taken.len() as u32;
@@ -93,7 +93,7 @@ fn nodes(clauses: &[Clause], kernel: &Kernel, count: usize) -> (Vec<Node>, Vec<b
             Clause::Mark(mark, _) => nodes.push(node(smallvec![], smallvec![], flow(*mark))),
         }
     }
-    nodes.iter().flat_map(|node| &node.reads).for_each(|v| stored[*v as usize] = true);
+    nodes.iter().flat_map(|node| &node.reads).for_each(|v| stored[v.index()] = true);
     (nodes, stored)
 }
 

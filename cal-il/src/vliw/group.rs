@@ -96,13 +96,13 @@ fn merge_copies(kernel: &mut Kernel) {
     let inputs = kernel.inputs.keys().copied().collect();
     nodes.insert(0, Node { reads: smallvec![], writes: inputs, flow: Flow::On });
     let mut lives: Vec<Life> = lives(&nodes, kernel.values as usize);
-    let mut names: Vec<V> = (0..kernel.values).collect();
+    let mut names: Vec<V> = (0..kernel.values).map(V).collect();
     fn find(names: &mut [V], value: V) -> V {
         let mut top = value;
-        while names[top as usize] != top {
-            top = names[top as usize];
+        while names[top.index()] != top {
+            top = names[top.index()];
         }
-        names[value as usize] = top;
+        names[value.index()] = top;
         top
     }
     for item in &kernel.items {
@@ -112,9 +112,9 @@ fn merge_copies(kernel: &mut Kernel) {
         if dst == src || input(&dst) || input(&src) {
             continue;
         }
-        if !overlap(&lives[dst as usize], &lives[src as usize]) {
-            lives[dst as usize] = join(&lives[dst as usize], &lives[src as usize]);
-            names[src as usize] = dst;
+        if !overlap(&lives[dst.index()], &lives[src.index()]) {
+            lives[dst.index()] = join(&lives[dst.index()], &lives[src.index()]);
+            names[src.index()] = dst;
         }
     }
     for item in &mut kernel.items {
@@ -139,7 +139,7 @@ fn mov(dst: V, src: V, at: u32) -> Item {
 struct Grouping {
     group: Vec<u32>,
     members: Vec<SmallVec<[V; 4]>>,
-    values: V,
+    values: u32,
     /// Copies of inputs, by input and group: they are made at the beginning and stay.
     copies: HashMap<(V, u32), V>,
     entry: Vec<Item>,
@@ -148,10 +148,10 @@ struct Grouping {
 
 impl Grouping {
     fn fresh(&mut self) -> V {
-        self.values += 1;
+        let value = V::fresh(&mut self.values);
         self.group.push(self.members.len() as u32);
-        self.members.push(smallvec![self.values - 1]);
-        self.values - 1
+        self.members.push(smallvec![value]);
+        value
     }
 
     fn distinct(values: &[V]) -> SmallVec<[V; 4]> {
@@ -168,7 +168,7 @@ impl Grouping {
     fn together(&mut self, values: &[V]) -> bool {
         let mut groups: SmallVec<[u32; 4]> = SmallVec::new();
         for value in values {
-            let group = self.group[*value as usize];
+            let group = self.group[value.index()];
             if !groups.contains(&group) {
                 groups.push(group);
             }
@@ -183,7 +183,7 @@ impl Grouping {
         }
         let to = groups[0];
         groups.iter().for_each(|g| self.members[*g as usize].clear());
-        all.iter().for_each(|v| self.group[*v as usize] = to);
+        all.iter().for_each(|v| self.group[v.index()] = to);
         self.members[to as usize] = all.into_iter().collect();
         true
     }
@@ -198,7 +198,7 @@ impl Grouping {
         if let Some(first) = others.first().copied()
             && self.together(&Self::distinct(&others))
         {
-            let group = self.group[first as usize];
+            let group = self.group[first.index()];
             let members = &self.members[group as usize];
             let missing = Self::distinct(values)
                 .iter()
@@ -237,9 +237,9 @@ impl Grouping {
             return *copy;
         }
         let copy = self.fresh();
-        let last = self.group[copy as usize];
+        let last = self.group[copy.index()];
         self.members[last as usize].clear();
-        self.group[copy as usize] = group;
+        self.group[copy.index()] = group;
         self.members[group as usize].push(copy);
         self.copies.insert((input, group), copy);
         self.entry.push(mov(copy, input, u32::MAX));
@@ -269,7 +269,7 @@ pub(super) fn group(kernel: &mut Kernel) -> Groups {
     merge_copies(kernel);
     let mut g = Grouping {
         group: (0..kernel.values).collect(),
-        members: (0..kernel.values).map(|v| smallvec![v]).collect(),
+        members: (0..kernel.values).map(|v| smallvec![V(v)]).collect(),
         values: kernel.values,
         copies: HashMap::new(),
         entry: Vec::new(),
@@ -279,10 +279,10 @@ pub(super) fn group(kernel: &mut Kernel) -> Groups {
     let mut registers: HashMap<u32, SmallVec<[V; 4]>> = HashMap::new();
     kernel.inputs.iter().for_each(|(v, (register, _))| registers.entry(*register).or_default().push(*v));
     for values in registers.values() {
-        let to = g.group[values[0] as usize];
+        let to = g.group[values[0].index()];
         for value in values {
-            g.members[*value as usize].clear();
-            g.group[*value as usize] = to;
+            g.members[value.index()].clear();
+            g.group[value.index()] = to;
         }
         g.members[to as usize] = values.clone();
     }

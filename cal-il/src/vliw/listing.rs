@@ -122,7 +122,7 @@ impl Code {
     }
 
     fn place(&self, value: V) -> String {
-        match self.places.get(value as usize).copied().flatten() {
+        match self.places.get(value.index()).copied().flatten() {
             Some((register, component)) => format!("R{register}.{}", COMPONENTS[usize::from(component)]),
             None => "____".into(),
         }
@@ -185,12 +185,12 @@ impl Code {
 
     /// Register and swizzle of a vector.
     fn vector(&self, srcs: &[Src]) -> String {
-        let register = srcs.iter().filter_map(Src::value).find_map(|v| self.places[v as usize]);
+        let register = srcs.iter().filter_map(Src::value).find_map(|v| self.places[v.index()]);
         let component = |src: &Src| match src.word {
             Word::Imm(0) => "0",
             Word::Imm(_) => "1",
             _ => {
-                let place = src.value().and_then(|v| self.places[v as usize]);
+                let place = src.value().and_then(|v| self.places[v.index()]);
                 place.map_or("_", |(_, component)| COMPONENTS[usize::from(component)])
             }
         };
@@ -199,7 +199,7 @@ impl Code {
     }
 
     fn fetch(&self, fetch: &Fetch) -> String {
-        let places = fetch.dst.map(|dst| dst.and_then(|dst| self.places[dst as usize]));
+        let places = fetch.dst.map(|dst| dst.and_then(|dst| self.places[dst.index()]));
         let register = places.iter().flatten().next().map_or(0, |(register, _)| *register);
         // By component of the register: which word it gets.
         let mut swizzle = ["_"; 4];

@@ -139,9 +139,9 @@ pub(super) fn lives(nodes: &[Node], values: usize) -> Vec<Life> {
     let starts: Vec<usize> = (0..nodes.len()).filter(|at| leads[*at]).collect();
     let ends: Vec<usize> = starts.iter().skip(1).copied().chain([nodes.len()]).collect();
     let block_at = |at: usize| starts.partition_point(|start| *start <= at) - 1;
-    let mut live_in = vec![BitSet::default(); starts.len()];
-    let out_of = |live_in: &[BitSet], block: usize| {
-        let mut bits = BitSet::default();
+    let mut live_in = vec![BitSet::<V>::default(); starts.len()];
+    let out_of = |live_in: &[BitSet<V>], block: usize| {
+        let mut bits = BitSet::<V>::default();
         for to in next[ends[block] - 1].iter().filter(|to| **to < nodes.len()) {
             bits.union_with(&live_in[block_at(*to)]);
         }
@@ -168,25 +168,25 @@ pub(super) fn lives(nodes: &[Node], values: usize) -> Vec<Life> {
         let (start, end) = (2 * starts[block] as u32, 2 * ends[block] as u32 - 1);
         let bits = out_of(&live_in, block);
         let mut kept: Vec<V> = bits.iter().collect();
-        kept.iter().for_each(|v| until[*v as usize] = end);
+        kept.iter().for_each(|v| until[v.index()] = end);
         for (at, node) in nodes[starts[block]..ends[block]].iter().enumerate().rev() {
             let now = start + 2 * at as u32;
             for v in &node.writes {
-                let to = std::mem::replace(&mut until[*v as usize], u32::MAX);
+                let to = std::mem::replace(&mut until[v.index()], u32::MAX);
                 // What nobody reads is written all the same.
-                lives[*v as usize].push((now + 1, if to == u32::MAX { now + 1 } else { to }));
+                lives[v.index()].push((now + 1, if to == u32::MAX { now + 1 } else { to }));
             }
             for v in &node.reads {
-                if until[*v as usize] == u32::MAX {
-                    until[*v as usize] = now;
+                if until[v.index()] == u32::MAX {
+                    until[v.index()] = now;
                     kept.push(*v);
                 }
             }
         }
         for v in kept {
-            let to = std::mem::replace(&mut until[v as usize], u32::MAX);
+            let to = std::mem::replace(&mut until[v.index()], u32::MAX);
             if to != u32::MAX {
-                lives[v as usize].push((start, to));
+                lives[v.index()].push((start, to));
             }
         }
     }

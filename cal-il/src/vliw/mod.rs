@@ -33,7 +33,7 @@ pub use trips::rounds;
 use crate::ir::Program;
 
 /// A word that instructions pass on: before registers are given out, a number.
-pub type V = u32;
+pub use crate::ir::Reg as V;
 
 /// Where an operand comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -14,7 +14,7 @@ use crate::isa::LaneOp;
 /// Takes the instructions of a kernel.
 pub(super) struct Emit<'c> {
     pub chip: &'c Chip,
-    pub values: V,
+    pub values: u32,
     pub out: Vec<Alu>,
 }
 
@@ -28,8 +28,7 @@ const fn float(value: f32) -> Src {
 
 impl Emit<'_> {
     pub fn temp(&mut self) -> V {
-        self.values += 1;
-        self.values - 1
+        V::fresh(&mut self.values)
     }
 
     /// An instruction of one slot that writes `dst`.

@@ -17,20 +17,20 @@ pub(super) struct Channels<'g> {
 impl Channels<'_> {
     /// Components that a value may have, the natural one first.
     pub fn allowed(&self, value: V) -> SmallVec<[u8; 4]> {
-        if let Some(channel) = self.of[value as usize] {
+        if let Some(channel) = self.of[value.index()] {
             return SmallVec::from_slice(&[channel]);
         }
-        let Some(group) = self.groups.group.get(value as usize) else {
+        let Some(group) = self.groups.group.get(value.index()) else {
             return SmallVec::from_slice(&[0, 1, 2, 3]);
         };
         let mates = &self.groups.members[*group as usize];
-        (0..4).filter(|c| !mates.iter().any(|mate| self.of[*mate as usize] == Some(*c))).collect()
+        (0..4).filter(|c| !mates.iter().any(|mate| self.of[mate.index()] == Some(*c))).collect()
     }
 
     /// Decides about a value that is read before anything wrote it.
     pub fn decide(&mut self, value: V) -> u8 {
         let channel = self.allowed(value).first().copied().unwrap_or(0);
-        self.of[value as usize] = Some(channel);
+        self.of[value.index()] = Some(channel);
         channel
     }
 }
@@ -210,7 +210,7 @@ pub(super) fn put(
                 let Some(value) = src.value() else { continue };
                 let twice = operand == 1 && srcs[0].value() == Some(value);
                 if !twice && !before.is_some_and(|before| writes(before, value)) {
-                    let channel = channels.of[value as usize].unwrap_or_else(|| channels.decide(value));
+                    let channel = channels.of[value.index()].unwrap_or_else(|| channels.decide(value));
                     reads.push((operand, value, channel));
                 }
             }
@@ -219,7 +219,7 @@ pub(super) fn put(
         if !ports_suffice(&slots, &mut [[None; 4]; 3]) {
             continue;
         }
-        decided.iter().for_each(|(value, channel)| channels.of[*value as usize] = Some(*channel));
+        decided.iter().for_each(|(value, channel)| channels.of[value.index()] = Some(*channel));
         *bundle = tried;
         return true;
     }

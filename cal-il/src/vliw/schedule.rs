@@ -37,14 +37,14 @@ struct Schedule<'a> {
     memory: usize,
     /// Where the LDS was used last.
     lds: Option<Place>,
-    fresh: V,
+    values: u32,
     moves: Vec<Alu>,
 }
 
 /// Schedules a kernel. Also returns the component of each value.
 pub(super) fn schedule(kernel: &Kernel, groups: &Groups, chip: &Chip) -> (Vec<Clause>, Vec<Option<u8>>) {
     let mut of = vec![None; kernel.values as usize];
-    kernel.inputs.iter().for_each(|(value, (_, component))| of[*value as usize] = Some(*component));
+    kernel.inputs.iter().for_each(|(value, (_, component))| of[value.index()] = Some(*component));
     let mut s = Schedule {
         chip,
         channels: Channels { of, groups },
@@ -54,7 +54,7 @@ pub(super) fn schedule(kernel: &Kernel, groups: &Groups, chip: &Chip) -> (Vec<Cl
         read: HashMap::new(),
         memory: 0,
         lds: None,
-        fresh: kernel.values,
+        values: kernel.values,
         moves: Vec::new(),
     };
     let mut rest = &kernel.items[..];
@@ -205,8 +205,7 @@ impl Schedule<'_> {
 
     fn fresh_value(&mut self) -> V {
         self.channels.of.push(None);
-        self.fresh += 1;
-        self.fresh - 1
+        V::fresh(&mut self.values)
     }
 
     /// Whether an instruction fits a VLIW instruction of its own.
@@ -225,7 +224,7 @@ impl Schedule<'_> {
                 alu.slots.iter().flat_map(|slot| slot.srcs.iter().map(|src| src.word)).collect();
             let mut loads = [0; 4];
             let channel = |word: &Word| match word {
-                Word::V(value) => self.channels.of[*value as usize].map(usize::from),
+                Word::V(value) => self.channels.of[value.index()].map(usize::from),
                 _ => None,
             };
             let mut seen: Vec<Word> = Vec::new();
@@ -243,7 +242,7 @@ impl Schedule<'_> {
             let crowded = seen.iter().copied().find(|word| channel(word) == Some(most));
             let Some(word) = (if loads[most] > 3 { crowded } else { constant.or(crowded) }) else { break };
             let fresh = self.fresh_value();
-            self.channels.of[fresh as usize] = Some(least as u8);
+            self.channels.of[fresh.index()] = Some(least as u8);
             let slots =
                 smallvec::smallvec![Slot { dst: Some(fresh), srcs: smallvec::smallvec![Src::new(word)] }];
             self.alu(&Alu { name: "MOV", unit: Unit::Any, slots, clamp: false, at: alu.at }, urgent);
@@ -343,14 +342,14 @@ impl Schedule<'_> {
             self.last()
         });
         for value in reads {
-            if self.channels.of[value as usize].is_none() {
+            if self.channels.of[value.index()].is_none() {
                 self.channels.decide(value);
             }
             let read = self.read.entry(value).or_insert((at, 0));
             *read = (*read).max((at, 0));
         }
         for value in fetch.dst.iter().flatten() {
-            if self.channels.of[*value as usize].is_none() {
+            if self.channels.of[value.index()].is_none() {
                 self.channels.decide(*value);
             }
             self.written.insert(*value, (at, 0));
@@ -368,14 +367,14 @@ impl Schedule<'_> {
         self.clauses.push(Clause::Write(write.clone()));
         let at = (self.last(), 0);
         for value in write.address.iter().chain(&write.data) {
-            if self.channels.of[*value as usize].is_none() {
+            if self.channels.of[value.index()].is_none() {
                 self.channels.decide(*value);
             }
             self.read.insert(*value, at);
         }
         self.memory = at.0 + 1;
         for value in &write.back {
-            if self.channels.of[*value as usize].is_none() {
+            if self.channels.of[value.index()].is_none() {
                 self.channels.decide(*value);
             }
             self.written.insert(*value, at);

@@ -128,7 +128,7 @@ fn loops_and_branches_are_listed() {
 /// Follows code, each loop twice, with the name of the value in each component of each register: who reads, finds what is meant.
 fn follow(code: &Code, inputs: &[V]) {
     let mut registers: HashMap<(u32, u8), V> = HashMap::new();
-    let place = |v: V| code.places[v as usize];
+    let place = |v: V| code.places[v.index()];
     registers.extend(inputs.iter().filter_map(|v| Some((place(*v)?, *v))));
     let mut order: Vec<usize> = Vec::new();
     let mut starts = Vec::new();

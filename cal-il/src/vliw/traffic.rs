@@ -75,7 +75,7 @@ impl Traffic {
                         _ => return,
                     }
                     visit::registers(&mut stmt.kind, &mut |reg, write| {
-                        let known = &mut traffic.depends[*reg as usize];
+                        let known = &mut traffic.depends[reg.index()];
                         if write && *known | depends != *known {
                             *known |= depends;
                             changed = true;
@@ -89,7 +89,7 @@ impl Traffic {
 
     fn operand(&self, operand: Operand) -> u8 {
         match operand {
-            Operand::Reg(reg) => self.depends[reg as usize],
+            Operand::Reg(reg) => self.depends[reg.index()],
             Operand::Imm(_) | Operand::Const { .. } => 0,
             Operand::Builtin(builtin) => match builtin {
                 Builtin::Position(0) | Builtin::Thread(ThreadId::InGroup | ThreadId::Absolute, 0) => X,

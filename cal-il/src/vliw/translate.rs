@@ -22,7 +22,7 @@ const DEEPEST: usize = 600;
 /// A kernel in a line.
 pub(super) struct Kernel {
     pub items: Vec<Item>,
-    pub values: V,
+    pub values: u32,
     /// Values that are there from the start: register and component.
     pub inputs: BTreeMap<V, (u32, u8)>,
     /// 16-byte rows of scratch memory for arrays.
@@ -274,7 +274,7 @@ impl Translate<'_, '_> {
         self.flush();
         // A comparison that nobody else asks about sets the predicate itself.
         if let (Some(value), Some(Item::Alu(last))) = (word.value(), self.items.last_mut())
-            && self.uses.reads.get(value as usize) == Some(&1)
+            && self.uses.reads.get(value.index()) == Some(&1)
             && last.slots.len() == 1
             && last.slots[0].dst == Some(value)
             && let Some(name) = predicate(last.name, cond.nonzero)
@@ -403,7 +403,7 @@ impl Translate<'_, '_> {
     /// Lets the instruction that computed the operand cut it.
     fn clamps(&mut self, inst: &LaneInst) -> bool {
         let Operand::Reg(reg) = inst.args[0] else { return false };
-        if !(self.uses.local[reg as usize] && self.uses.reads[reg as usize] == 1) {
+        if !(self.uses.local[reg.index()] && self.uses.reads[reg.index()] == 1) {
             return false;
         }
         for item in self.items.iter_mut().rev().take(8) {
@@ -429,7 +429,7 @@ impl Translate<'_, '_> {
         let zero = Src::new(Word::Imm(0));
         let mut slots: SmallVec<[Slot; 1]> = SmallVec::new();
         let mut ieee = false;
-        let mut result = 0;
+        let mut result = Reg(0);
         for stmt in steps {
             if let StmtKind::Lane(inst) = &stmt.kind {
                 ieee |= matches!(inst.op, LaneOp::MulIeee | LaneOp::MadIeee);

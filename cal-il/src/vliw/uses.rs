@@ -20,8 +20,8 @@ impl Uses {
         let mut writes = vec![0u32; count];
         for output in &program.outputs {
             for reg in output.registers {
-                uses.reads[reg as usize] += 1;
-                uses.signs[reg as usize] = [false; 2];
+                uses.reads[reg.index()] += 1;
+                uses.signs[reg.index()] = [false; 2];
             }
         }
         for function in &program.functions {
@@ -44,7 +44,7 @@ impl Uses {
                                 Class::W => false,
                             };
                             let three = inst.op.arguments().len() > 2;
-                            let signs = &mut self.signs[reg as usize];
+                            let signs = &mut self.signs[reg.index()];
                             *signs = [signs[0] && sign, signs[1] && sign && !three];
                         }
                         n += 1;
@@ -54,11 +54,11 @@ impl Uses {
             let lane = matches!(stmt.kind, StmtKind::Lane(_));
             visit::registers(&mut stmt.kind, &mut |reg, write| {
                 if write {
-                    writes[*reg as usize] += 1;
+                    writes[reg.index()] += 1;
                 } else {
-                    self.reads[*reg as usize] += 1;
+                    self.reads[reg.index()] += 1;
                     if !lane {
-                        self.signs[*reg as usize] = [false; 2];
+                        self.signs[reg.index()] = [false; 2];
                     }
                 }
             });
@@ -67,14 +67,14 @@ impl Uses {
 
     /// Whether those who read a changed sign can change it themselves.
     pub fn folds(&self, inst: &LaneInst) -> bool {
-        let [sign, magnitude] = self.signs[inst.dst[0] as usize];
+        let [sign, magnitude] = self.signs[inst.dst[0].index()];
         let takes = if matches!(inst.op, LaneOp::Abs | LaneOp::AbsBits) { magnitude } else { sign };
         let stays = match inst.args[0] {
-            Operand::Reg(reg) => self.local[reg as usize],
+            Operand::Reg(reg) => self.local[reg.index()],
             Operand::Imm(_) => false,
             _ => true,
         };
-        takes && stays && self.local[inst.dst[0] as usize]
+        takes && stays && self.local[inst.dst[0].index()]
     }
 
     /// How many of the first statements are one dot product.
@@ -87,8 +87,8 @@ impl Uses {
                 (None, LaneOp::Mul | LaneOp::MulIeee) => true,
                 (Some(sum), LaneOp::Mad | LaneOp::MadIeee) => {
                     inst.args[2] == Operand::Reg(sum)
-                        && self.reads[sum as usize] == 1
-                        && self.local[sum as usize]
+                        && self.reads[sum.index()] == 1
+                        && self.local[sum.index()]
                 }
                 _ => false,
             };

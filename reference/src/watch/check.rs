@@ -10,7 +10,7 @@ use recal_hal::Extent;
 use recal_hal::sync::Mutex;
 use recal_il::diagnostic::Span;
 use recal_il::ir::visit::{destinations_of, tested_of};
-use recal_il::ir::{Fence, LaneInst, MemoryInst, Operand, Program, StmtKind};
+use recal_il::ir::{Fence, LaneInst, MemoryInst, Operand, Program, Reg, StmtKind};
 use recal_il::isa::LaneOp;
 use recal_il::lower::Names;
 
@@ -180,7 +180,7 @@ impl<'a> Checker<'a> {
     /// The same of an operand.
     fn lacking(&mut self, scene: &Scene<'_>, operand: Operand, span: Span) -> Lacks {
         match operand {
-            Operand::Reg(register) => self.missing(scene, register as usize, span),
+            Operand::Reg(register) => self.missing(scene, register.index(), span),
             Operand::Imm(_) | Operand::Const { .. } | Operand::Builtin(_) => Lacks::new(),
         }
     }
@@ -220,7 +220,7 @@ impl<'a> Checker<'a> {
                 let at = own - first;
                 format!("x{number}[{}].{}", at / 4, ["x", "y", "z", "w"][at % 4])
             }
-            None => self.subject.names.get(&(own as u32)).cloned().unwrap_or_default(),
+            None => self.subject.names.get(&Reg(own as u32)).cloned().unwrap_or_default(),
         }
     }
 
@@ -249,7 +249,7 @@ impl<'a> Checker<'a> {
             let more = more.map(|(lanes, origin)| (lanes & matters & !known, origin));
             lacks.extend(more.filter(|(lanes, _)| *lanes != 0));
         }
-        inst.dst.iter().for_each(|&register| self.wrote(scene, register as usize, scene.executing, &lacks));
+        inst.dst.iter().for_each(|&register| self.wrote(scene, register.index(), scene.executing, &lacks));
     }
 
     /// A word of a constant buffer, if the operand is one, must be bound.
@@ -289,7 +289,7 @@ impl<'a> Checker<'a> {
                         let own = found.iter().filter(|(lanes, _)| lanes >> lane & 1 == 1);
                         lacks.extend(own.map(|(_, origin)| (1 << lane, *origin)));
                     }
-                    self.wrote(scene, *register as usize, scene.executing, &lacks);
+                    self.wrote(scene, register.index(), scene.executing, &lacks);
                 }
             }
             MemoryInst::ArrayStore { array, index, offset, src } => {
@@ -309,7 +309,7 @@ impl<'a> Checker<'a> {
             // What memory holds counts as written.
             inst => {
                 for register in destinations_of(inst) {
-                    self.wrote(scene, register as usize, scene.executing, &[]);
+                    self.wrote(scene, register.index(), scene.executing, &[]);
                 }
             }
         }
@@ -354,7 +354,7 @@ impl<'a> Checker<'a> {
             let stored = scene.bound.outputs.get(&output.index).map_or(0, |s| s.format.components() as usize);
             for &register in output.registers.iter().take(stored) {
                 let Some(known) = self.known.get(scene.wave as usize) else { continue };
-                let register = register as usize;
+                let register = register.index();
                 let defined = known.defined.get(register).copied().unwrap_or(!0);
                 let missing = scene.launched & !killed & !defined;
                 for &(lanes, origin) in known.origins.get(&register).into_iter().flatten() {

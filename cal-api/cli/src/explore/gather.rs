@@ -107,7 +107,7 @@ fn ir(id: &str, title: &str, about: &str, program: &Program, places: &Places<'_>
     let mut value = listing(id, title, about, &lines, places);
     let all: usize = live.iter().flatten().map(|live| live.len()).sum();
     let told = live.iter().take(MOST_LINES).map(|live| match live {
-        Some(live) if all <= MOST_LIVE => json!(live.iter().collect::<Vec<_>>()),
+        Some(live) if all <= MOST_LIVE => json!(live.iter().map(|register| register.0).collect::<Vec<_>>()),
         Some(live) => json!(live.len()),
         None => Value::Null,
     });

@@ -46,7 +46,7 @@ fn holds(register: Reg) -> Cond {
 
 impl Region {
     fn mask(&self) -> Reg {
-        self.levels.last().map_or(0, |(register, _)| *register)
+        self.levels.last().map_or(Reg(0), |(register, _)| *register)
     }
 
     /// Ends the statements at hand.

@@ -207,8 +207,7 @@ fn join(to: &mut Vec<Access>, from: &[Access]) {
 
 impl Pass<'_> {
     fn register(&mut self) -> Reg {
-        self.registers += 1;
-        self.registers - 1
+        Reg::fresh(&mut self.registers)
     }
 
     /// The access of a statement, if by it threads may talk.

@@ -113,10 +113,10 @@ fn reads(program: &Program) -> Vec<u32> {
     let mut reads = vec![0; program.registers as usize];
     let mut program = program.clone();
     for function in &mut program.functions {
-        count(&mut function.body, &mut |reg| reads[reg as usize] += 1);
+        count(&mut function.body, &mut |reg| reads[reg.index()] += 1);
     }
     for output in &program.outputs {
-        output.registers.iter().for_each(|reg| reads[*reg as usize] += 1);
+        output.registers.iter().for_each(|reg| reads[reg.index()] += 1);
     }
     reads
 }
@@ -150,7 +150,7 @@ impl Live {
         let always = scan.block(block, &FxHashSet::default());
         let mut written: Vec<Reg> = scan.written.iter().copied().collect();
         written.sort_unstable();
-        let elsewhere = |reg: Reg| reads[reg as usize] > inside.get(&reg).copied().unwrap_or(0);
+        let elsewhere = |reg: Reg| reads[reg.index()] > inside.get(&reg).copied().unwrap_or(0);
         let mut before = scan.before;
         // What some threads do not write keeps its word.
         before.extend(written.iter().filter(|reg| elsewhere(**reg) && !always.contains(reg)));
@@ -202,7 +202,7 @@ struct Pass {
     reads: Vec<u32>,
     /// Memory that the program writes.
     written: FxHashSet<Space>,
-    next: Reg,
+    next: u32,
     /// Statements by which the program may still grow.
     room: usize,
     worth: i64,
@@ -212,8 +212,7 @@ struct Pass {
 
 impl Pass {
     fn fresh(&mut self) -> Reg {
-        self.next += 1;
-        self.next - 1
+        Reg::fresh(&mut self.next)
     }
 
     /// `again`: the statements may run more than once.

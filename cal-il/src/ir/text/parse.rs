@@ -7,7 +7,7 @@ use super::{Form, interface};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::inst::{Fence, Interface, MAX_NESTING};
 use crate::ir::{
-    Arm, Block, Cond, Function, LaneInst, LaneOp, Operand, Output, Program, Stage, Stmt, StmtKind,
+    Arm, Block, Cond, Function, LaneInst, LaneOp, Operand, Output, Program, Reg, Stage, Stmt, StmtKind,
 };
 
 /// Deepest nesting: passes put blocks around those of a kernel, and all of them recurse.
@@ -67,7 +67,7 @@ fn head(program: &mut Program, reader: &mut Reader<'_>) -> Found<()> {
     if reader.takes_word("output") {
         let index = u32::parse(reader)?;
         reader.expect(b'=')?;
-        let mut registers = [0; 4];
+        let mut registers = [Reg(0); 4];
         for register in &mut registers {
             *register = parse_register(reader)?;
         }

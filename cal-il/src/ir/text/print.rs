@@ -13,7 +13,7 @@ impl Display for Program {
         interface::print(&self.interface, &self.declared, f)?;
         for output in &self.outputs {
             let [x, y, z, w] = output.registers;
-            writeln!(f, "output {} = %{x} %{y} %{z} %{w}", output.index)?;
+            writeln!(f, "output {} = {x} {y} {z} {w}", output.index)?;
         }
         for (number, function) in self.functions.iter().enumerate() {
             write!(f, "function {number}")?;

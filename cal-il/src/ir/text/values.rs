@@ -215,13 +215,13 @@ macro_rules! optional {
 optional!(Operand, [Operand; 2], WideAtomic);
 
 pub(super) fn print_register(reg: Reg, f: &mut Formatter<'_>) -> fmt::Result {
-    write!(f, "%{reg}")
+    write!(f, "{reg}")
 }
 
 /// The number behind a `%`.
 pub(super) fn parse_register(reader: &mut Reader<'_>) -> Found<Reg> {
     reader.expect(b'%')?;
-    u32::parse(reader)
+    u32::parse(reader).map(Reg)
 }
 
 /// `.x`

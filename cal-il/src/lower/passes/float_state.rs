@@ -28,8 +28,8 @@ use states::States;
 pub(super) fn run(program: &mut Program, early: &[bool]) {
     let states = States::of(program, early);
     let cache = Cache {
-        forms: vec![(0, 0); program.registers as usize],
-        permanent: vec![NONE; program.registers as usize],
+        forms: vec![(0, Reg(0)); program.registers as usize],
+        permanent: vec![None; program.registers as usize],
         others: FxHashMap::default(),
         block: 1,
     };
@@ -55,9 +55,6 @@ pub(super) fn run(program: &mut Program, early: &[bool]) {
     }
 }
 
-/// No register.
-const NONE: Reg = Reg::MAX;
-
 /// A form of an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -71,7 +68,7 @@ struct Cache {
     /// A register needs one of the two only.
     forms: Vec<(u32, Reg)>,
     /// By register: its flushed form, where that counts for good.
-    permanent: Vec<Reg>,
+    permanent: Vec<Option<Reg>>,
     /// Flushed words of other operands.
     others: FxHashMap<Operand, Reg>,
     block: u32,
@@ -81,11 +78,8 @@ impl Cache {
     fn get(&self, operand: Operand) -> Option<Reg> {
         match operand {
             Operand::Reg(reg) => {
-                let (block, form) = *self.forms.get(reg as usize)?;
-                if self.permanent[reg as usize] != NONE {
-                    return Some(self.permanent[reg as usize]);
-                }
-                (block == self.block).then_some(form)
+                let (block, form) = *self.forms.get(reg.index())?;
+                self.permanent[reg.index()].or((block == self.block).then_some(form))
             }
             other => self.others.get(&other).copied(),
         }
@@ -93,7 +87,7 @@ impl Cache {
 
     fn put(&mut self, operand: Operand, form: Reg) {
         match operand {
-            Operand::Reg(reg) => self.forms[reg as usize] = (self.block, form),
+            Operand::Reg(reg) => self.forms[reg.index()] = (self.block, form),
             other => {
                 self.others.insert(other, form);
             }
@@ -101,7 +95,7 @@ impl Cache {
     }
 
     fn forget(&mut self, reg: Reg) {
-        if let Some(entry) = self.forms.get_mut(reg as usize) {
+        if let Some(entry) = self.forms.get_mut(reg.index()) {
             entry.0 = 0;
         }
     }
@@ -114,7 +108,7 @@ impl Cache {
 
 struct Pass {
     states: States,
-    next: Reg,
+    next: u32,
     cache: Cache,
     /// Before which statement of the block at hand statements come that are made now.
     at: usize,
@@ -177,7 +171,7 @@ impl Pass {
         let [dst, high] = inst.dst;
         let leaves_loose = inst.op.leaves() == Leaves::Float;
         // A loose register takes over any float word, others only exact ones.
-        let takes_any = self.states.loose[dst as usize];
+        let takes_any = self.states.loose[dst.index()];
         match inst.op {
             LaneOp::Mov | LaneOp::Select | LaneOp::SelectF | LaneOp::Cmov => {
                 self.taken(inst, takes_any, span);
@@ -204,8 +198,8 @@ impl Pass {
             );
             // Before it became canonical the word was fit for arithmetic.
             self.cache.put(Operand::Reg(dst), scratch);
-            if self.states.shared[dst as usize] {
-                self.cache.permanent[dst as usize] = scratch;
+            if self.states.shared[dst.index()] {
+                self.cache.permanent[dst.index()] = Some(scratch);
             }
             return;
         }
@@ -230,13 +224,13 @@ impl Pass {
     /// `reg` has a new word: forms of the old one are void.
     fn defined(&mut self, reg: Reg, span: Span) {
         self.cache.forget(reg);
-        if self.states.shared[reg as usize] && !self.states.flushed[reg as usize] {
+        if self.states.shared[reg.index()] && !self.states.flushed[reg.index()] {
             let form = self.scratch();
             self.push(
                 LaneInst { op: LaneOp::Flush, dst: [form, form], args: smallvec![Operand::Reg(reg)] },
                 span,
             );
-            self.cache.permanent[reg as usize] = form;
+            self.cache.permanent[reg.index()] = Some(form);
         }
     }
 
@@ -254,7 +248,7 @@ impl Pass {
     fn float(&mut self, operand: &mut Operand, span: Span) {
         match *operand {
             Operand::Imm(word) => *operand = Operand::Imm(Scalar.flush(word)),
-            Operand::Reg(reg) if self.states.flushed[reg as usize] => {}
+            Operand::Reg(reg) if self.states.flushed[reg.index()] => {}
             Operand::Builtin(Builtin::Position(_) | Builtin::Interpolant(..)) => {}
             Operand::Reg(_) | Operand::Const { .. } | Operand::Builtin(_) => {
                 self.form(operand, Form::Flushed, span);
@@ -265,7 +259,7 @@ impl Pass {
     /// Replaces `operand` by a word whose bits are right.
     #[inline]
     fn word(&mut self, operand: &mut Operand, span: Span) {
-        if matches!(*operand, Operand::Reg(reg) if self.states.loose[reg as usize]) {
+        if matches!(*operand, Operand::Reg(reg) if self.states.loose[reg.index()]) {
             self.form(operand, Form::Canonical, span);
         }
     }
@@ -299,8 +293,7 @@ impl Pass {
     fn scratch(&mut self) -> Reg {
         self.states.flushed.push(true);
         self.states.loose.push(false);
-        self.next += 1;
-        self.next - 1
+        Reg::fresh(&mut self.next)
     }
 
     /// The flushed form of a constant, computed at the beginning of main.

@@ -141,12 +141,12 @@ impl Walk<'_> {
     #[inline]
     fn take(&mut self, operand: &mut Operand) {
         if let Operand::Reg(reg) = *operand
-            && let Some(source) = self.instead[reg as usize]
+            && let Some(source) = self.instead[reg.index()]
         {
             *operand = source;
         }
         if let Operand::Reg(reg) = *operand {
-            self.uses[reg as usize] += 1;
+            self.uses[reg.index()] += 1;
         }
     }
 
@@ -159,8 +159,8 @@ impl Walk<'_> {
             inst.args = SmallVec::from_slice(&[Operand::Imm(word)]);
         }
         let [low, high] = inst.dst;
-        if inst.op == LaneOp::Mov && self.names[low as usize] {
-            self.instead[low as usize] = Some(inst.args[0]).filter(|&source| self.stays(source));
+        if inst.op == LaneOp::Mov && self.names[low.index()] {
+            self.instead[low.index()] = Some(inst.args[0]).filter(|&source| self.stays(source));
         } else if is_long(inst.op) {
             let dst = [Some(low), Some(high).filter(|high| *high != low), None, None];
             self.value(Value::Lane(inst.op, inst.args.clone()), dst);
@@ -169,7 +169,7 @@ impl Walk<'_> {
 
     /// The operand is the same word wherever it is read, but for a timer.
     fn stays(&self, operand: Operand) -> bool {
-        !matches!(operand, Operand::Reg(reg) if !self.names[reg as usize])
+        !matches!(operand, Operand::Reg(reg) if !self.names[reg.index()])
     }
 
     /// It loads what nobody writes while the launch runs.
@@ -183,7 +183,7 @@ impl Walk<'_> {
 
     /// A value that goes to registers: those of an earlier one are read instead, if it has all of them.
     fn value(&mut self, mut value: Value, dst: Dst4) {
-        let mut named = dst.iter().flatten().all(|reg| self.names[*reg as usize]);
+        let mut named = dst.iter().flatten().all(|reg| self.names[reg.index()]);
         let mut look = |operand: &mut Operand| {
             named &= self.stays(*operand) && !matches!(operand, Operand::Builtin(Builtin::Timer(_)));
         };
@@ -200,7 +200,7 @@ impl Walk<'_> {
             Some(first) => {
                 for (dst, first) in dst.iter().zip(first) {
                     if let (Some(dst), Some(first)) = (dst, first) {
-                        self.instead[*dst as usize] = Some(Operand::Reg(*first));
+                        self.instead[dst.index()] = Some(Operand::Reg(*first));
                     }
                 }
             }

@@ -80,7 +80,7 @@ fn names(program: &mut Program) -> Vec<bool> {
 fn early(program: &Program) -> Vec<bool> {
     let mut early = vec![false; program.registers as usize];
     let origins = webs::run(&mut program.clone()).origins;
-    origins.into_iter().flatten().for_each(|reg| early[reg as usize] = true);
+    origins.into_iter().flatten().for_each(|reg| early[reg.index()] = true);
     early
 }
 

@@ -10,7 +10,7 @@ pub(super) fn names(program: &Program, early: &[bool], definitions: &[u32]) -> V
         definitions.iter().zip(early).map(|(count, early)| count + u32::from(*early) == 1).collect();
     // An output is none: the host reads it.
     for output in &program.outputs {
-        output.registers.iter().for_each(|reg| names[*reg as usize] = false);
+        output.registers.iter().for_each(|reg| names[reg.index()] = false);
     }
     names
 }
@@ -18,7 +18,7 @@ pub(super) fn names(program: &Program, early: &[bool], definitions: &[u32]) -> V
 /// The host reads outputs, once each.
 pub(super) fn uses_of_outputs(program: &Program) -> Vec<u32> {
     let mut uses = vec![0; program.registers as usize];
-    program.outputs.iter().flat_map(|output| output.registers).for_each(|reg| uses[reg as usize] += 1);
+    program.outputs.iter().flat_map(|output| output.registers).for_each(|reg| uses[reg.index()] += 1);
     uses
 }
 
@@ -28,7 +28,7 @@ pub(super) fn uses(program: &mut Program) -> Vec<u32> {
     for function in &mut program.functions {
         visit::statements(&mut function.body, &mut |stmt| {
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                uses[*reg as usize] += u32::from(!definition)
+                uses[reg.index()] += u32::from(!definition)
             });
         });
     }
@@ -48,7 +48,7 @@ fn sweep_block(block: &mut Block, uses: &mut [u32]) {
     let mut dead = vec![false; block.len()];
     for (stmt, dead) in block.iter_mut().zip(&mut dead).rev() {
         *dead = match &mut stmt.kind {
-            StmtKind::Lane(inst) => inst.dst.iter().all(|reg| uses[*reg as usize] == 0),
+            StmtKind::Lane(inst) => inst.dst.iter().all(|reg| uses[reg.index()] == 0),
             StmtKind::Memory(inst) => dead_load(inst, uses),
             StmtKind::If { then, otherwise, .. } => {
                 sweep_block(otherwise, uses);
@@ -67,7 +67,7 @@ fn sweep_block(block: &mut Block, uses: &mut [u32]) {
         };
         if *dead {
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                uses[*reg as usize] -= u32::from(!definition);
+                uses[reg.index()] -= u32::from(!definition);
             });
         }
     }
@@ -79,7 +79,7 @@ fn sweep_block(block: &mut Block, uses: &mut [u32]) {
 fn dead_load(inst: &mut MemoryInst, uses: &[u32]) -> bool {
     visit::loaded(inst).is_some_and(|dst| {
         for component in dst.iter_mut() {
-            *component = component.filter(|reg| uses[*reg as usize] != 0);
+            *component = component.filter(|reg| uses[reg.index()] != 0);
         }
         dst.iter().all(Option::is_none)
     })

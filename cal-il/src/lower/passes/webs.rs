@@ -50,21 +50,25 @@ fn run_within(program: &mut Program, budget: usize) -> Registers {
     if webs.forest.steps > budget {
         webs.give_up(program);
         let definitions = definitions(program);
-        return Registers { origins: (0..entries).map(Some).collect(), definitions, uses: Vec::new() };
+        return Registers {
+            origins: (0..entries).map(|reg| Some(Reg(reg))).collect(),
+            definitions,
+            uses: Vec::new(),
+        };
     }
     let places = webs.forest.roots();
     let (roots, definitions) = (Vec::with_capacity(places.len()), Vec::with_capacity(places.len()));
     let mut renamed = Renamed { places, roots, definitions };
     // Outputs keep the first numbers.
     for output in &mut program.outputs {
-        output.registers = output.registers.map(|reg| renamed.number(reg));
+        output.registers = output.registers.map(|reg| renamed.number(reg.0));
     }
     for function in &mut program.functions {
         renamed.block(&mut function.body);
     }
     program.registers = renamed.roots.len() as u32;
     // The root of a web is its oldest node, and the nodes of the beginning are older than all others.
-    let origins = renamed.roots.iter().map(|&root| (root < entries).then_some(root)).collect();
+    let origins = renamed.roots.iter().map(|&root| (root < entries).then_some(Reg(root))).collect();
     Registers { origins, definitions: renamed.definitions, uses: Vec::new() }
 }
 
@@ -74,7 +78,7 @@ pub(super) fn definitions(program: &mut Program) -> Vec<u32> {
     for function in &mut program.functions {
         visit::statements(&mut function.body, &mut |stmt| {
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                definitions[*reg as usize] += u32::from(definition);
+                definitions[reg.index()] += u32::from(definition);
             });
         });
     }
@@ -90,16 +94,16 @@ fn fixed_registers(program: &mut Program) -> Vec<bool> {
     for (number, function) in program.functions.iter_mut().enumerate().filter(|_| several) {
         visit::statements(&mut function.body, &mut |stmt| {
             visit::registers(&mut stmt.kind, &mut |reg, _| {
-                let owner = &mut owner[*reg as usize];
+                let owner = &mut owner[reg.index()];
                 if *owner != NONE && *owner != number as u32 {
-                    fixed[*reg as usize] = true;
+                    fixed[reg.index()] = true;
                 }
                 *owner = number as u32;
             });
         });
     }
     for output in &program.outputs {
-        output.registers.iter().for_each(|reg| fixed[*reg as usize] = true);
+        output.registers.iter().for_each(|reg| fixed[reg.index()] = true);
     }
     fixed
 }
@@ -173,7 +177,7 @@ impl<'p> Webs<'p> {
         if self.reachable {
             for k in 0..self.persistent.len() {
                 let reg = self.persistent[k];
-                self.forest.flow(reg, self.current[reg as usize]);
+                self.forest.flow(reg.0, self.current[reg.index()]);
             }
         }
     }
@@ -185,7 +189,7 @@ impl<'p> Webs<'p> {
         visit::statements(block, &mut |stmt| {
             self.forest.steps += 1;
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                let index = *reg as usize;
+                let index = reg.index();
                 if definition && !self.fixed[index] && self.stamp[index] != self.now {
                     self.stamp[index] = self.now;
                     all.push(*reg);
@@ -197,7 +201,7 @@ impl<'p> Webs<'p> {
 
     #[inline]
     fn set(&mut self, reg: Reg, node: Node) {
-        let old = std::mem::replace(&mut self.current[reg as usize], node);
+        let old = std::mem::replace(&mut self.current[reg.index()], node);
         self.log.push((reg, old));
     }
 
@@ -205,7 +209,7 @@ impl<'p> Webs<'p> {
     fn give_up(&self, program: &mut Program) {
         for function in &mut program.functions {
             visit::statements(&mut function.body, &mut |stmt| {
-                visit::registers(&mut stmt.kind, &mut |reg, _| *reg = self.forest.register(*reg));
+                visit::registers(&mut stmt.kind, &mut |reg, _| *reg = self.forest.register(reg.0));
             });
         }
     }
@@ -217,14 +221,14 @@ impl<'p> Webs<'p> {
                 return;
             }
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                let mut node = self.current[*reg as usize];
+                let mut node = self.current[reg.index()];
                 if !definition {
                     self.forest.activate(node);
-                } else if !self.fixed[*reg as usize] {
+                } else if !self.fixed[reg.index()] {
                     node = self.forest.definition(*reg);
                     self.set(*reg, node);
                 }
-                *reg = node;
+                *reg = Reg(node);
             });
             match &mut stmt.kind {
                 StmtKind::If { then, otherwise, .. } => self.branches(then, otherwise),
@@ -266,7 +270,7 @@ impl<'p> Webs<'p> {
             let target = std::mem::take(&mut self.targets[number]);
             let joins = if again { &target.heads } else { &target.exits };
             for (reg, join) in target.defined.iter().zip(joins) {
-                self.forest.flow(*join, self.current[*reg as usize]);
+                self.forest.flow(*join, self.current[reg.index()]);
             }
             self.targets[number] = target;
             self.targets[number].exited |= !again;
@@ -280,7 +284,7 @@ impl<'p> Webs<'p> {
         let mut changed = Vec::new();
         while self.log.len() > mark {
             let Some((reg, old)) = self.log.pop() else { break };
-            let index = reg as usize;
+            let index = reg.index();
             if self.stamp[index] != self.now {
                 self.stamp[index] = self.now;
                 changed.push((reg, self.current[index]));
@@ -308,11 +312,11 @@ impl<'p> Webs<'p> {
             (true, true) => {
                 self.now += 1;
                 for &(reg, node) in &then_values {
-                    self.stamp[reg as usize] = self.now;
-                    self.branch[reg as usize] = node;
+                    self.stamp[reg.index()] = self.now;
+                    self.branch[reg.index()] = node;
                 }
                 for (reg, node) in otherwise_values {
-                    let index = reg as usize;
+                    let index = reg.index();
                     let then =
                         if self.stamp[index] == self.now { self.branch[index] } else { self.current[index] };
                     self.stamp[index] = 0;
@@ -320,7 +324,7 @@ impl<'p> Webs<'p> {
                     self.set(reg, node);
                 }
                 for (reg, node) in then_values {
-                    let index = reg as usize;
+                    let index = reg.index();
                     if self.stamp[index] == self.now {
                         let node = self.forest.join(reg, &[node, self.current[index]]);
                         self.set(reg, node);
@@ -336,7 +340,7 @@ impl<'p> Webs<'p> {
         let mark = self.log.len();
         let heads: Vec<Node> = (defined.iter())
             .map(|reg| {
-                let entry = self.current[*reg as usize];
+                let entry = self.current[reg.index()];
                 let head = self.forest.join(*reg, &[entry]);
                 self.set(*reg, head);
                 head
@@ -379,7 +383,7 @@ impl<'p> Webs<'p> {
             let falls = self.reachable;
             for (reg, here) in self.undo(mark) {
                 if falls {
-                    let entry = self.current[reg as usize];
+                    let entry = self.current[reg.index()];
                     let node = self.forest.join(reg, &[entry, here]);
                     self.set(reg, node);
                 }
@@ -412,7 +416,7 @@ impl Renamed {
         if place & NUMBERED == 0 {
             place = self.first(node, place);
         }
-        place & !NUMBERED
+        Reg(place & !NUMBERED)
     }
 
     /// The first occurrence of a node, with the place of its root.
@@ -432,9 +436,9 @@ impl Renamed {
     fn block(&mut self, block: &mut Block) {
         visit::statements(block, &mut |stmt| {
             visit::registers(&mut stmt.kind, &mut |reg, definition| {
-                *reg = self.number(*reg);
+                *reg = self.number(reg.0);
                 if definition {
-                    self.definitions[*reg as usize] += 1;
+                    self.definitions[reg.index()] += 1;
                 }
             });
         });

@@ -168,7 +168,7 @@ impl<'s> State<'s> {
 
     /// A register of the program, in a lane.
     pub fn register(&self, register: Reg, lane: u32) -> Option<u32> {
-        let (scene, there) = (self.here.as_ref()?.scene, register < self.program.registers);
+        let (scene, there) = (self.here.as_ref()?.scene, register.0 < self.program.registers);
         self.thread(lane).filter(|_| there)?;
         Some(scene.registers.line(register)[scene.thread(lane as usize)])
     }

@@ -43,14 +43,14 @@ impl States {
         // The host reads outputs bit for bit, so they are kept exact.
         for output in &program.outputs {
             for reg in output.registers {
-                plain[reg as usize] = false;
+                plain[reg.index()] = false;
             }
         }
         let may = |reg: usize| flushed[reg] && plain[reg];
         for (reg, loose) in loose.iter_mut().enumerate() {
             *loose &= may(reg);
         }
-        spread(&mut loose, true, &[&moves], |to| may(to as usize));
+        spread(&mut loose, true, &[&moves], |to| may(to.index()));
         for ((shared, (count, _)), early) in shared.iter_mut().zip(definitions).zip(early) {
             *shared &= count == 1 && !early;
         }
@@ -102,7 +102,7 @@ impl Scan {
         let mut at = 0;
         for class in inst.op.arguments() {
             if let (Class::F, Operand::Reg(reg)) = (class, inst.args[at]) {
-                self.shared[reg as usize] |= self.definitions[reg as usize].1 != here;
+                self.shared[reg.index()] |= self.definitions[reg.index()].1 != here;
             }
             at += class.words();
         }
@@ -118,11 +118,11 @@ impl Scan {
             }
             Leaves::Sign => {
                 self.moved(inst.args[0], low, true);
-                self.plain[low as usize] = false;
+                self.plain[low.index()] = false;
             }
-            Leaves::Float => self.floats[low as usize] = true,
+            Leaves::Float => self.floats[low.index()] = true,
             Leaves::Number => {}
-            Leaves::Mask => self.plain[low as usize] = false,
+            Leaves::Mask => self.plain[low.index()] = false,
             Leaves::Word => inst.dst.into_iter().for_each(|reg| self.any_word(reg)),
         }
     }
@@ -132,8 +132,8 @@ impl Scan {
         match operand {
             Operand::Reg(from) => if sign { &mut self.signs } else { &mut self.moves }.push((from, to)),
             Operand::Imm(word) => {
-                self.flushed[to as usize] &= Scalar.flush(word) == word;
-                self.plain[to as usize] &= is_number(word);
+                self.flushed[to.index()] &= Scalar.flush(word) == word;
+                self.plain[to.index()] &= is_number(word);
             }
             Operand::Builtin(Builtin::Position(_) | Builtin::Interpolant(..)) => {}
             Operand::Builtin(_) | Operand::Const { .. } => self.any_word(to),
@@ -141,12 +141,12 @@ impl Scan {
     }
 
     fn any_word(&mut self, reg: Reg) {
-        self.flushed[reg as usize] = false;
-        self.plain[reg as usize] = false;
+        self.flushed[reg.index()] = false;
+        self.plain[reg.index()] = false;
     }
 
     fn define(&mut self, reg: Reg, here: u32) {
-        let (count, block) = &mut self.definitions[reg as usize];
+        let (count, block) = &mut self.definitions[reg.index()];
         *count += 1;
         *block = here;
     }
@@ -165,15 +165,15 @@ impl Edges {
     fn of(edges: Vec<(Reg, Reg)>, registers: usize) -> Self {
         // How many each has, summed up to where they end; each edge then takes the place before that.
         let mut first = vec![0; registers + 1];
-        edges.iter().for_each(|&(from, _)| first[from as usize] += 1);
+        edges.iter().for_each(|&(from, _)| first[from.index()] += 1);
         let mut end = 0;
         for count in &mut first {
             end += *count;
             *count = end;
         }
-        let mut to = vec![0; edges.len()];
+        let mut to = vec![Reg(0); edges.len()];
         for &(from, target) in &edges {
-            let place = &mut first[from as usize];
+            let place = &mut first[from.index()];
             *place -= 1;
             to[*place as usize] = target;
         }
@@ -181,7 +181,7 @@ impl Edges {
     }
 
     fn from(&self, reg: Reg) -> &[Reg] {
-        &self.to[self.first[reg as usize] as usize..self.first[reg as usize + 1] as usize]
+        &self.to[self.first[reg.index()] as usize..self.first[reg.index() + 1] as usize]
     }
 }
 
@@ -189,14 +189,14 @@ impl Edges {
 fn spread(state: &mut [bool], value: bool, edges: &[&Edges], admits: impl Fn(Reg) -> bool) {
     let mut work: Vec<Reg> = Vec::new();
     for &from in edges.iter().flat_map(|edges| &edges.sources) {
-        if state[from as usize] == value {
+        if state[from.index()] == value {
             work.push(from);
         }
     }
     while let Some(from) = work.pop() {
         for &to in edges.iter().flat_map(|edges| edges.from(from)) {
-            if state[to as usize] != value && admits(to) {
-                state[to as usize] = value;
+            if state[to.index()] != value && admits(to) {
+                state[to.index()] = value;
                 work.push(to);
             }
         }

@@ -31,10 +31,14 @@ pub(super) struct Forest {
 }
 
 impl Forest {
-    pub(super) fn new(registers: Reg) -> Self {
+    pub(super) fn new(registers: u32) -> Self {
         // A register of the kernel is written again and again.
         let mut nodes = Vec::with_capacity(8 * registers as usize);
-        nodes.extend((0..registers).map(|register| Info { parent: register, pending: READ, register }));
+        nodes.extend((0..registers).map(|number| Info {
+            parent: number,
+            pending: READ,
+            register: Reg(number),
+        }));
         Self { nodes, operands: Vec::new(), steps: 0 }
     }
 
@@ -65,7 +69,7 @@ impl Forest {
 
     /// Makes the value at the beginning a join: what an earlier call left.
     pub(super) fn persists(&mut self, register: Reg) {
-        self.nodes[register as usize].pending = END;
+        self.nodes[register.index()].pending = END;
     }
 
     fn add_operand(&mut self, join: Node, operand: Node) {
