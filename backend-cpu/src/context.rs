@@ -465,7 +465,7 @@ mod tests {
             dcl_resource_id(0)_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)\n\
             sample_resource(0)_sampler(0) o0, vWinCoord0.xyxx\nend\n";
         let (packed, known) = load::prepare(&recal_il::compile(text.as_bytes()).unwrap(), true, false);
-        let code = load::load(&packed, &known, chosen(InstructionSet::Baseline), true);
+        let code = load::load(&packed, &known, chosen(InstructionSet::Baseline));
         let surface = |height| {
             let memory = Block::allocate(u64::from(height) << 12, u64::MAX, &InUse::default()).unwrap();
             Surface { memory: Arc::new(memory), width: 256, height, pitch: 256, format: Format::Float32x4 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use recal_hal::{Error, Result, Surface};
 
 use crate::context::{Stop, block, whole};
-use crate::memory::View;
+use crate::memory::{Block, InUse, View};
 
 /// Bytes of a part: so many that it is worth the way to another thread.
 const PART: usize = 1 << 20;
@@ -22,6 +22,10 @@ pub struct Copy {
     rows: usize,
     /// Rows of a part.
     each: usize,
+    /// Within one memory the order counts: rows that move apart go last first, so that each is read before it is overwritten.
+    last_first: bool,
+    /// Where all rows go first if there is no such order.
+    between: Option<Block>,
 }
 
 impl Copy {
@@ -43,8 +47,16 @@ impl Copy {
         // Rows that follow each other without a gap are one.
         let gapless = rows == 1 || pitches == [row; 2];
         let (row, rows) = if gapless { (row * rows, 1) } else { (row, rows) };
-        // Within one memory the order counts, and all is one part.
-        let mut copy = Copy { from, to, row, last: row, pitches, rows, each: rows };
+        // Within one memory all is one part.
+        let first_first = pitches[1] <= pitches[0] && there.start <= here.start;
+        let last_first = pitches[1] >= pitches[0] && there.start >= here.start;
+        let between = if apart || first_first || last_first || rows <= 1 {
+            None
+        } else {
+            Some(Block::allocate((row * rows) as u64, u64::MAX, &InUse::default())?)
+        };
+        let last_first = last_first && !first_first;
+        let mut copy = Copy { from, to, row, last: row, pitches, rows, each: rows, last_first, between };
         if apart && gapless {
             let rows = row.div_ceil(PART).max(1);
             copy =
@@ -80,13 +92,21 @@ impl Copy {
     fn part(&self, number: usize, [from, to]: &[View<'_>; 2]) {
         let first = number * self.each;
         let end = (first + self.each).min(self.rows);
-        // Within one memory rows that move apart go last first, so that each is read before it is overwritten.
-        let last_first = self.pitches[1] > self.pitches[0];
-        for number in first..end {
-            let row = if last_first { first + end - 1 - number } else { number };
-            let bytes = if row + 1 == self.rows { self.last } else { self.row };
-            let copied = to.copy(row * self.pitches[1], from, row * self.pitches[0], bytes);
-            debug_assert!(copied, "it was seen to fit");
+        let rows = |to: &View<'_>, to_pitch: usize, from: &View<'_>, from_pitch: usize| {
+            for number in first..end {
+                let row = if self.last_first { first + end - 1 - number } else { number };
+                let bytes = if row + 1 == self.rows { self.last } else { self.row };
+                let copied = to.copy(row * to_pitch, from, row * from_pitch, bytes);
+                debug_assert!(copied, "it was seen to fit");
+            }
+        };
+        let [from_pitch, to_pitch] = self.pitches;
+        match &self.between {
+            None => rows(to, to_pitch, from, from_pitch),
+            Some(between) => {
+                rows(&between.view(), self.row, from, from_pitch);
+                rows(to, to_pitch, &between.view(), self.row);
+            }
         }
     }
 }
@@ -98,7 +118,6 @@ mod tests {
     use recal_hal::Format;
 
     use super::*;
-    use crate::memory::{Block, InUse};
 
     fn memory(bytes: usize) -> Arc<Block> {
         Arc::new(Block::allocate(bytes as u64, u64::MAX, &InUse::default()).unwrap())

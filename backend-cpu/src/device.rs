@@ -244,35 +244,37 @@ impl Device for CpuDevice {
         if let (Some(kernel), false) = (self.loaded.get(&program), checked) {
             return Ok(Arc::new(kernel));
         }
-        let (mut packed, mut shapes, mut names) = (Program::clone(&program), Vec::new(), Names::new());
-        // A check that follows single registers wants them apart, and by name if the text is known.
-        if !checked {
-            (packed, shapes) = load::prepare(&program, self.isa.compiled().is_some(), self.native);
-        } else if let Some(named) = recal_il::front(text).ok().and_then(|kernel| lower_named(&kernel).ok())
-            && named.0.declared == program.declared
-        {
-            (packed, names) = named;
-        }
-        if checked && self.native {
-            packed = native(&packed);
-        }
-        let mut code = load::load(&load::plain(&packed, false), &shapes, self.isa, false);
+        let (subject, registers, mut code) = if checked {
+            let subject = self.subject(&program, text);
+            let code = load::load(&load::structured(&subject.program), &[], self.isa);
+            (Some(subject), program.registers, code)
+        } else {
+            let (packed, known) = load::prepare(&program, self.isa.compiled().is_some(), self.native);
+            (None, packed.registers, load::load(&packed, &known, self.isa))
+        };
         code.gradual = self.native;
         code.thrifty = self.thrifty;
         if code.thrifty && code.straight {
             code.first = FirstLaunches::few();
         }
-        let resources = KernelResources {
-            gprs: packed.registers.div_ceil(4),
-            lds_bytes: code.lds_bytes,
-            scratch: 0,
-            stack: 0,
-        };
-        code.subject = checked.then(|| Subject { program: packed, text: text.into(), names });
+        let resources =
+            KernelResources { gprs: registers.div_ceil(4), lds_bytes: code.lds_bytes, scratch: 0, stack: 0 };
+        code.subject = subject;
         let code = Arc::new(code);
         let kernel = CpuKernel { code, isa: self.isa, resources };
         self.loaded.put(&program, kernel.clone());
         Ok(Arc::new(kernel))
+    }
+}
+
+impl CpuDevice {
+    /// What a check runs: single registers, by name if the text is known.
+    fn subject(&self, program: &Program, text: &[u8]) -> Subject {
+        let named = recal_il::front(text).ok().and_then(|kernel| lower_named(&kernel).ok());
+        let (program, names) = named
+            .filter(|(named, _)| named.declared == program.declared)
+            .unwrap_or_else(|| (program.clone(), Names::new()));
+        Subject { program: if self.native { native(&program) } else { program }, text: text.into(), names }
     }
 }
 

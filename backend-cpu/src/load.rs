@@ -11,10 +11,7 @@ use std::sync::atomic::AtomicU32;
 use recal_il::diagnostic::Span;
 use recal_il::inst::{Dimension, PositionKind};
 use recal_il::ir::lines::{self, Known};
-use recal_il::ir::passes::{ARRAYS, INLINE, JUMPS, NATIVE, OWN_LDS, Settings};
-use recal_il::ir::payload::loosen;
-use recal_il::ir::rotate::rotate;
-use recal_il::ir::unroll::written_out;
+use recal_il::ir::passes::{CPU, STRUCTURED, Settings, run};
 use recal_il::ir::{
     self, AtomicAddress, Block, Builtin, Cond, Dst4, Id, InfoSource, LaneInst, MemoryInst, Operand, Program,
     Reg, Space, Src4, Stmt, StmtKind, Uav,
@@ -32,36 +29,28 @@ use crate::op::{
 };
 use crate::registers;
 
-/// The flat form of `program`, which is [`plain`], for the given instruction set. To be `reported` on, it stays as it is and keeps
-/// its spans. `known` is what is known of its statements, or nothing.
-pub fn load(program: &Program, known: &[Known], isa: &Isa, reported: bool) -> Code {
+/// The flat form of `program`, which [`structured`] or [`prepare`] has made, for the given instruction set. `known` is what is known of its
+/// statements, or nothing.
+pub fn load(program: &Program, known: &[Known], isa: &Isa) -> Code {
     let compiled = isa.compiled().is_some();
-    Loader { reported, spans: reported, compiled, ..Loader::new(program, known, isa) }.program()
+    Loader { compiled, ..Loader::new(program, known, isa) }.program()
 }
 
-/// What an access costs, in operations.
-const ACCESS: u32 = 4;
+/// Groups may be as large as a program says.
+const SETTINGS: Settings<'static> = Settings { threads: u32::MAX, ..Settings::USUAL };
 
-/// The program without jumps, calls of small functions, LDS of threads and, if it is to be compiled, small arrays.
-pub fn plain(program: &Program, compiled: bool) -> Cow<'_, Program> {
-    let mut passes = vec![&JUMPS, &INLINE, &OWN_LDS];
-    passes.extend(compiled.then_some(&ARRAYS));
-    // Groups may be as large as a program says.
-    let settings = Settings { threads: u32::MAX, ..Settings::USUAL };
-    passes.into_iter().fold(Cow::Borrowed(program), |program, pass| pass.run_on(program, &settings))
+/// The program as rows of threads can run it, and nothing else changed.
+pub fn structured(program: &Program) -> Cow<'_, Program> {
+    run(&STRUCTURED, program, &SETTINGS, &mut |_, _| {})
 }
 
 /// The program with what is done for any instruction set, and what is known of its statements if it is to be compiled. `native`: in
 /// native float mode.
 pub fn prepare(program: &Program, compiled: bool, native: bool) -> (Program, Vec<Known>) {
-    let settings = Settings { faithful: !native, ..Settings::USUAL };
-    let program = plain(program, compiled);
-    let program = if native { NATIVE.run(&program, &settings) } else { loosen(&program) };
-    // Code has compilers' work done before, rounds with constants for counters too; interpreted rounds are rounds.
-    let program = match compiled {
-        true => Cow::Owned(rotate(&written_out(&program, |_| ACCESS)).into_owned()),
-        false => program,
-    };
+    // Code has compilers' work done before; interpreted rounds are rounds.
+    let settings = Settings { faithful: !native, last: compiled, ..SETTINGS };
+    let structured = structured(program);
+    let program = run(&CPU, &structured, &settings, &mut |_, _| {});
     // Before registers are shared.
     let known = if compiled { lines::known(&program) } else { Vec::new() };
     let mut packed = program.into_owned();
@@ -94,7 +83,6 @@ struct Loader<'a> {
     open: usize,
     /// Addresses of samples, while their coordinates are unchanged, by slot.
     sampled: Vec<Option<Addressing>>,
-    reported: bool,
     /// What comes of which instruction is kept.
     spans: bool,
     /// Steps are not interpreted.
@@ -102,10 +90,11 @@ struct Loader<'a> {
     /// Of the statement at hand.
     span: Span,
     known: Known,
+    /// What is known of all statements, in their order, or nothing; and how many were met.
+    known_of: &'a [Known],
+    statements: usize,
     /// Lines of a wave may take different ways.
     apart: bool,
-    /// Of the statements that follow.
-    statements: std::slice::Iter<'a, Known>,
 }
 
 /// The row of `key`, a new one at the first call.
@@ -178,13 +167,13 @@ impl<'a> Loader<'a> {
             gds,
             open: 0,
             sampled: Vec::new(),
-            reported: false,
             spans: false,
             compiled: false,
             span: Span::default(),
             known: Known::default(),
             apart: false,
-            statements: known.iter(),
+            known_of: known,
+            statements: 0,
         }
     }
 
@@ -192,6 +181,10 @@ impl<'a> Loader<'a> {
         for (number, function) in self.program.functions.iter().enumerate() {
             self.function(number, &function.body);
         }
+        debug_assert!(
+            self.known_of.is_empty() || self.known_of.len() == self.statements,
+            "what is known is of another program"
+        );
         self.finish()
     }
 
@@ -204,28 +197,26 @@ impl<'a> Loader<'a> {
     }
 
     fn finish(mut self) -> Code {
-        if !self.reported {
-            let interpreted = (!self.compiled).then_some(self.isa);
-            fuse::fuse(&mut self.code, interpreted, &mut self.labels);
-            self.code.temporaries = compact::compact(&mut self.code);
-        }
+        let interpreted = (!self.compiled).then_some(self.isa);
+        fuse::fuse(&mut self.code, interpreted, &mut self.labels);
+        self.code.temporaries = compact::compact(&mut self.code);
         let arrays = self.arrays.values().map(|&(first, elements)| first..first + 4 * elements);
         let (zeroed, never) = registers::zeroed(&self.code, self.program.registers, arrays);
         self.code.zeroed = zeroed;
-        self.code.native = self.isa.compiled().filter(|_| !self.reported);
+        self.code.native = self.isa.compiled();
         if self.code.native.is_some() {
             self.code.find_sampled();
         }
         self.code.straight = self.code.ops.iter().all(threads::straight);
-        self.code.groups_unseen = !self.reported && self.groups_unseen();
+        self.code.groups_unseen = self.groups_unseen();
         let barrier = |op: &Op| matches!(op, Op::Fence(fence) if fence.contains(ir::Fence::THREADS));
         self.code.barriers = self.code.ops.iter().any(barrier);
-        self.code.waves_alone = !self.reported && self.waves_alone();
-        self.code.in_place = !self.reported && self.in_place();
-        self.code.in_lines = !self.reported && self.samples_in_lines();
-        self.code.panels = if self.reported { Vec::new() } else { self.panels() };
-        self.code.abreast = !self.reported && self.abreast();
-        self.code.turned = !self.reported && self.samples_turned();
+        self.code.waves_alone = self.waves_alone();
+        self.code.in_place = self.in_place();
+        self.code.in_lines = self.samples_in_lines();
+        self.code.panels = self.panels();
+        self.code.abreast = self.abreast();
+        self.code.turned = self.samples_turned();
         for op in &mut self.code.ops {
             jumps(op, |pc| *pc = self.labels[*pc as usize]);
         }
@@ -280,7 +271,8 @@ impl<'a> Loader<'a> {
 
     fn statement(&mut self, stmt: &Stmt, end: Pc) {
         self.span = stmt.span;
-        self.known = self.statements.next().copied().unwrap_or_default();
+        self.known = self.known_of.get(self.statements).copied().unwrap_or_default();
+        self.statements += 1;
         match &stmt.kind {
             StmtKind::Lane(inst) => self.lane(inst),
             StmtKind::Memory(inst) => self.memory(inst),

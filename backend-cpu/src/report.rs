@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use recal_hal::{Format, Wrap};
 use recal_il::diagnostic::Span;
-use recal_il::ir::{Program, lines};
+use recal_il::ir::Program;
 
-use crate::isa_choice::{self, InstructionSet};
+use crate::isa_choice::InstructionSet;
 use crate::op::{Code, LaunchKey, MemoryOp, Op, Place, Seen, Shape, Texture};
 use crate::{load, native};
 
@@ -25,10 +25,8 @@ pub struct Interpreted {
 /// for this set nothing is compiled. Samples are taken to be of surfaces with whole words and the nearest filter.
 pub fn interpreted(program: &Program, set: InstructionSet) -> Option<Vec<Interpreted>> {
     let isa = set.code()?;
-    // Watched code keeps its spans.
-    let program = load::plain(program, true);
-    let mut code =
-        load::load(&program, &lines::known(&program), isa_choice::chosen(InstructionSet::Baseline), true);
+    let (packed, known) = load::prepare(program, true, false);
+    let mut code = load::load_compiled(&packed, &known);
     code.find_sampled();
     let shapes = simple_textures(&code, &BTreeMap::new()).into();
     let body =

@@ -5,6 +5,7 @@ mod harness;
 use std::fmt::Write;
 
 use harness::{Machine, grid, read};
+use recal_cpu::InstructionSet;
 use recal_hal::{Bindings, DeviceOptions, Format};
 
 /// A compute kernel of 64 threads around `body`, which sees its number in r0.x, 4 times that in r0.y, leaves its
@@ -274,5 +275,23 @@ fn rows_are_kept_until_their_last_use() {
         // And they are handed out: seven registers would do for the largest branch, with some for the rest.
         let gprs = machine.kernel(&text).resources().gprs;
         assert!(gprs < 12, "{gprs} registers of four components");
+    }
+}
+
+/// More calls than what they call may be written out for: what is known of the statements behind them stays theirs.
+#[test]
+fn what_is_known_behind_many_calls_is_of_the_right_statements() {
+    let steps = "uav_raw_load_id(0) r3.x, r0.y\niadd r1.x, r1.x, r3.x\nuav_raw_load_id(0) r3.x, r2.x\niadd r1.x, r1.x, r3.x\n";
+    let body = format!(
+        "uav_raw_store_id(0) mem0.x, r0.y, r0.x\nfence_threads_memory\nmov r2.x, l1.x\n{}{}",
+        "call 1\n".repeat(300),
+        steps.repeat(100)
+    );
+    let function = format!("func 1\n{}ret\n", "iadd r1.x, r1.x, l0.y\n".repeat(240));
+    for set in InstructionSet::ALL.into_iter().filter(|set| set.available()) {
+        let got = Machine::limited(set).compute(&kernel(&body, &function), 64, 64);
+        // Word 1 of the memory is 1.
+        let expected: Vec<u32> = (0..64).map(|thread| 300 * 240 + 100 * (thread + 1)).collect();
+        assert_eq!(got, expected, "{set:?}");
     }
 }

@@ -82,8 +82,8 @@ impl VulkanQueue {
             let commands = self.recording(state, lane)?.commands;
             self.time(state, lane, commands, "copy", &size);
             self.timed(state, lane, commands);
-        } else if from.buffer == to.buffer {
-            // Regions of a Vulkan copy must not overlap: the source is read whole before anything is written.
+        } else if from.buffer == to.buffer || from.span.meets(&to.span) {
+            // Regions of a Vulkan copy must not overlap, nor do imports of the same bytes: the source is read whole before anything is written.
             let block = Block::allocate(&self.gpu, row * height, Heap::Local)?;
             let commands = self.recording(state, lane)?.commands;
             self.order(state, lane, commands, &uses, true);

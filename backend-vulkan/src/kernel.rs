@@ -17,6 +17,7 @@ use ash::vk;
 use recal_hal::sync::Mutex;
 use recal_hal::{Error, Format, Kernel, KernelResources, Program, Result, Sampler, without_signals};
 use recal_il::inst::{GroupSize, Stage, Uav};
+use recal_il::ir::WAVE;
 use recal_il::spirv::launch::Layout;
 use recal_il::spirv::{Assume, Formats, Module, Surfaces, Target, check_group, emit};
 
@@ -43,6 +44,8 @@ pub(crate) struct Pipelines {
     uses_formats: bool,
     /// Whether the program fixes the group size.
     fixed: bool,
+    /// Whether the launch says if groups are one wave.
+    any_waves: bool,
     made: Mutex<HashMap<Way, vk::Pipeline>>,
     /// How many were built.
     version: AtomicU64,
@@ -100,6 +103,7 @@ impl Pipelines {
 
     /// The assumptions, less those that make no difference.
     fn normal(&self, assume: Assume) -> Assume {
+        let assume = Assume { one_wave: assume.one_wave && self.any_waves, ..assume };
         if self.uses_formats {
             assume
         } else {
@@ -227,6 +231,7 @@ impl Drop for Pipelines {
 /// Whether a module made for what is `known` runs launches of which `assume` holds.
 fn covers(known: &Assume, assume: &Assume) -> bool {
     known.formats >= assume.formats
+        && known.one_wave == assume.one_wave
         && (assume.default_samplers || !known.default_samplers)
         && (known.surfaces == Surfaces::UNKNOWN || known.surfaces == assume.surfaces)
         && (assume.padded || !known.padded)
@@ -257,6 +262,12 @@ impl VulkanKernel {
         let uses_formats = !interface.resources.is_empty() || !program.outputs.is_empty() || typed;
         let layout = Layout::new(&program, target);
         let buffers = gpu.limits.storage.is_some_and(|storage| storage.hold(&layout));
+        let any_waves = program.stage == Stage::Compute
+            && match interface.group {
+                Some(GroupSize::Exact(_)) => false,
+                Some(GroupSize::AtMost(most)) => most > WAVE,
+                None => true,
+            };
         // Programs bind surfaces that end anywhere in their memories, and constants of any number in memory of any kind.
         let most = Assume {
             formats: Formats::FourWords,
@@ -266,12 +277,14 @@ impl VulkanKernel {
             whole_rows: true,
             buffers,
             uniforms: false,
+            one_wave: any_waves,
         };
         let mut pipelines = Pipelines {
             gpu: gpu.clone(),
             target: target.clone(),
             uses_formats,
             fixed: false,
+            any_waves,
             made: Mutex::default(),
             version: AtomicU64::new(0),
             program,

@@ -10,6 +10,7 @@ use std::time::Instant;
 use ash::vk;
 use recal_hal::timeline::Detail;
 use recal_hal::{Bindings, Command, Error, Extent, Kernel, Result, Ticket};
+use recal_il::ir::WAVE;
 use recal_il::spirv::Assume;
 
 use crate::kernel::{Chosen, Kind, VulkanKernel};
@@ -168,6 +169,7 @@ impl VulkanQueue {
             whole_rows: table.whole_rows,
             buffers: table.pushed.storage.is_some(),
             uniforms: table.pushed.uniforms.is_some(),
+            one_wave: size.iter().fold(1, |threads: u32, n| threads.saturating_mul(*n)) <= WAVE,
         };
         let Chosen { pipeline, uniforms, kind } = own.pipeline_for(assume, size)?;
         if !uniforms {

@@ -3,13 +3,15 @@
 use std::fmt;
 
 use crate::ir::Program;
-use crate::ir::passes::{ARRAYS, COMPACT, EMISSION, Flushes, JUMPS, NATIVE, Pass, ROTATE, Settings, Watch};
+use crate::ir::passes::{COMPACT, CPU, EMISSION, Flushes, Pass, STRUCTURED, Settings, Watch};
 use crate::ir::validate::{validate, validate_unflushed};
 use crate::lower::LOWERING;
 
-/// Every pass, in the order in which a kernel meets them.
+/// Every pass once, in the order in which a kernel meets them.
 pub fn passes() -> impl Iterator<Item = &'static Pass> {
-    LOWERING.iter().chain(&EMISSION).chain([&JUMPS, &ARRAYS, &NATIVE, &ROTATE, &COMPACT])
+    let twice = |pass: &&Pass| EMISSION.iter().any(|other| other.name == pass.name);
+    let others = STRUCTURED.iter().chain(&CPU).filter(move |pass| !twice(pass));
+    LOWERING.iter().chain(&EMISSION).chain(others).chain([&COMPACT])
 }
 
 /// The pass of a name.

@@ -275,6 +275,52 @@ static void of_the_application(void)
     HOLDS(memory_of_the_application_keeps_its_pitch);
 }
 
+/* Resources of memory of the application that overlap: what is copied is what was there before. */
+static void copies_onto_itself(void)
+{
+    enum { WORDS = 4096 };
+    static CALuint words[WORDS] __attribute__((aligned(4096))), expected[WORDS];
+    /* First word, width and height of both. */
+    static const CALuint shapes[][6] = {{0, 30, 8, 0, 40, 10},  {0, 40, 10, 0, 50, 10}, {417, 16, 20, 0, 35, 21},
+                                        {16, 40, 9, 64, 40, 9}, {0, 16, 20, 96, 20, 20}};
+    PFNCALRESCREATE2D create = NULL;
+    size_t k;
+    if (calExtGetProc((CALextproc*)(void*)&create, CAL_EXT_RES_CREATE, "calResCreate2D") != CAL_RESULT_OK) {
+        return;
+    }
+    for (k = 0; k < sizeof shapes / sizeof *shapes; ++k) {
+        const CALuint* shape = shapes[k];
+        CALresource resources[2];
+        CALmem mems[2];
+        CALevent event = 0;
+        CALuint i;
+        for (i = 0; i < WORDS; ++i) {
+            words[i] = expected[i] = i;
+        }
+        for (i = 0; i < shape[1] * shape[2]; ++i) {
+            expected[shape[3] + i / shape[1] * shape[4] + i % shape[1]] = shape[0] + i;
+        }
+        for (i = 0; i < 2; ++i) {
+            const CALuint* of = shape + 3 * i;
+            OK(create(&resources[i], device, words + of[0], of[1], of[2], CAL_FORMAT_UNSIGNED_INT32_1, 0, 0));
+            OK(calCtxGetMem(&mems[i], context, resources[i]));
+        }
+        OK(calMemCopy(&event, context, mems[0], mems[1], 0));
+        check_wait(context, event);
+        for (i = 0; i < 2; ++i) {
+            OK(calCtxReleaseMem(context, mems[i]));
+            OK(calResFree(resources[i]));
+        }
+        for (i = 0; i < WORDS; ++i) {
+            if (words[i] != expected[i]) {
+                fprintf(stderr, "shapes %u, word %u: %u\n", (CALuint)k, i, words[i]);
+                exit(1);
+            }
+        }
+    }
+    HOLDS(copies_within_memory_of_the_application_read_first);
+}
+
 int main(void)
 {
     OK(calInit());
@@ -287,6 +333,7 @@ int main(void)
     not_fetched();
     copies();
     of_the_application();
+    copies_onto_itself();
     OK(calCtxDestroy(context));
     OK(calDeviceClose(device));
     OK(calShutdown());

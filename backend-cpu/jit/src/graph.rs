@@ -81,6 +81,8 @@ pub struct Graph {
     pub plain_products: BitSet,
     /// What is known of constants that differ from lane to lane.
     pub fixed: fixed::Fixed,
+    /// The last value that acts.
+    acted: Val,
     /// The lanes that stores are for; [`NO`]: all that execute.
     pub storing: Val,
 }
@@ -107,6 +109,7 @@ impl Default for Graph {
             plain: false,
             plain_products: BitSet::new(),
             fixed: fixed::Fixed::default(),
+            acted: NO,
             storing: NO,
         }
     }
@@ -155,16 +158,23 @@ impl Graph {
         }
         let nodes = &self.nodes;
         let hash = |&val: &Val| nodes[val.index()].hash();
+        let val = Val::new(nodes.len());
         match self.known.entry(node.hash(), |&val| nodes[val.index()] == node, hash) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(place) => {
-                let val = Val::new(nodes.len());
-                place.insert(val);
-                self.nodes.push(node);
-                self.origins.push(self.step);
-                val
-            }
+            // Others may have stored there since.
+            Entry::Occupied(mut known) if node.acts() && self.acted != *known.get() => *known.get_mut() = val,
+            Entry::Occupied(known) => return *known.get(),
+            Entry::Vacant(place) => _ = place.insert(val),
         }
+        self.push(node);
+        val
+    }
+
+    fn push(&mut self, node: Node) {
+        if node.acts() {
+            self.acted = Val::new(self.nodes.len());
+        }
+        self.nodes.push(node);
+        self.origins.push(self.step);
     }
 
     /// The last of some values of another graph, each behind its operands; what nothing is computed for may be something else here.
@@ -191,8 +201,7 @@ impl Graph {
 
     /// A node of another strip than the first, whatever is there already.
     pub fn apart(&mut self, node: Node, strip: u8) -> Val {
-        self.nodes.push(node);
-        self.origins.push(self.step);
+        self.push(node);
         let val = Val::new(self.nodes.len() - 1);
         self.strips.insert(val, strip);
         val

@@ -22,7 +22,7 @@ fn again(change: impl Fn(&mut MemoryInst, usize)) -> Vec<bool> {
             number += 1;
         }
     });
-    let code = load(&program, &[], chosen(InstructionSet::Baseline), false);
+    let code = load(&program, &[], chosen(InstructionSet::Baseline));
     let samples = code.memory.iter().filter_map(|access| match &access.op {
         MemoryOp::Sample(sample) => Some(sample.again),
         _ => None,
@@ -48,7 +48,7 @@ fn registers_that_nothing_writes_are_zeros_for_ever() {
     let text = "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_output_generic o0\n\
         if_logicalnz vWinCoord0.x\nmov r0.x, vWinCoord0.y\nendif\nmov o0, r0\nend\n";
     let program = recal_il::compile(text.as_bytes()).expect("it is a kernel");
-    let code = load(&program, &[], chosen(InstructionSet::Baseline), false);
+    let code = load(&program, &[], chosen(InstructionSet::Baseline));
     // What some threads write must be 0 for the others, tile after tile.
     assert_eq!(code.zeroed.iter().map(|rows| rows.len()).sum::<usize>(), 1, "{:?}", code.zeroed);
     let zeros = code.literals.iter().filter(|(_, word)| *word == 0).count();
@@ -66,7 +66,7 @@ fn waves_are_alone_where_nothing_tells_which_are_a_group() {
             uav_raw_store_id(0) mem0.x___, r0.x, r1.x\nend\n"
         );
         let program = recal_il::compile(text.as_bytes()).expect("it is a kernel");
-        load(&program, &[], chosen(InstructionSet::Baseline), false)
+        load(&program, &[], chosen(InstructionSet::Baseline))
     };
     let alone = |declared: &str, text: &str| code(declared, text).waves_alone;
     assert!(alone("", ""));

@@ -54,6 +54,9 @@ pub use crate::inst::{
 pub use crate::isa::LaneOp;
 pub use memory::{AtomicAddress, AtomicOp, Dst4, Id, InfoSource, MemoryInst, Space, Src4, WideAtomic, Width};
 
+/// Threads of a wave.
+pub const WAVE: u32 = 64;
+
 /// A 32-bit register, numbered densely from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reg(pub u32);

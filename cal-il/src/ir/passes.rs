@@ -1,4 +1,4 @@
-//! The passes that emission of SPIR-V runs, by name and in their order: one list for the emitter, for the tests of what they
+//! The passes that back ends run, by name and in their order: each list once, for who runs it, for the tests of what they
 //! compute, and for [`crate::opt`].
 
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use super::own_lds::in_a_block;
 use super::payload::loosen;
 use super::rotate::rotate;
 use super::speculate::{WORTH, speculate, without_flushes};
-use super::unroll::unroll;
+use super::unroll::{unroll, unroll_fully};
 use super::validate::{validate, validate_unflushed};
 use super::{MemoryInst, Program};
 
@@ -22,6 +22,8 @@ use super::{MemoryInst, Program};
 pub struct Settings<'a> {
     /// Every instruction is to give the documented bits.
     pub faithful: bool,
+    /// No compiler of a device comes after: what is not done here is not done.
+    pub last: bool,
     /// What an access costs, in operations; loops with one beyond 64 are not unrolled.
     pub cost: &'a dyn Fn(&MemoryInst) -> u32,
     /// Instructions, weighted by loops, that a region must save to run bare first.
@@ -36,8 +38,28 @@ pub struct Settings<'a> {
 
 impl Settings<'_> {
     /// Faithful, for groups of one wave on a device to which an access is four operations.
-    pub const USUAL: Settings<'static> =
-        Settings { faithful: true, cost: &|_| 4, worth: WORTH, skips: true, threads: 64, room: true };
+    pub const USUAL: Settings<'static> = Settings {
+        faithful: true,
+        last: true,
+        cost: &|_| 4,
+        worth: WORTH,
+        skips: true,
+        threads: 64,
+        room: true,
+    };
+}
+
+/// Who needs a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum For {
+    /// Everybody.
+    All,
+    /// Programs that are to give the documented bits.
+    Faithful,
+    /// Those in native float mode.
+    Native,
+    /// Who compiles without a compiler of a device behind it.
+    Last,
 }
 
 /// What a pass has to do with flushes.
@@ -72,12 +94,22 @@ pub struct Pass {
     pub about: &'static str,
     /// What it has to do with flushes.
     pub flushes: Flushes,
-    /// Only programs that are to give the documented bits need it.
-    pub faithful: bool,
+    /// Who needs it.
+    pub needed: For,
     pub(crate) run: for<'p> fn(&'p Program, &Settings<'_>) -> Cow<'p, Program>,
 }
 
 impl Pass {
+    /// Whether it is run in a list.
+    fn is_needed(&self, settings: &Settings<'_>) -> bool {
+        match self.needed {
+            For::All => true,
+            For::Faithful => settings.faithful,
+            For::Native => !settings.faithful,
+            For::Last => settings.last,
+        }
+    }
+
     /// Runs it. In debug builds what comes out is validated.
     pub fn run<'p>(&self, program: &'p Program, settings: &Settings<'_>) -> Cow<'p, Program> {
         let out = (self.run)(program, settings);
@@ -89,22 +121,85 @@ impl Pass {
         }
         out
     }
-
-    /// The same for what may be one's own.
-    pub fn run_on<'p>(&self, program: Cow<'p, Program>, settings: &Settings<'_>) -> Cow<'p, Program> {
-        match self.run(&program, settings) {
-            Cow::Owned(changed) => Cow::Owned(changed),
-            Cow::Borrowed(_) => program,
-        }
-    }
 }
 
-/// What backends run that share registers; on the CPU the last of all.
+/// Passes that two lists have.
+const INLINE: Pass = Pass {
+    name: "inline",
+    about: "small functions, and those called in one place, become part of their callers",
+    flushes: Flushes::Needed,
+    needed: For::All,
+    run: |program, _| inline(program),
+};
+const OWN_LDS: Pass = Pass {
+    name: "own_lds",
+    about: "the LDS that threads own, as on the R700, becomes a block",
+    flushes: Flushes::Ignored,
+    needed: For::All,
+    run: |program, settings| in_a_block(program, settings.threads),
+};
+const PAYLOAD: Pass = Pass {
+    name: "payload",
+    about: "doubles hold NaNs of any payload where nobody reads their bits",
+    flushes: Flushes::Needed,
+    needed: For::Faithful,
+    run: |program, _| loosen(program),
+};
+
+/// What makes of a program one that runs on rows of threads, which have two constructs only and know LDS as blocks.
+pub static STRUCTURED: [Pass; 3] = [
+    Pass {
+        name: "jumps",
+        about: "jumps but breaks of loops become choices, and switches too",
+        flushes: Flushes::Ignored,
+        needed: For::All,
+        run: |program, _| without_jumps(program),
+    },
+    INLINE,
+    OWN_LDS,
+];
+
+/// The passes of the CPU device behind those, before registers are shared.
+pub static CPU: [Pass; 5] = [
+    // Elements of each thread, one after another, are asked for if they are memory.
+    Pass {
+        name: "arrays",
+        about: "small indexed temporaries become registers, computed numbers choices",
+        flushes: Flushes::Ignored,
+        needed: For::Last,
+        run: |program, _| in_registers(program),
+    },
+    Pass {
+        name: "native",
+        about: "sums and products are the processor's: fused, not flushed, NaNs as they come",
+        flushes: Flushes::Dropped,
+        needed: For::Native,
+        run: |program, _| Cow::Owned(native(program)),
+    },
+    PAYLOAD,
+    Pass {
+        name: "unroll_fully",
+        about: "loops of known rounds are written out, with what counts as constants",
+        flushes: Flushes::Ignored,
+        needed: For::Last,
+        run: |program, settings| unroll_fully(program, settings.cost),
+    },
+    // What is between barriers is done for all waves of a group, and what is up to a store for all threads of a wave.
+    Pass {
+        name: "rotate",
+        about: "loops around barriers and stores test where their rounds end",
+        flushes: Flushes::Ignored,
+        needed: For::Last,
+        run: |program, _| rotate(program),
+    },
+];
+
+/// What back ends run last that share registers.
 pub static COMPACT: Pass = Pass {
     name: "compact",
     about: "values whose lives do not overlap share registers",
-    flushes: Flushes::Needed,
-    faithful: false,
+    flushes: Flushes::Ignored,
+    needed: For::All,
     run: |program, _| {
         let mut out = program.clone();
         compact(&mut out);
@@ -112,61 +207,7 @@ pub static COMPACT: Pass = Pass {
     },
 };
 
-/// What runs on rows of threads and has two constructs only.
-pub static JUMPS: Pass = Pass {
-    name: "jumps",
-    about: "jumps but breaks of loops become choices, and switches too",
-    flushes: Flushes::Ignored,
-    faithful: false,
-    run: |program, _| without_jumps(program),
-};
-
-/// What asks for elements of each thread one after another, if they are memory.
-pub static ARRAYS: Pass = Pass {
-    name: "arrays",
-    about: "small indexed temporaries become registers, computed numbers choices",
-    flushes: Flushes::Ignored,
-    faithful: false,
-    run: |program, _| in_registers(program),
-};
-
-/// What the CPU runs, which does what is between barriers for all waves of a group, and what is up to a store for all threads of a wave.
-pub static ROTATE: Pass = Pass {
-    name: "rotate",
-    about: "loops around barriers and stores test where their rounds end",
-    flushes: Flushes::Ignored,
-    faithful: false,
-    run: |program, _| rotate(program),
-};
-
-/// What the CPU runs first in native float mode.
-pub static NATIVE: Pass = Pass {
-    name: "native",
-    about: "sums and products are the processor's: fused, not flushed, NaNs as they come",
-    flushes: Flushes::Dropped,
-    faithful: false,
-    run: |program, _| Cow::Owned(native(program)),
-};
-
-/// What both backends run: they know LDS as blocks only.
-pub const OWN_LDS: Pass = Pass {
-    name: "own_lds",
-    about: "the LDS that threads own, as on the R700, becomes a block",
-    flushes: Flushes::Ignored,
-    faithful: false,
-    run: |program, settings| in_a_block(program, settings.threads),
-};
-
-/// What both backends run.
-pub const INLINE: Pass = Pass {
-    name: "inline",
-    about: "small functions, and those called in one place, become part of their callers",
-    flushes: Flushes::Needed,
-    faithful: false,
-    run: |program, _| inline(program),
-};
-
-/// The passes of emission.
+/// The passes of emission of SPIR-V.
 pub static EMISSION: [Pass; 7] = [
     INLINE,
     OWN_LDS,
@@ -174,35 +215,29 @@ pub static EMISSION: [Pass; 7] = [
         name: "unroll",
         about: "loops that load run four rounds at a time, those of known rounds are written out",
         flushes: Flushes::Needed,
-        faithful: false,
+        needed: For::All,
         run: |program, settings| unroll(program, settings.faithful, settings.cost),
     },
     Pass {
         name: "flushes",
         about: "flushes of what is never a denormal go",
         flushes: Flushes::Needed,
-        faithful: true,
+        needed: For::Faithful,
         run: |program, _| without_flushes(program),
     },
-    Pass {
-        name: "payload",
-        about: "doubles hold NaNs of any payload where nobody reads their bits",
-        flushes: Flushes::Needed,
-        faithful: true,
-        run: |program, _| loosen(program),
-    },
+    PAYLOAD,
     Pass {
         name: "speculate",
         about: "regions run with bare sums and products first, and again in full if in doubt",
         flushes: Flushes::Needed,
-        faithful: true,
+        needed: For::Faithful,
         run: |program, settings| speculate(program, settings.worth, settings.skips),
     },
     Pass {
         name: "lockstep",
         about: "fences and masks keep the threads of a wave together where they talk",
         flushes: Flushes::Needed,
-        faithful: false,
+        needed: For::All,
         run: |program, settings| keep(program, settings.threads, settings.room),
     },
 ];
@@ -210,11 +245,19 @@ pub static EMISSION: [Pass; 7] = [
 /// Told of each pass that ran, and what came out.
 pub type Watch<'a> = &'a mut dyn FnMut(&'static str, &Program);
 
-/// Runs the passes of emission, one after another.
-pub fn emission<'p>(program: &'p Program, settings: &Settings<'_>, watch: Watch<'_>) -> Cow<'p, Program> {
+/// Runs those passes of a list that are needed, one after another.
+pub fn run<'p>(
+    list: &'static [Pass],
+    program: &'p Program,
+    settings: &Settings<'_>,
+    watch: Watch<'_>,
+) -> Cow<'p, Program> {
     let mut current = Cow::Borrowed(program);
-    for pass in EMISSION.iter().filter(|pass| settings.faithful || !pass.faithful) {
-        current = pass.run_on(current, settings);
+    for pass in list.iter().filter(|pass| pass.is_needed(settings)) {
+        current = match pass.run(&current, settings) {
+            Cow::Owned(changed) => Cow::Owned(changed),
+            Cow::Borrowed(_) => current,
+        };
         watch(pass.name, &current);
     }
     current

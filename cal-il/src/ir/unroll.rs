@@ -48,7 +48,7 @@ pub fn unroll(program: &Program, counted: bool, cost: impl Fn(&MemoryInst) -> u3
 
 /// The program with those loops written out whose rounds follow from constants, and nothing else changed: for who has no compiler
 /// behind it that sees through counters. What counts is a constant in each round.
-pub fn written_out(program: &Program, cost: impl Fn(&MemoryInst) -> u32) -> Cow<'_, Program> {
+pub fn unroll_fully(program: &Program, cost: impl Fn(&MemoryInst) -> u32) -> Cow<'_, Program> {
     run(program, Pass { cost: &cost, counted: false, folded: true, next: program.registers })
 }
 

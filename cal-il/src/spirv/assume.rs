@@ -21,6 +21,8 @@ pub struct Assume {
     /// Every constant buffer of [`Layout::uniforms`](super::launch::Layout::uniforms) is a uniform buffer of so many rows, too: set 1,
     /// binding [`UNIFORM_BINDINGS`](super::UNIFORM_BINDINGS) and its place among those. Nothing writes them during the launch.
     pub uniforms: bool,
+    /// Groups are one wave, where the program leaves their size to the launch.
+    pub one_wave: bool,
 }
 
 /// What is known of the sizes of surfaces: which are equal, so that indices are computed once for all of them, and which
@@ -56,6 +58,7 @@ impl Assume {
         whole_rows: false,
         buffers: false,
         uniforms: false,
+        one_wave: false,
     };
 }
 

@@ -68,9 +68,9 @@ use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, StorageClass, Word};
 use crate::bits::BitSet;
 use crate::diagnostic::Span;
 use crate::ir::divergence::Divergence;
-use crate::ir::passes::{Settings, Watch, emission};
+use crate::ir::passes::{EMISSION, Settings, Watch, run};
 use crate::ir::speculate::WORTH;
-use crate::ir::{MemoryInst, Program};
+use crate::ir::{MemoryInst, Program, WAVE};
 pub use assume::{Assume, Formats, Shape, Surfaces};
 use launch::{Layout, Slot};
 use module::{Type, Writer};
@@ -126,19 +126,23 @@ pub fn emit_watched(
     let group = group(program, target)?;
     let settings = Settings {
         faithful: target.mode == Mode::Faithful,
+        last: false,
         cost: &|access| cost(access, &assume),
         worth: WORTH,
         skips: target.skips,
-        threads: most_threads(program, group, target),
+        threads: match most_threads(program, group, target) {
+            most if assume.one_wave => most.min(WAVE),
+            most => most,
+        },
         room: true,
     };
-    let prepared = emission(program, &settings, watch);
+    let prepared = run(&EMISSION, program, &settings, watch);
     // Of the program as it is, too: launches bind for that.
     let uniforms = uniforms::floats(program, target);
     match emit_prepared(&prepared, target, assume, group, &uniforms) {
         // Group memory is full to the last word.
         Err(_) if prepared.interface.lds.len() > program.interface.lds.len() => {
-            let prepared = emission(program, &Settings { room: false, ..settings }, watch);
+            let prepared = run(&EMISSION, program, &Settings { room: false, ..settings }, watch);
             emit_prepared(&prepared, target, assume, group, &uniforms)
         }
         result => result,

@@ -1,7 +1,7 @@
 //! Programs as text: the program of every case is written and read again without loss, also after each pass.
 
 use recal_il::ir::Program;
-use recal_il::ir::passes::{Settings, emission};
+use recal_il::ir::passes::{CPU, EMISSION, STRUCTURED, Settings, run};
 use recal_il::ir::text::parse;
 use recal_il::ir::validate::validate;
 use recal_suite::suite;
@@ -28,11 +28,13 @@ fn the_programs_of_all_cases_are_read_as_they_were() {
         validate(&program).unwrap_or_else(|defects| panic!("{}: {defects:#?}\n{program}", case.name));
         count += 1;
         let settings = Settings { worth: i64::MIN, ..Settings::USUAL };
-        emission(&program, &settings, &mut |pass, program| {
+        let mut look = |pass: &'static str, program: &Program| {
             if let Some(what) = lost(program) {
                 panic!("{} after {pass}: {what}", case.name);
             }
-        });
+        };
+        run(&EMISSION, &program, &settings, &mut look);
+        run(&CPU, &run(&STRUCTURED, &program, &settings, &mut look), &settings, &mut look);
     }
     assert!(count > 1000, "{count} cases");
 }

@@ -176,7 +176,7 @@ pub fn grown(graph: &Graph, outputs: &[Output]) -> usize {
     outputs.iter().filter(grows).count()
 }
 
-/// How a row, or any, becomes a value by adding to it, first sum first. Of 64-bit elements it is a vector of them, which two rows become and of which
+/// How a row, or any, becomes a value by adding to it, first sum first; `None` if nothing is added. Of 64-bit elements it is a vector of them, which two rows become and of which
 /// the row has the low or the high words.
 fn growth(graph: &Graph, mut val: Val, row: Option<u32>) -> Option<Vec<Val>> {
     let mut steps = Vec::new();
@@ -195,7 +195,7 @@ fn growth(graph: &Graph, mut val: Val, row: Option<u32>) -> Option<Vec<Val>> {
     loop {
         if from_row(val) {
             steps.reverse();
-            return Some(steps);
+            return Some(steps).filter(|steps| !steps.is_empty());
         }
         let inst = graph.as_inst(val)?;
         steps.push(val);

@@ -2,8 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
+use std::collections::BTreeSet;
+
 use super::super::visit::{calls, destinations_of, order, written};
 use crate::inst::GroupSize;
+use crate::ir::WAVE;
 use crate::ir::{
     AtomicAddress, Block, Builtin, LaneInst, LaneOp, MemoryInst, Operand, Program, Reg, Space, Stmt,
     StmtKind, ThreadId, Width,
@@ -101,6 +104,69 @@ pub(super) fn accesses(program: &Program) -> FxHashMap<*const Stmt, Access> {
     finder.found
 }
 
+/// Accesses that are alike: one, with where it is done.
+struct Kind<'a> {
+    /// The first of them.
+    first: &'a Access,
+    /// The place of the last one.
+    last: usize,
+    /// The outermost loops around them.
+    turns: Vec<usize>,
+    /// One is in another function than main: statements there follow in any order.
+    called: bool,
+    /// It may be done more than once.
+    again: bool,
+}
+
+/// Areas by which threads may tell each other something.
+pub(super) fn areas(accesses: &FxHashMap<*const Stmt, Access>, threads: u32) -> BTreeSet<Area> {
+    let mut all: Vec<&Access> = accesses.values().collect();
+    all.sort_by_key(|access| (access.function, access.place));
+    let mut kinds: Vec<Kind<'_>> = Vec::new();
+    for access in all {
+        let known = kinds.iter_mut().find(|kind| kind.first.same(access));
+        let (turns, called) = (access.turns, access.function > 0);
+        match known {
+            Some(kind) => {
+                (kind.last, kind.again) = (access.place, true);
+                kind.turns.extend(turns);
+                kind.called |= called;
+            }
+            None => {
+                let again = turns.is_some() || called;
+                let turns = turns.into_iter().collect();
+                kinds.push(Kind { first: access, last: access.place, turns, called, again });
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    for (k, one) in kinds.iter().enumerate() {
+        let area = one.first.area;
+        if one.again && one.first.meets(one.first, threads) && matches!(area, Area::Group(_)) {
+            found.insert(area);
+        }
+        for other in &kinds[k + 1..] {
+            if found.contains(&area) || !one.first.meets(other.first, threads) {
+                continue;
+            }
+            let told = match area {
+                Area::Group(_) => true,
+                // Loaded after it was stored.
+                Area::Uav(_) | Area::Global => {
+                    let (store, load) = if one.first.writes { (one, other) } else { (other, one) };
+                    let looped = store.turns.iter().any(|turns| load.turns.contains(turns));
+                    let any_order = looped || store.called || load.called;
+                    !load.first.writes && (any_order || store.first.place < load.last)
+                }
+            };
+            if told {
+                found.insert(area);
+            }
+        }
+    }
+    found
+}
+
 struct Finder<'a> {
     program: &'a Program,
     /// Groups have one dimension.
@@ -134,6 +200,15 @@ impl Finder<'_> {
     /// What a lane operation gives.
     fn result(&self, inst: &LaneInst) -> Option<Form> {
         let form = |k: usize| self.form(inst.args.get(k)?);
+        // The low 24 bits are all of it, whatever the thread.
+        let short = |k: usize| {
+            form(k).filter(|f| {
+                f.groups == [0; 2]
+                    && f.own >= 0
+                    && f.rest >= 0
+                    && f.own * i64::from(WAVE) + f.rest + f.spread < FAR
+            })
+        };
         let number = |f: Form| (f.own == 0 && f.spread == 0 && f.groups == [0; 2]).then_some(f.rest);
         let times = |f: Form, n: i64| Form {
             own: f.own * n,
@@ -156,22 +231,27 @@ impl Finder<'_> {
         };
         let result = match inst.op {
             LaneOp::Mov => form(0)?,
-            LaneOp::And => up_to([form(0), form(1)].into_iter().flatten().filter_map(number).min()?),
+            // Bits that are left of a negative number may be any.
+            LaneOp::And => {
+                let numbers = [form(0), form(1)].into_iter().flatten().filter_map(number);
+                up_to(numbers.filter(|n| *n >= 0).min()?)
+            }
             LaneOp::Ushr => up_to(i64::from(u32::MAX) >> number(form(1)?).filter(|n| (0..32).contains(n))?),
             LaneOp::Iadd => plus(form(0)?, form(1)?),
             LaneOp::Isub => plus(form(0)?, times(form(1)?, -1)),
             LaneOp::Ishl => times(form(0)?, 1 << number(form(1)?).filter(|n| (0..24).contains(n))?),
-            LaneOp::Imul | LaneOp::Umul24 => product(form(0)?, form(1)?)?,
-            LaneOp::Imad | LaneOp::Umad24 => plus(product(form(0)?, form(1)?)?, form(2)?),
+            LaneOp::Imul => product(form(0)?, form(1)?)?,
+            LaneOp::Umul24 => product(short(0)?, short(1)?)?,
+            LaneOp::Imad => plus(product(form(0)?, form(1)?)?, form(2)?),
+            LaneOp::Umad24 => plus(product(short(0)?, short(1)?)?, form(2)?),
             _ => return None,
         };
-        // Products of 24 bits, and sums of words, are what they seem to be as long as the parts are small. A group's
-        // number may be anything: what it adds is the same for all, as long as the multiples of it are equal.
+        // Products and sums of words are what they seem to be as long as the parts are small. A group's number may be
+        // anything: what it adds is the same for all, as long as the multiples of it are equal.
         let near = [result.own, result.rest, result.spread, result.groups[0], result.groups[1]]
             .iter()
             .all(|n| n.abs() < FAR);
-        let exact = matches!(inst.op, LaneOp::Umul24 | LaneOp::Umad24);
-        (near && (!exact || result.groups == [0; 2])).then_some(result)
+        near.then_some(result)
     }
 
     fn forget(&mut self, block: &Block) {

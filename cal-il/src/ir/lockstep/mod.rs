@@ -22,11 +22,11 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use access::{Access, Area, accesses};
+use access::{Access, Area, accesses, areas};
 
 use super::divergence::Divergence;
-use super::visit::{any, statements};
-use super::{Arm, Block, Program, Reg, Stage, Stmt, StmtKind};
+use super::visit::{any, program_has, statements};
+use super::{Arm, Block, MemoryInst, Program, Reg, Space, Stage, Stmt, StmtKind, WAVE};
 use crate::inst::Fence;
 
 /// What a statement orders that stands where all threads of a wave pass.
@@ -51,7 +51,7 @@ fn apart(block: &[Stmt]) -> Block {
 /// The program with the fences that it needs on devices whose threads do not move together. `room` says that there are
 /// eight more bytes of group memory to be had.
 pub fn keep<'a>(program: &'a Program, threads: u32, room: bool) -> Cow<'a, Program> {
-    if program.stage != Stage::Compute || threads > 64 {
+    if program.stage != Stage::Compute || threads > WAVE {
         return Cow::Borrowed(program);
     }
     let accesses = accesses(program);
@@ -66,6 +66,7 @@ pub fn keep<'a>(program: &'a Program, threads: u32, room: bool) -> Cow<'a, Progr
         accesses: &accesses,
         communicate,
         ordered: fences.contains(Fence::MEMORY),
+        changes: program_has(program, &|kind| kind.memory().is_some_and(changes)),
         threads,
         registers: program.registers,
         room,
@@ -86,67 +87,15 @@ pub fn keep<'a>(program: &'a Program, threads: u32, room: bool) -> Cow<'a, Progr
     Cow::Owned(kept)
 }
 
-/// Accesses that are alike: one, with where it is done.
-struct Kind<'a> {
-    /// The first of them.
-    first: &'a Access,
-    /// The place of the last one.
-    last: usize,
-    /// The outermost loops around them.
-    turns: Vec<usize>,
-    /// One is in another function than main: statements there follow in any order.
-    called: bool,
-    /// It may be done more than once.
-    again: bool,
-}
-
-/// Areas by which threads may tell each other something.
-fn areas(accesses: &FxHashMap<*const Stmt, Access>, threads: u32) -> BTreeSet<Area> {
-    let mut all: Vec<&Access> = accesses.values().collect();
-    all.sort_by_key(|access| (access.function, access.place));
-    let mut kinds: Vec<Kind<'_>> = Vec::new();
-    for access in all {
-        let known = kinds.iter_mut().find(|kind| kind.first.same(access));
-        let (turns, called) = (access.turns, access.function > 0);
-        match known {
-            Some(kind) => {
-                (kind.last, kind.again) = (access.place, true);
-                kind.turns.extend(turns);
-                kind.called |= called;
-            }
-            None => {
-                let again = turns.is_some() || called;
-                let turns = turns.into_iter().collect();
-                kinds.push(Kind { first: access, last: access.place, turns, called, again });
-            }
+/// Whether an access changes memory that other groups see.
+fn changes(inst: &MemoryInst) -> bool {
+    match inst {
+        MemoryInst::RawStore { space, .. } | MemoryInst::Atomic { space, .. } => {
+            matches!(space, Space::Uav(_))
         }
+        MemoryInst::TypedStore { .. } | MemoryInst::GlobalStore { .. } => true,
+        _ => false,
     }
-    let mut found = BTreeSet::new();
-    for (k, one) in kinds.iter().enumerate() {
-        let area = one.first.area;
-        if one.again && one.first.meets(one.first, threads) && matches!(area, Area::Group(_)) {
-            found.insert(area);
-        }
-        for other in &kinds[k + 1..] {
-            if found.contains(&area) || !one.first.meets(other.first, threads) {
-                continue;
-            }
-            let told = match area {
-                Area::Group(_) => true,
-                // Loaded after it was stored.
-                Area::Uav(_) | Area::Global => {
-                    let (store, load) = if one.first.writes { (one, other) } else { (other, one) };
-                    let looped = store.turns.iter().any(|turns| load.turns.contains(turns));
-                    let any_order = looped || store.called || load.called;
-                    !load.first.writes && (any_order || store.first.place < load.last)
-                }
-            };
-            if told {
-                found.insert(area);
-            }
-        }
-    }
-    found
 }
 
 /// All that some fence of the program orders.
@@ -182,6 +131,8 @@ struct Pass<'a> {
     communicate: BTreeSet<Area>,
     /// The program has fences for memory.
     ordered: bool,
+    /// It changes memory that other groups see.
+    changes: bool,
     threads: u32,
     registers: u32,
     /// Loops may become loops with votes.
@@ -245,8 +196,22 @@ impl Pass<'_> {
         out
     }
 
-    /// Whether threads may talk within the statements, so that these go under masks where threads part.
+    /// Whether statements go under masks where threads part.
     fn talks(&self, block: &[Stmt]) -> bool {
+        self.tells(block) || self.changes && self.waits(block)
+    }
+
+    /// Whether threads wait for each other within the statements until memory that others see is in order.
+    fn waits(&self, block: &[Stmt]) -> bool {
+        any(block, &|kind| match kind {
+            StmtKind::Fence(fence) => fence.contains(Fence::THREADS | Fence::MEMORY),
+            StmtKind::Call { function, .. } => self.waits(&self.program.functions[*function].body),
+            _ => false,
+        })
+    }
+
+    /// Whether threads may talk within the statements.
+    fn tells(&self, block: &[Stmt]) -> bool {
         let mut all = Vec::new();
         self.collect(block, false, &mut all);
         all.retain(|(access, _)| self.ordered || !access.area.is_global());
@@ -307,7 +272,7 @@ impl Pass<'_> {
                     let all = self.all(body);
                     self.before(&all, first, &mut out);
                 }
-                out.extend(if talks { body.clone() } else { apart(body) });
+                out.extend(if talks && self.tells(body) { body.clone() } else { apart(body) });
             }
         }
         out
@@ -360,7 +325,7 @@ impl Pass<'_> {
                 } else {
                     let all = self.all(one);
                     self.before(&all, statement, out);
-                    out.extend(if talks { one.to_vec() } else { apart(one) });
+                    out.extend(if talks && self.tells(one) { one.to_vec() } else { apart(one) });
                 }
                 continue;
             }

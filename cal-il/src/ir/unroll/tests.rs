@@ -159,7 +159,7 @@ fn known_rounds_are_written_out() {
 fn counters_are_folded() {
     let folded = |start: &str, body: &str| {
         let program = program(&format!("{start}\nwhileloop\n{body}\nendloop"));
-        let changed = written_out(&program, |_| 4);
+        let changed = unroll_fully(&program, |_| 4);
         crate::ir::validate::validate(&changed).unwrap_or_else(|defects| panic!("{defects:#?}\n{changed}"));
         let body = &changed.functions[0].body;
         let whole = !body.iter().any(|stmt| matches!(stmt.kind, StmtKind::Loop { .. }));

@@ -187,12 +187,14 @@ pub(super) fn several(
         tighten(inst, compared.iter().step_by(row as usize));
     }
     let asks = questions(body);
-    let goes_on = |stmt: &&Stmt| match &stmt.kind {
-        StmtKind::Lane(inst) => !asks.contains(&inst.dst[0]),
+    // What is asked first is computed anew before. What stands behind an exit is for the next round.
+    let first = body.iter().position(|stmt| exit(stmt).is_some()).unwrap_or(body.len());
+    let goes_on = |(at, stmt): &(usize, &Stmt)| match &stmt.kind {
+        StmtKind::Lane(inst) => *at > first || !inst.dst.iter().all(|reg| asks.contains(reg)),
         _ => exit(stmt).is_none(),
     };
     for _ in 1..row {
-        block.extend(body.iter().filter(goes_on).cloned());
+        block.extend(body.iter().enumerate().filter(goes_on).map(|(_, stmt)| stmt.clone()));
     }
     let from = block.iter().rposition(|stmt| exit(stmt).is_some()).map_or(0, |at| at + 1);
     let rest = block.split_off(from);

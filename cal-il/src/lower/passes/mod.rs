@@ -7,7 +7,7 @@ mod webs;
 
 use std::borrow::Cow;
 
-use crate::ir::passes::{Flushes, Pass, Watch};
+use crate::ir::passes::{Flushes, For, Pass, Watch};
 use crate::ir::{Program, needed};
 pub(super) use webs::Registers;
 
@@ -17,7 +17,7 @@ pub static LOWERING: [Pass; 5] = [
         name: "webs",
         about: "unrelated uses of one register come apart",
         flushes: Flushes::Ignored,
-        faithful: false,
+        needed: For::All,
         run: |program, _| {
             changed(program, |program| {
                 webs::run(program);
@@ -28,7 +28,7 @@ pub static LOWERING: [Pass; 5] = [
         name: "gvn",
         about: "copies, constants and equal values are read where they are first; what is constant is computed",
         flushes: Flushes::Ignored,
-        faithful: false,
+        needed: For::All,
         run: |program, _| {
             changed(program, |program| {
                 let names = names(program);
@@ -40,7 +40,7 @@ pub static LOWERING: [Pass; 5] = [
         name: "sweep",
         about: "operations and loads go whose results nobody reads",
         flushes: Flushes::Ignored,
-        faithful: false,
+        needed: For::All,
         run: |program, _| {
             changed(program, |program| {
                 let mut uses = values::uses(program);
@@ -52,14 +52,14 @@ pub static LOWERING: [Pass; 5] = [
         name: "float_state",
         about: "flushes and canonical NaNs come where operations ask for them",
         flushes: Flushes::Placed,
-        faithful: false,
+        needed: For::All,
         run: |program, _| changed(program, |program| float_state::run(program, &early(program))),
     },
     Pass {
         name: "needed",
         about: "memory that nothing touches need not be bound",
         flushes: Flushes::Ignored,
-        faithful: false,
+        needed: For::All,
         run: |program, _| changed(program, needed::forget_untouched),
     },
 ];

@@ -17,6 +17,15 @@ impl Generator {
         lines
     }
 
+    /// A store, now and then of another register in its place, and once more.
+    fn store(&mut self, place: &str, register: &str, out: &mut Vec<Statement>) {
+        let store = |register: &str| fixed(&format!("{place} {register}"));
+        out.push(store(register));
+        if self.random.below(4) == 0 {
+            out.extend([store(&self.register()), store(register)]);
+        }
+    }
+
     pub(super) fn memory(&mut self, out: &mut Vec<Statement>) {
         if let Some(random) = &mut self.lockstep {
             let kind = random.below(6);
@@ -32,7 +41,7 @@ impl Generator {
         match self.random.below(13) {
             0 => {
                 out.extend(self.address("r90.x", "l1.z", "l1.w"));
-                out.push(fixed(&format!("uav_raw_store_id(1) mem0.xyz, r91.x, {register}")));
+                self.store("uav_raw_store_id(1) mem0.xyz, r91.x,", &register, out);
             }
             1 => {
                 out.extend(self.address("r90.x", "l1.z", "l1.w"));
@@ -59,7 +68,7 @@ impl Generator {
             }
             6 => {
                 out.extend(self.address("r90.w", "l0.w", ""));
-                out.push(fixed(&format!("mov g[r91.x].xyw, {register}")));
+                self.store("mov g[r91.x].xyw,", &register, out);
             }
             7 => {
                 out.extend(self.address("r90.w", "l0.w", ""));

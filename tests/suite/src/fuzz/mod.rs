@@ -15,7 +15,7 @@ mod sweep;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use recal_il::ir::passes::{Settings, emission};
+use recal_il::ir::passes::{EMISSION, Settings, run};
 use recal_il::lower::lower_named;
 
 use crate::case::{Buffer, Case, Needs, Want};
@@ -159,7 +159,7 @@ fn interpret(case: &Case) -> Outcome {
     let program = recal_il::compile(case.text.as_bytes()).map_err(|errors| format!("{errors:?}"))?;
     // The device runs loops and regions as they are. Here all are changed, whatever that saves.
     let settings = Settings { cost: &|_| 1, worth: i64::MIN, ..Settings::USUAL };
-    let program = emission(&program, &settings, &mut |_, _| {});
+    let program = run(&EMISSION, &program, &settings, &mut |_, _| {});
     let after = plain::memory_after(case, &program, true)?;
     // All that lowering does beyond translation is left out here.
     let named = recal_il::front(case.text.as_bytes()).and_then(|kernel| lower_named(&kernel));
