@@ -11,7 +11,6 @@
 //! over lanes are compiled for several instruction sets ([`isa_choice`]). `unsafe` is found in three places only:
 //! that choice, shared bytes ([`memory`]), and stacks that change threads ([`fiber`]).
 
-mod compact;
 mod context;
 mod copy;
 mod device;

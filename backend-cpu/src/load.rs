@@ -20,7 +20,6 @@ use recal_il::isa::lane::Class;
 use rustc_hash::FxHashMap;
 
 use self::access::{place_of, planar};
-use crate::compact;
 use crate::fuse;
 use crate::isa_choice::{self, InstructionSet, Isa};
 use crate::op::{
@@ -199,7 +198,7 @@ impl<'a> Loader<'a> {
     fn finish(mut self) -> Code {
         let interpreted = (!self.compiled).then_some(self.isa);
         fuse::fuse(&mut self.code, interpreted, &mut self.labels);
-        self.code.temporaries = compact::compact(&mut self.code);
+        self.code.temporaries = registers::temporaries(&self.code);
         let arrays = self.arrays.values().map(|&(first, elements)| first..first + 4 * elements);
         let (zeroed, never) = registers::zeroed(&self.code, self.program.registers, arrays);
         self.code.zeroed = zeroed;

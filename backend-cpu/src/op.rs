@@ -149,6 +149,30 @@ impl Code {
         self.sampled.dedup();
     }
 
+    /// Calls `visit` for each row that an operation reads (false) or writes (true), of each step what it reads first.
+    pub fn each_row(&self, op: &Op, mut visit: impl FnMut(RowId, bool)) {
+        match op {
+            Op::Lanes { first, end } => {
+                for step in *first as usize..*end as usize {
+                    let (writes, reads) = self.ids(step);
+                    reads.iter().for_each(|row| visit(*row, false));
+                    writes.iter().for_each(|row| visit(*row, true));
+                }
+            }
+            Op::Memory(index) => {
+                let access = &self.memory[*index as usize].op;
+                for which in [false, true] {
+                    access.each_row(|row, written| {
+                        if written == which {
+                            visit(row, written);
+                        }
+                    });
+                }
+            }
+            op => op.each_read(|row| visit(row, false)),
+        }
+    }
+
     /// Destinations and sources of a step.
     pub fn ids(&self, step: usize) -> (&[RowId], &[RowId]) {
         let step = self.steps[step];
@@ -164,11 +188,6 @@ impl Op {
             Op::Break { cond, .. } | Op::Return { cond, .. } | Op::Call { cond, .. } => cond.as_mut(),
             _ => None,
         }
-    }
-
-    /// The row that a flow operation reads.
-    pub fn read_mut(&mut self) -> Option<&mut RowId> {
-        self.test_mut().map(|test| &mut test.row)
     }
 
     /// Calls `visit` for each row that a flow operation reads.

@@ -1,10 +1,12 @@
-//! Which registers a wave must find as zero.
+//! Which registers a wave must find as zero, and which hold temporaries.
 //!
 //! All registers start as zero, but clearing a few hundred rows for each wave costs more than small kernels take. A
 //! register whose first mention is a write outside all constructs of main needs no clearing: every thread that can
 //! read it has written it. One that is never written is a constant.
 
 use std::ops::Range;
+
+use recal_il::bits::BitSet;
 
 use crate::op::{Code, Op, RowId};
 
@@ -20,25 +22,9 @@ pub fn zeroed(
     let mut returns = false;
     for op in &code.ops {
         match op {
-            Op::Lanes { first, end } => {
-                for step in &code.steps[*first as usize..*end as usize] {
-                    let ids = &code.operands[step.first as usize..][..usize::from(step.count)];
-                    let (writes, reads) = ids.split_at(usize::from(step.writes));
-                    reads.iter().for_each(|&row| scan.read(row));
-                    writes.iter().for_each(|&row| scan.write(row, depth));
-                }
-            }
-            Op::Memory(index) => {
-                let access = &code.memory[*index as usize].op;
-                access.each_row(|row, written| {
-                    if !written {
-                        scan.read(row)
-                    }
-                });
-                access.each_row(|row, written| {
-                    if written {
-                        scan.write(row, depth)
-                    }
+            Op::Lanes { .. } | Op::Memory(_) => {
+                code.each_row(op, |row, written| {
+                    if written { scan.write(row, depth) } else { scan.read(row) }
                 });
             }
             Op::If { .. } | Op::Loop => {
@@ -76,6 +62,36 @@ pub fn zeroed(
     }
     list.extend(arrays.filter(|range| !range.is_empty()));
     (list, constant)
+}
+
+/// Registers that hold nothing but temporaries: every run of operations that mentions one writes it first. Lanes may leave a run, by a break or a
+/// return, but none may join it, so whoever reads a temporary has written it.
+pub fn temporaries(code: &Code) -> BitSet {
+    let goes_on = |op: &Op| {
+        matches!(
+            op,
+            Op::Lanes { .. } | Op::Memory(_) | Op::Break { .. } | Op::Return { .. } | Op::Discard { .. }
+        )
+    };
+    // The last run that mentions each register, and those that a run reads first.
+    let mut last = vec![None; code.registers as usize];
+    let (mut shared, mut run) = (BitSet::new(), 0);
+    for op in &code.ops {
+        code.each_row(op, |row, written| {
+            if let Some(last) = last.get_mut(row as usize).filter(|last| **last != Some(run)) {
+                *last = Some(run);
+                if !written {
+                    shared.insert(row);
+                }
+            }
+        });
+        run += u32::from(!goes_on(op));
+    }
+    shared.extend(code.outputs.iter().flat_map(|(_, rows)| *rows));
+    let mut temporaries = BitSet::new();
+    let mentioned = (0..code.registers).filter(|row| last[*row as usize].is_some());
+    temporaries.extend(mentioned.filter(|row| !shared.contains(*row)));
+    temporaries
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

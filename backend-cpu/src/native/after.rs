@@ -27,7 +27,7 @@ impl Mentions {
         let (mut depth, mut main) = (0, true);
         let mut once = Vec::with_capacity(code.ops.len());
         for op in &code.ops {
-            each_row(code, op, &mut mention);
+            code.each_row(op, |row, _| mention(row));
             match op {
                 Op::Loop => depth += 1,
                 Op::EndLoop { .. } => depth -= 1,
@@ -38,20 +38,6 @@ impl Mentions {
         }
         Mentions { rows, once }
     }
-}
-
-/// Visits the rows that an operation mentions.
-fn each_row(code: &Code, op: &Op, visit: &mut impl FnMut(RowId)) {
-    match op {
-        Op::Lanes { first, end } => (*first..*end).for_each(|step| each_of_step(code, step, visit)),
-        Op::Memory(index) => code.memory[*index as usize].op.each_row(|row, _| visit(row)),
-        op => op.each_read(visit),
-    }
-}
-
-fn each_of_step(code: &Code, step: u32, visit: &mut impl FnMut(RowId)) {
-    let (writes, reads) = code.ids(step as usize);
-    writes.iter().chain(reads).for_each(|row| visit(*row));
 }
 
 /// Tells what becomes of rows after a function.
@@ -96,8 +82,11 @@ fn own(code: &Code, items: &[Item]) -> FxHashMap<RowId, u32> {
     let mut ops = FxHashSet::default();
     for item in items {
         match item.what {
-            What::Step(step) => each_of_step(code, step, &mut mention),
-            _ if ops.insert(item.op) => each_row(code, &code.ops[item.op], &mut mention),
+            What::Step(step) => {
+                let (writes, reads) = code.ids(step as usize);
+                writes.iter().chain(reads).for_each(|row| mention(*row));
+            }
+            _ if ops.insert(item.op) => code.each_row(&code.ops[item.op], |row, _| mention(row)),
             _ => {}
         }
     }

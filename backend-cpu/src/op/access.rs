@@ -211,46 +211,35 @@ impl MemoryOp {
 
     /// Calls `visit` for each row that the access reads (false) or writes (true), arrays excepted.
     pub fn each_row(&self, mut visit: impl FnMut(RowId, bool)) {
-        // The places are the same as those of `rename`; a copy keeps one list of them.
-        self.clone().each_place(|row, written| visit(*row, written));
-    }
-
-    /// Replaces each row that the access reads or writes.
-    pub fn rename(&mut self, mut row_of: impl FnMut(RowId) -> RowId) {
-        self.each_place(|row, _| *row = row_of(*row));
-    }
-
-    /// The one list of rows of an access.
-    fn each_place(&mut self, mut visit: impl FnMut(&mut RowId, bool)) {
-        let mut all = |ids: &mut [RowId], written: bool| {
-            ids.iter_mut().filter(|id| **id != NONE).for_each(|id| visit(id, written));
+        let mut all = |ids: &[RowId], written: bool| {
+            ids.iter().filter(|id| **id != NONE).for_each(|id| visit(*id, written));
         };
         match self {
             MemoryOp::Sample(SampleOp { resource, sampler, at, dst, .. }) => {
-                all(slice::from_mut(&mut resource.index), false);
-                all(slice::from_mut(&mut sampler.index), false);
-                all(&mut at.coord, false);
+                all(slice::from_ref(&resource.index), false);
+                all(slice::from_ref(&sampler.index), false);
+                all(&at.coord, false);
                 all(dst, true);
             }
             MemoryOp::Gather { resource, sampler, at, texel_offset, dst, .. } => {
-                all(slice::from_mut(&mut resource.index), false);
-                all(slice::from_mut(&mut sampler.index), false);
-                all(&mut at.coord, false);
-                all(texel_offset.as_mut_slice().as_flattened_mut(), false);
+                all(slice::from_ref(&resource.index), false);
+                all(slice::from_ref(&sampler.index), false);
+                all(&at.coord, false);
+                all(texel_offset.as_slice().as_flattened(), false);
                 all(dst, true);
             }
             MemoryOp::Fetch { resource, coord, dst, .. } => {
-                all(slice::from_mut(&mut resource.index), false);
+                all(slice::from_ref(&resource.index), false);
                 all(coord, false);
                 all(dst, true);
             }
             MemoryOp::ResourceInfo { resource, dst, .. } => {
-                all(slice::from_mut(&mut resource.index), false);
+                all(slice::from_ref(&resource.index), false);
                 all(dst, true);
             }
             MemoryOp::BufferInfo { of, dst } => {
                 if let InfoOf::Resource(resource) = of {
-                    all(slice::from_mut(&mut resource.index), false);
+                    all(slice::from_ref(&resource.index), false);
                 }
                 all(dst, true);
             }
@@ -258,13 +247,13 @@ impl MemoryOp {
             MemoryOp::ElementLoad { index, dst, .. }
             | MemoryOp::ArrayLoad { index, dst, .. }
             | MemoryOp::RawLoad { address: index, dst, .. } => {
-                all(slice::from_mut(index), false);
+                all(slice::from_ref(index), false);
                 all(dst, true);
             }
             MemoryOp::ArrayStore { index, src, .. }
             | MemoryOp::GlobalStore { index, src, .. }
             | MemoryOp::RawStore { address: index, src, .. } => {
-                all(slice::from_mut(index), false);
+                all(slice::from_ref(index), false);
                 all(src, false);
             }
             MemoryOp::SharedStore { src, .. } => all(src, false),
@@ -278,20 +267,20 @@ impl MemoryOp {
             }
             MemoryOp::Atomic { at, src, src2, dst, .. } => {
                 match at {
-                    AtomicAt::Byte(address) => all(slice::from_mut(address), false),
+                    AtomicAt::Byte(address) => all(slice::from_ref(address), false),
                     AtomicAt::Texel(coord) => all(coord, false),
                 }
-                all(slice::from_mut(src), false);
-                all(slice::from_mut(src2), false);
-                all(slice::from_mut(dst), true);
+                all(slice::from_ref(src), false);
+                all(slice::from_ref(src2), false);
+                all(slice::from_ref(dst), true);
             }
             MemoryOp::AtomicWide { address, src, src2, dst, .. } => {
-                all(slice::from_mut(address), false);
+                all(slice::from_ref(address), false);
                 all(src, false);
                 all(src2, false);
                 all(dst, true);
             }
-            MemoryOp::Counter { dst, .. } => all(slice::from_mut(dst), true),
+            MemoryOp::Counter { dst, .. } => all(slice::from_ref(dst), true),
         }
     }
 }
