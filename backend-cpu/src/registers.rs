@@ -23,9 +23,12 @@ pub fn zeroed(
     for op in &code.ops {
         match op {
             Op::Lanes { .. } | Op::Memory(_) => {
-                code.each_row(op, |row, written| {
-                    if written { scan.write(row, depth) } else { scan.read(row) }
-                });
+                code.each_row(
+                    op,
+                    |row, written| {
+                        if written { scan.write(row, depth) } else { scan.read(row) }
+                    },
+                );
             }
             Op::If { .. } | Op::Loop => {
                 op.each_read(|row| scan.read(row));

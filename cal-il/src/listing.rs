@@ -3,6 +3,7 @@
 use crate::bits::BitSet;
 use crate::diagnostic::Span;
 use crate::ir::live;
+use crate::ir::visit::count;
 use crate::ir::{Program, Reg};
 
 /// A line.
@@ -27,7 +28,7 @@ const MOST: usize = 1 << 27;
 /// A program as text, and for each line the registers that are live when its statement begins: they hold words that something
 /// reads later. `None` for lines that are no statements, and for all of programs so large that the sets would be.
 pub fn program(program: &Program) -> Vec<(Line, Option<BitSet<Reg>>)> {
-    let statements: usize = program.functions.iter().map(|function| live::statements(&function.body)).sum();
+    let statements: usize = program.functions.iter().map(|function| count(&function.body)).sum();
     let small = statements.saturating_mul(program.registers as usize) <= MOST;
     let live = if small { live::live(program) } else { Vec::new() };
     let mut live = live.into_iter();

@@ -62,12 +62,15 @@ fn barriers_for_memory_stand_where_all_threads_pass_or_where_they_may() {
     }
 }
 
-/// A wave passes its barriers by itself; a group of several waits, wherever its kernel says so.
+/// A wave passes its barriers by itself, but where others see what it orders; a group of several waits, wherever its kernel says so.
 #[test]
 fn waves_that_part_do_not_wait() {
-    let body = "if_logicalnz r0.x\nfence_threads_memory\nendif\n";
-    assert_eq!(found(&compute(64, body), true), [0, 1, 0]);
-    assert_eq!(found(&compute(128, body), true), [1, 0, 0]);
+    let body = |fence: &str| format!("if_logicalnz r0.x\n{fence}\nendif\n");
+    assert_eq!(found(&compute(64, &body("fence_threads_lds")), true), [0, 1, 0]);
+    assert_eq!(found(&compute(128, &body("fence_threads_lds")), true), [1, 0, 0]);
+    assert_eq!(found(&compute(64, &body("fence_threads_memory")), true), [1, 0, 0]);
+    assert_eq!(found(&compute(64, &body("fence_memory")), true), [0, 1, 0]);
+    assert_eq!(found(&compute(128, &body("fence_threads_memory")), true), [1, 0, 0]);
     assert_eq!(found(&compute(64, "fence_threads_memory\n"), true), [1, 0, 0]);
     assert_eq!(found(&compute(64, "if_logicalnz cb0[0].x\nfence_threads_memory\nendif\n"), true), [1, 0, 0]);
     // In a function that some of the threads reach, and leave.

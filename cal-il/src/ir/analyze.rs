@@ -245,18 +245,8 @@ impl Stats {
                 StmtKind::Fence(_) => self.fence += 1,
                 other => {
                     self.flow += 1;
-                    match other {
-                        StmtKind::If { then, otherwise, .. } => {
-                            self.block(then);
-                            self.block(otherwise);
-                        }
-                        StmtKind::Loop { body } => {
-                            self.loops += 1;
-                            self.block(body);
-                        }
-                        StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| self.block(&arm.body)),
-                        _ => {}
-                    }
+                    self.loops += u32::from(matches!(other, StmtKind::Loop { .. }));
+                    other.blocks().for_each(|block| self.block(block));
                 }
             }
         }

@@ -81,10 +81,6 @@ impl Lives<'_> {
                 }
             });
             match &mut stmt.kind {
-                StmtKind::If { then, otherwise, .. } => {
-                    self.block(then);
-                    self.block(otherwise);
-                }
                 StmtKind::Loop { body } => {
                     self.loops.push((here, Vec::new()));
                     self.block(body);
@@ -93,8 +89,7 @@ impl Lives<'_> {
                         extended.into_iter().for_each(|reg| self.last[reg.index()] = self.position);
                     }
                 }
-                StmtKind::Switch { arms, .. } => arms.iter_mut().for_each(|arm| self.block(&mut arm.body)),
-                _ => {}
+                kind => kind.blocks_mut().for_each(|block| self.block(block)),
             }
         }
     }
@@ -157,16 +152,11 @@ impl Packer<'_> {
                 *reg = self.register(*reg);
             });
             match &mut stmt.kind {
-                StmtKind::If { then, otherwise, .. } => {
-                    self.block(then);
-                    self.block(otherwise);
-                }
                 StmtKind::Loop { body } => {
                     self.block(body);
                     self.position += 1;
                 }
-                StmtKind::Switch { arms, .. } => arms.iter_mut().for_each(|arm| self.block(&mut arm.body)),
-                _ => {}
+                kind => kind.blocks_mut().for_each(|block| self.block(block)),
             }
         }
     }

@@ -4,7 +4,7 @@
 //! group pass.
 
 use super::uniformity::{Scope, Uniformity};
-use super::{Block, Cond, Operand, Program, StmtKind};
+use super::{Block, Cond, Operand, Program, Stmt, StmtKind};
 
 /// What threads of a group, in lockstep, may see differently.
 pub(crate) struct Divergence(Uniformity);
@@ -44,24 +44,15 @@ impl Divergence {
             StmtKind::Break(Some(cond)) => out.breaks && self.parts(cond),
             StmtKind::Continue(Some(cond)) => out.continues && self.parts(cond),
             StmtKind::Return(Some(cond)) | StmtKind::Discard(cond) => self.parts(cond),
-            StmtKind::If { cond, then, otherwise } => {
-                (self.parts(cond) && (leave(then, out) || leave(otherwise, out)))
-                    || self.exits_from(then, out)
-                    || self.exits_from(otherwise, out)
+            kind => {
+                let out = out.within(kind);
+                let apart = match kind {
+                    StmtKind::If { cond, .. } => self.parts(cond),
+                    StmtKind::Switch { selector, .. } => self.differs(selector),
+                    _ => false,
+                };
+                kind.blocks().any(|block| (apart && leave(block, out)) || self.exits_from(block, out))
             }
-            StmtKind::Switch { selector, arms } => {
-                let out = Jumps { breaks: false, ..out };
-                let apart = self.differs(selector);
-                arms.iter().any(|arm| (apart && leave(&arm.body, out)) || self.exits_from(&arm.body, out))
-            }
-            StmtKind::Loop { body } => self.exits_from(body, Jumps::NONE),
-            StmtKind::Break(None)
-            | StmtKind::Continue(None)
-            | StmtKind::Return(None)
-            | StmtKind::Lane(_)
-            | StmtKind::Memory(_)
-            | StmtKind::Call { .. }
-            | StmtKind::Fence(_) => false,
         })
     }
 }
@@ -75,24 +66,30 @@ struct Jumps {
 
 impl Jumps {
     const ALL: Self = Self { breaks: true, continues: true };
-    const NONE: Self = Self { breaks: false, continues: false };
+
+    /// Those of the blocks of a statement that lead out.
+    fn within(self, kind: &StmtKind) -> Self {
+        match kind {
+            StmtKind::Loop { .. } => Self { breaks: false, continues: false },
+            StmtKind::Switch { .. } => Self { breaks: false, ..self },
+            _ => self,
+        }
+    }
 }
 
 /// Whether control may leave the statements otherwise than at their end.
-pub(crate) fn leaves(block: &Block) -> bool {
+pub(crate) fn leaves(block: &[Stmt]) -> bool {
     leave(block, Jumps::ALL)
 }
 
-fn leave(block: &Block, out: Jumps) -> bool {
+fn leave(block: &[Stmt], out: Jumps) -> bool {
     block.iter().any(|statement| match &statement.kind {
         StmtKind::Break(_) => out.breaks,
         StmtKind::Continue(_) => out.continues,
         StmtKind::Return(_) | StmtKind::Discard(_) => true,
-        StmtKind::If { then, otherwise, .. } => leave(then, out) || leave(otherwise, out),
-        StmtKind::Switch { arms, .. } => {
-            arms.iter().any(|arm| leave(&arm.body, Jumps { breaks: false, ..out }))
+        kind => {
+            let out = out.within(kind);
+            kind.blocks().any(|block| leave(block, out))
         }
-        StmtKind::Loop { body } => leave(body, Jumps::NONE),
-        StmtKind::Lane(_) | StmtKind::Memory(_) | StmtKind::Call { .. } | StmtKind::Fence(_) => false,
     })
 }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::visit::{any, calls, each_block, order, program_has};
+use super::visit::{any, calls, count, each_block, order, program_has};
 use super::{Block, Program, Stmt, StmtKind};
 
 /// Statements of a function that is small.
@@ -48,16 +48,6 @@ fn small(body: &Block, once: bool) -> Option<(Block, usize)> {
     let leaves = any(body, &|kind| matches!(kind, StmtKind::Return(_) | StmtKind::Discard(_)));
     let grows = if once { 0 } else { count(body) };
     (!leaves && grows <= SMALL).then(|| (body.to_vec(), grows))
-}
-
-fn count(block: &[Stmt]) -> usize {
-    let inner = |stmt: &Stmt| match &stmt.kind {
-        StmtKind::If { then, otherwise, .. } => count(then) + count(otherwise),
-        StmtKind::Loop { body } => count(body),
-        StmtKind::Switch { arms, .. } => arms.iter().map(|arm| count(&arm.body)).sum(),
-        _ => 0,
-    };
-    block.iter().map(|stmt| 1 + inner(stmt)).sum()
 }
 
 struct Pass {

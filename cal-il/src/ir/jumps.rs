@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::mem;
 
 use super::visit::{any, written};
-use super::{Arm, Block, Cond, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
+use super::{Arm, Block, Cond, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
 use crate::diagnostic::Span;
 
 /// Statements behind a jump go to the other side of its choice, as often as this, one in another; then words remember who jumped.
@@ -111,19 +111,6 @@ fn way(block: &[Stmt], jump: Jump) -> Way {
     Way { falls: true, jumps }
 }
 
-fn set(register: Reg, word: u32, span: Span) -> Stmt {
-    lane(LaneOp::Mov, register, [Operand::Imm(word)], span)
-}
-
-fn lane<const N: usize>(op: LaneOp, to: Reg, args: [Operand; N], span: Span) -> Stmt {
-    let inst = LaneInst { op, dst: [to, to], args: args.into_iter().collect() };
-    Stmt { kind: StmtKind::Lane(inst), span }
-}
-
-fn holds(register: Reg) -> Cond {
-    Cond { operand: Operand::Reg(register), nonzero: true }
-}
-
 /// The choice, the other way round if nothing is done where the condition holds.
 fn choice(cond: Cond, then: Block, otherwise: Block, span: Span) -> Stmt {
     let kind = match then.is_empty() {
@@ -178,9 +165,9 @@ impl Pass<'_> {
                 }
                 // Nobody is asked who has returned.
                 if let (Some(killed), true) = (self.killed, discards) {
-                    out.push(Stmt { kind: StmtKind::Discard(holds(killed)), span });
+                    out.push(Stmt { kind: StmtKind::Discard(Cond::any(killed)), span });
                 }
-                out.push(Stmt { kind: StmtKind::Return(Some(holds(returned))), span });
+                out.push(Stmt { kind: StmtKind::Return(Some(Cond::any(returned))), span });
             }
         }
         while matches!(out.last(), Some(Stmt { kind: StmtKind::Return(_), .. })) {
@@ -197,7 +184,7 @@ impl Pass<'_> {
     fn begun(&mut self, mut body: Block) -> Block {
         let span = body.first().map_or(Span::default(), |stmt| stmt.span);
         let words = self.returned.take().into_iter().chain(self.killed.take());
-        body.splice(0..0, words.map(|register| set(register, 0, span)));
+        body.splice(0..0, words.map(|register| Stmt::copy(register, Operand::Imm(0), span)));
         body
     }
 
@@ -218,7 +205,7 @@ impl Pass<'_> {
                     let body = self.away(body, Jump::Continue, None, 0);
                     out.push(Stmt { kind: StmtKind::Loop { body }, span });
                     if returns {
-                        let cond = holds(self.returned());
+                        let cond = Cond::any(self.returned());
                         out.push(Stmt { kind: StmtKind::Return(Some(cond)), span });
                     }
                 }
@@ -229,7 +216,10 @@ impl Pass<'_> {
                 }
                 StmtKind::Discard(cond) if main => {
                     let killed = *self.killed.get_or_insert_with(|| Reg::fresh(&mut self.next));
-                    let then = vec![set(killed, 1, span), Stmt { kind: StmtKind::Return(None), span }];
+                    let then = vec![
+                        Stmt::copy(killed, Operand::Imm(1), span),
+                        Stmt { kind: StmtKind::Return(None), span },
+                    ];
                     out.push(choice(cond, then, Block::new(), span));
                 }
                 kind => out.push(Stmt { kind, span }),
@@ -248,11 +238,11 @@ impl Pass<'_> {
         let mut out = Block::with_capacity(block.len());
         for Stmt { kind, span } in block {
             let left = |out: &mut Block| {
-                out.push(set(returned, 1, span));
+                out.push(Stmt::copy(returned, Operand::Imm(1), span));
                 out.push(Stmt { kind: StmtKind::Break(None), span });
             };
             match kind {
-                StmtKind::Return(Some(cond)) if cond == holds(returned) => {
+                StmtKind::Return(Some(cond)) if cond == Cond::any(returned) => {
                     out.push(Stmt { kind: StmtKind::Break(Some(cond)), span });
                 }
                 StmtKind::Return(Some(cond)) => {
@@ -281,7 +271,7 @@ impl Pass<'_> {
             }
             if changes {
                 let kept = self.register();
-                out.push(lane(LaneOp::Mov, kept, [selector], span));
+                out.push(Stmt::copy(kept, selector, span));
                 selector = Operand::Reg(kept);
             }
         }
@@ -310,16 +300,16 @@ impl Pass<'_> {
                 let mut operand = taken.operand;
                 if default {
                     let none = self.register();
-                    out.push(lane(LaneOp::Ieq, none, [operand, Operand::Imm(0)], span));
+                    out.push(Stmt::lane(LaneOp::Ieq, none, [operand, Operand::Imm(0)], span));
                     operand = Operand::Reg(none);
                 }
-                out.push(lane(LaneOp::Or, both, [operand, Operand::Reg(into)], span));
-                taken = holds(both);
+                out.push(Stmt::lane(LaneOp::Or, both, [operand, Operand::Reg(into)], span));
+                taken = Cond::any(both);
             }
             if falls {
                 let register = self.register();
-                out.push(set(register, 0, span));
-                body.push(set(register, 1, span));
+                out.push(Stmt::copy(register, Operand::Imm(0), span));
+                body.push(Stmt::copy(register, Operand::Imm(1), span));
                 falling = Some(register);
             }
             let body = self.away(body, Jump::Break, None, 0);
@@ -334,10 +324,10 @@ impl Pass<'_> {
         let mut any = Operand::Imm(0);
         for (at, number) in numbers.iter().enumerate() {
             let mut one = self.register();
-            out.push(lane(LaneOp::Ieq, one, [operand, Operand::Imm(*number as u32)], span));
+            out.push(Stmt::lane(LaneOp::Ieq, one, [operand, Operand::Imm(*number as u32)], span));
             if at > 0 {
                 let both = self.register();
-                out.push(lane(LaneOp::Or, both, [any, Operand::Reg(one)], span));
+                out.push(Stmt::lane(LaneOp::Or, both, [any, Operand::Reg(one)], span));
                 one = both;
             }
             any = Operand::Reg(one);
@@ -356,7 +346,7 @@ impl Pass<'_> {
         while let Some(Stmt { kind, span }) = rest.pop_front() {
             let (cond, then, otherwise) = match (jump.taken(&kind), kind) {
                 (Some(None), _) => {
-                    out.extend(flag.map(|flag| set(flag, 1, span)));
+                    out.extend(flag.map(|flag| Stmt::copy(flag, Operand::Imm(1), span)));
                     return out;
                 }
                 (Some(Some(cond)), kind) => {
@@ -393,7 +383,7 @@ impl Pass<'_> {
                 Some(flag) => flag,
                 None => {
                     let left = self.register();
-                    out.push(set(left, 0, span));
+                    out.push(Stmt::copy(left, Operand::Imm(0), span));
                     left
                 }
             };

@@ -104,10 +104,8 @@ pub fn known(program: &Program) -> Vec<Known> {
 fn doubles(block: &Block, inside: bool) -> bool {
     block.iter().any(|stmt| match &stmt.kind {
         StmtKind::Lane(inst) => inside && inst.op.result() == Class::Q,
-        StmtKind::If { then, otherwise, .. } => doubles(then, inside) || doubles(otherwise, inside),
         StmtKind::Loop { body } => doubles(body, true),
-        StmtKind::Switch { arms, .. } => arms.iter().any(|arm| doubles(&arm.body, inside)),
-        _ => false,
+        kind => kind.blocks().any(|block| doubles(block, inside)),
     })
 }
 
@@ -206,13 +204,7 @@ impl Pass {
                     };
                     visit::destinations_of(inst).into_iter().for_each(|reg| self.define(reg, word));
                 }
-                StmtKind::If { then, otherwise, .. } => {
-                    self.block(then);
-                    self.block(otherwise);
-                }
-                StmtKind::Loop { body } => self.block(body),
-                StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| self.block(&arm.body)),
-                _ => {}
+                kind => kind.blocks().for_each(|block| self.block(block)),
             }
         }
     }
@@ -270,15 +262,7 @@ impl Pass {
                 other => (visit::tested_of(other).as_ref().map_or(Shape::Any, shape), 0),
             };
             list.push(Known { shape, same, ..Known::default() });
-            match &stmt.kind {
-                StmtKind::If { then, otherwise, .. } => {
-                    self.known(then, list);
-                    self.known(otherwise, list);
-                }
-                StmtKind::Loop { body } => self.known(body, list),
-                StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| self.known(&arm.body, list)),
-                _ => {}
-            }
+            stmt.kind.blocks().for_each(|block| self.known(block, list));
         }
     }
 }

@@ -5,23 +5,23 @@
 
 use crate::bits::BitSet;
 
-use super::visit::{destinations_of, operands_of, tested_of};
+use super::visit::{count, destinations_of, operands_of, tested_of};
 use super::{Block, Operand, Program, Reg, Stmt, StmtKind};
 
 /// The registers that are live when each statement begins, in the order in which programs are printed.
 pub fn live(program: &Program) -> Vec<BitSet<Reg>> {
-    let mut count = 0;
+    let mut statements = 0;
     let bodies = program.functions.iter().map(|function| {
-        let first = count;
-        count += statements(&function.body);
+        let first = statements;
+        statements += count(&function.body);
         first
     });
     let mut walk = Walk {
         first: bodies.collect(),
-        at: vec![BitSet::default(); count],
+        at: vec![BitSet::default(); statements],
         ends: vec![BitSet::default(); program.functions.len()],
         begins: vec![BitSet::default(); program.functions.len()],
-        heads: vec![None; count],
+        heads: vec![None; statements],
         new: true,
     };
     if let Some(end) = walk.ends.first_mut() {
@@ -36,21 +36,6 @@ pub fn live(program: &Program) -> Vec<BitSet<Reg>> {
         }
     }
     walk.at
-}
-
-/// Statements of a block and of the blocks in it.
-pub fn statements(block: &Block) -> usize {
-    block.iter().map(|stmt| 1 + blocks(stmt).into_iter().map(statements).sum::<usize>()).sum()
-}
-
-/// The blocks of a statement, in the order of the text.
-fn blocks(stmt: &Stmt) -> Vec<&Block> {
-    match &stmt.kind {
-        StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
-        StmtKind::Loop { body } => vec![body],
-        StmtKind::Switch { arms, .. } => arms.iter().map(|arm| &arm.body).collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// What is live where jumps lead.
@@ -80,7 +65,7 @@ impl Walk {
         let mut next = first;
         for stmt in block {
             numbers.push(next);
-            next += 1 + blocks(stmt).into_iter().map(statements).sum::<usize>();
+            next += 1 + stmt.kind.blocks().map(|block| count(block)).sum::<usize>();
         }
         let mut live = after;
         for (stmt, number) in block.iter().zip(numbers).rev() {
@@ -117,7 +102,7 @@ impl Walk {
                 return live;
             }
             StmtKind::If { then, otherwise, .. } => {
-                let second = number + 1 + statements(then);
+                let second = number + 1 + count(then);
                 let mut live = self.block(then, number + 1, after.clone(), ways);
                 live.union_with(&self.block(otherwise, second, after, ways));
                 live
@@ -133,11 +118,11 @@ impl Walk {
                 let inner = Ways { leave: after.clone(), again: ways.again.clone(), end: ways.end.clone() };
                 let mut all =
                     if arms.iter().any(|arm| arm.default) { BitSet::default() } else { after.clone() };
-                let mut first = number + 1 + arms.iter().map(|arm| statements(&arm.body)).sum::<usize>();
+                let mut first = number + 1 + arms.iter().map(|arm| count(&arm.body)).sum::<usize>();
                 let mut live = after;
                 // An arm falls through into the next.
                 for arm in arms.iter().rev() {
-                    first -= statements(&arm.body);
+                    first -= count(&arm.body);
                     live = self.block(&arm.body, first, live, &inner);
                     all.union_with(&live);
                 }

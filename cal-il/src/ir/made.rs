@@ -1,7 +1,7 @@
 //! Statements that a pass makes of one of a program.
 
 use super::visit::each_block;
-use super::{Block, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind};
+use super::{Block, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind};
 use crate::diagnostic::Span;
 
 /// The block with what `f` makes of its accesses to memory in their place; false: it makes nothing of it, and the access stays.
@@ -43,8 +43,7 @@ impl Made<'_> {
 
     /// An operation on words.
     pub fn lane<const N: usize>(&mut self, op: LaneOp, to: Reg, args: [Operand; N]) {
-        let inst = LaneInst { op, dst: [to, to], args: args.into_iter().collect() };
-        self.out.push(Stmt { kind: StmtKind::Lane(inst), span: self.span });
+        self.out.push(Stmt::lane(op, to, args, self.span));
     }
 
     /// The same to a register of its own.

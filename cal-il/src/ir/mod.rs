@@ -143,6 +143,44 @@ pub struct Stmt {
     pub span: Span,
 }
 
+impl StmtKind {
+    /// Its blocks, in the order of the text.
+    pub fn blocks(&self) -> impl DoubleEndedIterator<Item = &Block> {
+        let (blocks, arms): ([Option<&Block>; 2], &[Arm]) = match self {
+            StmtKind::If { then, otherwise, .. } => ([Some(then), Some(otherwise)], &[]),
+            StmtKind::Loop { body } => ([Some(body), None], &[]),
+            StmtKind::Switch { arms, .. } => ([None; 2], arms),
+            StmtKind::Lane(_)
+            | StmtKind::Memory(_)
+            | StmtKind::Break(_)
+            | StmtKind::Continue(_)
+            | StmtKind::Call { .. }
+            | StmtKind::Return(_)
+            | StmtKind::Discard(_)
+            | StmtKind::Fence(_) => ([None; 2], &[]),
+        };
+        blocks.into_iter().flatten().chain(arms.iter().map(|arm| &arm.body))
+    }
+
+    /// The same to change them.
+    pub fn blocks_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Block> {
+        let (blocks, arms): ([Option<&mut Block>; 2], &mut [Arm]) = match self {
+            StmtKind::If { then, otherwise, .. } => ([Some(then), Some(otherwise)], &mut []),
+            StmtKind::Loop { body } => ([Some(body), None], &mut []),
+            StmtKind::Switch { arms, .. } => ([None, None], arms),
+            StmtKind::Lane(_)
+            | StmtKind::Memory(_)
+            | StmtKind::Break(_)
+            | StmtKind::Continue(_)
+            | StmtKind::Call { .. }
+            | StmtKind::Return(_)
+            | StmtKind::Discard(_)
+            | StmtKind::Fence(_) => ([None, None], &mut []),
+        };
+        blocks.into_iter().flatten().chain(arms.iter_mut().map(|arm| &mut arm.body))
+    }
+}
+
 /// What a statement does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
@@ -271,4 +309,30 @@ pub struct LaneInst {
     pub dst: [Reg; 2],
     /// Operand words.
     pub args: SmallVec<[Operand; 4]>,
+}
+
+impl LaneInst {
+    /// One whose result is a word.
+    pub fn word(op: LaneOp, to: Reg, args: impl IntoIterator<Item = Operand>) -> Self {
+        Self { op, dst: [to; 2], args: args.into_iter().collect() }
+    }
+}
+
+impl Stmt {
+    /// An operation whose result is a word.
+    pub fn lane(op: LaneOp, to: Reg, args: impl IntoIterator<Item = Operand>, span: Span) -> Self {
+        Self { kind: StmtKind::Lane(LaneInst::word(op, to, args)), span }
+    }
+
+    /// A register becomes what a word is.
+    pub fn copy(to: Reg, from: Operand, span: Span) -> Self {
+        Self::lane(LaneOp::Mov, to, [from], span)
+    }
+}
+
+impl Cond {
+    /// The register has any bit set.
+    pub const fn any(register: Reg) -> Self {
+        Self { operand: Operand::Reg(register), nonzero: true }
+    }
 }

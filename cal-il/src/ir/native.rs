@@ -4,8 +4,6 @@
 //! canonical. What remains, quotients, roots and functions, is as in faithful mode and so takes denormals as zeros: its operands are
 //! flushed here, since nobody else does it any more. So the bits are defined, and the same on every instruction set.
 
-use smallvec::smallvec;
-
 use super::visit::each_block;
 use super::{Block, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
 use crate::isa::lane::Class;
@@ -114,7 +112,7 @@ impl Pass {
             return (operand, None);
         }
         let to = Reg::fresh(&mut self.next);
-        let inst = LaneInst { op: LaneOp::Flush, dst: [to, to], args: smallvec![operand] };
+        let inst = LaneInst::word(LaneOp::Flush, to, [operand]);
         (Operand::Reg(to), Some(inst))
     }
 }

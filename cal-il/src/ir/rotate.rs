@@ -16,7 +16,7 @@
 use std::borrow::Cow;
 
 use super::unroll::loads;
-use super::visit::{any, each_block};
+use super::visit::{any, continues, each_block};
 use super::{Block, Fence, Program, Stmt, StmtKind};
 
 /// Most operations that are there twice then.
@@ -63,7 +63,7 @@ fn turned(body: &mut Block) -> Block {
     let lanes = |stmt: &&Stmt| matches!(stmt.kind, StmtKind::Lane(_));
     let first = body.iter().take_while(lanes).count();
     let tests = matches!(body.get(first), Some(Stmt { kind: StmtKind::Break(Some(_)), .. }));
-    let head: Block = match tests && first <= MOST && !goes_on(&body[first..]) {
+    let head: Block = match tests && first <= MOST && !continues(&body[first..]) {
         true => body.drain(..first).collect(),
         false => Block::new(),
     };
@@ -74,16 +74,6 @@ fn turned(body: &mut Block) -> Block {
         body[fence - 1..].rotate_left(1);
     }
     head
-}
-
-/// Threads go on with the loop's next round from within these statements.
-fn goes_on(list: &[Stmt]) -> bool {
-    list.iter().any(|stmt| match &stmt.kind {
-        StmtKind::Continue(_) => true,
-        StmtKind::If { then, otherwise, .. } => goes_on(then) || goes_on(otherwise),
-        StmtKind::Switch { arms, .. } => arms.iter().any(|arm| goes_on(&arm.body)),
-        _ => false,
-    })
 }
 
 #[cfg(test)]

@@ -345,7 +345,7 @@ impl Scan {
     fn count(&mut self, block: &Block) {
         for stmt in block {
             definitions(&stmt.kind, |reg| self.definitions[reg.index()] += 1);
-            nested(&stmt.kind, &mut |block| self.count(block));
+            stmt.kind.blocks().for_each(|block| self.count(block));
         }
     }
 
@@ -362,7 +362,7 @@ impl Scan {
                 self.local[reg] &= reaches;
             });
             definitions(&stmt.kind, |reg| self.block_of[reg.index()] = self.current);
-            nested(&stmt.kind, &mut |block| self.block(block));
+            stmt.kind.blocks().for_each(|block| self.block(block));
         }
         self.open[self.current as usize] = false;
         self.current = outer;
@@ -395,18 +395,6 @@ fn definitions(kind: &StmtKind, mut f: impl FnMut(Reg)) {
     }
 }
 
-fn nested(kind: &StmtKind, f: &mut dyn FnMut(&Block)) {
-    match kind {
-        StmtKind::If { then, otherwise, .. } => {
-            f(then);
-            f(otherwise);
-        }
-        StmtKind::Loop { body } => f(body),
-        StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| f(&arm.body)),
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -418,7 +406,7 @@ mod tests {
         fn choices(block: &Block, list: &mut Vec<bool>) {
             for stmt in block {
                 list.push(matches!(stmt.kind, StmtKind::If { .. } | StmtKind::Break(Some(_))));
-                nested(&stmt.kind, &mut |block| choices(block, list));
+                stmt.kind.blocks().for_each(|block| choices(block, list));
             }
         }
         let mut list = Vec::new();

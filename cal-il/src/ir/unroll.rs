@@ -80,9 +80,7 @@ impl Pass<'_> {
             StmtKind::Loop { body } => {
                 self.is_small(body) || whole::may_be(body, self.cost) || self.finds(body)
             }
-            StmtKind::If { then, otherwise, .. } => self.finds(then) || self.finds(otherwise),
-            StmtKind::Switch { arms, .. } => arms.iter().any(|arm| self.finds(&arm.body)),
-            _ => false,
+            kind => kind.blocks().any(|block| self.finds(block)),
         })
     }
 
@@ -111,13 +109,7 @@ impl Pass<'_> {
                         out.push(Stmt { kind: StmtKind::Loop { body }, span: stmt.span });
                     }
                 }
-                StmtKind::Loop { body } => self.block(body),
-                StmtKind::If { then, otherwise, .. } => {
-                    self.block(then);
-                    self.block(otherwise);
-                }
-                StmtKind::Switch { arms, .. } => arms.iter_mut().for_each(|arm| self.block(&mut arm.body)),
-                _ => {}
+                kind => kind.blocks_mut().for_each(|block| self.block(block)),
             }
             out.push(stmt);
         }
@@ -194,7 +186,7 @@ impl Pass<'_> {
 
     fn compute(&mut self, ahead: &mut Ahead, op: LaneOp, args: SmallVec<[Operand; 4]>) -> Operand {
         let word = self.fresh();
-        ahead.push(LaneInst { op, dst: [word; 2], args });
+        ahead.push(LaneInst::word(op, word, args));
         Operand::Reg(word)
     }
 
@@ -298,18 +290,9 @@ fn writes(stmt: &Stmt, which: &dyn Fn(Reg) -> bool) -> bool {
     match &stmt.kind {
         StmtKind::Lane(inst) => inst.dst.into_iter().any(which),
         StmtKind::Memory(inst) => destinations_of(inst).into_iter().any(which),
-        StmtKind::If { then, otherwise, .. } => then.iter().chain(otherwise).any(|stmt| writes(stmt, which)),
-        StmtKind::Loop { body } => body.iter().any(|stmt| writes(stmt, which)),
-        StmtKind::Switch { arms, .. } => {
-            arms.iter().any(|arm| arm.body.iter().any(|stmt| writes(stmt, which)))
-        }
         // What is called may write anything.
         StmtKind::Call { .. } => true,
-        StmtKind::Break(_)
-        | StmtKind::Continue(_)
-        | StmtKind::Return(_)
-        | StmtKind::Discard(_)
-        | StmtKind::Fence(_) => false,
+        kind => kind.blocks().flatten().any(|stmt| writes(stmt, which)),
     }
 }
 

@@ -270,13 +270,7 @@ fn collect_calls(block: &Block, out: &mut Vec<usize>) {
     for stmt in block {
         match &stmt.kind {
             StmtKind::Call { function, .. } => out.push(*function),
-            StmtKind::If { then, otherwise, .. } => {
-                collect_calls(then, out);
-                collect_calls(otherwise, out);
-            }
-            StmtKind::Loop { body } => collect_calls(body, out),
-            StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| collect_calls(&arm.body, out)),
-            _ => {}
+            kind => kind.blocks().for_each(|block| collect_calls(block, out)),
         }
     }
 }

@@ -208,15 +208,21 @@ pub fn registers(kind: &mut StmtKind, f: &mut impl FnMut(&mut Reg, bool)) {
 
 /// Whether `f` says yes to a statement of `block` or of the blocks in it.
 pub fn any(block: &[Stmt], f: &impl Fn(&StmtKind) -> bool) -> bool {
-    block.iter().any(|stmt| {
-        f(&stmt.kind)
-            || match &stmt.kind {
-                StmtKind::If { then, otherwise, .. } => any(then, f) || any(otherwise, f),
-                StmtKind::Loop { body } => any(body, f),
-                StmtKind::Switch { arms, .. } => arms.iter().any(|arm| any(&arm.body, f)),
-                _ => false,
-            }
+    block.iter().any(|stmt| f(&stmt.kind) || stmt.kind.blocks().any(|block| any(block, f)))
+}
+
+/// Whether threads may go on with the next round of the loop around from within the statements.
+pub fn continues(block: &[Stmt]) -> bool {
+    block.iter().any(|stmt| match &stmt.kind {
+        StmtKind::Continue(_) => true,
+        StmtKind::Loop { .. } => false,
+        kind => kind.blocks().any(|block| continues(block)),
     })
+}
+
+/// How many statements there are, those of blocks in blocks among them.
+pub fn count(block: &[Stmt]) -> usize {
+    block.iter().map(|stmt| 1 + stmt.kind.blocks().map(|block| count(block)).sum::<usize>()).sum()
 }
 
 /// Whether `f` says yes to a statement of a function.
@@ -228,67 +234,50 @@ pub fn program_has(program: &Program, f: &impl Fn(&StmtKind) -> bool) -> bool {
 pub fn statements(block: &mut Block, f: &mut impl FnMut(&mut Stmt)) {
     for stmt in block {
         f(stmt);
-        match &mut stmt.kind {
-            StmtKind::If { then, otherwise, .. } => {
-                statements(then, f);
-                statements(otherwise, f);
-            }
-            StmtKind::Loop { body } => statements(body, f),
-            StmtKind::Switch { arms, .. } => arms.iter_mut().for_each(|arm| statements(&mut arm.body, f)),
-            _ => {}
-        }
+        stmt.kind.blocks_mut().for_each(|block| statements(block, f));
     }
 }
 
 /// Puts what `f` makes of them in place of the blocks of a construct.
 pub fn each_block(kind: &mut StmtKind, f: &mut impl FnMut(Block) -> Block) {
-    let mut change = |block: &mut Block| *block = f(std::mem::take(block));
-    match kind {
-        StmtKind::If { then, otherwise, .. } => {
-            change(then);
-            change(otherwise);
+    kind.blocks_mut().for_each(|block| *block = f(std::mem::take(block)));
+}
+
+/// Calls `f` with every statement of `block` and of the blocks in it, outer before inner.
+pub fn each(block: &[Stmt], f: &mut impl FnMut(&Stmt)) {
+    for stmt in block {
+        f(stmt);
+        stmt.kind.blocks().for_each(|block| each(block, f));
+    }
+}
+
+/// The same as [`registers`] for who changes none.
+pub fn named(kind: &StmtKind, f: &mut impl FnMut(Reg, bool)) {
+    let read = |operand: &Operand| {
+        if let Operand::Reg(reg) = operand {
+            f(*reg, false);
         }
-        StmtKind::Loop { body } => change(body),
-        StmtKind::Switch { arms, .. } => arms.iter_mut().for_each(|arm| change(&mut arm.body)),
-        _ => {}
+    };
+    match kind {
+        StmtKind::Lane(inst) => {
+            inst.args.iter().for_each(read);
+            let [low, high] = inst.dst;
+            f(low, true);
+            if high != low {
+                f(high, true);
+            }
+        }
+        StmtKind::Memory(inst) => {
+            operands_of(inst).iter().for_each(read);
+            destinations_of(inst).into_iter().for_each(|reg| f(reg, true));
+        }
+        other => tested_of(other).iter().for_each(read),
     }
 }
 
 /// Calls `f` for every register that the statements touch, with true where they write it. Does not enter calls.
 pub fn touched(block: &[Stmt], f: &mut impl FnMut(Reg, bool)) {
-    fn read(operand: &Operand, f: &mut impl FnMut(Reg, bool)) {
-        if let Operand::Reg(reg) = operand {
-            f(*reg, false);
-        }
-    }
-    for statement in block {
-        match &statement.kind {
-            StmtKind::Lane(inst) => {
-                inst.args.iter().for_each(|a| read(a, f));
-                inst.dst.iter().for_each(|reg| f(*reg, true));
-            }
-            StmtKind::Memory(inst) => {
-                operands_of(inst).iter().for_each(|operand| read(operand, f));
-                destinations_of(inst).into_iter().for_each(|reg| f(reg, true));
-            }
-            StmtKind::If { cond, then, otherwise } => {
-                read(&cond.operand, f);
-                touched(then, f);
-                touched(otherwise, f);
-            }
-            StmtKind::Loop { body } => touched(body, f),
-            StmtKind::Switch { selector, arms } => {
-                read(selector, f);
-                arms.iter().for_each(|arm| touched(&arm.body, f));
-            }
-            StmtKind::Break(cond) | StmtKind::Continue(cond) | StmtKind::Return(cond) => {
-                cond.iter().for_each(|cond| read(&cond.operand, f));
-            }
-            StmtKind::Call { cond, .. } => cond.iter().for_each(|cond| read(&cond.operand, f)),
-            StmtKind::Discard(cond) => read(&cond.operand, f),
-            StmtKind::Fence(_) => {}
-        }
-    }
+    each(block, &mut |stmt| named(&stmt.kind, f));
 }
 
 /// Functions that `block` calls, directly.
@@ -296,13 +285,7 @@ pub fn calls(block: &Block, f: &mut impl FnMut(usize)) {
     for statement in block {
         match &statement.kind {
             StmtKind::Call { function, .. } => f(*function),
-            StmtKind::If { then, otherwise, .. } => {
-                calls(then, f);
-                calls(otherwise, f);
-            }
-            StmtKind::Loop { body } => calls(body, f),
-            StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| calls(&arm.body, f)),
-            _ => {}
+            kind => kind.blocks().for_each(|block| calls(block, f)),
         }
     }
 }

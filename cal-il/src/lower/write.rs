@@ -126,15 +126,11 @@ impl Builder<'_> {
             match components[c].take() {
                 None => {}
                 Some(Value::Word(word)) => {
-                    insts.push(LaneInst { op: LaneOp::Mov, dst: [register(c); 2], args: smallvec![word] });
+                    insts.push(LaneInst::word(LaneOp::Mov, register(c), [word]));
                 }
                 Some(Value::Op(op, args)) => insts.push(match super::fold::fold(op, &args) {
-                    Some((word, None)) => LaneInst {
-                        op: LaneOp::Mov,
-                        dst: [register(c); 2],
-                        args: smallvec![Operand::Imm(word)],
-                    },
-                    _ => LaneInst { op, dst: [register(c); 2], args },
+                    Some((word, None)) => LaneInst::word(LaneOp::Mov, register(c), [Operand::Imm(word)]),
+                    _ => LaneInst::word(op, register(c), args),
                 }),
                 Some(Value::Low(op, args)) => {
                     let high = if matches!(components.get(c + 1), Some(Some(Value::High))) {

@@ -56,13 +56,7 @@ impl Alignment {
                 StmtKind::Memory(inst) => {
                     destinations_of(inst).into_iter().for_each(|register| self.lower(register, 0, changed));
                 }
-                StmtKind::If { then, otherwise, .. } => {
-                    self.block(then, changed);
-                    self.block(otherwise, changed);
-                }
-                StmtKind::Loop { body } => self.block(body, changed),
-                StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| self.block(&arm.body, changed)),
-                _ => {}
+                kind => kind.blocks().for_each(|block| self.block(block, changed)),
             }
         }
     }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::Emitter;
 use super::facts::Assumed;
-use crate::ir::visit::{registers, statements};
+use crate::ir::visit::touched;
 use crate::ir::{Block, Cond, LaneInst, LaneOp, Operand, Reg, StmtKind};
 
 /// What bounds a counter.
@@ -34,10 +34,7 @@ impl Bound {
 /// a round together do not wrap.
 pub(super) fn bounded_counters(body: &Block) -> FxHashMap<Reg, Bound> {
     let mut writes: FxHashMap<Reg, u32> = FxHashMap::default();
-    let mut all = body.clone();
-    statements(&mut all, &mut |stmt| {
-        registers(&mut stmt.kind, &mut |reg, write| *writes.entry(*reg).or_default() += u32::from(write));
-    });
+    touched(body, &mut |reg, write| *writes.entry(reg).or_default() += u32::from(write));
     let once = |reg: Reg| writes.get(&reg) == Some(&1);
     let mut tests: FxHashMap<Reg, &LaneInst> = FxHashMap::default();
     // Those that were tested, with the room that is left for steps, how many these are, and what bounds them.

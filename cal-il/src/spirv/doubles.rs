@@ -75,13 +75,7 @@ impl Found {
         for statement in block {
             match &statement.kind {
                 StmtKind::Lane(inst) => self.lane(inst),
-                StmtKind::If { then, otherwise, .. } => {
-                    self.block(then);
-                    self.block(otherwise);
-                }
-                StmtKind::Loop { body } => self.block(body),
-                StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| self.block(&arm.body)),
-                _ => {}
+                kind => kind.blocks().for_each(|block| self.block(block)),
             }
         }
     }

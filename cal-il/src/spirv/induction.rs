@@ -50,15 +50,8 @@ impl Writes {
                     }
                     self.others.extend(destinations_of(inst));
                 }
-                StmtKind::If { then, otherwise, .. } => {
-                    self.collect(then, in_loop);
-                    self.collect(otherwise, in_loop);
-                }
                 StmtKind::Loop { body } => self.collect(body, true),
-                StmtKind::Switch { arms, .. } => {
-                    arms.iter().for_each(|arm| self.collect(&arm.body, in_loop));
-                }
-                _ => {}
+                kind => kind.blocks().for_each(|block| self.collect(block, in_loop)),
             }
         }
     }

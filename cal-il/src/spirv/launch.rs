@@ -171,10 +171,7 @@ fn uses_index(program: &Program) -> bool {
                 }
                 _ => false,
             },
-            StmtKind::If { then, otherwise, .. } => block(then) || block(otherwise),
-            StmtKind::Loop { body } => block(body),
-            StmtKind::Switch { arms, .. } => arms.iter().any(|arm| block(&arm.body)),
-            _ => false,
+            kind => kind.blocks().any(block),
         })
     }
     program.functions.iter().any(|function| block(&function.body))

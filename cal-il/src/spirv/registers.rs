@@ -256,13 +256,7 @@ fn float_arguments(block: &Block, out: &mut BitSet<Reg>) {
                     }));
                 }
             }
-            StmtKind::If { then, otherwise, .. } => {
-                float_arguments(then, out);
-                float_arguments(otherwise, out);
-            }
-            StmtKind::Loop { body } => float_arguments(body, out),
-            StmtKind::Switch { arms, .. } => arms.iter().for_each(|arm| float_arguments(&arm.body, out)),
-            _ => {}
+            kind => kind.blocks().for_each(|block| float_arguments(block, out)),
         }
     }
 }

@@ -95,12 +95,3 @@ pub(super) fn ends(block: &Block) -> bool {
         _ => false,
     }
 }
-
-pub(super) fn continues(block: &Block) -> bool {
-    block.iter().any(|statement| match &statement.kind {
-        StmtKind::Continue(_) => true,
-        StmtKind::If { then, otherwise, .. } => continues(then) || continues(otherwise),
-        StmtKind::Switch { arms, .. } => arms.iter().any(|arm| continues(&arm.body)),
-        _ => false,
-    })
-}

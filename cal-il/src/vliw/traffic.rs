@@ -57,7 +57,7 @@ impl Traffic {
         while changed {
             changed = false;
             for function in &program.functions {
-                visit::statements(&mut function.body.clone(), &mut |stmt| {
+                visit::each(&function.body, &mut |stmt| {
                     let mut depends = 0;
                     match &stmt.kind {
                         StmtKind::Lane(inst) => {
@@ -74,7 +74,7 @@ impl Traffic {
                         }
                         _ => return,
                     }
-                    visit::registers(&mut stmt.kind, &mut |reg, write| {
+                    visit::named(&stmt.kind, &mut |reg, write| {
                         let known = &mut traffic.depends[reg.index()];
                         if write && *known | depends != *known {
                             *known |= depends;

@@ -32,7 +32,7 @@ impl Uses {
     }
 
     fn block(&mut self, block: &Block, writes: &mut [u32]) {
-        visit::statements(&mut block.clone(), &mut |stmt| {
+        visit::each(block, &mut |stmt| {
             if let StmtKind::Lane(inst) = &stmt.kind {
                 let mut n = 0;
                 for class in inst.op.arguments() {
@@ -52,7 +52,7 @@ impl Uses {
                 }
             }
             let lane = matches!(stmt.kind, StmtKind::Lane(_));
-            visit::registers(&mut stmt.kind, &mut |reg, write| {
+            visit::named(&stmt.kind, &mut |reg, write| {
                 if write {
                     writes[reg.index()] += 1;
                 } else {

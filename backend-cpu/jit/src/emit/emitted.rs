@@ -48,8 +48,9 @@ impl Frame<'_> {
             Addressing::Scalar(Round::default()),
             (Order::Written, false),
         );
+        let starts = self.starts(of).len();
         let mut body = Body::new(self, &plan.graph, &plan.uses);
-        body.addresses = Some(&plan.addresses);
+        (body.addresses, body.reserved) = (Some(&plan.addresses), starts);
         for (time, &val) in plan.order.iter().enumerate() {
             body.now = 2 * time as u32;
             body.instruction(val);

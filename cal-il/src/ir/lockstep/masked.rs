@@ -3,9 +3,10 @@
 //! A mask is a register, all ones for the threads that execute, else 0. What needs no fence inside stays as it is, under
 //! its mask.
 
-use super::{Pass, apart, escapes};
+use super::{Pass, apart};
 use crate::inst::Fence;
-use crate::ir::{Arm, Block, Cond, LaneInst, LaneOp, MemoryInst, Operand, Reg, Space, Stmt, StmtKind, Width};
+use crate::ir::divergence::leaves;
+use crate::ir::{Arm, Block, Cond, LaneOp, MemoryInst, Operand, Reg, Space, Stmt, StmtKind, Width};
 
 /// Number of the block of group memory by which threads tell each other that they have not left a loop.
 pub(super) const VOTES: u32 = u32::MAX - 1;
@@ -31,19 +32,6 @@ struct Region {
     levels: Vec<(Reg, Level)>,
 }
 
-fn lane(op: LaneOp, dst: Reg, args: &[Operand], like: &Stmt) -> Stmt {
-    let inst = LaneInst { op, dst: [dst, dst], args: args.into() };
-    Stmt { kind: StmtKind::Lane(inst), span: like.span }
-}
-
-fn set(dst: Reg, value: Operand, like: &Stmt) -> Stmt {
-    lane(LaneOp::Mov, dst, &[value], like)
-}
-
-fn holds(register: Reg) -> Cond {
-    Cond { operand: Operand::Reg(register), nonzero: true }
-}
-
 impl Region {
     fn mask(&self) -> Reg {
         self.levels.last().map_or(Reg(0), |(register, _)| *register)
@@ -54,7 +42,7 @@ impl Region {
         if let Some(first) = self.run.first() {
             let span = first.span;
             let then = std::mem::take(&mut self.run);
-            let kind = StmtKind::If { cond: holds(self.mask()), then, otherwise: Vec::new() };
+            let kind = StmtKind::If { cond: Cond::any(self.mask()), then, otherwise: Vec::new() };
             self.out.push(Stmt { kind, span });
         }
     }
@@ -75,7 +63,7 @@ impl Pass<'_> {
         let Some(first) = block.first() else { return };
         let all = self.register();
         let mut region = Region { out: std::mem::take(out), ..Region::default() };
-        region.out.push(set(all, Operand::Imm(u32::MAX), first));
+        region.out.push(Stmt::copy(all, Operand::Imm(u32::MAX), first.span));
         region.level(all, Level::Function, |region| self.masked(block, region));
         *out = region.out;
     }
@@ -101,7 +89,7 @@ impl Pass<'_> {
                 StmtKind::Continue(cond) => self.gone(cond.as_ref(), &[Level::Turn], statement, region),
                 StmtKind::Return(cond) => self.gone(cond.as_ref(), &[Level::Function], statement, region),
                 StmtKind::Discard(cond) => self.gone(Some(cond), &[], statement, region),
-                _ if !escapes(statement) && !self.talks(one) => {
+                _ if !leaves(one) && !self.talks(one) => {
                     let all = self.all(one);
                     self.fence_before(&all, statement, region);
                     region.run.extend(apart(one));
@@ -131,12 +119,12 @@ impl Pass<'_> {
     /// A new mask: the threads of the present one for which a condition holds.
     fn mask(&mut self, cond: Option<&Cond>, like: &Stmt, region: &mut Region) -> Reg {
         let mask = self.register();
-        region.out.push(set(mask, Operand::Imm(0), like));
+        region.out.push(Stmt::copy(mask, Operand::Imm(0), like.span));
         let held = match cond {
-            None => set(mask, Operand::Imm(u32::MAX), like),
+            None => Stmt::copy(mask, Operand::Imm(u32::MAX), like.span),
             Some(cond) => {
                 let op = if cond.nonzero { LaneOp::Ine } else { LaneOp::Ieq };
-                lane(op, mask, &[cond.operand, Operand::Imm(0)], like)
+                Stmt::lane(op, mask, [cond.operand, Operand::Imm(0)], like.span)
             }
         };
         region.run.push(held);
@@ -146,8 +134,10 @@ impl Pass<'_> {
     /// Threads leave the innermost of some levels, and all inside.
     fn gone(&mut self, cond: Option<&Cond>, levels: &[Level], like: &Stmt, region: &mut Region) {
         let to = region.levels.iter().rposition(|(_, level)| levels.contains(level)).unwrap_or(0);
-        let cleared: Block =
-            region.levels[to..].iter().map(|(register, _)| set(*register, Operand::Imm(0), like)).collect();
+        let cleared: Block = region.levels[to..]
+            .iter()
+            .map(|(register, _)| Stmt::copy(*register, Operand::Imm(0), like.span))
+            .collect();
         match cond {
             None => region.run.extend(cleared),
             Some(cond) => {
@@ -175,7 +165,7 @@ impl Pass<'_> {
         region.flush();
         let before = std::mem::take(&mut region.out);
         let turn = self.register();
-        region.out.push(set(turn, Operand::Reg(live), like));
+        region.out.push(Stmt::copy(turn, Operand::Reg(live), like.span));
         region.level(live, Level::Loop, |region| {
             region.level(turn, Level::Turn, |region| self.masked(body, region));
         });
@@ -204,7 +194,7 @@ impl Pass<'_> {
                 StmtKind::Fence(self.ordering()),
                 say(0),
                 fence.clone(),
-                StmtKind::If { cond: holds(mask), then, otherwise: Vec::new() },
+                StmtKind::If { cond: Cond::any(mask), then, otherwise: Vec::new() },
                 fence,
                 StmtKind::from(load),
                 StmtKind::Break(Some(none)),
@@ -217,24 +207,25 @@ impl Pass<'_> {
     fn switch(&mut self, selector: Operand, arms: &[Arm], like: &Stmt, region: &mut Region) {
         let (start, same) = (self.register(), self.register());
         let default = arms.iter().position(|arm| arm.default).unwrap_or(arms.len());
-        region.run.push(set(start, Operand::Imm(default as u32), like));
+        region.run.push(Stmt::copy(start, Operand::Imm(default as u32), like.span));
         for (k, arm) in arms.iter().enumerate().rev() {
             for label in &arm.labels {
-                region.run.push(lane(LaneOp::Ieq, same, &[selector, Operand::Imm(*label as u32)], like));
+                region.run.push(Stmt::lane(
+                    LaneOp::Ieq,
+                    same,
+                    [selector, Operand::Imm(*label as u32)],
+                    like.span,
+                ));
                 let args = [Operand::Reg(same), Operand::Imm(k as u32), Operand::Reg(start)];
-                region.run.push(lane(LaneOp::Select, start, &args, like));
+                region.run.push(Stmt::lane(LaneOp::Select, start, args, like.span));
             }
         }
         let all = self.mask(None, like, region);
         region.level(all, Level::Switch, |region| {
             for (k, arm) in arms.iter().enumerate() {
                 let late = self.register();
-                region.run.push(lane(
-                    LaneOp::Ult,
-                    late,
-                    &[Operand::Imm(k as u32), Operand::Reg(start)],
-                    like,
-                ));
+                let args = [Operand::Imm(k as u32), Operand::Reg(start)];
+                region.run.push(Stmt::lane(LaneOp::Ult, late, args, like.span));
                 let runs = Cond { operand: Operand::Reg(late), nonzero: false };
                 let runs = self.mask(Some(&runs), like, region);
                 region.level(runs, Level::Branch, |region| self.masked(&arm.body, region));

@@ -103,12 +103,7 @@ fn all_fences(program: &Program) -> Fence {
     fn block(statements: &[Stmt]) -> Fence {
         let of = |statement: &Stmt| match &statement.kind {
             StmtKind::Fence(fence) => *fence,
-            StmtKind::If { then, otherwise, .. } => block(then) | block(otherwise),
-            StmtKind::Loop { body } => block(body),
-            StmtKind::Switch { arms, .. } => {
-                arms.iter().fold(Fence::empty(), |all, arm| all | block(&arm.body))
-            }
-            _ => Fence::empty(),
+            kind => kind.blocks().fold(Fence::empty(), |all, inner| all | block(inner)),
         };
         statements.iter().fold(Fence::empty(), |all, statement| all | of(statement))
     }
@@ -172,18 +167,11 @@ impl Pass<'_> {
         for statement in block {
             out.extend(self.access(statement).map(|access| (access, turns)));
             match &statement.kind {
-                StmtKind::If { then, otherwise, .. } => {
-                    self.collect(then, turns, out);
-                    self.collect(otherwise, turns, out);
-                }
                 StmtKind::Loop { body } => self.collect(body, true, out),
-                StmtKind::Switch { arms, .. } => {
-                    arms.iter().for_each(|arm| self.collect(&arm.body, turns, out));
-                }
                 StmtKind::Call { function, .. } => {
                     self.collect(&self.program.functions[*function].body, turns, out);
                 }
-                _ => {}
+                kind => kind.blocks().for_each(|block| self.collect(block, turns, out)),
             }
         }
     }
@@ -435,28 +423,8 @@ impl Pass<'_> {
         self.room
             || block.iter().all(|statement| match &statement.kind {
                 StmtKind::Loop { .. } => false,
-                StmtKind::If { then, otherwise, .. } => self.can_mask(then) && self.can_mask(otherwise),
-                StmtKind::Switch { arms, .. } => arms.iter().all(|arm| self.can_mask(&arm.body)),
                 StmtKind::Call { function, .. } => self.can_mask(&self.program.functions[*function].body),
-                _ => true,
+                kind => kind.blocks().all(|block| self.can_mask(block)),
             })
     }
-}
-
-/// Whether control may go from the statement to somewhere outside.
-fn escapes(statement: &Stmt) -> bool {
-    fn block(statements: &[Stmt], in_loop: bool, in_switch: bool) -> bool {
-        statements.iter().any(|statement| match &statement.kind {
-            StmtKind::Break(_) => !in_loop && !in_switch,
-            StmtKind::Continue(_) => !in_loop,
-            StmtKind::Return(_) | StmtKind::Discard(_) => true,
-            StmtKind::If { then, otherwise, .. } => {
-                block(then, in_loop, in_switch) || block(otherwise, in_loop, in_switch)
-            }
-            StmtKind::Loop { body } => block(body, true, in_switch),
-            StmtKind::Switch { arms, .. } => arms.iter().any(|arm| block(&arm.body, in_loop, true)),
-            _ => false,
-        })
-    }
-    block(std::slice::from_ref(statement), false, false)
 }

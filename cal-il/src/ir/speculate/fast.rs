@@ -1,10 +1,10 @@
 //! The fast form of a region.
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::analysis::{Analysis, Form};
 use super::doubt::Doubt;
-use super::{LEAST, Pass, lane, plain};
+use super::{LEAST, Pass, plain};
 use crate::diagnostic::Span;
 use crate::ir::unroll::is_far;
 use crate::ir::visit::{destinations_of, tested_of};
@@ -55,14 +55,14 @@ fn asks(body: &Block) -> Option<usize> {
 }
 
 impl Fast<'_> {
-    fn compute(&mut self, op: LaneOp, args: SmallVec<[Operand; 4]>, out: &mut Block) -> Operand {
+    fn compute<const N: usize>(&mut self, op: LaneOp, args: [Operand; N], out: &mut Block) -> Operand {
         let to = self.pass.fresh();
-        out.push(lane(op, to, args, self.span));
+        out.push(Stmt::lane(op, to, args, self.span));
         Operand::Reg(to)
     }
 
     pub fn start(&mut self, out: &mut Block) {
-        out.push(lane(LaneOp::Mov, self.least, smallvec![Operand::Imm(u32::MAX)], self.span));
+        out.push(Stmt::copy(self.least, Operand::Imm(u32::MAX), self.span));
         for reg in &self.analysis.entry {
             self.watch(*reg, out);
         }
@@ -72,21 +72,21 @@ impl Fast<'_> {
     fn watch(&mut self, reg: Reg, out: &mut Block) {
         self.watches += 1;
         let word = if self.watches.is_multiple_of(MULTIPLIED) {
-            let args = smallvec![Operand::Reg(reg), Operand::Imm(2), Operand::Imm(u32::MAX)];
+            let args = [Operand::Reg(reg), Operand::Imm(2), Operand::Imm(u32::MAX)];
             self.compute(LaneOp::Imad, args, out)
         } else {
-            let double = self.compute(LaneOp::Ishl, smallvec![Operand::Reg(reg), Operand::Imm(1)], out);
-            self.compute(LaneOp::Iadd, smallvec![double, Operand::Imm(u32::MAX)], out)
+            let double = self.compute(LaneOp::Ishl, [Operand::Reg(reg), Operand::Imm(1)], out);
+            self.compute(LaneOp::Iadd, [double, Operand::Imm(u32::MAX)], out)
         };
         self.note(word, out);
     }
 
     /// Notes whether a register holds NaN: those come below the bound, all others at it or above.
     fn watch_number(&mut self, reg: Reg, out: &mut Block) {
-        let flipped = self.compute(LaneOp::Not, smallvec![Operand::Reg(reg)], out);
-        let rest = self.compute(LaneOp::And, smallvec![flipped, Operand::Imm(i32::MAX as u32)], out);
+        let flipped = self.compute(LaneOp::Not, [Operand::Reg(reg)], out);
+        let rest = self.compute(LaneOp::And, [flipped, Operand::Imm(i32::MAX as u32)], out);
         let infinity = i32::MAX as u32 - (INFINITY >> 1);
-        let word = self.compute(LaneOp::Iadd, smallvec![rest, Operand::Imm(BOUND - infinity)], out);
+        let word = self.compute(LaneOp::Iadd, [rest, Operand::Imm(BOUND - infinity)], out);
         self.note(word, out);
     }
 
@@ -95,15 +95,15 @@ impl Fast<'_> {
         match self.pending.take() {
             None => self.pending = Some(word),
             Some(other) => {
-                let args = smallvec![Operand::Reg(self.least), other, word];
-                out.push(lane(LaneOp::Umin3, self.least, args, self.span));
+                let args = [Operand::Reg(self.least), other, word];
+                out.push(Stmt::lane(LaneOp::Umin3, self.least, args, self.span));
             }
         }
     }
 
     fn settle(&mut self, out: &mut Block) {
         if let Some(word) = self.pending.take() {
-            out.push(lane(LaneOp::Umin, self.least, smallvec![Operand::Reg(self.least), word], self.span));
+            out.push(Stmt::lane(LaneOp::Umin, self.least, [Operand::Reg(self.least), word], self.span));
         }
     }
 
@@ -122,7 +122,7 @@ impl Fast<'_> {
     /// Not 0 if the watch has seen what it must not.
     fn seen(&mut self, out: &mut Block) -> Operand {
         self.settle(out);
-        self.compute(LaneOp::Ult, smallvec![Operand::Reg(self.least), Operand::Imm(BOUND)], out)
+        self.compute(LaneOp::Ult, [Operand::Reg(self.least), Operand::Imm(BOUND)], out)
     }
 
     /// The same, or if a result is NaN or a zero of the wrong sign.
@@ -134,18 +134,18 @@ impl Fast<'_> {
                 Doubt::None => continue,
                 // 2w − 1 of a zero is the greatest, of NaNs what is not below infinity's.
                 Doubt::Zero => {
-                    let double = self.compute(LaneOp::Ishl, smallvec![word, Operand::Imm(1)], out);
-                    let less = self.compute(LaneOp::Iadd, smallvec![double, Operand::Imm(u32::MAX)], out);
-                    self.compute(LaneOp::Uge, smallvec![less, Operand::Imm(INFINITY)], out)
+                    let double = self.compute(LaneOp::Ishl, [word, Operand::Imm(1)], out);
+                    let less = self.compute(LaneOp::Iadd, [double, Operand::Imm(u32::MAX)], out);
+                    self.compute(LaneOp::Uge, [less, Operand::Imm(INFINITY)], out)
                 }
                 Doubt::Minus => {
-                    let double = self.compute(LaneOp::Ishl, smallvec![word, Operand::Imm(1)], out);
-                    let nan = self.compute(LaneOp::Ult, smallvec![Operand::Imm(INFINITY), double], out);
-                    let zero = self.compute(LaneOp::Ieq, smallvec![word, Operand::Imm(1 << 31)], out);
-                    self.compute(LaneOp::Or, smallvec![nan, zero], out)
+                    let double = self.compute(LaneOp::Ishl, [word, Operand::Imm(1)], out);
+                    let nan = self.compute(LaneOp::Ult, [Operand::Imm(INFINITY), double], out);
+                    let zero = self.compute(LaneOp::Ieq, [word, Operand::Imm(1 << 31)], out);
+                    self.compute(LaneOp::Or, [nan, zero], out)
                 }
             };
-            any = self.compute(LaneOp::Or, smallvec![any, wrong], out);
+            any = self.compute(LaneOp::Or, [any, wrong], out);
         }
         any
     }
@@ -228,9 +228,9 @@ impl Fast<'_> {
         let args = &inst.args;
         match (form, inst.op) {
             (Form::Bare | Form::BareProduct, LaneOp::Mad | LaneOp::MadIeee) => {
-                let product = self.compute(LaneOp::BareMul, SmallVec::from_slice(&args[..2]), out);
+                let product = self.compute(LaneOp::BareMul, [args[0], args[1]], out);
                 let sum = if form == Form::Bare { LaneOp::BareAdd } else { LaneOp::Add };
-                out.push(lane(sum, to, smallvec![product, args[2]], span));
+                out.push(Stmt::lane(sum, to, [product, args[2]], span));
             }
             (form, op) => {
                 let op = plain(form, op);

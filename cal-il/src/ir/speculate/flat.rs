@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::ir::unroll::loads;
-use crate::ir::visit::{destinations_of, operands_of, statements, tested_of};
+use crate::ir::visit::{destinations_of, each, operands_of, tested_of};
 use crate::ir::{Block, Cond, LaneInst, MemoryInst, Operand, Program, Reg, Space, Stmt, StmtKind};
 
 /// No control flow of the region.
@@ -80,9 +80,8 @@ fn loaded(inst: &MemoryInst) -> Option<Space> {
 /// The memory of that kind that a program writes.
 pub(super) fn written(program: &Program) -> FxHashSet<Space> {
     let mut all = FxHashSet::default();
-    let mut program = program.clone();
-    for function in &mut program.functions {
-        statements(&mut function.body, &mut |stmt| {
+    for function in &program.functions {
+        each(&function.body, &mut |stmt| {
             let space = match stmt.kind.memory() {
                 Some(MemoryInst::RawStore { space, .. } | MemoryInst::Atomic { space, .. }) => *space,
                 Some(MemoryInst::TypedStore { uav, .. } | MemoryInst::Counter { uav, .. }) => {

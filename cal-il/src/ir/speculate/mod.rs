@@ -30,13 +30,13 @@ mod tests;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use analysis::{Analysis, Form};
 use fast::{Fast, is_straight};
 use flat::{Flat, may_repeat, written};
 
-use super::visit::{any, registers, statements};
+use super::visit::{any, count, each_block, named, registers, statements, touched};
 use super::{Block, Cond, LaneInst, LaneOp, Operand, Program, Reg, Space, Stmt, StmtKind};
 use crate::diagnostic::Span;
 
@@ -111,25 +111,13 @@ fn plain(form: Form, op: LaneOp) -> LaneOp {
 /// How often each register is read; outputs are read at the end.
 fn reads(program: &Program) -> Vec<u32> {
     let mut reads = vec![0; program.registers as usize];
-    let mut program = program.clone();
-    for function in &mut program.functions {
-        count(&mut function.body, &mut |reg| reads[reg.index()] += 1);
+    for function in &program.functions {
+        touched(&function.body, &mut |reg, writes| reads[reg.index()] += u32::from(!writes));
     }
     for output in &program.outputs {
         output.registers.iter().for_each(|reg| reads[reg.index()] += 1);
     }
     reads
-}
-
-/// Calls `f` with each register that is read.
-fn count(block: &mut Block, f: &mut impl FnMut(Reg)) {
-    statements(block, &mut |stmt| {
-        registers(&mut stmt.kind, &mut |reg, writes| {
-            if !writes {
-                f(*reg);
-            }
-        });
-    });
 }
 
 /// Registers that go into a region and come out of it.
@@ -143,9 +131,9 @@ struct Live {
 }
 
 impl Live {
-    fn of(block: &mut Block, reads: &[u32], again: bool) -> Self {
+    fn of(block: &Block, reads: &[u32], again: bool) -> Self {
         let mut inside: FxHashMap<Reg, u32> = FxHashMap::default();
-        count(block, &mut |reg| *inside.entry(reg).or_default() += 1);
+        touched(block, &mut |reg, writes| *inside.entry(reg).or_default() += u32::from(!writes));
         let mut scan = Scan::default();
         let always = scan.block(block, &FxHashSet::default());
         let mut written: Vec<Reg> = scan.written.iter().copied().collect();
@@ -168,30 +156,20 @@ struct Scan {
 
 impl Scan {
     /// What every thread has written that comes to the end; `has`: what is written before.
-    fn block(&mut self, block: &mut Block, has: &FxHashSet<Reg>) -> FxHashSet<Reg> {
+    fn block(&mut self, block: &Block, has: &FxHashSet<Reg>) -> FxHashSet<Reg> {
         let mut has = has.clone();
         for stmt in block {
             let mut writes: SmallVec<[Reg; 4]> = SmallVec::new();
-            registers(&mut stmt.kind, &mut |reg, write| {
+            named(&stmt.kind, &mut |reg, write| {
                 if write {
-                    writes.push(*reg);
-                } else if !has.contains(reg) {
-                    self.before.insert(*reg);
+                    writes.push(reg);
+                } else if !has.contains(&reg) {
+                    self.before.insert(reg);
                 }
             });
             self.written.extend(writes.iter().copied());
             has.extend(writes);
-            match &mut stmt.kind {
-                StmtKind::If { then, otherwise, .. } => {
-                    self.block(then, &has);
-                    self.block(otherwise, &has);
-                }
-                StmtKind::Loop { body } => _ = self.block(body, &has),
-                StmtKind::Switch { arms, .. } => {
-                    arms.iter_mut().for_each(|arm| _ = self.block(&mut arm.body, &has));
-                }
-                _ => {}
-            }
+            stmt.kind.blocks().for_each(|block| _ = self.block(block, &has));
         }
         has
     }
@@ -225,19 +203,8 @@ impl Pass {
                 continue;
             }
             self.region(std::mem::take(&mut region), again, &mut out);
-            match &mut stmt.kind {
-                StmtKind::If { then, otherwise, .. } => {
-                    *then = self.block(std::mem::take(then), again);
-                    *otherwise = self.block(std::mem::take(otherwise), again);
-                }
-                StmtKind::Loop { body } => *body = self.block(std::mem::take(body), true),
-                StmtKind::Switch { arms, .. } => {
-                    for arm in arms {
-                        arm.body = self.block(std::mem::take(&mut arm.body), again);
-                    }
-                }
-                _ => {}
-            }
+            let again = again || matches!(stmt.kind, StmtKind::Loop { .. });
+            each_block(&mut stmt.kind, &mut |block| self.block(block, again));
             out.push(stmt);
         }
         self.region(region, again, &mut out);
@@ -253,12 +220,11 @@ impl Pass {
 
     /// Writes a region, fast and in full, if that is worth it.
     fn region(&mut self, mut block: Block, again: bool, out: &mut Block) {
-        let mut size = 0;
-        statements(&mut block, &mut |_| size += 1);
+        let size = count(&block);
         if size == 0 || size > self.room {
             return out.append(&mut block);
         }
-        let live = Live::of(&mut block, &self.reads, again);
+        let live = Live::of(&block, &self.reads, again);
         let flat = Flat::of(&block);
         let analysis = match Analysis::of(&flat, &live) {
             Some(analysis) if analysis.gain - self.unskipped(&flat) >= self.worth => analysis,
@@ -290,7 +256,7 @@ impl Pass {
         let all = if fast.asked { live.behind.as_slice() } else { &[] };
         let rest = all.iter().filter(|reg| !analysis.results.iter().any(|(result, _)| result == *reg));
         for reg in analysis.results.iter().map(|(reg, _)| reg).chain(rest) {
-            then.push(lane(LaneOp::Mov, *reg, smallvec![Operand::Reg(slow.names[reg])], span));
+            then.push(Stmt::copy(*reg, Operand::Reg(slow.names[reg]), span));
         }
         let cond = Cond { operand: doubt, nonzero: true };
         out.push(Stmt { kind: StmtKind::If { cond, then, otherwise: Block::new() }, span });
@@ -300,7 +266,7 @@ impl Pass {
     fn renamed(&mut self, block: &Block, live: &Live, out: &mut Block, span: Span) -> Slow {
         let names: FxHashMap<Reg, Reg> = live.written.iter().map(|reg| (*reg, self.fresh())).collect();
         for reg in live.written.iter().filter(|reg| live.before.contains(reg)) {
-            out.push(lane(LaneOp::Mov, names[reg], smallvec![Operand::Reg(*reg)], span));
+            out.push(Stmt::copy(names[reg], Operand::Reg(*reg), span));
         }
         let mut block = block.clone();
         statements(&mut block, &mut |stmt| {
@@ -314,9 +280,4 @@ impl Pass {
 struct Slow {
     block: Block,
     names: FxHashMap<Reg, Reg>,
-}
-
-/// A lane operation of one word.
-fn lane(op: LaneOp, to: Reg, args: SmallVec<[Operand; 4]>, span: Span) -> Stmt {
-    Stmt { kind: StmtKind::Lane(LaneInst { op, dst: [to; 2], args }), span }
 }

@@ -5,13 +5,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::constants::Constants;
 use super::{Block, Counter, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind, Sum};
 use super::{counting, exit, is_far, writes};
 use crate::diagnostic::Span;
-use crate::ir::visit::{memory_operands, registers, statements, tested};
+use crate::ir::visit::{memory_operands, named, registers, statements, tested, touched};
 use crate::isa::lane::fold;
 
 /// Most rounds.
@@ -99,10 +99,7 @@ pub(super) fn folded(
         });
         block.append(&mut round);
     });
-    block.extend(counts.computed().into_iter().map(|(reg, word)| {
-        let inst = LaneInst { op: LaneOp::Mov, dst: [reg; 2], args: smallvec![Operand::Imm(word)] };
-        Stmt { kind: StmtKind::Lane(inst), span }
-    }));
+    block.extend(counts.computed().into_iter().map(|(reg, word)| Stmt::copy(reg, Operand::Imm(word), span)));
     (whole && known).then_some(block)
 }
 
@@ -216,9 +213,9 @@ fn loads_first(block: Block, fresh: &mut dyn FnMut() -> Reg) -> Block {
         if far(stmt) || writes(stmt, &|reg| needed.contains(&reg)) {
             first[at] = true;
             let mut reads: SmallVec<[Reg; 8]> = SmallVec::new();
-            registers(&mut stmt.kind.clone(), &mut |reg, write| match write {
-                true => _ = needed.remove(reg),
-                false => reads.push(*reg),
+            named(&stmt.kind, &mut |reg, write| match write {
+                true => _ = needed.remove(&reg),
+                false => reads.push(reg),
             });
             needed.extend(reads);
         }
@@ -264,10 +261,7 @@ fn loads_first(block: Block, fresh: &mut dyn FnMut() -> Reg) -> Block {
     out.append(&mut rest);
     let mut last: Vec<(Reg, Reg)> = names.into_iter().collect();
     last.sort_unstable();
-    out.extend(last.into_iter().map(|(reg, name)| {
-        let inst = LaneInst { op: LaneOp::Mov, dst: [reg; 2], args: smallvec![Operand::Reg(name)] };
-        Stmt { kind: StmtKind::Lane(inst), span }
-    }));
+    out.extend(last.into_iter().map(|(reg, name)| Stmt::copy(reg, Operand::Reg(name), span)));
     out
 }
 
@@ -298,12 +292,10 @@ fn questions(body: &Block) -> FxHashSet<Reg> {
     let mut read: FxHashMap<Reg, bool> = FxHashMap::default();
     for stmt in body {
         let leaves = exit(stmt).is_some();
-        statements(&mut vec![stmt.clone()], &mut |stmt| {
-            registers(&mut stmt.kind, &mut |reg, write| {
-                if !write {
-                    *read.entry(*reg).or_insert(true) &= leaves;
-                }
-            });
+        touched(std::slice::from_ref(stmt), &mut |reg, write| {
+            if !write {
+                *read.entry(reg).or_insert(true) &= leaves;
+            }
         });
     }
     read.into_iter().filter(|(_, only)| *only).map(|(reg, _)| reg).collect()

@@ -13,7 +13,6 @@
 mod states;
 
 use rustc_hash::FxHashMap;
-use smallvec::smallvec;
 
 use crate::diagnostic::Span;
 use crate::ir::{Block, Builtin, Fence, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
@@ -192,10 +191,7 @@ impl Pass {
         if leaves_loose && !takes_any {
             let scratch = self.scratch();
             inst.dst = [scratch; 2];
-            self.push(
-                LaneInst { op: LaneOp::Canon, dst: [dst, dst], args: smallvec![Operand::Reg(scratch)] },
-                span,
-            );
+            self.push(LaneInst::word(LaneOp::Canon, dst, [Operand::Reg(scratch)]), span);
             // Before it became canonical the word was fit for arithmetic.
             self.cache.put(Operand::Reg(dst), scratch);
             if self.states.shared[dst.index()] {
@@ -226,10 +222,7 @@ impl Pass {
         self.cache.forget(reg);
         if self.states.shared[reg.index()] && !self.states.flushed[reg.index()] {
             let form = self.scratch();
-            self.push(
-                LaneInst { op: LaneOp::Flush, dst: [form, form], args: smallvec![Operand::Reg(reg)] },
-                span,
-            );
+            self.push(LaneInst::word(LaneOp::Flush, form, [Operand::Reg(reg)]), span);
             self.cache.permanent[reg.index()] = Some(form);
         }
     }
@@ -277,7 +270,7 @@ impl Pass {
                     Form::Canonical => LaneOp::Canon,
                 };
                 let reg = self.scratch();
-                self.push(LaneInst { op, dst: [reg, reg], args: smallvec![*operand] }, span);
+                self.push(LaneInst::word(op, reg, [*operand]), span);
                 self.cache.put(*operand, reg);
                 reg
             }
@@ -302,7 +295,7 @@ impl Pass {
             return reg;
         }
         let reg = self.scratch();
-        let inst = LaneInst { op: LaneOp::Flush, dst: [reg, reg], args: smallvec![constant] };
+        let inst = LaneInst::word(LaneOp::Flush, reg, [constant]);
         self.prologue.push(Stmt { kind: StmtKind::Lane(inst), span });
         self.constants.insert(constant, reg);
         reg

@@ -119,18 +119,8 @@ impl Walk<'_> {
                     if let Some((operand, _)) = visit::tested(other) {
                         self.take(operand);
                     }
-                    match other {
-                        StmtKind::If { then, otherwise, .. } => {
-                            self.block(then);
-                            self.block(otherwise);
-                        }
-                        StmtKind::Loop { body } => self.block(body),
-                        // Who falls into an arm need not have been in the one before.
-                        StmtKind::Switch { arms, .. } => {
-                            arms.iter_mut().for_each(|arm| self.block(&mut arm.body));
-                        }
-                        _ => {}
-                    }
+                    // Who falls into an arm need not have been in the one before.
+                    other.blocks_mut().for_each(|block| self.block(block));
                 }
             }
         }

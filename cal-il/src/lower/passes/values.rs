@@ -50,20 +50,10 @@ fn sweep_block(block: &mut Block, uses: &mut [u32]) {
         *dead = match &mut stmt.kind {
             StmtKind::Lane(inst) => inst.dst.iter().all(|reg| uses[reg.index()] == 0),
             StmtKind::Memory(inst) => dead_load(inst, uses),
-            StmtKind::If { then, otherwise, .. } => {
-                sweep_block(otherwise, uses);
-                sweep_block(then, uses);
-                then.is_empty() && otherwise.is_empty()
+            kind => {
+                kind.blocks_mut().rev().for_each(|block| sweep_block(block, uses));
+                matches!(kind, StmtKind::If { then, otherwise, .. } if then.is_empty() && otherwise.is_empty())
             }
-            StmtKind::Loop { body } => {
-                sweep_block(body, uses);
-                false
-            }
-            StmtKind::Switch { arms, .. } => {
-                arms.iter_mut().rev().for_each(|arm| sweep_block(&mut arm.body, uses));
-                false
-            }
-            _ => false,
         };
         if *dead {
             visit::registers(&mut stmt.kind, &mut |reg, definition| {

@@ -87,13 +87,7 @@ impl Scan {
                     self.define(*reg, here);
                     self.any_word(*reg);
                 }),
-                StmtKind::If { then, otherwise, .. } => {
-                    self.block(then);
-                    self.block(otherwise);
-                }
-                StmtKind::Loop { body } => self.block(body),
-                StmtKind::Switch { arms, .. } => arms.iter_mut().for_each(|arm| self.block(&mut arm.body)),
-                _ => {}
+                kind => kind.blocks_mut().for_each(|block| self.block(block)),
             }
         }
     }
