@@ -144,12 +144,19 @@ pub struct Stmt {
 }
 
 impl StmtKind {
+    /// It has blocks. Most statements have none, and walks ask that first.
+    #[inline]
+    pub const fn is_construct(&self) -> bool {
+        matches!(self, StmtKind::If { .. } | StmtKind::Loop { .. } | StmtKind::Switch { .. })
+    }
+
     /// Its blocks, in the order of the text.
+    #[inline]
     pub fn blocks(&self) -> impl DoubleEndedIterator<Item = &Block> {
-        let (blocks, arms): ([Option<&Block>; 2], &[Arm]) = match self {
-            StmtKind::If { then, otherwise, .. } => ([Some(then), Some(otherwise)], &[]),
-            StmtKind::Loop { body } => ([Some(body), None], &[]),
-            StmtKind::Switch { arms, .. } => ([None; 2], arms),
+        let (first, second, arms): (Option<&Block>, Option<&Block>, &[Arm]) = match self {
+            StmtKind::If { then, otherwise, .. } => (Some(then), Some(otherwise), &[]),
+            StmtKind::Loop { body } => (Some(body), None, &[]),
+            StmtKind::Switch { arms, .. } => (None, None, arms),
             StmtKind::Lane(_)
             | StmtKind::Memory(_)
             | StmtKind::Break(_)
@@ -157,17 +164,18 @@ impl StmtKind {
             | StmtKind::Call { .. }
             | StmtKind::Return(_)
             | StmtKind::Discard(_)
-            | StmtKind::Fence(_) => ([None; 2], &[]),
+            | StmtKind::Fence(_) => (None, None, &[]),
         };
-        blocks.into_iter().flatten().chain(arms.iter().map(|arm| &arm.body))
+        first.into_iter().chain(second).chain(arms.iter().map(|arm| &arm.body))
     }
 
     /// The same to change them.
+    #[inline]
     pub fn blocks_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Block> {
-        let (blocks, arms): ([Option<&mut Block>; 2], &mut [Arm]) = match self {
-            StmtKind::If { then, otherwise, .. } => ([Some(then), Some(otherwise)], &mut []),
-            StmtKind::Loop { body } => ([Some(body), None], &mut []),
-            StmtKind::Switch { arms, .. } => ([None, None], arms),
+        let (first, second, arms): (Option<&mut Block>, Option<&mut Block>, &mut [Arm]) = match self {
+            StmtKind::If { then, otherwise, .. } => (Some(then), Some(otherwise), &mut []),
+            StmtKind::Loop { body } => (Some(body), None, &mut []),
+            StmtKind::Switch { arms, .. } => (None, None, arms),
             StmtKind::Lane(_)
             | StmtKind::Memory(_)
             | StmtKind::Break(_)
@@ -175,9 +183,9 @@ impl StmtKind {
             | StmtKind::Call { .. }
             | StmtKind::Return(_)
             | StmtKind::Discard(_)
-            | StmtKind::Fence(_) => ([None, None], &mut []),
+            | StmtKind::Fence(_) => (None, None, &mut []),
         };
-        blocks.into_iter().flatten().chain(arms.iter_mut().map(|arm| &mut arm.body))
+        first.into_iter().chain(second).chain(arms.iter_mut().map(|arm| &mut arm.body))
     }
 }
 
@@ -313,14 +321,16 @@ pub struct LaneInst {
 
 impl LaneInst {
     /// One whose result is a word.
-    pub fn word(op: LaneOp, to: Reg, args: impl IntoIterator<Item = Operand>) -> Self {
-        Self { op, dst: [to; 2], args: args.into_iter().collect() }
+    pub fn word<const N: usize>(op: LaneOp, to: Reg, args: [Operand; N]) -> Self {
+        let mut list = SmallVec::new();
+        args.into_iter().for_each(|arg| list.push(arg));
+        Self { op, dst: [to; 2], args: list }
     }
 }
 
 impl Stmt {
     /// An operation whose result is a word.
-    pub fn lane(op: LaneOp, to: Reg, args: impl IntoIterator<Item = Operand>, span: Span) -> Self {
+    pub fn lane<const N: usize>(op: LaneOp, to: Reg, args: [Operand; N], span: Span) -> Self {
         Self { kind: StmtKind::Lane(LaneInst::word(op, to, args)), span }
     }
 

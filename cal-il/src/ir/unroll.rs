@@ -186,7 +186,7 @@ impl Pass<'_> {
 
     fn compute(&mut self, ahead: &mut Ahead, op: LaneOp, args: SmallVec<[Operand; 4]>) -> Operand {
         let word = self.fresh();
-        ahead.push(LaneInst::word(op, word, args));
+        ahead.push(LaneInst { op, dst: [word; 2], args });
         Operand::Reg(word)
     }
 

@@ -208,7 +208,9 @@ pub fn registers(kind: &mut StmtKind, f: &mut impl FnMut(&mut Reg, bool)) {
 
 /// Whether `f` says yes to a statement of `block` or of the blocks in it.
 pub fn any(block: &[Stmt], f: &impl Fn(&StmtKind) -> bool) -> bool {
-    block.iter().any(|stmt| f(&stmt.kind) || stmt.kind.blocks().any(|block| any(block, f)))
+    block.iter().any(|stmt| {
+        f(&stmt.kind) || stmt.kind.is_construct() && stmt.kind.blocks().any(|block| any(block, f))
+    })
 }
 
 /// Whether threads may go on with the next round of the loop around from within the statements.
@@ -222,7 +224,8 @@ pub fn continues(block: &[Stmt]) -> bool {
 
 /// How many statements there are, those of blocks in blocks among them.
 pub fn count(block: &[Stmt]) -> usize {
-    block.iter().map(|stmt| 1 + stmt.kind.blocks().map(|block| count(block)).sum::<usize>()).sum()
+    let inner = |stmt: &Stmt| stmt.kind.blocks().map(|block| count(block)).sum::<usize>();
+    block.len() + block.iter().filter(|stmt| stmt.kind.is_construct()).map(inner).sum::<usize>()
 }
 
 /// Whether `f` says yes to a statement of a function.
@@ -234,7 +237,9 @@ pub fn program_has(program: &Program, f: &impl Fn(&StmtKind) -> bool) -> bool {
 pub fn statements(block: &mut Block, f: &mut impl FnMut(&mut Stmt)) {
     for stmt in block {
         f(stmt);
-        stmt.kind.blocks_mut().for_each(|block| statements(block, f));
+        if stmt.kind.is_construct() {
+            stmt.kind.blocks_mut().for_each(|block| statements(block, f));
+        }
     }
 }
 
@@ -247,11 +252,14 @@ pub fn each_block(kind: &mut StmtKind, f: &mut impl FnMut(Block) -> Block) {
 pub fn each(block: &[Stmt], f: &mut impl FnMut(&Stmt)) {
     for stmt in block {
         f(stmt);
-        stmt.kind.blocks().for_each(|block| each(block, f));
+        if stmt.kind.is_construct() {
+            stmt.kind.blocks().for_each(|block| each(block, f));
+        }
     }
 }
 
 /// The same as [`registers`] for who changes none.
+#[inline]
 pub fn named(kind: &StmtKind, f: &mut impl FnMut(Reg, bool)) {
     let read = |operand: &Operand| {
         if let Operand::Reg(reg) = operand {

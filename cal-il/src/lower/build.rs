@@ -90,13 +90,20 @@ impl<'k> Builder<'k> {
     }
 
     /// The register of component `c` of `r{number}`.
+    #[inline]
     pub fn temp(&mut self, number: u32, c: usize) -> Reg {
         let number = number as usize;
         let temps = &mut self.files.temps;
         if number >= temps.len() {
             temps.resize(number + 1, [None; 4]);
         }
-        *temps[number][c].get_or_insert_with(|| Reg::fresh(&mut self.registers))
+        let known = &mut temps[number][c];
+        if let Some(reg) = *known {
+            return reg;
+        }
+        let reg = Reg::fresh(&mut self.registers);
+        *known = Some(reg);
+        reg
     }
 
     /// The registers that shadow `o{number}`.

@@ -130,7 +130,7 @@ impl Builder<'_> {
                 }
                 Some(Value::Op(op, args)) => insts.push(match super::fold::fold(op, &args) {
                     Some((word, None)) => LaneInst::word(LaneOp::Mov, register(c), [Operand::Imm(word)]),
-                    _ => LaneInst::word(op, register(c), args),
+                    _ => LaneInst { op, dst: [register(c); 2], args },
                 }),
                 Some(Value::Low(op, args)) => {
                     let high = if matches!(components.get(c + 1), Some(Some(Value::High))) {

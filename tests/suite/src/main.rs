@@ -226,13 +226,16 @@ fn fuzz_for(task: &Task, arguments: &Arguments) -> Result<bool, String> {
                 std::fs::write(&path, case::print(&difference.case)).map_err(|e| e.to_string())?;
                 println!("seed {seed}: {}\n  kept as {}", difference.what, path.display());
             }
-            // Products, which run bare first, for every second.
-            let case = fuzz::products::case(seed);
-            if seed % 2 == 0 && case.text.lines().count() <= *lines {
+            // Products, which run bare first, for every second; samples that become outputs for the others.
+            let (what, case) = match seed % 2 {
+                0 => ("products", fuzz::products::case(seed)),
+                _ => ("elements", fuzz::elements::case(seed)),
+            };
+            if case.text.lines().count() <= *lines {
                 compared.fetch_add(1, Ordering::Relaxed);
-                if let Some(what) = fuzz::difference(&runner, &against, &case) {
+                if let Some(difference) = fuzz::difference(&runner, &against, &case) {
                     found.fetch_add(1, Ordering::Relaxed);
-                    println!("products of seed {seed}: {what}\n{}", case::print(&case));
+                    println!("{what} of seed {seed}: {difference}\n{}", case::print(&case));
                 }
             }
         }

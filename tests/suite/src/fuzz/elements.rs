@@ -7,8 +7,14 @@ use super::products::word;
 use crate::case::{Buffer, Case, Needs, Slot};
 use crate::generate::values::Random;
 
-const FORMATS: [Format; 5] =
-    [Format::Float32x4, Format::Float32x2, Format::Float32x1, Format::UnsignedInt32x4, Format::Float16x4];
+const FORMATS: [Format; 6] = [
+    Format::Float32x4,
+    Format::Float32x2,
+    Format::Float32x1,
+    Format::UnsignedInt32x4,
+    Format::UnsignedInt32x1,
+    Format::Float16x4,
+];
 
 /// The kernel of a seed, with its memory.
 pub fn case(seed: u64) -> Case {
@@ -16,7 +22,7 @@ pub fn case(seed: u64) -> Case {
     let (inputs, outputs) = (1 + random.below(2), 1 + random.below(2));
     let mut text = String::from(
         "il_ps_2_0\ndcl_input_position_interp(linear_noperspective) vWinCoord0.xy__\ndcl_cb cb0[2]\n\
-         dcl_literal l0, 0.0, -1.5, 0.375, 2.0\n",
+         dcl_literal l0, 0.0, -1.5, 0.375, 2.0\ndcl_literal l1, 3.0, 2.0, 0, 0\n",
     );
     let mut line = |words: String| {
         text.push_str(&words);
@@ -27,14 +33,24 @@ pub fn case(seed: u64) -> Case {
         line(format!("dcl_resource_id({k})_type(2d,unnorm)_fmtx(float)_fmty(float)_fmtz(float)_fmtw(float)"));
     }
     for k in 0..inputs {
-        let at = ["xyxx", "xyxx", "xyxx", "yxyx"][random.below(4)];
+        let at = match random.below(6) {
+            // One place, and one of each line.
+            0 | 5 => ["l1", "cb0[1]"][random.below(2)],
+            1 if random.below(2) == 0 => {
+                line("mov r9.x, l1.x\nmov r9._y, vWinCoord0.y".into());
+                "r9.xyxx"
+            }
+            2 => "vWinCoord0.yxyx",
+            _ => "vWinCoord0.xyxx",
+        };
         let offset = ["", "", "", "_aoffimmi(1.0,0.0,0.0)"][random.below(4)];
-        line(format!("sample_resource({k})_sampler({k}){offset} r{}, vWinCoord0.{at}", k + 1));
+        line(format!("sample_resource({k})_sampler({k}){offset} r{}, {at}", k + 1));
     }
     for k in inputs..3 {
         line(format!("mov r{}, {}", k + 1, ["r1", "cb0[1]", "l0.x"][random.below(3)]));
     }
-    for _ in 0..random.below(8) {
+    let most = [1, 3, 8][random.below(3)];
+    for _ in 0..random.below(most) {
         let register = |random: &mut Random| format!("r{}", 1 + random.below(3));
         let source = |random: &mut Random| match random.below(6) {
             0 | 1 => {
@@ -71,16 +87,20 @@ pub fn case(seed: u64) -> Case {
             (0..width * height * format.bytes() / 4).flat_map(|_| word(random, odd, spread).to_le_bytes());
         Buffer { slots: vec![slot], format, width, height, initial: words.collect(), expected: None }
     };
-    let any = |random: &mut Random| FORMATS[[0, 0, 0, 1, 2, 3, 4][random.below(7)]];
+    let any = |random: &mut Random| FORMATS[[0, 0, 0, 1, 2, 3, 4, 5][random.below(8)]];
     let mut buffers = vec![filled(random, Slot::Constant(0), Format::UnsignedInt32x4, [2, 1])];
     for k in 0..inputs {
         let size = [[x + width, y + height], [x + width + 1, y + height], [40, 2]][random.below(3)];
         let format = any(random);
         buffers.push(filled(random, Slot::Resource(k as u32), format, size));
     }
+    let single = random.below(3) == 0;
     for k in 0..outputs {
         let size = [[x + width, y + height], [x + width + 5, y + height + 1], [x + width - 1, y + height]];
-        let format = any(random);
+        let format = match single {
+            true => [Format::Float32x1, Format::UnsignedInt32x1][random.below(2)],
+            false => any(random),
+        };
         let size = size[random.below(3)];
         buffers.push(filled(random, Slot::Output(k as u32), format, size));
     }
