@@ -1,5 +1,5 @@
-//! Visits the operands and destinations of statements. Every analysis and pass goes through here, so a new memory
-//! instruction is spelt out once.
+//! Visits statements, their operands and destinations: what a new memory instruction reads and writes is said here once. What it
+//! does to memory is asked by several analyses, each of which names the instructions that it counts on.
 
 use rustc_hash::FxHashSet;
 
