@@ -6,7 +6,7 @@
 
 /// Makes `fn lane(op) -> Handler` with a handler of each operation, compiled with the given attributes.
 macro_rules! lane_table {
-    ($features:literal; $($name:ident ($($class:ident),*) -> $result:ident = $($path:ident)::+ $(, $property:ident)*;)*) => {
+    ($features:literal; $($name:ident ($($class:ident),*) -> $result:ident = $($path:ident)::+ $(, $property:ident $(($of:ident))?)*;)*) => {
         /// The handlers of a lane operation.
         pub fn lane(op: LaneOp) -> Handler {
             match op {

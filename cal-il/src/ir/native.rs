@@ -6,7 +6,7 @@
 
 use super::visit::each_block;
 use super::{Block, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
-use crate::isa::lane::Class;
+use crate::isa::lane::{Class, Numeric};
 
 /// The program with bare arithmetic. It passes [`super::validate::validate_unflushed`].
 pub fn native(program: &Program) -> Program {
@@ -19,56 +19,10 @@ pub fn native(program: &Program) -> Program {
     out
 }
 
-/// The processor's operation.
-fn bare(op: LaneOp) -> Option<LaneOp> {
-    use LaneOp as O;
-    Some(match op {
-        O::Add => O::BareAdd,
-        O::Sub => O::BareSub,
-        O::Mul | O::MulIeee => O::BareMul,
-        O::Mad | O::MadIeee | O::Fma => O::BareFma,
-        O::Dadd => O::BareDadd,
-        O::Dsub => O::BareDsub,
-        O::Dmul => O::BareDmul,
-        O::Dmad => O::BareDmad,
-        O::Flush | O::Canon => O::Mov,
-        _ => return None,
-    })
-}
-
-/// What is defined for denormals, too: it computes nothing, or compares.
+/// Whether an operation is defined for denormals, too: it computes nothing, or compares.
 fn takes_denormals(op: LaneOp) -> bool {
-    use LaneOp as O;
-    matches!(
-        op,
-        O::MovF
-            | O::SelectF
-            | O::Cmov
-            | O::Neg
-            | O::Abs
-            | O::Min
-            | O::Max
-            | O::MinIeee
-            | O::MaxIeee
-            | O::Min3
-            | O::Med3
-            | O::Max3
-            | O::Clamp
-            | O::Saturate
-            | O::Sgn
-            | O::Ne
-            | O::Eq
-            | O::Ge
-            | O::Gt
-            | O::Le
-            | O::Lt
-            | O::SetNe
-            | O::SetEq
-            | O::SetGe
-            | O::SetGt
-            | O::SetLe
-            | O::SetLt
-    )
+    use Numeric as N;
+    matches!(op.numeric(), N::Moves | N::Negates | N::Magnitude | N::Chooses | N::Limits | N::Compares)
 }
 
 struct Pass {
@@ -80,7 +34,7 @@ impl Pass {
         let mut out = Block::with_capacity(block.len());
         for mut stmt in block {
             match &mut stmt.kind {
-                StmtKind::Lane(inst) => match bare(inst.op) {
+                StmtKind::Lane(inst) => match inst.op.native() {
                     // In its own place it is nothing.
                     Some(LaneOp::Mov) if inst.args[0] == Operand::Reg(inst.dst[0]) => continue,
                     Some(op) => inst.op = op,

@@ -49,13 +49,7 @@ pub fn loosen(program: &Program) -> Cow<'_, Program> {
 
 /// The operation whose NaNs have any payload.
 fn bare(op: LaneOp) -> Option<LaneOp> {
-    match op {
-        LaneOp::Dadd => Some(LaneOp::BareDadd),
-        LaneOp::Dsub => Some(LaneOp::BareDsub),
-        LaneOp::Dmul => Some(LaneOp::BareDmul),
-        LaneOp::Dmad => Some(LaneOp::BareDmad),
-        _ => None,
-    }
+    op.native().filter(|_| op.result() == Class::Q)
 }
 
 /// Whether an operation takes a NaN of any payload for its arguments of 64 bits.

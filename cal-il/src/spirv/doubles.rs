@@ -27,11 +27,7 @@ pub(super) fn pairs(program: &Program, shared: &BitSet<Reg>) -> Pairs {
 
 /// Whether an operation is one of those that devices have for doubles.
 fn computes(op: LaneOp) -> bool {
-    use LaneOp as O;
-    matches!(
-        op,
-        O::Dadd | O::Dsub | O::Dmul | O::Dmad | O::BareDadd | O::BareDsub | O::BareDmul | O::BareDmad
-    )
+    op.result() == Class::Q && (op.is_bare() || op.native().is_some())
 }
 
 #[derive(Default)]

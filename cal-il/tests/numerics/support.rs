@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::thread;
 
 use recal_il::isa::LaneOp;
-use recal_il::isa::lane::{Class, Leaves, fold};
+use recal_il::isa::lane::{Class, Leaves, Numeric, fold};
 
 /// Random operands per operation, unless `RECAL_RANDOM` says otherwise.
 const RANDOM: usize = 1_000_000;
@@ -149,6 +149,10 @@ pub fn evaluate(op: LaneOp, operands: &[u64]) -> u64 {
     }
     let (lo, hi) = fold(op, &words);
     assert!(keeps(op, &words, lo), "{} of {words:08X?} leaves {lo:08X}: not {:?}", op.name(), op.leaves());
+    if op.result() != Class::Q && !op.arguments().contains(&Class::Q) {
+        assert!(does(op, &words, lo), "{} of {words:08X?} gives {lo:08X}: not {:?}", op.name(), op.numeric());
+        assert!(!op.is_whole() || is_whole(lo), "{} of {words:08X?} gives {lo:08X}", op.name());
+    }
     if op.result() == Class::F {
         let denormal = lo & 0x7F80_0000 == 0 && lo & 0x007F_FFFF != 0;
         assert!(!denormal || op.is_bare(), "{} gives the denormal {lo:08X}", op.name());
@@ -171,6 +175,50 @@ fn keeps(op: LaneOp, words: &[u32], result: u32) -> bool {
         }
         Leaves::Float | Leaves::Word => true,
     }
+}
+
+/// Whether a result is what the column of numbers says of it. Sums and products are asked where no device does anything of its own: of
+/// normal numbers, with a normal result.
+fn does(op: LaneOp, words: &[u32], result: u32) -> bool {
+    let float = |k: usize| f32::from_bits(words[k]);
+    let nan = result & 0x7FFF_FFFF > 0x7F80_0000;
+    // What comes of zeros of the other sign.
+    let turned = || {
+        let zeros = words.iter().map(|word| if word & 0x7FFF_FFFF == 0 { word ^ 1 << 31 } else { *word });
+        fold(op, &zeros.collect::<Vec<_>>()).0
+    };
+    let normal =
+        f32::from_bits(result).is_normal() && words.iter().all(|word| f32::from_bits(*word).is_normal());
+    let is = |value: f32| !normal || value.to_bits() == result;
+    let same = op.native().is_none_or(|native| !normal || words.len() > 2 || fold(native, words).0 == result);
+    same && match op.numeric() {
+        Numeric::Moves => result == words[0] || nan || op == LaneOp::Flush && result == words[0] & 1 << 31,
+        Numeric::Negates => result == words[0] ^ 1 << 31,
+        Numeric::Magnitude => result == words[0] & !(1 << 31),
+        Numeric::Chooses => words[1..].contains(&result),
+        Numeric::Limits => words.contains(&result) || nan,
+        Numeric::Rounds => nan || (result ^ turned()) & !(1 << 31) == 0 && !is_far(words[0], result),
+        Numeric::Sum => is(float(0) + float(1)),
+        Numeric::Difference => is(float(0) - float(1)),
+        Numeric::Product | Numeric::IeeeProduct => is(float(0) * float(1)),
+        Numeric::ProductSum | Numeric::IeeeProductSum => {
+            !(float(0) * float(1)).is_normal() || is(float(0) * float(1) + float(2))
+        }
+        Numeric::Compares | Numeric::Converts => result == turned(),
+        Numeric::Opaque => true,
+    }
+}
+
+/// Whether a result is more than one away from the operand, and from zero.
+fn is_far(word: u32, result: u32) -> bool {
+    let (word, result) = (f32::from_bits(word), f32::from_bits(result));
+    (word - result).abs() > 1.0 && result.abs() > 1.0
+}
+
+/// Whether a result is a whole number, an infinity or NaN.
+fn is_whole(result: u32) -> bool {
+    let result = f32::from_bits(result);
+    !result.is_finite() || result.fract() == 0.0
 }
 
 /// Compares `op` with `reference`, which gets the operands as they are, on all combinations of edge values and

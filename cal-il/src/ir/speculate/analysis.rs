@@ -4,10 +4,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::doubt::{Doubt, Taking, doubts, numbers, taking};
 use super::flat::{Flat, Item, Kind, OUTSIDE};
-use super::range::{NORMAL, Range, is_whole};
+use super::range::{NORMAL, Range};
 use super::{LEAST, Live};
 use crate::ir::{Builtin, LaneInst, Operand, Reg};
 use crate::isa::LaneOp;
+use crate::isa::lane::{Class, Numeric};
 
 /// Least exponent of the products of sums: their last bits are then no denormals.
 const PRODUCT: i32 = NORMAL + 23;
@@ -146,13 +147,16 @@ pub(super) fn saved(item: &Item, form: Form) -> i64 {
     }
 }
 
+/// Whether a processor has another product in the place of an operation's.
 pub(super) fn is_product(op: LaneOp) -> bool {
-    matches!(op, LaneOp::Mul | LaneOp::MulIeee | LaneOp::Mad | LaneOp::MadIeee)
+    use Numeric as N;
+    let product = matches!(op.numeric(), N::Product | N::IeeeProduct | N::ProductSum | N::IeeeProductSum);
+    product && op.native().is_some()
 }
 
 /// Whether the product of an operation is +0 for any zero.
 pub(super) fn zero_rule(op: LaneOp) -> bool {
-    matches!(op, LaneOp::Mul | LaneOp::Mad)
+    matches!(op.numeric(), Numeric::Product | Numeric::ProductSum)
 }
 
 /// Products whose doubts nobody reads bit for bit, where the region spends its time.
@@ -239,7 +243,7 @@ impl<'a> Pass<'a> {
 
     /// The range of what a lane operation gives.
     fn result(&self, inst: &LaneInst) -> Range {
-        use LaneOp as O;
+        use Numeric as N;
         let arg = |place: usize| self.range(inst.args[place]);
         let any = |from: usize| {
             inst.args[from..].iter().map(|arg| self.range(*arg)).reduce(Range::or).unwrap_or(Range::WORD)
@@ -252,17 +256,17 @@ impl<'a> Pass<'a> {
             let exact = a.sum(b);
             if exact.is_normal() { exact } else { Range::FLUSHED }
         };
-        match inst.op {
-            O::Mov | O::MovF | O::Canon | O::Neg | O::Abs | O::NegBits | O::AbsBits => arg(0),
-            O::Select | O::SelectF | O::Cmov => any(1),
-            O::Flush => arg(0).flushed(),
-            O::Min | O::Max | O::MinIeee | O::MaxIeee | O::Min3 | O::Max3 | O::Med3 | O::Clamp => any(0),
-            O::Saturate => arg(0).or(Range::WHOLE),
-            O::Add | O::Sub | O::BareAdd | O::BareSub => sum(arg(0), arg(1)),
-            O::Mul | O::MulIeee | O::BareMul => product(),
-            O::Mad | O::MadIeee => sum(product(), arg(2)),
-            op if is_whole(op) => Range::WHOLE,
-            op if op.result() == crate::isa::lane::Class::F => Range::FLUSHED,
+        match inst.op.numeric() {
+            N::Moves if inst.op == LaneOp::Flush => arg(0).flushed(),
+            N::Moves | N::Negates | N::Magnitude => arg(0),
+            N::Chooses => any(1),
+            N::Limits => any(0),
+            N::Sum | N::Difference => sum(arg(0), arg(1)),
+            N::Product | N::IeeeProduct => product(),
+            N::ProductSum | N::IeeeProductSum => sum(product(), arg(2)),
+            _ if inst.op == LaneOp::Saturate => arg(0).or(Range::WHOLE),
+            _ if inst.op.is_whole() => Range::WHOLE,
+            _ if inst.op.result() == Class::F => Range::FLUSHED,
             _ => Range::WORD,
         }
     }
@@ -306,11 +310,10 @@ impl<'a> Pass<'a> {
         let mut sources = FxHashMap::default();
         for item in &self.flat.items {
             let source = match &item.kind {
-                Kind::Lane(inst) => match (inst.op, inst.args[0]) {
-                    (
-                        LaneOp::Mov | LaneOp::MovF | LaneOp::Canon | LaneOp::Neg | LaneOp::Abs,
-                        Operand::Reg(source),
-                    ) => Some(source),
+                Kind::Lane(inst) if inst.op != LaneOp::Flush => match (inst.op.numeric(), inst.args[0]) {
+                    (Numeric::Moves | Numeric::Negates | Numeric::Magnitude, Operand::Reg(source)) => {
+                        Some(source)
+                    }
                     _ => None,
                 },
                 _ => None,

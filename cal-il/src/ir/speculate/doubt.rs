@@ -9,6 +9,7 @@ use super::analysis::{Form, zero_rule};
 use super::flat::{Flat, Kind};
 use crate::ir::{LaneInst, Operand, Reg};
 use crate::isa::LaneOp;
+use crate::isa::lane::{Class, Numeric};
 
 /// How a value may differ from the right one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,52 +37,40 @@ pub(super) enum Taking {
 
 /// How the operation takes its argument `place`.
 pub(super) fn taking(op: LaneOp, place: usize) -> Taking {
-    use LaneOp as O;
-    match op {
-        O::Mov | O::MovF | O::Canon | O::Flush | O::Neg | O::Abs | O::NegBits | O::AbsBits => Taking::Passes,
-        O::Add | O::Sub | O::Mul | O::MulIeee | O::Mad | O::MadIeee => Taking::Passes,
-        O::BareAdd | O::BareSub | O::BareMul => Taking::Passes,
-        O::Floor | O::Ceil | O::Trunc | O::RoundNearest | O::Frc => Taking::Passes,
-        O::Select | O::SelectF if place > 0 => Taking::Passes,
-        O::Cmov => {
-            if place > 0 {
-                Taking::Passes
-            } else {
-                Taking::Decides
-            }
-        }
-        O::Min | O::Max | O::MinIeee | O::MaxIeee | O::Min3 | O::Max3 | O::Med3 | O::Clamp => Taking::Number,
-        O::Eq | O::Ne | O::Ge | O::Gt | O::Le | O::Lt => Taking::Decides,
-        O::SetEq | O::SetNe | O::SetGe | O::SetGt | O::SetLe | O::SetLt => Taking::Decides,
-        O::RawEq | O::RawNe | O::RawGe | O::RawGt | O::RawLe | O::RawLt => Taking::Decides,
-        O::Ftoi | O::Ftou | O::FtoiFlr | O::FtoiRpi | O::Saturate | O::Sgn => Taking::Decides,
-        _ => Taking::Bits,
+    use Numeric as N;
+    match op.numeric() {
+        N::Moves | N::Negates | N::Magnitude | N::Rounds => Taking::Passes,
+        N::Sum | N::Difference | N::Product | N::IeeeProduct => Taking::Passes,
+        N::ProductSum | N::IeeeProductSum => Taking::Passes,
+        N::Chooses if place > 0 => Taking::Passes,
+        // The condition of a `Cmov` is a number.
+        N::Chooses if op.arguments()[0] == Class::F => Taking::Decides,
+        N::Limits => Taking::Number,
+        N::Compares | N::Converts => Taking::Decides,
+        N::Chooses | N::Opaque => Taking::Bits,
     }
 }
 
 /// Doubt of the result, from that of operands. `bare`: its product is IEEE's.
 fn doubt(inst: &LaneInst, bare: bool, of: impl Fn(Operand) -> Doubt) -> Doubt {
-    use LaneOp as O;
+    use Numeric as N;
     let arg = |place: usize| of(inst.args[place]);
     let any = |from: usize| inst.args[from..].iter().map(|arg| of(*arg)).max().unwrap_or(Doubt::None);
     let other = |doubt: Doubt| if doubt == Doubt::None { doubt } else { Doubt::Zero };
-    let product = || if bare || any(0).max(arg(1)) > Doubt::None { Doubt::Minus } else { Doubt::None };
-    match inst.op {
-        O::Mov | O::MovF | O::Canon | O::Flush | O::Abs | O::AbsBits => arg(0),
-        O::Neg | O::NegBits | O::Floor | O::Ceil | O::Trunc | O::RoundNearest | O::Frc => other(arg(0)),
-        O::Select | O::SelectF | O::Cmov => any(1),
-        O::Add | O::BareAdd => any(0),
-        O::Sub | O::BareSub => arg(0).max(other(arg(1))),
-        O::Mul => product(),
-        O::MulIeee | O::BareMul => other(any(0)),
-        O::Mad => {
-            let factors = arg(0).max(arg(1));
-            let product = if bare || factors > Doubt::None { Doubt::Minus } else { Doubt::None };
-            product.max(arg(2))
-        }
-        O::MadIeee => other(arg(0).max(arg(1))).max(arg(2)),
-        O::Min | O::Max | O::MinIeee | O::MaxIeee | O::Min3 | O::Max3 | O::Med3 | O::Clamp => other(any(0)),
-        _ => Doubt::None,
+    let factors = || arg(0).max(arg(1));
+    let product = || if bare || factors() > Doubt::None { Doubt::Minus } else { Doubt::None };
+    match inst.op.numeric() {
+        N::Moves | N::Magnitude => arg(0),
+        N::Negates | N::Rounds => other(arg(0)),
+        N::Chooses => any(1),
+        N::Sum => any(0),
+        N::Difference => arg(0).max(other(arg(1))),
+        N::Product => product(),
+        N::IeeeProduct => other(factors()),
+        N::ProductSum => product().max(arg(2)),
+        N::IeeeProductSum => other(factors()).max(arg(2)),
+        N::Limits => other(any(0)),
+        N::Compares | N::Converts | N::Opaque => Doubt::None,
     }
 }
 

@@ -101,9 +101,7 @@ pub fn without_flushes(program: &Program) -> Cow<'_, Program> {
 fn plain(form: Form, op: LaneOp) -> LaneOp {
     match (form, op) {
         (Form::Move, _) => LaneOp::Mov,
-        (Form::Bare, LaneOp::Add) => LaneOp::BareAdd,
-        (Form::Bare, LaneOp::Sub) => LaneOp::BareSub,
-        (Form::Bare, LaneOp::Mul | LaneOp::MulIeee) => LaneOp::BareMul,
+        (Form::Bare, op) if op.arguments().len() == 2 => op.native().unwrap_or(op),
         _ => op,
     }
 }

@@ -1,7 +1,5 @@
 //! How small the numbers in a register can be.
 
-use crate::isa::LaneOp;
-
 /// Exponents that bound the finite numbers in a register from below; of infinities and NaNs nothing is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
@@ -90,32 +88,6 @@ impl Range {
     fn bounded(self) -> Range {
         Range { least: self.least.max(BOTTOM), unit: self.unit.max(BOTTOM) }
     }
-}
-
-/// Whether the results of an operation are whole numbers, infinities or NaNs.
-pub(super) fn is_whole(op: LaneOp) -> bool {
-    use LaneOp as O;
-    matches!(
-        op,
-        O::Itof
-            | O::Utof
-            | O::Floor
-            | O::Ceil
-            | O::Trunc
-            | O::RoundNearest
-            | O::Rnd
-            | O::Sgn
-            | O::SetEq
-            | O::SetNe
-            | O::SetGe
-            | O::SetGt
-            | O::SetLe
-            | O::SetLt
-            | O::Unpack0
-            | O::Unpack1
-            | O::Unpack2
-            | O::Unpack3
-    )
 }
 
 #[cfg(test)]

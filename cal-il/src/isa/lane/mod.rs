@@ -20,7 +20,10 @@
 //! | property | means |
 //! |---|---|
 //! | `operand`, `sign`, `number`, `mask` | what the result is, see [`Leaves`] |
+//! | `moves`, `sum`, `limits`, … | what it does with numbers, see [`Numeric`] |
+//! | `whole` | the results are whole numbers, infinities or NaNs |
 //! | `bare` | the result may be a denormal, or a NaN of any payload, whatever its class says |
+//! | `native(X)` | the processor's operation in its place: with denormals, IEEE's zeros and any NaN, and a sum of a product rounds once |
 //! | `transcendental` | of operations with floats: the fifth unit of a chip of the time does it, or the first step of it |
 //!
 //! Lowering inserts [`LaneOp::Flush`] where an `F` argument may hold a denormal and [`LaneOp::Canon`] where a
@@ -82,6 +85,41 @@ pub enum Leaves {
     Word,
 }
 
+/// What an operation does with the numbers that it takes, for passes that ask what becomes of denormals, zeros and NaNs. Doubles are opaque.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Numeric {
+    /// The operand.
+    Moves,
+    /// The operand with the other sign.
+    Negates,
+    /// The operand without its sign.
+    Magnitude,
+    /// The second operand or the third one, by the first.
+    Chooses,
+    /// One of its operands, by how great they are.
+    Limits,
+    /// A whole number beside the operand, or how far it is from one.
+    Rounds,
+    /// Of two numbers.
+    Sum,
+    /// Of two numbers.
+    Difference,
+    /// +0 if a factor is a zero.
+    Product,
+    /// As IEEE 754 has it.
+    IeeeProduct,
+    /// A [`Numeric::Product`] and a third number, each rounded.
+    ProductSum,
+    /// A [`Numeric::IeeeProduct`] and a third number, each rounded.
+    IeeeProductSum,
+    /// What comparisons tell: denormals count, zeros of both signs are alike.
+    Compares,
+    /// A word, the same for zeros of both signs.
+    Converts,
+    /// Anything else: every bit counts, and denormals are taken as the class of an argument says.
+    Opaque,
+}
+
 /// Calls `$callback! { Name (classes) -> class = path::function, properties; … }` with the list of all lane operations.
 /// The path is relative to `recal_il::isa::lane`.
 #[macro_export]
@@ -89,17 +127,17 @@ macro_rules! for_each_lane_op {
     ($callback:ident) => {
         $callback! {
             // Moves. The F forms keep the class of a value that is about to be used as a float.
-            Mov (W) -> W = bits::mov, operand;
-            MovF (F) -> F = bits::mov;
-            Select (W, W, W) -> W = bits::select, operand;
-            SelectF (W, F, F) -> F = bits::select;
+            Mov (W) -> W = bits::mov, operand, moves;
+            MovF (F) -> F = bits::mov, moves;
+            Select (W, W, W) -> W = bits::select, operand, chooses;
+            SelectF (W, F, F) -> F = bits::select, chooses;
             // (condition, when not 0.0, old value)
-            Cmov (F, W, W) -> W = bits::cmov, operand;
+            Cmov (F, W, W) -> W = bits::cmov, operand, chooses;
             // Sign bit operations: of floats, and of any word (the high word of a double).
-            Neg (F) -> F = bits::neg;
-            Abs (F) -> F = bits::abs;
-            NegBits (W) -> W = bits::neg, sign;
-            AbsBits (W) -> W = bits::abs, sign;
+            Neg (F) -> F = bits::neg, negates;
+            Abs (F) -> F = bits::abs, magnitude;
+            NegBits (W) -> W = bits::neg, sign, negates;
+            AbsBits (W) -> W = bits::abs, sign, magnitude;
 
             // Bits
             Not (W) -> W = bits::not;
@@ -168,37 +206,37 @@ macro_rules! for_each_lane_op {
             MqsadU8 (Q, W, Q) -> Q = media::mqsad;
 
             // Single precision. A destination scale is MulIeee by the power of two.
-            Flush (W) -> F = float::flush;
-            Canon (F) -> W = float::canon, number;
-            Add (F, F) -> F = float::add;
-            Sub (F, F) -> F = float::sub;
-            Mul (F, F) -> F = float::mul;
-            MulIeee (F, F) -> F = float::mul_ieee;
-            Mad (F, F, F) -> F = float::mad;
-            MadIeee (F, F, F) -> F = float::mad_ieee;
-            Fma (F, F, F) -> F = float::fma;
+            Flush (W) -> F = float::flush, moves, native(Mov);
+            Canon (F) -> W = float::canon, number, moves, native(Mov);
+            Add (F, F) -> F = float::add, sum, native(BareAdd);
+            Sub (F, F) -> F = float::sub, difference, native(BareSub);
+            Mul (F, F) -> F = float::mul, product, native(BareMul);
+            MulIeee (F, F) -> F = float::mul_ieee, ieee_product, native(BareMul);
+            Mad (F, F, F) -> F = float::mad, product_sum, native(BareFma);
+            MadIeee (F, F, F) -> F = float::mad_ieee, ieee_product_sum, native(BareFma);
+            Fma (F, F, F) -> F = float::fma, native(BareFma);
             // Where neither operands nor result are denormals; of IEEE's rules for zeros, infinities and NaNs.
-            BareAdd (F, F) -> F = float::bare_add, bare;
-            BareSub (F, F) -> F = float::bare_sub, bare;
-            BareMul (F, F) -> F = float::bare_mul, bare;
+            BareAdd (F, F) -> F = float::bare_add, bare, sum;
+            BareSub (F, F) -> F = float::bare_sub, bare, difference;
+            BareMul (F, F) -> F = float::bare_mul, bare, ieee_product;
             BareFma (F, F, F) -> F = float::bare_fma, bare;
             Lrp (F, F, F) -> F = float::lrp;
-            Min (F, F) -> F = float::min;
-            Max (F, F) -> F = float::max;
-            MinIeee (F, F) -> F = float::min_ieee;
-            MaxIeee (F, F) -> F = float::max_ieee;
-            Min3 (F, F, F) -> F = float::min3;
-            Med3 (F, F, F) -> F = float::med3;
-            Max3 (F, F, F) -> F = float::max3;
-            Clamp (F, F, F) -> F = float::clamp;
-            Saturate (F) -> F = float::saturate, number;
-            Sgn (F) -> F = float::sgn, number;
-            Frc (F) -> F = rounding::frc;
-            Floor (F) -> F = rounding::floor;
-            Ceil (F) -> F = rounding::ceil;
-            Trunc (F) -> F = rounding::trunc;
-            RoundNearest (F) -> F = rounding::nearest;
-            Rnd (F) -> F = rounding::rnd;
+            Min (F, F) -> F = float::min, limits;
+            Max (F, F) -> F = float::max, limits;
+            MinIeee (F, F) -> F = float::min_ieee, limits;
+            MaxIeee (F, F) -> F = float::max_ieee, limits;
+            Min3 (F, F, F) -> F = float::min3, limits;
+            Med3 (F, F, F) -> F = float::med3, limits;
+            Max3 (F, F, F) -> F = float::max3, limits;
+            Clamp (F, F, F) -> F = float::clamp, limits;
+            Saturate (F) -> F = float::saturate, number, compares;
+            Sgn (F) -> F = float::sgn, number, compares, whole;
+            Frc (F) -> F = rounding::frc, rounds;
+            Floor (F) -> F = rounding::floor, rounds, whole;
+            Ceil (F) -> F = rounding::ceil, rounds, whole;
+            Trunc (F) -> F = rounding::trunc, rounds, whole;
+            RoundNearest (F) -> F = rounding::nearest, rounds, whole;
+            Rnd (F) -> F = rounding::rnd, whole;
             // Division: the last operand is the number of the `_zeroop`.
             Div (F, F, W) -> F = division::div, transcendental;
             Rcp (F, W) -> F = division::rcp, transcendental;
@@ -224,44 +262,44 @@ macro_rules! for_each_lane_op {
             FrexpMant (F) -> F = convert::frexp_mant;
 
             // Comparisons: all ones / 0; 1.0 / 0.0; denormals as they are, all ones / 0, for control flow.
-            Ne (F, F) -> W = compare::ne, mask;
-            Eq (F, F) -> W = compare::eq, mask;
-            Ge (F, F) -> W = compare::ge, mask;
-            Gt (F, F) -> W = compare::gt, mask;
-            Le (F, F) -> W = compare::le, mask;
-            Lt (F, F) -> W = compare::lt, mask;
-            SetNe (F, F) -> F = compare::set_ne, number;
-            SetEq (F, F) -> F = compare::set_eq, number;
-            SetGe (F, F) -> F = compare::set_ge, number;
-            SetGt (F, F) -> F = compare::set_gt, number;
-            SetLe (F, F) -> F = compare::set_le, number;
-            SetLt (F, F) -> F = compare::set_lt, number;
-            RawNe (W, W) -> W = compare::raw_ne, mask;
-            RawEq (W, W) -> W = compare::raw_eq, mask;
-            RawGe (W, W) -> W = compare::raw_ge, mask;
-            RawGt (W, W) -> W = compare::raw_gt, mask;
-            RawLe (W, W) -> W = compare::raw_le, mask;
-            RawLt (W, W) -> W = compare::raw_lt, mask;
+            Ne (F, F) -> W = compare::ne, mask, compares;
+            Eq (F, F) -> W = compare::eq, mask, compares;
+            Ge (F, F) -> W = compare::ge, mask, compares;
+            Gt (F, F) -> W = compare::gt, mask, compares;
+            Le (F, F) -> W = compare::le, mask, compares;
+            Lt (F, F) -> W = compare::lt, mask, compares;
+            SetNe (F, F) -> F = compare::set_ne, number, compares, whole;
+            SetEq (F, F) -> F = compare::set_eq, number, compares, whole;
+            SetGe (F, F) -> F = compare::set_ge, number, compares, whole;
+            SetGt (F, F) -> F = compare::set_gt, number, compares, whole;
+            SetLe (F, F) -> F = compare::set_le, number, compares, whole;
+            SetLt (F, F) -> F = compare::set_lt, number, compares, whole;
+            RawNe (W, W) -> W = compare::raw_ne, mask, compares;
+            RawEq (W, W) -> W = compare::raw_eq, mask, compares;
+            RawGe (W, W) -> W = compare::raw_ge, mask, compares;
+            RawGt (W, W) -> W = compare::raw_gt, mask, compares;
+            RawLe (W, W) -> W = compare::raw_le, mask, compares;
+            RawLt (W, W) -> W = compare::raw_lt, mask, compares;
             Class (W, W) -> W = compare::class, mask;
             Dclass (Q, W) -> W = compare::dclass, mask;
 
             // Conversions
-            Ftoi (F) -> W = convert::ftoi;
-            Ftou (F) -> W = convert::ftou, transcendental;
-            FtoiFlr (F) -> W = convert::ftoi_flr;
-            FtoiRpi (F) -> W = convert::ftoi_rpi;
-            Itof (W) -> F = convert::itof, number, transcendental;
-            Utof (W) -> F = convert::utof, number, transcendental;
+            Ftoi (F) -> W = convert::ftoi, converts;
+            Ftou (F) -> W = convert::ftou, transcendental, converts;
+            FtoiFlr (F) -> W = convert::ftoi_flr, converts;
+            FtoiRpi (F) -> W = convert::ftoi_rpi, converts;
+            Itof (W) -> F = convert::itof, number, transcendental, whole;
+            Utof (W) -> F = convert::utof, number, transcendental, whole;
             F2f16 (F) -> W = convert::f2f16;
             F2f16Near (F) -> W = convert::f2f16_near;
             F2f16NegInf (F) -> W = convert::f2f16_neg_inf;
             F2f16PlusInf (F) -> W = convert::f2f16_plus_inf;
             F162f (W) -> F = convert::f162f;
             F2u4 (F, F, F, F) -> W = convert::f2u4;
-            Unpack0 (W) -> F = convert::unpack0, number;
-            Unpack1 (W) -> F = convert::unpack1, number;
-            Unpack2 (W) -> F = convert::unpack2, number;
-            Unpack3 (W) -> F = convert::unpack3, number;
+            Unpack0 (W) -> F = convert::unpack0, number, whole;
+            Unpack1 (W) -> F = convert::unpack1, number, whole;
+            Unpack2 (W) -> F = convert::unpack2, number, whole;
+            Unpack3 (W) -> F = convert::unpack3, number, whole;
             F2d (F) -> Q = double::f2d;
             D2f (Q) -> F = double::d2f;
             Dtoi (Q) -> W = double::dtoi;
@@ -270,11 +308,11 @@ macro_rules! for_each_lane_op {
             Utod (W) -> Q = double::utod;
 
             // Double precision. Negation and magnitude: NegBits, AbsBits of the high word. `dmov`, `dmovc`: two moves.
-            Dadd (Q, Q) -> Q = double::add;
-            Dsub (Q, Q) -> Q = double::sub;
+            Dadd (Q, Q) -> Q = double::add, native(BareDadd);
+            Dsub (Q, Q) -> Q = double::sub, native(BareDsub);
             Dabs (Q) -> Q = double::abs;
-            Dmul (Q, Q) -> Q = double::mul;
-            Dmad (Q, Q, Q) -> Q = double::mad;
+            Dmul (Q, Q) -> Q = double::mul, native(BareDmul);
+            Dmad (Q, Q, Q) -> Q = double::mad, native(BareDmad);
             // NaNs to the canonical one; sums and products whose NaNs have any payload.
             Dcanon (Q) -> Q = double::canon;
             BareDadd (Q, Q) -> Q = double::bare_add, bare;
@@ -336,7 +374,7 @@ macro_rules! for_each_lane_op {
 }
 
 macro_rules! define {
-    ($($name:ident ($($arg:ident),*) -> $result:ident = $($path:ident)::+ $(, $property:ident)*;)*) => {
+    ($($name:ident ($($arg:ident),*) -> $result:ident = $($path:ident)::+ $(, $property:ident $(($of:ident))?)*;)*) => {
         /// A lane operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u16)]
@@ -369,18 +407,34 @@ macro_rules! define {
 
             /// What its result is, beyond the class.
             pub const fn leaves(self) -> Leaves {
-                match self { $(LaneOp::$name => define!(@leaves $result $($property)*),)* }
+                match self { $(LaneOp::$name => define!(@leaves $result $($property $(($of))?)*),)* }
             }
 
             /// Whether the result may be a denormal, or a NaN of any payload, whatever its class says. Passes put such operations where
             /// that makes no difference.
             pub const fn is_bare(self) -> bool {
-                match self { $(LaneOp::$name => define!(@is bare $($property)*),)* }
+                match self { $(LaneOp::$name => define!(@is bare $($property $(($of))?)*),)* }
+            }
+
+            /// What it does with numbers.
+            pub const fn numeric(self) -> Numeric {
+                match self { $(LaneOp::$name => define!(@numeric $($property $(($of))?)*),)* }
+            }
+
+            /// Whether the results are whole numbers, infinities or NaNs.
+            pub const fn is_whole(self) -> bool {
+                match self { $(LaneOp::$name => define!(@is whole $($property $(($of))?)*),)* }
+            }
+
+            /// The processor's operation in its place, where that is another one: with denormals, IEEE's zeros and any NaN, and a sum of a
+            /// product rounds once.
+            pub const fn native(self) -> Option<LaneOp> {
+                match self { $(LaneOp::$name => define!(@native $($property $(($of))?)*),)* }
             }
 
             /// Whether it is an operation with floats that only the fifth unit of a chip of the time does, or the first step of it.
             pub const fn is_transcendental(self) -> bool {
-                match self { $(LaneOp::$name => define!(@is transcendental $($property)*),)* }
+                match self { $(LaneOp::$name => define!(@is transcendental $($property $(($of))?)*),)* }
             }
         }
 
@@ -406,16 +460,36 @@ macro_rules! define {
     (@arg $class:ident $a:ident $w:ident) => { next(&mut $w) };
     (@result Q $a:ident $r:ident) => { ($a.lo($r), Some($a.hi($r))) };
     (@result $class:ident $a:ident $r:ident) => { ($r, None) };
-    (@leaves $class:ident operand $($more:ident)*) => { Leaves::Operand };
-    (@leaves $class:ident sign $($more:ident)*) => { Leaves::Sign };
-    (@leaves $class:ident number $($more:ident)*) => { Leaves::Number };
-    (@leaves $class:ident mask $($more:ident)*) => { Leaves::Mask };
-    (@leaves $class:ident $other:ident $($more:ident)*) => { define!(@leaves $class $($more)*) };
+    (@leaves $class:ident operand $($more:tt)*) => { Leaves::Operand };
+    (@leaves $class:ident sign $($more:tt)*) => { Leaves::Sign };
+    (@leaves $class:ident number $($more:tt)*) => { Leaves::Number };
+    (@leaves $class:ident mask $($more:tt)*) => { Leaves::Mask };
+    (@leaves $class:ident $other:tt $($more:tt)*) => { define!(@leaves $class $($more)*) };
     (@leaves F) => { Leaves::Float };
     (@leaves $class:ident) => { Leaves::Word };
-    (@is bare bare $($more:ident)*) => { true };
-    (@is transcendental transcendental $($more:ident)*) => { true };
-    (@is $property:ident $other:ident $($more:ident)*) => { define!(@is $property $($more)*) };
+    (@numeric moves $($more:tt)*) => { Numeric::Moves };
+    (@numeric negates $($more:tt)*) => { Numeric::Negates };
+    (@numeric magnitude $($more:tt)*) => { Numeric::Magnitude };
+    (@numeric chooses $($more:tt)*) => { Numeric::Chooses };
+    (@numeric limits $($more:tt)*) => { Numeric::Limits };
+    (@numeric rounds $($more:tt)*) => { Numeric::Rounds };
+    (@numeric sum $($more:tt)*) => { Numeric::Sum };
+    (@numeric difference $($more:tt)*) => { Numeric::Difference };
+    (@numeric product $($more:tt)*) => { Numeric::Product };
+    (@numeric ieee_product $($more:tt)*) => { Numeric::IeeeProduct };
+    (@numeric product_sum $($more:tt)*) => { Numeric::ProductSum };
+    (@numeric ieee_product_sum $($more:tt)*) => { Numeric::IeeeProductSum };
+    (@numeric compares $($more:tt)*) => { Numeric::Compares };
+    (@numeric converts $($more:tt)*) => { Numeric::Converts };
+    (@numeric $other:tt $($more:tt)*) => { define!(@numeric $($more)*) };
+    (@numeric) => { Numeric::Opaque };
+    (@native native ($op:ident) $($more:tt)*) => { Some(LaneOp::$op) };
+    (@native $other:tt $($more:tt)*) => { define!(@native $($more)*) };
+    (@native) => { None };
+    (@is whole whole $($more:tt)*) => { true };
+    (@is bare bare $($more:tt)*) => { true };
+    (@is transcendental transcendental $($more:tt)*) => { true };
+    (@is $property:ident $other:tt $($more:tt)*) => { define!(@is $property $($more)*) };
     (@is $property:ident) => { false };
 }
 
