@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use recal_hal::Variants;
 use recal_hal::{Format, Wrap, with_room};
-use recal_il::ir::{AtomicOp, Builtin, Fence, Width, lines};
+use recal_il::ir::{Area, AtomicOp, Builtin, Effect, Fence, Width, lines};
 use recal_il::isa::LaneOp;
 use recal_jit::{Function, Module};
 use recal_reference::watch::Subject;

@@ -1,6 +1,7 @@
 //! Fused operations compute what the steps did that they were made of.
 
 use recal_il::ir::lines::Known;
+use recal_il::ir::{Area, Effect};
 
 use super::*;
 use crate::isa_choice::{InstructionSet, available};
@@ -119,7 +120,12 @@ fn a_load_flushes_into_the_row_that_is_read() {
     let made = |ids: &[[RowId; 2]]| {
         let mut code = Code {
             ops: vec![Op::Memory(0), Op::Lanes { first: 0, end: ids.len() as u32 }],
-            memory: vec![Access { op: load.clone(), flush: 0, lanes: Known::default() }],
+            memory: vec![Access {
+                op: load.clone(),
+                effect: (Area::Global, Effect::Loads),
+                flush: 0,
+                lanes: Known::default(),
+            }],
             ..Code::default()
         };
         ids.iter().for_each(|ids| step(&mut code, isa, LaneOp::Flush, ids));

@@ -19,7 +19,7 @@ impl Loader<'_> {
             }
         });
         let index = self.code.memory.len() as u32;
-        self.code.memory.push(Access { op, flush: 0, lanes: self.known });
+        self.code.memory.push(Access { op, effect: inst.effect(), flush: 0, lanes: self.known });
         self.emit(Op::Memory(index));
     }
 

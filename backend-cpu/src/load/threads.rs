@@ -1,10 +1,10 @@
 //! What threads of a kernel see of each other, and where they read: how a launch may place them follows.
 
-use recal_il::ir::{Builtin, ThreadId};
+use recal_il::ir::{Area, Builtin, Effect, ThreadId};
 use recal_il::isa::lane::Class;
 
 use super::Loader;
-use crate::op::{MemoryOp, Op, Place};
+use crate::op::{MemoryOp, Op};
 
 /// Most operations of code for a whole wave, of which an access is so many.
 const LONG: usize = 256;
@@ -25,44 +25,28 @@ impl Loader<'_> {
 
     /// Threads of a wave may talk by memory that they store to.
     fn talks(&self) -> bool {
-        self.any(|op| match op {
-            MemoryOp::ElementLoad { place: Place::Global, .. } | MemoryOp::TypedLoad { .. } => true,
-            MemoryOp::RawLoad { place, .. } => matches!(place, Place::Uav(_)),
-            _ => false,
-        }) && self.any(|op| {
-            use MemoryOp::{GlobalStore, RawStore, TypedStore};
-            matches!(op, GlobalStore { .. } | RawStore { .. } | TypedStore { .. })
-        })
+        let does = |what| self.any(|area, effect| area.is_global() && effect == what);
+        does(Effect::Loads) && does(Effect::Stores)
     }
 
     /// Threads load from memory and store to memory, which may be the same, in no loop, and code which does it for a whole wave is not too long for the
     /// cache of instructions.
     pub(super) fn in_place(&self) -> bool {
-        use MemoryOp::{
-            ElementLoad, Fetch, Gather, GlobalStore, RawLoad, RawStore, Sample, TypedLoad, TypedStore,
+        let there = |area| match area {
+            Area::Global | Area::Uav(_) | Area::Srv(_) | Area::Resource(_) => true,
+            Area::Lds(_) | Area::OwnLds | Area::Gds(_) => true,
+            Area::Size(_) | Area::Constants(_) | Area::Immediate | Area::Counter(_) => false,
+            Area::Array(_) | Area::Shared => false,
         };
-        let loads = self.any(|op| {
-            matches!(
-                op,
-                ElementLoad { place: Place::Global, .. }
-                    | RawLoad { .. }
-                    | TypedLoad { .. }
-                    | Sample(_)
-                    | Fetch { .. }
-                    | Gather { .. }
-            )
-        });
-        let stores = self.any(|op| matches!(op, GlobalStore { .. } | RawStore { .. } | TypedStore { .. }));
+        let does = |what| self.any(|area, effect| there(area) && effect == what);
         let long = self.code.steps.len() + ACCESS * self.code.memory.len() > LONG;
-        loads && stores && !long && self.code.straight
+        does(Effect::Loads) && does(Effect::Stores) && !long && self.code.straight
     }
 
     /// The same of waves: it does not show which of them are a group.
     pub(super) fn waves_alone(&self) -> bool {
         let code = &self.code;
-        let counts = self.any(|op| {
-            matches!(op, MemoryOp::Atomic { .. } | MemoryOp::AtomicWide { .. } | MemoryOp::Counter { .. })
-        });
+        let counts = self.any(|_, effect| effect == Effect::Updates);
         let positions = |builtin: &Builtin| {
             matches!(builtin, Builtin::Thread(ThreadId::Absolute | ThreadId::AbsoluteFlat, _))
         };
@@ -74,8 +58,8 @@ impl Loader<'_> {
             && !counts
     }
 
-    fn any(&self, of: impl Fn(&MemoryOp) -> bool) -> bool {
-        self.code.memory.iter().any(|access| of(&access.op))
+    fn any(&self, does: impl Fn(Area, Effect) -> bool) -> bool {
+        self.code.memory.iter().any(|access| does(access.effect.0, access.effect.1))
     }
 
     /// Samples are at the thread's own column and line, exchanged, and nothing that other threads see is written.
@@ -83,15 +67,16 @@ impl Loader<'_> {
         let [column, line] = [0, 1].map(|axis| self.builtins.get(&Builtin::Position(axis)));
         let (Some(column), Some(line)) = (column, line) else { return false };
         let mut turned = false;
-        let fits = self.code.memory.iter().all(|access| match &access.op {
-            MemoryOp::Sample(sample) => {
+        let fits = self.code.memory.iter().all(|access| match (&access.op, access.effect) {
+            (MemoryOp::Sample(sample), _) => {
                 let [u, v, _] = &sample.at.coord;
                 turned |= (u, v) == (line, column);
                 u != column
             }
-            MemoryOp::ElementLoad { place, .. } => place != &Place::Global,
-            MemoryOp::ResourceInfo { .. } => true,
-            _ => false,
+            (_, (area, effect)) => {
+                effect == Effect::Loads
+                    && matches!(area, Area::Constants(_) | Area::Immediate | Area::Size(_))
+            }
         });
         fits && turned
     }

@@ -104,6 +104,8 @@ pub struct SampleOp {
 pub struct Access {
     /// What.
     pub op: MemoryOp,
+    /// What it accesses, and what it does there.
+    pub effect: (Area, Effect),
     /// Components of a load that are flushed on the way; bit k is component k.
     pub flush: u8,
     /// Of the address, or of coordinates.

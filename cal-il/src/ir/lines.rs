@@ -180,19 +180,7 @@ impl Pass {
                 StmtKind::Lane(inst) => self.lane(inst),
                 StmtKind::Memory(inst) => {
                     // One address, one word: not so where threads have memory of their own, or change it.
-                    let loads = matches!(
-                        **inst,
-                        MemoryInst::Sample { .. }
-                            | MemoryInst::Gather { .. }
-                            | MemoryInst::Fetch { .. }
-                            | MemoryInst::ResourceInfo { .. }
-                            | MemoryInst::BufferInfo { .. }
-                            | MemoryInst::ConstLoad { .. }
-                            | MemoryInst::ImmediateLoad { .. }
-                            | MemoryInst::GlobalLoad { .. }
-                            | MemoryInst::RawLoad { .. }
-                            | MemoryInst::TypedLoad { .. }
-                    );
+                    let loads = inst.is_load() && !inst.effect().0.is_private();
                     let operands = visit::operands_of(inst);
                     let mut same = operands.iter().map(|operand| self.operand(*operand));
                     let word = match () {

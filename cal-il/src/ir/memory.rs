@@ -270,6 +270,118 @@ pub enum MemoryInst {
     InitShared,
 }
 
+/// The memory that an access is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Area {
+    /// How large memory is, not what it holds.
+    Size(InfoSource),
+    /// A resource.
+    Resource(Id),
+    /// A constant buffer.
+    Constants(u32),
+    /// The immediate constant buffer.
+    Immediate,
+    /// `x#` of the thread.
+    Array(u32),
+    /// Shared registers.
+    Shared,
+    /// `g[]`
+    Global,
+    /// A UAV.
+    Uav(u32),
+    /// The counter of a UAV.
+    Counter(u32),
+    /// A read-only buffer.
+    Srv(u32),
+    /// An LDS block.
+    Lds(u32),
+    /// The LDS that threads own, as on the R700.
+    OwnLds,
+    /// A GDS block.
+    Gds(u32),
+}
+
+impl Area {
+    /// Memory that threads of other groups write while a launch runs, and no counter: `g[]` and UAVs.
+    pub fn is_global(self) -> bool {
+        matches!(self, Area::Global | Area::Uav(_))
+    }
+
+    /// Memory in which one address is not the same word for all threads.
+    pub fn is_private(self) -> bool {
+        matches!(self, Area::Array(_) | Area::Shared | Area::OwnLds)
+    }
+}
+
+impl From<Space> for Area {
+    fn from(space: Space) -> Area {
+        match space {
+            Space::Uav(n) => Area::Uav(n),
+            Space::Srv(n) => Area::Srv(n),
+            Space::Lds(n) => Area::Lds(n),
+            Space::Gds(n) => Area::Gds(n),
+        }
+    }
+}
+
+/// What an access does to its [`Area`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It loads.
+    Loads,
+    /// It stores.
+    Stores,
+    /// It loads and stores, at once.
+    Updates,
+}
+
+impl MemoryInst {
+    /// What it accesses, and what it does there: what analyses ask about an access. What it reads and writes of registers is in
+    /// [`visit`](super::visit).
+    pub fn effect(&self) -> (Area, Effect) {
+        use Effect::{Loads, Stores, Updates};
+        match *self {
+            MemoryInst::Sample { resource, .. }
+            | MemoryInst::Gather { resource, .. }
+            | MemoryInst::Fetch { resource, .. } => (Area::Resource(resource), Loads),
+            MemoryInst::ResourceInfo { resource, .. } => (Area::Size(InfoSource::Resource(resource)), Loads),
+            MemoryInst::BufferInfo { of, .. } => (Area::Size(of), Loads),
+            MemoryInst::ConstLoad { buffer, .. } => (Area::Constants(buffer), Loads),
+            MemoryInst::ImmediateLoad { .. } => (Area::Immediate, Loads),
+            MemoryInst::ArrayLoad { array, .. } => (Area::Array(array), Loads),
+            MemoryInst::ArrayStore { array, .. } => (Area::Array(array), Stores),
+            MemoryInst::GlobalLoad { .. } => (Area::Global, Loads),
+            MemoryInst::GlobalStore { .. } => (Area::Global, Stores),
+            MemoryInst::SharedLoad { .. } => (Area::Shared, Loads),
+            MemoryInst::SharedStore { .. } | MemoryInst::InitShared => (Area::Shared, Stores),
+            MemoryInst::RawLoad { space, .. } => (space.into(), Loads),
+            MemoryInst::RawStore { space, .. } => (space.into(), Stores),
+            MemoryInst::TypedLoad { uav, .. } => (Area::Uav(uav), Loads),
+            MemoryInst::TypedStore { uav, .. } => (Area::Uav(uav), Stores),
+            MemoryInst::Atomic { space, .. } => (space.into(), Updates),
+            MemoryInst::LdsWriteOwn { .. } => (Area::OwnLds, Stores),
+            MemoryInst::LdsReadAny { .. } => (Area::OwnLds, Loads),
+            MemoryInst::Counter { uav, .. } => (Area::Counter(uav), Updates),
+        }
+    }
+
+    /// Whether it does nothing but load.
+    pub fn is_load(&self) -> bool {
+        self.effect().1 == Effect::Loads
+    }
+
+    /// Whether it is a load that waits for memory, that of the group included.
+    pub fn waits(&self) -> bool {
+        let here = |area| matches!(area, Area::Size(_) | Area::Immediate | Area::Array(_) | Area::Shared);
+        matches!(self.effect(), (area, Effect::Loads) if !here(area))
+    }
+
+    /// Whether it loads from memory that is not the group's.
+    pub fn is_far(&self) -> bool {
+        self.waits() && !matches!(self.effect().0, Area::Lds(_) | Area::OwnLds | Area::Gds(_))
+    }
+}
+
 /// What `bufinfo` asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InfoSource {

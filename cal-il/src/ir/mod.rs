@@ -52,7 +52,9 @@ pub use crate::inst::{
     Block as MemoryBlock, Dimension, Fence, GroupSize, Interface, PositionKind, Stage, ThreadId, Uav,
 };
 pub use crate::isa::LaneOp;
-pub use memory::{AtomicAddress, AtomicOp, Dst4, Id, InfoSource, MemoryInst, Space, Src4, WideAtomic, Width};
+pub use memory::{
+    Area, AtomicAddress, AtomicOp, Dst4, Effect, Id, InfoSource, MemoryInst, Space, Src4, WideAtomic, Width,
+};
 
 /// Threads of a wave.
 pub const WAVE: u32 = 64;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::visit::{memory_operands, statements, tested_of};
-use super::{Id, InfoSource, LaneInst, MemoryInst, Operand, Program, Space, StmtKind};
+use super::{Area, InfoSource, LaneInst, MemoryInst, Operand, Program, StmtKind};
 
 /// Numbers of the memories that a program touches.
 #[derive(Default)]
@@ -23,39 +23,18 @@ impl Touched {
         }
     }
 
-    fn resource(&mut self, id: Id) {
-        self.resources.insert(id.base);
-        self.any_resource |= id.index.is_some();
-    }
-
-    fn space(&mut self, space: Space) {
-        match space {
-            Space::Uav(n) => self.uavs.insert(n),
-            Space::Srv(n) => self.srvs.insert(n),
-            Space::Lds(_) | Space::Gds(_) => return,
-        };
-    }
-
     fn memory(&mut self, inst: &mut MemoryInst) {
         memory_operands(inst, &mut |operand, _| self.operand(*operand));
-        match *inst {
-            MemoryInst::Sample { resource, .. }
-            | MemoryInst::Gather { resource, .. }
-            | MemoryInst::Fetch { resource, .. }
-            | MemoryInst::ResourceInfo { resource, .. }
-            | MemoryInst::BufferInfo { of: InfoSource::Resource(resource), .. } => self.resource(resource),
-            MemoryInst::BufferInfo { of: InfoSource::Uav(n), .. } => self.space(Space::Uav(n)),
-            MemoryInst::BufferInfo { of: InfoSource::Srv(n), .. } => self.space(Space::Srv(n)),
-            MemoryInst::ConstLoad { buffer, .. } => {
-                self.constants.insert(buffer);
+        match inst.effect().0 {
+            Area::Resource(id) | Area::Size(InfoSource::Resource(id)) => {
+                self.resources.insert(id.base);
+                self.any_resource |= id.index.is_some();
             }
-            MemoryInst::RawLoad { space, .. }
-            | MemoryInst::RawStore { space, .. }
-            | MemoryInst::Atomic { space, .. } => self.space(space),
-            MemoryInst::TypedLoad { uav, .. } | MemoryInst::TypedStore { uav, .. } => {
-                self.space(Space::Uav(uav));
-            }
-            _ => {}
+            Area::Uav(n) | Area::Size(InfoSource::Uav(n)) => _ = self.uavs.insert(n),
+            Area::Srv(n) | Area::Size(InfoSource::Srv(n)) => _ = self.srvs.insert(n),
+            Area::Constants(n) => _ = self.constants.insert(n),
+            Area::Immediate | Area::Array(_) | Area::Shared | Area::Global | Area::Counter(_) => {}
+            Area::Lds(_) | Area::OwnLds | Area::Gds(_) => {}
         }
     }
 }

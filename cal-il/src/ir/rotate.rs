@@ -15,7 +15,6 @@
 
 use std::borrow::Cow;
 
-use super::unroll::loads;
 use super::visit::{any, continues, each_block};
 use super::{Block, Fence, Program, Stmt, StmtKind};
 
@@ -39,7 +38,7 @@ pub fn rotate(program: &Program) -> Cow<'_, Program> {
 fn parts(body: &Block) -> bool {
     any(body, &|kind| match kind {
         StmtKind::Fence(fence) => fence.contains(Fence::THREADS),
-        StmtKind::Memory(inst) => loads(inst).is_none(),
+        StmtKind::Memory(inst) => !inst.is_load(),
         _ => false,
     })
 }

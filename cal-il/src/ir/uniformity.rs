@@ -11,7 +11,7 @@
 //! for nothing, so returning from main and discarding diverge nobody, unless others wait for it ([`Scope::Lockstep`]); output registers, which
 //! the host reads of ended threads too, are never uniform.
 
-use super::{Block, Builtin, Cond, MemoryInst, Operand, Program, Reg, Space, StmtKind, ThreadId, visit};
+use super::{Area, Block, Builtin, Cond, MemoryInst, Operand, Program, Reg, StmtKind, ThreadId, visit};
 
 /// Rounds after which the analysis gives up and calls nothing uniform, except in lockstep: barriers are where all threads pass, and neither answer would be safe.
 const ROUNDS: usize = 40;
@@ -93,19 +93,14 @@ impl Uniformity {
 
     /// Whether `inst` loads the same words in all threads: a uniform address in memory that no kernel writes, or that nobody writes meanwhile.
     pub fn load(&self, inst: &MemoryInst) -> bool {
-        let one = match inst {
-            MemoryInst::ResourceInfo { .. }
-            | MemoryInst::BufferInfo { .. }
-            | MemoryInst::ImmediateLoad { .. } => true,
-            MemoryInst::Sample { .. }
-            | MemoryInst::Gather { .. }
-            | MemoryInst::Fetch { .. }
-            | MemoryInst::ConstLoad { .. }
-            | MemoryInst::RawLoad { space: Space::Srv(_), .. } => self.scope != Scope::Group,
-            MemoryInst::RawLoad { space: Space::Lds(_), .. } => self.scope == Scope::Lockstep,
-            _ => false,
+        let one = match inst.effect().0 {
+            Area::Size(_) | Area::Immediate => true,
+            Area::Resource(_) | Area::Constants(_) | Area::Srv(_) => self.scope != Scope::Group,
+            Area::Lds(_) => self.scope == Scope::Lockstep,
+            Area::Global | Area::Uav(_) | Area::Counter(_) | Area::Gds(_) => false,
+            Area::Array(_) | Area::Shared | Area::OwnLds => false,
         };
-        one && visit::operands_of(inst).into_iter().all(|operand| self.operand(operand))
+        inst.is_load() && one && visit::operands_of(inst).into_iter().all(|operand| self.operand(operand))
     }
 }
 

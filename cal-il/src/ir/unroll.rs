@@ -28,7 +28,6 @@ use smallvec::{SmallVec, smallvec};
 
 pub(crate) use self::constants::Constants;
 use self::cost::Sum;
-pub(super) use self::cost::{is_far, loads};
 use super::visit::destinations_of;
 use super::{Block, Cond, LaneInst, LaneOp, MemoryInst, Operand, Program, Reg, Stmt, StmtKind};
 use crate::diagnostic::Span;

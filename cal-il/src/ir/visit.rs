@@ -1,5 +1,5 @@
-//! Visits statements, their operands and destinations: what a new memory instruction reads and writes is said here once. What it
-//! does to memory is asked by several analyses, each of which names the instructions that it counts on.
+//! Visits statements, their operands and destinations: what a new memory instruction reads and writes of registers is said here once. What it
+//! does to memory is [`MemoryInst::effect`].
 
 use rustc_hash::FxHashSet;
 

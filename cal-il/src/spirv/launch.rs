@@ -21,7 +21,8 @@ use super::Target;
 use super::rounds::has_loops;
 use super::uniforms::{Words, floats};
 use crate::format::{Encoding, Format};
-use crate::ir::{Block, MemoryInst, Program, StmtKind};
+use crate::ir::visit::program_has;
+use crate::ir::{Area, InfoSource, MemoryInst, Program};
 
 /// Rows of the corner values of v0 to v7: upper left, lower left, lower right of each.
 pub const INTERPOLANT_ROWS: u32 = 24;
@@ -156,23 +157,16 @@ pub(super) fn encoding_number(encoding: Encoding) -> u32 {
 
 /// Whether a resource or sampler number is computed at run time.
 fn uses_index(program: &Program) -> bool {
-    fn block(statements: &Block) -> bool {
-        statements.iter().any(|s| match &s.kind {
-            StmtKind::Memory(inst) => match &**inst {
-                MemoryInst::Sample { resource, sampler, .. }
-                | MemoryInst::Gather { resource, sampler, .. } => {
-                    resource.index.is_some() || sampler.index.is_some()
-                }
-                MemoryInst::Fetch { resource, .. } | MemoryInst::ResourceInfo { resource, .. } => {
-                    resource.index.is_some()
-                }
-                MemoryInst::BufferInfo { of: crate::ir::InfoSource::Resource(resource), .. } => {
-                    resource.index.is_some()
-                }
-                _ => false,
-            },
-            kind => kind.blocks().any(block),
-        })
-    }
-    program.functions.iter().any(|function| block(&function.body))
+    program_has(program, &|kind| {
+        let Some(inst) = kind.memory() else { return false };
+        let sampler = match inst {
+            MemoryInst::Sample { sampler, .. } | MemoryInst::Gather { sampler, .. } => sampler.index,
+            _ => None,
+        };
+        let resource = match inst.effect().0 {
+            Area::Resource(id) | Area::Size(InfoSource::Resource(id)) => id.index,
+            _ => None,
+        };
+        resource.or(sampler).is_some()
+    })
 }

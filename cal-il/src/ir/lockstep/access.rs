@@ -1,31 +1,14 @@
 //! Accesses by which threads of a group may talk to each other, and what is known of their addresses.
 
-use rustc_hash::FxHashMap;
-
-use std::collections::BTreeSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::visit::{calls, destinations_of, order, written};
 use crate::inst::GroupSize;
 use crate::ir::WAVE;
 use crate::ir::{
-    AtomicAddress, Block, Builtin, LaneInst, LaneOp, MemoryInst, Operand, Program, Reg, Space, Stmt,
+    Area, AtomicAddress, Block, Builtin, LaneInst, LaneOp, MemoryInst, Operand, Program, Reg, Space, Stmt,
     StmtKind, ThreadId, Width,
 };
-
-/// Memory that threads share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Area {
-    /// A block of LDS.
-    Group(u32),
-    Uav(u32),
-    Global,
-}
-
-impl Area {
-    pub fn is_global(self) -> bool {
-        matches!(self, Area::Uav(_) | Area::Global)
-    }
-}
 
 /// A word that is `own * (number of the thread in its group) + rest`, and at most `spread` more, plus multiples of what is
 /// the same for a group.
@@ -119,7 +102,7 @@ struct Kind<'a> {
 }
 
 /// Areas by which threads may tell each other something.
-pub(super) fn areas(accesses: &FxHashMap<*const Stmt, Access>, threads: u32) -> BTreeSet<Area> {
+pub(super) fn areas(accesses: &FxHashMap<*const Stmt, Access>, threads: u32) -> FxHashSet<Area> {
     let mut all: Vec<&Access> = accesses.values().collect();
     all.sort_by_key(|access| (access.function, access.place));
     let mut kinds: Vec<Kind<'_>> = Vec::new();
@@ -139,27 +122,24 @@ pub(super) fn areas(accesses: &FxHashMap<*const Stmt, Access>, threads: u32) -> 
             }
         }
     }
-    let mut found = BTreeSet::new();
+    let mut found = FxHashSet::default();
     for (k, one) in kinds.iter().enumerate() {
         let area = one.first.area;
-        if one.again && one.first.meets(one.first, threads) && matches!(area, Area::Group(_)) {
+        if one.again && one.first.meets(one.first, threads) && matches!(area, Area::Lds(_)) {
             found.insert(area);
         }
         for other in &kinds[k + 1..] {
             if found.contains(&area) || !one.first.meets(other.first, threads) {
                 continue;
             }
-            let told = match area {
-                Area::Group(_) => true,
-                // Loaded after it was stored.
-                Area::Uav(_) | Area::Global => {
-                    let (store, load) = if one.first.writes { (one, other) } else { (other, one) };
-                    let looped = store.turns.iter().any(|turns| load.turns.contains(turns));
-                    let any_order = looped || store.called || load.called;
-                    !load.first.writes && (any_order || store.first.place < load.last)
-                }
+            // Of global memory, what is loaded after it was stored.
+            let told = || {
+                let (store, load) = if one.first.writes { (one, other) } else { (other, one) };
+                let looped = store.turns.iter().any(|turns| load.turns.contains(turns));
+                let any_order = looped || store.called || load.called;
+                !load.first.writes && (any_order || store.first.place < load.last)
             };
-            if told {
+            if !area.is_global() || told() {
                 found.insert(area);
             }
         }
@@ -330,12 +310,10 @@ impl Finder<'_> {
     }
 
     fn access(&self, inst: &MemoryInst, turns: Option<usize>) -> Option<Access> {
-        let lds = |n: &u32| Area::Group(*n);
-        let area = |space: &Space| match space {
-            Space::Lds(n) => Some(lds(n)),
-            Space::Uav(n) => Some(Area::Uav(*n)),
-            Space::Srv(_) | Space::Gds(_) => None,
-        };
+        let (area, writes) = (inst.effect().0, !inst.is_load());
+        if !area.is_global() && !matches!(area, Area::Lds(_)) {
+            return None;
+        }
         let scaled = |form: Option<Form>, by: i64, offset: i64| {
             let form = form?;
             let groups = form.groups.map(|g| g * by);
@@ -348,28 +326,25 @@ impl Finder<'_> {
             Width::U8 | Width::I8 => 1,
             Width::U16 | Width::I16 => 2,
         };
-        let (area, writes, form, bytes) = match inst {
-            MemoryInst::RawLoad { space, address, width, dst } => {
-                (area(space)?, false, self.form(address), size(width, dst.map(|d| d.is_some())))
+        let (form, bytes) = match inst {
+            MemoryInst::RawLoad { address, width, dst, .. } => {
+                (self.form(address), size(width, dst.map(|d| d.is_some())))
             }
-            MemoryInst::RawStore { space, address, width, src } => {
-                (area(space)?, true, self.form(address), size(width, src.map(|s| s.is_some())))
+            MemoryInst::RawStore { address, width, src, .. } => {
+                (self.form(address), size(width, src.map(|s| s.is_some())))
             }
-            MemoryInst::Atomic { space: Space::Lds(n), address, wide, .. } => {
+            MemoryInst::Atomic { space: Space::Lds(_), address, wide, .. } => {
                 let form = match address {
                     AtomicAddress::Byte(address) => self.form(address),
                     AtomicAddress::Texel(_) => None,
                 };
-                (lds(n), true, form, if wide.is_some() { 8 } else { 4 })
+                (form, if wide.is_some() { 8 } else { 4 })
             }
-            MemoryInst::GlobalLoad { index, offset, .. } => {
-                (Area::Global, false, scaled(self.form(index), 16, 16 * i64::from(*offset)), 16)
+            MemoryInst::GlobalLoad { index, offset, .. } | MemoryInst::GlobalStore { index, offset, .. } => {
+                (scaled(self.form(index), 16, 16 * i64::from(*offset)), 16)
             }
-            MemoryInst::GlobalStore { index, offset, .. } => {
-                (Area::Global, true, scaled(self.form(index), 16, 16 * i64::from(*offset)), 16)
-            }
-            MemoryInst::TypedLoad { uav, .. } => (Area::Uav(*uav), false, None, 16),
-            MemoryInst::TypedStore { uav, .. } => (Area::Uav(*uav), true, None, 16),
+            MemoryInst::TypedLoad { .. } | MemoryInst::TypedStore { .. } => (None, 16),
+            // Atomics of memory that others see are in some order whatever is done.
             _ => return None,
         };
         // The low bits of an address do not count.

@@ -18,15 +18,14 @@
 mod access;
 mod masked;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
-use access::{Access, Area, accesses, areas};
+use access::{Access, accesses, areas};
 
 use super::divergence::Divergence;
 use super::visit::{any, program_has, statements};
-use super::{Arm, Block, MemoryInst, Program, Reg, Space, Stage, Stmt, StmtKind, WAVE};
+use super::{Area, Arm, Block, MemoryInst, Program, Reg, Stage, Stmt, StmtKind, WAVE};
 use crate::inst::Fence;
 
 /// What a statement orders that stands where all threads of a wave pass.
@@ -89,13 +88,7 @@ pub fn keep<'a>(program: &'a Program, threads: u32, room: bool) -> Cow<'a, Progr
 
 /// Whether an access changes memory that other groups see.
 fn changes(inst: &MemoryInst) -> bool {
-    match inst {
-        MemoryInst::RawStore { space, .. } | MemoryInst::Atomic { space, .. } => {
-            matches!(space, Space::Uav(_))
-        }
-        MemoryInst::TypedStore { .. } | MemoryInst::GlobalStore { .. } => true,
-        _ => false,
-    }
+    !inst.is_load() && inst.effect().0.is_global()
 }
 
 /// All that some fence of the program orders.
@@ -123,7 +116,7 @@ struct Pass<'a> {
     divergence: Divergence,
     /// Of all statements that count.
     accesses: &'a FxHashMap<*const Stmt, Access>,
-    communicate: BTreeSet<Area>,
+    communicate: FxHashSet<Area>,
     /// The program has fences for memory.
     ordered: bool,
     /// It changes memory that other groups see.

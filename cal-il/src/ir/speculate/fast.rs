@@ -6,7 +6,6 @@ use super::analysis::{Analysis, Form};
 use super::doubt::Doubt;
 use super::{LEAST, Pass, plain};
 use crate::diagnostic::Span;
-use crate::ir::unroll::is_far;
 use crate::ir::visit::{destinations_of, tested_of};
 use crate::ir::{Block, Cond, LaneInst, LaneOp, Operand, Reg, Stmt, StmtKind};
 
@@ -47,7 +46,7 @@ pub(super) fn is_straight(stmt: &Stmt) -> bool {
 
 /// Behind which statement of a loop's body to ask: the flushes of a row of loads, of which unrolling has made one.
 fn asks(body: &Block) -> Option<usize> {
-    let far = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Memory(inst) if is_far(inst));
+    let far = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Memory(inst) if inst.is_far());
     let last = body.iter().rposition(far).filter(|_| body.iter().filter(|stmt| far(stmt)).count() >= ROW)?;
     let flush = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Lane(LaneInst { op: LaneOp::Flush, .. }));
     let flushes = body[last + 1..].iter().take_while(|stmt| flush(stmt)).count();

@@ -2,9 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::unroll::loads;
 use crate::ir::visit::{destinations_of, each, operands_of, tested_of};
-use crate::ir::{Block, Cond, LaneInst, MemoryInst, Operand, Program, Reg, Space, Stmt, StmtKind};
+use crate::ir::{Area, Block, Cond, LaneInst, MemoryInst, Operand, Program, Reg, Stmt, StmtKind};
 
 /// No control flow of the region.
 pub(super) const OUTSIDE: usize = usize::MAX;
@@ -44,15 +43,13 @@ pub(super) struct Flat<'a> {
 /// Whether a statement and all in it may run twice, and control leaves it at its end. `loops` and `breakable`: loops, and loops
 /// and switches, around it within the outermost statement. What the program writes is not loaded twice: another thread may be
 /// further already.
-pub(super) fn may_repeat(stmt: &Stmt, written: &FxHashSet<Space>, loops: u32, breakable: u32) -> bool {
+pub(super) fn may_repeat(stmt: &Stmt, written: &FxHashSet<Area>, loops: u32, breakable: u32) -> bool {
     let all = |block: &Block, loops, breakable| {
         block.iter().all(|stmt| may_repeat(stmt, written, loops, breakable))
     };
     match &stmt.kind {
         StmtKind::Lane(_) => true,
-        StmtKind::Memory(inst) => {
-            loads(inst).is_some() && !loaded(inst).is_some_and(|space| written.contains(&space))
-        }
+        StmtKind::Memory(inst) => inst.is_load() && !written.contains(&inst.effect().0),
         StmtKind::If { then, otherwise, .. } => {
             all(then, loops, breakable) && all(otherwise, loops, breakable)
         }
@@ -64,33 +61,17 @@ pub(super) fn may_repeat(stmt: &Stmt, written: &FxHashSet<Space>, loops: u32, br
     }
 }
 
-/// `g[]`, as what numbered memory is.
-const GLOBAL: Space = Space::Uav(u32::MAX);
-
-/// The memory that an access loads from, if others see what is written there and barriers do not guard it.
-fn loaded(inst: &MemoryInst) -> Option<Space> {
-    match inst {
-        MemoryInst::RawLoad { space: space @ (Space::Uav(_) | Space::Gds(_)), .. } => Some(*space),
-        MemoryInst::TypedLoad { uav, .. } => Some(Space::Uav(*uav)),
-        MemoryInst::GlobalLoad { .. } => Some(GLOBAL),
-        _ => None,
-    }
-}
-
-/// The memory of that kind that a program writes.
-pub(super) fn written(program: &Program) -> FxHashSet<Space> {
+/// The memory that a program writes and others see, but for what barriers guard.
+pub(super) fn written(program: &Program) -> FxHashSet<Area> {
     let mut all = FxHashSet::default();
     for function in &program.functions {
         each(&function.body, &mut |stmt| {
-            let space = match stmt.kind.memory() {
-                Some(MemoryInst::RawStore { space, .. } | MemoryInst::Atomic { space, .. }) => *space,
-                Some(MemoryInst::TypedStore { uav, .. } | MemoryInst::Counter { uav, .. }) => {
-                    Space::Uav(*uav)
-                }
-                Some(MemoryInst::GlobalStore { .. }) => GLOBAL,
-                _ => return,
-            };
-            all.insert(space);
+            if let Some(inst) = stmt.kind.memory()
+                && !inst.is_load()
+                && let (area @ (Area::Global | Area::Uav(_) | Area::Gds(_)), _) = inst.effect()
+            {
+                all.insert(area);
+            }
         });
     }
     all

@@ -37,7 +37,7 @@ use fast::{Fast, is_straight};
 use flat::{Flat, may_repeat, written};
 
 use super::visit::{any, count, each_block, named, registers, statements, touched};
-use super::{Block, Cond, LaneInst, LaneOp, Operand, Program, Reg, Space, Stmt, StmtKind};
+use super::{Area, Block, Cond, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
 use crate::diagnostic::Span;
 
 /// Exponent of the least number that is no zero and gives no doubt: products of two such are sums' multiples of the
@@ -177,7 +177,7 @@ struct Pass {
     /// Reads of each register in the whole program.
     reads: Vec<u32>,
     /// Memory that the program writes.
-    written: FxHashSet<Space>,
+    written: FxHashSet<Area>,
     next: u32,
     /// Statements by which the program may still grow.
     room: usize,

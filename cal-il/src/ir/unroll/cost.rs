@@ -1,7 +1,7 @@
 //! What statements of a loop cost, and which of them load.
 
 use super::LIMIT;
-use crate::ir::{LaneOp, MemoryInst, Space, Stmt, StmtKind};
+use crate::ir::{LaneOp, MemoryInst, Stmt, StmtKind};
 
 /// What a round costs.
 pub(super) struct Sum<'a> {
@@ -18,12 +18,11 @@ impl Sum<'_> {
         match &stmt.kind {
             StmtKind::Lane(inst) => self.operations = self.operations.saturating_add(weight(inst.op)),
             StmtKind::Memory(inst) => {
-                let waits = match loads(inst) {
-                    None if self.loads_only => return false,
-                    waits => waits.unwrap_or(false),
-                };
+                if self.loads_only && !inst.is_load() {
+                    return false;
+                }
                 self.operations = self.operations.saturating_add((self.cost)(inst));
-                self.loads += u32::from(waits);
+                self.loads += u32::from(inst.waits());
             }
             StmtKind::Fence(_) if !self.loads_only => self.operations = self.operations.saturating_add(4),
             StmtKind::If { then, otherwise, .. } => {
@@ -34,40 +33,6 @@ impl Sum<'_> {
         }
         true
     }
-}
-
-/// Whether an access waits for memory; `None` if it does more than to load.
-pub(in crate::ir) fn loads(inst: &MemoryInst) -> Option<bool> {
-    match inst {
-        MemoryInst::Sample { .. }
-        | MemoryInst::Gather { .. }
-        | MemoryInst::Fetch { .. }
-        | MemoryInst::ConstLoad { .. }
-        | MemoryInst::GlobalLoad { .. }
-        | MemoryInst::RawLoad { .. }
-        | MemoryInst::TypedLoad { .. } => Some(true),
-        MemoryInst::ResourceInfo { .. }
-        | MemoryInst::BufferInfo { .. }
-        | MemoryInst::ImmediateLoad { .. }
-        | MemoryInst::ArrayLoad { .. }
-        | MemoryInst::SharedLoad { .. } => Some(false),
-        MemoryInst::ArrayStore { .. }
-        | MemoryInst::GlobalStore { .. }
-        | MemoryInst::SharedStore { .. }
-        | MemoryInst::RawStore { .. }
-        | MemoryInst::TypedStore { .. }
-        | MemoryInst::Atomic { .. }
-        | MemoryInst::LdsWriteOwn { .. }
-        | MemoryInst::LdsReadAny { .. }
-        | MemoryInst::Counter { .. }
-        | MemoryInst::InitShared => None,
-    }
-}
-
-/// Whether it loads from memory that is not the group's.
-pub(in crate::ir) fn is_far(inst: &MemoryInst) -> bool {
-    loads(inst) == Some(true)
-        && !matches!(inst, MemoryInst::RawLoad { space: Space::Lds(_) | Space::Gds(_), .. })
 }
 
 /// About how many instructions of a device, by tens, an operation takes; beyond [`LIMIT`] where it takes some hundred.

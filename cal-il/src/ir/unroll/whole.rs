@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::constants::Constants;
 use super::{Block, Counter, LaneInst, LaneOp, MemoryInst, Operand, Reg, Stmt, StmtKind, Sum};
-use super::{counting, exit, is_far, writes};
+use super::{counting, exit, writes};
 use crate::diagnostic::Span;
 use crate::ir::visit::{memory_operands, named, registers, statements, tested, touched};
 use crate::isa::lane::fold;
@@ -173,7 +173,7 @@ pub(super) fn several(
             return None;
         }
     }
-    let far = body.iter().any(|stmt| matches!(&stmt.kind, StmtKind::Memory(inst) if is_far(inst)));
+    let far = body.iter().any(|stmt| matches!(&stmt.kind, StmtKind::Memory(inst) if inst.is_far()));
     let (rows, limit) = if far { (FAR_ROWS, FAR_LIMIT) } else { (ROWS, LIMIT) };
     let fits = |row: &&u32| rounds % **row == 0 && rounds >= 2 * **row && operations * **row <= limit;
     let row = *rows.iter().find(fits)?;
@@ -203,7 +203,7 @@ pub(super) fn several(
 /// what they load: so many are on their way at a time.
 fn loads_first(block: Block, fresh: &mut dyn FnMut() -> Reg) -> Block {
     let plain = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Lane(_) | StmtKind::Memory(_));
-    let far = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Memory(inst) if is_far(inst));
+    let far = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Memory(inst) if inst.is_far());
     if !block.iter().all(plain) || block.iter().filter(|stmt| far(stmt)).count() < 2 {
         return block;
     }

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use super::values::uses_of_outputs;
 use crate::ir::{
-    Block, Builtin, Dst4, LaneInst, LaneOp, MemoryInst, Operand, Program, Space, StmtKind, visit,
+    Area, Block, Builtin, Dst4, Effect, LaneInst, LaneOp, MemoryInst, Operand, Program, StmtKind, visit,
 };
 use crate::lower::fold;
 
@@ -40,8 +40,7 @@ struct Walk<'a> {
 /// Makes readers take what is there. `names` are the registers that are names for values. Returns how often each register is
 /// read then; what nobody reads is for `sweep`.
 pub(super) fn run(program: &mut Program, names: &[bool]) -> Vec<u32> {
-    let write =
-        |kind: &StmtKind| matches!(kind, StmtKind::Memory(inst) if Access::of(inst) == Access::Writes);
+    let write = |kind: &StmtKind| kind.memory().is_some_and(writes);
     let interface = &program.interface;
     let writes = (interface.global || !interface.uavs.is_empty()) && visit::program_has(program, &write);
     let instead = vec![None; program.registers as usize];
@@ -51,48 +50,9 @@ pub(super) fn run(program: &mut Program, names: &[bool]) -> Vec<u32> {
     walk.uses
 }
 
-/// What an access has to do with memory that a launch has in common.
-#[derive(PartialEq)]
-enum Access {
-    /// It reads what is the same in the whole launch.
-    Constant,
-    /// It reads resources or constant buffers.
-    Reads,
-    /// It writes what may be one of those, too.
-    Writes,
-    Other,
-}
-
-impl Access {
-    fn of(inst: &MemoryInst) -> Access {
-        match inst {
-            MemoryInst::ResourceInfo { .. }
-            | MemoryInst::BufferInfo { .. }
-            | MemoryInst::ImmediateLoad { .. } => Access::Constant,
-            MemoryInst::Sample { .. }
-            | MemoryInst::Gather { .. }
-            | MemoryInst::Fetch { .. }
-            | MemoryInst::ConstLoad { .. }
-            | MemoryInst::RawLoad { space: Space::Srv(_), .. } => Access::Reads,
-            MemoryInst::GlobalStore { .. }
-            | MemoryInst::TypedStore { .. }
-            | MemoryInst::RawStore { space: Space::Uav(_) | Space::Srv(_), .. }
-            | MemoryInst::Atomic { space: Space::Uav(_) | Space::Srv(_), .. } => Access::Writes,
-            MemoryInst::RawLoad { space: Space::Uav(_) | Space::Lds(_) | Space::Gds(_), .. }
-            | MemoryInst::RawStore { space: Space::Lds(_) | Space::Gds(_), .. }
-            | MemoryInst::Atomic { space: Space::Lds(_) | Space::Gds(_), .. }
-            | MemoryInst::ArrayLoad { .. }
-            | MemoryInst::ArrayStore { .. }
-            | MemoryInst::GlobalLoad { .. }
-            | MemoryInst::SharedLoad { .. }
-            | MemoryInst::SharedStore { .. }
-            | MemoryInst::TypedLoad { .. }
-            | MemoryInst::LdsWriteOwn { .. }
-            | MemoryInst::LdsReadAny { .. }
-            | MemoryInst::Counter { .. }
-            | MemoryInst::InitShared => Access::Other,
-        }
-    }
+/// It writes what may be a resource or a constant buffer, too.
+fn writes(inst: &MemoryInst) -> bool {
+    matches!(inst.effect(), (Area::Global | Area::Uav(_) | Area::Srv(_), Effect::Stores | Effect::Updates))
 }
 
 /// It is worth a register from block to block.
@@ -164,11 +124,14 @@ impl Walk<'_> {
 
     /// It loads what nobody writes while the launch runs.
     fn lasts(&self, inst: &MemoryInst) -> bool {
-        match Access::of(inst) {
-            Access::Constant => true,
-            Access::Reads => !self.writes,
-            Access::Writes | Access::Other => false,
-        }
+        let (area, effect) = inst.effect();
+        effect == Effect::Loads
+            && match area {
+                Area::Size(_) | Area::Immediate => true,
+                Area::Resource(_) | Area::Constants(_) | Area::Srv(_) => !self.writes,
+                Area::Global | Area::Uav(_) | Area::Counter(_) => false,
+                Area::Array(_) | Area::Shared | Area::Lds(_) | Area::OwnLds | Area::Gds(_) => false,
+            }
     }
 
     /// A value that goes to registers: those of an earlier one are read instead, if it has all of them.
