@@ -96,11 +96,11 @@ fn inconsistent_programs_are_refused() {
     };
     let broken = "program pixel\nregisters 1\nfunction 0 {\n%0 = Iadd %0\n}\n";
     let said = "the program is not consistent\n  Iadd with 1 words instead of 2";
-    assert_eq!(run(broken, &["sweep"]), Err(said.to_string()));
+    assert_eq!(run(broken, &["dce"]), Err(said.to_string()));
     let unflushed = "program pixel\nregisters 1\noutputs 0 1\nconstants 0 1\noutput 0 = %0 %0 %0 %0\n\
         function 0 {\n%0 = Add cb0[0].x, 1.0f\n}\n";
     assert_eq!(run(unflushed, &[]).map(|program| program.registers), Ok(1));
-    assert!(run(unflushed, &["webs", "gvn", "sweep", "float_state", "speculate"]).is_ok());
+    assert!(run(unflushed, &["webs", "gvn", "dce", "float_state", "speculate"]).is_ok());
     let said = run(unflushed, &["webs", "speculate"]).expect_err("no flushes");
     assert_eq!(said, "the program is not consistent after webs\n  Add gets a constant that nothing flushed");
 }

@@ -12,7 +12,7 @@ pub use self::compute::compute;
 use crate::graph::interleaved::count;
 use crate::graph::{Graph, Inst, NO, Node, Val};
 use crate::op::Op;
-use crate::program::{Block, Going, Induction, Part, Program, Straight, Sums};
+use crate::program::{Block, Induction, Part, Program, Reduced, Straight, Sums};
 use crate::row::{LANES, Row};
 use crate::target::Blocks;
 use crate::ticks::LEAVE;
@@ -207,12 +207,12 @@ impl Strip<'_, '_> {
             }
         };
         move_words(self.rows, true);
-        let mut going = of.going.as_ref();
+        let mut reduced = of.reduced.as_ref();
         let mut gone = false;
         while self.exec != 0 {
-            going = going.filter(|of| gone && self.goes_again(of) || self.goes(of));
-            gone = going.is_some();
-            let (rounds, body) = going.map_or((1, &of.body), |of| (of.rounds, &of.body));
+            reduced = reduced.filter(|of| gone && self.goes_again(of) || self.goes(of));
+            gone = reduced.is_some();
+            let (rounds, body) = reduced.map_or((1, &of.body), |of| (of.rounds, &of.body));
             for _ in 0..rounds {
                 if self.list(body, &mut 0) || self.ticks.tick() {
                     return Some(true);
@@ -220,7 +220,7 @@ impl Strip<'_, '_> {
                 if self.exec == 0 {
                     break;
                 }
-                going.iter().for_each(|of| self.go_on(&of.inductions));
+                reduced.iter().for_each(|of| self.go_on(&of.inductions));
             }
         }
         self.exec = exec;
@@ -238,7 +238,7 @@ impl Strip<'_, '_> {
     }
 
     /// Makes ready what is needed; whether rounds can be done so.
-    fn goes(&mut self, of: &Going) -> bool {
+    fn goes(&mut self, of: &Reduced) -> bool {
         let (entry, doubted) = &of.entry;
         let values = self.values(&entry.graph);
         let last = entry.next.iter().map(|(number, _)| *number as usize).max().unwrap_or(0);
@@ -251,7 +251,7 @@ impl Strip<'_, '_> {
     ///
     /// # Panics
     /// If they have not come to where they would begin.
-    fn goes_again(&mut self, of: &Going) -> bool {
+    fn goes_again(&mut self, of: &Reduced) -> bool {
         let ((entry, _), lanes) = (&of.entry, self.lanes);
         let values = self.values(&entry.graph);
         let again = self.bits(values[of.again.index()]) == 0;

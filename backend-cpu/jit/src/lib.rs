@@ -19,8 +19,8 @@ mod emit;
 mod evaluate;
 mod function;
 mod graph;
-mod kept;
 mod leave;
+mod licm;
 mod lines;
 mod listing;
 mod mode;
@@ -362,7 +362,7 @@ impl Compiler {
         let most = if target.strips() > 1 { most.min(in_line) } else { 1 };
         let sums = if masked { None } else { first.for_sums(pool, most) };
         if let Some(made) = sums {
-            if finish(Trial { going: true, ..made }.body(pool)) || finish(made.body(pool)) {
+            if finish(Trial { reduced: true, ..made }.body(pool)) || finish(made.body(pool)) {
                 return Some(at);
             }
         }

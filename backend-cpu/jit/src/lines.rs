@@ -2,7 +2,7 @@
 //! read alike is read once.
 
 use crate::graph::{Graph, Node, Val};
-use crate::program::{Block, Going, Loop, Part, Straight, Sums};
+use crate::program::{Block, Loop, Part, Reduced, Straight, Sums};
 use rustc_hash::FxHashSet;
 
 /// Finds what is the same in all lines where a program's innermost loops add up products, if it begins with these rows so; whether
@@ -78,7 +78,7 @@ impl Lines {
         of.elements.iter().flatten().for_each(|row| _ = self.rows.remove(row));
         let (alike, kept) = self.rounds(&mut of.body, Some(&of.kept));
         (of.equal_rows, of.equal_kept) = (self.rows.clone(), kept);
-        if let Some(Going { entry: (entry, _), .. }) = &of.going {
+        if let Some(Reduced { entry: (entry, _), .. }) = &of.reduced {
             let outer = std::mem::replace(&mut self.kept, of.equal_kept.clone());
             let equal = self.equal(&entry.graph);
             self.kept = outer;

@@ -153,16 +153,16 @@ fn sums(f: &mut Formatter<'_>, of: &Sums, depth: usize) -> fmt::Result {
     for words in &of.elements {
         line(f, depth + 1, &format!("elements in rows {:?}", &words[..count(words)]))?;
     }
-    if let Some(going) = &of.going {
-        line(f, depth + 1, &format!("{} rounds by steps {{", going.rounds))?;
-        let (entry, doubted) = &going.entry;
+    if let Some(reduced) = &of.reduced {
+        line(f, depth + 1, &format!("{} rounds by steps {{", reduced.rounds))?;
+        let (entry, doubted) = &reduced.entry;
         straight(f, entry, depth + 2)?;
         line(f, depth + 2, &format!("not where {}", Shown(&entry.graph, *doubted, "v")))?;
-        line(f, depth + 2, &format!("not as long again where {}", Shown(&entry.graph, going.again, "v")))?;
-        for Induction { number, by, .. } in &going.inductions {
+        line(f, depth + 2, &format!("not as long again where {}", Shown(&entry.graph, reduced.again, "v")))?;
+        for Induction { number, by, .. } in &reduced.inductions {
             line(f, depth + 2, &format!("kept {number} is more by kept {by} in each round"))?;
         }
-        parts(f, &going.body, depth + 2)?;
+        parts(f, &reduced.body, depth + 2)?;
         line(f, depth + 1, "}")?;
     }
     line(f, depth + 1, "loop {")?;

@@ -181,7 +181,7 @@ pub struct Sums {
     pub equal_kept: FxHashSet<u32>,
     pub body: Vec<Part>,
     /// Another way for many rounds, where there is one.
-    pub going: Option<Going>,
+    pub reduced: Option<Reduced>,
     /// As of [`Loop`].
     pub hot: Vec<u32>,
     /// What is done last, and the lanes that are in doubt.
@@ -190,7 +190,7 @@ pub struct Sums {
 
 /// Rounds of a loop whose addresses go on by steps: they are not computed then, but added to (strength reduction).
 #[derive(Debug)]
-pub struct Going {
+pub struct Reduced {
     /// So many rounds at a time.
     pub rounds: u32,
     /// Leaves what is ready for them, and for the loop's other rounds, and the lanes for which addresses do not go on so long.

@@ -5,10 +5,10 @@ mod attempt;
 mod call;
 mod emitted;
 mod flushes;
-mod going;
 pub mod group;
 mod halves;
 mod memory;
+mod strength;
 mod sums;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ use self::memory::FAR;
 use crate::function::Later;
 use crate::graph::pairs::{Made, Pairs};
 use crate::graph::{Field, Graph, Inst, Leave, NO, Node, Val};
-use crate::kept::Kept;
+use crate::licm::Invariants;
 use crate::op::Op;
 use crate::program::{Block, Element, Loop, Output, Part, Program, Straight, turned};
 use crate::target::Target;
@@ -70,7 +70,7 @@ pub struct Translator<'c> {
     /// How many flushes there are, those in loops counted several times.
     flushes: usize,
     /// What the innermost loop finds ready, when it is one.
-    kept: Option<Kept>,
+    kept: Option<Invariants>,
     /// For code that runs where all lanes of all strips execute, and those of a line stay together.
     whole: bool,
     /// Rows of the innermost loop that hold 64-bit elements, when it is one.
@@ -198,7 +198,7 @@ impl Translator<'_> {
         if loops(body) {
             return Some(Loop { body: self.inner(body)?, step, ..Loop::default() });
         }
-        let mut kept = Kept::new(body, self.lazy);
+        let mut kept = Invariants::new(body, self.lazy);
         each_run(body, &mut |run| {
             // What can't be made is noticed when its code is wanted.
             if let Some((graph, outputs, _)) = self.graph(run, Graph::new(self.lazy)) {

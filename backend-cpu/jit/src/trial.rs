@@ -25,8 +25,8 @@ pub struct Trial<'a> {
     pub pins: usize,
     /// How sums are arranged, see [`emit::Arrange`].
     pub sums: (usize, Together),
-    /// Rounds of loops may go on by steps, see [`program::Going`].
-    pub going: bool,
+    /// Rounds of loops may go on by steps, see [`program::Reduced`].
+    pub reduced: bool,
     /// See [`Frame`].
     pub order: Order,
 }
@@ -42,7 +42,7 @@ impl<'a> Trial<'a> {
             strips: 1,
             pins: target.pinned(),
             sums: (0, Together::Elements),
-            going: false,
+            reduced: false,
             order: Order::Written,
         }
     }
@@ -175,9 +175,9 @@ impl<'a> Trial<'a> {
 
     /// The code of the program's parts.
     pub fn body<'p>(&self, pool: &'p mut Pool) -> Frame<'p> {
-        let Trial { program, target, masked, line, strips, pins, sums, going, order } = *self;
+        let Trial { program, target, masked, line, strips, pins, sums, reduced, order } = *self;
         let mut frame = Frame { pins, order, ..Frame::new(target, pool, masked, program.lazy, line, strips) };
-        frame.going = going;
+        frame.reduced = reduced;
         frame.strips.together = program.group;
         if !masked && !program.loops && strips > frame.strips.line {
             frame.strips.equal.clone_from(&program.equal);

@@ -12,8 +12,8 @@
 mod words;
 
 use self::words::{Word, Words};
-use super::early::read_early;
 use super::uniformity::missed;
+use super::upward_exposed::upward_exposed;
 use super::{Block, Builtin, LaneInst, MemoryInst, Operand, Program, Reg, StmtKind, ThreadId, visit};
 use crate::bits::BitSet;
 use crate::isa::lane::{self, Class};
@@ -126,7 +126,7 @@ fn first_guess(program: &Program, missed: &[bool]) -> Vec<Word> {
     let mut words = vec![Word::Unknown; program.registers as usize];
     missed.iter().zip(&mut words).filter(|(missed, _)| **missed).for_each(|(_, word)| *word = Word::Any);
     let mut early = BitSet::default();
-    read_early(program, &mut early);
+    upward_exposed(program, &mut early);
     for reg in early.iter() {
         let word = &mut words[reg.index()];
         *word = word.join(Word::Constant(0));

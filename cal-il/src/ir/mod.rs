@@ -21,7 +21,6 @@ pub mod analyze;
 pub mod arrays;
 pub mod compact;
 pub(crate) mod divergence;
-pub(crate) mod early;
 pub mod inline;
 pub mod jumps;
 pub mod lines;
@@ -39,6 +38,7 @@ pub mod speculate;
 pub mod text;
 pub mod uniformity;
 pub mod unroll;
+pub(crate) mod upward_exposed;
 pub mod validate;
 pub mod visit;
 

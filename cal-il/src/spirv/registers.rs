@@ -12,7 +12,7 @@ use super::induction::induction;
 use super::known::{Known, Sparse, Words};
 use super::{Emitter, Mode, Target, uses};
 use crate::bits::BitSet;
-use crate::ir::early::read_early;
+use crate::ir::upward_exposed::upward_exposed;
 use crate::ir::visit::{order, touched, written};
 use crate::ir::{Block, Builtin, Operand, Program, Reg, StmtKind};
 use crate::isa::lane::Class;
@@ -109,7 +109,7 @@ impl Registers {
         for function in &program.functions {
             float_arguments(&function.body, &mut floats);
         }
-        read_early(program, &mut early);
+        upward_exposed(program, &mut early);
         let pairs = if target.float64 { pairs(program, &shared) } else { Pairs::default() };
         let native = target.mode == Mode::Native;
         let counted = if native { induction(program, &shared) } else { BitSet::default() };

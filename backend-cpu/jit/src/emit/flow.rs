@@ -4,7 +4,7 @@
 //! Where not all lanes of a strip execute, or they may part, the mask `exec` always holds the lanes that execute. A construct keeps the lanes that entered it on the stack; a loop
 //! with breaks in an `if` also those that have not left it, which the end of the `if` needs.
 
-mod going;
+mod strength;
 mod sums;
 
 use super::walks::walks;

@@ -75,8 +75,8 @@ pub struct Frame<'a> {
     pub pins: usize,
     /// The code is for a loop that adds up products, see [`crate::program::Sums`].
     pub summing: bool,
-    /// Rounds of such loops may go on by steps, see [`crate::program::Going`].
-    pub going: bool,
+    /// Rounds of such loops may go on by steps, see [`crate::program::Reduced`].
+    pub reduced: bool,
     /// Nothing in it loops.
     pub straight: bool,
     /// See [`crate::program::Program`].
@@ -135,7 +135,7 @@ impl<'a> Frame<'a> {
             moves: 0,
             pins: target.pinned(),
             summing: false,
-            going: false,
+            reduced: false,
             straight: false,
             next: 0,
             order: Order::default(),

@@ -3,7 +3,7 @@
 //! An address that comes from vectors comes late, and until then a processor only collects what waits for it, as far as it has
 //! room. So a round begins with what the next one needs, and finds its own ready.
 
-use super::{FxHashMap, Inst, Kept, Made, NO, Node, Val};
+use super::{FxHashMap, Inst, Invariants, Made, NO, Node, Val};
 use crate::NONE;
 use crate::emit;
 use crate::graph::Graph;
@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 const MOST: usize = 64;
 
 /// Makes runs of a loop find ready what their addresses come from; for each run the numbers of what it leaves for the next round.
-pub(super) fn ahead(runs: &mut [Made], elements: &Elements, kept: &mut Kept) -> Vec<Vec<(u32, Val)>> {
+pub(super) fn ahead(runs: &mut [Made], elements: &Elements, kept: &mut Invariants) -> Vec<Vec<(u32, Val)>> {
     let held: FxHashSet<u32> = elements.rows.iter().flatten().copied().collect();
     let written: Vec<FxHashSet<u32>> =
         runs.iter().map(|(_, outputs, _)| outputs.iter().map(|(row, _)| *row).collect()).collect();

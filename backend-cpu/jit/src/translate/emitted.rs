@@ -84,7 +84,7 @@ impl Translator<'_> {
         if let (Some(courses), true) = (&courses, single) {
             graph.side_by_side(courses, &needed);
         }
-        let mut kept = Kept::new(&[], self.lazy);
+        let mut kept = Invariants::new(&[], self.lazy);
         let mut steps = Vec::new();
         let mut members = Vec::new();
         let mut known = courses.is_some();

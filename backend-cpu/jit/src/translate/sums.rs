@@ -4,7 +4,7 @@ use recal_il::bits::BitSet;
 use recal_il::isa::Algebra;
 use rustc_hash::FxHashSet;
 
-use super::going::{Inductions, Rounds};
+use super::strength::{Inductions, Rounds};
 use super::*;
 use crate::graph::interleaved::{Elements, Words, count};
 use crate::op::{Kind, Relation};
@@ -41,7 +41,7 @@ impl Translator<'_> {
             elements.rows.iter().filter(in_doubt).flat_map(|rows| rows[..count(rows)].to_vec()).collect();
         doubted.extend(whole);
 
-        let mut kept = Kept::new(body, self.lazy);
+        let mut kept = Invariants::new(body, self.lazy);
         elements.rows.iter().for_each(|rows| kept.lose(&rows[..count(rows)]));
         runs.iter().for_each(|(graph, outputs, _)| kept.want(graph, outputs));
         let mut steps = Vec::new();
@@ -77,12 +77,12 @@ impl Translator<'_> {
         let hot = self.hottest(body).into_iter().filter(|row| mentioned.contains(row)).collect();
         let same = |row: &&u32| matches!(body, [Tree::Run(_), ..]) && always_alike(&runs, &alike, **row);
         let same_rows = rows.iter().filter(same).copied().collect();
-        let going = match found {
+        let reduced = match found {
             Some((found, graphs)) => {
                 let made = |(graph, (_, outputs, test)): (Graph, &Made)| (graph, outputs.clone(), *test);
                 let runs = graphs.into_iter().zip(&runs).map(|of| (made(of), Vec::new()));
                 let parts = self.parts(body, runs)?;
-                self.going(found, &kept, parts)
+                self.reduced(found, &kept, parts)
             }
             None => None,
         };
@@ -98,7 +98,7 @@ impl Translator<'_> {
             equal_rows: FxHashSet::default(),
             equal_kept: FxHashSet::default(),
             body: parts,
-            going,
+            reduced,
             hot,
             exit: self.exit(&flushed, &doubted),
         })
@@ -293,7 +293,7 @@ fn doubtful(runs: &[Made]) -> Option<FxHashSet<u32>> {
 
 /// Notes the shape of the number of each word that a run loads, as it must be: what it needs for that, by number, and its step.
 /// `None` if nothing can be said of it.
-fn known(graph: &mut Graph, needed: &[bool], kept: &mut Kept) -> Option<Vec<(u32, u32)>> {
+fn known(graph: &mut Graph, needed: &[bool], kept: &mut Invariants) -> Option<Vec<(u32, u32)>> {
     let alike = graph.alike();
     let mut steps = Vec::new();
     for val in graph.values().filter(|val| needed[val.index()]) {

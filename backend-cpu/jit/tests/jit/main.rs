@@ -6,8 +6,8 @@ mod emitted;
 mod encodings;
 mod flow;
 mod group;
-mod kept;
 mod leaves;
+mod licm;
 mod lines;
 mod loads;
 mod operations;
@@ -101,7 +101,7 @@ fn main() -> std::process::ExitCode {
         loads: elements elements_apart parts spread;
         stores: words elements in_windows;
         calls: atomics_of_words atomics_of_pairs atomics_at_elements counters parts texels none_in_loops;
-        kept: what_does_not_change products_of_two_kinds;
+        licm: what_does_not_change products_of_two_kinds;
         lines: neighbours_and_equals_in_lines known_shapes loads_near_each_other
             loads_that_lines_have_in_common;
         leaves: random_rounds rounds_of_floats_are_bare rows_change_when_lanes_have_left;

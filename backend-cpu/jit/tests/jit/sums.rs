@@ -1,7 +1,7 @@
 //! Loops that add up products of whole elements: the elements stay as they lie in memory, and products are made without asking for
 //! zeros, unless that can't be believed.
 
-mod going;
+mod strength;
 mod surfaces;
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
@@ -12,7 +12,7 @@ use recal_il::isa::lane::fold;
 use recal_il::isa::memory::texel::Wrap;
 use recal_jit::{Filter, Function, LANES, Module, NONE, Row, Sample, Step, View};
 
-pub use self::going::addresses_go_on;
+pub use self::strength::addresses_go_on;
 pub use self::surfaces::{addresses_side_by_side, factors_and_addends_where_they_lie};
 use crate::{On, Random, endless};
 

@@ -96,7 +96,7 @@ fn a_dump_has_what_a_kernel_becomes() {
         .collect();
     names.sort();
     let passes =
-        ["00-translate.ir", "01-webs.ir", "02-gvn.ir", "03-sweep.ir", "04-float_state.ir", "05-needed.ir"];
+        ["00-translate.ir", "01-webs.ir", "02-gvn.ir", "03-dce.ir", "04-float_state.ir", "05-needed.ir"];
     assert_eq!(&names[..6], passes, "{names:?}");
     for name in ["06-inline.ir", "12-lockstep.ir", "il", "spvasm"] {
         assert!(names.iter().any(|other| other == name), "{name}: {names:?}");

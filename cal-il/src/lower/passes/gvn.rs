@@ -38,7 +38,7 @@ struct Walk<'a> {
 }
 
 /// Makes readers take what is there. `names` are the registers that are names for values. Returns how often each register is
-/// read then; what nobody reads is for `sweep`.
+/// read then; what nobody reads is for `dce`.
 pub(super) fn run(program: &mut Program, names: &[bool]) -> Vec<u32> {
     let write = |kind: &StmtKind| kind.memory().is_some_and(writes);
     let interface = &program.interface;

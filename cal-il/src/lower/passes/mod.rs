@@ -37,14 +37,14 @@ pub static LOWERING: [Pass; 5] = [
         },
     },
     Pass {
-        name: "sweep",
+        name: "dce",
         about: "operations and loads go whose results nobody reads",
         flushes: Flushes::Ignored,
         needed: For::All,
         run: |program, _| {
             changed(program, |program| {
                 let mut uses = values::uses(program);
-                values::sweep(program, &mut uses);
+                values::dce(program, &mut uses);
             })
         },
     },
@@ -101,8 +101,8 @@ pub(super) fn reduce(program: &mut Program, watch: Watch<'_>) -> Registers {
     let names = values::names(program, &registers.early(), &registers.definitions);
     registers.uses = gvn::run(program, &names);
     watch("gvn", program);
-    values::sweep(program, &mut registers.uses);
-    watch("sweep", program);
+    values::dce(program, &mut registers.uses);
+    watch("dce", program);
     registers
 }
 

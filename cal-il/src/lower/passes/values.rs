@@ -36,22 +36,22 @@ pub(super) fn uses(program: &mut Program) -> Vec<u32> {
 }
 
 /// Removes operations and loads whose results nothing reads; `uses` tells how often each register is read, before and after.
-pub(super) fn sweep(program: &mut Program, uses: &mut [u32]) {
+pub(super) fn dce(program: &mut Program, uses: &mut [u32]) {
     debug_assert_eq!(uses, self::uses(program));
     for function in &mut program.functions {
-        sweep_block(&mut function.body, uses);
+        dce_block(&mut function.body, uses);
     }
 }
 
 /// From the end, so that what feeds only removed statements goes too.
-fn sweep_block(block: &mut Block, uses: &mut [u32]) {
+fn dce_block(block: &mut Block, uses: &mut [u32]) {
     let mut dead = vec![false; block.len()];
     for (stmt, dead) in block.iter_mut().zip(&mut dead).rev() {
         *dead = match &mut stmt.kind {
             StmtKind::Lane(inst) => inst.dst.iter().all(|reg| uses[reg.index()] == 0),
             StmtKind::Memory(inst) => dead_load(inst, uses),
             kind => {
-                kind.blocks_mut().rev().for_each(|block| sweep_block(block, uses));
+                kind.blocks_mut().rev().for_each(|block| dce_block(block, uses));
                 matches!(kind, StmtKind::If { then, otherwise, .. } if then.is_empty() && otherwise.is_empty())
             }
         };

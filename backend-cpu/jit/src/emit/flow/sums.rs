@@ -25,7 +25,7 @@ impl Flow<'_, '_> {
         let apart = self.frame.strips.clone();
         self.frame.strips.kept = in_common(&of.same_kept, &of.equal_kept);
         let step = |&(number, step): &(u32, u32)| (number, target.lanes() * step);
-        let words = of.going.iter().flat_map(|going| &going.inductions);
+        let words = of.reduced.iter().flat_map(|reduced| &reduced.inductions);
         let words = words.filter_map(|word| Some((word.number, word.step?)));
         self.frame.strips.steps = of.steps.iter().copied().chain(words).map(|of| step(&of)).collect();
         let mut fails = Vec::new();
@@ -63,8 +63,8 @@ impl Flow<'_, '_> {
             arrange.members = strips.collect();
         }
         fails.extend(self.frame.pack(&of.body));
-        if let (Some(going), true) = (&of.going, self.frame.going) {
-            self.going(going);
+        if let (Some(reduced), true) = (&of.reduced, self.frame.reduced) {
+            self.reduced(reduced);
         }
         self.frame.begin();
         let head = self.frame.code.bytes.len();

@@ -1,4 +1,4 @@
-//! What does not change while an innermost loop runs: it is computed before.
+//! Loop-invariant code motion: what does not change while an innermost loop runs is computed before.
 //!
 //! Most of it is where samples read: a column or line that a thread stays in.
 
@@ -15,7 +15,7 @@ const WORTH: u32 = 3;
 const MOST: usize = 48;
 
 /// Values of a loop.
-pub struct Kept {
+pub struct Invariants {
     /// Rows that the loop writes.
     written: BitSet,
     /// Computes the values.
@@ -24,9 +24,9 @@ pub struct Kept {
     wanted: Vec<Val>,
 }
 
-impl Kept {
+impl Invariants {
     /// For a loop with this body; `lazy` as for [`Graph::new`].
-    pub fn new(body: &[Tree<'_>], lazy: bool) -> Kept {
+    pub fn new(body: &[Tree<'_>], lazy: bool) -> Invariants {
         let mut written = BitSet::default();
         each_run(body, &mut |run| {
             for step in &run.steps {
@@ -37,7 +37,7 @@ impl Kept {
                 });
             }
         });
-        Kept { written, graph: Graph::new(lazy), wanted: Vec::new() }
+        Invariants { written, graph: Graph::new(lazy), wanted: Vec::new() }
     }
 
     /// Notes what the loop wants of a run.

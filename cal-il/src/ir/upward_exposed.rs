@@ -1,4 +1,4 @@
-//! Which registers may be read before they are written, as 0.
+//! Upward-exposed reads: which registers may be read before they are written, as 0.
 
 use smallvec::SmallVec;
 
@@ -7,7 +7,7 @@ use super::{Block, Operand, Program, Reg, StmtKind};
 use crate::bits::BitSet;
 
 /// Adds them to `out`. What happens before a call, and in it, counts as nothing.
-pub fn read_early(program: &Program, out: &mut BitSet<Reg>) {
+pub fn upward_exposed(program: &Program, out: &mut BitSet<Reg>) {
     program.functions.iter().for_each(|function| collect(&function.body, &mut Written::default(), out));
 }
 
@@ -95,7 +95,7 @@ mod tests {
             call 1\n}\nfunction 1 label 7 {\n%8 = Iadd %1, 1\n%9 = Iadd %8, 1\n}\n";
         let program = crate::ir::text::parse(text.as_bytes()).unwrap_or_else(|e| panic!("{e:?}"));
         let mut early = BitSet::<Reg>::default();
-        read_early(&program, &mut early);
+        upward_exposed(&program, &mut early);
         assert_eq!(early.iter().map(|reg| reg.0).collect::<Vec<u32>>(), [0, 1, 2, 4, 7]);
     }
 }

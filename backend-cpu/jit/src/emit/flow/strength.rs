@@ -1,4 +1,4 @@
-//! Code for rounds whose addresses go on by steps, see [`Going`].
+//! Code for rounds whose addresses go on by steps, see [`Reduced`].
 
 use std::collections::VecDeque;
 use std::mem::replace;
@@ -10,7 +10,7 @@ use crate::emit::packs::{At, Found, Packs};
 use crate::emit::work::Work;
 use crate::graph::{Node, Val};
 use crate::op::Op;
-use crate::program::{Going, Part};
+use crate::program::{Part, Reduced};
 use crate::target::{Base, Rm, Scalar};
 use rustc_hash::FxHashMap;
 
@@ -29,7 +29,7 @@ struct Pointer {
 
 impl Flow<'_, '_> {
     /// Appends them, when pinned rows are in registers, unless there are too many addresses; the loop's other rounds come behind.
-    pub(super) fn going(&mut self, of: &Going) {
+    pub(super) fn reduced(&mut self, of: &Reduced) {
         let (target, free) = (self.target, self.frame.slots);
         let (pointers, mut packs) = self.frame.pointers(of);
         if pointers.len() > MOST {
@@ -81,7 +81,7 @@ impl Flow<'_, '_> {
 
 impl Frame<'_> {
     /// What addresses there are, and for each block of the body where.
-    fn pointers(&mut self, of: &Going) -> (Vec<Pointer>, VecDeque<Packs>) {
+    fn pointers(&mut self, of: &Reduced) -> (Vec<Pointer>, VecDeque<Packs>) {
         let strips = self.strips.number;
         let mut accesses: Vec<Vec<(u8, Val, u32)>> = Vec::new();
         for part in &of.body {
@@ -126,7 +126,7 @@ impl Frame<'_> {
     }
 
     /// Makes an address of a word that is ready, and what it goes on by.
-    fn point(&mut self, of: &Going, pointer: &Pointer) {
+    fn point(&mut self, of: &Reduced, pointer: &Pointer) {
         let (target, strips) = (self.target, self.strips.number);
         let &Pointer { view, number, at, by } = pointer;
         let Some(word) = of.inductions.iter().find(|word| word.number == number / strips) else { return };

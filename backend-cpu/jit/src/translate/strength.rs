@@ -1,4 +1,4 @@
-//! Rounds of a loop whose addresses go on by steps, see [`Going`]: strength reduction of induction variables, in a version of the loop of
+//! Rounds of a loop whose addresses go on by steps, see [`Reduced`]: strength reduction of induction variables, in a version of the loop of
 //! its own.
 //!
 //! What a loop samples at is a function of rows to which each round adds something, and which are held between edges. It goes on by steps
@@ -7,7 +7,7 @@
 use super::*;
 use crate::graph::course::{COLUMNS, Course, Courses};
 use crate::op::{Kind, Relation};
-use crate::program::{Going, Induction};
+use crate::program::{Induction, Reduced};
 
 /// Most rounds at a time. More of them would leave more for the end of a loop, fewer would be looked at more often.
 const ROUNDS: u32 = 32;
@@ -88,7 +88,7 @@ impl Growing<'_> {
 
 impl Inductions {
     /// Makes runs find ready the words that accesses go on by, and looks where they lead; `None` if that can't be known.
-    pub(super) fn of(of: &Rounds<'_>, lazy: bool, kept: &Kept) -> Option<(Inductions, Vec<Graph>)> {
+    pub(super) fn of(of: &Rounds<'_>, lazy: bool, kept: &Invariants) -> Option<(Inductions, Vec<Graph>)> {
         let rows = of
             .before
             .iter()
@@ -250,7 +250,7 @@ fn step(graph: &Graph, row: u32, mut val: Val) -> Option<u32> {
 
 impl Translator<'_> {
     /// The other way, with a body.
-    pub(super) fn going(&self, found: Inductions, kept: &Kept, body: Vec<Part>) -> Option<Going> {
+    pub(super) fn reduced(&self, found: Inductions, kept: &Invariants, body: Vec<Part>) -> Option<Reduced> {
         let Inductions { mut entry, next, doubts, again, inductions, rounds, .. } = found;
         let mut any =
             |doubts: Vec<Val>| doubts.into_iter().reduce(|all, doubt| entry.binary(Op::Either, all, doubt));
@@ -260,7 +260,7 @@ impl Translator<'_> {
         let (graph, place) = entry.lowered(self.target, values);
         let next = next.into_iter().map(|(number, val)| (number, place[val.index()])).collect();
         let entry = Straight { next, ..self.placed(graph, &place, Vec::new(), None) };
-        Some(Going {
+        Some(Reduced {
             rounds,
             entry: (entry, place[doubted.index()]),
             again: place[again.index()],
