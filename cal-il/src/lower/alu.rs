@@ -8,7 +8,7 @@ use crate::isa::lane::Class;
 use crate::isa::{Choice, VectorRule, View};
 
 use super::build::{Args, Builder};
-use super::source::{ONE, Words};
+use super::source::{NOTHING, ONE, Words};
 use super::write::{Value, Values, written};
 
 impl Builder<'_> {
@@ -40,7 +40,8 @@ impl Builder<'_> {
         let positions = if scalar { 0b1000 } else { written(dst) };
         let mut words: SmallVec<[Words; 4]> = SmallVec::new();
         for (k, (src, class)) in self.sources(inst).iter().zip(classes).enumerate() {
-            words.push(self.source(src, positions, argument_view(view, op, k, *class)));
+            words.push(NOTHING);
+            self.source_to(src, positions, argument_view(view, op, k, *class), &mut words[k]);
         }
         if !scalar && self.each(inst, dst, op, &words, zeroop) {
             return;
@@ -67,7 +68,10 @@ impl Builder<'_> {
     fn each(&mut self, inst: &Inst, dst: &Dst, op: LaneOp, words: &[Words], zeroop: Option<u32>) -> bool {
         let plain = inst.controls.scale == 0 && !inst.controls.saturate;
         let count = words.len() + usize::from(zeroop.is_some());
-        let Some(registers) = self.registers_of(dst).filter(|_| plain && count <= 4) else { return false };
+        if !plain || count > 4 {
+            return false;
+        }
+        let Some(registers) = self.registers_of(dst) else { return false };
         let result = |k: usize| registers[k].filter(|_| dst.mask[k] == Write::Result);
         let reads_earlier = |k: usize| {
             (0..k).any(|c| registers[c].is_some_and(|reg| words.iter().any(|w| w[k] == Operand::Reg(reg))))

@@ -14,6 +14,11 @@ const MINUS_HALF: u32 = 0xBF00_0000;
 /// The words that the positions of a source operand deliver; positions that were not asked for are 0.
 pub(super) type Words = [Operand; 4];
 
+/// No position is asked for.
+pub(super) const NOTHING: Words = [Operand::Imm(0); 4];
+/// What a position selects beside components, in their order.
+const CONSTANTS: [Operand; 2] = [Operand::Imm(0), Operand::Imm(ONE)];
+
 /// What `word` makes of components; 0 in the place of others.
 fn each<'b>(
     builder: &mut Builder<'b>,
@@ -26,6 +31,13 @@ fn each<'b>(
 impl Builder<'_> {
     /// The positions of `src` in `positions` (bit k = position k), modified as `view` says.
     pub fn source(&mut self, src: &Src, positions: u8, view: View) -> Words {
+        let mut words = NOTHING;
+        self.source_to(src, positions, view, &mut words);
+        words
+    }
+
+    /// The same, in place of zeros: a processor waits for what it copies right after it was put together.
+    pub fn source_to(&mut self, src: &Src, positions: u8, view: View, words: &mut Words) {
         let mut wanted = positions;
         if let Some(divisor) = src.modifiers.div_comp {
             wanted |= 1 << divisor;
@@ -33,15 +45,14 @@ impl Builder<'_> {
         if view == View::Double || view == View::Quad {
             wanted |= 0b11;
         }
-        let raw = self.positions(src, wanted);
-        if src.modifiers == Modifiers::default() {
-            return raw;
-        }
-        match view {
-            View::Int => self.negate_int(src, raw, positions),
-            View::Quad => self.negate_quad(src, raw),
-            View::Double => self.modify_double(src, raw),
-            View::Float | View::Bits => self.modify_float(src, raw, positions, view),
+        self.positions_to(src, wanted, words);
+        if src.modifiers != Modifiers::default() {
+            *words = match view {
+                View::Int => self.negate_int(src, *words, positions),
+                View::Quad => self.negate_quad(src, *words),
+                View::Double => self.modify_double(src, *words),
+                View::Float | View::Bits => self.modify_float(src, *words, positions, view),
+            };
         }
     }
 
@@ -52,18 +63,31 @@ impl Builder<'_> {
 
     /// The words at `positions` before modifiers. Memory-like files are read here, once an operand.
     pub fn positions(&mut self, src: &Src, positions: u8) -> Words {
+        let mut words = NOTHING;
+        self.positions_to(src, positions, &mut words);
+        words
+    }
+
+    fn positions_to(&mut self, src: &Src, positions: u8, words: &mut Words) {
         let asked = |k: &usize| positions >> k & 1 == 1;
-        let components = (0..4).filter(asked).fold(0, |components, k| components | 1 << src.swizzle[k] as u8);
-        let [x, y, z, w] = self.register(&src.register, components & 0b1111);
-        // In the order of what a position can select.
-        let selected = [x, y, z, w, Operand::Imm(0), Operand::Imm(ONE)];
-        let word = |k| if asked(&k) { selected[src.swizzle[k] as usize] } else { Operand::Imm(0) };
-        let mut words = std::array::from_fn(word);
+        let selects = |k: usize| src.swizzle[k] as usize;
+        if let Register::Temp(number) = src.register {
+            for k in (0..4).filter(asked) {
+                words[k] = match selects(k) {
+                    component @ 0..=3 => Operand::Reg(self.temp(number, component)),
+                    constant => CONSTANTS[constant - 4],
+                };
+            }
+        } else {
+            let components = (0..4).filter(asked).fold(0, |components, k| components | 1 << selects(k));
+            let [x, y, z, w] = self.register(&src.register, components & 0b1111);
+            let selected = [x, y, z, w, CONSTANTS[0], CONSTANTS[1]];
+            (0..4).filter(asked).for_each(|k| words[k] = selected[selects(k)]);
+        }
         if let Some(&filler) = self.fillers.get(&src.span) {
             let given = usize::from(src.given);
             (given..4).filter(asked).for_each(|k| words[k] = Operand::Reg(filler));
         }
-        words
     }
 
     /// The stored components of `register` (bit k of `components` = component k).

@@ -97,6 +97,7 @@ impl Builder<'_> {
     }
 
     /// The registers behind a destination that is one; `None` for memory-like files.
+    #[inline]
     pub fn registers_of(&mut self, dst: &Dst) -> Option<Dst4> {
         match dst.register {
             Register::Temp(number) => {

@@ -12,6 +12,8 @@
 
 mod states;
 
+use std::iter::once_with;
+
 use rustc_hash::FxHashMap;
 
 use crate::diagnostic::Span;
@@ -191,7 +193,7 @@ impl Pass {
         if leaves_loose && !takes_any {
             let scratch = self.scratch();
             inst.dst = [scratch; 2];
-            self.push(LaneInst::word(LaneOp::Canon, dst, [Operand::Reg(scratch)]), span);
+            self.push(LaneOp::Canon, dst, Operand::Reg(scratch), span);
             // Before it became canonical the word was fit for arithmetic.
             self.cache.put(Operand::Reg(dst), scratch);
             if self.states.shared[dst.index()] {
@@ -222,7 +224,7 @@ impl Pass {
         self.cache.forget(reg);
         if self.states.shared[reg.index()] && !self.states.flushed[reg.index()] {
             let form = self.scratch();
-            self.push(LaneInst::word(LaneOp::Flush, form, [Operand::Reg(reg)]), span);
+            self.push(LaneOp::Flush, form, Operand::Reg(reg), span);
             self.cache.permanent[reg.index()] = Some(form);
         }
     }
@@ -270,7 +272,7 @@ impl Pass {
                     Form::Canonical => LaneOp::Canon,
                 };
                 let reg = self.scratch();
-                self.push(LaneInst::word(op, reg, [*operand]), span);
+                self.push(op, reg, *operand, span);
                 self.cache.put(*operand, reg);
                 reg
             }
@@ -278,8 +280,10 @@ impl Pass {
         *operand = Operand::Reg(reg);
     }
 
-    fn push(&mut self, inst: LaneInst, span: Span) {
-        self.inserted.push((self.at, Stmt { kind: StmtKind::Lane(inst), span }));
+    /// Computes `op` of a word into `to`, before the statement at hand: made where it stays, as [`Builder::lane`](crate::lower::build::Builder::lane) does.
+    fn push(&mut self, op: LaneOp, to: Reg, word: Operand, span: Span) {
+        let at = self.at;
+        self.inserted.extend(once_with(|| (at, Stmt::lane(op, to, [word], span))));
     }
 
     /// A register for a form of an operand; its readers know what they get.
