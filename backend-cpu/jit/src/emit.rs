@@ -314,7 +314,8 @@ impl<'a, 'b> Body<'a, 'b> {
         if let Some(leaves) = self.addresses.and_then(|addresses| addresses.leaves.get(&val)) {
             return self.by_address(val, op, a, leaves);
         }
-        self.pinned = inst.args();
+        self.pinned.clear();
+        self.pinned.extend(inst.operands());
         self.free.append(&mut self.freed);
         if !op.pure() {
             self.held = None;

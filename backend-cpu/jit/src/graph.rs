@@ -152,14 +152,22 @@ impl Graph {
         self.known.reserve(count, |&val| nodes[val.index()].hash());
     }
 
+    #[inline]
     pub fn add(&mut self, node: Node) -> Val {
-        if let Some(folded) = self.folded(node) {
+        self.find_or_add(&node)
+    }
+
+    /// The same. A node is copied once, to where it stays: a processor waits for what it copies right after it was put together.
+    fn find_or_add(&mut self, node: &Node) -> Val {
+        if self.fixed.folds
+            && let Some(folded) = self.folded(node)
+        {
             return folded;
         }
         let nodes = &self.nodes;
         let hash = |&val: &Val| nodes[val.index()].hash();
         let val = Val::new(nodes.len());
-        match self.known.entry(node.hash(), |&val| nodes[val.index()] == node, hash) {
+        match self.known.entry(node.hash(), |&val| nodes[val.index()] == *node, hash) {
             // Others may have stored there since.
             Entry::Occupied(mut known) if node.acts() && self.acted != *known.get() => *known.get_mut() = val,
             Entry::Occupied(known) => return *known.get(),
@@ -169,39 +177,17 @@ impl Graph {
         val
     }
 
-    fn push(&mut self, node: Node) {
+    fn push(&mut self, node: &Node) {
         if node.acts() {
             self.acted = Val::new(self.nodes.len());
         }
-        self.nodes.push(node);
+        self.nodes.push(*node);
         self.origins.push(self.step);
-    }
-
-    /// The last of some values of another graph, each behind its operands; what nothing is computed for may be something else here.
-    pub fn copied(
-        &mut self,
-        from: &Graph,
-        values: &[Val],
-        mut leaf: impl FnMut(&mut Graph, Node) -> Val,
-    ) -> Val {
-        let (mut own, mut last) = (FxHashMap::default(), NO);
-        for &val in values {
-            let moved = |arg: Val| own.get(&arg).copied().unwrap_or(NO);
-            last = match from.node(val) {
-                Node::Inst(inst) => {
-                    let inst = Inst { args: inst.args.map(moved), mask: moved(inst.mask), ..inst };
-                    self.add(Node::Inst(inst))
-                }
-                node => leaf(self, node),
-            };
-            own.insert(val, last);
-        }
-        last
     }
 
     /// A node of another strip than the first, whatever is there already.
     pub fn apart(&mut self, node: Node, strip: u8) -> Val {
-        self.push(node);
+        self.push(&node);
         let val = Val::new(self.nodes.len() - 1);
         self.strips.insert(val, strip);
         val

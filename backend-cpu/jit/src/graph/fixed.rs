@@ -19,7 +19,7 @@ pub struct Fixed {
     /// Lanes of a vector; 0: there is none.
     lanes: usize,
     /// What comes of constants is one.
-    folds: bool,
+    pub(super) folds: bool,
     vectors: Vec<Vector>,
 }
 
@@ -121,10 +121,11 @@ impl Graph {
     }
 
     /// The constant that comes of constants; floats are left to the processor.
-    pub(super) fn folded(&mut self, node: Node) -> Option<Val> {
-        let Node::Inst(inst) = node else { return None };
+    #[inline(never)]
+    pub(super) fn folded(&mut self, node: &Node) -> Option<Val> {
+        let Node::Inst(inst) = *node else { return None };
         let Inst { op, args, mask } = inst;
-        if !self.fixed.folds || !op.pure() || op.wide() || op.floats() {
+        if !op.pure() || op.wide() || op.floats() {
             return None;
         }
         let of = |val: Val| if val == NO { Some([0; MOST]) } else { self.fixed_words(val) };

@@ -1,11 +1,35 @@
 //! A program in the operations that a target has.
 
 use super::{Graph, Inst, Leave, NO, Node, Val};
+use rustc_hash::FxHashMap;
+
 use crate::NONE;
 use crate::op::Op;
 use crate::target::Target;
 
 impl Graph {
+    /// The last of some values of another graph, each behind its operands; what nothing is computed for may be something else here.
+    pub fn copied(
+        &mut self,
+        from: &Graph,
+        values: &[Val],
+        mut leaf: impl FnMut(&mut Graph, Node) -> Val,
+    ) -> Val {
+        let (mut own, mut last) = (FxHashMap::default(), NO);
+        for &val in values {
+            let moved = |arg: Val| own.get(&arg).copied().unwrap_or(NO);
+            last = match from.node(val) {
+                Node::Inst(inst) => {
+                    let inst = Inst { args: inst.args.map(moved), mask: moved(inst.mask), ..inst };
+                    self.add(Node::Inst(inst))
+                }
+                node => leaf(self, node),
+            };
+            own.insert(val, last);
+        }
+        last
+    }
+
     /// What these values need, and what acts, for a target, and where each value is in it; [`NO`]: nowhere.
     pub fn lowered(&self, target: &dyn Target, wanted: impl IntoIterator<Item = Val>) -> (Graph, Vec<Val>) {
         // Loads of an element stay together.

@@ -95,7 +95,8 @@ impl Hash for Inst {
         let [a, b, c] = self.args;
         mem::discriminant(&self.op).hash(state);
         for [low, high] in [[a, b], [c, self.mask]] {
-            state.write_u64(u64::from(low.0) | u64::from(high.0) << 32);
+            // Not side by side: read as one word right after they were written as two, they would be waited for.
+            state.write_u64(u64::from(low.0).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ u64::from(high.0));
         }
     }
 }
