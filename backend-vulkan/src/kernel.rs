@@ -8,7 +8,7 @@
 
 use std::any::Any;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use ash::vk;
 use recal_hal::sync::Mutex;
 use recal_hal::{Error, Format, Kernel, KernelResources, Program, Result, Sampler, without_signals};
 use recal_il::inst::{GroupSize, Stage, Uav};
-use recal_il::ir::WAVE;
+use recal_il::ir::{Area, WAVE, visit};
 use recal_il::spirv::launch::Layout;
 use recal_il::spirv::{Assume, Formats, Module, Surfaces, Target, check_group, emit};
 
@@ -58,6 +58,8 @@ pub(crate) struct VulkanKernel {
     /// Group size, if the program fixes it.
     pub group: Option<[u32; 3]>,
     shared: u32,
+    /// What the program stores to, besides outputs.
+    stored: HashSet<Area>,
     /// The kinds of launches so far.
     seen: Mutex<HashMap<Way, Arc<Kind>>>,
     special: AtomicU32,
@@ -261,6 +263,7 @@ impl VulkanKernel {
         let typed = interface.uavs.values().any(|uav| matches!(uav, Uav::Typed { .. }));
         let uses_formats = !interface.resources.is_empty() || !program.outputs.is_empty() || typed;
         let layout = Layout::new(&program, target);
+        let stored = visit::stored(&program).into_iter().collect();
         let buffers = gpu.limits.storage.is_some_and(|storage| storage.hold(&layout));
         let any_waves = program.stage == Stage::Compute
             && match interface.group {
@@ -304,6 +307,7 @@ impl VulkanKernel {
             layout,
             group: module.group,
             shared: module.shared,
+            stored,
             seen: Mutex::default(),
             special: AtomicU32::new(0),
             bound: Mutex::new(Assume { formats: Formats::Words, ..most }),
@@ -319,6 +323,11 @@ impl VulkanKernel {
     /// Whether it runs on domains rather than grids.
     pub fn is_pixel(&self) -> bool {
         self.pipelines.program.stage == Stage::Pixel
+    }
+
+    /// Whether it may store to memory that is no output.
+    pub fn stores(&self, area: Area) -> bool {
+        self.stored.contains(&area)
     }
 
     /// Words of scratch memory that a launch needs.

@@ -232,7 +232,7 @@ impl VulkanQueue {
             }
         }
         self.timed(state, Lane::Kernels, commands);
-        each_shadow(&launch.bindings, |shadow, _| shadow.enter());
+        each_shadow(&*launch.kernel, &launch.bindings, |shadow, _| shadow.enter());
         let (kernel, bindings, kind) = (launch.kernel.clone(), launch.bindings.clone(), launch.kind.clone());
         let keep = Keep::Kernel { kernel, bindings, kind, scratch: launch.scratch.clone(), times: 1 };
         let batch = self.recording(state, Lane::Kernels)?;

@@ -108,7 +108,7 @@ fn uses(command: &Command, ticket: Ticket) -> Vec<Use> {
         uses.push(Use { import: imported.entry().import, writes, ticket });
     };
     match command {
-        Command::Launch { bindings, .. } => each_import(bindings, add),
+        Command::Launch { kernel, bindings, .. } => each_import(&**kernel, bindings, add),
         Command::Copy { src, dst } => {
             for (surface, writes) in [(src, false), (dst, true)] {
                 if let Some(imported) = surface.memory.as_any().downcast_ref() {

@@ -191,7 +191,7 @@ impl VulkanQueue {
         }
         let Some(own) = kernel.as_any().downcast_ref::<VulkanKernel>() else { return Ok(()) };
         let mut shadows = false;
-        each_shadow(bindings, |_, _| shadows = true);
+        each_shadow(&**kernel, bindings, |_, _| shadows = true);
         let timed = state.order.open(Lane::Kernels).is_some_and(|batch| batch.stamps.is_some());
         let Some(groups) = launch
             .single

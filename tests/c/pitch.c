@@ -275,6 +275,52 @@ static void of_the_application(void)
     HOLDS(memory_of_the_application_keeps_its_pitch);
 }
 
+/*
+ * Memory of the application at any address, twice in one launch: what is stored through one view stays, though the other one, which
+ * is only loaded, may be a copy that the device has.
+ */
+static void stored_through_one_view(void)
+{
+    enum { WORDS = 256 };
+    static CALuint words[2 * WORDS] __attribute__((aligned(4096)));
+    static const char* kernel = CS(64) "dcl_raw_uav_id(0)\ndcl_raw_uav_id(1)\ndcl_literal l0, 2, 1000, 0, 0\n"
+        "ishl r0.x, vAbsTidFlat.x, l0.x\n"
+        "uav_raw_load_id(1) r1.x___, r0.x\n"
+        "iadd r1.x, r1.x, l0.y\n"
+        "uav_raw_store_id(0) mem.x___, r0.x, r1.x\n"
+        "end\n";
+    PFNCALRESCREATE1D create = NULL;
+    CALuint first, order;
+    if (calExtGetProc((CALextproc*)(void*)&create, CAL_EXT_RES_CREATE, "calResCreate1D") != CAL_RESULT_OK) {
+        return;
+    }
+    for (first = 0; first < 4; ++first) {
+        for (order = 0; order < 2; ++order) {
+            static const char* names[2] = {"uav0", "uav1"};
+            CALmodule module = check_module(context, kernel);
+            CALresource resources[2];
+            CALmem mems[2];
+            CALuint i;
+            for (i = 0; i < 2 * WORDS; ++i) {
+                words[i] = i;
+            }
+            for (i = 0; i < 2; ++i) {
+                OK(create(&resources[i], device, words + first, WORDS, CAL_FORMAT_UNSIGNED_INT32_1, 0, 0));
+                mems[i] = check_bind(context, module, names[i ^ order], resources[i]);
+            }
+            check_wait(context, check_grid(context, check_entry(context, module), WORDS / 64, 64));
+            for (i = 0; i < WORDS; ++i) {
+                CHECK(words[first + i] == first + i + 1000);
+            }
+            for (i = 0; i < 2; ++i) {
+                OK(calCtxReleaseMem(context, mems[i]));
+                OK(calResFree(resources[i]));
+            }
+            OK(calModuleUnload(context, module));
+        }
+    }
+}
+
 /* Resources of memory of the application that overlap: what is copied is what was there before. */
 static void copies_onto_itself(void)
 {
@@ -334,6 +380,7 @@ int main(void)
     copies();
     of_the_application();
     copies_onto_itself();
+    stored_through_one_view();
     OK(calCtxDestroy(context));
     OK(calDeviceClose(device));
     OK(calShutdown());

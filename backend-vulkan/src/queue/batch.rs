@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 use recal_hal::{Bindings, Kernel, Memory, Ticket};
+use recal_il::ir::Area;
 
 use crate::import::{Imported, Shadow};
 use crate::kernel::{Kind, VulkanKernel};
@@ -116,8 +117,8 @@ impl Batch {
     pub(super) fn finish(&mut self, ran: bool) {
         for keep in self.keeps.drain(..) {
             match keep {
-                Keep::Kernel { bindings, scratch, .. } => {
-                    each_shadow(&bindings, |shadow, writes| shadow.leave(ran && writes));
+                Keep::Kernel { kernel, bindings, scratch, .. } => {
+                    each_shadow(&*kernel, &bindings, |shadow, writes| shadow.leave(ran && writes));
                     drop(scratch);
                 }
                 Keep::Copy { src, dst, .. } => {
@@ -132,9 +133,9 @@ impl Batch {
     }
 }
 
-/// Calls `f` for every bound memory that is a shadow, with whether kernels may write it.
-pub(crate) fn each_shadow(bindings: &Bindings, mut f: impl FnMut(&Shadow, bool)) {
-    each_import(bindings, |imported, writes| {
+/// Calls `f` for every memory that is bound to a kernel and is a shadow, with whether the kernel may write it.
+pub(crate) fn each_shadow(kernel: &dyn Kernel, bindings: &Bindings, mut f: impl FnMut(&Shadow, bool)) {
+    each_import(kernel, bindings, |imported, writes| {
         if let Some(shadow) = imported.shadow() {
             f(shadow, writes);
         }
@@ -142,11 +143,14 @@ pub(crate) fn each_shadow(bindings: &Bindings, mut f: impl FnMut(&Shadow, bool))
 }
 
 /// The same for every one that is the application's.
-pub(crate) fn each_import(bindings: &Bindings, mut f: impl FnMut(&Imported, bool)) {
+pub(crate) fn each_import(kernel: &dyn Kernel, bindings: &Bindings, mut f: impl FnMut(&Imported, bool)) {
+    let kernel = kernel.as_any().downcast_ref::<VulkanKernel>();
+    let stores = |area| kernel.is_none_or(|kernel| kernel.stores(area));
     let read = bindings.resources.iter().chain(&bindings.constants).map(|(_, surface)| (surface, false));
-    let written = bindings.outputs.iter().chain(&bindings.uavs).map(|(_, surface)| (surface, true));
-    let global = bindings.global.iter().map(|surface| (surface, true));
-    for (surface, writes) in read.chain(written).chain(global) {
+    let outputs = bindings.outputs.iter().map(|(_, surface)| (surface, true));
+    let uavs = bindings.uavs.iter().map(|(number, surface)| (surface, stores(Area::Uav(*number))));
+    let global = bindings.global.iter().map(|surface| (surface, stores(Area::Global)));
+    for (surface, writes) in read.chain(outputs).chain(uavs).chain(global) {
         if let Some(imported) = surface.memory.as_any().downcast_ref() {
             f(imported, writes);
         }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
 use recal::Runtime;
+use recal_hal::PerProcess;
 use recal_hal::sync::Mutex;
 
 use crate::cal::CalDevice;
@@ -25,8 +26,8 @@ thread_local! {
 impl System {
     /// The one of this process.
     pub(crate) fn get() -> &'static System {
-        static SYSTEM: OnceLock<System> = OnceLock::new();
-        SYSTEM.get_or_init(System::new)
+        static SYSTEM: PerProcess<System> = PerProcess::new(System::new);
+        SYSTEM.get()
     }
 
     fn new() -> System {

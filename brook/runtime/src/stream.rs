@@ -29,6 +29,8 @@ pub(crate) struct Core {
     pub(crate) shape: Shape,
     /// The stream that this is a part of, and where it begins there.
     pub(crate) whole: Option<(Arc<Core>, [u32; 4])>,
+    /// Of the process that made it.
+    system: &'static System,
     /// Why there is no such stream: then whatever is done with it fails.
     unmade: Option<Failure>,
     errors: Mutex<Errors>,
@@ -99,7 +101,7 @@ impl Core {
         unmade.iter().for_each(|failure| errors.add(failure));
         let shape = shape.unwrap_or(Shape { rank: 1, dims: [1; 4], cells: [1; 2], translated: false });
         let (errors, state) = (Mutex::new(errors), Mutex::new(State::default()));
-        Core { device, element, shape, whole: None, unmade, errors, state }
+        Core { device, element, shape, whole: None, system: System::get(), unmade, errors, state }
     }
 
     /// A stream that only carries an error.
@@ -110,6 +112,11 @@ impl Core {
     /// Whether there is such a stream; `doing` is what is to be done with it.
     pub(crate) fn made(&self, doing: Code) -> Result<()> {
         match &self.unmade {
+            None if self.is_inherited() => {
+                let message =
+                    "the stream is the parent's: a child of `fork` has none of its memory on a device";
+                Err(Failure::new(doing, message))
+            }
             None => Ok(()),
             Some(why) => Err(Failure::new(doing, format!("the stream could not be made: {why}"))),
         }
@@ -130,7 +137,12 @@ impl Core {
     }
 
     pub(crate) fn is_cpu(&self) -> bool {
-        self.device == System::get().cpu()
+        self.device == self.system.cpu()
+    }
+
+    /// Its memory is of a device that the process which this one was forked from has open.
+    fn is_inherited(&self) -> bool {
+        !self.is_cpu() && !std::ptr::eq(self.system, System::get())
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -254,7 +266,7 @@ impl Core {
             let buffers = self.buffers(device)?;
             let pinned = flags.contains("nocopy")
                 // SAFETY: the memory is valid until the call returns, which waits; it is only read.
-                && unsafe { device.copy_pinned(&buffers[0], &self.element, from.cast_mut(), false) }?;
+                && unsafe { device.copy_pinned(&buffers[0], &self.element, self.shape.count(), from.cast_mut(), false) }?;
             if !pinned {
                 device.read(&buffers, &self.element, host)?;
             }
@@ -284,7 +296,7 @@ impl Core {
             let buffers = self.buffers(device)?;
             let pinned = flags.contains("nocopy")
                 // SAFETY: the memory is valid until the call returns, which waits.
-                && unsafe { device.copy_pinned(&buffers[0], &self.element, to, true) }?;
+                && unsafe { device.copy_pinned(&buffers[0], &self.element, self.shape.count(), to, true) }?;
             if pinned {
                 return Ok(());
             }
@@ -357,7 +369,7 @@ impl Core {
 
     /// Waits for everything that was to be done with the stream.
     pub(crate) fn finish(&self) {
-        if self.is_cpu() {
+        if self.is_cpu() || self.is_inherited() {
             return;
         }
         self.note(self.with_device(|device| {
@@ -369,8 +381,10 @@ impl Core {
 
 impl Drop for Core {
     fn drop(&mut self) {
-        let outstanding = self.state.get_mut().pending.is_some();
-        if outstanding {
+        if self.is_inherited() {
+            // Threads that the parent has, and this process has not, may hold what the memory's end needs.
+            std::mem::forget(std::mem::take(self.state.get_mut()));
+        } else if self.state.get_mut().pending.is_some() {
             self.finish();
         }
     }

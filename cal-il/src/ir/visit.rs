@@ -6,8 +6,8 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::{
-    AtomicAddress, Block, Dst4, Function, Id, InfoSource, MemoryInst, Operand, Program, Reg, Src4, Stmt,
-    StmtKind,
+    Area, AtomicAddress, Block, Dst4, Function, Id, InfoSource, MemoryInst, Operand, Program, Reg, Src4,
+    Stmt, StmtKind,
 };
 
 /// How a statement takes an operand.
@@ -311,6 +311,22 @@ pub fn order(functions: &[Function]) -> Vec<usize> {
     let mut out = Vec::new();
     enter(functions, 0, &mut FxHashSet::default(), &mut out);
     out
+}
+
+/// The memory that a program stores to, but for what only a thread or a group sees.
+pub fn stored(program: &Program) -> FxHashSet<Area> {
+    let mut all = FxHashSet::default();
+    for function in &program.functions {
+        each(&function.body, &mut |stmt| {
+            if let Some(inst) = stmt.kind.memory()
+                && !inst.is_load()
+                && let (area @ (Area::Global | Area::Uav(_) | Area::Gds(_)), _) = inst.effect()
+            {
+                all.insert(area);
+            }
+        });
+    }
+    all
 }
 
 /// Calls `f` for the registers that the statements may write, called functions included.

@@ -84,7 +84,7 @@ impl CalDevice {
         Ok(())
     }
 
-    /// Copies straight between the program's memory and a stream's, if both can; false if they cannot.
+    /// Copies straight between the program's memory and a stream's, of `count` elements, if both can; false if they cannot.
     ///
     /// # Safety
     /// `address` is valid for reads, and for writes if `out`, of all elements of the stream until this returns.
@@ -92,6 +92,7 @@ impl CalDevice {
         &mut self,
         buffer: &Buffer,
         element: &Element,
+        count: usize,
         address: *mut u8,
         out: bool,
     ) -> Result<bool> {
@@ -101,6 +102,8 @@ impl CalDevice {
             && m.width != 3
             && m.bytes() == element.size
             && resource.width() as usize % PINNED_STEP == 0
+            // The last row of elements that are stored row by row may have others, which the program's memory has not.
+            && resource.width() as usize * resource.height() as usize == count
             && address as usize % PINNED_ADDRESS == 0;
         if !fits {
             return Ok(false);

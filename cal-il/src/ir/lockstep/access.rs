@@ -37,7 +37,12 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// Whether one writes what the other, of another thread, may touch.
+    /// Whether its bytes are known, and others for each thread.
+    pub fn is_apart(&self) -> bool {
+        self.form.is_some_and(|form| form.own != 0)
+    }
+
+    /// Whether one writes what the other, of another thread of the wave, may touch.
     pub fn meets(&self, other: &Self, threads: u32) -> bool {
         if self.area != other.area || !(self.writes || other.writes) {
             return false;
@@ -46,7 +51,11 @@ impl Access {
         if a.groups != b.groups {
             return true;
         }
-        let n = i64::from(threads);
+        if threads > WAVE && a.own != b.own {
+            // What threads of another wave than the first do is not looked at.
+            return true;
+        }
+        let n = i64::from(threads.min(WAVE));
         let overlap = |s: i64, t: i64| {
             let (first, second) = (a.own * s + a.rest, b.own * t + b.rest);
             first < second + b.spread + other.bytes && second < first + a.spread + self.bytes

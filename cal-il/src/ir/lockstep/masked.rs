@@ -3,7 +3,7 @@
 //! A mask is a register, all ones for the threads that execute, else 0. What needs no fence inside stays as it is, under
 //! its mask.
 
-use super::{Pass, apart};
+use super::Pass;
 use crate::inst::Fence;
 use crate::ir::divergence::leaves;
 use crate::ir::{Arm, Block, Cond, LaneOp, MemoryInst, Operand, Reg, Space, Stmt, StmtKind, Width};
@@ -92,7 +92,7 @@ impl Pass<'_> {
                 _ if !leaves(one) && !self.talks(one) => {
                     let all = self.all(one);
                     self.fence_before(&all, statement, region);
-                    region.run.extend(apart(one));
+                    region.run.extend(self.apart(one));
                 }
                 StmtKind::If { cond, then, otherwise } => {
                     self.branches(cond, then, otherwise, statement, region)

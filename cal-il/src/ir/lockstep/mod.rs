@@ -1,4 +1,4 @@
-//! Programs of one-wave groups that count on their threads moving together (amd-il 5.8).
+//! Programs that count on the threads of a wave moving together (amd-il 5.8).
 //!
 //! Such a program may read what another thread of its wave wrote, with nothing in between: the wave executes each
 //! instruction for all threads before the next. Devices run fewer threads at a time, or let them part. So here barriers
@@ -9,6 +9,10 @@
 //! * Where threads part, and talk all the same, branches, loops and calls become statements under masks, as a wave would
 //!   execute them, with the fences between (`masked`). A loop goes on as long as any thread has not left it: the threads tell
 //!   each other by a word of group memory.
+//!
+//! In a group of several waves all of them move together then, since barriers are the group's. Most programs of such groups have
+//! barriers of their own wherever threads talk, and stay as they are: only those are changed that show that they count on waves, by a fence for LDS
+//! that waits for nobody, or a load of what another thread of the wave is known to have stored since the last barrier.
 //!
 //! Two accesses meet if one writes and they may touch the same bytes for different threads (`access`). Memory of UAVs and
 //! `g[]` counts only if the program loads from it after it has stored to it: a program that reads first and then writes
@@ -33,8 +37,8 @@ fn keep_order(fence: Fence) -> Fence {
     if fence.intersects(Fence::LDS | Fence::MEMORY) { fence | Fence::THREADS } else { fence }
 }
 
-/// Statements where threads have parted and do not talk. The wave passes its barriers there by itself: nobody waits, and
-/// on other devices nobody may.
+/// Statements where threads of a one-wave group have parted and do not talk. The wave passes its barriers there by itself: nobody waits,
+/// and on other devices nobody may.
 fn apart(block: &[Stmt]) -> Block {
     let mut block = block.to_vec();
     statements(&mut block, &mut |statement| {
@@ -50,13 +54,13 @@ fn apart(block: &[Stmt]) -> Block {
 /// The program with the fences that it needs on devices whose threads do not move together. `room` says that there are
 /// eight more bytes of group memory to be had.
 pub fn keep<'a>(program: &'a Program, threads: u32, room: bool) -> Cow<'a, Program> {
-    if program.stage != Stage::Compute || threads > WAVE {
+    if program.stage != Stage::Compute {
         return Cow::Borrowed(program);
     }
     let accesses = accesses(program);
     let communicate = areas(&accesses, threads);
     let fences = all_fences(program);
-    if communicate.is_empty() && fences.is_empty() {
+    if communicate.is_empty() && (fences.is_empty() || threads > WAVE) {
         return Cow::Borrowed(program);
     }
     let mut pass = Pass {
@@ -73,7 +77,11 @@ pub fn keep<'a>(program: &'a Program, threads: u32, room: bool) -> Cow<'a, Progr
         since: Vec::new(),
         exits: Vec::new(),
         depth: 0,
+        probe: None,
     };
+    if threads > WAVE && !pass.counts_on_waves() {
+        return Cow::Borrowed(program);
+    }
     let functions = (0..program.functions.len()).map(|n| pass.function(n)).collect();
     let mut kept = program.clone();
     for (function, body) in kept.functions.iter_mut().zip::<Vec<Block>>(functions) {
@@ -131,6 +139,8 @@ struct Pass<'a> {
     exits: Vec<Exits>,
     /// Loops around the current statement.
     depth: u32,
+    /// Nothing is written yet: whether a load was met of what another thread of the wave has stored, with no barrier between.
+    probe: Option<bool>,
 }
 
 /// Nested loops whose bodies are looked at more than once.
@@ -222,9 +232,39 @@ impl Pass<'_> {
         }
     }
 
+    /// Whether a program of groups of several waves counts on the threads of each moving together.
+    fn counts_on_waves(&mut self) -> bool {
+        let lds = |area: &Area| matches!(area, Area::Lds(_));
+        if self.communicate.iter().any(lds)
+            && program_has(
+                self.program,
+                &|kind| matches!(kind, StmtKind::Fence(fence) if fence.contains(Fence::LDS) && !fence.contains(Fence::THREADS)),
+            )
+        {
+            return true;
+        }
+        self.probe = Some(false);
+        (0..self.program.functions.len()).for_each(|number| _ = self.function(number));
+        (self.registers, self.votes) = (self.program.registers, false);
+        self.since.clear();
+        self.probe.take() == Some(true)
+    }
+
+    /// Statements where threads have parted and do not talk.
+    fn apart(&self, block: &[Stmt]) -> Block {
+        // Barriers of groups of several waves are also for the other waves.
+        if self.threads > WAVE { block.to_vec() } else { apart(block) }
+    }
+
     /// Puts a fence before accesses that meet earlier ones, and notes them.
     fn before(&mut self, accesses: &[Access], like: &Stmt, out: &mut Block) {
-        if self.met(accesses) {
+        if let Some(relied) = &mut self.probe {
+            // What all threads load the one that stored it may load alone.
+            let stored = |a: &Access, b: &Access| {
+                b.writes && !a.writes && a.is_apart() && b.is_apart() && a.meets(b, WAVE)
+            };
+            *relied |= accesses.iter().any(|a| self.since.iter().any(|b| stored(a, b)));
+        } else if self.met(accesses) {
             out.push(Stmt { kind: StmtKind::Fence(self.ordering()), span: like.span });
             self.since.clear();
         }
@@ -236,11 +276,11 @@ impl Pass<'_> {
         let body = &program.functions[number].body;
         if self.divergence.parted(number) {
             // Where threads may talk it becomes part of its callers.
-            return apart(body);
+            return self.apart(body);
         }
         // Who calls may have done anything.
         self.since.clear();
-        if number > 0 {
+        if number > 0 && self.probe.is_none() {
             let all: Vec<Access> = program.functions.iter().flat_map(|f| self.all(&f.body)).collect();
             join(&mut self.since, &all);
         }
@@ -253,7 +293,7 @@ impl Pass<'_> {
                     let all = self.all(body);
                     self.before(&all, first, &mut out);
                 }
-                out.extend(if talks && self.tells(body) { body.clone() } else { apart(body) });
+                out.extend(if talks && self.tells(body) { body.clone() } else { self.apart(body) });
             }
         }
         out
@@ -306,7 +346,7 @@ impl Pass<'_> {
                 } else {
                     let all = self.all(one);
                     self.before(&all, statement, out);
-                    out.extend(if talks && self.tells(one) { one.to_vec() } else { apart(one) });
+                    out.extend(if talks && self.tells(one) { one.to_vec() } else { self.apart(one) });
                 }
                 continue;
             }
@@ -326,8 +366,10 @@ impl Pass<'_> {
                     StmtKind::Switch { selector: *selector, arms: self.arms(arms) }
                 }
                 StmtKind::Call { function, .. } => {
-                    let all = self.all(&self.program.functions[*function].body);
-                    join(&mut self.since, &all);
+                    if self.probe.is_none() {
+                        let all = self.all(&self.program.functions[*function].body);
+                        join(&mut self.since, &all);
+                    }
                     statement.kind.clone()
                 }
                 StmtKind::Fence(fence) => {

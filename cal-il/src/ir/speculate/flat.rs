@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::visit::{destinations_of, each, operands_of, tested_of};
+use crate::ir::visit::{destinations_of, operands_of, tested_of};
 use crate::ir::{Area, Block, Cond, LaneInst, MemoryInst, Operand, Program, Reg, Stmt, StmtKind};
 
 /// No control flow of the region.
@@ -59,22 +59,6 @@ pub(super) fn may_repeat(stmt: &Stmt, written: &FxHashSet<Area>, loops: u32, bre
         StmtKind::Continue(_) => loops > 0,
         StmtKind::Return(_) | StmtKind::Call { .. } | StmtKind::Discard(_) | StmtKind::Fence(_) => false,
     }
-}
-
-/// The memory that a program writes and others see, but for what barriers guard.
-pub(super) fn written(program: &Program) -> FxHashSet<Area> {
-    let mut all = FxHashSet::default();
-    for function in &program.functions {
-        each(&function.body, &mut |stmt| {
-            if let Some(inst) = stmt.kind.memory()
-                && !inst.is_load()
-                && let (area @ (Area::Global | Area::Uav(_) | Area::Gds(_)), _) = inst.effect()
-            {
-                all.insert(area);
-            }
-        });
-    }
-    all
 }
 
 impl<'a> Flat<'a> {

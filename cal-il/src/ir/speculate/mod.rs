@@ -34,9 +34,9 @@ use smallvec::SmallVec;
 
 use analysis::{Analysis, Form};
 use fast::{Fast, is_straight};
-use flat::{Flat, may_repeat, written};
+use flat::{Flat, may_repeat};
 
-use super::visit::{any, count, each_block, named, registers, statements, touched};
+use super::visit::{any, count, each_block, named, registers, statements, stored, touched};
 use super::{Area, Block, Cond, LaneInst, LaneOp, Operand, Program, Reg, Stmt, StmtKind};
 use crate::diagnostic::Span;
 
@@ -59,7 +59,7 @@ pub fn speculate(program: &Program, worth: i64, skips: bool) -> Cow<'_, Program>
     let mut out = program.clone();
     let mut pass = Pass {
         reads: reads(program),
-        written: written(program),
+        written: stored(program),
         next: program.registers,
         room: MOST,
         worth,
