@@ -149,7 +149,7 @@ impl Context {
 
     /// Waits for everything submitted so far.
     pub fn finish(&self) -> Result<()> {
-        self.0.line.wait_all()
+        self.0.line.wait_all().map(|_| ())
     }
 
     /// Copies all rows of `source` to the origin of `destination`, which has the same format and is at least as

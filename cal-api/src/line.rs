@@ -211,11 +211,11 @@ impl Line {
         self.outcome(first, last).map(|()| true)
     }
 
-    /// Awaits everything. Failures of single commands are not reported again.
-    pub(crate) fn wait_all(&self) -> Result<()> {
+    /// Awaits everything; whether there was anything. Failures of single commands are not reported again.
+    pub(crate) fn wait_all(&self) -> Result<bool> {
         let last = self.last();
         if last == 0 || self.queue.completed() >= last {
-            return Ok(());
+            return Ok(false);
         }
         self.start()?;
         let start = timeline::now();
@@ -223,7 +223,7 @@ impl Line {
         timeline::done(start, "wait", "wait for all");
         match waited {
             Err(e) if self.queue.completed() < last => Err(Error::backend("waiting for work", e)),
-            _ => Ok(()),
+            _ => Ok(true),
         }
     }
 

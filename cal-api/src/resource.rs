@@ -185,9 +185,17 @@ impl Resource {
             .bytes
             .checked_next_multiple_of(PAGE)
             .ok_or_else(|| Error::failed("more bytes than can be counted"))?;
+        let request = MemoryRequest { bytes: rounded, heap: place.heap() };
         let memory = first
             .hal()
-            .allocate(MemoryRequest { bytes: rounded, heap: place.heap() })
+            .allocate(request)
+            .or_else(|error| match error {
+                // Freed resources keep their memory while work in flight uses it.
+                recal_hal::Error::OutOfMemory(_) if first.runtime().wait_for_all() => {
+                    first.hal().allocate(request)
+                }
+                error => Err(error),
+            })
             .map_err(|e| Error::backend(format!("allocating {rounded} bytes on {}", first.info().name), e))?;
         let mut views = vec![(first.clone(), Arc::clone(&memory))];
         let mut fixed = None;

@@ -254,14 +254,17 @@ impl Runtime {
         lines.push(Arc::downgrade(line));
     }
 
-    /// Waits for all work on all queues, also of contexts that are gone. Failures were reported on their events.
-    pub(crate) fn wait_for_all(&self) {
+    /// Waits for all work on all queues, also of contexts that are gone. Failures were reported on their events. Whether there was any.
+    pub(crate) fn wait_for_all(&self) -> bool {
         let lines: Vec<_> = self.0.lines.lock().iter().filter_map(Weak::upgrade).collect();
+        let mut waited = false;
         for line in lines {
-            if let Err(e) = line.wait_all() {
-                log::warn!("work in flight at shutdown: {e}");
+            match line.wait_all() {
+                Ok(was) => waited |= was,
+                Err(e) => log::warn!("work in flight: {e}"),
             }
         }
+        waited
     }
 }
 

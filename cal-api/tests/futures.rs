@@ -9,10 +9,11 @@ use std::pin::pin;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, MutexGuard};
 use std::task::{Context as Polled, Poll, Wake, Waker};
+use std::thread;
 use std::time::Duration;
 
 use recal::typed::Image;
-use recal::{Config, Context, ErrorKind, Runtime};
+use recal::{Config, Context, ErrorKind, Format, Place, Runtime};
 use support::manual::{Control, Manual};
 
 recal::il! {
@@ -73,6 +74,28 @@ fn who_awaits_is_woken_when_the_work_is_done() {
     control.step(1);
     woken.recv().unwrap();
     assert!(matches!(third.as_mut().poll(&mut polled), Poll::Ready(Ok(()))));
+}
+
+/// What was freed is there again once the work that uses it is done: who allocates waits for that, and for nothing else.
+#[test]
+fn memory_that_work_in_flight_holds_is_waited_for() {
+    let (control, context, _alone) = start();
+    let allocate = || context.device().allocate_2d(16, 16, Format::Float32x4, Place::Local);
+    let (from, to) = (allocate().unwrap(), allocate().unwrap());
+    control.room(2);
+    let nothing_in_flight = allocate().map(drop).unwrap_err();
+    assert_eq!(nothing_in_flight.kind(), ErrorKind::OutOfMemory);
+    let mems = [&from, &to].map(|resource| context.mem(resource).unwrap());
+    drop(context.copy(&mems[0], &mems[1]).unwrap());
+    drop((mems, from));
+    thread::scope(|scope| {
+        let made = scope.spawn(|| allocate().map(drop));
+        while !control.is_awaited() && !made.is_finished() {
+            thread::yield_now();
+        }
+        control.run_freely();
+        made.join().unwrap().unwrap();
+    });
 }
 
 #[test]

@@ -27,6 +27,8 @@ struct State {
     live_memories: i64,
     live_kernels: i64,
     allocation_fails: bool,
+    /// As many memories as there may be.
+    room: Option<i64>,
     opened: DeviceOptions,
 }
 
@@ -41,6 +43,7 @@ impl Control {
             live_memories: 0,
             live_kernels: 0,
             allocation_fails: false,
+            room: None,
             opened: DeviceOptions::default(),
         };
         Arc::new(Self { state: Mutex::new(state), changed: Condvar::new() })
@@ -68,8 +71,18 @@ impl Control {
         drop(self.changed.wait_while(state, |state| state.waiting == 0).unwrap());
     }
 
+    /// Whether a thread waits for commands.
+    pub fn is_awaited(&self) -> bool {
+        self.state.lock().unwrap().waiting > 0
+    }
+
     pub fn fail_allocations(&self) {
         self.state.lock().unwrap().allocation_fails = true;
+    }
+
+    /// Lets there be so many memories and no more.
+    pub fn room(&self, memories: i64) {
+        self.state.lock().unwrap().room = Some(memories);
     }
 
     pub fn flushes(&self) -> u32 {
@@ -154,7 +167,11 @@ struct ManualDevice(Arc<Control>);
 impl Device for ManualDevice {
     fn allocate(&self, request: MemoryRequest) -> Result<Arc<dyn Memory>> {
         assert_eq!(request.bytes % 4096, 0, "sizes are whole pages");
-        if self.0.state.lock().unwrap().allocation_fails || request.bytes > 1 << 30 {
+        let full = {
+            let state = self.0.state.lock().unwrap();
+            state.allocation_fails || state.room.is_some_and(|room| state.live_memories >= room)
+        };
+        if full || request.bytes > 1 << 30 {
             return Err(Error::OutOfMemory(format!("{} bytes", request.bytes)));
         }
         let layout = Layout::from_size_align(request.bytes as usize, 4096).unwrap();
