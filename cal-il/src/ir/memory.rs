@@ -304,12 +304,21 @@ pub enum Area {
 impl Area {
     /// Memory that threads of other groups write while a launch runs, and no counter: `g[]` and UAVs.
     pub fn is_global(self) -> bool {
-        matches!(self, Area::Global | Area::Uav(_))
+        match self {
+            Area::Global | Area::Uav(_) => true,
+            Area::Size(_) | Area::Resource(_) | Area::Constants(_) | Area::Immediate | Area::Srv(_) => false,
+            Area::Array(_) | Area::Shared | Area::Counter(_) => false,
+            Area::Lds(_) | Area::OwnLds | Area::Gds(_) => false,
+        }
     }
 
     /// Memory in which one address is not the same word for all threads.
     pub fn is_private(self) -> bool {
-        matches!(self, Area::Array(_) | Area::Shared | Area::OwnLds)
+        match self {
+            Area::Array(_) | Area::Shared | Area::OwnLds => true,
+            Area::Size(_) | Area::Resource(_) | Area::Constants(_) | Area::Immediate | Area::Srv(_) => false,
+            Area::Global | Area::Uav(_) | Area::Counter(_) | Area::Lds(_) | Area::Gds(_) => false,
+        }
     }
 }
 

@@ -320,7 +320,8 @@ pub fn stored(program: &Program) -> FxHashSet<Area> {
         each(&function.body, &mut |stmt| {
             if let Some(inst) = stmt.kind.memory()
                 && !inst.is_load()
-                && let (area @ (Area::Global | Area::Uav(_) | Area::Gds(_)), _) = inst.effect()
+                && let (area, _) = inst.effect()
+                && (area.is_global() || matches!(area, Area::Gds(_)))
             {
                 all.insert(area);
             }

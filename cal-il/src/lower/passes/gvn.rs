@@ -52,7 +52,8 @@ pub(super) fn run(program: &mut Program, names: &[bool]) -> Vec<u32> {
 
 /// It writes what may be a resource or a constant buffer, too.
 fn writes(inst: &MemoryInst) -> bool {
-    matches!(inst.effect(), (Area::Global | Area::Uav(_) | Area::Srv(_), Effect::Stores | Effect::Updates))
+    let (area, _) = inst.effect();
+    !inst.is_load() && (area.is_global() || matches!(area, Area::Srv(_)))
 }
 
 /// It is worth a register from block to block.
